@@ -1,0 +1,174 @@
+//! What is measured, and the floors that it is compared with. Shared by the clock and the instruction counter.
+
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use checkrein_core::payload::{Stop, ToolCall};
+use checkrein_core::{
+    Event, EventKind, Grammar, Hook, HookInfo, HookSet, Matcher, Opinion, RawJson, Rules, Runner, Settlement, Source,
+};
+
+/// One thing to measure. `prepare` gives a function that does it once; what it needs is built only then.
+pub struct Case {
+    pub name: String,
+    /// The floor in the same run, by name.
+    pub floor: Option<&'static str>,
+    /// What the design allows, as a multiple of the floor.
+    pub budget: Option<f64>,
+    pub prepare: Box<dyn FnOnce() -> Box<dyn FnMut()>>,
+}
+
+fn case<R: FnMut() + 'static>(
+    name: impl Into<String>,
+    floor: Option<&'static str>,
+    budget: Option<f64>,
+    prepare: impl FnOnce() -> R + 'static,
+) -> Case {
+    Case { name: name.into(), floor, budget, prepare: Box::new(|| Box::new(prepare())) }
+}
+
+/// All cases. Floors come before what is compared with them.
+pub fn all() -> Vec<Case> {
+    let mut cases = Vec::new();
+    fire(&mut cases);
+    select(&mut cases);
+    settling(&mut cases);
+    cases
+}
+
+fn fire(cases: &mut Vec<Case>) {
+    // The least that a fire can be: look whether anybody listens, through a pointer that others share.
+    cases.push(case("floor: one flag", None, None, || {
+        let flag = Arc::new(AtomicBool::new(false));
+        move || {
+            black_box(black_box(&flag).load(Ordering::Acquire));
+        }
+    }));
+    cases.push(case("fire/no handler", Some("floor: one flag"), Some(5.0 / 1.4), || {
+        let (runner, event) = (Runner::new(), Event::stop(Stop::new()));
+        move || {
+            black_box(black_box(&runner).fire(black_box(&event)).decision());
+        }
+    }));
+    for (count, floor, budget) in [
+        (1, "floor: 1 call", 12.0 / 2.8),
+        (10, "floor: 10 calls", 60.0 / 20.0),
+        (100, "floor: 100 calls", 400.0 / 171.0),
+    ] {
+        cases.push(case(floor, None, None, move || {
+            let (calls, event) = (bare_calls(count), Event::stop(Stop::new()));
+            move || {
+                for call in black_box(&calls) {
+                    if call(black_box(&event)).is_some() {
+                        break;
+                    }
+                }
+            }
+        }));
+        cases.push(case(format!("fire/{count} handlers"), Some(floor), Some(budget), move || {
+            let (runner, event) = (Runner::new(), Event::stop(Stop::new()));
+            for _ in 0..count {
+                runner.on(EventKind::Stop, "h", |fire| {
+                    black_box(fire);
+                    Opinion::none()
+                });
+            }
+            move || {
+                black_box(black_box(&runner).fire(black_box(&event)).decision());
+            }
+        }));
+    }
+}
+
+type Bare = Box<dyn Fn(&Event) -> Option<Box<Opinion>>>;
+
+/// The least that calling handlers can be: function pointers that are not known beforehand.
+fn bare_calls(count: usize) -> Vec<Bare> {
+    let call = || -> Bare {
+        Box::new(|event| {
+            black_box(event);
+            None
+        })
+    };
+    std::iter::repeat_with(call).take(count).collect()
+}
+
+fn hooks(grammar: &Grammar, count: usize) -> HookSet {
+    let suffix = if *grammar == Grammar::EXACT { "" } else { "__.*" };
+    let hooks = (0..count)
+        .map(|n| {
+            let pattern =
+                if n == count / 2 { format!("mcp__server__tool{suffix}") } else { format!("mcp__server{n}{suffix}") };
+            let matcher = Matcher::compile(grammar, Some(&pattern)).unwrap_or_else(|error| panic!("{error}"));
+            Hook::new(HookInfo::new(n.to_string(), Source::here()), EventKind::PreToolUse).matching(matcher)
+        })
+        .collect();
+    HookSet::new(hooks)
+}
+
+fn call(name: &str) -> Event {
+    Event::pre_tool_use(ToolCall::new(name, RawJson::default()))
+}
+
+fn select(cases: &mut Vec<Case>) {
+    const FLOOR: &str = "floor: one name in a map";
+    let (warm, cold) = (Some(30.0 / 7.0), Some(100.0 / 7.0));
+    // The least that remembering by name can be.
+    cases.push(case(FLOOR, None, None, || {
+        let map: HashMap<String, u32, foldhash::fast::FixedState> =
+            (0..32).map(|n| (format!("mcp__other{n}"), n)).collect();
+        move || {
+            black_box(black_box(&map).get(black_box("mcp__other7")));
+        }
+    }));
+    for (what, grammar, fitting) in
+        [("literal", Grammar::EXACT, "mcp__server__tool"), ("regex", Grammar::REGEX_WHOLE, "mcp__server__tool__x")]
+    {
+        for count in [10, 100, 1000] {
+            for (fits, name) in [("none fits", "mcp__other7"), ("one fits", fitting)] {
+                cases.push(case(format!("select/{what}, {count} hooks, {fits}"), Some(FLOOR), warm, move || {
+                    let (set, event) = (hooks(&grammar, count), call(name));
+                    move || {
+                        black_box(black_box(&set).select(black_box(&event)).count());
+                    }
+                }));
+            }
+            let name = format!("select/{what}, {count} hooks, none fits, new name");
+            cases.push(case(name, Some(FLOOR), cold, move || {
+                // More names than are remembered, so that each is new again when its turn comes.
+                let events: Vec<_> = (0..4096).map(|n| call(&format!("mcp__other{n}"))).collect();
+                let set = hooks(&grammar, count);
+                let mut at = 0;
+                move || {
+                    at = (at + 1) % events.len();
+                    black_box(black_box(&set).select(black_box(&events[at])).count());
+                }
+            }));
+        }
+    }
+}
+
+fn settling(cases: &mut Vec<Case>) {
+    for count in [1, 10, 100] {
+        for (what, opinion) in [
+            ("no opinions", Opinion::none()),
+            ("allows", Opinion::allow()),
+            ("denies", Opinion::deny("because of this")),
+        ] {
+            cases.push(case(format!("settle/{count} {what}"), None, None, move || {
+                let event = call("Bash");
+                let info = |n: usize| Arc::new(HookInfo::new(n.to_string(), Source::here()));
+                let infos: Vec<_> = (0..count).map(info).collect();
+                move || {
+                    let mut settlement = Settlement::new(&Rules::NATIVE, black_box(&event));
+                    for (position, hook) in infos.iter().enumerate() {
+                        let _ = black_box(settlement.push(position, hook, black_box(&opinion)));
+                    }
+                    black_box(settlement.finish());
+                }
+            }));
+        }
+    }
+}

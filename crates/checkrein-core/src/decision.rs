@@ -1,0 +1,83 @@
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::suggest::closest;
+
+/// What a hook, or all hooks together, want to happen. Stronger ones are greater.
+///
+/// ```
+/// use checkrein_core::Decision;
+///
+/// assert!(Decision::Halt > Decision::Deny);
+/// assert!(Decision::Allow > Decision::NoOpinion);
+/// assert_eq!(Decision::default(), Decision::NoOpinion);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Nothing was said. Not the same as [`Allow`](Self::Allow): the host goes on as if there were no hook.
+    #[default]
+    NoOpinion,
+    /// It may happen, without asking the user.
+    Allow,
+    /// The user shall be asked.
+    Ask,
+    /// It shall wait for an answer from elsewhere.
+    Defer,
+    /// It may not happen.
+    Deny,
+    /// It may not happen, and the agent shall stop.
+    Halt,
+}
+
+impl Decision {
+    /// All of them, weakest first.
+    pub const ALL: [Self; 6] = [Self::NoOpinion, Self::Allow, Self::Ask, Self::Defer, Self::Deny, Self::Halt];
+
+    /// The name, as in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoOpinion => "no_opinion",
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Defer => "defer",
+            Self::Deny => "deny",
+            Self::Halt => "halt",
+        }
+    }
+
+    /// Whether it stops what was about to happen.
+    pub fn is_block(self) -> bool {
+        self >= Self::Deny
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A word that is no decision.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown decision `{word}`{}", hint(.word))]
+pub struct UnknownDecision {
+    word: String,
+}
+
+fn hint(word: &str) -> String {
+    closest(word, Decision::ALL.map(Decision::name)).map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
+}
+
+impl FromStr for Decision {
+    type Err = UnknownDecision;
+
+    fn from_str(word: &str) -> Result<Self, UnknownDecision> {
+        Self::ALL
+            .into_iter()
+            .find(|decision| decision.name() == word)
+            .ok_or_else(|| UnknownDecision { word: word.to_owned() })
+    }
+}

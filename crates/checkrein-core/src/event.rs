@@ -1,0 +1,254 @@
+//! Events, and their canonical JSON form.
+
+use std::borrow::Cow;
+
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::contract::Target;
+use crate::envelope::Envelope;
+use crate::json::{JsonError, JsonType, Location, RawJson};
+use crate::kind::{EventKind, Payload, UnknownKind};
+use crate::payload::{CustomPayload, Data, Field, Fields, Writer};
+
+/// The field of the JSON form that names the kind.
+const KIND_FIELD: &str = "event";
+
+/// One moment in an agent's life, with its data.
+///
+/// ```
+/// use checkrein_core::payload::ToolCall;
+/// use checkrein_core::{Envelope, Event, EventKind};
+///
+/// let event = Event::pre_tool_use(ToolCall::new("Bash", r#"{"command": "ls"}"#.parse::<checkrein_core::RawJson>()?))
+///     .within(Envelope::new().session_id("s-1").cwd("/home/ann/project"));
+/// assert_eq!(event.kind(), EventKind::PreToolUse);
+/// assert_eq!(event.subject().as_deref(), Some("Bash"));
+/// assert_eq!(Event::from_json(&event.to_json())?, event);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Event {
+    /// What every event carries.
+    pub envelope: Envelope,
+    /// What events of this kind carry.
+    pub payload: Payload,
+}
+
+impl Event {
+    /// An event with an empty envelope. There is also a constructor for each kind: [`Event::pre_tool_use`] and so on.
+    pub fn new(payload: Payload) -> Self {
+        Self { envelope: Envelope::default(), payload }
+    }
+
+    /// An event that only its host knows.
+    pub fn custom(payload: CustomPayload) -> Self {
+        Self::new(Payload::Custom(payload))
+    }
+
+    /// Puts the event in this envelope.
+    #[must_use]
+    pub fn within(mut self, envelope: Envelope) -> Self {
+        self.envelope = envelope;
+        self
+    }
+
+    /// What kind of event it is.
+    pub fn kind(&self) -> EventKind {
+        self.payload.kind()
+    }
+
+    /// What matchers are compared with: the tool's name, the reason, the trigger, as the kind has it.
+    pub fn subject(&self) -> Option<Cow<'_, str>> {
+        self.payload.subject(&self.envelope)
+    }
+
+    /// A field of the payload or the envelope, by its name in JSON.
+    pub fn field(&self, name: &str) -> Option<Field<'_>> {
+        self.payload.field(name).or_else(|| self.envelope.field(name))
+    }
+
+    /// The tool's name, if the event is about a tool.
+    pub fn tool_name(&self) -> Option<&str> {
+        self.text("tool_name")
+    }
+
+    /// What the tool is called with, if the event is about a tool.
+    pub fn tool_input(&self) -> Option<&RawJson> {
+        match self.payload.field("tool_input")? {
+            Field::Json(json) => Some(json),
+            _ => None,
+        }
+    }
+
+    /// What the user said, if the event is about a prompt.
+    pub fn prompt(&self) -> Option<&str> {
+        self.text("prompt")
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        match self.payload.field(name)? {
+            Field::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What a rewrite of `target` would replace.
+    pub fn original(&self, target: Target) -> Option<RawJson> {
+        self.payload.original(target)
+    }
+
+    /// Reads the canonical JSON form: one flat object with the kind's name as `event`.
+    ///
+    /// Fields that neither the envelope nor the payload know are kept in [`Envelope::extra`]. A name that is no
+    /// kind's is an error; [`from_json_with`](Self::from_json_with) takes custom kinds.
+    ///
+    /// # Errors
+    /// Text that is not JSON, is no object, names no known event, or lacks a field that the event needs or has
+    /// one of the wrong type. The error says which and where.
+    pub fn from_json(text: &str) -> Result<Self, DecodeError> {
+        Self::from_json_with(text, str::parse)
+    }
+
+    /// As [`from_json`](Self::from_json), from bytes that may not be UTF-8.
+    ///
+    /// # Errors
+    /// As [`from_json`](Self::from_json), and bytes that are not UTF-8.
+    pub fn from_json_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let json = RawJson::parse_bytes(bytes).map_err(DecodeError::json)?;
+        Self::read(&json, str::parse)
+    }
+
+    /// As [`from_json`](Self::from_json), with a say in which names are kinds.
+    ///
+    /// # Errors
+    /// As [`from_json`](Self::from_json).
+    pub fn from_json_with(
+        text: &str,
+        kind_named: impl FnOnce(&str) -> Result<EventKind, UnknownKind>,
+    ) -> Result<Self, DecodeError> {
+        let json = RawJson::parse(text).map_err(DecodeError::json)?;
+        Self::read(&json, kind_named)
+    }
+
+    fn read(
+        json: &RawJson,
+        kind_named: impl FnOnce(&str) -> Result<EventKind, UnknownKind>,
+    ) -> Result<Self, DecodeError> {
+        let text = json.as_str();
+        let Some(mut fields) = Fields::of(text) else {
+            return Err(DecodeError::new(DecodeErrorKind::NotAnObject(json.json_type()), text, 0));
+        };
+        let name: String = fields.required(KIND_FIELD)?;
+        let kind =
+            kind_named(&name).map_err(|unknown| DecodeError::new(DecodeErrorKind::UnknownEvent(unknown), text, 0))?;
+        let mut payload = Payload::read(&kind, &mut fields)?;
+        let mut envelope = Envelope::read(&mut fields)?;
+        if let Payload::Custom(custom) = &mut payload {
+            custom.fields = std::mem::take(&mut envelope.extra);
+        }
+        Ok(Self { envelope, payload })
+    }
+
+    /// Writes the canonical JSON form. Tool input and other JSON goes in as it is.
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        Writer::object(&mut out, |out| {
+            out.field(KIND_FIELD, &self.kind().name().to_owned());
+            self.payload.write(out);
+            self.envelope.write(out);
+        });
+        out
+    }
+}
+
+/// The canonical JSON form. Only for `serde_json`'s serializers.
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        RawJson::parse(self.to_json()).map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+/// The canonical JSON form. Only for `serde_json`'s deserializers.
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = RawJson::deserialize(deserializer)?;
+        Self::read(&json, str::parse).map_err(de::Error::custom)
+    }
+}
+
+/// Why a text is no event, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{kind} ({location})")]
+pub struct DecodeError {
+    kind: Box<DecodeErrorKind>,
+    location: Location,
+}
+
+/// The ways in which a text can fail to be an event.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeErrorKind {
+    /// Not JSON, or JSON that checkrein does not carry.
+    #[error("the event is not valid JSON: {}", .0.kind())]
+    Json(JsonError),
+    /// JSON, but no object.
+    #[error("an event is a JSON object, not {0}")]
+    NotAnObject(JsonType),
+    /// An object that names no known event.
+    #[error("{0}")]
+    UnknownEvent(UnknownKind),
+    /// A field that the event makes no sense without.
+    #[error("the event lacks `{field}`, {expected}")]
+    MissingField {
+        /// The field, with its path.
+        field: String,
+        /// What it should look like.
+        expected: &'static str,
+    },
+    /// A field of another type.
+    #[error("`{field}` should be {expected}, but is {found}")]
+    WrongType {
+        /// The field, with its path.
+        field: String,
+        /// What it should look like.
+        expected: &'static str,
+        /// What it is.
+        found: JsonType,
+    },
+}
+
+impl DecodeError {
+    fn new(kind: DecodeErrorKind, text: &str, offset: usize) -> Self {
+        Self { kind: Box::new(kind), location: Location::of(text.as_bytes(), offset) }
+    }
+
+    fn json(error: JsonError) -> Self {
+        Self { location: error.location(), kind: Box::new(DecodeErrorKind::Json(error)) }
+    }
+
+    pub(crate) fn missing(text: &str, offset: usize, field: String, expected: &'static str) -> Self {
+        Self::new(DecodeErrorKind::MissingField { field, expected }, text, offset)
+    }
+
+    pub(crate) fn wrong_type(
+        text: &str,
+        offset: usize,
+        field: String,
+        expected: &'static str,
+        found: JsonType,
+    ) -> Self {
+        Self::new(DecodeErrorKind::WrongType { field, expected, found }, text, offset)
+    }
+
+    /// What is wrong.
+    pub fn kind(&self) -> &DecodeErrorKind {
+        &self.kind
+    }
+
+    /// Where it is wrong.
+    pub fn location(&self) -> Location {
+        self.location
+    }
+}

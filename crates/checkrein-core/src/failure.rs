@@ -1,0 +1,168 @@
+//! What can go wrong with a hook, and what is done about it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::Contract;
+
+macro_rules! failure_kinds {
+    ($( $(#[$doc:meta])+ $variant:ident $name:ident )+) => {
+        /// What can go wrong with a hook.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[non_exhaustive]
+        pub enum FailureKind {
+            $( $(#[$doc])+ $variant, )+
+        }
+
+        impl FailureKind {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
+
+            /// The name, as in records.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $( Self::$variant => stringify!($name), )+
+                }
+            }
+        }
+    };
+}
+
+failure_kinds! {
+    /// The process could not be started.
+    Spawn spawn
+    /// An exit code that the dialect does not expect.
+    Exit exit
+    /// The process was ended by a signal.
+    Signal signal
+    /// The deadline passed.
+    Timeout timeout
+    /// The host gave up on the event. Neither a deny nor an allow.
+    Cancelled cancelled
+    /// More output than is read.
+    OutputCap output_cap
+    /// Output that should be JSON and is not.
+    Parse parse
+    /// JSON that the event does not allow.
+    Schema schema
+    /// An HTTP status that is no success.
+    HttpStatus http_status
+    /// The HTTP endpoint could not be reached.
+    HttpNet http_net
+    /// A hook that its user has not approved.
+    Untrusted untrusted
+    /// Two hooks that rewrote the same thing differently.
+    Conflict conflict
+    /// A callback that panicked.
+    Panic panic
+    /// A callback that returned an error.
+    Error error
+    /// A handler that nobody has registered.
+    UnknownHandler unknown_handler
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A reply that could not become an opinion.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}: {message}")]
+#[non_exhaustive]
+pub struct Failure {
+    /// What went wrong.
+    pub kind: FailureKind,
+    /// The same in words.
+    pub message: String,
+    /// What is done about it, whatever the tables say.
+    pub effect: Option<Effect>,
+}
+
+impl Failure {
+    /// A failure whose effect the tables decide.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), effect: None }
+    }
+
+    /// Settles what is done about it, whatever the tables say.
+    #[must_use]
+    pub fn with_effect(mut self, effect: Effect) -> Self {
+        self.effect = Some(effect);
+        self
+    }
+}
+
+/// What is done about a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Go on, with a warning.
+    Open,
+    /// Deny.
+    Closed,
+    /// Ask the user.
+    Ask,
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Open => "open",
+            Self::Closed => "closed",
+            Self::Ask => "ask",
+        })
+    }
+}
+
+/// What is done about each kind of failure, at gates and elsewhere.
+///
+/// ```
+/// use checkrein_core::{Effect, EventKind, FailureKind, FailureTable};
+///
+/// let table = FailureTable::native().at_gates(FailureKind::Timeout, Effect::Ask);
+/// let gate = EventKind::PreToolUse.contract();
+/// assert_eq!(table.effect(FailureKind::Timeout, gate), Effect::Ask);
+/// assert_eq!(table.effect(FailureKind::Exit, gate), Effect::Closed);
+/// assert_eq!(table.effect(FailureKind::Exit, EventKind::Notification.contract()), Effect::Open);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FailureTable {
+    gates: [Effect; FailureKind::ALL.len()],
+    others: [Effect; FailureKind::ALL.len()],
+}
+
+impl FailureTable {
+    /// Gates are closed, all else is open.
+    pub const fn native() -> Self {
+        Self { gates: [Effect::Closed; FailureKind::ALL.len()], others: [Effect::Open; FailureKind::ALL.len()] }
+    }
+
+    /// Everything goes on, with a warning.
+    pub const fn open() -> Self {
+        Self { gates: [Effect::Open; FailureKind::ALL.len()], others: [Effect::Open; FailureKind::ALL.len()] }
+    }
+
+    /// The same with another effect at gates.
+    #[must_use]
+    pub const fn at_gates(mut self, kind: FailureKind, effect: Effect) -> Self {
+        self.gates[kind as usize] = effect;
+        self
+    }
+
+    /// The same with another effect where nothing waits for leave.
+    #[must_use]
+    pub const fn elsewhere(mut self, kind: FailureKind, effect: Effect) -> Self {
+        self.others[kind as usize] = effect;
+        self
+    }
+
+    /// What is done about a failure of this kind at events with this contract.
+    pub fn effect(&self, kind: FailureKind, contract: &Contract) -> Effect {
+        let table = if contract.is_gate() { &self.gates } else { &self.others };
+        table[kind as usize]
+    }
+}

@@ -1,0 +1,101 @@
+use std::fmt;
+use std::sync::Arc;
+
+use crate::event::Event;
+use crate::kind::EventKind;
+use crate::matcher::Matcher;
+use crate::source::HookInfo;
+
+/// One configured entry, as far as choosing it goes: which events, which matcher, which condition. What it does is
+/// its handler's business.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Hook {
+    /// What it is called and where it comes from.
+    pub info: Arc<HookInfo>,
+    /// The kinds of events that it is for.
+    pub kinds: Vec<EventKind>,
+    /// What the event's subject must be.
+    pub matcher: Matcher,
+    /// What must hold besides.
+    pub condition: Option<Condition>,
+    /// Whether it can run.
+    pub state: HookState,
+    /// Hooks with lower ones come first; those with the same, in the order in which they are given.
+    pub order: i32,
+    /// What makes two hooks the same, so that only the first of them runs. `None`: this one is always its own.
+    pub identity: Option<String>,
+}
+
+impl Hook {
+    /// A hook for one kind that fits every event of it.
+    pub fn new(info: HookInfo, kind: EventKind) -> Self {
+        Self {
+            info: Arc::new(info),
+            kinds: vec![kind],
+            matcher: Matcher::everything(),
+            condition: None,
+            state: HookState::Ready,
+            order: 0,
+            identity: None,
+        }
+    }
+
+    /// The same with another matcher.
+    #[must_use]
+    pub fn matching(mut self, matcher: Matcher) -> Self {
+        self.matcher = matcher;
+        self
+    }
+
+    /// The same for one more kind.
+    #[must_use]
+    pub fn also_for(mut self, kind: EventKind) -> Self {
+        self.kinds.push(kind);
+        self
+    }
+}
+
+/// Whether a hook can run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HookState {
+    /// It can.
+    Ready,
+    /// It is switched off. It takes no part, and no failure comes of that.
+    Disabled,
+    /// Its user has not approved it. It is chosen, does not run, and fails as `untrusted`.
+    Untrusted,
+    /// It cannot be run, for this reason. It is chosen and fails: a broken gate must not stand open unseen.
+    Broken(String),
+}
+
+/// Something that must hold for a hook to be chosen, besides its matcher.
+#[derive(Clone)]
+pub struct Condition {
+    text: String,
+    holds: Arc<dyn Fn(&Event) -> bool + Send + Sync>,
+}
+
+impl Condition {
+    /// A condition, with the words in which its user wrote it.
+    pub fn new(text: impl Into<String>, holds: impl Fn(&Event) -> bool + Send + Sync + 'static) -> Self {
+        Self { text: text.into(), holds: Arc::new(holds) }
+    }
+
+    /// The words.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it holds for this event.
+    pub fn holds(&self, event: &Event) -> bool {
+        (self.holds)(event)
+    }
+}
+
+impl fmt::Debug for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Condition({:?})", self.text)
+    }
+}

@@ -1,0 +1,69 @@
+use std::borrow::Cow;
+
+use super::object::Entries;
+use super::scan::{skip_space, skip_value};
+use super::text::decode_string;
+
+/// Whether two valid JSON texts say the same: white space, the order of keys and the spelling of strings do
+/// not count, the spelling of numbers does (`1` and `1.0` may be different things to a tool).
+pub(super) fn equal(left: &str, right: &str) -> bool {
+    let (left, right) = (left.trim_ascii(), right.trim_ascii());
+    if left == right {
+        return true;
+    }
+    match (left.as_bytes().first(), right.as_bytes().first()) {
+        (Some(b'"'), Some(b'"')) => decode_string(left) == decode_string(right),
+        (Some(b'['), Some(b'[')) => {
+            let (mut left, mut right) = (Items::of(left), Items::of(right));
+            loop {
+                match (left.next(), right.next()) {
+                    (None, None) => return true,
+                    (Some(left), Some(right)) if equal(left, right) => {}
+                    _ => return false,
+                }
+            }
+        }
+        (Some(b'{'), Some(b'{')) => {
+            let (left, right) = (sorted_entries(left), sorted_entries(right));
+            left.len() == right.len()
+                && left.iter().zip(&right).all(|(left, right)| left.0 == right.0 && equal(left.1, right.1))
+        }
+        _ => false,
+    }
+}
+
+fn sorted_entries(object: &str) -> Vec<(Cow<'_, str>, &str)> {
+    let mut entries: Vec<_> =
+        Entries::of(object).into_iter().flatten().map(|entry| (entry.key(), entry.value())).collect();
+    entries.sort_unstable();
+    entries
+}
+
+/// The elements of an array.
+struct Items<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Items<'a> {
+    fn of(text: &'a str) -> Self {
+        Self { text, at: 1 }
+    }
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let bytes = self.text.as_bytes();
+        let mut at = skip_space(bytes, self.at);
+        if bytes.get(at) == Some(&b',') {
+            at = skip_space(bytes, at + 1);
+        }
+        if matches!(bytes.get(at), None | Some(b']')) {
+            return None;
+        }
+        self.at = skip_value(bytes, at);
+        Some(&self.text[at..self.at])
+    }
+}

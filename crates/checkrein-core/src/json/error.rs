@@ -1,0 +1,105 @@
+use std::fmt;
+
+/// Why a text was refused as JSON, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{kind} at {location}")]
+pub struct JsonError {
+    kind: JsonErrorKind,
+    location: Location,
+}
+
+impl JsonError {
+    pub(crate) fn new(kind: JsonErrorKind, text: &[u8], offset: usize) -> Self {
+        Self { kind, location: Location::of(text, offset) }
+    }
+
+    /// What is wrong.
+    pub fn kind(&self) -> &JsonErrorKind {
+        &self.kind
+    }
+
+    /// Where it is wrong.
+    pub fn location(&self) -> Location {
+        self.location
+    }
+}
+
+/// The ways in which a text can fail to be JSON that checkrein carries.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JsonErrorKind {
+    /// The text stops in the middle of a value.
+    #[error("the JSON text ends too early, expected {expected}")]
+    UnexpectedEnd {
+        /// What would have fitted here.
+        expected: &'static str,
+    },
+    /// A character that does not belong here.
+    #[error("expected {expected}, found {found}")]
+    Unexpected {
+        /// What would have fitted here.
+        expected: &'static str,
+        /// The character that stands here, escaped.
+        found: String,
+    },
+    /// A control character inside a string, which JSON wants escaped.
+    #[error("unescaped control character 0x{byte:02x} in a string")]
+    ControlCharacter {
+        /// The character.
+        byte: u8,
+    },
+    /// A backslash that starts no escape sequence.
+    #[error("invalid escape sequence in a string")]
+    BadEscape,
+    /// A number that JSON's grammar does not allow.
+    #[error("invalid number")]
+    BadNumber,
+    /// Arrays and objects nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
+    #[error("nested more than {} levels deep", super::MAX_DEPTH)]
+    TooDeep,
+    /// The same key twice in one object.
+    #[error("duplicate key {key:?}")]
+    DuplicateKey {
+        /// The key, decoded.
+        key: String,
+    },
+    /// Text after the end of the value.
+    #[error("text after the end of the JSON value")]
+    TrailingText,
+    /// Bytes that are not UTF-8.
+    #[error("not valid UTF-8")]
+    NotUtf8,
+    /// A Rust value that has no JSON form.
+    #[error("cannot be written as JSON: {reason}")]
+    Unwritable {
+        /// What the serializer said.
+        reason: String,
+    },
+}
+
+/// A place in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Location {
+    /// Bytes before the place.
+    pub offset: usize,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+impl Location {
+    pub(crate) fn of(text: &[u8], offset: usize) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        // Continuation bytes of UTF-8 do not start a character.
+        let characters = before[line_start..].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+        Self { offset, line: before.iter().filter(|&&byte| byte == b'\n').count() + 1, column: characters + 1 }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} column {}", self.line, self.column)
+    }
+}

@@ -1,0 +1,27 @@
+//! JSON that is carried, never re-encoded.
+//!
+//! A tool's input belongs to the tool. [`RawJson`] holds the text exactly as it came: integers beyond
+//! 2^53, the spelling of numbers, the order of keys. Reading a field looks into that text; changing one
+//! replaces the bytes of that field and leaves the others alone. No number passes through a float.
+//!
+//! What can be built is already checked: well-formed, nested at most [`MAX_DEPTH`] deep, and without
+//! duplicate keys. Two readers of `{"path": "a", "path": "b"}` may disagree on what it says, so a guard could
+//! approve one value while the tool acts on the other; such text is refused with the place of the second key.
+
+mod edit;
+mod equal;
+mod error;
+mod object;
+mod raw;
+mod scan;
+mod text;
+
+pub(crate) use edit::{Change, changes_between, merge_shallow, with_changes};
+pub use error::{JsonError, JsonErrorKind, Location};
+pub use object::{Entries, Entry};
+pub(crate) use raw::type_of;
+pub use raw::{JsonType, RawJson};
+pub(crate) use text::{decode_string, write_string};
+
+/// How deep arrays and objects may nest. Deeper text is refused with [`JsonErrorKind::TooDeep`].
+pub const MAX_DEPTH: usize = 128;

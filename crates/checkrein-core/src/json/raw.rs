@@ -1,0 +1,386 @@
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::de::{DeserializeOwned, Error as _};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::equal::equal;
+use super::error::{JsonError, JsonErrorKind};
+use super::object::Entries;
+use super::scan::{skip_space, validate};
+use super::text::{decode_string, write_string};
+
+/// A JSON value that keeps its text. Cheap to clone.
+///
+/// ```
+/// use checkrein_core::RawJson;
+///
+/// let input: RawJson = r#"{"id": 9007199254740993, "ratio": 1.50}"#.parse()?;
+/// assert_eq!(input.field("id").unwrap().as_str(), "9007199254740993");
+/// assert_eq!(input.as_str(), r#"{"id": 9007199254740993, "ratio": 1.50}"#);
+///
+/// // Two readers could disagree on what this says, so it is refused.
+/// let error = r#"{"path": "a", "path": "b"}"#.parse::<RawJson>().unwrap_err();
+/// assert_eq!(error.to_string(), r#"duplicate key "path" at line 1 column 15"#);
+/// # Ok::<(), checkrein_core::JsonError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct RawJson(Arc<str>);
+
+/// What kind of value a [`RawJson`] holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the six types of JSON")]
+pub enum JsonType {
+    Null,
+    Boolean,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl fmt::Display for JsonType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Null => "null",
+            Self::Boolean => "a boolean",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        })
+    }
+}
+
+impl RawJson {
+    /// Checks the text and keeps it.
+    ///
+    /// # Errors
+    /// Text that is not one JSON value, is nested more than [`MAX_DEPTH`](super::MAX_DEPTH) deep, or has an
+    /// object with the same key twice.
+    pub fn parse(text: impl Into<Arc<str>>) -> Result<Self, JsonError> {
+        let text = text.into();
+        validate(&text)?;
+        Ok(Self(text))
+    }
+
+    /// As [`parse`](Self::parse), from bytes that may not be UTF-8.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse), and bytes that are not UTF-8.
+    pub fn parse_bytes(bytes: &[u8]) -> Result<Self, JsonError> {
+        let text = str::from_utf8(bytes)
+            .map_err(|error| JsonError::new(JsonErrorKind::NotUtf8, bytes, error.valid_up_to()))?;
+        Self::parse(text)
+    }
+
+    /// The JSON form of a Rust value.
+    ///
+    /// # Errors
+    /// A value that its serializer refuses, such as a map with keys that are no strings.
+    pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, JsonError> {
+        let text = serde_json::to_string(value).map_err(|error| {
+            let reason = error.to_string();
+            JsonError::new(JsonErrorKind::Unwritable { reason }, b"", 0)
+        })?;
+        Self::parse(text)
+    }
+
+    /// A JSON string that says `text`, whatever it holds.
+    pub fn string(text: &str) -> Self {
+        let mut quoted = String::with_capacity(text.len() + 2);
+        write_string(&mut quoted, text);
+        Self(quoted.into())
+    }
+
+    /// Part of a text that has been checked before.
+    pub(crate) fn from_checked(text: &str) -> Self {
+        debug_assert!(validate(text).is_ok(), "not JSON: {text}");
+        Self(text.into())
+    }
+
+    /// The text, as it came.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The type of the value.
+    pub fn json_type(&self) -> JsonType {
+        type_of(&self.0)
+    }
+
+    /// The fields, if this is an object.
+    pub fn entries(&self) -> Option<Entries<'_>> {
+        Entries::of(&self.0)
+    }
+
+    /// One field, if this is an object that has it.
+    pub fn field(&self, key: &str) -> Option<RawJson> {
+        let entry = self.entries()?.find(|entry| entry.key() == key)?;
+        Some(Self::from_checked(entry.value()))
+    }
+
+    /// What the string says, if this is a string.
+    pub fn as_text(&self) -> Option<Cow<'_, str>> {
+        (self.json_type() == JsonType::String).then(|| decode_string(self.0.trim_ascii()))
+    }
+
+    /// Reads the value into a Rust type. The text that is carried on stays as it is.
+    ///
+    /// # Errors
+    /// What `serde_json` says if the value does not fit.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(&self.0)
+    }
+
+    /// Whether both say the same: white space, order of keys and spelling of strings do not count, the spelling
+    /// of numbers does. `==` compares the texts.
+    pub fn says_the_same_as(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || equal(&self.0, &other.0)
+    }
+}
+
+pub(crate) fn type_of(text: &str) -> JsonType {
+    match text.as_bytes().get(skip_space(text.as_bytes(), 0)) {
+        Some(b'{') => JsonType::Object,
+        Some(b'[') => JsonType::Array,
+        Some(b'"') => JsonType::String,
+        Some(b't' | b'f') => JsonType::Boolean,
+        Some(b'n') | None => JsonType::Null,
+        Some(_) => JsonType::Number,
+    }
+}
+
+/// JSON's `null`.
+impl Default for RawJson {
+    fn default() -> Self {
+        Self::from_checked("null")
+    }
+}
+
+impl FromStr for RawJson {
+    type Err = JsonError;
+
+    fn from_str(text: &str) -> Result<Self, JsonError> {
+        Self::parse(text)
+    }
+}
+
+/// The text.
+impl fmt::Display for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Passes the text on as it is. Only for `serde_json`'s serializers.
+impl Serialize for RawJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+/// Takes the text as it is. Only for `serde_json`'s deserializers.
+impl<'de> Deserialize<'de> for RawJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Self::parse(raw.get()).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::{MAX_DEPTH, changes_between, merge_shallow, with_changes};
+    use proptest::prelude::*;
+
+    fn json(text: &str) -> RawJson {
+        text.parse().unwrap()
+    }
+
+    fn kind_of(text: &str) -> JsonErrorKind {
+        text.parse::<RawJson>().unwrap_err().kind().clone()
+    }
+
+    #[test]
+    fn text_survives_untouched() {
+        for text in [
+            "12345678901234567890123",
+            "-0.0",
+            "1E400",
+            "1.500",
+            " {\"b\" : 1,\"a\":\t2 }\n",
+            r#"{"z":{"y":[1,2,{"x":18446744073709551616}]},"a":"\u00e9\/"}"#,
+            r#""\ud800""#,
+        ] {
+            let value = json(text);
+            assert_eq!(value.as_str(), text);
+            let passed_on = serde_json::to_string(&value).unwrap();
+            assert_eq!(passed_on, text.trim_ascii());
+            assert_eq!(serde_json::from_str::<RawJson>(&passed_on).unwrap().as_str(), text.trim_ascii());
+        }
+    }
+
+    #[test]
+    fn says_what_is_wrong_and_where() {
+        for (text, expected) in [
+            ("", "the JSON text ends too early, expected a value at line 1 column 1"),
+            ("{\"a\":1", "the JSON text ends too early, expected `,` or `}` at line 1 column 7"),
+            ("[1,]", "expected a value, found ']' at line 1 column 4"),
+            ("{\"a\" 1}", "expected `:`, found '1' at line 1 column 6"),
+            ("{a:1}", "expected a key in double quotes, found 'a' at line 1 column 2"),
+            ("{\"a\":1,}", "expected a key in double quotes, found '}' at line 1 column 8"),
+            ("\"a\u{1}\"", "unescaped control character 0x01 in a string at line 1 column 3"),
+            (r#""\x""#, "invalid escape sequence in a string at line 1 column 2"),
+            (r#""\u12g4""#, "invalid escape sequence in a string at line 1 column 2"),
+            ("[\n 01]", "invalid number at line 2 column 2"),
+            ("1.", "invalid number at line 1 column 1"),
+            ("-", "invalid number at line 1 column 1"),
+            ("1e+", "invalid number at line 1 column 1"),
+            ("{} {}", "text after the end of the JSON value at line 1 column 4"),
+            ("[\"é\", nul]", "expected a value, found 'n' at line 1 column 7"),
+            (r#"{"a":{"k":1,"\u006b":2}}"#, r#"duplicate key "k" at line 1 column 13"#),
+        ] {
+            assert_eq!(text.parse::<RawJson>().unwrap_err().to_string(), expected, "{text}");
+        }
+        let error = RawJson::parse_bytes(b"\"\xff\"").unwrap_err();
+        assert_eq!(error.to_string(), "not valid UTF-8 at line 1 column 2");
+    }
+
+    #[test]
+    fn depth_is_limited() {
+        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        assert!(nested(MAX_DEPTH).parse::<RawJson>().is_ok());
+        assert_eq!(kind_of(&nested(MAX_DEPTH + 1)), JsonErrorKind::TooDeep);
+        assert_eq!(kind_of(&"[".repeat(10_000_000)), JsonErrorKind::TooDeep);
+        assert_eq!(kind_of(&r#"{"a":"#.repeat(1_000_000)), JsonErrorKind::TooDeep);
+    }
+
+    #[test]
+    fn large_texts_are_read() {
+        let long = format!(r#"{{"content":"{}"}}"#, "x\\n".repeat(4 << 20));
+        assert_eq!(json(&long).as_str(), long);
+        let wide = (0..200_000).map(|n| format!("\"k{n}\":{n}")).collect::<Vec<_>>().join(",");
+        assert!(format!("{{{wide}}}").parse::<RawJson>().is_ok());
+        assert!(matches!(
+            kind_of(&format!("{{{wide},\"k7\":0}}")),
+            JsonErrorKind::DuplicateKey { key } if key == "k7"
+        ));
+    }
+
+    #[test]
+    fn fields_are_found_by_what_the_key_says() {
+        let value = json(r#" {"a": [1, {"b": "}"}], "\u0062" : "q\"\ud83d\ude00", "":null} "#);
+        assert_eq!(value.field("a").unwrap().as_str(), r#"[1, {"b": "}"}]"#);
+        assert_eq!(value.field("b").unwrap().as_text().unwrap(), "q\"😀");
+        assert_eq!(value.field("").unwrap().json_type(), JsonType::Null);
+        assert!(value.field("c").is_none());
+        assert!(json("[1]").field("0").is_none());
+        assert_eq!(json(r#""\ud800x""#).as_text().unwrap(), "\u{fffd}x");
+    }
+
+    #[test]
+    fn merge_changes_only_what_it_names() {
+        let base = json(r#"{"big": 9007199254740993, "b": 1.50, "c": {"x": 1}}"#);
+        let patch = json(r#"{"b":2, "new key":"\u0041", "c":{"y":2}}"#);
+        assert_eq!(
+            merge_shallow(&base, &patch).unwrap().as_str(),
+            r#"{"big":9007199254740993,"b":2,"c":{"y":2},"new key":"\u0041"}"#
+        );
+        assert!(merge_shallow(&base, &json("[]")).is_none());
+        assert!(merge_shallow(&json("1"), &patch).is_none());
+    }
+
+    #[test]
+    fn equality_is_of_what_is_said() {
+        for (left, right, same) in [
+            (r#"{"a":1,"b":[1,2]}"#, r#"{ "b": [1, 2], "a": 1 }"#, true),
+            (r#""\u0041""#, r#""A""#, true),
+            ("1", "1.0", false),
+            ("9007199254740993", "9007199254740992", false),
+            ("[1,2]", "[2,1]", false),
+            ("[1]", "[1,1]", false),
+            (r#"{"a":1}"#, r#"{"a":1,"b":2}"#, false),
+            ("null", "false", false),
+        ] {
+            assert_eq!(json(left).says_the_same_as(&json(right)), same, "{left} {right}");
+        }
+    }
+
+    fn any_json() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            Just("null".to_owned()),
+            Just("true".to_owned()),
+            any::<i64>().prop_map(|n| n.to_string()),
+            any::<u128>().prop_map(|n| n.to_string()),
+            "-?(0|[1-9][0-9]{0,20})(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,4})?",
+            any::<String>().prop_map(|s| serde_json::to_string(&s).unwrap()),
+        ];
+        leaf.prop_recursive(5, 40, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(|items| format!("[{}]", items.join(" , "))),
+                prop::collection::btree_map(any::<String>(), inner, 0..6).prop_map(|fields| {
+                    let fields: Vec<_> = fields
+                        .iter()
+                        .map(|(key, value)| format!("{}:{value}", serde_json::to_string(key).unwrap()))
+                        .collect();
+                    format!("{{{}}}", fields.join(","))
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_serde_json_on_what_is_json(text in "[\\[\\]{}:,\"\\\\ntrue0-9eE+. ]{0,24}") {
+            let ours = text.parse::<RawJson>();
+            let theirs = serde_json::from_str::<Box<RawValue>>(&text);
+            match &ours {
+                Ok(_) => prop_assert!(theirs.is_ok()),
+                Err(error) if matches!(error.kind(), JsonErrorKind::DuplicateKey { .. }) => {}
+                Err(_) => prop_assert!(theirs.is_err()),
+            }
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = RawJson::parse_bytes(&bytes);
+        }
+
+        #[test]
+        fn valid_text_survives(text in any_json()) {
+            let value = json(&text);
+            prop_assert_eq!(value.as_str(), &text);
+            let spaced = json(&format!(" {text}\n"));
+            prop_assert!(value.says_the_same_as(&spaced));
+        }
+
+        #[test]
+        fn strings_survive(text in any::<String>()) {
+            let value = RawJson::string(&text);
+            prop_assert_eq!(value.as_text().unwrap(), text.as_str());
+            prop_assert_eq!(serde_json::from_str::<String>(value.as_str()).unwrap(), text);
+        }
+
+        #[test]
+        fn changes_lead_from_one_object_to_the_other(before in any_json(), after in any_json()) {
+            let (before, after) = (json(&before), json(&after));
+            if let Some(changes) = changes_between(&before, &after) {
+                let result = with_changes(&before, &changes).unwrap();
+                prop_assert!(result.says_the_same_as(&after), "{} is not {}", result, after);
+                prop_assert!(validate(result.as_str()).is_ok());
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+#![doc = include_str!("../docs/crate.md")]
+#![forbid(unsafe_code)]
+
+mod cancel;
+mod contract;
+mod decision;
+mod envelope;
+mod event;
+mod failure;
+mod hook;
+mod json;
+mod kind;
+mod matcher;
+mod opinion;
+pub mod payload;
+mod record;
+mod rules;
+pub mod runner;
+mod select;
+mod settle;
+mod source;
+mod suggest;
+pub mod testing;
+mod verdict;
+
+pub use cancel::CancelToken;
+pub use contract::{Block, ContextUse, Contract, Target, TimeClass};
+pub use decision::{Decision, UnknownDecision};
+pub use envelope::Envelope;
+pub use event::{DecodeError, DecodeErrorKind, Event};
+pub use failure::{Effect, Failure, FailureKind, FailureTable};
+pub use hook::{Condition, Hook, HookState};
+pub use json::{Entries, Entry, JsonError, JsonErrorKind, JsonType, Location, MAX_DEPTH, RawJson};
+pub use kind::{CustomKind, EventKind, KindNameError, Payload, UnknownKind};
+pub use matcher::{Grammar, MAX_PATTERN, Matcher, MatcherError, MatcherProblem, NameList, Syntax};
+pub use opinion::{Opinion, Rewrite, RewriteMode};
+pub use record::{HookOutcome, HookRecord, ReasonRecord, Record, SourceRecord, VerdictRecord};
+pub use rules::{Blocks, ChainEnd, Compat, Rules, RunOrder, Settle, SideBySide};
+pub use runner::Runner;
+pub use select::{HookSet, Plan, PlanEntry, Selected, WhyNot};
+pub use settle::{Outcome, Settlement, Step, settle};
+pub use source::{HookInfo, Scope, Source};
+pub use suggest::closest;
+pub use verdict::{Reason, Rewritten, Said, Verdict, Warning};

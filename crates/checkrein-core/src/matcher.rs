@@ -1,0 +1,502 @@
+//! Patterns that events' subjects are compared with, in the grammars that agents use.
+
+use std::fmt;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+/// The longest pattern that is compiled, in bytes.
+pub const MAX_PATTERN: usize = 16 * 1024;
+
+/// How much memory one compiled pattern may take, in bytes.
+const MAX_COMPILED: usize = 1 << 20;
+
+/// How an agent writes patterns.
+///
+/// ```
+/// use checkrein_core::{Grammar, Matcher};
+///
+/// let claude = |pattern| Matcher::compile(&Grammar::NAMES_OR_SEARCH, Some(pattern));
+/// assert!(claude("Edit|Write")?.matches("Write"));
+/// assert!(!claude("Edit")?.matches("NotebookEdit"));
+/// assert!(claude("mcp__.*__delete")?.matches("mcp__db__delete_rows"));
+/// assert!(claude("(").is_err());
+/// # Ok::<(), checkrein_core::MatcherError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Grammar {
+    /// Patterns that fit everything, besides the absent and the empty one.
+    pub wildcards: &'static [&'static str],
+    /// When a pattern is a list of names.
+    pub list: Option<NameList>,
+    /// What any other pattern is.
+    pub otherwise: Syntax,
+}
+
+/// When a pattern is a list of names: it has nothing but letters, digits, `_`, these characters and separators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct NameList {
+    /// Characters that a name may have besides letters, digits and `_`.
+    pub also: &'static str,
+    /// What stands between names.
+    pub separators: &'static str,
+    /// Whether white space around names is dropped.
+    pub trim: bool,
+}
+
+/// What a pattern is if it is nothing simpler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Syntax {
+    /// A regular expression that must match all of the subject.
+    RegexWhole,
+    /// A regular expression that must match some of the subject.
+    RegexSearch,
+    /// A glob: `*` stops at `/`, `**` does not, `{a,b}` is either.
+    Glob,
+    /// The subject itself.
+    Exact,
+}
+
+impl Grammar {
+    /// `Edit|Write` and `Edit, Write` are names; all else is searched for.
+    pub const NAMES_OR_SEARCH: Self = Self {
+        wildcards: &["*"],
+        list: Some(NameList { also: "- ", separators: "|,", trim: true }),
+        otherwise: Syntax::RegexSearch,
+    };
+    /// A regular expression for the whole subject.
+    pub const REGEX_WHOLE: Self = Self::plain(Syntax::RegexWhole);
+    /// A regular expression for some of the subject.
+    pub const REGEX_SEARCH: Self = Self::plain(Syntax::RegexSearch);
+    /// A glob. `*` fits what has no `/`.
+    pub const GLOB: Self = Self { wildcards: &[], list: None, otherwise: Syntax::Glob };
+    /// The subject itself.
+    pub const EXACT: Self = Self::plain(Syntax::Exact);
+
+    const fn plain(otherwise: Syntax) -> Self {
+        Self { wildcards: &["*"], list: None, otherwise }
+    }
+}
+
+/// A pattern, ready for use.
+#[derive(Clone)]
+pub struct Matcher {
+    pattern: String,
+    compiled: Compiled,
+}
+
+#[derive(Clone)]
+enum Compiled {
+    Everything,
+    Names(Vec<String>),
+    Lite(regex_lite::Regex, Needle),
+    Regex(regex::Regex, Needle),
+    Glob(GlobMatcher, Needle),
+}
+
+/// Text that a subject must have for a pattern to match it. May be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Needle {
+    pub(crate) text: String,
+    /// Whether it must come first.
+    pub(crate) leads: bool,
+}
+
+/// What an index can know of a matcher without running it.
+pub(crate) enum Shape<'a> {
+    Everything,
+    Names(&'a [String]),
+    Pattern(&'a Needle),
+}
+
+impl Matcher {
+    /// Fits everything.
+    pub fn everything() -> Self {
+        Self { pattern: String::new(), compiled: Compiled::Everything }
+    }
+
+    /// Fits these names and no others. No names fit everything.
+    pub fn names<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        if names.is_empty() {
+            return Self::everything();
+        }
+        Self { pattern: names.join("|"), compiled: Compiled::Names(names) }
+    }
+
+    /// Compiles a pattern. Absent and empty ones fit everything.
+    ///
+    /// # Errors
+    /// A pattern that does not compile, or that could not match anything.
+    pub fn compile(grammar: &Grammar, pattern: Option<&str>) -> Result<Self, MatcherError> {
+        let pattern = pattern.unwrap_or_default();
+        let refuse = |problem| Err(MatcherError { pattern: shortened(pattern), problem });
+        if pattern.len() > MAX_PATTERN {
+            return refuse(MatcherProblem::TooLong { length: pattern.len() });
+        }
+        let compiled = if pattern.is_empty() || grammar.wildcards.contains(&pattern) {
+            Compiled::Everything
+        } else if let Some(names) = grammar.list.and_then(|list| list.split(pattern)) {
+            if names.is_empty() {
+                return refuse(MatcherProblem::NoNames);
+            }
+            Compiled::Names(names)
+        } else {
+            match compile(grammar.otherwise, pattern) {
+                Ok(compiled) => compiled,
+                Err(problem) => return refuse(problem),
+            }
+        };
+        Ok(Self { pattern: pattern.to_owned(), compiled })
+    }
+
+    /// The pattern, as it was written.
+    pub fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    /// Whether it fits whatever comes.
+    pub fn is_everything(&self) -> bool {
+        matches!(self.compiled, Compiled::Everything)
+    }
+
+    /// Whether the subject fits.
+    pub fn matches(&self, subject: &str) -> bool {
+        match &self.compiled {
+            Compiled::Everything => true,
+            Compiled::Names(names) => names.iter().any(|name| name == subject),
+            Compiled::Lite(regex, _) => regex.is_match(subject),
+            Compiled::Regex(regex, _) => regex.is_match(subject),
+            Compiled::Glob(glob, _) => glob.is_match(subject),
+        }
+    }
+
+    pub(crate) fn shape(&self) -> Shape<'_> {
+        match &self.compiled {
+            Compiled::Everything => Shape::Everything,
+            Compiled::Names(names) => Shape::Names(names),
+            Compiled::Lite(_, needle) | Compiled::Regex(_, needle) | Compiled::Glob(_, needle) => {
+                Shape::Pattern(needle)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Matcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = match &self.compiled {
+            Compiled::Everything => "everything",
+            Compiled::Names(_) => "names",
+            Compiled::Lite(..) | Compiled::Regex(..) => "regex",
+            Compiled::Glob(..) => "glob",
+        };
+        write!(f, "Matcher({how} {:?})", self.pattern)
+    }
+}
+
+impl NameList {
+    /// The names, if the pattern is a list of names.
+    fn split(&self, pattern: &str) -> Option<Vec<String>> {
+        let may_stand =
+            |c: char| c.is_ascii_alphanumeric() || c == '_' || self.also.contains(c) || self.separators.contains(c);
+        pattern.chars().all(may_stand).then(|| {
+            pattern
+                .split(|c| self.separators.contains(c))
+                .map(|name| if self.trim { name.trim_ascii() } else { name })
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned)
+                .collect()
+        })
+    }
+}
+
+fn compile(syntax: Syntax, pattern: &str) -> Result<Compiled, MatcherProblem> {
+    match syntax {
+        Syntax::Exact => Ok(Compiled::Names(vec![pattern.to_owned()])),
+        Syntax::Glob => {
+            let glob = GlobBuilder::new(pattern)
+                .literal_separator(true)
+                .backslash_escape(true)
+                .build()
+                .map_err(|error| MatcherProblem::Glob(error.kind().to_string()))?;
+            Ok(Compiled::Glob(glob.compile_matcher(), glob_needle(pattern)))
+        }
+        Syntax::RegexWhole => {
+            // Alone first: `a)(b` must not become valid by what is put around it.
+            compile_regex(pattern)?;
+            let needle = regex_needle(pattern, true);
+            with_needle(compile_regex(&format!("^(?:{pattern})$"))?, needle)
+        }
+        Syntax::RegexSearch => {
+            let needle = regex_needle(pattern, false);
+            with_needle(compile_regex(pattern)?, needle)
+        }
+    }
+}
+
+enum AnyRegex {
+    Lite(regex_lite::Regex),
+    Full(regex::Regex),
+}
+
+fn with_needle(regex: AnyRegex, needle: Needle) -> Result<Compiled, MatcherProblem> {
+    Ok(match regex {
+        AnyRegex::Lite(regex) => Compiled::Lite(regex, needle),
+        AnyRegex::Full(regex) => Compiled::Regex(regex, needle),
+    })
+}
+
+/// The small engine compiles in a tenth of the time and is as good on names; the large one knows all of Unicode.
+fn compile_regex(pattern: &str) -> Result<AnyRegex, MatcherProblem> {
+    if pattern.is_ascii() {
+        let lite = regex_lite::RegexBuilder::new(pattern).size_limit(MAX_COMPILED).build();
+        if let Ok(regex) = lite {
+            return Ok(AnyRegex::Lite(regex));
+        }
+    }
+    regex::RegexBuilder::new(pattern)
+        .size_limit(MAX_COMPILED)
+        .build()
+        .map(AnyRegex::Full)
+        .map_err(|error| MatcherProblem::Regex(last_line(&error.to_string())))
+}
+
+/// The engine draws the pattern and marks the place; what is wrong stands in its last line.
+fn last_line(message: &str) -> String {
+    let last = message.lines().last().unwrap_or_default();
+    last.trim().trim_start_matches("error: ").to_owned()
+}
+
+const REGEX_META: &str = r"\.+*?()|[]{}^$";
+
+/// Text that every match of the regular expression starts with, as far as can be told without parsing it.
+fn regex_needle(pattern: &str, whole: bool) -> Needle {
+    let none = || Needle { text: String::new(), leads: false };
+    let anchored = pattern.starts_with('^');
+    let body = pattern.strip_prefix('^').unwrap_or(pattern);
+    let length = body.find(|c| REGEX_META.contains(c)).unwrap_or(body.len());
+    let (lead, rest) = body.split_at(length);
+    // An alternative outside of groups starts with something else. Inside of classes and behind backslashes a bar
+    // may mean other things, but then it is no loss to do without a needle.
+    let mut depth = 0_i32;
+    for c in rest.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '|' if depth <= 0 => return none(),
+            '[' | '\\' if rest.contains('|') => return none(),
+            _ => {}
+        }
+    }
+    let repeated = rest.starts_with(['*', '?', '{']);
+    let mut text = lead.to_owned();
+    if repeated {
+        text.pop();
+    }
+    if text.is_empty() {
+        return none();
+    }
+    Needle { text, leads: whole || anchored }
+}
+
+fn glob_needle(pattern: &str) -> Needle {
+    let length = pattern.find(['*', '?', '[', ']', '{', '}', ',', '\\', '!']).unwrap_or(pattern.len());
+    Needle { text: pattern[..length].to_owned(), leads: true }
+}
+
+/// Why a pattern is of no use.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid matcher {pattern:?}: {problem}")]
+pub struct MatcherError {
+    pattern: String,
+    problem: MatcherProblem,
+}
+
+impl MatcherError {
+    /// The pattern, shortened if it is very long.
+    pub fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    /// What is wrong with it.
+    pub fn problem(&self) -> &MatcherProblem {
+        &self.problem
+    }
+}
+
+/// What can be wrong with a pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MatcherProblem {
+    /// Longer than [`MAX_PATTERN`].
+    #[error("it is {length} bytes long, at most {MAX_PATTERN} are allowed")]
+    TooLong {
+        /// How long it is.
+        length: usize,
+    },
+    /// A list that names nothing.
+    #[error("the list has no names")]
+    NoNames,
+    /// Not a regular expression.
+    #[error("{0}")]
+    Regex(String),
+    /// Not a glob.
+    #[error("{0}")]
+    Glob(String),
+}
+
+fn shortened(pattern: &str) -> String {
+    const SHOWN: usize = 200;
+    match pattern.char_indices().nth(SHOWN) {
+        None => pattern.to_owned(),
+        Some((at, _)) => format!("{}…", &pattern[..at]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn matches(grammar: &Grammar, pattern: &str, subject: &str) -> bool {
+        Matcher::compile(grammar, Some(pattern)).unwrap().matches(subject)
+    }
+
+    #[test]
+    fn everything_is_absent_empty_or_a_wildcard() {
+        for grammar in [Grammar::NAMES_OR_SEARCH, Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::EXACT] {
+            for pattern in [None, Some(""), Some("*")] {
+                let matcher = Matcher::compile(&grammar, pattern).unwrap();
+                assert!(matcher.is_everything() && matcher.matches("anything") && matcher.matches(""));
+            }
+        }
+        assert!(Matcher::compile(&Grammar::GLOB, None).unwrap().matches("a/b"));
+    }
+
+    #[test]
+    fn grammars_match_as_their_agents_do() {
+        let names = Grammar::NAMES_OR_SEARCH;
+        let (whole, search, glob, exact) = (Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB, Grammar::EXACT);
+        for (grammar, pattern, subject, expected) in [
+            (names, "Bash", "Bash", true),
+            (names, "Bash", "BashOutput", false),
+            (names, "Edit|Write", "Write", true),
+            (names, "Edit, Write", "Write", true),
+            (names, "Edit | Write", "Edit", true),
+            (names, "Edit|", "Edit", true),
+            (names, "Edit|", "", false),
+            (names, "mcp__memory", "mcp__memory__read", false),
+            (names, "mcp__memory__.*", "mcp__memory__read", true),
+            (names, "my-tool", "my-tool", true),
+            (names, "^Bash", "BashOutput", true),
+            (names, "bash", "Bash", false),
+            (whole, "shell|edit", "edit", true),
+            (whole, "shell|edit", "edit_file", false),
+            (whole, "mcp__.*", "mcp__a", true),
+            (whole, "a|b", "ab", false),
+            (whole, "a||b", "", true),
+            (search, "edit", "edit_config", true),
+            (search, "write_.*|edit", "no", false),
+            (search, "x*", "", true),
+            (glob, "write|edit", "edit", false),
+            (glob, "{write,edit}", "edit", true),
+            (glob, "mcp_*", "mcp_db", true),
+            (glob, "*", "a/b", false),
+            (glob, "**", "a/b", true),
+            (glob, "src/**/*.rs", "src/a/b/c.rs", true),
+            (glob, "src/*.rs", "src/a/b.rs", false),
+            (glob, "file[0-9]?", "file7x", true),
+            (exact, "a.c", "abc", false),
+            (exact, "a.c", "a.c", true),
+        ] {
+            assert_eq!(matches(&grammar, pattern, subject), expected, "{pattern} {subject}");
+        }
+        assert!(Matcher::names(["a", "b"]).matches("b") && !Matcher::names(["a"]).matches("b"));
+        assert!(Matcher::names(Vec::<String>::new()).is_everything());
+    }
+
+    #[test]
+    fn invalid_patterns_are_errors_that_say_why() {
+        for (grammar, pattern, message) in [
+            (Grammar::REGEX_WHOLE, "(", r#"invalid matcher "(": unclosed group"#),
+            (Grammar::REGEX_WHOLE, "a)(b", r#"invalid matcher "a)(b": unopened group"#),
+            (Grammar::NAMES_OR_SEARCH, "*.rs", r#"invalid matcher "*.rs": repetition operator missing expression"#),
+            (
+                Grammar::NAMES_OR_SEARCH,
+                "^(?!Bash)",
+                r#"invalid matcher "^(?!Bash)": look-around, including look-ahead and look-behind, is not supported"#,
+            ),
+            (Grammar::NAMES_OR_SEARCH, "|", r#"invalid matcher "|": the list has no names"#),
+            (
+                Grammar::GLOB,
+                "{a",
+                r#"invalid matcher "{a": unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"#,
+            ),
+            (Grammar::GLOB, "[", r#"invalid matcher "[": unclosed character class; missing ']'"#),
+        ] {
+            assert_eq!(Matcher::compile(&grammar, Some(pattern)).unwrap_err().to_string(), message);
+        }
+        let long = "a".repeat(MAX_PATTERN + 1);
+        let error = Matcher::compile(&Grammar::REGEX_SEARCH, Some(&long)).unwrap_err();
+        assert!(error.to_string().ends_with("it is 16385 bytes long, at most 16384 are allowed"));
+        let huge = "(?:a{1000}){1000}";
+        assert!(Matcher::compile(&Grammar::REGEX_SEARCH, Some(huge)).is_err());
+    }
+
+    #[test]
+    fn needles_are_in_every_match() {
+        for (pattern, whole, text, leads) in [
+            ("mcp__db__.*", true, "mcp__db__", true),
+            ("mcp__db__.*", false, "mcp__db__", false),
+            ("^Bash", false, "Bash", true),
+            ("Bash$", false, "Bash", false),
+            ("ab*", true, "a", true),
+            ("ab?c", true, "a", true),
+            ("ab+c", true, "ab", true),
+            ("ab{0}c", true, "a", true),
+            ("abc|xyz", true, "", false),
+            ("ab(c|d)", true, "ab", true),
+            ("ab(c|d)|x", true, "", false),
+            (r"ab\(c|d", true, "", false),
+            ("ab[|]c", true, "", false),
+            ("(?i)abc", true, "", false),
+            (".*", true, "", false),
+        ] {
+            let needle = regex_needle(pattern, whole);
+            assert_eq!((needle.text.as_str(), needle.leads), (text, leads), "{pattern}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(pattern in any::<String>(), subject in any::<String>()) {
+            for grammar in [
+                Grammar::NAMES_OR_SEARCH, Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB, Grammar::EXACT,
+            ] {
+                if let Ok(matcher) = Matcher::compile(&grammar, Some(&pattern)) {
+                    matcher.matches(&subject);
+                }
+            }
+        }
+
+        #[test]
+        fn a_needle_never_loses_a_match(
+            pattern in "[\\^ab(|)*+?{}0-2\\[\\].$\\\\-]{0,8}",
+            subject in "[ab|0-2(-]{0,6}",
+        ) {
+            for grammar in [Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB] {
+                let Ok(matcher) = Matcher::compile(&grammar, Some(&pattern)) else { continue };
+                let Shape::Pattern(needle) = matcher.shape() else { continue };
+                if matcher.matches(&subject) {
+                    let fits = if needle.leads {
+                        subject.starts_with(&needle.text)
+                    } else {
+                        subject.contains(&needle.text)
+                    };
+                    prop_assert!(fits, "{pattern} {subject} {needle:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::{Data, Field};
+use crate::contract::Target;
+use crate::envelope::Envelope;
+use crate::json::RawJson;
+use crate::kind::CustomKind;
+
+/// The data of an event that only its host knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CustomPayload {
+    /// What kind of event it is.
+    pub kind: CustomKind,
+    /// What it carries, by name.
+    pub fields: BTreeMap<String, RawJson>,
+}
+
+impl CustomPayload {
+    /// An event of this kind that carries nothing yet.
+    pub fn new(kind: CustomKind) -> Self {
+        Self { kind, fields: BTreeMap::new() }
+    }
+
+    /// Adds a field.
+    #[must_use]
+    pub fn field(mut self, name: impl Into<String>, value: RawJson) -> Self {
+        self.fields.insert(name.into(), value);
+        self
+    }
+
+    /// The declared field, among its own or in the envelope.
+    pub(crate) fn subject<'a>(&'a self, envelope: &'a Envelope) -> Option<Cow<'a, str>> {
+        let name = self.kind.contract().matched_on.as_deref()?;
+        match self.get(name).or_else(|| Data::field(envelope, name))? {
+            Field::Text(text) => Some(Cow::Borrowed(text)),
+            Field::Json(json) => json.as_text(),
+            Field::Count(_) | Field::Flag(_) => None,
+        }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<Field<'_>> {
+        self.fields.get(name).map(Field::Json)
+    }
+
+    /// Custom events name what can be rewritten by the target: a field `input`, `output`, `prompt`, `messages`
+    /// or `summary`.
+    pub(crate) fn original(&self, target: Target) -> Option<RawJson> {
+        self.fields.get(target.name()).cloned()
+    }
+}

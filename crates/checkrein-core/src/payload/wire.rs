@@ -1,0 +1,240 @@
+//! Payload fields, from and to JSON.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::event::DecodeError;
+use crate::json::{Entries, JsonType, RawJson, decode_string, type_of, write_string};
+
+/// What a field of a payload holds, whatever the payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Field<'a> {
+    /// A string.
+    Text(&'a str),
+    /// A whole number.
+    Count(u64),
+    /// Yes or no.
+    Flag(bool),
+    /// Any JSON.
+    Json(&'a RawJson),
+}
+
+impl Field<'_> {
+    /// The field as JSON.
+    pub fn to_json(self) -> RawJson {
+        match self {
+            Self::Text(text) => RawJson::string(text),
+            Self::Count(count) => RawJson::from_checked(&count.to_string()),
+            Self::Flag(flag) => RawJson::from_checked(if flag { "true" } else { "false" }),
+            Self::Json(json) => json.clone(),
+        }
+    }
+}
+
+/// A field that a payload may have, for documentation and tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldInfo {
+    /// Its name, in Rust and in JSON.
+    pub name: &'static str,
+    /// Whether the event makes no sense without it.
+    pub required: bool,
+    /// What it looks like in JSON: "a string".
+    pub json: &'static str,
+}
+
+/// A type that a payload field can have.
+pub(crate) trait Wire: Sized {
+    const EXPECTED: &'static str;
+
+    /// From valid JSON; `None` if it is of another type.
+    fn read(json: &str) -> Option<Self>;
+    fn write(&self, out: &mut String);
+    fn view(&self) -> Field<'_>;
+}
+
+impl Wire for String {
+    const EXPECTED: &'static str = "a string";
+
+    fn read(json: &str) -> Option<Self> {
+        (type_of(json) == JsonType::String).then(|| decode_string(json).into_owned())
+    }
+
+    fn write(&self, out: &mut String) {
+        write_string(out, self);
+    }
+
+    fn view(&self) -> Field<'_> {
+        Field::Text(self)
+    }
+}
+
+impl Wire for u64 {
+    const EXPECTED: &'static str = "a whole number";
+
+    fn read(json: &str) -> Option<Self> {
+        json.parse().ok()
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(&self.to_string());
+    }
+
+    fn view(&self) -> Field<'_> {
+        Field::Count(*self)
+    }
+}
+
+impl Wire for bool {
+    const EXPECTED: &'static str = "true or false";
+
+    fn read(json: &str) -> Option<Self> {
+        json.parse().ok()
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(if *self { "true" } else { "false" });
+    }
+
+    fn view(&self) -> Field<'_> {
+        Field::Flag(*self)
+    }
+}
+
+impl Wire for RawJson {
+    const EXPECTED: &'static str = "any JSON";
+
+    fn read(json: &str) -> Option<Self> {
+        Some(Self::from_checked(json))
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(self.as_str());
+    }
+
+    fn view(&self) -> Field<'_> {
+        Field::Json(self)
+    }
+}
+
+/// The fields of a JSON object that nobody has taken yet.
+pub(crate) struct Fields<'a> {
+    /// The whole text, for the places of errors, and where the object starts in it.
+    text: &'a str,
+    base: usize,
+    /// In front of names in errors: `plugin.`.
+    prefix: &'static str,
+    entries: BTreeMap<Cow<'a, str>, (&'a str, usize)>,
+}
+
+impl<'a> Fields<'a> {
+    /// `None` if the text, which must be valid JSON, is no object.
+    pub(crate) fn of(text: &'a str) -> Option<Self> {
+        Self::within(text, text, 0, "")
+    }
+
+    fn within(text: &'a str, object: &'a str, base: usize, prefix: &'static str) -> Option<Self> {
+        let entries =
+            Entries::of(object)?.map(|entry| (entry.key(), (entry.value(), entry.value_range().start))).collect();
+        Some(Self { text, base, prefix, entries })
+    }
+
+    pub(crate) fn required<T: Wire>(&mut self, name: &'static str) -> Result<T, DecodeError> {
+        match self.entries.remove(name) {
+            Some((value, at)) => self.convert(name, value, at),
+            None => Err(DecodeError::missing(self.text, self.base, self.path(name), T::EXPECTED)),
+        }
+    }
+
+    /// Absent and `null` are the same.
+    pub(crate) fn optional<T: Wire>(&mut self, name: &'static str) -> Result<Option<T>, DecodeError> {
+        match self.entries.remove(name) {
+            None | Some(("null", _)) => Ok(None),
+            Some((value, at)) => self.convert(name, value, at).map(Some),
+        }
+    }
+
+    /// A required field that is an object with fields of its own.
+    pub(crate) fn nested<T>(
+        &mut self,
+        name: &'static str,
+        prefix: &'static str,
+        read: impl FnOnce(&mut Fields<'a>) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        const EXPECTED: &str = "an object";
+        let Some((value, at)) = self.entries.remove(name) else {
+            return Err(DecodeError::missing(self.text, self.base, self.path(name), EXPECTED));
+        };
+        match Self::within(self.text, value, self.base + at, prefix) {
+            Some(mut fields) => read(&mut fields),
+            None => Err(self.wrong_type(name, value, at, EXPECTED)),
+        }
+    }
+
+    /// Everything that nobody took.
+    pub(crate) fn rest(&mut self) -> BTreeMap<String, RawJson> {
+        std::mem::take(&mut self.entries)
+            .into_iter()
+            .map(|(key, (value, _))| (key.into_owned(), RawJson::from_checked(value)))
+            .collect()
+    }
+
+    fn convert<T: Wire>(&self, name: &str, value: &str, at: usize) -> Result<T, DecodeError> {
+        T::read(value).ok_or_else(|| self.wrong_type(name, value, at, T::EXPECTED))
+    }
+
+    fn wrong_type(&self, name: &str, value: &str, at: usize, expected: &'static str) -> DecodeError {
+        DecodeError::wrong_type(self.text, self.base + at, self.path(name), expected, type_of(value))
+    }
+
+    fn path(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+}
+
+/// Writes the fields of a JSON object.
+pub(crate) struct Writer<'a> {
+    out: &'a mut String,
+    empty: bool,
+}
+
+impl<'a> Writer<'a> {
+    /// Writes a whole object.
+    pub(crate) fn object(out: &'a mut String, fields: impl FnOnce(&mut Self)) {
+        out.push('{');
+        let mut writer = Self { out, empty: true };
+        fields(&mut writer);
+        writer.out.push('}');
+    }
+
+    pub(crate) fn field<T: Wire>(&mut self, name: &str, value: &T) {
+        self.key(name);
+        value.write(self.out);
+    }
+
+    pub(crate) fn optional<T: Wire>(&mut self, name: &str, value: Option<&T>) {
+        if let Some(value) = value {
+            self.field(name, value);
+        }
+    }
+
+    pub(crate) fn nested(&mut self, name: &str, fields: impl FnOnce(&mut Writer<'_>)) {
+        self.key(name);
+        Writer::object(self.out, fields);
+    }
+
+    pub(crate) fn all(&mut self, fields: &BTreeMap<String, RawJson>) {
+        for (name, value) in fields {
+            self.field(name, value);
+        }
+    }
+
+    fn key(&mut self, name: &str) {
+        if !std::mem::take(&mut self.empty) {
+            self.out.push(',');
+        }
+        write_string(self.out, name);
+        self.out.push(':');
+    }
+}

@@ -1,0 +1,182 @@
+//! How opinions settle, as data.
+
+use crate::failure::FailureTable;
+
+/// How the hooks of one event run and how their opinions become one verdict.
+///
+/// [`Rules::NATIVE`] are checkrein's own. Dialects have others, because an agent author who moves to checkrein
+/// must be able to keep what users rely on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rules {
+    /// Which decision wins.
+    pub settle: Settle,
+    /// Which hook sees what, and when it runs.
+    pub order: RunOrder,
+    /// What keeps the hooks behind from running.
+    pub chain_end: ChainEnd,
+    /// What becomes of several rewrites of the same original.
+    pub side_by_side: SideBySide,
+    /// Where a deny counts.
+    pub blocks: Blocks,
+    /// Whether an agent's rules are followed where they let a later allow cancel a deny.
+    pub compat: Compat,
+    /// What is done about failures.
+    pub failures: FailureTable,
+}
+
+impl Rules {
+    /// checkrein's own: the strongest decision wins; rewriters run first, one on the result of the other, then all
+    /// others side by side on what came out; gates that fail are closed.
+    pub const NATIVE: Self = Self {
+        settle: Settle::Strongest,
+        order: RunOrder::Phased,
+        chain_end: ChainEnd::Never,
+        side_by_side: SideBySide::Compose,
+        blocks: Blocks::Contract,
+        compat: Compat::Safe,
+        failures: FailureTable::native(),
+    };
+
+    /// Those of callbacks in a process: one after the other, the first that decides or rewrites ends it, failures
+    /// never break the conversation, and a deny counts only where something can still be refused.
+    pub const IN_PROCESS: Self = Self {
+        settle: Settle::FirstDecision,
+        order: RunOrder::Sequential,
+        chain_end: ChainEnd::FirstDecision,
+        side_by_side: SideBySide::FirstInOrder,
+        blocks: Blocks::Gates,
+        compat: Compat::Safe,
+        failures: FailureTable::open(),
+    };
+
+    /// The same with another rule for which decision wins.
+    #[must_use]
+    pub const fn settle(mut self, settle: Settle) -> Self {
+        self.settle = settle;
+        self
+    }
+
+    /// The same in another order.
+    #[must_use]
+    pub const fn order(mut self, order: RunOrder) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// The same with another end of the chain.
+    #[must_use]
+    pub const fn chain_end(mut self, chain_end: ChainEnd) -> Self {
+        self.chain_end = chain_end;
+        self
+    }
+
+    /// The same with another rule for several rewrites of the same original.
+    #[must_use]
+    pub const fn side_by_side(mut self, side_by_side: SideBySide) -> Self {
+        self.side_by_side = side_by_side;
+        self
+    }
+
+    /// The same with another say in where a deny counts.
+    #[must_use]
+    pub const fn blocks(mut self, blocks: Blocks) -> Self {
+        self.blocks = blocks;
+        self
+    }
+
+    /// The same with another faithfulness.
+    #[must_use]
+    pub const fn compat(mut self, compat: Compat) -> Self {
+        self.compat = compat;
+        self
+    }
+
+    /// The same with another table of failures.
+    #[must_use]
+    pub const fn failures(mut self, failures: FailureTable) -> Self {
+        self.failures = failures;
+        self
+    }
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self::NATIVE
+    }
+}
+
+/// Which decision wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Settle {
+    /// The strongest, whatever the order.
+    Strongest,
+    /// The first in config order that decides or rewrites anything.
+    FirstDecision,
+    /// A deny if there is one, else the last allow. Nothing else counts.
+    AnyDenyElseLastAllow,
+    /// A deny if there is one. Nothing else counts.
+    AnyBlock,
+    /// The last in config order. Lets a later allow cancel a deny under [`Compat::Exact`] only.
+    LastWriter,
+}
+
+/// Which hook sees what, and when it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RunOrder {
+    /// One after the other, each on the original.
+    Sequential,
+    /// All at once, each on the original.
+    Parallel,
+    /// One after the other, each on what the one before made of it.
+    Pipeline,
+    /// Those that declared rewrites as a pipeline, then all others at once on what came out.
+    Phased,
+}
+
+/// What keeps the hooks behind from running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ChainEnd {
+    /// Nothing.
+    Never,
+    /// The first that decides or rewrites anything.
+    FirstDecision,
+    /// The first deny or halt.
+    FirstBlock,
+    /// The first deny or halt, and the first failure or cancellation.
+    FirstBlockOrFailure,
+}
+
+/// What becomes of several rewrites of the same original.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SideBySide {
+    /// Changes to different fields come together; different values for one field are a conflict.
+    Compose,
+    /// The last in config order wins.
+    LastInOrder,
+    /// The first in config order wins.
+    FirstInOrder,
+}
+
+/// Where a deny counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Blocks {
+    /// Wherever the kind's contract gives it a meaning.
+    Contract,
+    /// Only where something can still be refused.
+    Gates,
+}
+
+/// Whether an agent's rules are followed where they are not safe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Compat {
+    /// No: a deny stands, and the verdict says that the agent would have dropped it.
+    Safe,
+    /// Yes.
+    Exact,
+}

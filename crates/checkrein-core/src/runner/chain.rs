@@ -1,0 +1,186 @@
+//! Calling one handler after the other.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::slots::{Registered, Slot};
+use super::{Fire, HandlerError};
+use crate::failure::{Failure, FailureKind};
+use crate::opinion::Opinion;
+use crate::record::HookRecord;
+use crate::rules::Rules;
+use crate::settle::{Settlement, Step};
+use crate::source::HookInfo;
+use crate::verdict::Verdict;
+
+/// One fire.
+pub(super) struct Chain<'a> {
+    pub(super) rules: &'a Rules,
+    pub(super) fire: Fire<'a>,
+}
+
+/// What one handler came to.
+type Reply = Result<Opinion, Failure>;
+
+impl Chain<'_> {
+    #[inline]
+    pub(super) fn run<T: Trace>(&self, slot: &Slot, trace: &mut T) -> Verdict {
+        let list = slot.handlers.load();
+        let handlers: &[Arc<Registered>] = list.as_ref().map_or(&[], |handlers| handlers.as_slice());
+        let mut next = 0;
+        // Handlers that say nothing are the common case and need no settling.
+        match self.call_until_one_speaks(handlers, &mut next, trace) {
+            None => self.nobody(),
+            Some(called) => self.settle(handlers, next, called, trace),
+        }
+    }
+
+    /// When nobody had anything to say.
+    #[inline]
+    pub(super) fn nobody(&self) -> Verdict {
+        Verdict { cancelled: self.fire.is_cancelled(), ..Verdict::default() }
+    }
+
+    #[cold]
+    fn settle<T: Trace>(&self, handlers: &[Arc<Registered>], mut next: usize, first: Called, trace: &mut T) -> Verdict {
+        let mut settlement = Settlement::new(self.rules, self.fire.event);
+        let mut called = Some(first);
+        while let Some(reply) = called.map(Called::into_reply) {
+            let position = next - 1;
+            let hook = &handlers[position].info;
+            let step = match &reply {
+                Ok(opinion) => settlement.push(position, hook, opinion),
+                Err(failure) => settlement.push_failure(position, hook, failure),
+            };
+            trace.called(hook, &reply);
+            if step == Step::End {
+                break;
+            }
+            called =
+                if self.fire.is_cancelled() { None } else { self.call_until_one_speaks(handlers, &mut next, trace) };
+            if called.is_none() && self.fire.is_cancelled() {
+                settlement.cancel();
+            }
+        }
+        for handler in &handlers[next..] {
+            trace.skipped(&handler.info);
+        }
+        settlement.finish()
+    }
+
+    /// Calls handlers from `next` on until one has something to say. `next` is behind the last that was called then.
+    ///
+    /// One unwind boundary serves as many handlers as go well.
+    #[inline]
+    fn call_until_one_speaks<T: Trace>(
+        &self,
+        handlers: &[Arc<Registered>],
+        next: &mut usize,
+        trace: &mut T,
+    ) -> Option<Called> {
+        let mut spoke = None;
+        let unwound = catch_unwind(AssertUnwindSafe(|| {
+            while let Some(handler) = handlers.get(*next) {
+                let reply = (handler.handler)(&self.fire);
+                *next += 1;
+                match reply {
+                    Ok(opinion) if opinion.is_none() => trace.called(&handler.info, &Ok(opinion)),
+                    reply => {
+                        spoke = Some(Called::Returned(reply));
+                        break;
+                    }
+                }
+                if self.fire.is_cancelled() {
+                    break;
+                }
+            }
+        }));
+        if let Err(panic) = unwound {
+            *next += 1;
+            spoke = Some(Called::Panicked(panic));
+        }
+        spoke
+    }
+}
+
+/// How the call of a handler ended.
+enum Called {
+    Returned(Result<Opinion, HandlerError>),
+    Panicked(Box<dyn Any + Send>),
+}
+
+impl Called {
+    fn into_reply(self) -> Reply {
+        match self {
+            Self::Returned(reply) => reply.map_err(|error| Failure::new(FailureKind::Error, describe_error(error))),
+            Self::Panicked(panic) => Err(Failure::new(FailureKind::Panic, describe_panic(panic))),
+        }
+    }
+}
+
+/// The words of an error are foreign code as well.
+fn describe_error(error: HandlerError) -> String {
+    shielded(move || error.to_string()).unwrap_or_else(|panic| format!("an error whose text panicked: {panic}"))
+}
+
+/// Runs foreign code; what it panicked with, in words, if it did.
+pub(super) fn shielded<R>(foreign: impl FnOnce() -> R) -> Result<R, String> {
+    // Nothing that could be half-changed is shared with the code behind: handlers see the event by reference.
+    catch_unwind(AssertUnwindSafe(foreign)).map_err(describe_panic)
+}
+
+fn describe_panic(panic: Box<dyn Any + Send>) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a value that is no text".to_owned());
+    // What was thrown may panic again when it goes; then it is left where it is.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(again);
+    }
+    text
+}
+
+/// Who wants to know what was called.
+pub(super) trait Trace {
+    fn called(&mut self, hook: &HookInfo, reply: &Reply);
+    fn skipped(&mut self, hook: &HookInfo);
+}
+
+/// Nobody.
+pub(super) struct NoTrace;
+
+impl Trace for NoTrace {
+    #[inline]
+    fn called(&mut self, _hook: &HookInfo, _reply: &Reply) {}
+    #[inline]
+    fn skipped(&mut self, _hook: &HookInfo) {}
+}
+
+/// What callbacks are called in records.
+const HANDLER: &str = "callback";
+
+/// A record.
+#[derive(Default)]
+pub(super) struct RecordTrace(Vec<HookRecord>);
+
+impl RecordTrace {
+    pub(super) fn into_records(self) -> Vec<HookRecord> {
+        self.0
+    }
+}
+
+impl Trace for RecordTrace {
+    fn called(&mut self, hook: &HookInfo, reply: &Reply) {
+        self.0.push(match reply {
+            Ok(opinion) => HookRecord::of_opinion(hook, HANDLER, opinion),
+            Err(failure) => HookRecord::of_failure(hook, HANDLER, failure),
+        });
+    }
+
+    fn skipped(&mut self, hook: &HookInfo) {
+        self.0.push(HookRecord::of_skipped(hook, HANDLER, "one before it had ended the chain"));
+    }
+}

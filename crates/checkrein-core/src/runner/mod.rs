@@ -1,0 +1,301 @@
+//! Hooks as callbacks in the host's own process.
+//!
+//! A [`Runner`] calls the handlers of an event one after the other, in the order in which they were registered. The
+//! first that decides or rewrites anything ends the chain ([`Rules::IN_PROCESS`]). A handler cannot break the
+//! conversation: one that returns an error or panics is logged and counts as if it had said nothing.
+//!
+//! ```
+//! use checkrein_core::payload::ToolCall;
+//! use checkrein_core::{Decision, Event, EventKind, Opinion, RawJson, Runner};
+//!
+//! let runner = Runner::new();
+//! runner.on(EventKind::PreToolUse, "no-rm", |fire| {
+//!     let command = fire.event.tool_input().and_then(|input| input.field("command"));
+//!     match command.as_ref().and_then(RawJson::as_text) {
+//!         Some(command) if command.starts_with("rm ") => Opinion::deny("deleting is not for agents"),
+//!         _ => Opinion::none(),
+//!     }
+//! });
+//!
+//! let input: RawJson = r#"{"command": "rm -r src"}"#.parse()?;
+//! let verdict = runner.fire(&Event::pre_tool_use(ToolCall::new("Bash", input)));
+//! assert_eq!(verdict.decision(), Decision::Deny);
+//! assert_eq!(verdict.reason(), Some("deleting is not for agents"));
+//! # Ok::<(), checkrein_core::JsonError>(())
+//! ```
+//!
+//! An empty runner is the no-op: it can be fired from everywhere without a check, and costs next to nothing. Panics
+//! are caught only in programs that unwind; with `panic = "abort"` a panic ends the program, as always.
+
+mod chain;
+mod log;
+mod slots;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::cancel::CancelToken;
+use crate::event::Event;
+use crate::kind::EventKind;
+use crate::opinion::Opinion;
+use crate::record::Record;
+use crate::rules::Rules;
+use crate::source::{HookInfo, Source};
+use crate::verdict::Verdict;
+use chain::{Chain, NoTrace, RecordTrace, Trace};
+use log::Log;
+pub use slots::Registration;
+use slots::{Handler, Slot, Slots};
+
+/// What a handler returns when it cannot do its work.
+pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
+
+/// One fire, as a handler sees it. It can look at the event; it can change what happens by its opinion alone.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Fire<'a> {
+    /// The event.
+    pub event: &'a Event,
+    /// What tells that the host has given up on it, if it can.
+    pub cancel: Option<&'a CancelToken>,
+}
+
+impl Fire<'_> {
+    /// Whether the host has given up on the event.
+    #[inline]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_some_and(CancelToken::is_cancelled)
+    }
+}
+
+/// What a handler may return: an opinion, nothing, or either in a `Result`.
+pub trait IntoReply {
+    /// The opinion, or why there is none.
+    ///
+    /// # Errors
+    /// What the handler returned as its error.
+    fn into_reply(self) -> Result<Opinion, HandlerError>;
+}
+
+impl IntoReply for Opinion {
+    #[inline]
+    fn into_reply(self) -> Result<Opinion, HandlerError> {
+        Ok(self)
+    }
+}
+
+/// Watches, and says nothing.
+impl IntoReply for () {
+    #[inline]
+    fn into_reply(self) -> Result<Opinion, HandlerError> {
+        Ok(Opinion::none())
+    }
+}
+
+impl<T: IntoReply, E: Into<HandlerError>> IntoReply for Result<T, E> {
+    #[inline]
+    fn into_reply(self) -> Result<Opinion, HandlerError> {
+        self.map_err(Into::into)?.into_reply()
+    }
+}
+
+/// Calls handlers in the process. Cheap to clone; clones share their handlers. See the [module](self).
+#[derive(Clone)]
+pub struct Runner {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    slots: Slots,
+    log: Log,
+    rules: Rules,
+    observer: Option<Observer>,
+}
+
+type Observer = Box<dyn Fn(&Event, &Verdict) + Send + Sync>;
+
+impl Runner {
+    /// A runner without handlers that logs to standard error.
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// A runner with other settings.
+    pub fn builder() -> RunnerBuilder {
+        RunnerBuilder { log: Log::Stderr, rules: Rules::IN_PROCESS, observer: None }
+    }
+
+    /// Registers a handler for one kind of event, behind those there are. `name` is for logs and reasons.
+    ///
+    /// Can be called from any thread, also from a handler: it applies from the next fire on.
+    #[track_caller]
+    pub fn on<F, R>(&self, kind: EventKind, name: impl Into<String>, handler: F) -> Registration
+    where
+        F: Fn(&Fire<'_>) -> R + Send + Sync + 'static,
+        R: IntoReply,
+    {
+        let info = Arc::new(HookInfo::new(name, Source::here()));
+        let handler: Handler = Box::new(move |fire| handler(fire).into_reply());
+        self.shared.slots.register(kind, info, handler)
+    }
+
+    /// Takes a handler out again, from the next fire on. Tells whether it was still there.
+    pub fn remove(&self, registration: &Registration) -> bool {
+        self.shared.slots.remove(registration)
+    }
+
+    /// Whether a fire of this kind would call anything.
+    #[inline]
+    pub fn has(&self, kind: &EventKind) -> bool {
+        match kind.index() {
+            Some(index) => self.shared.slots.named(index).is_active(),
+            None => self.shared.observer.is_some() || self.shared.slots.custom(kind.name()).is_some(),
+        }
+    }
+
+    /// Calls the handlers of the event's kind.
+    #[inline]
+    pub fn fire(&self, event: &Event) -> Verdict {
+        match event.payload.kind_index() {
+            Some(index) => {
+                let slot = self.shared.slots.named(index);
+                if slot.is_active() { self.run(slot, event, None, &mut NoTrace) } else { Verdict::default() }
+            }
+            None => self.run_any(event, None, &mut NoTrace),
+        }
+    }
+
+    /// As [`fire`](Self::fire), but builds the event only if something would be called.
+    #[inline]
+    pub fn fire_with(&self, kind: &EventKind, event: impl FnOnce() -> Event) -> Verdict {
+        if self.has(kind) { self.fire(&event()) } else { Verdict::default() }
+    }
+
+    /// As [`fire`](Self::fire), until the token is cancelled.
+    ///
+    /// A cancelled fire ends between two handlers, and the verdict [says so](Verdict::is_cancelled). The first handler
+    /// is called even if the token is cancelled already: it may have something to tidy up, and can see that it is. A
+    /// handler that decides in spite of it has decided.
+    pub fn fire_until(&self, event: &Event, cancel: &CancelToken) -> Verdict {
+        self.run_any(event, Some(cancel), &mut NoTrace)
+    }
+
+    /// As [`fire`](Self::fire), with everything that happened.
+    pub fn fire_recorded(&self, event: &Event) -> (Verdict, Record) {
+        let mut trace = RecordTrace::default();
+        let verdict = self.run_any(event, None, &mut trace);
+        let record = Record::new(event, "in_process", &verdict, trace.into_records());
+        (verdict, record)
+    }
+
+    #[inline(never)]
+    fn run_any<T: Trace>(&self, event: &Event, cancel: Option<&CancelToken>, trace: &mut T) -> Verdict {
+        match event.payload.kind_index() {
+            Some(index) => self.run(self.shared.slots.named(index), event, cancel, trace),
+            None => match self.shared.slots.custom(event.kind().name()) {
+                Some(slot) => self.run(&slot, event, cancel, trace),
+                None => self.run(&Slot::default(), event, cancel, trace),
+            },
+        }
+    }
+
+    /// Kept out of [`fire`](Self::fire), so that a fire without handlers stays as small as it is.
+    #[inline(never)]
+    fn run<T: Trace>(&self, slot: &Slot, event: &Event, cancel: Option<&CancelToken>, trace: &mut T) -> Verdict {
+        let chain = Chain { rules: &self.shared.rules, fire: Fire { event, cancel } };
+        let verdict = chain.run(slot, trace);
+        if verdict.details.is_some() || self.shared.observer.is_some() {
+            self.settle_up(event, &verdict);
+        }
+        verdict
+    }
+
+    /// Logs what has to be known of the handlers, and tells the observer.
+    #[cold]
+    fn settle_up(&self, event: &Event, verdict: &Verdict) {
+        for warning in verdict.warnings() {
+            self.shared.log.line(&format!("{}: {warning}", event.kind()));
+        }
+        if let Some(observer) = &self.shared.observer {
+            let told = chain::shielded(|| observer(event, verdict));
+            if let Err(panic) = told {
+                self.shared.log.line(&format!("{}: the observer panicked: {panic}", event.kind()));
+            }
+        }
+    }
+}
+
+impl Default for Runner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Runner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runner").field("handlers", &self.shared.slots.count()).finish_non_exhaustive()
+    }
+}
+
+/// Settings of a [`Runner`].
+pub struct RunnerBuilder {
+    log: Log,
+    rules: Rules,
+    observer: Option<Observer>,
+}
+
+impl RunnerBuilder {
+    /// Writes log lines here instead of to standard error, each with one call and a line break at its end.
+    #[must_use]
+    pub fn log_to(mut self, writer: impl std::io::Write + Send + 'static) -> Self {
+        self.log = Log::writer(writer);
+        self
+    }
+
+    /// Gives log lines to this function instead, without a line break.
+    #[must_use]
+    pub fn log_with(mut self, log: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.log = Log::Function(Box::new(log));
+        self
+    }
+
+    /// Logs nothing. Verdicts still carry every warning.
+    #[must_use]
+    pub fn discard_log(mut self) -> Self {
+        self.log = Log::Discard;
+        self
+    }
+
+    /// Settles by other rules than [`Rules::IN_PROCESS`]. Handlers are always called one after the other, and always
+    /// see the event as it was fired.
+    #[must_use]
+    pub fn rules(mut self, rules: Rules) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// Tells this function of every fire and its verdict, also of fires that call nothing.
+    #[must_use]
+    pub fn observe(mut self, observer: impl Fn(&Event, &Verdict) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Box::new(observer));
+        self
+    }
+
+    /// The runner.
+    pub fn build(self) -> Runner {
+        Runner {
+            shared: Arc::new(Shared {
+                slots: Slots::new(self.observer.is_some()),
+                log: self.log,
+                rules: self.rules,
+                observer: self.observer,
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for RunnerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunnerBuilder").field("rules", &self.rules).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,120 @@
+use std::collections::HashMap;
+use std::fmt;
+
+use crate::event::Event;
+use crate::hook::{Hook, HookState};
+use crate::kind::EventKind;
+
+/// The hooks that will run for one event, and why each other hook will not.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Plan<'a> {
+    /// The kind of the event.
+    pub kind: EventKind,
+    /// What matchers were compared with.
+    pub subject: Option<String>,
+    /// Every hook, in config order.
+    pub entries: Vec<PlanEntry<'a>>,
+}
+
+/// One hook of a plan.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PlanEntry<'a> {
+    /// The hook.
+    pub hook: &'a Hook,
+    /// Its position in config order.
+    pub position: usize,
+    /// Why it is not chosen. `None`: it is.
+    pub why_not: Option<WhyNot>,
+}
+
+/// Why a hook is not chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WhyNot {
+    /// It is for other kinds of events.
+    OtherKind,
+    /// It is switched off.
+    Disabled,
+    /// Its matcher does not fit.
+    NoMatch {
+        /// The matcher's pattern.
+        pattern: String,
+        /// What it was compared with.
+        subject: String,
+    },
+    /// The same as a hook before it.
+    DuplicateOf {
+        /// What that is called.
+        id: String,
+    },
+    /// Its condition does not hold.
+    Condition {
+        /// The condition's words.
+        text: String,
+    },
+}
+
+impl fmt::Display for WhyNot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OtherKind => f.write_str("it is for other events"),
+            Self::Disabled => f.write_str("it is disabled"),
+            Self::NoMatch { pattern, subject } => write!(f, "its matcher `{pattern}` does not fit `{subject}`"),
+            Self::DuplicateOf { id } => write!(f, "it is the same as hook `{id}`"),
+            Self::Condition { text } => write!(f, "its condition `{text}` does not hold"),
+        }
+    }
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn of(hooks: &'a [Hook], event: &'a Event, kind: EventKind, subject: Option<String>) -> Self {
+        let mut seen: HashMap<&str, &str> = HashMap::new();
+        let matched_on = kind.contract().matched_on.is_some();
+        let compared = matched_on.then(|| subject.as_deref().unwrap_or_default());
+        let entries = hooks
+            .iter()
+            .enumerate()
+            .map(|(position, hook)| PlanEntry {
+                hook,
+                position,
+                why_not: why_not(hook, event, &kind, compared, &mut seen),
+            })
+            .collect();
+        Self { kind, subject, entries }
+    }
+
+    /// The chosen hooks.
+    pub fn chosen(&self) -> impl Iterator<Item = &PlanEntry<'a>> {
+        self.entries.iter().filter(|entry| entry.why_not.is_none())
+    }
+}
+
+fn why_not<'a>(
+    hook: &'a Hook,
+    event: &Event,
+    kind: &EventKind,
+    compared: Option<&str>,
+    seen: &mut HashMap<&'a str, &'a str>,
+) -> Option<WhyNot> {
+    if !hook.kinds.contains(kind) {
+        return Some(WhyNot::OtherKind);
+    }
+    if hook.state == HookState::Disabled {
+        return Some(WhyNot::Disabled);
+    }
+    if let Some(subject) = compared.filter(|subject| !hook.matcher.matches(subject)) {
+        return Some(WhyNot::NoMatch { pattern: hook.matcher.pattern().to_owned(), subject: subject.to_owned() });
+    }
+    if let Some(identity) = hook.identity.as_deref() {
+        if let Some(id) = seen.get(identity) {
+            return Some(WhyNot::DuplicateOf { id: (*id).to_owned() });
+        }
+        seen.insert(identity, &hook.info.id);
+    }
+    hook.condition
+        .as_ref()
+        .filter(|condition| !condition.holds(event))
+        .map(|condition| WhyNot::Condition { text: condition.text().to_owned() })
+}

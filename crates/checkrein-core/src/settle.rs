@@ -1,0 +1,530 @@
+//! From opinions to a verdict: a fold, one opinion at a time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::contract::{Block, Contract, Target};
+use crate::decision::Decision;
+use crate::event::Event;
+use crate::failure::{Effect, Failure, FailureKind};
+use crate::json::{Change, JsonType, RawJson, changes_between, merge_shallow, with_changes};
+use crate::kind::EventKind;
+use crate::opinion::{Opinion, Rewrite, RewriteMode};
+use crate::rules::{Blocks, ChainEnd, Compat, Rules, RunOrder, Settle, SideBySide};
+use crate::source::HookInfo;
+use crate::verdict::{Details, Reason, Rewritten, Said, Verdict, Warning};
+
+/// Whether the hooks behind shall run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Step {
+    /// They shall.
+    Next,
+    /// They shall not: this hook has ended the chain.
+    End,
+}
+
+/// What came of one hook, for settling many at once.
+#[derive(Debug, Clone, Copy)]
+pub struct Outcome<'a> {
+    /// The hook.
+    pub hook: &'a Arc<HookInfo>,
+    /// What it said, or why it could not.
+    pub result: Result<&'a Opinion, &'a Failure>,
+}
+
+/// Settles the outcomes of one event's hooks, in config order: the fold of [`Settlement::push`] over them. Ends where
+/// the rules end the chain.
+///
+/// ```
+/// use std::sync::Arc;
+/// use checkrein_core::payload::Prompt;
+/// use checkrein_core::{Decision, Event, HookInfo, Opinion, Outcome, Rules, Source, settle};
+///
+/// let event = Event::prompt_submit(Prompt::new("deploy to production"));
+/// let hooks = ["lint", "freeze"].map(|id| Arc::new(HookInfo::new(id, Source::here())));
+/// let verdict = settle(&Rules::NATIVE, &event, &[
+///     Outcome { hook: &hooks[0], result: Ok(&Opinion::allow()) },
+///     Outcome { hook: &hooks[1], result: Ok(&Opinion::deny("code freeze until Monday")) },
+/// ]);
+/// assert_eq!(verdict.decision(), Decision::Deny);
+/// assert_eq!(verdict.reason(), Some("code freeze until Monday"));
+/// ```
+pub fn settle(rules: &Rules, event: &Event, outcomes: &[Outcome<'_>]) -> Verdict {
+    let mut settlement = Settlement::new(rules, event);
+    for (position, outcome) in outcomes.iter().enumerate() {
+        let step = match outcome.result {
+            Ok(opinion) => settlement.push(position, outcome.hook, opinion),
+            Err(failure) => settlement.push_failure(position, outcome.hook, failure),
+        };
+        if step == Step::End {
+            break;
+        }
+    }
+    settlement.finish()
+}
+
+/// Opinions on one event that are becoming a verdict.
+///
+/// Hooks that run side by side may be pushed as they finish: each brings its position in config order, and what comes
+/// out is the same whatever the order of pushing.
+#[derive(Debug)]
+pub struct Settlement<'a> {
+    rules: Rules,
+    event: &'a Event,
+    kind: EventKind,
+    decided: Vec<Decided>,
+    /// Rewrites of the original that are not settled yet.
+    pending: Vec<(usize, Arc<HookInfo>, Rewrite)>,
+    /// What pipelined rewrites have made of it so far.
+    current: BTreeMap<Target, RawJson>,
+    context: Vec<(usize, Said)>,
+    messages: Vec<(usize, Said)>,
+    warnings: Vec<(usize, Warning)>,
+    failures: Vec<(usize, (Arc<HookInfo>, Failure))>,
+    stop_reasons: Vec<(usize, String)>,
+    first_messages: Vec<(usize, String)>,
+    metadata: Vec<(usize, (String, RawJson))>,
+    suppress_output: bool,
+    cancelled: bool,
+    /// Whether anybody has said anything.
+    quiet: bool,
+}
+
+/// A hook that decided or rewrote something.
+#[derive(Debug)]
+struct Decided {
+    position: usize,
+    hook: Arc<HookInfo>,
+    decision: Decision,
+    reason: Option<String>,
+}
+
+impl<'a> Settlement<'a> {
+    /// Of no opinions yet.
+    pub fn new(rules: &Rules, event: &'a Event) -> Self {
+        Self {
+            rules: *rules,
+            event,
+            kind: event.kind(),
+            decided: Vec::new(),
+            pending: Vec::new(),
+            current: BTreeMap::new(),
+            context: Vec::new(),
+            messages: Vec::new(),
+            warnings: Vec::new(),
+            failures: Vec::new(),
+            stop_reasons: Vec::new(),
+            first_messages: Vec::new(),
+            metadata: Vec::new(),
+            suppress_output: false,
+            cancelled: false,
+            quiet: true,
+        }
+    }
+
+    /// What the next hook sees in place of the original, if anything was rewritten for it.
+    pub fn current(&self, target: Target) -> Option<&RawJson> {
+        self.current.get(&target)
+    }
+
+    /// Takes what the hook at this place in config order said.
+    pub fn push(&mut self, position: usize, hook: &Arc<HookInfo>, opinion: &Opinion) -> Step {
+        if opinion.is_none() {
+            return Step::Next;
+        }
+        self.quiet = false;
+        let decision = self.admitted(position, hook, opinion.decision());
+        let rewrote = self.take_rewrites(position, hook, opinion.rewrites());
+        if decision != Decision::NoOpinion || rewrote {
+            self.decided.push(Decided {
+                position,
+                hook: Arc::clone(hook),
+                decision,
+                reason: opinion.reason().map(str::to_owned),
+            });
+        }
+        self.take_words(position, hook, opinion);
+        let ends = match self.rules.chain_end {
+            ChainEnd::Never => false,
+            ChainEnd::FirstDecision => decision != Decision::NoOpinion || rewrote,
+            ChainEnd::FirstBlock | ChainEnd::FirstBlockOrFailure => decision.is_block(),
+        };
+        if ends { Step::End } else { Step::Next }
+    }
+
+    /// Takes that the hook at this place in config order failed.
+    pub fn push_failure(&mut self, position: usize, hook: &Arc<HookInfo>, failure: &Failure) -> Step {
+        self.quiet = false;
+        let effect = self.fail(position, hook, failure.clone());
+        let ends = match self.rules.chain_end {
+            _ if self.cancelled => true,
+            ChainEnd::Never => false,
+            ChainEnd::FirstDecision => effect != Effect::Open,
+            ChainEnd::FirstBlock => effect == Effect::Closed,
+            ChainEnd::FirstBlockOrFailure => true,
+        };
+        if ends { Step::End } else { Step::Next }
+    }
+
+    /// Takes that the host gave up on the event.
+    pub fn cancel(&mut self) {
+        self.cancelled = true;
+    }
+
+    fn contract(&self) -> &'a Contract {
+        self.event.payload.contract()
+    }
+
+    fn warn(&mut self, position: usize, hook: &Arc<HookInfo>, text: String) {
+        let hook = Arc::clone(hook);
+        self.warnings.push((position, Warning { hook, failure: None, text }));
+    }
+
+    /// Records a failure and does about it what is to be done.
+    fn fail(&mut self, position: usize, hook: &Arc<HookInfo>, failure: Failure) -> Effect {
+        let effect = if failure.kind == FailureKind::Cancelled {
+            self.cancelled = true;
+            Effect::Open
+        } else {
+            self.effect_of(hook, &failure)
+        };
+        let (decision, done) = match effect {
+            _ if failure.kind == FailureKind::Cancelled => (Decision::NoOpinion, "nothing is decided"),
+            Effect::Open => (Decision::NoOpinion, "goes on without it, the hook fails open"),
+            Effect::Closed => (Decision::Deny, "denied, the hook fails closed"),
+            Effect::Ask => (Decision::Ask, "the user is asked, as the hook fails to ask"),
+        };
+        if decision != Decision::NoOpinion {
+            self.decided.push(Decided {
+                position,
+                hook: Arc::clone(hook),
+                decision,
+                reason: Some(format!("{hook} failed ({failure}); {done}, see `checkrein check`")),
+            });
+        }
+        let warning = Warning {
+            hook: Arc::clone(hook),
+            failure: Some((failure.kind, effect)),
+            text: format!("failed ({failure}); {done}"),
+        };
+        self.warnings.push((position, warning));
+        self.failures.push((position, (Arc::clone(hook), failure)));
+        effect
+    }
+
+    /// The failure's own effect, else the hook's, else the table's; open where nothing can be closed.
+    fn effect_of(&self, hook: &HookInfo, failure: &Failure) -> Effect {
+        let on_timeout = hook.on_timeout.filter(|_| failure.kind == FailureKind::Timeout);
+        let effect = failure
+            .effect
+            .or(on_timeout)
+            .or(hook.on_failure)
+            .unwrap_or_else(|| self.rules.failures.effect(failure.kind, self.contract()));
+        let possible = match self.contract().block {
+            Block::Refuse => true,
+            // A failed hook must not keep an agent running that wants to stop.
+            Block::Ignored | Block::GoOn => false,
+            Block::Feedback | Block::EndLoop => effect != Effect::Ask && self.rules.blocks == Blocks::Contract,
+        };
+        if possible { effect } else { Effect::Open }
+    }
+
+    /// The decision as far as the event has a use for it; what it has none for is a warning.
+    fn admitted(&mut self, position: usize, hook: &Arc<HookInfo>, decision: Decision) -> Decision {
+        let contract = self.contract();
+        let gate = contract.is_gate();
+        let blocks = match self.rules.blocks {
+            Blocks::Contract => contract.block != Block::Ignored,
+            Blocks::Gates => gate,
+        };
+        let useful = match decision {
+            Decision::NoOpinion => true,
+            // Where nothing waits for leave, leave means nothing, and does no harm.
+            Decision::Allow if !blocks => return Decision::NoOpinion,
+            Decision::Allow => true,
+            Decision::Ask | Decision::Defer => gate,
+            Decision::Deny => blocks,
+            Decision::Halt => contract.halt || blocks,
+        };
+        if useful {
+            return decision;
+        }
+        let text = match decision {
+            Decision::Ask | Decision::Defer => {
+                format!("said {decision}, but at {} nobody waits for leave; ignored", self.kind)
+            }
+            _ => format!("said {decision}, but at {} nothing is left to stop; ignored", self.kind),
+        };
+        self.warn(position, hook, text);
+        Decision::NoOpinion
+    }
+
+    /// Whether anything was taken.
+    fn take_rewrites(&mut self, position: usize, hook: &Arc<HookInfo>, rewrites: &[Rewrite]) -> bool {
+        let mut taken = false;
+        for rewrite in rewrites {
+            match self.take_rewrite(position, hook, rewrite) {
+                Ok(()) => taken = true,
+                Err(message) => {
+                    self.fail(position, hook, Failure::new(FailureKind::Schema, message));
+                }
+            }
+        }
+        taken
+    }
+
+    fn take_rewrite(&mut self, position: usize, hook: &Arc<HookInfo>, rewrite: &Rewrite) -> Result<(), String> {
+        let target = rewrite.target;
+        if !self.contract().rewrites.contains(&target) {
+            return Err(format!("rewrote the {target}, which {} does not allow", self.kind));
+        }
+        let is_text = matches!(target, Target::Prompt | Target::Summary);
+        if is_text && rewrite.value.json_type() != JsonType::String {
+            return Err(format!("the {target} must be a string, not {}", rewrite.value.json_type()));
+        }
+        let phased = self.rules.order == RunOrder::Phased;
+        if phased && !hook.declares_rewrites {
+            return Err(format!("rewrote the {target} without declaring that it rewrites"));
+        }
+        let base = self.current.get(&target).cloned().or_else(|| self.event.original(target));
+        let value = apply(base.as_ref(), rewrite)?;
+        if phased || self.rules.order == RunOrder::Pipeline {
+            self.current.insert(target, value);
+        } else {
+            self.pending.push((position, Arc::clone(hook), rewrite.clone()));
+        }
+        Ok(())
+    }
+
+    /// All that is neither a decision nor a rewrite.
+    fn take_words(&mut self, position: usize, hook: &Arc<HookInfo>, opinion: &Opinion) {
+        let said = |text: &String| {
+            let hook = Arc::clone(hook);
+            (position, Said { hook, text: text.clone() })
+        };
+        self.messages.extend(opinion.messages().iter().map(said));
+        if self.contract().context.is_taken() {
+            self.context.extend(opinion.contexts().iter().map(said));
+        } else if !opinion.contexts().is_empty() {
+            self.warn(position, hook, format!("has context for the model, but {} takes none; dropped", self.kind));
+        }
+        if let Some(text) = opinion.first_user_message() {
+            if self.contract().context == crate::contract::ContextUse::FirstMessage {
+                self.first_messages.push((position, text.to_owned()));
+            } else {
+                self.warn(
+                    position,
+                    hook,
+                    format!("speaks as the user, but {} has no place for it; dropped", self.kind),
+                );
+            }
+        }
+        if let Some(text) = opinion.stop_reason() {
+            self.stop_reasons.push((position, text.to_owned()));
+        }
+        self.suppress_output |= opinion.suppresses_output();
+        self.metadata.extend(opinion.metadata().map(|(name, value)| (position, (name.to_owned(), value.clone()))));
+    }
+
+    /// The verdict.
+    pub fn finish(mut self) -> Verdict {
+        if self.quiet {
+            return Verdict { cancelled: self.cancelled, ..Verdict::default() };
+        }
+        self.settle_pending();
+        self.decided.sort_by_key(|decided| decided.position);
+        // What hooks said before the host gave up is kept, but decides nothing.
+        let winner = if self.cancelled { None } else { self.winner() };
+        let decision = winner.map_or(Decision::NoOpinion, |at| self.decided[at].decision);
+        let rewrites = std::mem::take(&mut self.current)
+            .into_iter()
+            .map(|(target, effective)| {
+                let original = self.event.original(target);
+                (target, Rewritten { original, effective })
+            })
+            .collect();
+        // Those that only rewrote have no reason to show.
+        let winner = winner.and_then(|at| {
+            let spoke = |decided: &&Decided| decided.decision != Decision::NoOpinion;
+            spoke(&&self.decided[at]).then(|| self.decided[..at].iter().filter(spoke).count())
+        });
+        let details = Details {
+            winner,
+            reasons: self.decided.into_iter().filter_map(reason_of).collect(),
+            context: in_order(self.context),
+            messages: in_order(self.messages),
+            warnings: in_order(self.warnings),
+            failures: in_order(self.failures),
+            stop_reason: in_order(self.stop_reasons).into_iter().next(),
+            suppress_output: self.suppress_output,
+            first_user_message: Some(in_order(self.first_messages).join("\n")).filter(|text| !text.is_empty()),
+            rewrites,
+            metadata: in_order(self.metadata).into_iter().collect(),
+        };
+        let said_something = details != Details::default();
+        Verdict { decision, cancelled: self.cancelled, details: said_something.then(|| Box::new(details)) }
+    }
+
+    /// Whose decision the verdict is; `decided` is in config order.
+    fn winner(&mut self) -> Option<usize> {
+        let strongest = |wanted: fn(Decision) -> bool| {
+            self.decided
+                .iter()
+                .enumerate()
+                .filter(|(_, decided)| wanted(decided.decision))
+                // Of equals the first wins, so the position counts backwards.
+                .max_by_key(|(at, decided)| (decided.decision, usize::MAX - at))
+                .map(|(at, _)| at)
+        };
+        let last = |wanted: fn(Decision) -> bool| self.decided.iter().rposition(|decided| wanted(decided.decision));
+        let spoke = |decision| decision != Decision::NoOpinion;
+        match self.rules.settle {
+            Settle::Strongest => strongest(spoke),
+            Settle::FirstDecision => (!self.decided.is_empty()).then_some(0),
+            Settle::AnyDenyElseLastAllow => {
+                strongest(Decision::is_block).or_else(|| last(|decision| decision == Decision::Allow))
+            }
+            Settle::AnyBlock => strongest(Decision::is_block),
+            Settle::LastWriter => {
+                let last = last(spoke)?;
+                let block = strongest(Decision::is_block);
+                match (self.rules.compat, block) {
+                    (Compat::Safe, Some(block)) if self.decided[last].decision < self.decided[block].decision => {
+                        self.keep_block(block, last);
+                        Some(block)
+                    }
+                    _ => Some(last),
+                }
+            }
+        }
+    }
+
+    /// Says that an agent would have let `last` cancel `block`.
+    fn keep_block(&mut self, block: usize, last: usize) {
+        let (block, last) = (&self.decided[block], &self.decided[last]);
+        let text = format!(
+            "said {}, which in this agent would cancel the {} of {}; the {} stands (compat = \"exact\" follows the agent)",
+            last.decision, block.decision, block.hook, block.decision
+        );
+        let (position, hook) = (last.position, Arc::clone(&last.hook));
+        self.warn(position, &hook, text);
+    }
+
+    /// Brings rewrites of the same original together.
+    fn settle_pending(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.sort_by_key(|(position, ..)| *position);
+        for target in Target::ALL {
+            let rewrites: Vec<_> = pending
+                .iter()
+                .filter(|(.., rewrite)| rewrite.target == target)
+                .map(|(position, hook, rewrite)| (*position, hook, rewrite))
+                .collect();
+            let base = self.event.original(target);
+            let chosen = match self.rules.side_by_side {
+                SideBySide::FirstInOrder => rewrites.first(),
+                SideBySide::LastInOrder => rewrites.last(),
+                SideBySide::Compose if rewrites.len() < 2 => rewrites.first(),
+                SideBySide::Compose => {
+                    self.compose(target, base.as_ref(), &rewrites);
+                    continue;
+                }
+            };
+            // Whether it can be applied was checked when it was taken.
+            if let Some(Ok(value)) = chosen.map(|(.., rewrite)| apply(base.as_ref(), rewrite)) {
+                self.current.insert(target, value);
+            }
+        }
+    }
+
+    fn compose(&mut self, target: Target, base: Option<&RawJson>, rewrites: &[(usize, &Arc<HookInfo>, &Rewrite)]) {
+        let values: Vec<_> = rewrites
+            .iter()
+            .filter_map(|(position, hook, rewrite)| Some((*position, *hook, apply(base, rewrite).ok()?)))
+            .collect();
+        let changes: Option<Vec<_>> = values.iter().map(|(.., value)| changes_between(base?, value)).collect();
+        let effective = match (base, changes) {
+            (Some(base), Some(changes)) => self.compose_fields(target, base, &values, changes),
+            _ => self.agree(target, &values),
+        };
+        if let Some(effective) = effective {
+            self.current.insert(target, effective);
+        }
+    }
+
+    /// Objects: changes to different fields come together. A field that is in conflict stays as it was.
+    fn compose_fields(
+        &mut self,
+        target: Target,
+        base: &RawJson,
+        values: &[(usize, &Arc<HookInfo>, RawJson)],
+        changes: Vec<Vec<(String, Change)>>,
+    ) -> Option<RawJson> {
+        let mut order = Vec::new();
+        let mut composed: BTreeMap<String, (Change, &Arc<HookInfo>)> = BTreeMap::new();
+        let mut conflicts = Vec::new();
+        for ((position, hook, _), changes) in values.iter().zip(changes) {
+            for (field, change) in changes {
+                match composed.get(&field) {
+                    None => {
+                        order.push(field.clone());
+                        composed.insert(field, (change, hook));
+                    }
+                    Some((earlier, _)) if earlier.same_as(&change) => {}
+                    Some((_, first)) => conflicts.push((*position, *hook, field, Arc::clone(first))),
+                }
+            }
+        }
+        for (position, hook, field, first) in conflicts {
+            composed.remove(&field);
+            let message = format!("gives the {target}'s field `{field}` another value than {first} does");
+            self.fail(position, hook, Failure::new(FailureKind::Conflict, message));
+        }
+        let changes: Vec<_> =
+            order.into_iter().filter_map(|field| composed.remove(&field).map(|(change, _)| (field, change))).collect();
+        with_changes(base, &changes)
+    }
+
+    /// Anything else: all must say the same.
+    fn agree(&mut self, target: Target, values: &[(usize, &Arc<HookInfo>, RawJson)]) -> Option<RawJson> {
+        let (_, first, value) = values.first()?;
+        let mut agreed = true;
+        for (position, hook, _) in values.iter().filter(|(.., other)| !other.says_the_same_as(value)) {
+            agreed = false;
+            let message = format!("rewrites the {target} in another way than {first} does");
+            self.fail(*position, hook, Failure::new(FailureKind::Conflict, message));
+        }
+        agreed.then(|| value.clone())
+    }
+}
+
+fn apply(base: Option<&RawJson>, rewrite: &Rewrite) -> Result<RawJson, String> {
+    match rewrite.mode {
+        RewriteMode::Replace => Ok(rewrite.value.clone()),
+        RewriteMode::Merge => base.and_then(|base| merge_shallow(base, &rewrite.value)).ok_or_else(|| {
+            let found = base.map_or(JsonType::Null, RawJson::json_type);
+            let patch = rewrite.value.json_type();
+            format!("the {} cannot be merged: it is {found} and the patch is {patch}", rewrite.target)
+        }),
+    }
+}
+
+/// A block always says why: a model that is not told cannot do better.
+fn reason_of(decided: Decided) -> Option<Reason> {
+    let Decided { hook, decision, reason, .. } = decided;
+    if decision == Decision::NoOpinion {
+        return None;
+    }
+    let text = match reason.filter(|text| !text.trim().is_empty()) {
+        Some(text) => text,
+        None if decision.is_block() => format!("{hook} said {decision} and gave no reason"),
+        None => String::new(),
+    };
+    Some(Reason { hook, decision, text })
+}
+
+fn in_order<T>(mut items: Vec<(usize, T)>) -> Vec<T> {
+    items.sort_by_key(|(position, _)| *position);
+    items.into_iter().map(|(_, item)| item).collect()
+}

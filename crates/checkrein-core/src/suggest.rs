@@ -1,0 +1,58 @@
+//! Did you mean …?
+
+/// The candidate that comes closest to `name`, if one is close enough to be a slip.
+pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Nobody mistypes a name into something this long.
+    const LONGEST: usize = 64;
+    if name.len() > LONGEST {
+        return None;
+    }
+    let plain = plain_form(name);
+    let limit = (plain.len() / 3).clamp(1, 3);
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(&plain, &plain_form(candidate)), candidate))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, _)| *distance <= limit)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Case and separators are the commonest slips and count as nothing.
+fn plain_form(name: &str) -> Vec<char> {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Levenshtein's distance.
+fn distance(left: &[char], right: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in right.iter().enumerate() {
+            let above = row[j + 1];
+            row[j + 1] = (diagonal + usize::from(a != b)).min(above + 1).min(row[j] + 1);
+            diagonal = above;
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    #[test]
+    fn finds_slips_and_only_slips() {
+        let names = ["timeout", "matcher", "on_failure"];
+        for (name, expected) in [
+            ("timeuot", Some("timeout")),
+            ("onFailure", Some("on_failure")),
+            ("Matchers", Some("matcher")),
+            ("command", None),
+            ("", None),
+        ] {
+            assert_eq!(closest(name, names), expected, "{name}");
+        }
+        assert_eq!(closest(&"x".repeat(1 << 20), names), None);
+    }
+}

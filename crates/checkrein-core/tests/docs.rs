@@ -1,0 +1,56 @@
+//! Documents with parts that come from tables are current. `UPDATE_DOCS=1` renews them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use checkrein_core::EventKind;
+
+fn check(name: &str, expected: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&file, expected).unwrap();
+    }
+    let found = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        found.replace("\r\n", "\n") == expected,
+        "docs/{name} is out of date: run `UPDATE_DOCS=1 cargo test -p checkrein-core --test docs`"
+    );
+}
+
+#[test]
+fn the_table_of_events() {
+    let mut text = "# Events\n\n\
+        Every kind of event, and what hooks may do there at the widest; an agent's dialect may allow less. A block \
+        that means *refuse* makes the kind a gate: by default, a hook that fails there denies.\n\n\
+        Fields marked with `!` are required. Every event may also carry `session_id`, `cwd`, `transcript_path`, \
+        `permission_mode`, `agent_id`, `agent_type`, `turn`, and whatever its host adds.\n\n\
+        | event | when | matched on | a block means | can halt | rewrites | context | text is context | time | fields |\n\
+        |---|---|---|---|---|---|---|---|---|---|\n"
+        .to_owned();
+    for kind in EventKind::ALL {
+        let contract = kind.contract();
+        let yes = |yes: bool| if yes { "yes" } else { "" };
+        let rewrites: Vec<_> = contract.rewrites.iter().map(|target| target.name()).collect();
+        let fields: Vec<_> = kind
+            .fields()
+            .iter()
+            .map(|field| format!("`{}`{}", field.name, if field.required { "!" } else { "" }))
+            .collect();
+        let matched_on = contract.matched_on.as_deref().map(|field| format!("`{field}`")).unwrap_or_default();
+        writeln!(
+            text,
+            "| `{kind}` | {} | {matched_on} | {} | {} | {} | {} | {} | {} | {} |",
+            kind.description().trim_end_matches('.'),
+            contract.block,
+            yes(contract.halt),
+            rewrites.join(", "),
+            contract.context,
+            yes(contract.plain_text),
+            contract.time,
+            fields.join(", "),
+        )
+        .unwrap();
+    }
+    check("events.md", &text);
+}

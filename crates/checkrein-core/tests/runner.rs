@@ -1,0 +1,515 @@
+//! The in-process runner, behaviour by behaviour. The first eleven tests have the same names, in this language's
+//! spelling, as those of the callback runner whose users should find all that they rely on.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+
+use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use checkrein_core::payload::{Compaction, Plugin, PluginInfo, Prompt, Stop, ToolCall, ToolFailure, ToolOutcome};
+use checkrein_core::runner::Fire;
+use checkrein_core::testing::{self, Recorder};
+use checkrein_core::{
+    CancelToken, Contract, CustomKind, Decision, Event, EventKind, FailureKind, HookOutcome, Opinion, RawJson, Runner,
+    Target,
+};
+
+fn json(text: &str) -> RawJson {
+    text.parse().unwrap()
+}
+
+fn tool_call() -> Event {
+    Event::pre_tool_use(ToolCall::new("Bash", json(r#"{"command": "ls"}"#)))
+}
+
+/// Counts its calls and says nothing.
+fn counter() -> (Arc<AtomicUsize>, impl Fn(&Fire<'_>) + Send + Sync + 'static) {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    (count, move |_| {
+        counted.fetch_add(1, Ordering::SeqCst);
+    })
+}
+
+#[test]
+fn fires_all_handlers() {
+    let runner = Runner::new();
+    let (count, handler) = counter();
+    let handler = Arc::new(handler);
+    for name in ["a", "b", "c"] {
+        let handler = Arc::clone(&handler);
+        runner.on(EventKind::PreToolUse, name, move |fire| handler(fire));
+    }
+    let verdict = runner.fire(&tool_call());
+    assert_eq!(count.load(Ordering::SeqCst), 3);
+    assert_eq!(verdict, Default::default());
+}
+
+#[test]
+fn first_block_wins() {
+    let runner = Runner::new();
+    let (count, third) = counter();
+    runner.on(EventKind::PreToolUse, "first", testing::go_on());
+    runner.on(EventKind::PreToolUse, "second", testing::deny("not today"));
+    runner.on(EventKind::PreToolUse, "third", third);
+    let verdict = runner.fire(&tool_call());
+    assert_eq!(verdict.decision(), Decision::Deny);
+    assert_eq!(verdict.reason(), Some("not today"));
+    assert_eq!(verdict.decided_by().unwrap().id, "second");
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn handler_error_is_continue() {
+    let recorder = Recorder::new();
+    let runner = recorder.runner();
+    let (count, next) = counter();
+    runner.on(EventKind::PreToolUse, "broken", testing::fail("the disk\nis full"));
+    runner.on(EventKind::PreToolUse, "next", next);
+    let verdict = runner.fire(&tool_call());
+    assert_eq!(verdict.decision(), Decision::NoOpinion);
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+    let (hook, failure) = verdict.failures().next().unwrap();
+    assert_eq!((hook.id.as_str(), failure.kind), ("broken", FailureKind::Error));
+
+    let [line] = &recorder.log()[..] else { panic!("one line") };
+    assert!(line.starts_with("pre_tool_use: hook `broken` ("), "{line}");
+    assert!(line.contains("tests/runner.rs:"), "{line}");
+    // A line break in an error must not look like another line of the log.
+    assert!(line.ends_with(r"failed (error: the disk\nis full); goes on without it, the hook fails open"), "{line}");
+}
+
+#[test]
+fn panic_is_continue() {
+    let recorder = Recorder::new();
+    let runner = recorder.runner();
+    let (count, next) = counter();
+    runner.on(EventKind::PreToolUse, "panics", testing::panic("on purpose"));
+    runner.on(EventKind::PreToolUse, "next", next);
+    let verdict = runner.fire(&tool_call());
+    assert_eq!(verdict.decision(), Decision::NoOpinion);
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+    assert!(recorder.log()[0].contains("failed (panic: on purpose)"), "{:?}", recorder.log());
+}
+
+#[test]
+fn empty_runner_is_noop() {
+    let runner = Runner::default();
+    assert!(!runner.has(&EventKind::PreToolUse));
+    assert_eq!(runner.fire(&tool_call()), Default::default());
+    let verdict = runner.fire_with(&EventKind::PreToolUse, || unreachable!("nobody would see the event"));
+    assert_eq!(verdict, Default::default());
+    assert_eq!(Decision::default(), Decision::NoOpinion);
+}
+
+#[test]
+fn per_event_isolation() {
+    let runner = Runner::new();
+    let (count, handler) = counter();
+    runner.on(EventKind::PostToolUse, "other", handler);
+    runner.fire(&tool_call());
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+    assert!(runner.has(&EventKind::PostToolUse) && !runner.has(&EventKind::PreToolUse));
+}
+
+#[test]
+fn concurrent_register() {
+    let runner = Runner::new();
+    let (count, handler) = counter();
+    let handler = Arc::new(handler);
+    std::thread::scope(|scope| {
+        for _ in 0..32 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    let handler = Arc::clone(&handler);
+                    runner.on(EventKind::Stop, "h", move |fire| handler(fire));
+                }
+            });
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    runner.fire(&Event::stop(Stop::new()));
+                }
+            });
+        }
+    });
+    let before = count.swap(0, Ordering::SeqCst);
+    assert!(before <= 32 * 50 * 32 * 50);
+    runner.fire(&Event::stop(Stop::new()));
+    assert_eq!(count.load(Ordering::SeqCst), 32 * 50, "no registration is lost");
+}
+
+#[test]
+fn propagates_cancelled_context() {
+    let runner = Runner::new();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let sees = Arc::clone(&seen);
+    runner.on(EventKind::PreToolUse, "first", move |fire: &Fire<'_>| sees.lock().unwrap().push(fire.is_cancelled()));
+    let cancel = CancelToken::new();
+    cancel.cancel();
+    let verdict = runner.fire_until(&tool_call(), &cancel);
+    assert_eq!(*seen.lock().unwrap(), [true], "the first handler is called and can see it");
+    assert!(verdict.is_cancelled());
+    assert_eq!(verdict.decision(), Decision::NoOpinion);
+    // Without handlers as well.
+    assert!(runner.fire_until(&Event::stop(Stop::new()), &cancel).is_cancelled());
+}
+
+#[test]
+fn cancels_between_handlers() {
+    let runner = Runner::new();
+    let cancel = CancelToken::new();
+    let cancels = cancel.clone();
+    let (count, second) = counter();
+    runner.on(EventKind::PreToolUse, "first", move |_| cancels.cancel());
+    runner.on(EventKind::PreToolUse, "second", second);
+    let verdict = runner.fire_until(&tool_call(), &cancel);
+    assert!(verdict.is_cancelled());
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn handler_observes_cancellation() {
+    let runner = Runner::new();
+    let cancel = CancelToken::new();
+    // Ends by cancellation only: nobody waits for an hour.
+    runner.on(EventKind::PreToolUse, "waits", testing::slow(Duration::from_secs(3600)));
+    std::thread::scope(|scope| {
+        scope.spawn(|| cancel.cancel());
+        assert!(runner.fire_until(&tool_call(), &cancel).is_cancelled());
+    });
+}
+
+#[test]
+fn event_string() {
+    assert_eq!(EventKind::PostToolFailure.to_string(), "post_tool_failure");
+    assert_eq!(EventKind::PrePluginInstall.to_string(), "pre_plugin_install");
+    let own = EventKind::Custom(CustomKind::new("pre_deploy", Contract::observe()).unwrap());
+    assert_eq!(own.to_string(), "pre_deploy");
+}
+
+// All eleven events, and what a block and a rewrite come to at each.
+
+fn eleven_events() -> [Event; 11] {
+    let plugin = || Plugin::new(PluginInfo::new("lint").id("lint@store").version("1.2.0").error("disk full"));
+    let input = || json(r#"{"command": "ls"}"#);
+    [
+        tool_call(),
+        Event::post_tool_use(ToolOutcome::new("Bash", input()).tool_response(RawJson::string("ok"))),
+        Event::post_tool_failure(ToolFailure::new("Bash", input(), "exit 1")),
+        Event::prompt_submit(Prompt::new("hello")),
+        Event::pre_compact(Compaction::new().message_count(40_u64)),
+        Event::post_compact(Compaction::new().message_count(12_u64)),
+        Event::stop(Stop::new()),
+        Event::pre_plugin_install(plugin()),
+        Event::post_plugin_install(plugin()),
+        Event::pre_plugin_uninstall(plugin()),
+        Event::post_plugin_uninstall(plugin()),
+    ]
+}
+
+#[test]
+fn a_block_counts_where_something_can_still_be_refused_and_is_logged_elsewhere() {
+    let gates = [
+        EventKind::PreToolUse,
+        EventKind::PromptSubmit,
+        EventKind::PreCompact,
+        EventKind::PrePluginInstall,
+        EventKind::PrePluginUninstall,
+    ];
+    for event in eleven_events() {
+        let kind = event.kind();
+        let recorder = Recorder::new();
+        let runner = recorder.runner();
+        let (count, next) = counter();
+        runner.on(kind.clone(), "blocks", testing::deny("no"));
+        runner.on(kind.clone(), "next", next);
+        let verdict = runner.fire(&event);
+        if gates.contains(&kind) {
+            assert_eq!(verdict.decision(), Decision::Deny, "{kind}");
+            assert_eq!(verdict.reason(), Some("no"));
+            assert_eq!(recorder.log(), [""; 0], "{kind}");
+            assert_eq!(count.load(Ordering::SeqCst), 0);
+        } else {
+            assert_eq!(verdict.decision(), Decision::NoOpinion, "{kind}");
+            let [line] = &recorder.log()[..] else { panic!("{kind}: one line") };
+            assert!(line.starts_with(&format!("{kind}: hook `blocks` (")), "{line}");
+            assert!(line.ends_with(&format!("said deny, but at {kind} nothing is left to stop; ignored")), "{line}");
+            assert_eq!(count.load(Ordering::SeqCst), 1, "ignored means that the chain goes on");
+        }
+    }
+}
+
+#[test]
+fn prompts_and_tool_inputs_can_be_modified_and_the_first_to_do_so_wins() {
+    let runner = Runner::new();
+    runner.on(EventKind::PromptSubmit, "one", testing::modify_prompt("1 \"quoted\""));
+    runner.on(EventKind::PromptSubmit, "two", testing::modify_prompt("2"));
+    let verdict = runner.fire(&Event::prompt_submit(Prompt::new("hello")));
+    assert_eq!(verdict.effective_prompt().as_deref(), Some("1 \"quoted\""));
+    assert_eq!(verdict.decision(), Decision::NoOpinion);
+    let rewritten = verdict.rewritten(Target::Prompt).unwrap();
+    assert_eq!(rewritten.original.as_ref().unwrap().as_str(), "\"hello\"");
+
+    runner.on(EventKind::PreToolUse, "input", testing::modify_input(json(r#"{"command": "ls", "n": 1.0}"#)));
+    let verdict = runner.fire(&tool_call());
+    assert_eq!(verdict.effective_input().unwrap().as_str(), r#"{"command": "ls", "n": 1.0}"#);
+}
+
+#[test]
+fn a_rewrite_of_what_the_event_does_not_have_is_logged_and_ignored() {
+    let recorder = Recorder::new();
+    let runner = recorder.runner();
+    runner.on(EventKind::Stop, "odd", testing::modify_prompt("x"));
+    let verdict = runner.fire(&Event::stop(Stop::new()));
+    assert!(verdict.rewritten(Target::Prompt).is_none());
+    assert!(recorder.log()[0].contains("rewrote the prompt, which stop does not allow"), "{:?}", recorder.log());
+}
+
+#[test]
+fn payloads_carry_what_the_seed_has() {
+    let [.., compact, _, _, plugin, _, _, _] = eleven_events();
+    assert!(compact.to_json().contains("\"message_count\":40"));
+    let info = PluginInfo::new("n").id("i").version("v").description("d").install_path("p").source("s").error("e");
+    let event = Event::post_plugin_install(Plugin::new(info));
+    assert_eq!(
+        event.to_json(),
+        r#"{"event":"post_plugin_install","plugin":{"name":"n","id":"i","version":"v","description":"d","install_path":"p","source":"s","error":"e"}}"#
+    );
+    assert_eq!(event.subject().as_deref(), Some("n"));
+    assert_eq!(Event::from_json(&plugin.to_json()).unwrap(), plugin);
+}
+
+// Beyond the seed.
+
+#[test]
+fn registering_during_a_fire_applies_to_the_next() {
+    let runner = Runner::new();
+    let (count, late) = counter();
+    let late = Arc::new(late);
+    let registers = runner.clone();
+    runner.on(EventKind::Stop, "registers", move |_| {
+        let late = Arc::clone(&late);
+        registers.on(EventKind::Stop, "late", move |fire| late(fire));
+    });
+    runner.fire(&Event::stop(Stop::new()));
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+    runner.fire(&Event::stop(Stop::new()));
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn handlers_can_be_taken_out_also_by_themselves() {
+    let runner = Runner::new();
+    let (count, handler) = counter();
+    let registration = runner.on(EventKind::Stop, "h", handler);
+    let own: Arc<Mutex<Option<checkrein_core::runner::Registration>>> = Arc::default();
+    let (removes, itself) = (runner.clone(), Arc::clone(&own));
+    *own.lock().unwrap() = Some(runner.on(EventKind::Stop, "once", move |_| {
+        let registration = itself.lock().unwrap().take();
+        assert!(registration.is_none_or(|registration| removes.remove(&registration)));
+    }));
+    for _ in 0..2 {
+        runner.fire(&Event::stop(Stop::new()));
+    }
+    assert_eq!(count.load(Ordering::SeqCst), 2);
+    assert!(runner.remove(&registration));
+    assert!(!runner.remove(&registration), "it is gone already");
+    runner.fire(&Event::stop(Stop::new()));
+    assert_eq!(count.load(Ordering::SeqCst), 2);
+    assert!(!runner.has(&EventKind::Stop), "an empty runner is the no-op again");
+}
+
+#[test]
+fn a_handler_that_registers_when_it_is_dropped_does_not_deadlock() {
+    struct Registers(Runner);
+    impl Drop for Registers {
+        fn drop(&mut self) {
+            self.0.on(EventKind::Error, "from drop", testing::go_on());
+        }
+    }
+    let runner = Runner::new();
+    let registers = Registers(runner.clone());
+    let registration = runner.on(EventKind::Stop, "h", move |_| {
+        let _ = &registers;
+    });
+    assert!(runner.remove(&registration));
+    assert!(runner.has(&EventKind::Error));
+}
+
+#[test]
+fn panics_with_anything_are_survived() {
+    struct PanicsAgain;
+    impl Drop for PanicsAgain {
+        fn drop(&mut self) {
+            panic!("and again");
+        }
+    }
+    let recorder = Recorder::new();
+    let runner = recorder.runner();
+    runner.on(EventKind::Stop, "number", |_| -> Opinion { std::panic::panic_any(42_u32) });
+    runner.on(EventKind::Stop, "string", |_| -> Opinion { panic!("{}", "formatted".to_owned()) });
+    runner.on(EventKind::Stop, "bomb", |_| -> Opinion { std::panic::panic_any(PanicsAgain) });
+    let (count, last) = counter();
+    runner.on(EventKind::Stop, "last", last);
+    runner.fire(&Event::stop(Stop::new()));
+    let log = recorder.log();
+    assert!(log[0].contains("`number`") && log[0].contains("panic: a value that is no text"), "{log:?}");
+    assert!(log[1].contains("`string`") && log[1].contains("panic: formatted"), "{log:?}");
+    assert!(log[2].contains("`bomb`") && log[2].contains("panic: a value that is no text"), "{log:?}");
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn an_error_whose_text_panics_is_survived() {
+    #[derive(Debug)]
+    struct Rude;
+    impl std::fmt::Display for Rude {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("no words")
+        }
+    }
+    impl std::error::Error for Rude {}
+    let runner = Runner::builder().discard_log().build();
+    runner.on(EventKind::Stop, "rude", |_| -> Result<Opinion, Rude> { Err(Rude) });
+    let verdict = runner.fire(&Event::stop(Stop::new()));
+    assert_eq!(verdict.failures().count(), 1);
+}
+
+#[test]
+fn sinks_and_observers_that_break_do_no_harm() {
+    struct Broken;
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("no space"))
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            panic!("flush")
+        }
+    }
+    let runner = Runner::builder().log_to(Broken).observe(|_, _| panic!("observer")).build();
+    runner.on(EventKind::PreToolUse, "fails", testing::fail("x"));
+    runner.on(EventKind::PreToolUse, "denies", testing::deny("no"));
+    for _ in 0..2 {
+        assert_eq!(runner.fire(&tool_call()).decision(), Decision::Deny);
+    }
+}
+
+#[test]
+fn log_lines_go_to_the_writer_whole() {
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<Vec<u8>>>>);
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().push(bytes.to_vec());
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let lines = Lines::default();
+    let runner = Runner::builder().log_to(lines.clone()).build();
+    runner.on(EventKind::Stop, "fails", testing::fail("boom"));
+    runner.fire(&Event::stop(Stop::new()));
+    let lines = lines.0.lock().unwrap();
+    assert_eq!(lines.len(), 1);
+    let line = String::from_utf8(lines[0].clone()).unwrap();
+    assert!(line.starts_with("checkrein: stop: hook `fails`") && line.ends_with('\n'), "{line}");
+}
+
+#[test]
+fn threads_that_fire_while_others_register_and_remove() {
+    let runner = Runner::new();
+    let fires = AtomicUsize::new(0);
+    runner.on(EventKind::PreToolUse, "denies", testing::deny("always"));
+    std::thread::scope(|scope| {
+        for _ in 0..32 {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    let verdict = runner.fire(&tool_call());
+                    assert_eq!(verdict.reason(), Some("always"), "no fire may miss a handler that was there before");
+                    fires.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    let registration = runner.on(EventKind::PreToolUse, "comes and goes", testing::go_on());
+                    assert!(runner.remove(&registration));
+                }
+            });
+        }
+    });
+    assert_eq!(fires.load(Ordering::Relaxed), 32 * 200);
+    assert_eq!(format!("{runner:?}"), "Runner { handlers: 1, .. }");
+}
+
+#[test]
+fn a_handler_may_fire_the_same_runner() {
+    let runner = Runner::new();
+    let (count, _) = counter();
+    let (fires, counts) = (runner.clone(), Arc::clone(&count));
+    runner.on(EventKind::Stop, "again", move |_| {
+        if counts.fetch_add(1, Ordering::SeqCst) < 20 {
+            fires.fire(&Event::stop(Stop::new()));
+        }
+    });
+    runner.fire(&Event::stop(Stop::new()));
+    assert_eq!(count.load(Ordering::SeqCst), 21);
+}
+
+#[test]
+fn a_handler_cannot_change_what_the_next_one_sees() {
+    let runner = Runner::new();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    for name in ["one", "two"] {
+        let seen = Arc::clone(&seen);
+        runner.on(EventKind::PreToolUse, name, move |fire| {
+            // All that a handler can get is a copy.
+            let mut input = fire.event.tool_input().unwrap().read::<serde_json::Value>().unwrap();
+            seen.lock().unwrap().push(input.to_string());
+            input["command"] = "rm".into();
+        });
+    }
+    let event = tool_call();
+    runner.fire(&event);
+    assert_eq!(*seen.lock().unwrap(), [r#"{"command":"ls"}"#; 2]);
+    assert_eq!(event, tool_call());
+}
+
+#[test]
+fn custom_kinds_fire_too() {
+    let deploy = CustomKind::new("pre_deploy", Contract::observe().block(checkrein_core::Block::Refuse)).unwrap();
+    let kind = EventKind::Custom(deploy.clone());
+    let event = Event::custom(checkrein_core::payload::CustomPayload::new(deploy));
+    let runner = Runner::new();
+    assert_eq!(runner.fire(&event), Default::default());
+    assert!(!runner.has(&kind));
+    let registration = runner.on(kind.clone(), "freeze", testing::deny("frozen"));
+    assert_eq!(runner.fire(&event).reason(), Some("frozen"));
+    assert!(runner.has(&kind) && runner.remove(&registration));
+    assert_eq!(runner.fire(&event).decision(), Decision::NoOpinion);
+}
+
+#[test]
+fn a_recorded_fire_tells_what_became_of_each_handler() {
+    let runner = Runner::builder().discard_log().build();
+    runner.on(EventKind::PreToolUse, "quiet", testing::go_on());
+    runner.on(EventKind::PreToolUse, "broken", testing::panic("oh"));
+    runner.on(EventKind::PreToolUse, "denies", testing::deny("no"));
+    runner.on(EventKind::PreToolUse, "late", testing::allow());
+    let (verdict, record) = runner.fire_recorded(&tool_call());
+    assert!(verdict.is_block());
+    let outcomes: Vec<_> = record.hooks.iter().map(|hook| (hook.id.as_str(), hook.outcome, hook.decision)).collect();
+    assert_eq!(
+        outcomes,
+        [
+            ("quiet", HookOutcome::Opinion, Some(Decision::NoOpinion)),
+            ("broken", HookOutcome::Failure, None),
+            ("denies", HookOutcome::Opinion, Some(Decision::Deny)),
+            ("late", HookOutcome::Skipped, None),
+        ]
+    );
+    let text = serde_json::to_string(&record).unwrap();
+    assert_eq!(serde_json::from_str::<checkrein_core::Record>(&text).unwrap(), record);
+}

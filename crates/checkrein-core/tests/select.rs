@@ -1,0 +1,187 @@
+//! Choosing hooks: the index must choose what looking at each hook by itself would choose.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+
+use checkrein_core::payload::{Prompt, SessionStart, ToolCall};
+use checkrein_core::{
+    Condition, Contract, CustomKind, Event, EventKind, Grammar, Hook, HookInfo, HookSet, HookState, Matcher, RawJson,
+    Source, WhyNot,
+};
+use proptest::prelude::*;
+
+fn hook(id: &str, pattern: &str) -> Hook {
+    let matcher = Matcher::compile(&Grammar::NAMES_OR_SEARCH, Some(pattern)).unwrap();
+    Hook::new(HookInfo::new(id, Source::here()), EventKind::PreToolUse).matching(matcher)
+}
+
+fn tool(name: &str) -> Event {
+    Event::pre_tool_use(ToolCall::new(name, RawJson::default()))
+}
+
+fn chosen(hooks: &HookSet, event: &Event) -> Vec<String> {
+    hooks.select(event).map(|(_, hook)| hook.info.id.clone()).collect()
+}
+
+#[test]
+fn hooks_are_chosen_in_config_order_by_kind_and_matcher() {
+    let hooks = HookSet::new(vec![
+        hook("all", "*"),
+        hook("bash", "Bash"),
+        hook("write", "Write|Edit"),
+        hook("mcp", "mcp__.*"),
+        hook("search", "ash"),
+        hook("exact", "mcp__db__read"),
+        Hook::new(HookInfo::new("other kind", Source::here()), EventKind::Stop),
+    ]);
+    for (name, expected) in [
+        ("Bash", &["all", "bash"][..]),
+        ("Edit", &["all", "write"]),
+        ("mcp__db__read", &["all", "mcp", "exact"]),
+        ("NotebookEdit", &["all"]),
+        ("ash", &["all", "search"]),
+        ("", &["all"]),
+    ] {
+        // The second time the answer is remembered.
+        for _ in 0..2 {
+            assert_eq!(chosen(&hooks, &tool(name)), expected, "{name}");
+        }
+        assert!(hooks.would_select(&EventKind::PreToolUse, name));
+    }
+    assert!(hooks.has(&EventKind::Stop) && !hooks.has(&EventKind::SessionEnd));
+    assert!(!hooks.would_select(&EventKind::SessionEnd, "x"));
+}
+
+#[test]
+fn a_plan_says_of_every_hook_why() {
+    let mut off = hook("off", "*");
+    off.state = HookState::Disabled;
+    let mut twin = hook("twin", "Bash");
+    twin.identity = Some("sh check.sh".to_owned());
+    let mut original = hook("original", "*");
+    original.identity = twin.identity.clone();
+    let mut conditional = hook("conditional", "*");
+    conditional.condition = Some(Condition::new("Bash(git *)", |_| false));
+    let mut untrusted = hook("untrusted", "*");
+    untrusted.state = HookState::Untrusted;
+    let hooks = HookSet::new(vec![
+        off,
+        original,
+        twin,
+        conditional,
+        hook("unfit", "Write"),
+        untrusted,
+        Hook::new(HookInfo::new("stop", Source::here()), EventKind::Stop),
+    ]);
+    let event = tool("Bash");
+    let plan = hooks.explain(&event);
+    assert_eq!(plan.subject.as_deref(), Some("Bash"));
+    let why: Vec<_> = plan
+        .entries
+        .iter()
+        .map(|entry| (entry.hook.info.id.as_str(), entry.why_not.as_ref().map(WhyNot::to_string).unwrap_or_default()))
+        .collect();
+    assert_eq!(
+        why,
+        [
+            ("off", "it is disabled".to_owned()),
+            ("original", String::new()),
+            ("twin", "it is the same as hook `original`".to_owned()),
+            ("conditional", "its condition `Bash(git *)` does not hold".to_owned()),
+            ("unfit", "its matcher `Write` does not fit `Bash`".to_owned()),
+            ("untrusted", String::new()),
+            ("stop", "it is for other events".to_owned()),
+        ]
+    );
+    assert_eq!(chosen(&hooks, &event), ["original", "untrusted"]);
+}
+
+#[test]
+fn order_moves_hooks_and_keeps_the_rest_as_given() {
+    let mut late = hook("late", "*");
+    late.order = 10;
+    let mut early = hook("early", "*");
+    early.order = -1;
+    let hooks = HookSet::new(vec![late, hook("a", "*"), early, hook("b", "*")]);
+    assert_eq!(chosen(&hooks, &tool("x")), ["early", "a", "b", "late"]);
+}
+
+#[test]
+fn kinds_without_a_subject_ignore_matchers() {
+    let hooks = HookSet::new(vec![
+        hook("named", "Bash").also_for(EventKind::PromptSubmit).also_for(EventKind::PromptSubmit),
+        hook("all", "*").also_for(EventKind::SessionStart),
+        hook("startup", "startup").also_for(EventKind::SessionStart),
+    ]);
+    assert_eq!(chosen(&hooks, &Event::prompt_submit(Prompt::new("x"))), ["named"]);
+    // A kind that has a subject, in an event that does not say it: only what fits everything fits.
+    assert_eq!(chosen(&hooks, &Event::session_start(SessionStart::new())), ["all"]);
+    assert_eq!(chosen(&hooks, &Event::session_start(SessionStart::new().source("startup"))), ["all", "startup"]);
+}
+
+#[test]
+fn custom_kinds_are_matched_on_what_their_host_declares() {
+    let kind = CustomKind::new("pre_deploy", Contract::observe().matched_on("target")).unwrap();
+    let mut prod = hook("prod", "prod");
+    prod.kinds = vec![EventKind::Custom(kind.clone())];
+    let hooks = HookSet::new(vec![prod]);
+    let event = |target| {
+        let payload =
+            checkrein_core::payload::CustomPayload::new(kind.clone()).field("target", RawJson::string(target));
+        Event::custom(payload)
+    };
+    assert_eq!(chosen(&hooks, &event("prod")), ["prod"]);
+    assert_eq!(chosen(&hooks, &event("test")), [""; 0]);
+}
+
+#[test]
+fn a_thousand_hooks_and_names_stay_right_when_the_memory_is_full() {
+    let hooks = HookSet::new(
+        (0..1000)
+            .map(|n| match n % 3 {
+                0 => hook(&n.to_string(), &format!("tool{n}")),
+                1 => hook(&n.to_string(), &format!("^tool{n}_.*")),
+                _ => hook(&n.to_string(), &format!("x{n}$")),
+            })
+            .collect(),
+    );
+    // More names than are remembered, then the first of them once more.
+    for n in (0..1000).step_by(13).chain(0..20) {
+        for name in [format!("tool{n}"), format!("tool{n}_a"), format!("tool_x{n}"), format!("{n}").repeat(100)] {
+            let event = tool(&name);
+            let by_looking: Vec<_> = hooks.explain(&event).chosen().map(|e| e.hook.info.id.clone()).collect();
+            assert_eq!(chosen(&hooks, &event), by_looking, "{name}");
+            assert!(by_looking.len() <= 1);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_index_chooses_what_looking_at_each_would(
+        patterns in prop::collection::vec(("[ab|*.^$+(),]{0,5}", 0_u8..5, prop::option::of(0_u8..3)), 0..12),
+        names in prop::collection::vec("[ab.]{0,4}", 1..8),
+    ) {
+        let grammars = [
+            Grammar::NAMES_OR_SEARCH, Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB, Grammar::EXACT,
+        ];
+        let hooks: Vec<_> = patterns
+            .iter()
+            .enumerate()
+            .filter_map(|(at, (pattern, grammar, identity))| {
+                let matcher = Matcher::compile(&grammars[usize::from(*grammar)], Some(pattern)).ok()?;
+                let mut hook = Hook::new(HookInfo::new(at.to_string(), Source::here()), EventKind::PreToolUse);
+                hook.matcher = matcher;
+                hook.identity = identity.map(|identity| identity.to_string());
+                Some(hook)
+            })
+            .collect();
+        let set = HookSet::new(hooks);
+        for name in &names {
+            let event = tool(name);
+            let by_looking: Vec<_> = set.explain(&event).chosen().map(|e| e.hook.info.id.clone()).collect();
+            for _ in 0..2 {
+                prop_assert_eq!(chosen(&set, &event), by_looking.clone());
+            }
+            prop_assert_eq!(set.would_select(&EventKind::PreToolUse, name), !by_looking.is_empty());
+        }
+    }
+}
