@@ -1,0 +1,223 @@
+//! Every agent's hook language, as data: one file each.
+//!
+//! So far a dialect is the names that it has for events; what it does with them comes next. The names are those of the
+//! agents' own documentation and source, in their spelling.
+//!
+//! ```
+//! use checkrein_core::EventKind;
+//!
+//! let gemini = checkrein_dialects::find("gemini").unwrap();
+//! assert_eq!(gemini.kind_of("BeforeTool")?, &EventKind::PreToolUse);
+//! assert_eq!(gemini.name_of(&EventKind::PreCompact), Some("PreCompress"));
+//!
+//! let error = gemini.kind_of("PreToolUse").unwrap_err();
+//! assert_eq!(error.to_string(), "gemini has no event `PreToolUse`; what others call so is its `BeforeTool`");
+//! # Ok::<(), checkrein_dialects::UnknownEvent>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+use std::fmt;
+
+use checkrein_core::{EventKind, closest};
+
+pub mod amazon_q;
+pub mod amp;
+pub mod augment;
+pub mod claude;
+pub mod claw;
+pub mod cline;
+pub mod codex;
+pub mod copilot;
+pub mod copilot_pascal;
+pub mod crush;
+pub mod cursor;
+pub mod devin;
+pub mod docker_agent;
+pub mod evva;
+pub mod factory;
+pub mod gemini;
+pub mod goose;
+pub mod kiro;
+pub mod letta;
+pub mod opencode;
+pub mod qwen;
+pub mod ub;
+pub mod vscode;
+pub mod windsurf;
+
+/// The hook language of one agent.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Dialect {
+    /// What it is called: `claude`, or `copilot@pascal` for one of several forms.
+    pub name: &'static str,
+    /// Its events, in its own order.
+    pub events: &'static [EventName],
+}
+
+/// What a dialect calls an event. Several names may stand for one kind.
+#[derive(Debug)]
+pub struct EventName {
+    /// The dialect's name.
+    pub name: &'static str,
+    /// The kind that it stands for.
+    pub kind: EventKind,
+}
+
+/// All dialects. The five that checkrein was made for come first.
+pub static ALL: &[&Dialect] = &[
+    &claw::DIALECT,
+    &docker_agent::DIALECT,
+    &evva::DIALECT,
+    &claude::DIALECT,
+    &ub::DIALECT,
+    &codex::DIALECT,
+    &gemini::DIALECT,
+    &copilot::DIALECT,
+    &copilot_pascal::DIALECT,
+    &vscode::DIALECT,
+    &cursor::DIALECT,
+    &windsurf::DIALECT,
+    &qwen::DIALECT,
+    &cline::DIALECT,
+    &kiro::DIALECT,
+    &amazon_q::DIALECT,
+    &goose::DIALECT,
+    &crush::DIALECT,
+    &opencode::DIALECT,
+    &devin::DIALECT,
+    &letta::DIALECT,
+    &factory::DIALECT,
+    &amp::DIALECT,
+    &augment::DIALECT,
+];
+
+/// The dialect of this name.
+pub fn find(name: &str) -> Option<&'static Dialect> {
+    ALL.iter().copied().find(|dialect| dialect.name == name)
+}
+
+impl Dialect {
+    /// The kind that the dialect has this name for. Spelling counts, as it does in the agents themselves.
+    ///
+    /// # Errors
+    /// A name that the dialect does not have, with the one that was probably meant.
+    pub fn kind_of(&self, name: &str) -> Result<&'static EventKind, UnknownEvent> {
+        match self.events.iter().find(|event| event.name == name) {
+            Some(event) => Ok(&event.kind),
+            None => Err(self.unknown(name)),
+        }
+    }
+
+    /// The dialect's name for a kind: the first, if it has several.
+    pub fn name_of(&self, kind: &EventKind) -> Option<&'static str> {
+        self.events.iter().find(|event| event.kind == *kind).map(|event| event.name)
+    }
+
+    fn unknown(&self, name: &str) -> UnknownEvent {
+        let elsewhere = || {
+            let other = ALL.iter().flat_map(|dialect| dialect.events).find(|event| event.name == name)?;
+            self.name_of(&other.kind).map(Suggestion::OtherName)
+        };
+        let close = || closest(name, self.events.iter().map(|event| event.name)).map(Suggestion::Close);
+        UnknownEvent { dialect: self.name, name: name.to_owned(), suggestion: close().or_else(elsewhere) }
+    }
+}
+
+/// A name that a dialect has no event for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownEvent {
+    dialect: &'static str,
+    name: String,
+    suggestion: Option<Suggestion>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Suggestion {
+    /// A slip of the pen.
+    Close(&'static str),
+    /// The name that another dialect has for it.
+    OtherName(&'static str),
+}
+
+impl UnknownEvent {
+    /// What was probably meant.
+    pub fn suggestion(&self) -> Option<&'static str> {
+        self.suggestion.map(|suggestion| match suggestion {
+            Suggestion::Close(name) | Suggestion::OtherName(name) => name,
+        })
+    }
+}
+
+impl fmt::Display for UnknownEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} has no event `{}`", self.dialect, self.name)?;
+        match self.suggestion {
+            None => Ok(()),
+            Some(Suggestion::Close(name)) => write!(f, ", did you mean `{name}`?"),
+            Some(Suggestion::OtherName(name)) => write!(f, "; what others call so is its `{name}`"),
+        }
+    }
+}
+
+impl std::error::Error for UnknownEvent {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_distinct_and_lead_back() {
+        let mut dialects = BTreeSet::new();
+        for dialect in ALL {
+            assert!(dialects.insert(dialect.name));
+            let names: BTreeSet<_> = dialect.events.iter().map(|event| event.name).collect();
+            assert_eq!(names.len(), dialect.events.len(), "{}: a name twice", dialect.name);
+            for event in dialect.events {
+                assert_eq!(dialect.kind_of(event.name).unwrap(), &event.kind);
+                assert_eq!(dialect.kind_of(dialect.name_of(&event.kind).unwrap()).unwrap(), &event.kind);
+                assert!(!matches!(event.kind, EventKind::Custom(_)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_tables_are_complete() {
+        for (dialect, events) in [
+            ("claw", 11),
+            ("docker-agent", 28),
+            ("evva", 6),
+            ("claude", 33),
+            ("ub", 4),
+            ("gemini", 11),
+            ("vscode", 8),
+            ("letta", 11),
+        ] {
+            assert_eq!(find(dialect).unwrap().events.len(), events, "{dialect}");
+        }
+    }
+
+    #[test]
+    fn every_kind_is_some_agents() {
+        // Kinds that an agent has without its name being known yet.
+        let nameless = [EventKind::SessionHeartbeat];
+        for kind in EventKind::ALL.iter().filter(|kind| !nameless.contains(kind)) {
+            assert!(ALL.iter().any(|dialect| dialect.name_of(kind).is_some()), "{kind} is nobody's");
+        }
+    }
+
+    #[test]
+    fn unknown_names_get_a_suggestion() {
+        let claude = find("claude").unwrap();
+        for (name, message) in [
+            ("PreToolUsee", "claude has no event `PreToolUsee`, did you mean `PreToolUse`?"),
+            ("preToolUse", "claude has no event `preToolUse`, did you mean `PreToolUse`?"),
+            ("BeforeAgent", "claude has no event `BeforeAgent`; what others call so is its `UserPromptSubmit`"),
+            ("zebra", "claude has no event `zebra`"),
+        ] {
+            assert_eq!(claude.kind_of(name).unwrap_err().to_string(), message);
+        }
+    }
+}
