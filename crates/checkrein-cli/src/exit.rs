@@ -1,0 +1,23 @@
+//! What the program ends with. The same everywhere, and documented.
+
+use std::process::ExitCode;
+
+/// An exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exit(u8);
+
+/// All went well.
+pub const FINE: Exit = Exit(0);
+/// Problems were found.
+pub const PROBLEMS: Exit = Exit(1);
+/// The program was called in a way that it does not know.
+pub const WRONG_CALL: Exit = Exit(64);
+
+/// For `--help`.
+pub const HELP: &str = "Exit codes:\n  0   all went well\n  1   problems were found\n  64  a wrong call";
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        exit.0.into()
+    }
+}

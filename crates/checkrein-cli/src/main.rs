@@ -1,0 +1,45 @@
+//! The program `checkrein`, for people who write hooks, use several agents, or answer for what agents may do.
+
+#![forbid(unsafe_code)]
+
+mod commands;
+mod exit;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Lifecycle hooks for AI agents: fire them, see what they do, and why.
+#[derive(Debug, Parser)]
+#[command(name = "checkrein", version, arg_required_else_help = true, after_help = exit::HELP)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Simulate(commands::simulate::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Standard output or error, whichever is meant; when it is closed there is nobody left to tell.
+            let _ = error.print();
+            return if error.use_stderr() { exit::WRONG_CALL } else { exit::FINE }.into();
+        }
+    };
+    let done = match arguments.command {
+        Command::Simulate(arguments) => commands::simulate::run(&arguments),
+    };
+    match done {
+        Ok(code) => code.into(),
+        Err(error) if commands::is_closed_pipe(&error) => exit::FINE.into(),
+        Err(error) => {
+            let _ = commands::complain(&error);
+            exit::PROBLEMS.into()
+        }
+    }
+}
