@@ -99,6 +99,13 @@ impl Event {
         self.payload.original(target)
     }
 
+    /// The event with `value` in place of what a rewrite of `target` replaces. `None` if the event has no such thing,
+    /// or the value is of another type.
+    pub fn rewritten(&self, target: Target, value: &RawJson) -> Option<Self> {
+        let mut event = self.clone();
+        event.payload.replace(target, value).then_some(event)
+    }
+
     /// Reads the canonical JSON form: one flat object with the kind's name as `event`.
     ///
     /// Fields that neither the envelope nor the payload know are kept in [`Envelope::extra`]. A name that is no

@@ -40,6 +40,7 @@ pub mod gemini;
 pub mod goose;
 pub mod kiro;
 pub mod letta;
+pub mod native;
 pub mod opencode;
 pub mod qwen;
 pub mod ub;

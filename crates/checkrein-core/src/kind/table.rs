@@ -202,6 +202,13 @@ macro_rules! kinds {
                 }
             }
 
+            pub(crate) fn replace(&mut self, target: Target, value: &RawJson) -> bool {
+                match self {
+                    $( Self::$variant(data) => Data::replace(data, target, value), )+
+                    Self::Custom(custom) => custom.replace(target, value),
+                }
+            }
+
             pub(crate) fn read(kind: &EventKind, fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
                 Ok(match kind {
                     $( EventKind::$variant => Self::$variant(Data::read(fields)?), )+

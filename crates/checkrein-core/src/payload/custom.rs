@@ -49,4 +49,9 @@ impl CustomPayload {
     pub(crate) fn original(&self, target: Target) -> Option<RawJson> {
         self.fields.get(target.name()).cloned()
     }
+
+    pub(crate) fn replace(&mut self, target: Target, value: &RawJson) -> bool {
+        self.fields.insert(target.name().to_owned(), value.clone());
+        true
+    }
 }

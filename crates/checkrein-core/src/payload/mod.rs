@@ -25,7 +25,7 @@ pub use turn::{
     AgentText, Cancelled, Compaction, ErrorInfo, Notification, Prompt, PromptExpansion, Stop, Turn, UserTurn,
 };
 pub use wire::{Field, FieldInfo};
-pub(crate) use wire::{Fields, Wire, Writer};
+pub(crate) use wire::{Fields, Replace, Wire, Writer};
 
 use crate::contract::Target;
 use crate::event::DecodeError;
@@ -39,6 +39,8 @@ pub(crate) trait Data: Sized {
     fn write(&self, out: &mut Writer<'_>);
     fn field(&self, name: &str) -> Option<Field<'_>>;
     fn original(&self, target: Target) -> Option<RawJson>;
+    /// Puts a value in place of the original; tells whether it fits.
+    fn replace(&mut self, target: Target, value: &RawJson) -> bool;
 }
 
 /// Declares a payload struct once: its fields, its constructor and setters, its JSON form, and which field is
@@ -128,6 +130,16 @@ macro_rules! payload {
                         self.field(stringify!($tfield)).map(|field| field.to_json()), )* )?
                     #[allow(unreachable_patterns, reason = "a payload may have all targets")]
                     _ => None,
+                }
+            }
+
+            #[allow(unused_variables, clippy::match_single_binding, reason = "a payload may have no targets")]
+            fn replace(&mut self, target: $crate::contract::Target, value: &$crate::json::RawJson) -> bool {
+                match target {
+                    $( $( $crate::contract::Target::$target =>
+                        $crate::payload::Replace::replace(&mut self.$tfield, value), )* )?
+                    #[allow(unreachable_patterns, reason = "a payload may have all targets")]
+                    _ => false,
                 }
             }
         }

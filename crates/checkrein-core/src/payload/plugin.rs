@@ -66,4 +66,8 @@ impl Data for Plugin {
     fn original(&self, _target: Target) -> Option<RawJson> {
         None
     }
+
+    fn replace(&mut self, _target: Target, _value: &RawJson) -> bool {
+        false
+    }
 }

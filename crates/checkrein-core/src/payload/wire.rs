@@ -118,6 +118,24 @@ impl Wire for RawJson {
     }
 }
 
+/// A field that can be rewritten.
+pub(crate) trait Replace {
+    /// Tells whether the value is of the right type.
+    fn replace(&mut self, value: &RawJson) -> bool;
+}
+
+impl<T: Wire> Replace for T {
+    fn replace(&mut self, value: &RawJson) -> bool {
+        T::read(value.as_str().trim_ascii()).map(|value| *self = value).is_some()
+    }
+}
+
+impl<T: Wire> Replace for Option<T> {
+    fn replace(&mut self, value: &RawJson) -> bool {
+        T::read(value.as_str().trim_ascii()).map(|value| *self = Some(value)).is_some()
+    }
+}
+
 /// The fields of a JSON object that nobody has taken yet.
 pub(crate) struct Fields<'a> {
     /// The whole text, for the places of errors, and where the object starts in it.
