@@ -9,7 +9,7 @@ use crate::contract::Target;
 use crate::envelope::Envelope;
 use crate::json::{JsonError, JsonType, Location, RawJson};
 use crate::kind::{EventKind, Payload, UnknownKind};
-use crate::payload::{CustomPayload, Data, Field, Fields, Writer};
+use crate::payload::{CustomPayload, Data, Field, Fields, JsonPiece, Sink, Writer};
 
 /// The field of the JSON form that names the kind.
 const KIND_FIELD: &str = "event";
@@ -160,13 +160,26 @@ impl Event {
 
     /// Writes the canonical JSON form. Tool input and other JSON goes in as it is.
     pub fn to_json(&self) -> String {
-        let mut out = String::new();
-        Writer::object(&mut out, |out| {
+        match self.write(usize::MAX).into_pieces().pop() {
+            Some(JsonPiece::Text(text)) => text,
+            _ => String::new(),
+        }
+    }
+
+    /// As [`to_json`](Self::to_json), in pieces: JSON values of this size and above are shared instead of copied. The
+    /// first and the last piece are always text.
+    pub fn to_json_pieces(&self, share_from: usize) -> Vec<JsonPiece> {
+        self.write(share_from).into_pieces()
+    }
+
+    fn write(&self, share_from: usize) -> Sink {
+        let mut sink = Sink::new(share_from);
+        Writer::object(&mut sink, |out| {
             out.field(KIND_FIELD, &self.kind().name().to_owned());
             self.payload.write(out);
             self.envelope.write(out);
         });
-        out
+        sink
     }
 }
 

@@ -132,6 +132,8 @@ fn tool_input_of_any_shape_and_size_goes_through_untouched() {
         let event = Event::from_json(&text).unwrap();
         assert_eq!(event.tool_input().unwrap().as_str(), input);
         assert_eq!(event.to_json(), text);
+        let pieces: Vec<u8> = event.to_json_pieces(4).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
+        assert_eq!(String::from_utf8(pieces).unwrap(), text);
     }
     let deep = format!(r#"{{"event":"stop","x":{}{}}}"#, "[".repeat(200), "]".repeat(200));
     let error = Event::from_json(&deep).unwrap_err();

@@ -24,8 +24,8 @@ pub use tool::{ApprovalDecision, Elicitation, PermissionDenied, ToolBatch, ToolC
 pub use turn::{
     AgentText, Cancelled, Compaction, ErrorInfo, Notification, Prompt, PromptExpansion, Stop, Turn, UserTurn,
 };
-pub use wire::{Field, FieldInfo};
-pub(crate) use wire::{Fields, Replace, Wire, Writer};
+pub use wire::{Field, FieldInfo, JsonPiece};
+pub(crate) use wire::{Fields, Replace, Sink, Wire, Writer};
 
 use crate::contract::Target;
 use crate::event::DecodeError;

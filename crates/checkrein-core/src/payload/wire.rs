@@ -50,7 +50,7 @@ pub(crate) trait Wire: Sized {
 
     /// From valid JSON; `None` if it is of another type.
     fn read(json: &str) -> Option<Self>;
-    fn write(&self, out: &mut String);
+    fn write(&self, out: &mut Sink);
     fn view(&self) -> Field<'_>;
 }
 
@@ -61,8 +61,8 @@ impl Wire for String {
         (type_of(json) == JsonType::String).then(|| decode_string(json).into_owned())
     }
 
-    fn write(&self, out: &mut String) {
-        write_string(out, self);
+    fn write(&self, out: &mut Sink) {
+        write_string(&mut out.text, self);
     }
 
     fn view(&self) -> Field<'_> {
@@ -77,8 +77,8 @@ impl Wire for u64 {
         json.parse().ok()
     }
 
-    fn write(&self, out: &mut String) {
-        out.push_str(&self.to_string());
+    fn write(&self, out: &mut Sink) {
+        out.text.push_str(&self.to_string());
     }
 
     fn view(&self) -> Field<'_> {
@@ -93,8 +93,8 @@ impl Wire for bool {
         json.parse().ok()
     }
 
-    fn write(&self, out: &mut String) {
-        out.push_str(if *self { "true" } else { "false" });
+    fn write(&self, out: &mut Sink) {
+        out.text.push_str(if *self { "true" } else { "false" });
     }
 
     fn view(&self) -> Field<'_> {
@@ -109,8 +109,8 @@ impl Wire for RawJson {
         Some(Self::from_checked(json))
     }
 
-    fn write(&self, out: &mut String) {
-        out.push_str(self.as_str());
+    fn write(&self, out: &mut Sink) {
+        out.json(self);
     }
 
     fn view(&self) -> Field<'_> {
@@ -211,19 +211,66 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// A part of a JSON text: written for it, or taken over as it is.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum JsonPiece {
+    /// Text that was written.
+    Text(String),
+    /// JSON that somebody holds already.
+    Shared(RawJson),
+}
+
+impl AsRef<[u8]> for JsonPiece {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Shared(json) => json.as_str().as_bytes(),
+        }
+    }
+}
+
+/// Takes JSON text, and large values without copying them.
+pub(crate) struct Sink {
+    pieces: Vec<JsonPiece>,
+    text: String,
+    /// Values from this size on are shared.
+    share_from: usize,
+}
+
+impl Sink {
+    pub(crate) fn new(share_from: usize) -> Self {
+        Self { pieces: Vec::new(), text: String::new(), share_from }
+    }
+
+    fn json(&mut self, json: &RawJson) {
+        if json.as_str().len() < self.share_from {
+            self.text.push_str(json.as_str());
+        } else {
+            self.pieces.push(JsonPiece::Text(std::mem::take(&mut self.text)));
+            self.pieces.push(JsonPiece::Shared(json.clone()));
+        }
+    }
+
+    pub(crate) fn into_pieces(mut self) -> Vec<JsonPiece> {
+        self.pieces.push(JsonPiece::Text(self.text));
+        self.pieces
+    }
+}
+
 /// Writes the fields of a JSON object.
 pub(crate) struct Writer<'a> {
-    out: &'a mut String,
+    out: &'a mut Sink,
     empty: bool,
 }
 
 impl<'a> Writer<'a> {
     /// Writes a whole object.
-    pub(crate) fn object(out: &'a mut String, fields: impl FnOnce(&mut Self)) {
-        out.push('{');
+    pub(crate) fn object(out: &'a mut Sink, fields: impl FnOnce(&mut Self)) {
+        out.text.push('{');
         let mut writer = Self { out, empty: true };
         fields(&mut writer);
-        writer.out.push('}');
+        writer.out.text.push('}');
     }
 
     pub(crate) fn field<T: Wire>(&mut self, name: &str, value: &T) {
@@ -250,9 +297,9 @@ impl<'a> Writer<'a> {
 
     fn key(&mut self, name: &str) {
         if !std::mem::take(&mut self.empty) {
-            self.out.push(',');
+            self.out.text.push(',');
         }
-        write_string(self.out, name);
-        self.out.push(':');
+        write_string(&mut self.out.text, name);
+        self.out.text.push(':');
     }
 }
