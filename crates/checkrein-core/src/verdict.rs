@@ -103,6 +103,20 @@ impl Verdict {
         self.cancelled
     }
 
+    /// The same with its decision dropped, and a warning by the hook that decided which says why.
+    #[must_use]
+    pub fn overruled(mut self, why: impl Into<String>) -> Self {
+        self.decision = Decision::NoOpinion;
+        if let Some(details) = &mut self.details
+            && let Some(winner) = details.winner.take()
+            && let Some(reason) = details.reasons.get(winner)
+        {
+            let hook = Arc::clone(&reason.hook);
+            details.warnings.push(Warning { hook, failure: None, text: why.into() });
+        }
+        self
+    }
+
     /// Why: the reason of the first hook, in config order, that decided as the verdict does.
     pub fn reason(&self) -> Option<&str> {
         let details = self.details.as_ref()?;

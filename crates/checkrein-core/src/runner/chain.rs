@@ -11,6 +11,7 @@ use crate::opinion::Opinion;
 use crate::record::HookRecord;
 use crate::rules::Rules;
 use crate::settle::{Settlement, Step};
+use crate::shield::{describe_panic, shielded};
 use crate::source::HookInfo;
 use crate::verdict::Verdict;
 
@@ -122,25 +123,6 @@ impl Called {
 /// The words of an error are foreign code as well.
 fn describe_error(error: HandlerError) -> String {
     shielded(move || error.to_string()).unwrap_or_else(|panic| format!("an error whose text panicked: {panic}"))
-}
-
-/// Runs foreign code; what it panicked with, in words, if it did.
-pub(super) fn shielded<R>(foreign: impl FnOnce() -> R) -> Result<R, String> {
-    // Nothing that could be half-changed is shared with the code behind: handlers see the event by reference.
-    catch_unwind(AssertUnwindSafe(foreign)).map_err(describe_panic)
-}
-
-fn describe_panic(panic: Box<dyn Any + Send>) -> String {
-    let text = panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a value that is no text".to_owned());
-    // What was thrown may panic again when it goes; then it is left where it is.
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        std::mem::forget(again);
-    }
-    text
 }
 
 /// Who wants to know what was called.

@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
-use super::chain::shielded;
+use crate::shield::shielded;
 
 /// Where a runner says what went wrong.
 pub(super) enum Log {

@@ -40,6 +40,7 @@ use crate::kind::EventKind;
 use crate::opinion::Opinion;
 use crate::record::Record;
 use crate::rules::Rules;
+use crate::shield::shielded;
 use crate::source::{HookInfo, Source};
 use crate::verdict::Verdict;
 use chain::{Chain, NoTrace, RecordTrace, Trace};
@@ -217,7 +218,7 @@ impl Runner {
             self.shared.log.line(&format!("{}: {warning}", event.kind()));
         }
         if let Some(observer) = &self.shared.observer {
-            let told = chain::shielded(|| observer(event, verdict));
+            let told = shielded(|| observer(event, verdict));
             if let Err(panic) = told {
                 self.shared.log.line(&format!("{}: the observer panicked: {panic}", event.kind()));
             }

@@ -17,5 +17,19 @@ mod answer;
 mod payload;
 mod read;
 
+use std::time::Duration;
+
+use checkrein_core::TimeClass;
+
 pub use payload::payload;
 pub use read::read;
+
+/// How long a hook may take if it says nothing else.
+pub fn timeout(class: TimeClass) -> Duration {
+    Duration::from_secs(match class {
+        TimeClass::Tool => 60,
+        TimeClass::Turn => 30,
+        TimeClass::Notice | TimeClass::Display => 10,
+        _ => 5,
+    })
+}

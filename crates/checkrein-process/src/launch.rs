@@ -1,0 +1,56 @@
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::Path;
+
+use crate::marker::Marker;
+use crate::place::Place;
+
+/// All that one start needs, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Launch<'a> {
+    /// A path with a directory in it. Absolute, or relative to the place's directory.
+    pub(crate) program: &'a Path,
+    /// The name that the process sees as its own.
+    #[cfg_attr(windows, expect(dead_code, reason = "Windows has one name for both"))]
+    pub(crate) arg0: &'a OsStr,
+    pub(crate) args: Args<'a>,
+    pub(crate) place: &'a Place,
+    /// The value of `PWD`, where it must differ from the one in the place.
+    pub(crate) pwd: Option<&'a OsStr>,
+    pub(crate) marker: &'a Marker,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Args<'a> {
+    List(&'a [OsString]),
+    /// A shell's own arguments, and the text.
+    Shell(&'a [OsString], &'a OsStr),
+}
+
+impl<'a> Args<'a> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = &'a OsStr> {
+        let (list, text) = match self {
+            Self::List(list) => (list, None),
+            Self::Shell(list, text) => (list, Some(text)),
+        };
+        list.iter().map(OsString::as_os_str).chain(text)
+    }
+}
+
+/// A start that failed.
+#[derive(Debug)]
+pub(crate) struct StartError {
+    pub(crate) error: io::Error,
+    /// Whether the process ran, if only for a moment. It must not be started a second time then.
+    pub(crate) ran: bool,
+}
+
+impl StartError {
+    pub(crate) fn before(error: io::Error) -> Self {
+        Self { error, ran: false }
+    }
+
+    pub(crate) fn after(error: io::Error) -> Self {
+        Self { error, ran: true }
+    }
+}

@@ -1,0 +1,91 @@
+//! The mark that a run leaves in the environment of everything it starts.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::OnceLock;
+
+/// The environment variable that marks every process of a run. Its value is random, and different for each run.
+///
+/// In a host that was itself started by such a run, the value holds the host's own mark too, so that the outer run
+/// still finds what the inner one started.
+pub const MARKER: &str = "CHECKREIN_RUN";
+
+#[derive(Debug, Clone)]
+pub(crate) struct Marker {
+    value: OsString,
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "needs a list of processes"))]
+    token_len: usize,
+}
+
+impl Marker {
+    pub(crate) fn new() -> Self {
+        static OUTER: OnceLock<Option<OsString>> = OnceLock::new();
+        let outer = OUTER.get_or_init(|| std::env::var_os(MARKER).filter(|value| !value.is_empty()));
+
+        let mut token = String::with_capacity(32);
+        for _ in 0..2 {
+            // Each new state has keys of its own, which come from the system's randomness.
+            let random = RandomState::new().hash_one(0_u8);
+            // Writing to a string cannot fail.
+            let _ = write!(token, "{random:016x}");
+        }
+        let token_len = token.len();
+        let value = match outer {
+            None => OsString::from(token),
+            Some(outer) => {
+                let mut value = outer.clone();
+                value.push(".");
+                value.push(&token);
+                value
+            }
+        };
+        Self { value, token_len }
+    }
+
+    /// The variable's value.
+    pub(crate) fn value(&self) -> &OsStr {
+        &self.value
+    }
+
+    /// Whether an environment, as the system lists it (entries that end in NUL), has this run's mark.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "needs a list of processes"))]
+    pub(crate) fn is_in(&self, environment: &[u8]) -> bool {
+        let value = self.value.as_encoded_bytes();
+        let token = &value[value.len() - self.token_len..];
+        environment
+            .split(|&byte| byte == 0)
+            .filter_map(|entry| entry.strip_prefix(MARKER.as_bytes())?.strip_prefix(b"="))
+            .any(|value| value.split(|&byte| byte == b'.').any(|part| part == token))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_run_has_its_own_mark() {
+        let (one, two) = (Marker::new(), Marker::new());
+        assert_ne!(one.value(), two.value());
+        assert_eq!(one.token_len, 32);
+    }
+
+    #[test]
+    fn the_mark_is_found_alone_and_among_others() {
+        let marker = Marker::new();
+        let value = marker.value().to_str().unwrap();
+        for (environment, found) in [
+            (format!("A=1\0{MARKER}={value}\0B=2\0"), true),
+            (format!("{MARKER}={value}"), true),
+            (format!("{MARKER}={value}.00ff\0"), true),
+            (format!("{MARKER}=00ff.{value}\0"), true),
+            (format!("{MARKER}=x{value}\0"), false),
+            (format!("OTHER={value}\0"), false),
+            (format!("X{MARKER}={value}\0"), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(marker.is_in(environment.as_bytes()), found, "{environment:?}");
+        }
+    }
+}

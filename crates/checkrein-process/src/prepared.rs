@@ -1,0 +1,132 @@
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::time::Instant;
+
+use crate::direct::{self, Direct};
+use crate::error::RunError;
+use crate::launch::{Args, Launch};
+use crate::limits::Limits;
+use crate::marker::Marker;
+use crate::place::Place;
+use crate::program::{Kind, Program};
+use crate::reply::Reply;
+use crate::resolve::{ResolveError, ResolvedProgram};
+use crate::stdin::Stdin;
+use crate::sys::{self, Started};
+use crate::watch;
+
+/// A program that was found, ready to run any number of times. Made by [`Program::prepare`].
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    program: Program,
+    route: Route,
+    place: Place,
+}
+
+#[derive(Debug, Clone)]
+struct Route {
+    /// The program, or the shell.
+    first: ResolvedProgram,
+    direct: Option<Direct>,
+}
+
+impl Route {
+    fn choose(program: &Program, place: &Place) -> Result<Self, ResolveError> {
+        match &program.0 {
+            Kind::Argv(argv) => Ok(Self {
+                first: ResolvedProgram::find(argv.first().ok_or(ResolveError::Empty)?, place)?,
+                direct: None,
+            }),
+            Kind::Text { shell, text } => Ok(Self {
+                first: ResolvedProgram::find(shell.program(), place)?,
+                direct: Direct::read(shell, text, place),
+            }),
+        }
+    }
+
+    /// Whether what was found for one place holds for another.
+    fn holds(&self, found_at: &Place, place: &Place) -> bool {
+        let same_path = found_at.var("PATH") == place.var("PATH");
+        let cwd_matters = self.first.depends_on_cwd() || self.direct.is_some();
+        same_path && (!cwd_matters || found_at.cwd() == place.cwd())
+    }
+}
+
+impl Prepared {
+    pub(crate) fn new(program: Program, place: &Place) -> Result<Self, ResolveError> {
+        let route = Route::choose(&program, place)?;
+        Ok(Self { program, route, place: place.clone() })
+    }
+
+    /// What is run.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The executable that was found: the program, or the shell of a text.
+    pub fn executable(&self) -> &ResolvedProgram {
+        &self.route.first
+    }
+
+    /// Runs it once.
+    ///
+    /// The place may differ from the one it was prepared for; where that could mean another program, it is found anew.
+    ///
+    /// Dropping the future ends everything that the run has started, at once.
+    ///
+    /// # Errors
+    ///
+    /// When the process could not be started. What happens after the start is a [`Reply`].
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with I/O and time switched on.
+    pub async fn run(&self, place: &Place, stdin: &Stdin, limits: &Limits) -> Result<Reply, RunError> {
+        let begun = Instant::now();
+        let route = if self.route.holds(&self.place, place) {
+            Cow::Borrowed(&self.route)
+        } else {
+            Cow::Owned(Route::choose(&self.program, place)?)
+        };
+        let marker = Marker::new();
+        let (started, direct) = self.start(&route, place, stdin, &marker)?;
+        let lost = |source| RunError::Lost { program: route.first.path().into(), source };
+        let mut reply = watch::to_the_end(started, stdin, limits, begun).await.map_err(lost)?;
+        reply.direct = direct;
+        Ok(reply)
+    }
+
+    fn start(&self, route: &Route, place: &Place, stdin: &Stdin, marker: &Marker) -> Result<(Started, bool), RunError> {
+        let launch = match &self.program.0 {
+            Kind::Argv(argv) => {
+                let (arg0, args) = argv.split_first().ok_or(ResolveError::Empty)?;
+                Launch { program: route.first.path(), arg0, args: Args::List(args), place, pwd: None, marker }
+            }
+            Kind::Text { shell, text } => Launch {
+                program: route.first.path(),
+                arg0: shell.program(),
+                args: Args::Shell(shell.args(), OsStr::new(text)),
+                place,
+                pwd: None,
+                marker,
+            },
+        };
+        if let Some(direct) = &route.direct
+            && direct::is_plain_environment(place)
+            && let Some((arg0, args)) = direct.words.split_first()
+        {
+            let plain =
+                Launch { program: &direct.program, arg0, args: Args::List(args), pwd: direct.pwd(place), ..launch };
+            // Whatever is wrong, a missing program or a script without `#!`: what the shell makes of it is right.
+            match sys::start(&plain, stdin) {
+                Ok(started) => return Ok((started, true)),
+                Err(failed) if failed.ran => return Err(RunError::from_start(failed.error, &plain)),
+                Err(_) => {}
+            }
+        }
+        match sys::start(&launch, stdin) {
+            Ok(started) => Ok((started, false)),
+            Err(failed) => Err(RunError::from_start(failed.error, &launch)),
+        }
+    }
+}

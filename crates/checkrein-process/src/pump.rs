@@ -1,0 +1,216 @@
+//! Moves bytes to and from a process, all streams at once.
+
+use std::future::poll_fn;
+use std::io::IoSlice;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead as _, AsyncReadExt as _, AsyncWrite as _, ReadBuf};
+
+use crate::limits::Limits;
+use crate::reply::Output;
+use crate::stdin::Stdin;
+use crate::sys::{Reader, Writer};
+
+/// Most runs print little; a stream that fills this gets more.
+const SMALL: usize = 8 * 1024;
+const LARGE: usize = 128 * 1024;
+/// How many steps are taken before others get their turn, the deadline among them.
+const STEPS: usize = 32;
+
+pub(crate) struct Pump<'a> {
+    feed: Option<Feed<'a>>,
+    stdout: Capture,
+    stderr: Capture,
+    scratch: Vec<u8>,
+}
+
+impl<'a> Pump<'a> {
+    pub(crate) fn new(
+        writer: Option<Writer>,
+        stdin: &'a Stdin,
+        stdout: Reader,
+        stderr: Reader,
+        limits: &Limits,
+    ) -> Self {
+        Self {
+            feed: writer.map(|writer| Feed { writer, stdin, chunk: 0, offset: 0 }),
+            stdout: Capture::new(stdout, limits.stdout_cap),
+            stderr: Capture::new(stderr, limits.stderr_cap),
+            scratch: vec![0; SMALL],
+        }
+    }
+
+    /// Keeps the bytes moving while something else is waited for.
+    pub(crate) async fn during<F: Future>(&mut self, work: F) -> F::Output {
+        let mut work = pin!(work);
+        poll_fn(|cx| {
+            // The other work first: it holds the deadline, which no flood may outrun.
+            if let Poll::Ready(output) = work.as_mut().poll(cx) {
+                return Poll::Ready(output);
+            }
+            let _ = self.poll(cx);
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// The same, but only until both outputs have ended: none if they did so first.
+    pub(crate) async fn during_output<F: Future>(&mut self, work: F) -> Option<F::Output> {
+        let mut work = pin!(work);
+        poll_fn(|cx| match work.as_mut().poll(cx) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending => self.poll(cx).map(|()| None),
+        })
+        .await
+    }
+
+    /// Moves bytes until both outputs have ended.
+    pub(crate) async fn run_dry(&mut self) {
+        poll_fn(|cx| self.poll(cx)).await;
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        for _ in 0..STEPS {
+            // One step of each in turn, so that no stream starves another.
+            let mut moved = self.stdout.step(cx, &mut self.scratch);
+            moved |= self.stderr.step(cx, &mut self.scratch);
+            moved |= self.feed_step(cx);
+            if self.has_ended() {
+                return Poll::Ready(());
+            }
+            if !moved {
+                return Poll::Pending;
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    fn feed_step(&mut self, cx: &mut Context<'_>) -> bool {
+        match self.feed.as_mut().map(|feed| feed.step(cx)) {
+            Some(Step::Moved) => true,
+            Some(Step::Ended) => {
+                // Closes the pipe: the process sees the end.
+                self.feed = None;
+                false
+            }
+            Some(Step::Waiting) | None => false,
+        }
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.stdout.source.is_none() && self.stderr.source.is_none()
+    }
+
+    /// What was read so far. What comes later is read and dropped.
+    pub(crate) fn take(&mut self) -> (Output, Output) {
+        (self.stdout.take(), self.stderr.take())
+    }
+
+    /// The output streams that have not ended.
+    pub(crate) fn into_open(self) -> impl Iterator<Item = Reader> {
+        [self.stdout.source, self.stderr.source].into_iter().flatten()
+    }
+}
+
+enum Step {
+    Moved,
+    Waiting,
+    Ended,
+}
+
+struct Capture {
+    source: Option<Reader>,
+    kept: Vec<u8>,
+    total: u64,
+    cap: usize,
+}
+
+impl Capture {
+    fn new(source: Reader, cap: usize) -> Self {
+        Self { source: Some(source), kept: Vec::new(), total: 0, cap }
+    }
+
+    fn step(&mut self, cx: &mut Context<'_>, scratch: &mut Vec<u8>) -> bool {
+        let Some(source) = &mut self.source else {
+            return false;
+        };
+        let mut buffer = ReadBuf::new(scratch);
+        match Pin::new(source).poll_read(cx, &mut buffer) {
+            Poll::Pending => false,
+            Poll::Ready(read) => {
+                let bytes = buffer.filled();
+                if read.is_err() || bytes.is_empty() {
+                    self.source = None;
+                    return false;
+                }
+                self.total += bytes.len() as u64;
+                let room = self.cap.saturating_sub(self.kept.len());
+                self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+                if bytes.len() == scratch.len() && scratch.len() < LARGE {
+                    scratch.resize(LARGE, 0);
+                }
+                true
+            }
+        }
+    }
+
+    fn take(&mut self) -> Output {
+        self.cap = 0;
+        let bytes = std::mem::take(&mut self.kept);
+        Output { cut: self.total > bytes.len() as u64, total: self.total, ended: self.source.is_none(), bytes }
+    }
+}
+
+struct Feed<'a> {
+    writer: Writer,
+    stdin: &'a Stdin,
+    chunk: usize,
+    offset: usize,
+}
+
+impl Feed<'_> {
+    fn step(&mut self, cx: &mut Context<'_>) -> Step {
+        let chunks = &self.stdin.chunks()[self.chunk..];
+        let Some((first, rest)) = chunks.split_first() else {
+            return Step::Ended;
+        };
+        let first = IoSlice::new(&first.as_ref()[self.offset..]);
+        let written = if rest.is_empty() {
+            Pin::new(&mut self.writer).poll_write(cx, &first)
+        } else {
+            let rest = rest.iter().map(|chunk| IoSlice::new(chunk.as_ref()));
+            let slices: Vec<_> = std::iter::once(first).chain(rest.take(15)).collect();
+            Pin::new(&mut self.writer).poll_write_vectored(cx, &slices)
+        };
+        match written {
+            Poll::Pending => Step::Waiting,
+            // A process that does not read, or has stopped reading, is not at fault: EPIPE is no error.
+            Poll::Ready(Err(_) | Ok(0)) => Step::Ended,
+            Poll::Ready(Ok(count)) => {
+                self.advance(count);
+                Step::Moved
+            }
+        }
+    }
+
+    fn advance(&mut self, mut count: usize) {
+        while let Some(chunk) = self.stdin.chunks().get(self.chunk) {
+            let left = chunk.as_ref().len() - self.offset;
+            if count < left {
+                self.offset += count;
+                return;
+            }
+            count -= left;
+            self.chunk += 1;
+            self.offset = 0;
+        }
+    }
+}
+
+/// Reads a stream to its end and drops what it reads.
+pub(crate) async fn swallow(mut source: Reader) {
+    let mut scratch = vec![0; SMALL];
+    while let Ok(1..) = source.read(&mut scratch).await {}
+}

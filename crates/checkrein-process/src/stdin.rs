@@ -1,0 +1,135 @@
+use std::fmt;
+use std::sync::Arc;
+
+/// What a process reads.
+///
+/// A large value can stand between a head and a tail without being copied:
+///
+/// ```
+/// use checkrein_process::Stdin;
+/// use std::sync::Arc;
+///
+/// let input: Arc<str> = Arc::from(r#"{"command": "ls"}"#);
+/// let stdin = Stdin::none().then(r#"{"tool_input": "#).then(input).then("}");
+/// assert_eq!(stdin.len(), 33);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Stdin {
+    chunks: Vec<Chunk>,
+}
+
+impl Stdin {
+    /// Nothing: the process reads from the null device.
+    pub const fn none() -> Self {
+        Self { chunks: Vec::new() }
+    }
+
+    /// These bytes.
+    pub fn bytes(bytes: impl Into<Chunk>) -> Self {
+        Self::none().then(bytes)
+    }
+
+    /// The same, followed by these bytes.
+    #[must_use]
+    pub fn then(mut self, bytes: impl Into<Chunk>) -> Self {
+        let chunk = bytes.into();
+        if !chunk.as_ref().is_empty() {
+            self.chunks.push(chunk);
+        }
+        self
+    }
+
+    /// How many bytes there are.
+    pub fn len(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.as_ref().len()).sum()
+    }
+
+    /// Whether there is nothing to read.
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// The pieces, in order. None of them is empty.
+    pub fn chunks(&self) -> &[Chunk] {
+        &self.chunks
+    }
+}
+
+impl FromIterator<Chunk> for Stdin {
+    fn from_iter<I: IntoIterator<Item = Chunk>>(chunks: I) -> Self {
+        chunks.into_iter().fold(Self::none(), Self::then)
+    }
+}
+
+/// Some bytes that many runs can share.
+#[derive(Clone)]
+pub struct Chunk(Held);
+
+#[derive(Clone)]
+enum Held {
+    Static(&'static [u8]),
+    Bytes(Arc<[u8]>),
+    Text(Arc<str>),
+    Other(Arc<dyn AsRef<[u8]> + Send + Sync>),
+}
+
+impl Chunk {
+    /// Bytes in whatever keeps them.
+    pub fn from_owner(owner: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
+        Self(Held::Other(Arc::new(owner)))
+    }
+}
+
+impl AsRef<[u8]> for Chunk {
+    fn as_ref(&self) -> &[u8] {
+        match &self.0 {
+            Held::Static(bytes) => bytes,
+            Held::Bytes(bytes) => bytes,
+            Held::Text(text) => text.as_bytes(),
+            Held::Other(owner) => (**owner).as_ref(),
+        }
+    }
+}
+
+impl fmt::Debug for Chunk {
+    // Payloads are large and may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Chunk({} bytes)", self.as_ref().len())
+    }
+}
+
+impl From<&'static str> for Chunk {
+    fn from(text: &'static str) -> Self {
+        Self(Held::Static(text.as_bytes()))
+    }
+}
+
+impl From<&'static [u8]> for Chunk {
+    fn from(bytes: &'static [u8]) -> Self {
+        Self(Held::Static(bytes))
+    }
+}
+
+impl From<Arc<[u8]>> for Chunk {
+    fn from(bytes: Arc<[u8]>) -> Self {
+        Self(Held::Bytes(bytes))
+    }
+}
+
+impl From<Arc<str>> for Chunk {
+    fn from(text: Arc<str>) -> Self {
+        Self(Held::Text(text))
+    }
+}
+
+impl From<Vec<u8>> for Chunk {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::from_owner(bytes)
+    }
+}
+
+impl From<String> for Chunk {
+    fn from(text: String) -> Self {
+        Self::from_owner(text)
+    }
+}

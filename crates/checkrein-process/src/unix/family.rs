@@ -1,0 +1,117 @@
+//! A process and all that it started.
+//!
+//! On Linux, `/proc` tells who belongs to it: members of its group, children of those that belong to it, and whoever
+//! carries its mark. A process that has left the group, lost its parent and dropped the mark is not found. Where there
+//! is no such list, the group is all that is known.
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+
+#[cfg(target_os = "linux")]
+use super::listed::{self, Listed};
+use crate::marker::Marker;
+use crate::reply::Leftover;
+
+#[derive(Debug, Clone)]
+pub(super) struct Family {
+    leader: Pid,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "needs a list of processes"))]
+    marker: Marker,
+    known: Vec<Member>,
+}
+
+/// One that belongs to it, beside the first process.
+#[derive(Debug, Clone)]
+pub(super) enum Member {
+    #[cfg(target_os = "linux")]
+    Process(Listed),
+    /// The whole group, where its members can't be told apart.
+    Group(Pid),
+}
+
+impl Family {
+    /// The family of a process that leads a group of its own. Where processes can be listed, the leader's exit status
+    /// must not be taken as long as the family is in use: the group's id would no longer be safe.
+    pub(super) fn new(leader: Pid, marker: Marker) -> Self {
+        Self { leader, marker, known: Vec::new() }
+    }
+
+    pub(super) fn leader(&self) -> Pid {
+        self.leader
+    }
+
+    /// Whether its members can be told apart.
+    pub(super) fn can_list() -> bool {
+        #[cfg(target_os = "linux")]
+        return super::proc::is_ours();
+        #[cfg(not(target_os = "linux"))]
+        false
+    }
+
+    /// Whether provably nobody is left but the first process, which has exited. Cheap, and never wrongly true.
+    pub(super) fn is_alone(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        if Self::can_list() {
+            return listed::is_alone(self.leader, &self.marker);
+        }
+        !Member::Group(self.leader).is_alive()
+    }
+
+    /// All that live, but for the first process. They are known from now on.
+    pub(super) fn living(&mut self) -> Vec<Member> {
+        #[cfg(target_os = "linux")]
+        if Self::can_list() {
+            let known = self.known.iter().filter_map(Member::listed).cloned().collect::<Vec<_>>();
+            let found = listed::living(self.leader, &self.marker, &known);
+            let new = found.iter().filter(|found| !known.iter().any(|known| known.is_same(found)));
+            self.known.extend(new.cloned().map(Member::Process));
+            return found.into_iter().map(Member::Process).collect();
+        }
+        let group = Member::Group(self.leader);
+        self.known = Vec::from_iter(group.is_alive().then_some(group));
+        self.known.clone()
+    }
+
+    /// Everybody who was ever found.
+    pub(super) fn known(&self) -> &[Member] {
+        &self.known
+    }
+
+    /// Sends a signal to the group, and to those known who have left it.
+    pub(super) fn signal(&self, signal: Signal) {
+        // An error means that nobody is there.
+        let _ = kill_process_group(self.leader, signal);
+        #[cfg(target_os = "linux")]
+        for member in self.known.iter().filter_map(Member::listed) {
+            if !member.is_in_group(self.leader) {
+                member.signal(signal);
+            }
+        }
+    }
+}
+
+impl Member {
+    #[cfg(target_os = "linux")]
+    fn listed(&self) -> Option<&Listed> {
+        match self {
+            Self::Process(listed) => Some(listed),
+            Self::Group(_) => None,
+        }
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Process(listed) => listed.is_alive(),
+            Self::Group(id) => test_kill_process_group(*id).is_ok(),
+        }
+    }
+
+    pub(super) fn report(&self, ended: bool) -> Leftover {
+        let (pid, name) = match self {
+            #[cfg(target_os = "linux")]
+            Self::Process(listed) => (listed.pid(), listed.name().to_owned()),
+            Self::Group(id) => (id.as_raw_nonzero().get(), String::new()),
+        };
+        Leftover { pid: pid.unsigned_abs(), name, ended }
+    }
+}

@@ -1,0 +1,133 @@
+//! What `/proc` says about processes.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::FileExt as _;
+use std::sync::OnceLock;
+
+use crate::marker::Marker;
+
+/// One process, from `/proc/PID/stat`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stat {
+    pub(super) pid: i32,
+    pub(super) name: String,
+    state: u8,
+    pub(super) parent: i32,
+    pub(super) group: i32,
+    threads: i64,
+    /// When it started, in clock ticks since boot. With the pid, this is one process and no other.
+    pub(super) start: u64,
+}
+
+impl Stat {
+    pub(super) fn of(pid: i32) -> Option<Self> {
+        let mut buffer = [0; 1024];
+        let read = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut buffer).ok()?;
+        Self::parse(pid, &buffer[..read])
+    }
+
+    fn parse(pid: i32, line: &[u8]) -> Option<Self> {
+        // The name may hold anything, spaces and parentheses too; what follows the last one is plain.
+        let open = line.iter().position(|&byte| byte == b'(')?;
+        let close = line.iter().rposition(|&byte| byte == b')')?;
+        let name = String::from_utf8_lossy(line.get(open + 1..close)?).into_owned();
+        let rest = str::from_utf8(line.get(close + 2..)?).ok()?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().take(20).collect();
+        // Numbered as in proc(5), where the state is the third.
+        let field = |number: usize| fields.get(number - 3).copied();
+        Some(Self {
+            pid,
+            name,
+            state: *field(3)?.as_bytes().first()?,
+            parent: field(4)?.parse().ok()?,
+            group: field(5)?.parse().ok()?,
+            threads: field(20)?.parse().ok()?,
+            start: field(22)?.parse().ok()?,
+        })
+    }
+
+    /// Whether it still runs. One that only waits for its parent to take note does not; one whose first thread has
+    /// ended looks the same, but has others.
+    pub(super) fn is_alive(&self) -> bool {
+        !matches!(self.state, b'Z' | b'X' | b'x') || self.threads > 1
+    }
+}
+
+/// Whether `/proc` is there and speaks of this process's own world. In a container it may be another's, in which the
+/// same number is somebody else.
+pub(super) fn is_ours() -> bool {
+    static OURS: OnceLock<bool> = OnceLock::new();
+    *OURS.get_or_init(|| {
+        let me = std::fs::read_link("/proc/self");
+        me.is_ok_and(|me| me.as_os_str() == std::process::id().to_string().as_str())
+    })
+}
+
+/// All processes that there are.
+pub(super) fn pids() -> impl Iterator<Item = i32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The process id that was given out last, to a process or a thread. They are given out in turn.
+pub(super) fn last_pid() -> Option<i32> {
+    // This is asked after every run, so the file stays open.
+    static FILE: OnceLock<Option<File>> = OnceLock::new();
+    let file = FILE.get_or_init(|| File::open("/proc/loadavg").ok()).as_ref()?;
+    let mut buffer = [0; 128];
+    let read = file.read_at(&mut buffer, 0).ok()?;
+    // Three loads, running and all threads, the last id.
+    let fields: Vec<&str> = str::from_utf8(&buffer[..read]).ok()?.split_ascii_whitespace().collect();
+    match fields[..] {
+        [_, _, _, threads, last] if threads.contains('/') => last.parse().ok(),
+        _ => None,
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Marked {
+    Yes,
+    No,
+    /// It is just becoming another program, and has no environment for a moment.
+    Unclear,
+}
+
+pub(super) fn is_marked(pid: i32, marker: &Marker) -> Marked {
+    match std::fs::read(format!("/proc/{pid}/environ")) {
+        Err(_) => Marked::No,
+        Ok(environment) if marker.is_in(&environment) => Marked::Yes,
+        Ok(environment) if !environment.is_empty() => Marked::No,
+        // An empty environment is possible, a program without arguments hardly; kernel threads have neither.
+        Ok(_) => match std::fs::read(format!("/proc/{pid}/cmdline")) {
+            Ok(arguments) if arguments.is_empty() => Marked::Unclear,
+            _ => Marked::No,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_with_a_strange_name_is_read() {
+        let line = b"42 (a) b (c)) S 7 40 39 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 3 0 987654 1 2 3\n";
+        let stat = Stat::parse(42, line).unwrap();
+        assert_eq!(stat.name, "a) b (c)");
+        assert_eq!((stat.parent, stat.group, stat.threads, stat.start), (7, 40, 3, 987_654));
+        assert!(stat.is_alive());
+        assert_eq!(Stat::parse(42, b"42 (cut"), None);
+        assert_eq!(Stat::parse(42, b"42 (a) S 1 2"), None);
+    }
+
+    #[test]
+    fn this_process_is_there() {
+        let me = i32::try_from(std::process::id()).unwrap();
+        let stat = Stat::of(me).unwrap();
+        assert!(stat.is_alive());
+        assert!(pids().any(|pid| pid == me));
+        assert!(is_ours() && last_pid().is_some());
+        assert_eq!(is_marked(me, &Marker::new()), Marked::No);
+    }
+}

@@ -1,0 +1,68 @@
+//! From the start of a process to its reply.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use tokio::time::{self, Sleep};
+
+use crate::limits::{Leftovers, Limits};
+use crate::pump::{Pump, swallow};
+use crate::reply::Reply;
+use crate::stdin::Stdin;
+use crate::sys::{Child, Started};
+
+/// As good as never, and small enough to be added to any clock.
+const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
+
+pub(crate) async fn to_the_end(started: Started, stdin: &Stdin, limits: &Limits, begun: Instant) -> io::Result<Reply> {
+    let Started { mut child, writer, stdout, stderr } = started;
+    let mut pump = Pump::new(writer, stdin, stdout, stderr, limits);
+    let mut deadline = pin!(time::sleep_until((begun + limits.timeout.min(NEVER)).into()));
+
+    let exited = match pump.during_output(in_time(&mut child, deadline.as_mut())).await {
+        Some(exited) => exited,
+        // Mostly the streams end because the process does. To sleep and be woken again costs more than to look.
+        None if child.exits_now() => Some(Ok(())),
+        None => pump.during(in_time(&mut child, deadline.as_mut())).await,
+    };
+    let timed_out = exited.is_none();
+    let mut leftovers = Vec::new();
+    match exited {
+        Some(exited) => exited?,
+        None => leftovers = pump.during(child.end(limits.term)).await,
+    }
+
+    // What the process itself has printed is in the pipes by now and is read without waiting. Only for the output of
+    // others that hold the streams there is a wait, and it is short.
+    let _ = time::timeout(limits.drain.min(NEVER), pump.run_dry()).await;
+    let (stdout, stderr) = pump.take();
+
+    if !timed_out {
+        leftovers = match limits.leftovers {
+            Leftovers::Leave => child.left()?,
+            Leftovers::End if child.is_alone()? => Vec::new(),
+            Leftovers::End => pump.during(child.end(limits.term)).await,
+        };
+    }
+    let exit = child.reap()?;
+    if limits.leftovers == Leftovers::Leave {
+        for open in pump.into_open() {
+            tokio::spawn(swallow(open));
+        }
+    }
+
+    Ok(Reply { exit, timed_out, stdout, stderr, duration: begun.elapsed(), leftovers, direct: false })
+}
+
+/// Waits for the exit, or none at the deadline.
+async fn in_time(child: &mut Child, mut deadline: Pin<&mut Sleep>) -> Option<io::Result<()>> {
+    let mut exited = pin!(child.exited());
+    poll_fn(|cx| match exited.as_mut().poll(cx) {
+        Poll::Ready(exited) => Poll::Ready(Some(exited)),
+        Poll::Pending => deadline.as_mut().poll(cx).map(|()| None),
+    })
+    .await
+}

@@ -1,0 +1,142 @@
+//! What the tests share.
+
+#![allow(dead_code, reason = "each test uses its own part of this")]
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use checkrein_process::{Limits, Place, Program, Reply, RunError, Stdin};
+
+/// How long a process of a test would run if nothing stopped it.
+pub const LONG: Duration = Duration::from_secs(100);
+/// Far less than that, far more than anything here needs.
+pub const SOON: Duration = Duration::from_secs(60);
+
+/// Whether the tests shall take their full size.
+pub fn stress() -> bool {
+    std::env::var_os("CHECKREIN_STRESS").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+pub fn path() -> String {
+    std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".into())
+}
+
+pub fn place(cwd: impl AsRef<Path>) -> Place {
+    Place::new(cwd.as_ref()).env([("PATH", path()), ("LC_ALL", "C".into())])
+}
+
+pub fn limits() -> Limits {
+    Limits::new(SOON)
+}
+
+pub async fn run(program: Program, place: &Place, stdin: &Stdin, limits: &Limits) -> Result<Reply, RunError> {
+    program.prepare(place)?.run(place, stdin, limits).await
+}
+
+pub async fn shell(text: &str, stdin: Stdin) -> Reply {
+    let place = place("/");
+    run(Program::shell(text), &place, &stdin, &limits()).await.unwrap()
+}
+
+pub fn text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).unwrap()
+}
+
+/// Waits for something that must come true.
+pub async fn until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_true() {
+        assert!(begun.elapsed() < SOON, "waited in vain: {what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// A tag that only the processes of one test carry: in their environment, or in their arguments, where the environment
+/// is dropped.
+pub struct Tag(String);
+
+#[allow(clippy::new_without_default, reason = "each is another")]
+impl Tag {
+    pub fn new() -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        Self(format!("100.0{:07}{count:05}", std::process::id()))
+    }
+
+    /// The text, with every `sleep 100` told apart from those of other tests.
+    pub fn text(&self, text: &str) -> String {
+        text.replace("sleep 100", &format!("sleep {}", self.0))
+    }
+
+    pub fn place(&self, cwd: impl AsRef<Path>) -> Place {
+        Place::new(cwd.as_ref()).env([("PATH", path()), ("TEST_TAG", self.0.clone())])
+    }
+
+    fn pids(&self) -> impl Iterator<Item = u32> {
+        let entry = format!("TEST_TAG={}", self.0);
+        processes().filter(move |pid| {
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|&byte| byte == 0).any(|have| have == entry.as_bytes())
+        })
+    }
+
+    /// The processes with this tag that live, as `pid (name) state`.
+    pub fn living(&self) -> Vec<String> {
+        self.pids().filter_map(stat_if_alive).collect()
+    }
+
+    /// Kills the processes with this tag and says how many there were.
+    pub fn kill(&self) -> usize {
+        let pids: Vec<String> = self.pids().map(|pid| pid.to_string()).collect();
+        if !pids.is_empty() {
+            std::process::Command::new("kill").arg("-KILL").args(&pids).output().unwrap();
+        }
+        pids.len()
+    }
+}
+
+pub fn processes() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The start of a process's stat line, unless it is dead or only waits to be taken note of.
+pub fn stat_if_alive(pid: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let state = stat.rsplit_once(") ")?.1.chars().next()?;
+    (!matches!(state, 'Z' | 'X')).then(|| stat.chars().take(40).collect())
+}
+
+/// Children of this process that have exited and whose status nobody has taken.
+pub fn zombies() -> Vec<String> {
+    let me = format!(" {} ", std::process::id());
+    processes()
+        .filter_map(|pid| std::fs::read_to_string(format!("/proc/{pid}/stat")).ok())
+        .filter(|stat| stat.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(&format!(" Z{me}"))))
+        .collect()
+}
+
+/// Writes a file that may be executed.
+pub fn script(path: &Path, text: &str) {
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// Each of these would take a hundred seconds, and prints `up` when all of it is there.
+pub const ENDLESS: &[(&str, &str)] = &[
+    ("plain", "echo up; sleep 100; echo x"),
+    ("exec", "echo up; exec sleep 100"),
+    ("background", "sleep 100 & echo up; sleep 100"),
+    ("pipeline", "echo up; sleep 100 | sleep 100 | cat"),
+    ("ignores TERM", "trap '' TERM; echo up; sleep 100; sleep 100"),
+    ("child ignores TERM", "sh -c 'trap \"\" TERM; echo up; sleep 100; sleep 100'; sleep 100"),
+    ("setsid", "setsid sleep 100 & echo up; sleep 100"),
+    ("setsid, silent", "setsid sleep 100 >/dev/null 2>&1 </dev/null & echo up; sleep 100"),
+    ("setsid, ignores TERM", "setsid sh -c 'trap \"\" TERM; echo up; sleep 100; sleep 100' & sleep 100"),
+    ("daemon", "(setsid sh -c '(sleep 100 &) & sleep 100' >/dev/null 2>&1 </dev/null &); echo up; sleep 100"),
+    ("setsid without the mark", "echo up; setsid env -i PATH=\"$PATH\" sleep 100 >/dev/null 2>&1; sleep 100"),
+    ("stopped", "sh -c 'echo up; kill -STOP $$; sleep 100'; sleep 100"),
+    ("breeds", "echo up; while :; do setsid sleep 100 >/dev/null 2>&1 & sleep 0.02; done"),
+];

@@ -1,0 +1,155 @@
+//! Texts that are run without a shell behave as with one.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+
+mod common;
+
+use std::path::Path;
+
+use checkrein_process::{Exit, Place, Program, Reply, Shell, Stdin};
+use common::{limits, path, run, script, text};
+
+/// The same shell, told to read its text in a way that never leads around it.
+fn slow_shell(program: &str) -> Shell {
+    Shell::new(program, ["-C", "-c"])
+}
+
+async fn both(shell: &str, command: &str, place: &Place) -> (Reply, Reply) {
+    let stdin = Stdin::bytes("some input\n");
+    let fast = Program::shell_with(Shell::new(shell, ["-c"]), command);
+    let slow = Program::shell_with(slow_shell(shell), command);
+    let fast = run(fast, place, &stdin, &limits()).await.unwrap();
+    let slow = run(slow, place, &stdin, &limits()).await.unwrap();
+    assert!(!slow.direct);
+    (fast, slow)
+}
+
+fn scripts(dir: &Path) {
+    std::fs::create_dir(dir.join("sub")).unwrap();
+    script(&dir.join("args"), "#!/bin/sh\nfor word in \"$0\" \"$@\"; do echo \"<$word>\"; done\n");
+    script(&dir.join("sub/args"), "#!/bin/sh\necho \"$0 $#\"; echo oops >&2; exit 9\n");
+    script(&dir.join("bare"), "echo \"bare $1\"; exit 5\n");
+    script(&dir.join("broken"), "#!/no/such/interpreter\n");
+    script(&dir.join("crash"), "#!/bin/sh\nkill -SEGV $$\n");
+    script(&dir.join("where"), "#!/bin/sh\nenv | grep ^PWD=\n");
+    std::fs::write(dir.join("plain"), "text").unwrap();
+}
+
+#[tokio::test]
+async fn the_same_comes_out() {
+    let dir = tempfile::tempdir().unwrap();
+    scripts(dir.path());
+    let env = [("PATH", path()), ("LC_ALL", "C".into())];
+    let place = Place::new(dir.path()).env(env);
+    // The text, and whether it should go without a shell.
+    let table = [
+        ("cat", true),
+        ("  cat\t-  ", true),
+        ("cat -n /dev/null no-such-file", true),
+        ("ls --no-such-option", true),
+        ("./args a b=c --d=e,f x:y 100% a@b +1", true),
+        ("./args", true),
+        ("sub/args 1 2 3", true),
+        ("./crash", true),
+        ("pwd", false),
+        ("env pwd", true),
+        ("env sh -c exit", true),
+        ("dirname /a/b/c", true),
+        ("seq 1 3", true),
+        ("./where", true),
+        ("./bare x", false),
+        ("./broken", false),
+        ("./plain", false),
+        ("./none", false),
+        ("sub", false),
+        ("./sub", false),
+        ("no-such-program-here", false),
+        ("/no/such/file", false),
+        ("./args 'a  b' \"c\"", false),
+        ("./args $HOME *", false),
+        ("X=1 ./args", false),
+        ("./args a; exit 3", false),
+        ("./args a # comment", false),
+        ("true", false),
+        ("false", false),
+        ("exit 4", false),
+        ("echo a b", false),
+        ("", false),
+    ];
+    for shell in ["/bin/sh", "sh", "bash", "dash"] {
+        if checkrein_process::ResolvedProgram::find(shell, &place).is_err() {
+            continue;
+        }
+        for (command, direct) in table {
+            let (fast, slow) = both(shell, command, &place).await;
+            let label = format!("{shell}: {command:?}");
+            assert_eq!(fast.direct, direct, "{label}");
+            assert_eq!(text(&fast.stdout.bytes), text(&slow.stdout.bytes), "{label}");
+            // The one difference: some shells stand between and turn a signal into a code and a remark, others don't.
+            if let (Exit::Signalled(signal), Exit::Exited(code)) = (fast.exit, slow.exit) {
+                assert_eq!(code, 128 + signal, "{label}");
+                continue;
+            }
+            assert_eq!(fast.exit, slow.exit, "{label}");
+            assert_eq!(text(&fast.stderr.bytes), text(&slow.stderr.bytes), "{label}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_environment_is_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+    std::fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let (real, link) = (real.to_str().unwrap().to_owned(), link.to_str().unwrap().to_owned());
+    for cwd in [&real, &link] {
+        for pwd in [None, Some(&real), Some(&link), Some(&"/".to_owned()), Some(&"nonsense".to_owned())] {
+            let env = [("PATH", path()), ("A", "1".into())].into_iter();
+            let place = Place::new(cwd).env(env.chain(pwd.map(|pwd| ("PWD", pwd.clone()))));
+            let (fast, slow) = both("/bin/sh", "env", &place).await;
+            assert!(fast.direct);
+            let sorted = |reply: &Reply| {
+                let lines = text(&reply.stdout.bytes).lines();
+                // The mark differs from run to run; `_` and `SHLVL` are what some shells add about themselves.
+                let own = ["CHECKREIN_RUN=", "_=", "SHLVL=", "OLDPWD"];
+                let mut lines: Vec<_> = lines.filter(|line| !own.iter().any(|own| line.starts_with(own))).collect();
+                lines.sort_unstable();
+                lines.join("\n")
+            };
+            assert_eq!(sorted(&fast), sorted(&slow), "cwd {cwd}, PWD {pwd:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn another_place_is_looked_at_anew() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    script(&one.path().join("tool"), "#!/bin/sh\necho one\n");
+    script(&two.path().join("tool"), "#!/bin/sh\necho two\n");
+    let at = |dir: &Path| Place::new(dir).env([("PATH", format!("{}:{}", dir.display(), path()))]);
+    for program in [
+        Program::shell("tool"),
+        Program::shell("./tool"),
+        Program::argv(["tool"]),
+        Program::argv(["./tool"]),
+        Program::shell("tool; :"),
+    ] {
+        let prepared = program.prepare(&at(one.path())).unwrap();
+        for (dir, expected) in [(&one, "one\n"), (&two, "two\n"), (&one, "one\n")] {
+            let reply = prepared.run(&at(dir.path()), &Stdin::none(), &limits()).await.unwrap();
+            assert_eq!(text(&reply.stdout.bytes), expected, "{}", prepared.program());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_variable_that_means_something_to_shells_leads_to_the_shell() {
+    let plain = common::place("/");
+    let prepared = Program::shell_with(Shell::new("bash", ["-c"]), "env").prepare(&plain).unwrap();
+    assert!(prepared.run(&plain, &Stdin::none(), &limits()).await.unwrap().direct);
+    let place = Place::new("/").env([("PATH", path()), ("BASH_FUNC_env%%", "() { echo mine; }".into())]);
+    let reply = prepared.run(&place, &Stdin::none(), &limits()).await.unwrap();
+    assert_eq!((reply.exit, text(&reply.stdout.bytes)), (Exit::Exited(0), "mine\n"));
+}

@@ -1,0 +1,149 @@
+//! The host and its processes keep out of each other's way.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+
+use checkrein_process::{MARKER, Place, Program, Stdin};
+use common::{limits, path, place, run, shell, text, until, zombies};
+
+/// Descriptors that this process itself was started with and that say so: they are meant for all children.
+fn meant_for_children() -> BTreeSet<String> {
+    let numbers = std::fs::read_dir("/proc/self/fdinfo").unwrap().flatten().map(|entry| entry.file_name());
+    let numbers = numbers.filter_map(|number| number.into_string().ok());
+    let open_on_exec = |number: &String| {
+        let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{number}")).unwrap_or_default();
+        let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
+        flags.is_some_and(|flags| u32::from_str_radix(flags.trim(), 8).unwrap() & 0o2_000_000 == 0)
+    };
+    numbers.filter(open_on_exec).collect()
+}
+
+#[tokio::test]
+async fn descriptors_of_the_host_are_not_inherited() {
+    let file = OwnedFd::from(std::fs::File::open("/dev/null").unwrap());
+    let meant = meant_for_children();
+    assert!(!meant.contains(&file.as_raw_fd().to_string()));
+    // Some other runs at the same time, whose pipes must not show up either.
+    let others: Vec<_> = (0..10).map(|_| tokio::spawn(shell("sleep 0.3", Stdin::bytes(vec![0; 1 << 20])))).collect();
+    for stdin in [Stdin::none(), Stdin::bytes("x"), Stdin::bytes(vec![0; 1 << 20])] {
+        let reply = run(Program::argv(["ls", "/proc/self/fd"]), &place("/"), &stdin, &limits()).await.unwrap();
+        let found = text(&reply.stdout.bytes).lines().filter(|number| !meant.contains(*number));
+        // What is not the three streams is the directory that is being listed.
+        let found: Vec<&str> = found.filter(|number| !["0", "1", "2"].contains(number)).collect();
+        assert!(found.len() <= 1, "{found:?}");
+    }
+    for other in others {
+        other.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn the_process_leads_a_group_of_its_own() {
+    let reply = shell("cut -d' ' -f1,5 /proc/$$/stat", Stdin::none()).await;
+    let mut numbers = text(&reply.stdout.bytes).split_whitespace();
+    assert_eq!(numbers.next().unwrap(), numbers.next().unwrap());
+}
+
+#[tokio::test]
+async fn only_the_given_variables_arrive() {
+    let place = Place::new("/").env([("PATH", path()), ("A", "1".into()), ("A", "2".into())]);
+    let reply = run(Program::argv(["env"]), &place, &Stdin::none(), &limits()).await.unwrap();
+    let lines: Vec<&str> = text(&reply.stdout.bytes).lines().collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines.contains(&"A=2"));
+    let mark = lines.iter().find_map(|line| line.strip_prefix(&format!("{MARKER}="))).unwrap();
+    assert!(mark.len() >= 32);
+}
+
+#[tokio::test]
+async fn signals_are_as_usual() {
+    // The host ignores SIGPIPE, as Rust programs do. If its children did too, `yes` would complain instead of ending.
+    let reply = shell("{ yes; echo $? >&2; } | head -n 1 >/dev/null", Stdin::none()).await;
+    assert_eq!(text(&reply.stderr.bytes), "141\n");
+    let reply = shell("grep -E '^Sig(Blk|Ign)' /proc/self/status", Stdin::none()).await;
+    let none = "0000000000000000";
+    for line in text(&reply.stdout.bytes).lines() {
+        let value = line.split_whitespace().last().unwrap();
+        let mask = u64::from_str_radix(value, 16).unwrap();
+        assert_eq!(mask & (1 << 12), 0, "SIGPIPE in {line}, not {none}");
+    }
+}
+
+fn open_descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+fn resident_kib() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// In a process of its own, so that other tests don't disturb the count.
+#[test]
+fn many_runs_leave_nothing_behind() {
+    if std::env::var_os("CHECKREIN_MANY").is_none() {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "many_runs_leave_nothing_behind", "--nocapture"])
+            .env("CHECKREIN_MANY", "1")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let place = place("/");
+        let texts = ["exit 0", "/bin/true", "cat", "sleep 100 & exit 1", "kill -KILL $$", "no-such-program-here"];
+        let prepared = texts.map(|text| Program::shell(text).prepare(&place).unwrap());
+        let limits = limits().drain(std::time::Duration::ZERO);
+        let round = async |count: usize| {
+            for at in 0..count {
+                let stdin = Stdin::bytes(vec![b'x'; if at % 7 == 0 { 200_000 } else { 100 }]);
+                let reply = prepared[at % texts.len()].run(&place, &stdin, &limits).await.unwrap();
+                assert!(!reply.timed_out);
+                if at % 10 == 0 {
+                    // Given up on after the start.
+                    let run = prepared[3].run(&place, &stdin, &limits);
+                    let _ = tokio::time::timeout(std::time::Duration::ZERO, run).await;
+                }
+            }
+            until("the reaper has no more to do", || zombies().is_empty()).await;
+        };
+        round(60).await;
+        let (descriptors, memory) = (open_descriptors(), resident_kib());
+        round(if common::stress() { 10_000 } else { 300 }).await;
+        assert_eq!(zombies(), [""; 0]);
+        assert_eq!(open_descriptors(), descriptors);
+        let grown = resident_kib().saturating_sub(memory);
+        assert!(grown < 2048, "{grown} KiB more");
+    });
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_hundred_at_once() {
+    let place = place("/");
+    let prepared =
+        Program::shell("head -c 100000 /dev/zero; wc -c; head -c 100000 /dev/zero >&2").prepare(&place).unwrap();
+    let runs: Vec<_> = (0..200)
+        .map(|at| {
+            let (prepared, place) = (prepared.clone(), place.clone());
+            tokio::spawn(async move {
+                let size = if at % 2 == 0 { 1000 } else { 300_000 };
+                let reply = prepared.run(&place, &Stdin::bytes(vec![b'x'; size]), &limits()).await.unwrap();
+                assert!(reply.exit.success() && !reply.timed_out);
+                assert!(reply.stdout.bytes.ends_with(format!("{size}\n").as_bytes()));
+                assert_eq!(reply.stderr.total, 100_000);
+                assert_eq!(reply.leftovers, []);
+            })
+        })
+        .collect();
+    for run in runs {
+        run.await.unwrap();
+    }
+}

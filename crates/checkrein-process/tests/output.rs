@@ -1,0 +1,66 @@
+//! Output comes as the bytes it is.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+mod common;
+
+use std::time::Duration;
+
+use checkrein_process::{Exit, Program, Stdin};
+use common::{limits, place, run, shell};
+
+#[tokio::test]
+async fn bytes_that_are_no_text_survive() {
+    let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+    let reply = shell("cat; cat /proc/self/fd/0 >&2", Stdin::bytes(bytes.clone())).await;
+    assert!(reply.stdout.bytes == bytes && reply.stderr.bytes == bytes);
+    assert!(!reply.stdout.cut && reply.stdout.ended && reply.stderr.ended);
+    assert_eq!(reply.stdout.total, 100_000);
+
+    let reply = shell(r"printf '\377\376a\000b\303('", Stdin::none()).await;
+    assert_eq!(reply.stdout.bytes, b"\xff\xfea\0b\xc3(");
+}
+
+#[tokio::test]
+async fn no_output_is_empty() {
+    let reply = shell(":", Stdin::none()).await;
+    assert!(reply.stdout.bytes.is_empty() && reply.stderr.bytes.is_empty());
+    assert!(!reply.stdout.cut && !reply.stderr.cut);
+}
+
+#[tokio::test]
+async fn streams_are_kept_apart() {
+    let reply = shell("echo out; echo err >&2", Stdin::none()).await;
+    assert_eq!((&*reply.stdout.bytes, &*reply.stderr.bytes), (&b"out\n"[..], &b"err\n"[..]));
+}
+
+#[tokio::test]
+async fn closed_streams_are_no_error() {
+    let reply = shell("exec >&- 2>&-; exit 3", Stdin::none()).await;
+    assert_eq!(reply.exit, Exit::Exited(3));
+}
+
+#[tokio::test]
+async fn the_cap_is_exact() {
+    for (size, cut) in [(999, false), (1000, false), (1001, true), (300_000, true)] {
+        let limits = limits().output_cap(1000);
+        let text = format!("head -c {size} /dev/zero; head -c {size} /dev/zero >&2");
+        let reply = run(Program::shell(text), &place("/"), &Stdin::none(), &limits).await.unwrap();
+        for output in [reply.stdout, reply.stderr] {
+            assert_eq!(output.bytes.len(), size.min(1000));
+            assert_eq!((output.total, output.cut), (size as u64, cut));
+        }
+        assert_eq!(reply.exit, Exit::Exited(0), "the process is not disturbed");
+    }
+}
+
+#[tokio::test]
+async fn output_during_the_grace_after_term_is_kept() {
+    let limits = checkrein_process::Limits::new(Duration::from_millis(300)).term(common::SOON);
+    let text = "trap 'echo bye; exit 7' TERM; echo hello; while :; do sleep 0.01; done";
+    let reply = run(Program::shell(text), &place("/"), &Stdin::none(), &limits).await.unwrap();
+    assert!(reply.timed_out);
+    assert_eq!(reply.exit, Exit::Exited(7));
+    assert_eq!(reply.stdout.bytes, b"hello\nbye\n");
+}

@@ -1,0 +1,107 @@
+//! Stdin: all of it, at any size, to processes that read it, read it late, or don't.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+mod common;
+
+use std::sync::Arc;
+
+use checkrein_process::{Exit, Program, Stdin};
+use common::{limits, place, run, shell, text};
+
+const MIB: usize = 1 << 20;
+
+fn large() -> Stdin {
+    Stdin::bytes(vec![b'x'; 10 * MIB])
+}
+
+#[tokio::test]
+async fn a_process_that_ignores_ten_mebibytes() {
+    for command in ["echo done", "exec <&-; echo done", "sleep 0.2; echo done"] {
+        let reply = shell(command, large()).await;
+        assert_eq!((reply.exit, text(&reply.stdout.bytes)), (Exit::Exited(0), "done\n"), "{command}");
+        assert!(!reply.timed_out);
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_prints_a_mebibyte_before_it_reads_ten() {
+    let reply = shell("head -c 1048576 /dev/zero; wc -c", large()).await;
+    assert_eq!(reply.exit, Exit::Exited(0));
+    assert_eq!(reply.stdout.total, MIB as u64 + 9);
+    let reply = shell("head -c 1048576 /dev/zero >&2; wc -c", large()).await;
+    assert_eq!(text(&reply.stdout.bytes).trim(), "10485760");
+    assert_eq!(reply.stderr.total, MIB as u64);
+}
+
+#[tokio::test]
+async fn a_process_that_reads_and_prints_at_the_same_time() {
+    let place = place("/");
+    let limits = limits().output_cap(20 * MIB);
+    let bytes: Arc<[u8]> = (0..10 * MIB).map(|at| (at % 251) as u8).collect();
+    let program = Program::argv(["cat"]);
+    let reply = run(program, &place, &Stdin::bytes(bytes.clone()), &limits).await.unwrap();
+    assert!(reply.stdout.bytes == *bytes, "something was lost or mixed up");
+    assert!(!reply.stdout.cut);
+}
+
+#[tokio::test]
+async fn every_size_arrives_whole() {
+    for size in [1, 1024, 64 * 1024, 100 * 1024, 100 * 1024 + 1, MIB + 1] {
+        let reply = shell("wc -c", Stdin::bytes(vec![b'x'; size])).await;
+        assert_eq!(text(&reply.stdout.bytes).trim(), size.to_string());
+    }
+}
+
+#[tokio::test]
+async fn pieces_come_in_order() {
+    for size in [10, MIB] {
+        let middle: Arc<str> = "m".repeat(size).into();
+        let mut stdin = Stdin::bytes("head,").then(String::new());
+        let mut expected = String::from("head,");
+        for at in 0..40 {
+            stdin = stdin.then(middle.clone()).then(format!(",{at},"));
+            expected += &format!("{middle},{at},");
+        }
+        let limits = limits().output_cap(100 * MIB);
+        let reply = run(Program::argv(["cat"]), &place("/"), &stdin, &limits).await.unwrap();
+        assert!(reply.stdout.bytes == expected.as_bytes(), "size {size}");
+    }
+}
+
+#[tokio::test]
+async fn no_stdin_is_empty() {
+    for stdin in [Stdin::none(), Stdin::bytes("")] {
+        let reply = shell("wc -c; readlink /proc/self/fd/0", stdin).await;
+        assert_eq!(text(&reply.stdout.bytes), "0\n/dev/null\n");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_small_stdin_is_a_sealed_file_read_from_its_start() {
+    let reply = shell("readlink /proc/self/fd/0; head -c 2; cat; cat /dev/stdin", Stdin::bytes("abcdef")).await;
+    // `cat` goes on where `head` stopped; opening it anew starts from 0.
+    assert_eq!(text(&reply.stdout.bytes), "/memfd:stdin (deleted)\nabcdefabcdef");
+
+    let reply = shell("echo x >> /proc/self/fd/0 || echo sealed; cat", Stdin::bytes("abc")).await;
+    assert_eq!(text(&reply.stdout.bytes), "sealed\nabc");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_large_stdin_is_a_pipe() {
+    let reply = shell("readlink /proc/self/fd/0; cat >/dev/null", large()).await;
+    assert!(text(&reply.stdout.bytes).starts_with("pipe:"));
+}
+
+#[tokio::test]
+async fn one_prepared_program_runs_many_times() {
+    let place = place("/");
+    let prepared = Program::shell("cat").prepare(&place).unwrap();
+    for at in 0..20 {
+        let reply = prepared.run(&place, &Stdin::bytes(format!("{at}")), &limits()).await.unwrap();
+        assert_eq!(text(&reply.stdout.bytes), at.to_string());
+    }
+}

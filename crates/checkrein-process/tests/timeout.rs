@@ -1,0 +1,72 @@
+//! At the deadline everything ends, whatever it tried.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use checkrein_process::{Limits, Program, Stdin};
+use common::{ENDLESS, LONG, SOON, Tag, run};
+
+#[tokio::test]
+async fn nothing_is_left_alive() {
+    for (way, text) in ENDLESS {
+        let tag = Tag::new();
+        let limits = Limits::new(Duration::from_millis(400)).term(Duration::from_millis(200));
+        let begun = Instant::now();
+        let reply = run(Program::shell(tag.text(text)), &tag.place("/"), &Stdin::none(), &limits).await.unwrap();
+        assert_eq!(tag.living(), [""; 0], "{way}");
+        assert!(reply.timed_out, "{way}");
+        assert_eq!(reply.stdout.bytes, b"up\n", "{way}");
+        assert!(reply.leftovers.iter().all(|leftover| leftover.ended), "{way}: {:?}", reply.leftovers);
+        for leftover in &reply.leftovers {
+            assert_eq!(common::stat_if_alive(leftover.pid), None, "{way}: {leftover:?}");
+        }
+        assert!(begun.elapsed() < LONG, "{way}");
+    }
+}
+
+#[tokio::test]
+async fn the_grace_is_not_waited_out_when_all_obey() {
+    let tag = Tag::new();
+    let limits = Limits::new(Duration::from_millis(100)).term(LONG);
+    let text = "setsid sleep 100 & sleep 100 & sleep 100 | cat";
+    let reply = run(Program::shell(tag.text(text)), &tag.place("/"), &Stdin::none(), &limits).await.unwrap();
+    assert!(reply.timed_out && reply.duration < SOON);
+    assert_eq!(tag.living(), [""; 0]);
+}
+
+#[tokio::test]
+async fn without_a_grace_kill_comes_at_once() {
+    let tag = Tag::new();
+    let limits = Limits::new(Duration::from_millis(100)).term(Duration::ZERO);
+    let text = "trap 'echo trapped' TERM; sleep 100";
+    let reply = run(Program::shell(tag.text(text)), &tag.place("/"), &Stdin::none(), &limits).await.unwrap();
+    assert_eq!(reply.exit, checkrein_process::Exit::Signalled(9));
+    assert!(reply.stdout.bytes.is_empty());
+}
+
+#[tokio::test]
+async fn the_deadline_counts_while_stdin_waits_and_output_floods() {
+    for text in ["sleep 100", "yes", "yes >&2", "yes & yes >&2", "cat; sleep 100"] {
+        let tag = Tag::new();
+        let limits = Limits::new(Duration::from_millis(200));
+        let stdin = Stdin::bytes(vec![0; 10 << 20]);
+        let reply = run(Program::shell(tag.text(text)), &tag.place("/"), &stdin, &limits).await.unwrap();
+        assert!(reply.timed_out && reply.duration < SOON, "{text}");
+        assert_eq!(tag.living(), [""; 0], "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_timeout_of_nothing_and_one_without_end() {
+    let place = common::place("/");
+    let program = Program::shell("sleep 100");
+    let reply = run(program, &place, &Stdin::none(), &Limits::new(Duration::ZERO)).await.unwrap();
+    assert!(reply.timed_out);
+    let limits = Limits::new(Duration::MAX).term(Duration::MAX).drain(Duration::MAX);
+    let reply = run(Program::shell("exit 3"), &place, &Stdin::none(), &limits).await.unwrap();
+    assert_eq!(reply.exit.code(), Some(3));
+}

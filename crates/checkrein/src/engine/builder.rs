@@ -1,0 +1,167 @@
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use arc_swap::ArcSwap;
+use checkrein_core::{Envelope, Rules};
+use tokio::sync::Semaphore;
+
+use super::background::Background;
+use super::blocking::Blocking;
+use super::hooks::LoadedHooks;
+use super::stops::Stops;
+use super::{Engine, EnvelopeFactory, Shared};
+use crate::handler::HandlerEnv;
+use crate::observer::Observer;
+use crate::registry::Registry;
+use crate::spec::HookSpec;
+
+/// How many limited handlers run at once if nothing else is said.
+const AT_ONCE: usize = 16;
+
+/// How many hooks run in the background at once, and how many wait for that, if nothing else is said.
+const BACKGROUND: usize = 8;
+const WAITING: usize = 256;
+
+/// How often a stop may be answered with "go on" before it stands.
+const STOP_CAP: u32 = 8;
+
+/// Settings of an [`Engine`].
+pub struct EngineBuilder {
+    hooks: Vec<HookSpec>,
+    registry: Registry,
+    cwd: Option<PathBuf>,
+    vars: Option<Vec<(OsString, OsString)>>,
+    rules: Rules,
+    observers: Vec<Arc<dyn Observer>>,
+    envelope: Option<EnvelopeFactory>,
+    at_once: usize,
+    background: usize,
+    stop_cap: u32,
+}
+
+impl EngineBuilder {
+    pub(super) fn new() -> Self {
+        Self {
+            hooks: Vec::new(),
+            registry: Registry::new(),
+            cwd: None,
+            vars: None,
+            rules: Rules::NATIVE,
+            observers: Vec::new(),
+            envelope: None,
+            at_once: AT_ONCE,
+            background: BACKGROUND,
+            stop_cap: STOP_CAP,
+        }
+    }
+
+    /// Adds a hook behind those there are.
+    #[must_use]
+    pub fn hook(mut self, hook: HookSpec) -> Self {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// Adds hooks behind those there are.
+    #[must_use]
+    pub fn hooks(mut self, hooks: impl IntoIterator<Item = HookSpec>) -> Self {
+        self.hooks.extend(hooks);
+        self
+    }
+
+    /// Uses these kinds of handlers and functions.
+    #[must_use]
+    pub fn registry(mut self, registry: Registry) -> Self {
+        self.registry = registry;
+        self
+    }
+
+    /// Runs hooks here if their event has no directory. If nothing is said: in the directory that the host is in now.
+    #[must_use]
+    pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Takes this for the host's environment. If nothing is said: what it is now.
+    #[must_use]
+    pub fn vars<N: Into<OsString>, V: Into<OsString>>(mut self, vars: impl IntoIterator<Item = (N, V)>) -> Self {
+        self.vars = Some(vars.into_iter().map(|(name, value)| (name.into(), value.into())).collect());
+        self
+    }
+
+    /// Settles by other rules than checkrein's own.
+    #[must_use]
+    pub fn rules(mut self, rules: Rules) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// Tells this observer of every run, behind those there are.
+    #[must_use]
+    pub fn observer(mut self, observer: impl Observer) -> Self {
+        self.observers.push(Arc::new(observer));
+        self
+    }
+
+    /// Fills in what events do not say, as [`Engine::for_agent`] does.
+    #[must_use]
+    pub fn envelope(mut self, envelope: impl Fn() -> Envelope + Send + Sync + 'static) -> Self {
+        self.envelope = Some(Arc::new(envelope));
+        self
+    }
+
+    /// Runs at most so many handlers at once that wait for something outside of the process; more of them wait their
+    /// turn, which does not count against their time. At least 1.
+    #[must_use]
+    pub fn at_once(mut self, at_once: usize) -> Self {
+        self.at_once = at_once.max(1);
+        self
+    }
+
+    /// Runs at most so many hooks in the background at once. At least 1.
+    #[must_use]
+    pub fn background_at_once(mut self, background: usize) -> Self {
+        self.background = background.max(1);
+        self
+    }
+
+    /// Lets a stop be answered with "go on" so often before it stands. 0: as often as hooks like.
+    #[must_use]
+    pub fn stop_cap(mut self, stop_cap: u32) -> Self {
+        self.stop_cap = stop_cap;
+        self
+    }
+
+    /// The engine. Hooks that cannot be loaded do not keep others from running: see [`Engine::problems`].
+    pub fn build(self) -> Engine {
+        let env = HandlerEnv {
+            cwd: self.cwd.or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| PathBuf::from("/")),
+            vars: self.vars.unwrap_or_else(|| std::env::vars_os().collect()).into(),
+            registry: self.registry,
+        };
+        Engine {
+            shared: Arc::new(Shared {
+                hooks: ArcSwap::from_pointee(LoadedHooks::load(self.hooks, &env)),
+                env,
+                rules: self.rules,
+                observers: self.observers,
+                running: Semaphore::new(self.at_once),
+                next_run: AtomicU64::new(1),
+                stops: Stops::new(self.stop_cap),
+                background: Background::new(self.background, WAITING),
+                blocking: Blocking::default(),
+            }),
+            envelope: self.envelope,
+        }
+    }
+}
+
+impl fmt::Debug for EngineBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EngineBuilder").field("hooks", &self.hooks.len()).finish_non_exhaustive()
+    }
+}

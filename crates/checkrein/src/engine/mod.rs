@@ -1,0 +1,187 @@
+//! The engine: what agent authors embed to run hooks of every kind.
+//!
+//! ```
+//! use checkrein::payload::ToolCall;
+//! use checkrein::{Engine, Event, EventKind, HookSpec, Matcher, RawJson};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), checkrein::JsonError> {
+//! let engine = Engine::builder()
+//!     .hook(
+//!         HookSpec::shell("no-shell", EventKind::PreToolUse, "echo 'no shell in here' >&2; exit 2")
+//!             .matching(Matcher::names(["Bash"])),
+//!     )
+//!     .build();
+//!
+//! let input: RawJson = r#"{"command": "ls"}"#.parse()?;
+//! let verdict = engine.fire(Event::pre_tool_use(ToolCall::new("Bash", input))).await;
+//! assert_eq!(verdict.reason(), Some("no shell in here"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How a fire goes
+//!
+//! The hooks that fit are chosen by the index of [`HookSet`](checkrein_core::HookSet). Those that declare rewrites run
+//! one on the result of the other; then all others run side by side. Each runs under its own deadline; what it gives
+//! back is read, and pushed to a [`Settlement`](checkrein_core::Settlement). Dropping the future of a fire ends
+//! everything that it has started.
+
+mod background;
+mod blocking;
+mod builder;
+mod drive;
+mod hooks;
+mod run;
+mod stops;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use checkrein_core::{Envelope, Event, EventKind, Record, Rules, Verdict};
+use tokio::sync::Semaphore;
+
+use background::Background;
+pub use background::{Completion, Completions, ShutdownReport};
+use blocking::Blocking;
+pub use builder::EngineBuilder;
+use hooks::LoadedHooks;
+pub use hooks::Problem;
+use stops::Stops;
+
+use crate::handler::HandlerEnv;
+use crate::observer::Observer;
+use crate::spec::HookSpec;
+
+/// Runs hooks. Cheap to clone; clones share hooks and limits. See the [module](self).
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+    envelope: Option<EnvelopeFactory>,
+}
+
+type EnvelopeFactory = Arc<dyn Fn() -> Envelope + Send + Sync>;
+
+pub(crate) struct Shared {
+    hooks: ArcSwap<LoadedHooks>,
+    env: HandlerEnv,
+    rules: Rules,
+    observers: Vec<Arc<dyn Observer>>,
+    /// How many limited handlers run at once.
+    running: Semaphore,
+    next_run: AtomicU64,
+    stops: Stops,
+    background: Background,
+    blocking: Blocking,
+}
+
+impl Engine {
+    /// An engine with its settings.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::new()
+    }
+
+    /// The same engine for another agent: the same hooks, its own envelope. The function is called once per fire, so
+    /// that it can tell what changes during a session, such as the permission mode. What an event says itself counts
+    /// more.
+    #[must_use]
+    pub fn for_agent(&self, envelope: impl Fn() -> Envelope + Send + Sync + 'static) -> Self {
+        Self { shared: Arc::clone(&self.shared), envelope: Some(Arc::new(envelope)) }
+    }
+
+    /// Runs the hooks that fit the event. Dropping the future ends everything that it has started.
+    pub async fn fire(&self, event: Event) -> Verdict {
+        if !self.has(&event.kind()) {
+            return Verdict::default();
+        }
+        drive::fire(&self.shared, self.in_envelope(event), None).await
+    }
+
+    /// As [`fire`](Self::fire), but builds the event only if a hook could run.
+    pub async fn fire_with(&self, kind: &EventKind, event: impl FnOnce() -> Event) -> Verdict {
+        if self.has(kind) { self.fire(event()).await } else { Verdict::default() }
+    }
+
+    /// As [`fire`](Self::fire), with everything that happened.
+    pub async fn fire_recorded(&self, event: Event) -> (Verdict, Record) {
+        let mut record = None;
+        let event = self.in_envelope(event);
+        let kind = event.clone();
+        let verdict = drive::fire(&self.shared, event, Some(&mut record)).await;
+        let record = record.unwrap_or_else(|| Record::new(&kind, drive::DIALECT, &verdict, Vec::new()));
+        (verdict, record)
+    }
+
+    /// As [`fire`](Self::fire), for code that is not asynchronous. Works inside of a runtime as well, where it blocks the
+    /// thread that calls it.
+    pub fn fire_blocking(&self, event: Event) -> Verdict {
+        if !self.has(&event.kind()) {
+            return Verdict::default();
+        }
+        self.shared.blocking.run(self.fire(event))
+    }
+
+    /// Whether a hook could run for events of this kind.
+    pub fn has(&self, kind: &EventKind) -> bool {
+        self.shared.hooks.load().set.has(kind)
+    }
+
+    /// Whether a hook would run for an event of this kind with this subject, conditions aside.
+    pub fn would_fire(&self, kind: &EventKind, subject: &str) -> bool {
+        self.shared.hooks.load().set.would_select(kind, subject)
+    }
+
+    /// The hooks for events of this kind, in the order in which they would run.
+    pub fn hooks_for(&self, kind: &EventKind) -> Vec<Arc<HookSpec>> {
+        let hooks = self.shared.hooks.load();
+        hooks.specs().filter(|spec| spec.hook.kinds.contains(kind)).cloned().collect()
+    }
+
+    /// Puts these hooks in place of all there are, at once. Fires under way finish with those that they started with.
+    pub fn replace_all(&self, hooks: Vec<HookSpec>) {
+        self.shared.hooks.store(Arc::new(LoadedHooks::load(hooks, &self.shared.env)));
+    }
+
+    /// What is wrong with the hooks, found when they were loaded.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.shared.hooks.load().problems.clone()
+    }
+
+    /// Tells what hooks in the background come to, from now on.
+    pub fn completions(&self) -> Completions {
+        self.shared.background.completions()
+    }
+
+    /// Waits for hooks in the background until the time is over, then ends those that are left. No more of them are
+    /// started afterwards.
+    pub async fn shutdown(&self, patience: Duration) -> ShutdownReport {
+        self.shared.background.shutdown(patience).await
+    }
+
+    fn in_envelope(&self, mut event: Event) -> Event {
+        if let Some(envelope) = &self.envelope {
+            event.envelope = filled(event.envelope, envelope());
+        }
+        event
+    }
+}
+
+/// What the event says, and where it says nothing what the agent says.
+fn filled(event: Envelope, agent: Envelope) -> Envelope {
+    let mut filled = agent;
+    macro_rules! prefer {
+        ($($field:ident)+) => { $( if event.$field.is_some() { filled.$field = event.$field; } )+ };
+    }
+    prefer!(session_id cwd transcript_path permission_mode agent_id agent_type turn);
+    filled.extra.extend(event.extra);
+    filled
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("hooks", &self.shared.hooks.load().specs().count()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,180 @@
+//! Hooks that are processes.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use checkrein_core::payload::JsonPiece;
+use checkrein_core::{Captured, Failure, FailureKind, ProcessExit, ProcessReply, Reply};
+use checkrein_process::{Chunk, Exit, Leftovers, Limits, Output, Place, Prepared, Program, RunError, Shell, Stdin};
+
+use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
+use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
+
+/// Variables that every native hook gets if the host has them. Nothing here is a secret.
+const USUAL: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TERM",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "TZ",
+    "PWD",
+    // What programs on Windows cannot do without.
+    "SystemRoot",
+    "SystemDrive",
+    "ComSpec",
+    "PATHEXT",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "ProgramFiles",
+    "ProgramData",
+    "windir",
+];
+
+/// Variables whose names start like this are passed on as well.
+const USUAL_PREFIX: &str = "LC_";
+
+/// How long a process has between being told to end and being ended.
+const TERM_GRACE: Duration = Duration::from_millis(500);
+
+/// What ending a process may take besides the grace, before the engine ends it the hard way.
+const WIND_UP: Duration = Duration::from_secs(2);
+
+/// Makes handlers for commands.
+#[derive(Debug)]
+pub(crate) struct CommandFactory;
+
+impl HandlerFactory for CommandFactory {
+    fn build(&self, hook: &HookSpec, env: &HandlerEnv) -> Result<Arc<dyn Handler>, Failure> {
+        let HandlerSpec::Command(spec) = &hook.handler else {
+            return Err(Failure::new(FailureKind::UnknownHandler, "not a command"));
+        };
+        let program = program(spec)?;
+        let cwd = match &spec.cwd {
+            Some(cwd) => env.cwd.join(cwd),
+            None => env.cwd.clone(),
+        };
+        let place = Place::new(cwd).env(variables(spec, env));
+        Ok(Arc::new(Command {
+            // A program that is not there yet may be there when the hook runs; what is wrong then is told then.
+            prepared: program.clone().prepare(&place).ok(),
+            program,
+            own_cwd: spec.cwd.clone(),
+            place,
+            limits: Limits::new(Duration::ZERO)
+                .output_cap(spec.output_cap)
+                .term(TERM_GRACE)
+                .leftovers(if spec.leave_background { Leftovers::Leave } else { Leftovers::End }),
+        }))
+    }
+}
+
+fn program(spec: &CommandSpec) -> Result<Program, Failure> {
+    let empty = || Failure::new(FailureKind::Spawn, "the command is empty");
+    match &spec.run {
+        CommandLine::Shell { text, .. } if text.trim().is_empty() => Err(empty()),
+        CommandLine::Shell { text, shell: None } => Ok(Program::shell(text)),
+        CommandLine::Shell { text, shell: Some(shell) } => {
+            let (first, rest) = shell.split_first().ok_or_else(empty)?;
+            Ok(Program::shell_with(Shell::new(first, rest), text))
+        }
+        CommandLine::Argv(argv) if argv.first().is_none_or(String::is_empty) => Err(empty()),
+        CommandLine::Argv(argv) => Ok(Program::argv(argv)),
+    }
+}
+
+/// What the hook may have of the host's environment, and what it adds.
+fn variables(spec: &CommandSpec, env: &HandlerEnv) -> Vec<(OsString, OsString)> {
+    let allowed = |name: &OsString| {
+        spec.env_all
+            || name.to_str().is_some_and(|name| {
+                USUAL.contains(&name) || name.starts_with(USUAL_PREFIX) || spec.env_allow.iter().any(|own| own == name)
+            })
+    };
+    let is_set = |name: &OsString| spec.env_set.iter().any(|(own, _)| name == own.as_str());
+    let inherited = env.vars.iter().filter(|(name, _)| allowed(name) && !is_set(name)).cloned();
+    let own = spec.env_set.iter().map(|(name, value)| (name.into(), value.into()));
+    inherited.chain(own).collect()
+}
+
+struct Command {
+    program: Program,
+    prepared: Option<Prepared>,
+    own_cwd: Option<PathBuf>,
+    place: Place,
+    /// All but the time.
+    limits: Limits,
+}
+
+impl Handler for Command {
+    fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a> {
+        Box::pin(self.run(call))
+    }
+
+    fn wind_up(&self) -> Duration {
+        TERM_GRACE + WIND_UP
+    }
+}
+
+impl Command {
+    async fn run(&self, call: &Call) -> Result<Reply, Failure> {
+        let elsewhere = self.place_of(call);
+        let place = elsewhere.as_ref().unwrap_or(&self.place);
+        let prepared_now;
+        let prepared = match &self.prepared {
+            Some(prepared) => prepared,
+            None => {
+                prepared_now = self.program.clone().prepare(place).map_err(|error| not_started(&error.into()))?;
+                &prepared_now
+            }
+        };
+        let mut limits = self.limits.clone();
+        limits.timeout = call.deadline.saturating_duration_since(Instant::now());
+        let reply = prepared.run(place, &stdin(call.payload()), &limits).await.map_err(|error| not_started(&error))?;
+        if reply.timed_out {
+            let message = format!("took longer than {:?} and was ended", limits.timeout);
+            return Err(Failure::new(FailureKind::Timeout, message));
+        }
+        let exit = match reply.exit {
+            Exit::Exited(code) => ProcessExit::Code(code),
+            Exit::Signalled(signal) => ProcessExit::Signal(signal),
+        };
+        Ok(Reply::Process(ProcessReply::new(exit).stdout(captured(reply.stdout)).stderr(captured(reply.stderr))))
+    }
+
+    /// The place for events that happen in another directory than the host's own.
+    fn place_of(&self, call: &Call) -> Option<Place> {
+        let event_cwd = Path::new(call.event().envelope.cwd.as_ref()?);
+        if !event_cwd.is_absolute() {
+            return None;
+        }
+        let cwd = match &self.own_cwd {
+            Some(own) => event_cwd.join(own),
+            None => event_cwd.to_owned(),
+        };
+        (cwd != self.place.cwd()).then(|| self.place.clone().at(cwd))
+    }
+}
+
+fn not_started(error: &RunError) -> Failure {
+    Failure::new(FailureKind::Spawn, error.to_string())
+}
+
+fn captured(output: Output) -> Captured {
+    Captured::new(output.bytes, output.total)
+}
+
+fn stdin(pieces: &[JsonPiece]) -> Stdin {
+    let mut pieces = pieces.iter().cloned().map(Chunk::from_owner);
+    let first = pieces.next().map(Stdin::bytes).unwrap_or_else(Stdin::none);
+    pieces.fold(first, Stdin::then)
+}

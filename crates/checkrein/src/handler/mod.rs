@@ -1,0 +1,112 @@
+//! What does the work of hooks.
+
+mod builtin;
+mod command;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use checkrein_core::payload::JsonPiece;
+use checkrein_core::{Event, Failure, HookInfo, Reply};
+use checkrein_dialects::native;
+
+pub(crate) use builtin::BuiltinFactory;
+pub use builtin::{Builtin, BuiltinCall};
+pub(crate) use command::CommandFactory;
+
+use crate::registry::Registry;
+use crate::spec::HookSpec;
+
+/// What a handler gives back in time.
+pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send + 'a>>;
+
+/// Does the work of one hook. Made once, when the hook is loaded, by a [`HandlerFactory`].
+///
+/// A handler does not look at the clock: the engine drops its future when the hook's time is over, and whatever the
+/// future holds must end then.
+pub trait Handler: Send + Sync + 'static {
+    /// Handles one event.
+    fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a>;
+
+    /// How long the handler takes to end by itself when its time is over, before its future is dropped. For those that
+    /// heed [`Call::deadline`] because they have something to end in good order.
+    fn wind_up(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Whether calls count against the limit of what runs at once. For handlers that wait for others.
+    fn is_limited(&self) -> bool {
+        true
+    }
+}
+
+/// Makes handlers of one kind. Registered in a [`Registry`].
+pub trait HandlerFactory: Send + Sync + 'static {
+    /// Checks a hook and makes its handler.
+    ///
+    /// # Errors
+    /// Why it cannot be made. The hook is broken then: it fails whenever it is chosen.
+    fn build(&self, hook: &HookSpec, env: &HandlerEnv) -> Result<Arc<dyn Handler>, Failure>;
+}
+
+impl<F> HandlerFactory for F
+where
+    F: Fn(&HookSpec, &HandlerEnv) -> Result<Arc<dyn Handler>, Failure> + Send + Sync + 'static,
+{
+    fn build(&self, hook: &HookSpec, env: &HandlerEnv) -> Result<Arc<dyn Handler>, Failure> {
+        self(hook, env)
+    }
+}
+
+/// What the host has for handlers.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HandlerEnv {
+    /// The directory for events that have none.
+    pub cwd: PathBuf,
+    /// The host's environment, from which hooks get what they may have.
+    pub vars: Arc<[(OsString, OsString)]>,
+    /// Where other handlers and functions are found.
+    pub registry: Registry,
+}
+
+/// One call of a handler.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Call {
+    /// The hook.
+    pub hook: Arc<HookInfo>,
+    /// When its time is over.
+    pub deadline: Instant,
+    pub(crate) moment: Arc<Moment>,
+}
+
+impl Call {
+    /// The event, with what hooks before this one have rewritten.
+    pub fn event(&self) -> &Event {
+        &self.moment.event
+    }
+
+    /// The event as JSON, as the hook's dialect writes it. Written once, however many hooks read it.
+    pub fn payload(&self) -> &[JsonPiece] {
+        self.moment.payload.get_or_init(|| native::payload(&self.moment.event, self.moment.original.as_deref()))
+    }
+}
+
+/// An event as some of its hooks see it.
+#[derive(Debug)]
+pub(crate) struct Moment {
+    pub(crate) event: Event,
+    /// As it was fired, if hooks have rewritten it since.
+    pub(crate) original: Option<Arc<Event>>,
+    payload: OnceLock<Vec<JsonPiece>>,
+}
+
+impl Moment {
+    pub(crate) fn new(event: Event, original: Option<Arc<Event>>) -> Self {
+        Self { event, original, payload: OnceLock::new() }
+    }
+}

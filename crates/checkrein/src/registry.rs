@@ -1,0 +1,101 @@
+//! Which kinds of handlers there are, and which functions.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::handler::{Builtin, BuiltinFactory, CommandFactory, HandlerFactory};
+
+/// Kinds of handlers by name, and functions by name. Nothing is global: each engine has its own.
+///
+/// ```
+/// use checkrein::{Builtin, Opinion, Registry};
+///
+/// let mut registry = Registry::new();
+/// registry.register_builtin("be_kind", Builtin::immediate(|_| Ok(Opinion::context("be kind"))))?;
+/// assert!(registry.builtin("be_kind").is_some());
+/// assert!(registry.handler("command").is_some());
+/// # Ok::<(), checkrein::EmptyName>(())
+/// ```
+#[derive(Clone)]
+pub struct Registry {
+    handlers: BTreeMap<String, Arc<dyn HandlerFactory>>,
+    builtins: BTreeMap<String, Builtin>,
+}
+
+/// Something was to be registered under no name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a handler or builtin needs a name to be registered under")]
+pub struct EmptyName;
+
+impl Registry {
+    /// Knows `command` and `builtin`, and the functions that checkrein brings.
+    pub fn new() -> Self {
+        let mut registry = Self::empty();
+        registry.handlers.insert("command".to_owned(), Arc::new(CommandFactory));
+        registry.handlers.insert("builtin".to_owned(), Arc::new(BuiltinFactory));
+        registry
+    }
+
+    /// Knows nothing.
+    pub fn empty() -> Self {
+        Self { handlers: BTreeMap::new(), builtins: BTreeMap::new() }
+    }
+
+    /// Adds a kind of handler, or replaces the one of that name.
+    ///
+    /// # Errors
+    /// An empty name.
+    pub fn register(&mut self, kind: impl Into<String>, factory: impl HandlerFactory) -> Result<(), EmptyName> {
+        self.handlers.insert(checked(kind.into())?, Arc::new(factory));
+        Ok(())
+    }
+
+    /// Adds a function, or replaces the one of that name.
+    ///
+    /// # Errors
+    /// An empty name.
+    pub fn register_builtin(&mut self, name: impl Into<String>, builtin: Builtin) -> Result<(), EmptyName> {
+        self.builtins.insert(checked(name.into())?, builtin);
+        Ok(())
+    }
+
+    /// The kind of handler of this name.
+    pub fn handler(&self, kind: &str) -> Option<Arc<dyn HandlerFactory>> {
+        self.handlers.get(kind).cloned()
+    }
+
+    /// The function of this name.
+    pub fn builtin(&self, name: &str) -> Option<Builtin> {
+        self.builtins.get(name).cloned()
+    }
+
+    /// The names of all kinds of handlers.
+    pub fn handler_kinds(&self) -> impl Iterator<Item = &str> {
+        self.handlers.keys().map(String::as_str)
+    }
+
+    /// The names of all functions.
+    pub fn builtin_names(&self) -> impl Iterator<Item = &str> {
+        self.builtins.keys().map(String::as_str)
+    }
+}
+
+fn checked(name: String) -> Result<String, EmptyName> {
+    if name.trim().is_empty() { Err(EmptyName) } else { Ok(name) }
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry")
+            .field("handlers", &self.handlers.keys())
+            .field("builtins", &self.builtins.keys())
+            .finish()
+    }
+}
