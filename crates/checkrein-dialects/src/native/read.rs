@@ -28,7 +28,7 @@ fn read_process(event: &Event, reply: &ProcessReply) -> Result<Opinion, Failure>
         ProcessExit::Code(BLOCK) => {
             // A guard that blocks has blocked, whatever is wrong with what it printed.
             let said = read_stdout(event, &reply.stdout).unwrap_or_default();
-            let reason = said.reason().map(str::to_owned).unwrap_or_else(|| stderr.trim().to_owned());
+            let reason = said.reason().map_or_else(|| stderr.trim().to_owned(), str::to_owned);
             let decision = said.decision().max(Decision::Deny);
             Ok(said.with_decision(decision).with_reason(reason))
         }

@@ -61,7 +61,7 @@ pub(super) async fn run(shared: &Shared, hook: &LoadedHook, moment: &Arc<Moment>
             Err(failure) => Err(failure.clone()),
         };
         let took = begun.elapsed();
-        let record = record(&run, &result, seen, took);
+        let record = record(&run, &result, &seen, took);
         match &result {
             Ok(opinion) => debug!(name: "checkrein.hook.finished", decision = %opinion.decision(), took_us = took.as_micros() as u64),
             Err(failure) => warn!(name: "checkrein.hook.failed", kind = %failure.kind, "{info} failed: {}", failure.message),
@@ -115,7 +115,7 @@ fn handler_future<'a>(handler: &'a dyn Handler, call: &'a Call) -> Result<Handle
     shielded(|| handler.call(call)).map_err(|panic| Failure::new(FailureKind::Panic, panic))
 }
 
-fn record(run: &HookRun, result: &Result<Opinion, Failure>, seen: Seen, took: Duration) -> HookRecord {
+fn record(run: &HookRun, result: &Result<Opinion, Failure>, seen: &Seen, took: Duration) -> HookRecord {
     let mut record = match result {
         Ok(opinion) => HookRecord::of_opinion(&run.hook, &run.handler, opinion),
         Err(failure) => HookRecord::of_failure(&run.hook, &run.handler, failure),

@@ -137,7 +137,7 @@ impl Command {
                 &prepared_now
             }
         };
-        let mut limits = self.limits.clone();
+        let mut limits = self.limits;
         limits.timeout = call.deadline.saturating_duration_since(Instant::now());
         let reply = prepared.run(place, &stdin(call.payload()), &limits).await.map_err(|error| not_started(&error))?;
         if reply.timed_out {
@@ -174,7 +174,5 @@ fn captured(output: Output) -> Captured {
 }
 
 fn stdin(pieces: &[JsonPiece]) -> Stdin {
-    let mut pieces = pieces.iter().cloned().map(Chunk::from_owner);
-    let first = pieces.next().map(Stdin::bytes).unwrap_or_else(Stdin::none);
-    pieces.fold(first, Stdin::then)
+    pieces.iter().cloned().map(Chunk::from_owner).collect()
 }
