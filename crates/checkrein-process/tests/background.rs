@@ -43,7 +43,7 @@ async fn leftovers_are_ended() {
 async fn leftovers_are_left_and_reported() {
     for (way, text) in &WAYS[..5] {
         let tag = Tag::new();
-        let limits = limits().leftovers(Leftovers::Leave);
+        let limits = limits().leftovers(Leftovers::Leave).drain(Duration::from_secs(1));
         let reply = run(Program::shell(tag.text(text)), &tag.place("/"), &Stdin::none(), &limits).await.unwrap();
         assert_eq!((reply.exit, &*reply.stdout.bytes), (Exit::Exited(0), &b"done\n"[..]), "{way}");
         assert!(!reply.leftovers.is_empty(), "{way}");

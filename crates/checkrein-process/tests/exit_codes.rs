@@ -52,7 +52,7 @@ async fn a_program_that_vanishes_between_two_runs_reads_as_the_shell_has_it() {
     let reply = prepared.run(&place, &Stdin::none(), &limits()).await.unwrap();
     assert_eq!((reply.exit, reply.direct), (Exit::Exited(3), true));
 
-    std::fs::write(&script, "exit 4\n").unwrap();
+    common::script(&script, "exit 4\n");
     let reply = prepared.run(&place, &Stdin::none(), &limits()).await.unwrap();
     assert_eq!(reply.exit, Exit::Exited(4), "a script without its first line is the shell's");
 

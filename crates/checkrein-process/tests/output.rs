@@ -57,7 +57,7 @@ async fn the_cap_is_exact() {
 
 #[tokio::test]
 async fn output_during_the_grace_after_term_is_kept() {
-    let limits = checkrein_process::Limits::new(Duration::from_millis(300)).term(common::SOON);
+    let limits = checkrein_process::Limits::new(Duration::from_secs(2)).term(common::SOON);
     let text = "trap 'echo bye; exit 7' TERM; echo hello; while :; do sleep 0.01; done";
     let reply = run(Program::shell(text), &place("/"), &Stdin::none(), &limits).await.unwrap();
     assert!(reply.timed_out);

@@ -2,7 +2,6 @@
 
 #![allow(dead_code, reason = "each test uses its own part of this")]
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -76,9 +75,12 @@ impl Tag {
 
     fn pids(&self) -> impl Iterator<Item = u32> {
         let entry = format!("TEST_TAG={}", self.0);
+        let is_in = |path: String, text: &str| {
+            let all = std::fs::read(path).unwrap_or_default();
+            all.split(|&byte| byte == 0).any(|have| have == text.as_bytes())
+        };
         processes().filter(move |pid| {
-            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            environment.split(|&byte| byte == 0).any(|have| have == entry.as_bytes())
+            is_in(format!("/proc/{pid}/environ"), &entry) || is_in(format!("/proc/{pid}/cmdline"), &self.0)
         })
     }
 
@@ -118,10 +120,12 @@ pub fn zombies() -> Vec<String> {
         .collect()
 }
 
-/// Writes a file that may be executed.
+/// Writes a file that may be executed. Another process does it: a process that is being started at the same moment
+/// could hold a file that we write open, and then it can't be executed.
 pub fn script(path: &Path, text: &str) {
-    std::fs::write(path, text).unwrap();
-    std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+    let write = r#"printf %s "$1" > "$0" && chmod 755 "$0""#;
+    let done = std::process::Command::new("sh").args(["-c", write]).arg(path).arg(text).status().unwrap();
+    assert!(done.success());
 }
 
 /// Each of these would take a hundred seconds, and prints `up` when all of it is there.

@@ -1,0 +1,573 @@
+//! The engine, as agent authors use it: real processes, real functions.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use checkrein::payload::{Prompt, SessionStart, Stop, ToolCall};
+use checkrein::{
+    Builtin, Call, CommandSpec, Decision, Effect, Engine, Envelope, Event, EventKind, Failure, FailureKind, Handler,
+    HandlerFuture, HandlerSpec, HookRecord, HookRun, HookSpec, Matcher, Observer, Opinion, RawJson, Registry, Reply,
+    Rules, RunOrder, Target, Verdict,
+};
+
+const GATE: EventKind = EventKind::PreToolUse;
+
+fn json(text: &str) -> RawJson {
+    text.parse().unwrap()
+}
+
+fn tool_call() -> Event {
+    Event::pre_tool_use(ToolCall::new("Bash", json(r#"{"command": "ls", "n": 9007199254740993}"#)))
+}
+
+fn engine(hooks: impl IntoIterator<Item = HookSpec>) -> Engine {
+    Engine::builder().hooks(hooks).build()
+}
+
+fn registry(name: &str, builtin: Builtin) -> Registry {
+    let mut registry = Registry::new();
+    registry.register_builtin(name, builtin).unwrap();
+    registry
+}
+
+async fn fire(hook: HookSpec) -> Verdict {
+    engine([hook]).fire(tool_call()).await
+}
+
+fn failure_kinds(verdict: &Verdict) -> Vec<FailureKind> {
+    verdict.failures().map(|(_, failure)| failure.kind).collect()
+}
+
+#[tokio::test]
+async fn a_process_decides_by_its_exit_code_and_what_it_prints() {
+    for (command, decision, reason) in [
+        ("exit 0", Decision::NoOpinion, None),
+        ("echo no >&2; exit 2", Decision::Deny, Some("no")),
+        (r#"echo '{"decision":"allow"}'"#, Decision::Allow, None),
+        (
+            r#"echo '{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"sure?"}}'"#,
+            Decision::Ask,
+            Some("sure?"),
+        ),
+        (r#"echo '{"continue":false,"stopReason":"enough"}'"#, Decision::Halt, Some("enough")),
+        (r#"grep -q '"n": 9007199254740993' && { echo seen >&2; exit 2; }"#, Decision::Deny, Some("seen")),
+    ] {
+        let verdict = fire(HookSpec::shell("h", GATE, command)).await;
+        assert_eq!((verdict.decision(), verdict.reason()), (decision, reason), "{command}");
+        assert_eq!(verdict.failures().count(), 0, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn every_failure_has_its_kind_and_closes_the_gate() {
+    let dir = tempfile::tempdir().unwrap();
+    let plain = dir.path().join("plain");
+    std::fs::write(&plain, "echo").unwrap();
+    let text = |text: &str| HookSpec::shell("h", GATE, text);
+    let argv = |program: &str| HookSpec::argv("h", GATE, [program]);
+    for (hook, kind) in [
+        (text("exit 1"), FailureKind::Exit),
+        (text("exit 255"), FailureKind::Exit),
+        (text("/no/such/program"), FailureKind::Exit),
+        (text("kill -SEGV $$"), FailureKind::Signal),
+        (text("kill -KILL $$"), FailureKind::Signal),
+        (text("echo '{'"), FailureKind::Parse),
+        (text("echo '{} {}'"), FailureKind::Parse),
+        (text(r#"echo '{"decision":"maybe"}'"#), FailureKind::Schema),
+        (text(r#"echo '{"hookSpecificOutput":{"updatedInput":{}}}'"#), FailureKind::Schema),
+        (text("echo '{}'; head -c 5000 /dev/zero").command(|c| c.output_cap(100)), FailureKind::OutputCap),
+        (text("sleep 100").timeout(Duration::from_millis(50)), FailureKind::Timeout),
+        (text("true").command(|c| c.cwd("/no/such/directory")), FailureKind::Spawn),
+        (argv("no-such-program-anywhere"), FailureKind::Spawn),
+        (argv(plain.to_str().unwrap()), FailureKind::Spawn),
+        (HookSpec::builtin("h", GATE, "no_such_function"), FailureKind::UnknownHandler),
+        (text("  "), FailureKind::Spawn),
+    ] {
+        let what = format!("{:?}", hook.handler);
+        let verdict = fire(hook.clone()).await;
+        assert_eq!(failure_kinds(&verdict), [kind], "{what}");
+        assert_eq!(verdict.decision(), Decision::Deny, "{what}");
+        assert!(verdict.reason().unwrap().contains("tests/engine.rs:"), "{what}: {:?}", verdict.reason());
+        // The hook's own word counts more.
+        assert_eq!(fire(hook.clone().on_failure(Effect::Open)).await.decision(), Decision::NoOpinion, "{what}");
+        assert_eq!(fire(hook.on_failure(Effect::Ask)).await.decision(), Decision::Ask, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_at_load_is_told_at_load() {
+    let engine = engine([
+        HookSpec::builtin("typo", GATE, "add_dat"),
+        HookSpec::new("kind", GATE, HandlerSpec::Other { kind: "comand".to_owned(), settings: RawJson::default() }),
+        HookSpec::shell("empty", GATE, ""),
+        HookSpec::shell("async", GATE, "true").in_background(),
+        HookSpec::shell("fine", GATE, "true"),
+    ]);
+    let problems: Vec<_> =
+        engine.problems().iter().map(|problem| (problem.hook.id.clone(), problem.text.clone())).collect();
+    let ids: Vec<_> = problems.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(ids, ["typo", "kind", "empty", "async"]);
+    assert!(problems[1].1.contains("did you mean `command`?"), "{problems:?}");
+    assert!(problems[3].1.contains("cannot stop anything"), "{problems:?}");
+}
+
+#[tokio::test]
+async fn the_strongest_wins_whoever_finishes_first() {
+    let dir = tempfile::tempdir().unwrap();
+    // The one that denies waits for the other to have finished.
+    let done = dir.path().join("done");
+    let slow = format!("while ! test -e {0}; do sleep 0.01; done; echo late >&2; exit 2", done.display());
+    let quick = format!(r#"echo '{{"decision":"allow"}}'; touch {}"#, done.display());
+    for order in [[&slow, &quick], [&quick, &slow]] {
+        let _ = std::fs::remove_file(&done);
+        let verdict = engine(order.map(|text| HookSpec::shell("h", GATE, text))).fire(tool_call()).await;
+        assert_eq!((verdict.decision(), verdict.reason()), (Decision::Deny, Some("late")));
+        assert_eq!(verdict.reasons().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn rewriters_run_first_and_all_others_see_what_came_out_and_what_it_was() {
+    let patch = r#"echo '{"hookSpecificOutput":{"inputPatch":{"STEP":true}}}'"#;
+    let seen = r#"cat >&2; exit 2"#;
+    let verdict = engine([
+        HookSpec::shell("guard", GATE, seen),
+        HookSpec::shell("one", GATE, patch.replace("STEP", "one")).rewrites(),
+        HookSpec::shell("two", GATE, format!("grep -q '\"one\":true' && {}", patch.replace("STEP", "two"))).rewrites(),
+    ])
+    .fire(tool_call())
+    .await;
+    let effective = r#"{"command":"ls","n":9007199254740993,"one":true,"two":true}"#;
+    assert_eq!(verdict.effective_input().unwrap().as_str(), effective);
+    let payload = json(verdict.reason().unwrap());
+    assert_eq!(payload.field("tool_input").unwrap().as_str(), effective);
+    assert_eq!(payload.field("original_input").unwrap().as_str(), r#"{"command": "ls", "n": 9007199254740993}"#);
+    assert_eq!(payload.field("hook_event_name").unwrap().as_text().unwrap(), "PreToolUse");
+}
+
+#[tokio::test]
+async fn other_orders_are_kept_and_chains_end() {
+    let rules = Rules::NATIVE.order(RunOrder::Sequential).chain_end(checkrein::ChainEnd::FirstBlock);
+    let engine = Engine::builder()
+        .rules(rules)
+        .hook(HookSpec::shell("one", GATE, "exit 2"))
+        .hook(HookSpec::shell("two", GATE, "exit 0"))
+        .build();
+    let (verdict, record) = engine.fire_recorded(tool_call()).await;
+    assert!(verdict.is_block());
+    let outcomes: Vec<_> = record.hooks.iter().map(|hook| (hook.id.as_str(), hook.outcome)).collect();
+    assert_eq!(outcomes, [("one", checkrein::HookOutcome::Opinion), ("two", checkrein::HookOutcome::Skipped)]);
+}
+
+#[tokio::test]
+async fn hooks_are_chosen_by_matcher_and_only_then() {
+    let engine = engine([HookSpec::shell("h", GATE, "exit 2").matching(Matcher::names(["Write"]))]);
+    assert!(engine.has(&GATE) && !engine.has(&EventKind::Stop));
+    assert!(engine.would_fire(&GATE, "Write") && !engine.would_fire(&GATE, "Bash"));
+    assert_eq!(engine.fire(tool_call()).await, Verdict::default());
+    let verdict = engine.fire_with(&EventKind::Stop, || unreachable!("no hook could see it")).await;
+    assert_eq!(verdict, Verdict::default());
+    assert_eq!(engine.hooks_for(&GATE).len(), 1);
+
+    engine.replace_all(vec![HookSpec::shell("other", EventKind::Stop, "exit 2")]);
+    assert!(!engine.has(&GATE) && engine.has(&EventKind::Stop));
+}
+
+#[tokio::test]
+async fn a_native_hook_gets_the_usual_variables_and_what_it_asks_for() {
+    let builder = |hook| {
+        Engine::builder()
+            .vars([("PATH", "/usr/bin:/bin"), ("LC_ALL", "C"), ("API_KEY", "secret-1"), ("OTHER", "secret-2")])
+            .hook(hook)
+            .build()
+    };
+    let dump = || HookSpec::shell("h", GATE, "env >&2; exit 2");
+    let seen = builder(dump()).fire(tool_call()).await.reason().unwrap().to_owned();
+    assert!(seen.contains("PATH=/usr/bin:/bin") && seen.contains("LC_ALL=C"), "{seen}");
+    assert!(!seen.contains("secret"), "{seen}");
+    let asked = dump().command(|command| command.allow_env("API_KEY").env("MODE", "strict"));
+    let seen = builder(asked).fire(tool_call()).await.reason().unwrap().to_owned();
+    assert!(seen.contains("API_KEY=secret-1") && seen.contains("MODE=strict") && !seen.contains("OTHER"), "{seen}");
+    let all = builder(dump().command(CommandSpec::allow_all_env)).fire(tool_call()).await;
+    assert!(all.reason().unwrap().contains("OTHER=secret-2"));
+}
+
+#[tokio::test]
+async fn a_process_runs_where_the_event_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let sub = dir.path().join("sub");
+    std::fs::create_dir(&sub).unwrap();
+    let whereabouts = || HookSpec::shell("h", GATE, "pwd -P >&2; exit 2");
+    let event = || tool_call().within(Envelope::new().cwd(dir.path().to_str().unwrap()));
+    let at = |verdict: &Verdict| std::path::PathBuf::from(verdict.reason().unwrap());
+    let real = dir.path().canonicalize().unwrap();
+    assert_eq!(at(&engine([whereabouts()]).fire(event()).await), real);
+    let inside = whereabouts().command(|command| command.cwd("sub"));
+    assert_eq!(at(&engine([inside]).fire(event()).await), real.join("sub"));
+    let own = Engine::builder().cwd(&sub).hook(whereabouts()).build();
+    assert_eq!(at(&own.fire(tool_call()).await), real.join("sub"));
+}
+
+// Functions of the registry, and kinds that a host adds.
+
+#[tokio::test]
+async fn builtins_are_functions_of_the_event_and_their_arguments() {
+    let mut spec = HookSpec::builtin("b", GATE, "deny_tool");
+    spec.handler = HandlerSpec::Builtin(checkrein::BuiltinSpec { name: "deny_tool".into(), args: vec!["Bash".into()] });
+    let deny_tool = |call: checkrein::BuiltinCall<'_>| {
+        let denied = call.event.tool_name() == call.args.first().map(String::as_str);
+        Ok(if denied { Opinion::deny("not this tool") } else { Opinion::none() })
+    };
+    let mut registry = registry("deny_tool", Builtin::immediate(|_| panic!("replaced before it could")));
+    registry.register_builtin("deny_tool", Builtin::immediate(deny_tool)).unwrap();
+    let engine = Engine::builder().registry(registry).hook(spec).build();
+    assert_eq!(engine.fire(tool_call()).await.reason(), Some("not this tool"));
+    let other = Event::pre_tool_use(ToolCall::new("Read", RawJson::default()));
+    assert_eq!(engine.fire(other).await.decision(), Decision::NoOpinion);
+    assert!(Registry::new().register_builtin(" ", Builtin::immediate(|_| Ok(Opinion::none()))).is_err());
+}
+
+#[tokio::test]
+async fn a_panic_in_a_builtin_is_a_failure_and_others_go_on() {
+    let mut registry = registry("now", Builtin::immediate(|_| panic!("oh")));
+    registry
+        .register_builtin(
+            "later",
+            Builtin::new(|_| {
+                Box::pin(async {
+                    tokio::task::yield_now().await;
+                    panic!("later")
+                })
+            }),
+        )
+        .unwrap();
+    let engine = Engine::builder()
+        .registry(registry)
+        .hook(HookSpec::builtin("now", GATE, "now").on_failure(Effect::Open))
+        .hook(HookSpec::builtin("later", GATE, "later").on_failure(Effect::Open))
+        .hook(HookSpec::shell("shell", GATE, "echo fine >&2; exit 2"))
+        .build();
+    let verdict = engine.fire(tool_call()).await;
+    assert_eq!(failure_kinds(&verdict), [FailureKind::Panic, FailureKind::Panic]);
+    assert_eq!(verdict.reason(), Some("fine"));
+}
+
+/// Remembers where the payload was.
+struct Payloads(Arc<Mutex<Vec<usize>>>);
+
+impl Handler for Payloads {
+    fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a> {
+        self.0.lock().unwrap().push(call.payload().as_ptr() as usize);
+        Box::pin(async { Ok(Reply::Opinion(Opinion::none())) })
+    }
+}
+
+#[tokio::test]
+async fn hosts_add_kinds_of_handlers_and_the_payload_is_written_once() {
+    let seen: Arc<Mutex<Vec<usize>>> = Arc::default();
+    let built = Arc::new(AtomicUsize::new(0));
+    let mut registry = Registry::new();
+    let (shared, counted) = (Arc::clone(&seen), Arc::clone(&built));
+    registry
+        .register("mine", move |_: &HookSpec, _: &checkrein::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
+            counted.fetch_add(1, Ordering::SeqCst);
+            Ok(Arc::new(Payloads(Arc::clone(&shared))))
+        })
+        .unwrap();
+    let mine = || HandlerSpec::Other { kind: "mine".to_owned(), settings: RawJson::default() };
+    let hooks = (0..5).map(|n| HookSpec::new(n.to_string(), GATE, mine()));
+    let engine = Engine::builder().registry(registry).hooks(hooks).build();
+    for _ in 0..3 {
+        seen.lock().unwrap().clear();
+        engine.fire(tool_call()).await;
+        let seen = seen.lock().unwrap();
+        assert_eq!(seen.len(), 5);
+        assert!(seen.iter().all(|at| *at == seen[0]), "written once, read by all");
+    }
+    assert_eq!(built.load(Ordering::SeqCst), 5, "handlers are made at load, not at every fire");
+}
+
+#[tokio::test]
+async fn a_handler_that_takes_too_long_is_dropped() {
+    struct Forever(Arc<AtomicUsize>);
+    impl Handler for Forever {
+        fn call<'a>(&'a self, _: &'a Call) -> HandlerFuture<'a> {
+            struct Gone(Arc<AtomicUsize>);
+            impl Drop for Gone {
+                fn drop(&mut self) {
+                    self.0.fetch_add(1, Ordering::SeqCst);
+                }
+            }
+            let gone = Gone(Arc::clone(&self.0));
+            Box::pin(async move {
+                std::future::pending::<()>().await;
+                drop(gone);
+                Ok(Reply::Opinion(Opinion::allow()))
+            })
+        }
+    }
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let mut registry = Registry::new();
+    let counts = Arc::clone(&dropped);
+    registry
+        .register("forever", move |_: &HookSpec, _: &checkrein::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
+            Ok(Arc::new(Forever(Arc::clone(&counts))))
+        })
+        .unwrap();
+    let handler = HandlerSpec::Other { kind: "forever".to_owned(), settings: RawJson::default() };
+    let hook = HookSpec::new("forever", GATE, handler).timeout(Duration::from_millis(20));
+    let verdict = Engine::builder().registry(registry).hook(hook).build().fire(tool_call()).await;
+    assert_eq!(failure_kinds(&verdict), [FailureKind::Timeout]);
+    assert_eq!(dropped.load(Ordering::SeqCst), 1);
+}
+
+// Observers and records.
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<String>>>);
+
+impl Observer for Lines {
+    fn started(&self, run: &HookRun) {
+        self.0.lock().unwrap().push(format!("{} {} {:?} starts", run.kind, run.hook.id, run.subject));
+    }
+    fn finished(&self, run: &HookRun, record: &HookRecord, _: Duration) {
+        self.0.lock().unwrap().push(format!("{} {:?}", run.hook.id, record.exit_code));
+    }
+    fn settled(&self, record: &checkrein::Record) {
+        self.0.lock().unwrap().push(format!("{} {}", record.event, record.verdict.decision));
+    }
+}
+
+struct Rude;
+
+impl Observer for Rude {
+    fn started(&self, _: &HookRun) {
+        panic!("rude");
+    }
+}
+
+#[tokio::test]
+async fn observers_see_every_run_and_cannot_break_anything() {
+    let lines = Lines::default();
+    let engine = Engine::builder()
+        .observer(Rude)
+        .observer(lines.clone())
+        .hook(HookSpec::shell("h", GATE, "echo no >&2; exit 2"))
+        .build();
+    let verdict = engine.fire(tool_call()).await;
+    assert_eq!(verdict.reason(), Some("no"));
+    assert_eq!(failure_kinds(&verdict), [FailureKind::Panic], "said, and open");
+    let expected = ["pre_tool_use h Some(\"Bash\") starts", "h Some(2)", "pre_tool_use deny"];
+    assert_eq!(*lines.0.lock().unwrap(), expected);
+}
+
+#[tokio::test]
+async fn records_tell_what_happened() {
+    let engine = engine([HookSpec::shell("h", GATE, "echo out; echo err >&2; exit 1")]);
+    let (verdict, record) = engine.fire_recorded(tool_call()).await;
+    assert!(verdict.is_block());
+    let hook = &record.hooks[0];
+    assert_eq!((hook.exit_code, hook.failure), (Some(1), Some(FailureKind::Exit)));
+    assert_eq!((hook.stdout.as_deref(), hook.stderr.as_deref()), (Some("out\n"), Some("err\n")));
+    assert!(hook.duration_ms.is_some() && !hook.truncated);
+    assert_eq!(record.dialect, "native");
+    assert_eq!(engine.fire_recorded(Event::stop(Stop::new())).await.1.hooks, []);
+}
+
+// What changes during a session.
+
+#[tokio::test]
+async fn agents_share_hooks_and_have_their_own_envelopes() {
+    let mode = Arc::new(Mutex::new("default"));
+    let now = Arc::clone(&mode);
+    let engine = Engine::builder()
+        .envelope(move || Envelope::new().session_id("s").permission_mode(*now.lock().unwrap()))
+        .hook(HookSpec::shell("h", GATE, "cat >&2; exit 2"))
+        .build();
+    let seen = async |engine: &Engine, field: &str| {
+        let payload = json(engine.fire(tool_call()).await.reason().unwrap());
+        payload.field(field).map(|value| value.as_text().unwrap().into_owned())
+    };
+    assert_eq!(seen(&engine, "permission_mode").await.as_deref(), Some("default"));
+    *mode.lock().unwrap() = "plan";
+    assert_eq!(seen(&engine, "permission_mode").await.as_deref(), Some("plan"));
+    let helper = engine.for_agent(|| Envelope::new().session_id("s").agent_id("a1").agent_type("explore"));
+    assert_eq!(seen(&helper, "agent_type").await.as_deref(), Some("explore"));
+    assert_eq!(seen(&engine, "agent_type").await, None);
+    let own = engine.fire(tool_call().within(Envelope::new().session_id("other"))).await;
+    assert_eq!(json(own.reason().unwrap()).field("session_id").unwrap().as_text().unwrap(), "other");
+}
+
+#[tokio::test]
+async fn a_stop_that_is_refused_too_often_stands() {
+    let engine = Engine::builder()
+        .stop_cap(3)
+        .hook(HookSpec::shell("never", EventKind::Stop, "grep -o 'stop_hook_active\":[a-z]*' >&2; exit 2"))
+        .build();
+    let stop = |session: &str| Event::stop(Stop::new()).within(Envelope::new().session_id(session));
+    let first = engine.fire(stop("s")).await;
+    assert_eq!((first.decision(), first.reason()), (Decision::Deny, Some("stop_hook_active\":false")));
+    for _ in 0..2 {
+        let again = engine.fire(stop("s")).await;
+        assert_eq!((again.decision(), again.reason()), (Decision::Deny, Some("stop_hook_active\":true")));
+    }
+    let stands = engine.fire(stop("s")).await;
+    assert_eq!(stands.decision(), Decision::NoOpinion);
+    assert!(stands.warnings()[0].text.contains("refused 3 times in a row"), "{stands:?}");
+    // Another session has a count of its own, and the count starts anew.
+    assert_eq!(engine.fire(stop("t")).await.decision(), Decision::Deny);
+    assert_eq!(engine.fire(stop("s")).await.reason(), Some("stop_hook_active\":false"));
+}
+
+#[tokio::test]
+async fn a_hook_can_run_only_once() {
+    let engine = engine([HookSpec::shell("h", EventKind::SessionStart, "echo hello").once()]);
+    let start = || Event::session_start(SessionStart::new());
+    assert_eq!(engine.fire(start()).await.context().len(), 1);
+    assert_eq!(engine.fire(start()).await.context().len(), 0);
+}
+
+// In the background.
+
+#[tokio::test]
+async fn hooks_in_the_background_are_not_waited_for_and_tell_what_came_of_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let go = dir.path().join("go");
+    let text = format!("while ! test -e {}; do sleep 0.01; done; echo late >&2; exit 2", go.display());
+    let engine = engine([HookSpec::shell("h", GATE, text).in_background()]);
+    let mut completions = engine.completions();
+    // If it were waited for, this would never come back.
+    assert_eq!(engine.fire(tool_call()).await, Verdict::default());
+    std::fs::write(&go, "").unwrap();
+    let completion = completions.next().await.unwrap();
+    assert_eq!(completion.hook.id, "h");
+    assert_eq!(completion.result.unwrap().reason(), Some("late"));
+}
+
+#[tokio::test]
+async fn a_shutdown_waits_or_ends_and_says_how_many() {
+    let quick = HookSpec::shell("quick", GATE, "true").in_background();
+    let endless = HookSpec::shell("endless", GATE, "sleep 1000").in_background().timeout(Duration::from_secs(2000));
+    let engine = engine([quick, endless.clone(), endless]);
+    let mut completions = engine.completions();
+    engine.fire(tool_call()).await;
+    assert_eq!(completions.next().await.unwrap().hook.id, "quick");
+    let report = engine.shutdown(Duration::from_millis(50)).await;
+    assert_eq!(report.ended, 2);
+    engine.fire(tool_call()).await;
+    let refused = completions.next().await.unwrap();
+    assert!(refused.result.unwrap_err().message.contains("shutting down"));
+}
+
+#[tokio::test]
+async fn what_waits_in_the_background_is_bounded() {
+    let endless = HookSpec::shell("endless", GATE, "sleep 1000").in_background();
+    let engine = Engine::builder().background_at_once(1).hook(endless).build();
+    let mut completions = engine.completions();
+    for _ in 0..300 {
+        engine.fire(tool_call()).await;
+    }
+    let refused = completions.next().await.unwrap();
+    assert!(refused.result.unwrap_err().message.contains("too many"), "more than can wait were refused");
+    engine.shutdown(Duration::ZERO).await;
+}
+
+// Blocking, dropping, many at once.
+
+#[test]
+fn firing_from_blocking_code_works_with_and_without_a_runtime() {
+    let engine = engine([HookSpec::shell("h", GATE, "echo no >&2; exit 2")]);
+    let check = |engine: &Engine| assert_eq!(engine.fire_blocking(tool_call()).reason(), Some("no"));
+    check(&engine);
+    check(&engine);
+    let single = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    single.block_on(async { check(&engine) });
+    let many = tokio::runtime::Runtime::new().unwrap();
+    many.block_on(async { check(&engine) });
+    many.block_on(async move { drop(engine) });
+}
+
+#[tokio::test]
+async fn dropping_a_fire_ends_what_it_started() {
+    let dir = tempfile::tempdir().unwrap();
+    let pids = dir.path().join("pids");
+    let text = format!("sleep 1000 & echo $! >> {0}; echo $$ >> {0}; wait", pids.display());
+    let engine = engine((0..3).map(|n| HookSpec::shell(n.to_string(), GATE, text.clone())));
+    let fire = tokio::spawn(async move { engine.fire(tool_call()).await });
+    let started = async {
+        loop {
+            let text = std::fs::read_to_string(&pids).unwrap_or_default();
+            if text.lines().count() == 6 {
+                return text.lines().map(|pid| pid.parse::<u32>().unwrap()).collect::<Vec<_>>();
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let started = started.await;
+    fire.abort();
+    let _ = fire.await;
+    for pid in started {
+        while is_alive(pid) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+/// Whether the process runs; one that only waits to be reaped does not.
+fn is_alive(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_hooks_at_once_wait_their_turn() {
+    let most = Arc::new(AtomicUsize::new(0));
+    let running = Arc::new(AtomicUsize::new(0));
+    struct Counts(Arc<AtomicUsize>, Arc<AtomicUsize>);
+    impl Handler for Counts {
+        fn call<'a>(&'a self, _: &'a Call) -> HandlerFuture<'a> {
+            Box::pin(async {
+                let now = self.0.fetch_add(1, Ordering::SeqCst) + 1;
+                self.1.fetch_max(now, Ordering::SeqCst);
+                tokio::task::yield_now().await;
+                self.0.fetch_sub(1, Ordering::SeqCst);
+                Ok(Reply::Opinion(Opinion::none()))
+            })
+        }
+    }
+    let mut registry = Registry::new();
+    let (now, top) = (Arc::clone(&running), Arc::clone(&most));
+    registry
+        .register("counts", move |_: &HookSpec, _: &checkrein::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
+            Ok(Arc::new(Counts(Arc::clone(&now), Arc::clone(&top))))
+        })
+        .unwrap();
+    let hook = |n: usize| {
+        let handler = HandlerSpec::Other { kind: "counts".to_owned(), settings: RawJson::default() };
+        HookSpec::new(n.to_string(), GATE, handler)
+    };
+    let engine = Engine::builder().registry(registry).at_once(4).hooks((0..200).map(hook)).build();
+    let (_, record) = engine.fire_recorded(tool_call()).await;
+    assert_eq!(record.hooks.len(), 200);
+    assert!((1..=4).contains(&most.load(Ordering::SeqCst)), "{most:?}");
+    // Real processes as well.
+    let hooks = (0..200).map(|n| HookSpec::shell(n.to_string(), GATE, "exit 0"));
+    let verdict = self::engine(hooks).fire(tool_call()).await;
+    assert_eq!(verdict.failures().count(), 0);
+}
+
+#[tokio::test]
+async fn a_builtin_can_rewrite_if_it_says_so() {
+    let shout =
+        Builtin::immediate(|call| Ok(Opinion::rewrite_prompt(&call.event.prompt().unwrap_or("").to_uppercase())));
+    let engine = Engine::builder()
+        .registry(registry("shout", shout))
+        .hook(HookSpec::builtin("shout", EventKind::PromptSubmit, "shout").rewrites())
+        .build();
+    let verdict = engine.fire(Event::prompt_submit(Prompt::new("hi"))).await;
+    assert_eq!(verdict.effective_prompt().as_deref(), Some("HI"));
+    assert_eq!(verdict.rewritten(Target::Prompt).unwrap().original, Some(RawJson::string("hi")));
+}
