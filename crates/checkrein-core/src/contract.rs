@@ -72,6 +72,20 @@ impl Contract {
         self
     }
 
+    /// Takes plain text on a hook's standard output as context.
+    #[must_use]
+    pub fn plain_text(mut self) -> Self {
+        self.plain_text = true;
+        self
+    }
+
+    /// Says how long hooks may take.
+    #[must_use]
+    pub fn time(mut self, time: TimeClass) -> Self {
+        self.time = time;
+        self
+    }
+
     /// Whether something waits for leave here, so that a hook that fails must be able to close it.
     pub fn is_gate(&self) -> bool {
         self.block == Block::Refuse

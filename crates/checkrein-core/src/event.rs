@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::contract::Target;
 use crate::envelope::Envelope;
-use crate::json::{JsonError, JsonType, Location, RawJson};
+use crate::json::{JsonError, JsonType, Location, RawJson, utf8};
 use crate::kind::{EventKind, Payload, UnknownKind};
 use crate::payload::{CustomPayload, Data, Field, Fields, JsonPiece, Sink, Writer};
 
@@ -123,8 +122,8 @@ impl Event {
     /// # Errors
     /// As [`from_json`](Self::from_json), and bytes that are not UTF-8.
     pub fn from_json_bytes(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let json = RawJson::parse_bytes(bytes).map_err(DecodeError::json)?;
-        Self::read(&json, str::parse)
+        let text = utf8(bytes).map_err(DecodeError::json)?;
+        Self::from_json(text)
     }
 
     /// As [`from_json`](Self::from_json), with a say in which names are kinds.
@@ -135,7 +134,7 @@ impl Event {
         text: &str,
         kind_named: impl FnOnce(&str) -> Result<EventKind, UnknownKind>,
     ) -> Result<Self, DecodeError> {
-        let json = RawJson::parse(text).map_err(DecodeError::json)?;
+        let json = RawJson::parse_event(text).map_err(DecodeError::json)?;
         Self::read(&json, kind_named)
     }
 
@@ -147,9 +146,10 @@ impl Event {
         let Some(mut fields) = Fields::of(text) else {
             return Err(DecodeError::new(DecodeErrorKind::NotAnObject(json.json_type()), text, 0));
         };
+        let at = fields.offset_of(KIND_FIELD);
         let name: String = fields.required(KIND_FIELD)?;
         let kind =
-            kind_named(&name).map_err(|unknown| DecodeError::new(DecodeErrorKind::UnknownEvent(unknown), text, 0))?;
+            kind_named(&name).map_err(|unknown| DecodeError::new(DecodeErrorKind::UnknownEvent(unknown), text, at))?;
         let mut payload = Payload::read(&kind, &mut fields)?;
         let mut envelope = Envelope::read(&mut fields)?;
         if let Payload::Custom(custom) = &mut payload {
@@ -176,8 +176,14 @@ impl Event {
         let mut sink = Sink::new(share_from);
         Writer::object(&mut sink, |out| {
             out.field(KIND_FIELD, &self.kind().name().to_owned());
-            self.payload.write(out);
-            self.envelope.write(out);
+            // Names of the envelope come before those that a host has chosen.
+            if let Payload::Custom(_) = self.payload {
+                self.envelope.write(out);
+                self.payload.write(out);
+            } else {
+                self.payload.write(out);
+                self.envelope.write(out);
+            }
         });
         sink
     }
@@ -186,7 +192,7 @@ impl Event {
 /// The canonical JSON form. Only for `serde_json`'s serializers.
 impl Serialize for Event {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        RawJson::parse(self.to_json()).map_err(S::Error::custom)?.serialize(serializer)
+        RawJson::from_checked(&self.to_json()).serialize(serializer)
     }
 }
 
@@ -212,7 +218,7 @@ pub struct DecodeError {
 pub enum DecodeErrorKind {
     /// Not JSON, or JSON that checkrein does not carry.
     #[error("the event is not valid JSON: {}", .0.kind())]
-    Json(JsonError),
+    Json(#[source] JsonError),
     /// JSON, but no object.
     #[error("an event is a JSON object, not {0}")]
     NotAnObject(JsonType),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use crate::event::Event;
 use crate::kind::EventKind;
 use crate::matcher::Matcher;
+use crate::shield::shielded;
 use crate::source::HookInfo;
 
 /// One configured entry, as far as choosing it goes: which events, which matcher, which condition. What it does is
@@ -48,6 +49,34 @@ impl Hook {
         self
     }
 
+    /// The same with something that must hold besides.
+    #[must_use]
+    pub fn when(mut self, condition: Condition) -> Self {
+        self.condition = Some(condition);
+        self
+    }
+
+    /// The same in another state.
+    #[must_use]
+    pub fn in_state(mut self, state: HookState) -> Self {
+        self.state = state;
+        self
+    }
+
+    /// The same in another place of the order.
+    #[must_use]
+    pub fn in_order(mut self, order: i32) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// The same with what makes it the same as another.
+    #[must_use]
+    pub fn identified_by(mut self, identity: impl Into<String>) -> Self {
+        self.identity = Some(identity.into());
+        self
+    }
+
     /// The same for one more kind.
     #[must_use]
     pub fn also_for(mut self, kind: EventKind) -> Self {
@@ -88,9 +117,10 @@ impl Condition {
         &self.text
     }
 
-    /// Whether it holds for this event.
+    /// Whether it holds for this event. One that panics holds: a guard that runs too often is better than one that does
+    /// not run.
     pub fn holds(&self, event: &Event) -> bool {
-        (self.holds)(event)
+        shielded(|| (self.holds)(event)).unwrap_or(true)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use globset::{GlobBuilder, GlobMatcher};
+use std::sync::{Arc, OnceLock};
+
+use globset::GlobBuilder;
 
 /// The longest pattern that is compiled, in bytes.
 pub const MAX_PATTERN: usize = 16 * 1024;
@@ -74,6 +76,11 @@ impl Grammar {
     /// The subject itself.
     pub const EXACT: Self = Self::plain(Syntax::Exact);
 
+    /// A grammar of one's own.
+    pub const fn new(wildcards: &'static [&'static str], list: Option<NameList>, otherwise: Syntax) -> Self {
+        Self { wildcards, list, otherwise }
+    }
+
     const fn plain(otherwise: Syntax) -> Self {
         Self { wildcards: &["*"], list: None, otherwise }
     }
@@ -90,9 +97,32 @@ pub struct Matcher {
 enum Compiled {
     Everything,
     Names(Vec<String>),
-    Lite(regex_lite::Regex, Needle),
+    Lite(Lite, Needle),
     Regex(regex::Regex, Needle),
-    Glob(GlobMatcher, Needle),
+    Glob(regex::bytes::Regex, Needle),
+}
+
+/// The small engine compiles in a tenth of the time and is as good on names. On long subjects the large one is much
+/// faster; it is made when the first of them comes.
+#[derive(Clone)]
+struct Lite {
+    small: regex_lite::Regex,
+    large: Arc<OnceLock<Option<regex::Regex>>>,
+}
+
+impl Lite {
+    /// Subjects beyond this are not names.
+    const LONG: usize = 256;
+
+    fn is_match(&self, subject: &str) -> bool {
+        let large = (subject.len() > Self::LONG)
+            .then(|| self.large.get_or_init(|| full_regex(self.small.as_str()).ok()).as_ref())
+            .flatten();
+        match large {
+            Some(large) => large.is_match(subject),
+            None => self.small.is_match(subject),
+        }
+    }
 }
 
 /// Text that a subject must have for a pattern to match it. May be empty.
@@ -168,7 +198,7 @@ impl Matcher {
             Compiled::Names(names) => names.iter().any(|name| name == subject),
             Compiled::Lite(regex, _) => regex.is_match(subject),
             Compiled::Regex(regex, _) => regex.is_match(subject),
-            Compiled::Glob(glob, _) => glob.is_match(subject),
+            Compiled::Glob(glob, _) => glob.is_match(subject.as_bytes()),
         }
     }
 
@@ -220,18 +250,24 @@ fn compile(syntax: Syntax, pattern: &str) -> Result<Compiled, MatcherProblem> {
                 .backslash_escape(true)
                 .build()
                 .map_err(|error| MatcherProblem::Glob(error.kind().to_string()))?;
-            Ok(Compiled::Glob(glob.compile_matcher(), glob_needle(pattern)))
+            // Compiled here and not there, where a pattern that is too large would be a panic.
+            let compiled = regex::bytes::RegexBuilder::new(glob.regex())
+                .size_limit(MAX_COMPILED)
+                .dot_matches_new_line(true)
+                .build()
+                .map_err(|error| MatcherProblem::Glob(last_line(&error.to_string())))?;
+            Ok(Compiled::Glob(compiled, glob_needle(pattern)))
         }
         Syntax::RegexWhole => {
             // Alone first: `a)(b` must not become valid by what is put around it.
             compile_regex(pattern)?;
             let needle = regex_needle(pattern, true);
-            with_needle(compile_regex(&format!("^(?:{pattern})$"))?, needle)
+            // A pattern may end in a comment, which only a line break ends.
+            let whole =
+                compile_regex(&format!("^(?:{pattern})$")).or_else(|_| compile_regex(&format!("^(?:{pattern}\n)$")))?;
+            Ok(whole.with_needle(needle))
         }
-        Syntax::RegexSearch => {
-            let needle = regex_needle(pattern, false);
-            with_needle(compile_regex(pattern)?, needle)
-        }
+        Syntax::RegexSearch => Ok(compile_regex(pattern)?.with_needle(regex_needle(pattern, false))),
     }
 }
 
@@ -240,25 +276,38 @@ enum AnyRegex {
     Full(regex::Regex),
 }
 
-fn with_needle(regex: AnyRegex, needle: Needle) -> Result<Compiled, MatcherProblem> {
-    Ok(match regex {
-        AnyRegex::Lite(regex) => Compiled::Lite(regex, needle),
-        AnyRegex::Full(regex) => Compiled::Regex(regex, needle),
-    })
+impl AnyRegex {
+    fn with_needle(self, needle: Needle) -> Compiled {
+        match self {
+            Self::Lite(small) => Compiled::Lite(Lite { small, large: Arc::default() }, needle),
+            Self::Full(regex) => Compiled::Regex(regex, needle),
+        }
+    }
 }
 
-/// The small engine compiles in a tenth of the time and is as good on names; the large one knows all of Unicode.
 fn compile_regex(pattern: &str) -> Result<AnyRegex, MatcherProblem> {
-    if pattern.is_ascii() {
+    if means_the_same_in_both_engines(pattern) {
         let lite = regex_lite::RegexBuilder::new(pattern).size_limit(MAX_COMPILED).build();
         if let Ok(regex) = lite {
             return Ok(AnyRegex::Lite(regex));
         }
     }
+    full_regex(pattern).map(AnyRegex::Full)
+}
+
+/// The small engine knows ASCII only where the large one knows all of Unicode: in classes such as `\w`, at word
+/// boundaries, and where case is ignored. What a pattern means must not depend on the engine.
+fn means_the_same_in_both_engines(pattern: &str) -> bool {
+    let has_class_escape =
+        || pattern.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && pair[1].is_ascii_alphanumeric());
+    let has_flags = || pattern.match_indices("(?").any(|(at, _)| !pattern[at + 2..].starts_with(':'));
+    pattern.is_ascii() && !has_class_escape() && !has_flags()
+}
+
+fn full_regex(pattern: &str) -> Result<regex::Regex, MatcherProblem> {
     regex::RegexBuilder::new(pattern)
         .size_limit(MAX_COMPILED)
         .build()
-        .map(AnyRegex::Full)
         .map_err(|error| MatcherProblem::Regex(last_line(&error.to_string())))
 }
 
@@ -289,7 +338,8 @@ fn regex_needle(pattern: &str, whole: bool) -> Needle {
             _ => {}
         }
     }
-    let repeated = rest.starts_with(['*', '?', '{']);
+    // Whatever operator follows may make the last character optional, if only together with the next operator.
+    let repeated = rest.starts_with(['*', '?', '{', '+']);
     let mut text = lead.to_owned();
     if repeated {
         text.pop();
@@ -407,6 +457,10 @@ mod tests {
             (glob, "src/**/*.rs", "src/a/b/c.rs", true),
             (glob, "src/*.rs", "src/a/b.rs", false),
             (glob, "file[0-9]?", "file7x", true),
+            (whole, "mcp__\\w+", "mcp__größe", true),
+            (whole, "mcp__\\w+|é", "mcp__größe", true),
+            (whole, "(?x)Bash # the shell", "Bash", true),
+            (glob, "a\u{0}*", "a\u{0}\n", true),
             (exact, "a.c", "abc", false),
             (exact, "a.c", "a.c", true),
         ] {
@@ -440,6 +494,8 @@ mod tests {
         let long = "a".repeat(MAX_PATTERN + 1);
         let error = Matcher::compile(&Grammar::REGEX_SEARCH, Some(&long)).unwrap_err();
         assert!(error.to_string().ends_with("it is 16385 bytes long, at most 16384 are allowed"));
+        let braces = "{".repeat(250) + "a" + &"}".repeat(250);
+        assert!(Matcher::compile(&Grammar::GLOB, Some(&braces)).is_err());
         let huge = "(?:a{1000}){1000}";
         assert!(Matcher::compile(&Grammar::REGEX_SEARCH, Some(huge)).is_err());
     }
@@ -453,7 +509,10 @@ mod tests {
             ("Bash$", false, "Bash", false),
             ("ab*", true, "a", true),
             ("ab?c", true, "a", true),
-            ("ab+c", true, "ab", true),
+            ("ab+c", true, "a", true),
+            ("ab+*", true, "a", true),
+            ("ab+{0}", true, "a", true),
+            ("0+??", true, "", false),
             ("ab{0}c", true, "a", true),
             ("abc|xyz", true, "", false),
             ("ab(c|d)", true, "ab", true),

@@ -106,6 +106,11 @@ impl Opinion {
         Self::none().with_rewrite(Rewrite::replace(Target::Input, value))
     }
 
+    /// The tool shall be called with these fields in place of its own.
+    pub fn merge_input(patch: RawJson) -> Self {
+        Self::none().with_rewrite(Rewrite::merge(Target::Input, patch))
+    }
+
     /// The model shall see this instead of what the tool gave back.
     pub fn rewrite_output(value: RawJson) -> Self {
         Self::none().with_rewrite(Rewrite::replace(Target::Output, value))

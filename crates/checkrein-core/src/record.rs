@@ -32,8 +32,17 @@ pub struct Record {
 }
 
 impl Record {
-    /// Of an event and what it came to.
-    pub fn new(event: &Event, dialect: impl Into<String>, verdict: &Verdict, hooks: Vec<HookRecord>) -> Self {
+    /// Of an event and what it came to. Hooks whose opinion turned out to be a failure when it was settled are shown as
+    /// having failed.
+    pub fn new(event: &Event, dialect: impl Into<String>, verdict: &Verdict, mut hooks: Vec<HookRecord>) -> Self {
+        for (info, failure) in verdict.failures() {
+            let refused = hooks.iter_mut().find(|hook| hook.outcome == HookOutcome::Opinion && hook.is_of(info));
+            if let Some(hook) = refused {
+                hook.outcome = HookOutcome::Failure;
+                hook.failure = Some(failure.kind);
+                hook.detail = Some(failure.message.clone());
+            }
+        }
         Self {
             event: event.kind().name().to_owned(),
             dialect: dialect.into(),
@@ -65,8 +74,14 @@ pub struct VerdictRecord {
     pub original_input: Option<RawJson>,
     /// What it is called with.
     pub effective_input: Option<RawJson>,
+    /// What the user said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original_prompt: Option<String>,
     /// What the user shall have said.
     pub effective_prompt: Option<String>,
+    /// What the tool gave back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original_output: Option<RawJson>,
     /// What the model sees of the output.
     pub effective_output: Option<RawJson>,
     /// The conversation that the model is sent, if it was rewritten.
@@ -115,7 +130,9 @@ impl VerdictRecord {
             stop_reason: verdict.stop_reason().map(str::to_owned),
             original_input: event.original(Target::Input),
             effective_input: effective(Target::Input),
+            original_prompt: event.original(Target::Prompt).and_then(text),
             effective_prompt: effective(Target::Prompt).and_then(text),
+            original_output: event.original(Target::Output),
             effective_output: effective(Target::Output),
             effective_messages: verdict.effective_messages().cloned(),
             summary: verdict.summary().map(std::borrow::Cow::into_owned),
@@ -208,6 +225,10 @@ impl HookRecord {
     /// Of a hook that did not run, for this reason.
     pub fn of_skipped(hook: &HookInfo, handler: impl Into<String>, why: impl Into<String>) -> Self {
         Self { detail: Some(why.into()), ..Self::new(hook, handler, HookOutcome::Skipped) }
+    }
+
+    fn is_of(&self, hook: &HookInfo) -> bool {
+        self.id == hook.id && self.source.file == hook.source.file && self.source.line == hook.source.line
     }
 
     fn new(hook: &HookInfo, handler: impl Into<String>, outcome: HookOutcome) -> Self {

@@ -38,12 +38,13 @@ impl Rules {
         failures: FailureTable::native(),
     };
 
-    /// Those of callbacks in a process: one after the other, the first that decides or rewrites ends it, failures
-    /// never break the conversation, and a deny counts only where something can still be refused.
+    /// Those of callbacks in a process: one after the other, the first that blocks or rewrites ends it, failures never
+    /// break the conversation, and a deny counts only where something can still be refused. An allow ends nothing: a
+    /// guard behind it still has its say.
     pub const IN_PROCESS: Self = Self {
-        settle: Settle::FirstDecision,
+        settle: Settle::Strongest,
         order: RunOrder::Sequential,
-        chain_end: ChainEnd::FirstDecision,
+        chain_end: ChainEnd::FirstBlockOrRewrite,
         side_by_side: SideBySide::FirstInOrder,
         blocks: Blocks::Gates,
         compat: Compat::Safe,
@@ -144,6 +145,8 @@ pub enum ChainEnd {
     Never,
     /// The first that decides or rewrites anything.
     FirstDecision,
+    /// The first deny, halt or rewrite.
+    FirstBlockOrRewrite,
     /// The first deny or halt.
     FirstBlock,
     /// The first deny or halt, and the first failure or cancellation.

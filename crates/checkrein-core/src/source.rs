@@ -105,6 +105,27 @@ impl HookInfo {
     pub fn new(id: impl Into<String>, source: Source) -> Self {
         Self { id: id.into(), source, declares_rewrites: false, on_failure: None, on_timeout: None }
     }
+
+    /// The same, declaring that it rewrites.
+    #[must_use]
+    pub fn rewrites(mut self) -> Self {
+        self.declares_rewrites = true;
+        self
+    }
+
+    /// The same with this done when it fails.
+    #[must_use]
+    pub fn on_failure(mut self, effect: Effect) -> Self {
+        self.on_failure = Some(effect);
+        self
+    }
+
+    /// The same with this done when it takes too long.
+    #[must_use]
+    pub fn on_timeout(mut self, effect: Effect) -> Self {
+        self.on_timeout = Some(effect);
+        self
+    }
 }
 
 /// ``hook `ID` (FILE:LINE)``.

@@ -23,11 +23,15 @@ use std::time::Duration;
 
 use crate::decision::Decision;
 use crate::event::Event;
+use crate::hook::Hook;
 use crate::json::RawJson;
 use crate::kind::EventKind;
 use crate::matcher::{Grammar, Matcher};
 use crate::opinion::Opinion;
+use crate::payload::ToolCall;
 use crate::runner::{Fire, HandlerError, Runner, RunnerBuilder};
+use crate::select::HookSet;
+use crate::source::{HookInfo, Scope, Source};
 use crate::verdict::Verdict;
 
 /// What a scripted handler returns.
@@ -251,6 +255,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+#[doc(hidden)]
 /// Reads bytes as an event and, if they are one, writes and reads it again. For fuzzing: must not panic, whatever the
 /// bytes.
 pub fn exercise_event(bytes: &[u8]) {
@@ -263,6 +268,7 @@ pub fn exercise_event(bytes: &[u8]) {
     let _ = Runner::new().fire(&event);
 }
 
+#[doc(hidden)]
 /// Compiles bytes as a pattern in every grammar and compares it with more of them. For fuzzing: must not panic,
 /// whatever the bytes.
 pub fn exercise_matcher(bytes: &[u8]) {
@@ -272,7 +278,11 @@ pub fn exercise_matcher(bytes: &[u8]) {
         [Grammar::NAMES_OR_SEARCH, Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB, Grammar::EXACT]
     {
         if let Ok(matcher) = Matcher::compile(&grammar, Some(pattern)) {
-            let _ = matcher.matches(subject);
+            let hook = Hook::new(HookInfo::new("fuzz", Source::of(Scope::Code)), EventKind::PreToolUse);
+            let hooks = HookSet::new(vec![hook.matching(matcher)]);
+            let event = Event::pre_tool_use(ToolCall::new(subject, RawJson::default()));
+            let by_looking = hooks.explain(&event).chosen().count();
+            assert_eq!(hooks.select(&event).count(), by_looking, "the index chooses otherwise");
         }
     }
 }

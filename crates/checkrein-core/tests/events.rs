@@ -71,10 +71,10 @@ fn what_is_required_is_required_and_says_so() {
         ("[]", "an event is a JSON object, not an array (line 1 column 1)"),
         ("{}", "the event lacks `event`, a string (line 1 column 1)"),
         (r#"{"event": 7}"#, "`event` should be a string, but is a number (line 1 column 11)"),
-        (r#"{"event": "Stop"}"#, "unknown event `Stop`, did you mean `stop`? (line 1 column 1)"),
+        (r#"{"event": "Stop"}"#, "unknown event `Stop`, did you mean `stop`? (line 1 column 11)"),
         (
             r#"{"event": "a\u0000b"}"#,
-            r#"the event name "a\0b" has '\0' at byte 1, which no name may have (line 1 column 1)"#,
+            r#"the event name "a\0b" has '\0' at byte 1, which no name may have (line 1 column 11)"#,
         ),
         (r#"{"event": "prompt_submit"}"#, "the event lacks `prompt`, a string (line 1 column 1)"),
         (
@@ -157,7 +157,7 @@ fn fields_are_found_by_name() {
 #[test]
 fn custom_events_are_read_by_hosts_that_know_them() {
     let kind = CustomKind::new("pre_deploy", Contract::observe().rewrites([Target::Input])).unwrap();
-    let text = r#"{"event":"pre_deploy","input":{"to":"prod"},"session_id":"s"}"#;
+    let text = r#"{"event":"pre_deploy","session_id":"s","input":{"to":"prod"}}"#;
     assert!(Event::from_json(text).is_err());
     let known = EventKind::Custom(kind.clone());
     let event =
@@ -166,4 +166,43 @@ fn custom_events_are_read_by_hosts_that_know_them() {
     assert_eq!(event, Event::custom(payload).within(Envelope::new().session_id("s")));
     assert_eq!(event.original(Target::Input).unwrap().as_str(), r#"{"to":"prod"}"#);
     assert_eq!(event.to_json(), text);
+}
+
+#[test]
+fn no_field_is_ever_written_twice() {
+    let mut event = Event::pre_tool_use(ToolCall::new("Bash", RawJson::default()));
+    event.envelope.extra.insert("tool_name".to_owned(), RawJson::string("Read"));
+    event.envelope.extra.insert("event".to_owned(), RawJson::string("stop"));
+    assert_eq!(event.to_json(), r#"{"event":"pre_tool_use","tool_name":"Bash","tool_input":null}"#);
+    let kind = CustomKind::new("pre_deploy", Contract::observe()).unwrap();
+    let payload =
+        CustomPayload::new(kind).field("event", RawJson::string("stop")).field("session_id", RawJson::string("x"));
+    let event = Event::custom(payload).within(Envelope::new().session_id("s"));
+    assert_eq!(event.to_json(), r#"{"event":"pre_deploy","session_id":"s"}"#);
+    let mut info = checkrein_core::payload::PluginInfo::new("n");
+    info.more.insert("name".to_owned(), RawJson::string("m"));
+    let event = Event::pre_plugin_install(checkrein_core::payload::Plugin::new(info));
+    assert_eq!(event.to_json(), r#"{"event":"pre_plugin_install","plugin":{"name":"n"}}"#);
+}
+
+#[test]
+fn null_is_a_value_where_any_json_is() {
+    let text = r#"{"event":"post_tool_use","tool_name":"T","tool_input":null,"tool_response":null}"#;
+    assert_eq!(Event::from_json(text).unwrap().to_json(), text);
+}
+
+#[test]
+fn the_deepest_value_survives_in_an_event() {
+    let depth = checkrein_core::MAX_DEPTH;
+    let input: RawJson = ("[".repeat(depth) + &"]".repeat(depth)).parse().unwrap();
+    let event = Event::pre_tool_use(ToolCall::new("T", input));
+    assert_eq!(Event::from_json(&event.to_json()).unwrap(), event);
+    assert!(serde_json::to_string(&event).is_ok());
+}
+
+#[test]
+fn a_custom_subject_may_be_a_number() {
+    let kind = CustomKind::new("port_open", Contract::observe().matched_on("port")).unwrap();
+    let event = Event::custom(CustomPayload::new(kind).field("port", "8080".parse().unwrap()));
+    assert_eq!(event.subject().as_deref(), Some("8080"));
 }

@@ -234,7 +234,7 @@ fn a_block_counts_where_something_can_still_be_refused_and_is_logged_elsewhere()
             assert_eq!(verdict.decision(), Decision::NoOpinion, "{kind}");
             let [line] = &recorder.log()[..] else { panic!("{kind}: one line") };
             assert!(line.starts_with(&format!("{kind}: hook `blocks` (")), "{line}");
-            assert!(line.ends_with(&format!("said deny, but at {kind} nothing is left to stop; ignored")), "{line}");
+            assert!(line.contains(&format!("said deny, but at {kind} ")) && line.ends_with("; ignored"), "{line}");
             assert_eq!(count.load(Ordering::SeqCst), 1, "ignored means that the chain goes on");
         }
     }
@@ -489,6 +489,7 @@ fn custom_kinds_fire_too() {
     assert_eq!(runner.fire(&event).reason(), Some("frozen"));
     assert!(runner.has(&kind) && runner.remove(&registration));
     assert_eq!(runner.fire(&event).decision(), Decision::NoOpinion);
+    assert!(!runner.has(&kind), "nobody is left");
 }
 
 #[test]
@@ -512,4 +513,87 @@ fn a_recorded_fire_tells_what_became_of_each_handler() {
     );
     let text = serde_json::to_string(&record).unwrap();
     assert_eq!(serde_json::from_str::<checkrein_core::Record>(&text).unwrap(), record);
+}
+
+#[test]
+fn an_allow_ends_nothing() {
+    let runner = Runner::new();
+    runner.on(EventKind::PreToolUse, "eager", testing::allow());
+    runner.on(EventKind::PreToolUse, "guard", testing::deny("no"));
+    assert_eq!(runner.fire(&tool_call()).reason(), Some("no"));
+}
+
+#[test]
+fn who_allows_a_rewrite_that_cannot_be_made_has_not_allowed_the_original() {
+    let runner = Runner::builder().discard_log().build();
+    let unmergeable = checkrein_core::Rewrite::merge(Target::Input, json("[]"));
+    runner.on(EventKind::PreToolUse, "h", testing::answer(Opinion::allow().with_rewrite(unmergeable)));
+    let (verdict, record) = runner.fire_recorded(&tool_call());
+    assert_eq!(verdict.decision(), Decision::NoOpinion);
+    assert_eq!(record.hooks[0].outcome, HookOutcome::Failure, "the record says what the verdict says");
+    assert_eq!(record.hooks[0].failure, Some(FailureKind::Schema));
+}
+
+#[test]
+fn all_rewrites_of_one_answer_count() {
+    let runner = Runner::new();
+    let merge = |patch| checkrein_core::Rewrite::merge(Target::Input, json(patch));
+    let opinion = Opinion::none().with_rewrite(merge(r#"{"a":1}"#)).with_rewrite(merge(r#"{"b":2}"#));
+    runner.on(EventKind::PreToolUse, "h", testing::answer(opinion));
+    let verdict = runner.fire(&tool_call());
+    assert_eq!(verdict.effective_input().unwrap().as_str(), r#"{"command":"ls","a":1,"b":2}"#);
+}
+
+#[test]
+fn a_registration_is_good_for_its_own_runner_only() {
+    let (one, other) = (Runner::new(), Runner::new());
+    let registration = one.on(EventKind::PreToolUse, "h", testing::go_on());
+    other.on(EventKind::PreToolUse, "guard", testing::deny("no"));
+    assert!(!other.remove(&registration));
+    assert!(other.fire(&tool_call()).is_block());
+}
+
+#[test]
+fn callbacks_can_rewrite_under_other_rules_and_say_how_they_fail() {
+    let runner = Runner::builder().discard_log().rules(checkrein_core::Rules::NATIVE).build();
+    runner.on(EventKind::PromptSubmit, "rewrites", testing::modify_prompt("x"));
+    let verdict = runner.fire(&Event::prompt_submit(Prompt::new("y")));
+    assert_eq!(verdict.effective_prompt().as_deref(), Some("x"));
+    let info =
+        checkrein_core::HookInfo::new("asks", checkrein_core::Source::here()).on_failure(checkrein_core::Effect::Ask);
+    runner.on_with(EventKind::PreToolUse, info, testing::fail("x"));
+    assert_eq!(runner.fire(&tool_call()).decision(), Decision::Ask);
+}
+
+#[test]
+fn a_decision_of_the_last_handler_stands_even_if_the_host_has_given_up() {
+    let runner = Runner::builder().rules(checkrein_core::Rules::NATIVE).build();
+    let cancel = CancelToken::new();
+    let cancels = cancel.clone();
+    runner.on(EventKind::PreToolUse, "h", move |_| {
+        cancels.cancel();
+        Opinion::deny("no")
+    });
+    let verdict = runner.fire_until(&tool_call(), &cancel);
+    assert!(verdict.is_block() && !verdict.is_cancelled());
+}
+
+#[test]
+fn a_handler_that_panics_when_it_goes_is_survived() {
+    struct Bomb(Arc<Mutex<Option<checkrein_core::runner::Registration>>>, Runner);
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("gone");
+        }
+    }
+    let runner = Runner::new();
+    let own = Arc::new(Mutex::new(None));
+    let bomb = Bomb(Arc::clone(&own), runner.clone());
+    *own.lock().unwrap() = Some(runner.on(EventKind::Stop, "bomb", move |_| {
+        if let Some(registration) = bomb.0.lock().unwrap().take() {
+            bomb.1.remove(&registration);
+        }
+    }));
+    runner.fire(&Event::stop(Stop::new()));
+    assert!(!runner.has(&EventKind::Stop));
 }

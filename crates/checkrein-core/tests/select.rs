@@ -95,6 +95,33 @@ fn a_plan_says_of_every_hook_why() {
 }
 
 #[test]
+fn a_twin_that_cannot_run_does_not_stand_in_for_one_that_can() {
+    let twin = |id: &str| hook(id, "*").identified_by("sh guard.sh");
+    let hooks = HookSet::new(vec![twin("project").in_state(HookState::Untrusted).in_order(-1), twin("user")]);
+    let event = tool("Bash");
+    assert_eq!(chosen(&hooks, &event), ["user"]);
+    let why: Vec<_> = hooks.explain(&event).entries.iter().map(|entry| entry.why_not.clone()).collect();
+    assert_eq!(why, [Some(WhyNot::DuplicateOf { id: "user".to_owned() }), None]);
+    let never = Condition::new("never", |_| false);
+    let hooks = HookSet::new(vec![twin("conditional").when(never), twin("plain")]);
+    assert_eq!(chosen(&hooks, &event), ["plain"]);
+    let panics = Condition::new("panics", |_| panic!("oh"));
+    let hooks = HookSet::new(vec![hook("guard", "*").when(panics)]);
+    assert_eq!(chosen(&hooks, &event), ["guard"], "better too often than not at all");
+}
+
+#[test]
+fn long_subjects_and_long_lists_stay_cheap() {
+    let hooks = HookSet::new((0..100).map(|n| hook(&n.to_string(), &format!("a[xyz]{n}"))).collect());
+    assert_eq!(chosen(&hooks, &tool(&"a".repeat(1 << 20))), [""; 0]);
+    let names: Vec<_> = (0..2000).map(|n| format!("n{n}")).collect();
+    let mut many: Vec<_> = (0..400).map(|n| hook(&n.to_string(), "*")).collect();
+    many.push(hook("listed", &names.join("|")));
+    let hooks = HookSet::new(many);
+    assert_eq!(chosen(&hooks, &tool("n7")).len(), 401);
+}
+
+#[test]
 fn order_moves_hooks_and_keeps_the_rest_as_given() {
     let mut late = hook("late", "*");
     late.order = 10;
@@ -157,7 +184,7 @@ fn a_thousand_hooks_and_names_stay_right_when_the_memory_is_full() {
 proptest! {
     #[test]
     fn the_index_chooses_what_looking_at_each_would(
-        patterns in prop::collection::vec(("[ab|*.^$+(),]{0,5}", 0_u8..5, prop::option::of(0_u8..3)), 0..12),
+        patterns in prop::collection::vec(("[ab|*.^$+?{}0(),]{0,6}", 0_u8..5, prop::option::of(0_u8..3)), 0..12),
         names in prop::collection::vec("[ab.]{0,4}", 1..8),
     ) {
         let grammars = [

@@ -130,7 +130,7 @@ fn what_the_event_has_no_use_for_is_a_warning() {
         (
             &tool_call("{}"),
             Opinion::rewrite_prompt("x"),
-            "failed (schema: rewrote the prompt, which pre_tool_use does not allow); denied, the hook fails closed",
+            "failed (schema: rewrote the prompt, which pre_tool_use does not allow); the hook fails closed",
         ),
     ] {
         let verdict = settled(&Rules::NATIVE, event, &[Ok(opinion)]);
@@ -185,12 +185,7 @@ fn failures_do_what_the_table_says_unless_the_hook_says_otherwise() {
         assert!(verdict.warnings()[0].to_string().starts_with("hook `h0` (hooks.json:7): failed ("), "{row}");
     }
     let verdict = settled(&Rules::NATIVE, &gate, &[Err(Failure::new(FailureKind::Timeout, "took 5 s"))]);
-    assert_eq!(
-        verdict.reason(),
-        Some(
-            "hook `h0` (hooks.json:7) failed (timeout: took 5 s); denied, the hook fails closed, see `checkrein check`"
-        )
-    );
+    assert_eq!(verdict.reason(), Some("hook `h0` (hooks.json:7) failed (timeout: took 5 s); the hook fails closed"));
     let forced = Failure::new(FailureKind::Untrusted, "never approved").with_effect(Effect::Open);
     assert_eq!(settled(&Rules::NATIVE, &gate, &[Err(forced)]).decision(), NoOpinion);
     let asks = Rules::NATIVE.failures(FailureTable::native().at_gates(FailureKind::Parse, Effect::Ask));
@@ -292,9 +287,20 @@ fn rewrites_chain_compose_or_conflict() {
         assert_eq!(input_after(rules, input, &replies), expected, "{:?} {replies:?}", rules.order);
     }
     let verdict = settled(&side_by_side, &tool_call(input), &[merge(r#"{"a":5}"#), merge(r#"{"a":6}"#)]);
-    let (who, failure) = verdict.failures().next().unwrap();
-    assert_eq!((who.id.as_str(), failure.kind), ("h1", FailureKind::Conflict));
-    assert_eq!(failure.message, "gives the input's field `a` another value than hook `h0` (hooks.json:7) does");
+    let conflicts: Vec<_> = verdict.failures().map(|(who, failure)| (who.id.as_str(), failure.to_string())).collect();
+    assert_eq!(
+        conflicts,
+        [
+            (
+                "h0",
+                "conflict: rewrites the input's field `a` in another way than hook `h1` (hooks.json:7) does".to_owned()
+            ),
+            (
+                "h1",
+                "conflict: rewrites the input's field `a` in another way than hook `h0` (hooks.json:7) does".to_owned()
+            ),
+        ]
+    );
 }
 
 #[test]
@@ -325,6 +331,80 @@ fn the_next_hook_sees_what_the_one_before_made_of_it() {
     assert_eq!(settlement.current(Target::Prompt), None);
     let _ = settlement.push(0, &hook(0), &Opinion::rewrite_prompt("two"));
     assert_eq!(settlement.current(Target::Prompt).unwrap().as_text().unwrap(), "two");
+}
+
+#[test]
+fn a_conflict_is_judged_by_the_strictest_of_those_in_it() {
+    let event = tool_call(r#"{"command":"curl evil"}"#);
+    let rules = Rules::NATIVE.order(RunOrder::Parallel);
+    let guard = Arc::new(HookInfo::new("guard", Source::here()));
+    let cosmetic = Arc::new(HookInfo::new("cosmetic", Source::here()).on_failure(Effect::Open));
+    let safe = Opinion::rewrite_input(json(r#"{"command":"echo safe"}"#));
+    let pretty = Opinion::rewrite_input(json(r#"{"command":"curl -s evil"}"#)).with_decision(Allow);
+    for order in [[(&guard, &safe), (&cosmetic, &pretty)], [(&cosmetic, &pretty), (&guard, &safe)]] {
+        let outcomes = order.map(|(hook, opinion)| Outcome { hook, result: Ok(opinion) });
+        assert_eq!(settle(&rules, &event, &outcomes).decision(), Deny);
+    }
+}
+
+#[test]
+fn an_opinion_with_a_refused_rewrite_is_a_failure_but_for_its_deny() {
+    let refused = |decision| Ok(Opinion::rewrite_prompt("x").with_decision(decision).with_reason("own"));
+    for rules in [Rules::NATIVE, Rules::NATIVE.settle(Settle::LastWriter), Rules::NATIVE.settle(Settle::FirstDecision)]
+    {
+        for (decision, expected) in [(Allow, Deny), (Ask, Deny), (Deny, Deny), (Halt, Halt)] {
+            let verdict = settled(&rules, &tool_call("{}"), &[refused(decision)]);
+            assert_eq!(verdict.decision(), expected, "{decision}");
+        }
+    }
+    let exact = Rules::NATIVE.settle(Settle::LastWriter).compat(Compat::Exact);
+    assert_eq!(settled(&exact, &tool_call("{}"), &[refused(Allow)]).decision(), Deny);
+    // It ends chains as the failure that it is.
+    for end in [ChainEnd::FirstBlock, ChainEnd::FirstDecision, ChainEnd::FirstBlockOrFailure] {
+        let event = tool_call("{}");
+        let rules = Rules::NATIVE.chain_end(end);
+        let step = Settlement::new(&rules, &event).push(0, &hook(0), &Opinion::rewrite_prompt("x"));
+        assert_eq!(step, Step::End, "{end:?}");
+    }
+}
+
+#[test]
+fn a_hook_that_closes_or_asks_when_it_fails_does_so_under_every_rule() {
+    let failure = || Err(Failure::new(FailureKind::Timeout, "x"));
+    let mut asks = HookInfo::new("asks", Source::here());
+    asks.on_failure = Some(Effect::Ask);
+    for settle_by in [Settle::FirstDecision, Settle::AnyDenyElseLastAllow, Settle::AnyBlock, Settle::LastWriter] {
+        let rules = Rules::NATIVE.settle(settle_by);
+        let closed = settled(&rules, &tool_call("{}"), &[Ok(Opinion::allow()), failure(), Ok(Opinion::allow())]);
+        assert_eq!(closed.decision(), Deny, "{settle_by:?}");
+        let event = tool_call("{}");
+        let mut settlement = Settlement::new(&rules, &event);
+        let _ = settlement.push_failure(0, &Arc::new(asks.clone()), &Failure::new(FailureKind::Exit, "x"));
+        let _ = settlement.push(1, &hook(1), &Opinion::allow());
+        assert_eq!(settlement.finish().decision(), Ask, "{settle_by:?}");
+    }
+}
+
+#[test]
+fn two_rewrites_of_one_opinion_are_one() {
+    let rules = Rules::NATIVE.order(RunOrder::Parallel);
+    let twice = |one: &str, other: &str| {
+        let merge = |patch: &str| Rewrite::merge(Target::Input, json(patch));
+        Ok(Opinion::none().with_rewrite(merge(one)).with_rewrite(merge(other)))
+    };
+    let (decision, input) = input_after(&rules, "{}", &[twice(r#"{"a":1}"#, r#"{"a":2}"#), merge(r#"{"b":3}"#)]);
+    assert_eq!((decision, input.as_deref()), (NoOpinion, Some(r#"{"a":2,"b":3}"#)));
+}
+
+#[test]
+fn a_conflict_over_many_fields_is_one_conflict() {
+    let object = |value: u32| {
+        let fields: Vec<_> = (0..1000).map(|n| format!("\"k{n}\":{value}")).collect();
+        Ok(Opinion::rewrite_input(json(&format!("{{{}}}", fields.join(",")))))
+    };
+    let verdict = settled(&Rules::NATIVE.order(RunOrder::Parallel), &tool_call("{}"), &[object(1), object(2)]);
+    assert_eq!(verdict.failures().count(), 2, "one for each of the two");
+    assert!(verdict.warnings()[0].text.contains("fields `k0`, `k1`, `k2` and 997 more"), "{}", verdict.warnings()[0]);
 }
 
 // What must hold whatever the opinions.
@@ -436,16 +516,36 @@ proptest! {
     }
 
     #[test]
-    fn adding_a_hook_never_weakens_a_deny(
+    fn a_deny_that_was_said_stands_whatever_else_is(
         mut replies in prop::collection::vec(any_reply(), 0..6),
-        more in any_reply(),
+        said in prop::sample::select(&[Deny, Halt][..]),
         at in 0_usize..6,
     ) {
-        let event = tool_call(r#"{"a":0}"#);
-        let before = settled(&Rules::NATIVE, &event, &replies).decision();
-        replies.insert(at.min(replies.len()), more);
-        let after = settled(&Rules::NATIVE, &event, &replies).decision();
-        prop_assert!(after >= before, "{before} became {after}");
+        replies.insert(at.min(replies.len()), Ok(Opinion::of(said)));
+        for order in [RunOrder::Phased, RunOrder::Parallel, RunOrder::Pipeline, RunOrder::Sequential] {
+            let verdict = settled(&Rules::NATIVE.order(order), &tool_call(r#"{"a":0}"#), &replies);
+            prop_assert!(verdict.decision() >= said);
+        }
+    }
+
+    /// Without rewrites: with them, a hook that changes what the next one sees may well mend what was wrong with it.
+    #[test]
+    fn adding_a_hook_never_weakens_a_verdict(
+        decisions in prop::collection::vec((any_decision(), prop::option::of(prop::sample::select(FailureKind::ALL))), 1..6),
+        at in 0_usize..6,
+    ) {
+        let mut replies: Vec<_> = decisions
+            .into_iter()
+            .map(|(decision, failure)| match failure.filter(|kind| *kind != FailureKind::Cancelled) {
+                Some(kind) => Err(Failure::new(kind, "x")),
+                None => Ok(Opinion::of(decision)),
+            })
+            .collect();
+        let event = tool_call("{}");
+        let with = settled(&Rules::NATIVE, &event, &replies).decision();
+        let _ = replies.remove(at.min(replies.len() - 1));
+        let without = settled(&Rules::NATIVE, &event, &replies).decision();
+        prop_assert!(with >= without, "{without} became {with}");
     }
 
     #[test]

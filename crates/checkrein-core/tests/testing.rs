@@ -90,7 +90,7 @@ fn fuzz_targets_survive_a_short_run() {
         state ^= state << 17;
         state as usize
     };
-    for round in 0..5_000 {
+    for round in 0..1_500 {
         let mut bytes = seeds[round % seeds.len()].to_vec();
         for _ in 0..random() % 8 {
             let at = random() % (bytes.len() + 1);

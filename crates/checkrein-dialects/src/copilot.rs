@@ -16,7 +16,7 @@ pub static DIALECT: Dialect = Dialect {
         EventName { name: "permissionRequest", kind: EventKind::PermissionRequest },
         EventName { name: "postToolUse", kind: EventKind::PostToolUse },
         EventName { name: "postToolUseFailure", kind: EventKind::PostToolFailure },
-        EventName { name: "preMcpToolCall", kind: EventKind::PreMcp },
+        EventName { name: "preMcpToolCall", kind: EventKind::McpRequest },
         EventName { name: "notification", kind: EventKind::Notification },
         EventName { name: "agentStop", kind: EventKind::Stop },
         EventName { name: "errorOccurred", kind: EventKind::Error },

@@ -14,6 +14,8 @@ pub static DIALECT: Dialect = Dialect {
         EventName { name: "command.execute.before", kind: EventKind::PromptExpansion },
         EventName { name: "chat.params", kind: EventKind::BeforeModel },
         EventName { name: "chat.headers", kind: EventKind::BeforeModel },
+        EventName { name: "experimental.chat.messages.transform", kind: EventKind::BeforeModel },
+        EventName { name: "experimental.chat.system.transform", kind: EventKind::BeforeModel },
         EventName { name: "tool.execute.before", kind: EventKind::PreToolUse },
         EventName { name: "tool.execute.after", kind: EventKind::PostToolUse },
         EventName { name: "shell.env", kind: EventKind::ShellEnvironment },

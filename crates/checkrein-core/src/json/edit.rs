@@ -1,9 +1,9 @@
-//! Changing fields of an object while the rest of its text stays as it is.
+//! Changing fields of an object while the values of all others stay as they are.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{Entries, RawJson};
+use super::{Entries, Entry, RawJson};
 
 /// What happened to one field of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,25 +38,37 @@ pub(crate) fn merge_shallow(base: &RawJson, patch: &RawJson) -> Option<RawJson> 
 }
 
 /// What was done to `before` to make it `after`, field by field. `None` unless both are objects.
+#[cfg(test)]
 pub(crate) fn changes_between(before: &RawJson, after: &RawJson) -> Option<Vec<(String, Change)>> {
-    let old: BTreeMap<Cow<'_, str>, &str> = by_key(before)?;
-    let new: BTreeMap<Cow<'_, str>, &str> = by_key(after)?;
-    let set = after
-        .entries()?
-        .filter(|entry| old.get(&entry.key()).is_none_or(|value| !super::equal::equal(value, entry.value())))
-        .map(|entry| {
-            let value = RawJson::from_checked(entry.value());
-            (entry.key().into_owned(), Change::Set(value))
-        });
-    let removed = before
-        .entries()?
-        .filter(|entry| !new.contains_key(&entry.key()))
-        .map(|entry| (entry.key().into_owned(), Change::Removed));
-    Some(set.chain(removed).collect())
+    Fields::of(before)?.changes_to(after)
 }
 
-fn by_key(object: &RawJson) -> Option<BTreeMap<Cow<'_, str>, &str>> {
-    Some(object.entries()?.map(|entry| (entry.key(), entry.value())).collect())
+/// The fields of an object, by key: made once to compare many others with it.
+pub(crate) struct Fields<'a>(BTreeMap<Cow<'a, str>, &'a str>);
+
+impl<'a> Fields<'a> {
+    pub(crate) fn of(object: &'a RawJson) -> Option<Self> {
+        Some(Self(object.entries()?.map(|entry| (entry.key(), entry.value())).collect()))
+    }
+
+    pub(crate) fn changes_to(&self, after: &RawJson) -> Option<Vec<(String, Change)>> {
+        let new = Fields::of(after)?;
+        let removed = self.0.keys().filter(|key| !new.0.contains_key(*key));
+        let removed: Vec<_> = removed.map(|key| (key.clone().into_owned(), Change::Removed)).collect();
+        let set = after.entries()?.filter_map(|entry| self.change(&entry));
+        Some(set.chain(removed).collect())
+    }
+
+    /// What laying the fields of `patch` over these would change.
+    pub(crate) fn changes_by(&self, patch: &RawJson) -> Option<Vec<(String, Change)>> {
+        Some(patch.entries()?.filter_map(|entry| self.change(&entry)).collect())
+    }
+
+    fn change(&self, entry: &Entry<'_>) -> Option<(String, Change)> {
+        let key = entry.key();
+        let same = self.0.get(&key).is_some_and(|value| super::equal::equal(value, entry.value()));
+        (!same).then(|| (key.into_owned(), Change::Set(RawJson::from_checked(entry.value()))))
+    }
 }
 
 /// `base` with the changes made. Fields keep their order; new ones come last. `None` if `base` is no object.

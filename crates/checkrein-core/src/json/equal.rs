@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use super::object::Entries;
 use super::scan::{skip_space, skip_value};
-use super::text::decode_string;
+use super::text::decode_exactly;
 
 /// Whether two valid JSON texts say the same: white space, the order of keys and the spelling of strings do
 /// not count, the spelling of numbers does (`1` and `1.0` may be different things to a tool).
@@ -12,7 +12,7 @@ pub(super) fn equal(left: &str, right: &str) -> bool {
         return true;
     }
     match (left.as_bytes().first(), right.as_bytes().first()) {
-        (Some(b'"'), Some(b'"')) => decode_string(left) == decode_string(right),
+        (Some(b'"'), Some(b'"')) => decode_exactly(left) == decode_exactly(right),
         (Some(b'['), Some(b'[')) => {
             let (mut left, mut right) = (Items::of(left), Items::of(right));
             loop {
@@ -32,21 +32,26 @@ pub(super) fn equal(left: &str, right: &str) -> bool {
     }
 }
 
-fn sorted_entries(object: &str) -> Vec<(Cow<'_, str>, &str)> {
-    let mut entries: Vec<_> =
-        Entries::of(object).into_iter().flatten().map(|entry| (entry.key(), entry.value())).collect();
+fn sorted_entries(object: &str) -> Vec<(Cow<'_, [u8]>, &str)> {
+    let mut entries: Vec<_> = Entries::of(object)
+        .into_iter()
+        .flatten()
+        .map(|entry| (decode_exactly(entry.raw_key()), entry.value()))
+        .collect();
     entries.sort_unstable();
     entries
 }
 
-/// The elements of an array.
-struct Items<'a> {
+/// The elements of a JSON array, as they stand in the text. Made by [`RawJson::items`](super::RawJson::items).
+#[derive(Debug, Clone)]
+pub struct Items<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Items<'a> {
-    fn of(text: &'a str) -> Self {
+    /// `text` must be a valid JSON array without white space around it.
+    pub(super) fn of(text: &'a str) -> Self {
         Self { text, at: 1 }
     }
 }

@@ -16,12 +16,18 @@ mod raw;
 mod scan;
 mod text;
 
-pub(crate) use edit::{Change, changes_between, merge_shallow, with_changes};
+#[cfg(test)]
+pub(crate) use edit::changes_between;
+pub(crate) use edit::{Change, Fields, merge_shallow, with_changes};
+pub use equal::Items;
 pub use error::{JsonError, JsonErrorKind, Location};
 pub use object::{Entries, Entry};
-pub(crate) use raw::type_of;
 pub use raw::{JsonType, RawJson};
+pub(crate) use raw::{type_of, utf8};
 pub(crate) use text::{decode_string, write_string};
 
 /// How deep arrays and objects may nest. Deeper text is refused with [`JsonErrorKind::TooDeep`].
 pub const MAX_DEPTH: usize = 128;
+
+/// An event may wrap a value in a few levels of its own.
+pub(crate) const MAX_EVENT_DEPTH: usize = MAX_DEPTH + 8;

@@ -8,11 +8,12 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::equal::equal;
+use super::equal::{Items, equal};
 use super::error::{JsonError, JsonErrorKind};
 use super::object::Entries;
 use super::scan::{skip_space, validate};
 use super::text::{decode_string, write_string};
+use super::{MAX_DEPTH, MAX_EVENT_DEPTH};
 
 /// A JSON value that keeps its text. Cheap to clone.
 ///
@@ -64,8 +65,14 @@ impl RawJson {
     /// object with the same key twice.
     pub fn parse(text: impl Into<Arc<str>>) -> Result<Self, JsonError> {
         let text = text.into();
-        validate(&text)?;
+        validate(&text, MAX_DEPTH)?;
         Ok(Self(text))
+    }
+
+    /// The text of a whole event, which may be a little deeper.
+    pub(crate) fn parse_event(text: &str) -> Result<Self, JsonError> {
+        validate(text, MAX_EVENT_DEPTH)?;
+        Ok(Self(text.into()))
     }
 
     /// As [`parse`](Self::parse), from bytes that may not be UTF-8.
@@ -73,9 +80,7 @@ impl RawJson {
     /// # Errors
     /// As [`parse`](Self::parse), and bytes that are not UTF-8.
     pub fn parse_bytes(bytes: &[u8]) -> Result<Self, JsonError> {
-        let text = str::from_utf8(bytes)
-            .map_err(|error| JsonError::new(JsonErrorKind::NotUtf8, bytes, error.valid_up_to()))?;
-        Self::parse(text)
+        Self::parse(utf8(bytes)?)
     }
 
     /// The JSON form of a Rust value.
@@ -99,7 +104,7 @@ impl RawJson {
 
     /// Part of a text that has been checked before.
     pub(crate) fn from_checked(text: &str) -> Self {
-        debug_assert!(validate(text).is_ok(), "not JSON: {text}");
+        debug_assert!(validate(text, MAX_EVENT_DEPTH).is_ok(), "not JSON: {text}");
         Self(text.into())
     }
 
@@ -118,6 +123,16 @@ impl RawJson {
         Entries::of(&self.0)
     }
 
+    /// The elements, if this is an array.
+    pub fn items(&self) -> Option<Items<'_>> {
+        (self.json_type() == JsonType::Array).then(|| Items::of(self.0.trim_ascii()))
+    }
+
+    /// Yes or no, if this is a boolean.
+    pub fn as_bool(&self) -> Option<bool> {
+        self.0.trim_ascii().parse().ok()
+    }
+
     /// One field, if this is an object that has it.
     pub fn field(&self, key: &str) -> Option<RawJson> {
         let entry = self.entries()?.find(|entry| entry.key() == key)?;
@@ -129,7 +144,8 @@ impl RawJson {
         (self.json_type() == JsonType::String).then(|| decode_string(self.0.trim_ascii()))
     }
 
-    /// Reads the value into a Rust type. The text that is carried on stays as it is.
+    /// Reads the value into a Rust type. The text that is carried on stays as it is; the Rust type may keep less of it
+    /// (`serde_json::Value` turns integers beyond 64 bits into floats).
     ///
     /// # Errors
     /// What `serde_json` says if the value does not fit.
@@ -142,6 +158,10 @@ impl RawJson {
     pub fn says_the_same_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || equal(&self.0, &other.0)
     }
+}
+
+pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, JsonError> {
+    str::from_utf8(bytes).map_err(|error| JsonError::new(JsonErrorKind::NotUtf8, bytes, error.valid_up_to()))
 }
 
 pub(crate) fn type_of(text: &str) -> JsonType {
@@ -202,7 +222,7 @@ impl<'de> Deserialize<'de> for RawJson {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::{MAX_DEPTH, changes_between, merge_shallow, with_changes};
+    use crate::json::{changes_between, merge_shallow, with_changes};
     use proptest::prelude::*;
 
     fn json(text: &str) -> RawJson {
@@ -259,6 +279,12 @@ mod tests {
     }
 
     #[test]
+    fn different_halves_of_surrogate_pairs_are_different_keys() {
+        assert!(r#"{"\ud800":1,"\udbff":2}"#.parse::<RawJson>().is_ok());
+        assert!(matches!(kind_of(r#"{"\ud800":1,"\uD800":2}"#), JsonErrorKind::DuplicateKey { .. }));
+    }
+
+    #[test]
     fn depth_is_limited() {
         let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
         assert!(nested(MAX_DEPTH).parse::<RawJson>().is_ok());
@@ -287,6 +313,9 @@ mod tests {
         assert_eq!(value.field("").unwrap().json_type(), JsonType::Null);
         assert!(value.field("c").is_none());
         assert!(json("[1]").field("0").is_none());
+        let items: Vec<_> = json(" [1, [2], {\"a\": 3}] ").items().unwrap().map(str::to_owned).collect();
+        assert_eq!(items, ["1", "[2]", "{\"a\": 3}"]);
+        assert_eq!((json(" true ").as_bool(), json("1").as_bool()), (Some(true), None));
         assert_eq!(json(r#""\ud800x""#).as_text().unwrap(), "\u{fffd}x");
     }
 
@@ -313,6 +342,8 @@ mod tests {
             ("[1]", "[1,1]", false),
             (r#"{"a":1}"#, r#"{"a":1,"b":2}"#, false),
             ("null", "false", false),
+            (r#""\ud800""#, r#""\udfff""#, false),
+            (r#"{"\ud800":1}"#, r#"{"\udbff":1}"#, false),
         ] {
             assert_eq!(json(left).says_the_same_as(&json(right)), same, "{left} {right}");
         }
@@ -379,7 +410,7 @@ mod tests {
             if let Some(changes) = changes_between(&before, &after) {
                 let result = with_changes(&before, &changes).unwrap();
                 prop_assert!(result.says_the_same_as(&after), "{} is not {}", result, after);
-                prop_assert!(validate(result.as_str()).is_ok());
+                prop_assert!(validate(result.as_str(), MAX_DEPTH).is_ok());
             }
         }
     }

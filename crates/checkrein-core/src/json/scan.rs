@@ -6,13 +6,12 @@
 
 use std::borrow::Cow;
 
-use super::MAX_DEPTH;
 use super::error::{JsonError, JsonErrorKind};
-use super::text::decode_string;
+use super::text::decode_exactly;
 
 /// Checks that `text` is exactly one JSON value, with white space around it at most.
-pub(super) fn validate(text: &str) -> Result<(), JsonError> {
-    Validator { text, bytes: text.as_bytes(), at: 0, open: Vec::new(), keys: Vec::new() }.run()
+pub(super) fn validate(text: &str, max_depth: usize) -> Result<(), JsonError> {
+    Validator { max_depth, text, bytes: text.as_bytes(), at: 0, open: Vec::new(), keys: Vec::new() }.run()
 }
 
 /// An array or object that has not ended yet.
@@ -26,12 +25,13 @@ enum Open {
 }
 
 struct Validator<'a> {
+    max_depth: usize,
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
     open: Vec<Open>,
     /// Keys of all open objects, innermost last, each with its place.
-    keys: Vec<(Cow<'a, str>, usize)>,
+    keys: Vec<(Cow<'a, [u8]>, usize)>,
 }
 
 impl Validator<'_> {
@@ -100,7 +100,7 @@ impl Validator<'_> {
     }
 
     fn enter(&mut self, open: Open) -> Result<(), JsonError> {
-        if self.open.len() == MAX_DEPTH {
+        if self.open.len() == self.max_depth {
             return Err(self.error(JsonErrorKind::TooDeep, self.at));
         }
         self.open.push(open);
@@ -123,7 +123,7 @@ impl Validator<'_> {
             return Err(self.unexpected("a key in double quotes"));
         }
         self.string()?;
-        self.keys.push((decode_string(&self.text[start..self.at]), start));
+        self.keys.push((decode_exactly(&self.text[start..self.at]), start));
         self.skip_space();
         if self.peek() != Some(b':') {
             return Err(self.unexpected("`:`"));
@@ -140,7 +140,7 @@ impl Validator<'_> {
             .windows(2)
             .filter(|pair| pair[0].0 == pair[1].0)
             .min_by_key(|pair| pair[1].1)
-            .map(|pair| (pair[1].0.clone().into_owned(), pair[1].1));
+            .map(|pair| (shortened(&pair[1].0), pair[1].1));
         match duplicate {
             None => Ok(()),
             Some((key, at)) => Err(self.error(JsonErrorKind::DuplicateKey { key }, at)),
@@ -237,6 +237,16 @@ impl Validator<'_> {
 
     fn error(&self, kind: JsonErrorKind, at: usize) -> JsonError {
         JsonError::new(kind, self.bytes, at)
+    }
+}
+
+/// A key as errors show it.
+fn shortened(key: &[u8]) -> String {
+    const SHOWN: usize = 80;
+    let key = String::from_utf8_lossy(key);
+    match key.char_indices().nth(SHOWN) {
+        None => key.into_owned(),
+        Some((at, _)) => format!("{}…", &key[..at]),
     }
 }
 

@@ -7,24 +7,48 @@ use std::borrow::Cow;
 /// Half of a surrogate pair alone has no place in a Rust string and reads as U+FFFD; the text that is carried
 /// on keeps it.
 pub(crate) fn decode_string(quoted: &str) -> Cow<'_, str> {
-    let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(quoted);
-    if !inner.contains('\\') {
-        return Cow::Borrowed(inner);
+    match decode(quoted, |decoded, _| decoded.extend_from_slice("\u{fffd}".as_bytes())) {
+        None => Cow::Borrowed(inner(quoted)),
+        // Every piece is UTF-8, so nothing is lost here.
+        Some(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
     }
-    let mut decoded = String::with_capacity(inner.len());
-    let mut rest = inner;
-    while let Some(at) = rest.find('\\') {
-        decoded.push_str(&rest[..at]);
-        let (character, length) = decode_escape(&rest[at..]);
-        decoded.push(character);
-        rest = rest.get(at + length..).unwrap_or_default();
-    }
-    decoded.push_str(rest);
-    Cow::Owned(decoded)
 }
 
-/// The character that an escape sequence stands for, and the length of the sequence.
-fn decode_escape(escape: &str) -> (char, usize) {
+/// As [`decode_string`], for comparing: different halves of surrogate pairs stay different.
+pub(crate) fn decode_exactly(quoted: &str) -> Cow<'_, [u8]> {
+    let kept = |decoded: &mut Vec<u8>, unit: u32| {
+        decoded.push(0xFF);
+        decoded.extend_from_slice(&unit.to_be_bytes());
+    };
+    decode(quoted, kept).map_or_else(|| Cow::Borrowed(inner(quoted).as_bytes()), Cow::Owned)
+}
+
+fn inner(quoted: &str) -> &str {
+    quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(quoted)
+}
+
+/// `None` if the string has no escapes and says what stands there.
+fn decode(quoted: &str, lone_half: impl Fn(&mut Vec<u8>, u32)) -> Option<Vec<u8>> {
+    let mut rest = inner(quoted);
+    let mut decoded = Vec::new();
+    if !rest.contains('\\') {
+        return None;
+    }
+    while let Some(at) = rest.find('\\') {
+        decoded.extend_from_slice(&rest.as_bytes()[..at]);
+        let (escaped, length) = decode_escape(&rest[at..]);
+        match escaped {
+            Ok(character) => decoded.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+            Err(unit) => lone_half(&mut decoded, unit),
+        }
+        rest = rest.get(at + length..).unwrap_or_default();
+    }
+    decoded.extend_from_slice(rest.as_bytes());
+    Some(decoded)
+}
+
+/// The character that an escape sequence stands for, or half of a surrogate pair, and the length of the sequence.
+fn decode_escape(escape: &str) -> (Result<char, u32>, usize) {
     let character = match escape.as_bytes().get(1) {
         Some(b'b') => '\u{8}',
         Some(b'f') => '\u{c}',
@@ -35,25 +59,22 @@ fn decode_escape(escape: &str) -> (char, usize) {
         Some(&other) => char::from(other),
         None => char::REPLACEMENT_CHARACTER,
     };
-    (character, 2)
+    (Ok(character), 2)
 }
 
-fn decode_unicode(escape: &str) -> (char, usize) {
+fn decode_unicode(escape: &str) -> (Result<char, u32>, usize) {
     let unit = |at: usize| escape.get(at..at + 4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
     let high = unit(2).unwrap_or(0xFFFD);
     if let Some(character) = char::from_u32(high) {
-        return (character, 6);
+        return (Ok(character), 6);
     }
     let low = (high < 0xDC00 && escape.get(6..8) == Some("\\u"))
         .then(|| unit(8))
         .flatten()
         .filter(|low| (0xDC00..0xE000).contains(low));
-    match low {
-        Some(low) => {
-            let code = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-            (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12)
-        }
-        None => (char::REPLACEMENT_CHARACTER, 6),
+    match low.and_then(|low| char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))) {
+        Some(character) => (Ok(character), 12),
+        None => (Err(high), 6),
     }
 }
 

@@ -483,6 +483,10 @@ kinds! {
     PreMcp pre_mcp(ToolCall) {
         on tool_name; block Refuse; rewrites [Input]; context None; text -; halt yes; time Tool
     }
+    /// A request to an MCP server is put together; what goes along with it may be changed.
+    McpRequest mcp_request(ToolCall) {
+        on tool_name; block Ignored; rewrites [Input]; context None; text -; halt -; time Tool
+    }
     /// A tool of an MCP server has been called.
     PostMcp post_mcp(ToolOutcome) {
         on tool_name; block Feedback; rewrites [Output]; context Model; text -; halt yes; time Tool

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use super::{Data, Field};
 use crate::contract::Target;
 use crate::envelope::Envelope;
-use crate::json::RawJson;
+use crate::json::{JsonType, RawJson};
 use crate::kind::CustomKind;
 
 /// The data of an event that only its host knows.
@@ -35,8 +35,13 @@ impl CustomPayload {
         let name = self.kind.contract().matched_on.as_deref()?;
         match self.get(name).or_else(|| Data::field(envelope, name))? {
             Field::Text(text) => Some(Cow::Borrowed(text)),
-            Field::Json(json) => json.as_text(),
-            Field::Count(_) | Field::Flag(_) => None,
+            Field::Json(json) => json.as_text().or_else(|| {
+                // Numbers, true and false are compared as they are spelt.
+                let plain = matches!(json.json_type(), JsonType::Number | JsonType::Boolean);
+                plain.then(|| Cow::Borrowed(json.as_str().trim_ascii()))
+            }),
+            Field::Count(count) => Some(Cow::Owned(count.to_string())),
+            Field::Flag(flag) => Some(Cow::Borrowed(if flag { "true" } else { "false" })),
         }
     }
 

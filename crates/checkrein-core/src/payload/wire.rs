@@ -47,6 +47,8 @@ pub struct FieldInfo {
 /// A type that a payload field can have.
 pub(crate) trait Wire: Sized {
     const EXPECTED: &'static str;
+    /// Whether `null` is a value like any other, and not the same as an absent field.
+    const TAKES_NULL: bool = false;
 
     /// From valid JSON; `None` if it is of another type.
     fn read(json: &str) -> Option<Self>;
@@ -104,6 +106,7 @@ impl Wire for bool {
 
 impl Wire for RawJson {
     const EXPECTED: &'static str = "any JSON";
+    const TAKES_NULL: bool = true;
 
     fn read(json: &str) -> Option<Self> {
         Some(Self::from_checked(json))
@@ -165,10 +168,11 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Absent and `null` are the same.
+    /// Absent and `null` are the same, unless the field may be any JSON.
     pub(crate) fn optional<T: Wire>(&mut self, name: &'static str) -> Result<Option<T>, DecodeError> {
         match self.entries.remove(name) {
-            None | Some(("null", _)) => Ok(None),
+            None => Ok(None),
+            Some(("null", _)) if !T::TAKES_NULL => Ok(None),
             Some((value, at)) => self.convert(name, value, at).map(Some),
         }
     }
@@ -188,6 +192,11 @@ impl<'a> Fields<'a> {
             Some(mut fields) => read(&mut fields),
             None => Err(self.wrong_type(name, value, at, EXPECTED)),
         }
+    }
+
+    /// Where a field's value stands in the text.
+    pub(crate) fn offset_of(&self, name: &str) -> usize {
+        self.entries.get(name).map_or(self.base, |(_, at)| self.base + at)
     }
 
     /// Everything that nobody took.
@@ -261,45 +270,51 @@ impl Sink {
 /// Writes the fields of a JSON object.
 pub(crate) struct Writer<'a> {
     out: &'a mut Sink,
-    empty: bool,
+    /// The names so far: a second field of one name would be read differently by different readers.
+    names: Vec<Cow<'static, str>>,
 }
 
 impl<'a> Writer<'a> {
     /// Writes a whole object.
     pub(crate) fn object(out: &'a mut Sink, fields: impl FnOnce(&mut Self)) {
         out.text.push('{');
-        let mut writer = Self { out, empty: true };
+        let mut writer = Self { out, names: Vec::new() };
         fields(&mut writer);
         writer.out.text.push('}');
     }
 
-    pub(crate) fn field<T: Wire>(&mut self, name: &str, value: &T) {
-        self.key(name);
+    pub(crate) fn field<T: Wire>(&mut self, name: &'static str, value: &T) {
+        self.key(name.into());
         value.write(self.out);
     }
 
-    pub(crate) fn optional<T: Wire>(&mut self, name: &str, value: Option<&T>) {
+    pub(crate) fn optional<T: Wire>(&mut self, name: &'static str, value: Option<&T>) {
         if let Some(value) = value {
             self.field(name, value);
         }
     }
 
-    pub(crate) fn nested(&mut self, name: &str, fields: impl FnOnce(&mut Writer<'_>)) {
-        self.key(name);
+    pub(crate) fn nested(&mut self, name: &'static str, fields: impl FnOnce(&mut Writer<'_>)) {
+        self.key(name.into());
         Writer::object(self.out, fields);
     }
 
+    /// Fields that somebody else has named. Those whose name is taken are left out.
     pub(crate) fn all(&mut self, fields: &BTreeMap<String, RawJson>) {
         for (name, value) in fields {
-            self.field(name, value);
+            if !self.names.iter().any(|taken| taken == name) {
+                self.key(name.clone().into());
+                value.write(self.out);
+            }
         }
     }
 
-    fn key(&mut self, name: &str) {
-        if !std::mem::take(&mut self.empty) {
+    fn key(&mut self, name: Cow<'static, str>) {
+        if !self.names.is_empty() {
             self.out.text.push(',');
         }
-        write_string(&mut self.out.text, name);
+        write_string(&mut self.out.text, &name);
         self.out.text.push(':');
+        self.names.push(name);
     }
 }

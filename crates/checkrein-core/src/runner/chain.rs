@@ -31,10 +31,13 @@ impl Chain<'_> {
         let handlers: &[Arc<Registered>] = list.as_ref().map_or(&[], |handlers| handlers.as_slice());
         let mut next = 0;
         // Handlers that say nothing are the common case and need no settling.
-        match self.call_until_one_speaks(handlers, &mut next, trace) {
+        let verdict = match self.call_until_one_speaks(handlers, &mut next, trace) {
             None => self.nobody(),
             Some(called) => self.settle(handlers, next, called, trace),
-        }
+        };
+        // Handlers that were taken out meanwhile may go with the list, and going is foreign code as well.
+        let _ = shielded(|| drop(list));
+        verdict
     }
 
     /// When nobody had anything to say.
@@ -47,6 +50,7 @@ impl Chain<'_> {
     fn settle<T: Trace>(&self, handlers: &[Arc<Registered>], mut next: usize, first: Called, trace: &mut T) -> Verdict {
         let mut settlement = Settlement::new(self.rules, self.fire.event);
         let mut called = Some(first);
+        let mut ended = false;
         while let Some(reply) = called.map(Called::into_reply) {
             let position = next - 1;
             let hook = &handlers[position].info;
@@ -56,13 +60,17 @@ impl Chain<'_> {
             };
             trace.called(hook, &reply);
             if step == Step::End {
+                ended = true;
                 break;
             }
-            called =
-                if self.fire.is_cancelled() { None } else { self.call_until_one_speaks(handlers, &mut next, trace) };
-            if called.is_none() && self.fire.is_cancelled() {
-                settlement.cancel();
+            if self.fire.is_cancelled() {
+                break;
             }
+            called = self.call_until_one_speaks(handlers, &mut next, trace);
+        }
+        let complete = ended || (next == handlers.len() && settlement.has_decided());
+        if self.fire.is_cancelled() && !complete {
+            settlement.cancel();
         }
         for handler in &handlers[next..] {
             trace.skipped(&handler.info);

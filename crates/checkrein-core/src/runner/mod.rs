@@ -1,7 +1,7 @@
 //! Hooks as callbacks in the host's own process.
 //!
 //! A [`Runner`] calls the handlers of an event one after the other, in the order in which they were registered. The
-//! first that decides or rewrites anything ends the chain ([`Rules::IN_PROCESS`]). A handler cannot break the
+//! first that blocks or rewrites ends the chain ([`Rules::IN_PROCESS`]). A handler cannot break the
 //! conversation: one that returns an error or panics is logged and counts as if it had said nothing.
 //!
 //! ```
@@ -135,9 +135,17 @@ impl Runner {
         F: Fn(&Fire<'_>) -> R + Send + Sync + 'static,
         R: IntoReply,
     {
-        let info = Arc::new(HookInfo::new(name, Source::here()));
+        self.on_with(kind, HookInfo::new(name, Source::here()).rewrites(), handler)
+    }
+
+    /// As [`on`](Self::on), with more to say about the handler: where it comes from, and what is done when it fails.
+    pub fn on_with<F, R>(&self, kind: EventKind, info: HookInfo, handler: F) -> Registration
+    where
+        F: Fn(&Fire<'_>) -> R + Send + Sync + 'static,
+        R: IntoReply,
+    {
         let handler: Handler = Box::new(move |fire| handler(fire).into_reply());
-        self.shared.slots.register(kind, info, handler)
+        self.shared.slots.register(kind, Arc::new(info), handler)
     }
 
     /// Takes a handler out again, from the next fire on. Tells whether it was still there.
@@ -150,7 +158,10 @@ impl Runner {
     pub fn has(&self, kind: &EventKind) -> bool {
         match kind.index() {
             Some(index) => self.shared.slots.named(index).is_active(),
-            None => self.shared.observer.is_some() || self.shared.slots.custom(kind.name()).is_some(),
+            None => {
+                self.shared.observer.is_some()
+                    || self.shared.slots.custom(kind.name()).is_some_and(|slot| slot.is_active())
+            }
         }
     }
 
@@ -175,8 +186,8 @@ impl Runner {
     /// As [`fire`](Self::fire), until the token is cancelled.
     ///
     /// A cancelled fire ends between two handlers, and the verdict [says so](Verdict::is_cancelled). The first handler
-    /// is called even if the token is cancelled already: it may have something to tidy up, and can see that it is. A
-    /// handler that decides in spite of it has decided.
+    /// is called even if the token is cancelled already: it may have something to tidy up, and can see that it is. If
+    /// the last handler decides in spite of it, or one that ends the chain, that has been decided.
     pub fn fire_until(&self, event: &Event, cancel: &CancelToken) -> Verdict {
         self.run_any(event, Some(cancel), &mut NoTrace)
     }

@@ -13,6 +13,9 @@ use crate::source::HookInfo;
 
 pub(super) type Handler = Box<dyn Fn(&Fire<'_>) -> Result<Opinion, HandlerError> + Send + Sync>;
 
+/// Each registration has a number of its own, whichever runner it is for.
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
+
 /// What [`Runner::on`](super::Runner::on) gives back, to take the handler out again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registration {
@@ -47,7 +50,6 @@ pub(super) struct Slots {
     custom: ArcSwap<HashMap<String, Arc<Slot>>>,
     /// Fires that call nothing must be seen through as well.
     always_active: bool,
-    next_number: AtomicU64,
     /// Held while a list is changed. Never held while foreign code runs.
     changing: Mutex<()>,
 }
@@ -58,13 +60,7 @@ impl Slots {
         for slot in &named {
             slot.active.store(always_active, Ordering::Release);
         }
-        Self {
-            named,
-            custom: ArcSwap::default(),
-            always_active,
-            next_number: AtomicU64::new(0),
-            changing: Mutex::new(()),
-        }
+        Self { named, custom: ArcSwap::default(), always_active, changing: Mutex::new(()) }
     }
 
     #[inline]
@@ -83,13 +79,16 @@ impl Slots {
     }
 
     pub(super) fn register(&self, kind: EventKind, info: Arc<HookInfo>, handler: Handler) -> Registration {
-        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
         let registered = Arc::new(Registered { info, handler, number });
         self.change(&kind, |handlers| handlers.push(registered));
         Registration { kind, number }
     }
 
     pub(super) fn remove(&self, registration: &Registration) -> bool {
+        if registration.kind.index().is_none() && self.custom(registration.kind.name()).is_none() {
+            return false;
+        }
         let mut was_there = false;
         self.change(&registration.kind, |handlers| {
             let before = handlers.len();

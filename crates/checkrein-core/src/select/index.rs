@@ -5,7 +5,7 @@
 //! came out is remembered by name, since an agent uses the same few tools all day.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,27 +30,19 @@ type Positions = Arc<[u32]>;
 #[derive(Debug)]
 pub(super) struct KindIndex {
     /// All hooks of the kind, for events without a subject.
-    all: Positions,
+    all: Vec<u32>,
     /// Those whose matcher fits everything.
-    everything: Listed,
-    /// For each name that a hook lists: those hooks and the ones that fit everything.
-    by_name: HashMap<String, Listed, FixedState>,
+    everything: Vec<u32>,
+    /// Those that list a name, by that name.
+    by_name: HashMap<String, Vec<u32>, FixedState>,
     patterns: Option<Patterns>,
-}
-
-/// Hooks that need no pattern to be found.
-#[derive(Debug)]
-struct Listed {
-    /// With duplicates: which of them go depends on what else is found.
-    raw: Vec<u32>,
-    distinct: Positions,
 }
 
 #[derive(Debug)]
 struct Patterns {
     needles: Option<AhoCorasick>,
-    /// By the automaton's number: the hook, and whether the needle must come first.
-    owners: Vec<(u32, bool)>,
+    /// By the automaton's number: the hooks with that needle, and whether it must come first.
+    owners: Vec<(Vec<u32>, bool)>,
     /// Patterns without a needle.
     always: Vec<u32>,
     memory: Memory,
@@ -58,65 +50,76 @@ struct Patterns {
 
 /// What was chosen.
 pub(super) enum Chosen<'a> {
-    Known(&'a [u32]),
+    /// Two lists that have no hook in common.
+    Known(&'a [u32], &'a [u32]),
     Remembered(Guard<Option<Arc<Remembered>>>),
     Found(Positions),
 }
 
 impl Chosen<'_> {
-    pub(super) fn as_slice(&self) -> &[u32] {
+    pub(super) fn none() -> Self {
+        Self::Known(&[], &[])
+    }
+
+    pub(super) fn lists(&self) -> (&[u32], &[u32]) {
         match self {
-            Self::Known(positions) => positions,
-            Self::Remembered(guard) => guard.as_ref().map_or(&[], |remembered| &remembered.chosen),
-            Self::Found(positions) => positions,
+            Self::Known(one, other) => (one, other),
+            Self::Remembered(guard) => (guard.as_ref().map_or(&[], |remembered| &remembered.chosen), &[]),
+            Self::Found(positions) => (positions, &[]),
         }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        let (one, other) = self.lists();
+        one.is_empty() && other.is_empty()
     }
 }
 
 impl std::fmt::Debug for Chosen<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.as_slice().fmt(f)
+        self.lists().fmt(f)
     }
 }
 
 impl KindIndex {
     pub(super) fn new(hooks: &[Hook], positions: &[u32]) -> Self {
         let mut everything = Vec::new();
-        let mut names: HashMap<&str, Vec<u32>> = HashMap::new();
-        let mut needles = Vec::new();
-        let mut owners = Vec::new();
+        let mut by_name: HashMap<String, Vec<u32>, FixedState> = HashMap::default();
+        let mut needles: HashMap<(&str, bool), Vec<u32>> = HashMap::new();
         let mut always = Vec::new();
         for &position in positions {
             match hooks[position as usize].matcher.shape() {
                 Shape::Everything => everything.push(position),
                 Shape::Names(listed) => {
                     for name in listed {
-                        names.entry(name).or_default().push(position);
+                        let hooks = by_name.entry(name.clone()).or_default();
+                        // A name listed twice is still one hook.
+                        if hooks.last() != Some(&position) {
+                            hooks.push(position);
+                        }
                     }
                 }
                 Shape::Pattern(needle) if needle.text.is_empty() => always.push(position),
                 Shape::Pattern(needle) => {
-                    needles.push(needle.text.as_str());
-                    owners.push((position, needle.leads));
+                    needles.entry((&needle.text, needle.leads)).or_default().push(position);
                 }
             }
         }
-        let by_name = names
-            .into_iter()
-            .map(|(name, listed)| (name.to_owned(), Listed::new(hooks, [&listed[..], &everything].concat())))
-            .collect();
         let has_patterns = !needles.is_empty() || !always.is_empty();
+        let texts: Vec<&str> = needles.keys().map(|(text, _)| *text).collect();
         // Subjects are short: what is done to skip fast through long ones costs more than it saves.
-        let needles = AhoCorasick::builder().prefilter(false).build(&needles).ok();
-        if needles.is_none() {
+        let automaton = AhoCorasick::builder().prefilter(false).build(&texts).ok();
+        let mut owners: Vec<_> = needles.iter().map(|((_, leads), hooks)| (hooks.clone(), *leads)).collect();
+        if automaton.is_none() {
             // Too many or too long for an automaton: then they are all tried.
-            always.extend(owners.drain(..).map(|(position, _)| position));
+            always.extend(owners.drain(..).flat_map(|(hooks, _)| hooks));
+            always.sort_unstable();
         }
         Self {
-            all: distinct(hooks, positions),
-            everything: Listed::new(hooks, everything),
+            all: positions.to_vec(),
+            everything,
             by_name,
-            patterns: has_patterns.then(|| Patterns { needles, owners, always, memory: Memory::default() }),
+            patterns: has_patterns.then(|| Patterns { needles: automaton, owners, always, memory: Memory::default() }),
         }
     }
 
@@ -132,68 +135,51 @@ impl KindIndex {
     /// For a subject; without one, matchers do not count.
     pub(super) fn select(&self, hooks: &[Hook], subject: Option<&str>) -> Chosen<'_> {
         let Some(subject) = subject else {
-            return Chosen::Known(&self.all);
+            return Chosen::Known(&self.all, &[]);
         };
         match &self.patterns {
-            None => Chosen::Known(&self.listed(subject).distinct),
-            Some(patterns) => {
-                let look = || self.look(hooks, patterns, subject);
-                patterns.memory.recall(subject, look)
-            }
+            None => Chosen::Known(&self.everything, self.listed(subject)),
+            Some(patterns) => patterns.memory.recall(subject, || self.look(hooks, patterns, subject)),
         }
     }
 
-    fn listed(&self, subject: &str) -> &Listed {
-        self.by_name.get(subject).unwrap_or(&self.everything)
+    fn listed(&self, subject: &str) -> &[u32] {
+        self.by_name.get(subject).map_or(&[], Vec::as_slice)
     }
 
-    fn look(&self, hooks: &[Hook], patterns: &Patterns, subject: &str) -> Positions {
-        let listed = self.listed(subject);
+    fn look(&self, hooks: &[Hook], patterns: &Patterns, subject: &str) -> Chosen<'_> {
         let mut found = patterns.candidates(subject);
         found.retain(|&position| hooks[position as usize].matcher.matches(subject));
         if found.is_empty() {
-            return Arc::clone(&listed.distinct);
+            return Chosen::Known(&self.everything, self.listed(subject));
         }
-        found.extend_from_slice(&listed.raw);
-        Arc::clone(&Listed::new(hooks, found).distinct)
+        found.extend_from_slice(&self.everything);
+        found.extend_from_slice(self.listed(subject));
+        found.sort_unstable();
+        Chosen::Found(found.into())
     }
-}
-
-impl Listed {
-    fn new(hooks: &[Hook], mut raw: Vec<u32>) -> Self {
-        raw.sort_unstable();
-        raw.dedup();
-        let distinct = distinct(hooks, &raw);
-        Self { raw, distinct }
-    }
-}
-
-/// The hooks without those that are the same as one before them.
-fn distinct(hooks: &[Hook], positions: &[u32]) -> Positions {
-    let mut seen = HashSet::new();
-    positions
-        .iter()
-        .copied()
-        .filter(|&position| match hooks[position as usize].identity.as_deref() {
-            None => true,
-            Some(identity) => seen.insert(identity),
-        })
-        .collect()
 }
 
 impl Patterns {
-    /// The hooks whose pattern may fit.
+    /// The hooks whose pattern may fit, each once.
     fn candidates(&self, subject: &str) -> Vec<u32> {
         let mut candidates = self.always.clone();
-        if let Some(needles) = &self.needles {
-            let hits = needles.find_overlapping_iter(subject).filter_map(|hit| {
-                let (position, leads) = self.owners[hit.pattern().as_usize()];
-                (!leads || hit.start() == 0).then_some(position)
-            });
-            candidates.extend(hits);
+        let Some(needles) = &self.needles else {
+            return candidates;
+        };
+        // A long subject may have a needle many times over.
+        let mut seen = Vec::new();
+        for hit in needles.find_overlapping_iter(subject) {
+            let number = hit.pattern().as_usize();
+            let (hooks, leads) = &self.owners[number];
+            if *leads && hit.start() != 0 {
+                continue;
+            }
+            seen.resize(self.owners.len(), false);
+            if !std::mem::replace(&mut seen[number], true) {
+                candidates.extend_from_slice(hooks);
+            }
         }
-        candidates.sort_unstable();
-        candidates.dedup();
         candidates
     }
 }
@@ -236,9 +222,9 @@ impl std::fmt::Debug for Memory {
 }
 
 impl Memory {
-    fn recall(&self, subject: &str, look: impl FnOnce() -> Positions) -> Chosen<'static> {
+    fn recall<'a>(&self, subject: &str, look: impl FnOnce() -> Chosen<'a>) -> Chosen<'a> {
         if subject.len() > LONGEST_REMEMBERED {
-            return Chosen::Found(look());
+            return look();
         }
         let hash = self.hasher.hash_one(subject);
         let place = &self.places[hash as usize % REMEMBERED];
@@ -248,8 +234,12 @@ impl Memory {
         }
         let chosen = look();
         if place.last.swap(hash, Ordering::Relaxed) == hash {
-            place.remembered.store(Some(Arc::new(Remembered { subject: subject.into(), chosen: Arc::clone(&chosen) })));
+            let (one, other) = chosen.lists();
+            let mut positions = [one, other].concat();
+            positions.sort_unstable();
+            let remembered = Remembered { subject: subject.into(), chosen: positions.into() };
+            place.remembered.store(Some(Arc::new(remembered)));
         }
-        Chosen::Found(chosen)
+        chosen
     }
 }

@@ -33,6 +33,8 @@ pub use plan::{Plan, PlanEntry, WhyNot};
 #[derive(Debug)]
 pub struct HookSet {
     hooks: Vec<Hook>,
+    /// For each hook: the number of its identity, if it has one.
+    identities: Vec<Option<u32>>,
     named: Box<[Option<KindIndex>]>,
     custom: HashMap<String, KindIndex>,
 }
@@ -61,7 +63,8 @@ impl HookSet {
         let index = |positions: Vec<u32>| (!positions.is_empty()).then(|| KindIndex::new(&hooks, &positions));
         let named = named.into_iter().map(index).collect();
         let custom = custom.into_iter().filter_map(|(name, positions)| Some((name, index(positions)?))).collect();
-        Self { hooks, named, custom }
+        let identities = number_identities(&hooks);
+        Self { hooks, identities, named, custom }
     }
 
     /// All hooks, in config order.
@@ -83,24 +86,29 @@ impl HookSet {
             None => self.index_of(&event.kind()),
         };
         Selected {
-            hooks: &self.hooks,
+            set: self,
             event,
-            chosen: index.map_or(Chosen::Known(&[]), |index| index.select_for(&self.hooks, event)),
-            at: 0,
+            chosen: index.map_or_else(Chosen::none, |index| index.select_for(&self.hooks, event)),
+            next: (0, 0),
         }
     }
 
     /// Whether any hook would be chosen for an event of this kind with this subject, conditions aside.
     pub fn would_select(&self, kind: &EventKind, subject: &str) -> bool {
         let subject = kind.contract().matched_on.as_ref().map(|_| subject);
-        self.index_of(kind).is_some_and(|index| !index.select(&self.hooks, subject).as_slice().is_empty())
+        self.index_of(kind).is_some_and(|index| !index.select(&self.hooks, subject).is_empty())
     }
 
     /// Every hook of the set, in or out, and why.
     pub fn explain<'a>(&'a self, event: &'a Event) -> Plan<'a> {
         let kind = event.kind();
         let subject = event.subject().map(Cow::into_owned);
-        Plan::of(&self.hooks, event, kind, subject)
+        Plan::of(self, event, kind, subject)
+    }
+
+    #[inline]
+    fn holds(&self, position: usize, event: &Event) -> bool {
+        self.hooks[position].condition.as_ref().is_none_or(|condition| condition.holds(event))
     }
 
     #[inline]
@@ -112,13 +120,34 @@ impl HookSet {
     }
 }
 
+/// Numbers for identities, so that comparing them is cheap.
+fn number_identities(hooks: &[Hook]) -> Vec<Option<u32>> {
+    let mut numbers: HashMap<&str, u32> = HashMap::new();
+    hooks
+        .iter()
+        .map(|hook| {
+            let identity = hook.identity.as_deref()?;
+            let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+            Some(*numbers.entry(identity).or_insert(next))
+        })
+        .collect()
+}
+
+/// Of two hooks that are the same, one runs: the first that can, so that a hook that its user has not approved cannot
+/// stand in for one that he has.
+fn comes_before(hooks: &[Hook], one: usize, other: usize) -> bool {
+    let rank = |position: usize| (hooks[position].state != HookState::Ready, position);
+    rank(one) < rank(other)
+}
+
 /// The hooks that fit an event. Made by [`HookSet::select`].
 #[derive(Debug)]
 pub struct Selected<'a> {
-    hooks: &'a [Hook],
+    set: &'a HookSet,
     event: &'a Event,
     chosen: Chosen<'a>,
-    at: usize,
+    /// How far both lists have been read.
+    next: (usize, usize),
 }
 
 impl<'a> Iterator for Selected<'a> {
@@ -127,12 +156,50 @@ impl<'a> Iterator for Selected<'a> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let position = *self.chosen.as_slice().get(self.at)? as usize;
-            self.at += 1;
-            let hook = &self.hooks[position];
-            if hook.condition.as_ref().is_none_or(|condition| condition.holds(self.event)) {
+            let position = self.next_position()?;
+            let hook = &self.set.hooks[position];
+            if self.set.holds(position, self.event) && !self.has_twin_before(position) {
                 return Some((position, hook));
             }
         }
+    }
+}
+
+impl Selected<'_> {
+    /// Both lists in one order.
+    #[inline]
+    fn next_position(&mut self) -> Option<usize> {
+        let (one, other) = self.chosen.lists();
+        let position = match (one.get(self.next.0), other.get(self.next.1)) {
+            (Some(first), Some(second)) if second < first => {
+                self.next.1 += 1;
+                second
+            }
+            (Some(first), _) => {
+                self.next.0 += 1;
+                first
+            }
+            (None, Some(second)) => {
+                self.next.1 += 1;
+                second
+            }
+            (None, None) => return None,
+        };
+        Some(*position as usize)
+    }
+
+    /// Whether another hook that is chosen is the same and runs instead.
+    #[inline]
+    fn has_twin_before(&self, position: usize) -> bool {
+        let identity = self.set.identities[position];
+        if identity.is_none() {
+            return false;
+        }
+        let (one, other) = self.chosen.lists();
+        one.iter().chain(other).map(|twin| *twin as usize).any(|twin| {
+            self.set.identities[twin] == identity
+                && comes_before(&self.set.hooks, twin, position)
+                && self.set.holds(twin, self.event)
+        })
     }
 }

@@ -1,6 +1,6 @@
-use std::collections::HashMap;
 use std::fmt;
 
+use super::{HookSet, comes_before};
 use crate::event::Event;
 use crate::hook::{Hook, HookState};
 use crate::kind::EventKind;
@@ -69,17 +69,24 @@ impl fmt::Display for WhyNot {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn of(hooks: &'a [Hook], event: &'a Event, kind: EventKind, subject: Option<String>) -> Self {
-        let mut seen: HashMap<&str, &str> = HashMap::new();
-        let matched_on = kind.contract().matched_on.is_some();
-        let compared = matched_on.then(|| subject.as_deref().unwrap_or_default());
-        let entries = hooks
+    pub(super) fn of(set: &'a HookSet, event: &'a Event, kind: EventKind, subject: Option<String>) -> Self {
+        let compared = kind.contract().matched_on.is_some().then(|| subject.as_deref().unwrap_or_default());
+        let fits: Vec<_> = set.hooks.iter().map(|hook| unfit(hook, event, &kind, compared)).collect();
+        let entries = set
+            .hooks
             .iter()
+            .zip(fits.iter().cloned())
             .enumerate()
-            .map(|(position, hook)| PlanEntry {
-                hook,
-                position,
-                why_not: why_not(hook, event, &kind, compared, &mut seen),
+            .map(|(position, (hook, unfit))| {
+                let why_not = unfit.or_else(|| {
+                    let twin = (0..fits.len()).filter(|&twin| fits[twin].is_none()).find(|&twin| {
+                        set.identities[position].is_some()
+                            && set.identities[twin] == set.identities[position]
+                            && comes_before(&set.hooks, twin, position)
+                    })?;
+                    Some(WhyNot::DuplicateOf { id: set.hooks[twin].info.id.clone() })
+                });
+                PlanEntry { hook, position, why_not }
             })
             .collect();
         Self { kind, subject, entries }
@@ -91,13 +98,8 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn why_not<'a>(
-    hook: &'a Hook,
-    event: &Event,
-    kind: &EventKind,
-    compared: Option<&str>,
-    seen: &mut HashMap<&'a str, &'a str>,
-) -> Option<WhyNot> {
+/// Why a hook does not fit the event, its twins aside.
+fn unfit(hook: &Hook, event: &Event, kind: &EventKind, compared: Option<&str>) -> Option<WhyNot> {
     if !hook.kinds.contains(kind) {
         return Some(WhyNot::OtherKind);
     }
@@ -106,12 +108,6 @@ fn why_not<'a>(
     }
     if let Some(subject) = compared.filter(|subject| !hook.matcher.matches(subject)) {
         return Some(WhyNot::NoMatch { pattern: hook.matcher.pattern().to_owned(), subject: subject.to_owned() });
-    }
-    if let Some(identity) = hook.identity.as_deref() {
-        if let Some(id) = seen.get(identity) {
-            return Some(WhyNot::DuplicateOf { id: (*id).to_owned() });
-        }
-        seen.insert(identity, &hook.info.id);
     }
     hook.condition
         .as_ref()

@@ -1,5 +1,7 @@
 //! From opinions to a verdict: a fold, one opinion at a time.
 
+mod rewrites;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -7,12 +9,13 @@ use crate::contract::{Block, Contract, Target};
 use crate::decision::Decision;
 use crate::event::Event;
 use crate::failure::{Effect, Failure, FailureKind};
-use crate::json::{Change, JsonType, RawJson, changes_between, merge_shallow, with_changes};
+use crate::json::RawJson;
 use crate::kind::EventKind;
-use crate::opinion::{Opinion, Rewrite, RewriteMode};
-use crate::rules::{Blocks, ChainEnd, Compat, Rules, RunOrder, Settle, SideBySide};
+use crate::opinion::Opinion;
+use crate::rules::{Blocks, ChainEnd, Compat, Rules, Settle};
 use crate::source::HookInfo;
 use crate::verdict::{Details, Reason, Rewritten, Said, Verdict, Warning};
+use rewrites::Pending;
 
 /// Whether the hooks behind shall run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +70,7 @@ pub fn settle(rules: &Rules, event: &Event, outcomes: &[Outcome<'_>]) -> Verdict
 /// Opinions on one event that are becoming a verdict.
 ///
 /// Hooks that run side by side may be pushed as they finish: each brings its position in config order, and what comes
-/// out is the same whatever the order of pushing.
+/// out is the same whatever the order of pushing. Hooks that see what others have rewritten are pushed as they run.
 #[derive(Debug)]
 pub struct Settlement<'a> {
     rules: Rules,
@@ -75,7 +78,7 @@ pub struct Settlement<'a> {
     kind: EventKind,
     decided: Vec<Decided>,
     /// Rewrites of the original that are not settled yet.
-    pending: Vec<(usize, Arc<HookInfo>, Rewrite)>,
+    pending: Vec<Pending>,
     /// What pipelined rewrites have made of it so far.
     current: BTreeMap<Target, RawJson>,
     context: Vec<(usize, Said)>,
@@ -87,7 +90,7 @@ pub struct Settlement<'a> {
     metadata: Vec<(usize, (String, RawJson))>,
     suppress_output: bool,
     cancelled: bool,
-    /// Whether anybody has said anything.
+    /// Whether nobody has said anything yet.
     quiet: bool,
 }
 
@@ -98,6 +101,8 @@ struct Decided {
     hook: Arc<HookInfo>,
     decision: Decision,
     reason: Option<String>,
+    /// Whether it decided by failing.
+    by_failing: bool,
 }
 
 impl<'a> Settlement<'a> {
@@ -129,42 +134,64 @@ impl<'a> Settlement<'a> {
     }
 
     /// Takes what the hook at this place in config order said.
+    ///
+    /// An opinion with a rewrite that the event does not allow is a failure as a whole: who allows a rewritten input has
+    /// not allowed the original. Only a deny in it counts all the same.
     pub fn push(&mut self, position: usize, hook: &Arc<HookInfo>, opinion: &Opinion) -> Step {
         if opinion.is_none() {
-            return Step::Next;
+            return if self.cancelled { Step::End } else { Step::Next };
         }
         self.quiet = false;
-        let decision = self.admitted(position, hook, opinion.decision());
-        let rewrote = self.take_rewrites(position, hook, opinion.rewrites());
+        let rewrites = self.check_rewrites(hook, opinion.rewrites());
+        let refused = rewrites.is_err();
+        let said = Some(opinion.decision()).filter(|decision| !refused || decision.is_block()).unwrap_or_default();
+        let decision = self.admitted(position, hook, said);
+        let rewrote = rewrites.as_ref().is_ok_and(|rewrites| !rewrites.is_empty());
         if decision != Decision::NoOpinion || rewrote {
             self.decided.push(Decided {
                 position,
                 hook: Arc::clone(hook),
                 decision,
                 reason: opinion.reason().map(str::to_owned),
+                by_failing: false,
             });
         }
-        self.take_words(position, hook, opinion);
-        let ends = match self.rules.chain_end {
-            ChainEnd::Never => false,
-            ChainEnd::FirstDecision => decision != Decision::NoOpinion || rewrote,
-            ChainEnd::FirstBlock | ChainEnd::FirstBlockOrFailure => decision.is_block(),
+        let effect = match rewrites {
+            Ok(rewrites) => {
+                self.take_rewrites(position, hook, rewrites);
+                None
+            }
+            Err(message) => Some(self.fail(position, hook, Failure::new(FailureKind::Schema, message))),
         };
-        if ends { Step::End } else { Step::Next }
+        self.take_words(position, hook, opinion);
+        self.step(decision, rewrote, effect)
     }
 
     /// Takes that the hook at this place in config order failed.
     pub fn push_failure(&mut self, position: usize, hook: &Arc<HookInfo>, failure: &Failure) -> Step {
         self.quiet = false;
         let effect = self.fail(position, hook, failure.clone());
+        self.step(Decision::NoOpinion, false, Some(effect))
+    }
+
+    /// Whether the chain goes on after a hook that decided and rewrote this, or whose failure had this effect.
+    fn step(&self, decision: Decision, rewrote: bool, failed: Option<Effect>) -> Step {
+        let blocks = decision.is_block() || failed == Some(Effect::Closed);
+        let decides = decision != Decision::NoOpinion || failed.is_some_and(|effect| effect != Effect::Open);
         let ends = match self.rules.chain_end {
             _ if self.cancelled => true,
             ChainEnd::Never => false,
-            ChainEnd::FirstDecision => effect != Effect::Open,
-            ChainEnd::FirstBlock => effect == Effect::Closed,
-            ChainEnd::FirstBlockOrFailure => true,
+            ChainEnd::FirstDecision => decides || rewrote,
+            ChainEnd::FirstBlockOrRewrite => blocks || rewrote,
+            ChainEnd::FirstBlock => blocks,
+            ChainEnd::FirstBlockOrFailure => blocks || failed.is_some(),
         };
         if ends { Step::End } else { Step::Next }
+    }
+
+    /// Whether anything has been decided or rewritten.
+    pub(crate) fn has_decided(&self) -> bool {
+        !self.decided.is_empty()
     }
 
     /// Takes that the host gave up on the event.
@@ -192,15 +219,16 @@ impl<'a> Settlement<'a> {
         let (decision, done) = match effect {
             _ if failure.kind == FailureKind::Cancelled => (Decision::NoOpinion, "nothing is decided"),
             Effect::Open => (Decision::NoOpinion, "goes on without it, the hook fails open"),
-            Effect::Closed => (Decision::Deny, "denied, the hook fails closed"),
-            Effect::Ask => (Decision::Ask, "the user is asked, as the hook fails to ask"),
+            Effect::Closed => (Decision::Deny, "the hook fails closed"),
+            Effect::Ask => (Decision::Ask, "the hook wants the user asked then"),
         };
         if decision != Decision::NoOpinion {
             self.decided.push(Decided {
                 position,
                 hook: Arc::clone(hook),
                 decision,
-                reason: Some(format!("{hook} failed ({failure}); {done}, see `checkrein check`")),
+                reason: Some(format!("{hook} failed ({failure}); {done}")),
+                by_failing: true,
             });
         }
         let warning = Warning {
@@ -250,51 +278,13 @@ impl<'a> Settlement<'a> {
         if useful {
             return decision;
         }
-        let text = match decision {
-            Decision::Ask | Decision::Defer => {
-                format!("said {decision}, but at {} nobody waits for leave; ignored", self.kind)
-            }
-            _ => format!("said {decision}, but at {} nothing is left to stop; ignored", self.kind),
+        let why = match decision {
+            Decision::Ask | Decision::Defer => "nobody waits for leave",
+            _ if contract.block == Block::Ignored => "nothing is left to stop",
+            _ => "these rules let nothing be stopped",
         };
-        self.warn(position, hook, text);
+        self.warn(position, hook, format!("said {decision}, but at {} {why}; ignored", self.kind));
         Decision::NoOpinion
-    }
-
-    /// Whether anything was taken.
-    fn take_rewrites(&mut self, position: usize, hook: &Arc<HookInfo>, rewrites: &[Rewrite]) -> bool {
-        let mut taken = false;
-        for rewrite in rewrites {
-            match self.take_rewrite(position, hook, rewrite) {
-                Ok(()) => taken = true,
-                Err(message) => {
-                    self.fail(position, hook, Failure::new(FailureKind::Schema, message));
-                }
-            }
-        }
-        taken
-    }
-
-    fn take_rewrite(&mut self, position: usize, hook: &Arc<HookInfo>, rewrite: &Rewrite) -> Result<(), String> {
-        let target = rewrite.target;
-        if !self.contract().rewrites.contains(&target) {
-            return Err(format!("rewrote the {target}, which {} does not allow", self.kind));
-        }
-        let is_text = matches!(target, Target::Prompt | Target::Summary);
-        if is_text && rewrite.value.json_type() != JsonType::String {
-            return Err(format!("the {target} must be a string, not {}", rewrite.value.json_type()));
-        }
-        let phased = self.rules.order == RunOrder::Phased;
-        if phased && !hook.declares_rewrites {
-            return Err(format!("rewrote the {target} without declaring that it rewrites"));
-        }
-        let base = self.current.get(&target).cloned().or_else(|| self.event.original(target));
-        let value = apply(base.as_ref(), rewrite)?;
-        if phased || self.rules.order == RunOrder::Pipeline {
-            self.current.insert(target, value);
-        } else {
-            self.pending.push((position, Arc::clone(hook), rewrite.clone()));
-        }
-        Ok(())
     }
 
     /// All that is neither a decision nor a rewrite.
@@ -379,7 +369,7 @@ impl<'a> Settlement<'a> {
         };
         let last = |wanted: fn(Decision) -> bool| self.decided.iter().rposition(|decided| wanted(decided.decision));
         let spoke = |decision| decision != Decision::NoOpinion;
-        match self.rules.settle {
+        let winner = match self.rules.settle {
             Settle::Strongest => strongest(spoke),
             Settle::FirstDecision => (!self.decided.is_empty()).then_some(0),
             Settle::AnyDenyElseLastAllow => {
@@ -387,17 +377,35 @@ impl<'a> Settlement<'a> {
             }
             Settle::AnyBlock => strongest(Decision::is_block),
             Settle::LastWriter => {
-                let last = last(spoke)?;
+                let last = last(spoke);
                 let block = strongest(Decision::is_block);
-                match (self.rules.compat, block) {
-                    (Compat::Safe, Some(block)) if self.decided[last].decision < self.decided[block].decision => {
+                match (self.rules.compat, block.zip(last)) {
+                    (Compat::Safe, Some((block, last)))
+                        if self.decided[last].decision < self.decided[block].decision =>
+                    {
                         self.keep_block(block, last);
                         Some(block)
                     }
-                    _ => Some(last),
+                    _ => last,
                 }
             }
+        };
+        match self.rules.compat {
+            Compat::Exact => winner,
+            Compat::Safe => self.strictest_failure(winner),
         }
+    }
+
+    /// A hook that is to close or to ask when it fails does so, whatever others say and whoever comes first.
+    fn strictest_failure(&self, winner: Option<usize>) -> Option<usize> {
+        let so_far = winner.map_or(Decision::NoOpinion, |at| self.decided[at].decision);
+        self.decided
+            .iter()
+            .enumerate()
+            .filter(|(_, decided)| decided.by_failing && decided.decision > so_far)
+            .max_by_key(|(at, decided)| (decided.decision, usize::MAX - at))
+            .map(|(at, _)| at)
+            .or(winner)
     }
 
     /// Says that an agent would have let `last` cancel `block`.
@@ -409,104 +417,6 @@ impl<'a> Settlement<'a> {
         );
         let (position, hook) = (last.position, Arc::clone(&last.hook));
         self.warn(position, &hook, text);
-    }
-
-    /// Brings rewrites of the same original together.
-    fn settle_pending(&mut self) {
-        let mut pending = std::mem::take(&mut self.pending);
-        pending.sort_by_key(|(position, ..)| *position);
-        for target in Target::ALL {
-            let rewrites: Vec<_> = pending
-                .iter()
-                .filter(|(.., rewrite)| rewrite.target == target)
-                .map(|(position, hook, rewrite)| (*position, hook, rewrite))
-                .collect();
-            let base = self.event.original(target);
-            let chosen = match self.rules.side_by_side {
-                SideBySide::FirstInOrder => rewrites.first(),
-                SideBySide::LastInOrder => rewrites.last(),
-                SideBySide::Compose if rewrites.len() < 2 => rewrites.first(),
-                SideBySide::Compose => {
-                    self.compose(target, base.as_ref(), &rewrites);
-                    continue;
-                }
-            };
-            // Whether it can be applied was checked when it was taken.
-            if let Some(Ok(value)) = chosen.map(|(.., rewrite)| apply(base.as_ref(), rewrite)) {
-                self.current.insert(target, value);
-            }
-        }
-    }
-
-    fn compose(&mut self, target: Target, base: Option<&RawJson>, rewrites: &[(usize, &Arc<HookInfo>, &Rewrite)]) {
-        let values: Vec<_> = rewrites
-            .iter()
-            .filter_map(|(position, hook, rewrite)| Some((*position, *hook, apply(base, rewrite).ok()?)))
-            .collect();
-        let changes: Option<Vec<_>> = values.iter().map(|(.., value)| changes_between(base?, value)).collect();
-        let effective = match (base, changes) {
-            (Some(base), Some(changes)) => self.compose_fields(target, base, &values, changes),
-            _ => self.agree(target, &values),
-        };
-        if let Some(effective) = effective {
-            self.current.insert(target, effective);
-        }
-    }
-
-    /// Objects: changes to different fields come together. A field that is in conflict stays as it was.
-    fn compose_fields(
-        &mut self,
-        target: Target,
-        base: &RawJson,
-        values: &[(usize, &Arc<HookInfo>, RawJson)],
-        changes: Vec<Vec<(String, Change)>>,
-    ) -> Option<RawJson> {
-        let mut order = Vec::new();
-        let mut composed: BTreeMap<String, (Change, &Arc<HookInfo>)> = BTreeMap::new();
-        let mut conflicts = Vec::new();
-        for ((position, hook, _), changes) in values.iter().zip(changes) {
-            for (field, change) in changes {
-                match composed.get(&field) {
-                    None => {
-                        order.push(field.clone());
-                        composed.insert(field, (change, hook));
-                    }
-                    Some((earlier, _)) if earlier.same_as(&change) => {}
-                    Some((_, first)) => conflicts.push((*position, *hook, field, Arc::clone(first))),
-                }
-            }
-        }
-        for (position, hook, field, first) in conflicts {
-            composed.remove(&field);
-            let message = format!("gives the {target}'s field `{field}` another value than {first} does");
-            self.fail(position, hook, Failure::new(FailureKind::Conflict, message));
-        }
-        let changes: Vec<_> =
-            order.into_iter().filter_map(|field| composed.remove(&field).map(|(change, _)| (field, change))).collect();
-        with_changes(base, &changes)
-    }
-
-    /// Anything else: all must say the same.
-    fn agree(&mut self, target: Target, values: &[(usize, &Arc<HookInfo>, RawJson)]) -> Option<RawJson> {
-        let (_, first, value) = values.first()?;
-        let mut agreed = true;
-        for (position, hook, _) in values.iter().filter(|(.., other)| !other.says_the_same_as(value)) {
-            agreed = false;
-            let message = format!("rewrites the {target} in another way than {first} does");
-            self.fail(*position, hook, Failure::new(FailureKind::Conflict, message));
-        }
-        agreed.then(|| value.clone())
-    }
-}
-
-fn apply(base: Option<&RawJson>, rewrite: &Rewrite) -> Result<RawJson, String> {
-    match rewrite.mode {
-        RewriteMode::Replace => Ok(rewrite.value.clone()),
-        RewriteMode::Merge => base.and_then(|base| merge_shallow(base, &rewrite.value)).ok_or_else(|| {
-            let found = base.map_or(JsonType::Null, RawJson::json_type);
-            let patch = rewrite.value.json_type();
-            format!("the {} cannot be merged: it is {found} and the patch is {patch}", rewrite.target)
-        }),
     }
 }
 
