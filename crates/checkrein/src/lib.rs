@@ -27,11 +27,16 @@ pub use checkrein_core::*;
 pub use checkrein_dialects as dialects;
 pub use engine::Engine;
 pub use handler::{Builtin, BuiltinCall, Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
-pub use observer::{HookRun, Observer};
+pub use observer::{HookLines, HookRun, Observer};
 pub use registry::{EmptyName, Registry};
 pub use spec::{BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec};
 
-/// The README's examples are tests too.
+/// Examples in documents are tests too.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[cfg(unix)]
+    #[doc = include_str!("../../../docs/embedding.md")]
+    struct Embedding;
+}

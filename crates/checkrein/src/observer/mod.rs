@@ -1,5 +1,9 @@
 //! Watching hooks run.
 
+mod lines;
+
+pub use lines::HookLines;
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,0 +1,180 @@
+//! What a fire with processes costs, against floors in the same run. A floor is the same work done by the standard
+//! library alone: start the process in a group of its own with three pipes, write, read, wait.
+//!
+//! Each case is measured in turns with its floor, so that whatever else the machine does befalls both alike; the ratio of
+//! the medians is what counts. `cargo bench -p checkrein --bench engine -- 10` measures only what has `10` in its name.
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a benchmark reports to people"
+)]
+#![cfg_attr(not(unix), allow(dead_code, unused_imports, reason = "the floors are Unix's"))]
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use checkrein::payload::ToolCall;
+use checkrein::{Engine, Event, EventKind, HookSpec, RawJson};
+use tokio::runtime::Runtime;
+
+const TRUE: &str = "true";
+const ANSWERS: &str = "cat >/dev/null; echo {}";
+
+fn main() {
+    #[cfg(unix)]
+    measure();
+}
+
+#[cfg(unix)]
+fn measure() {
+    let wanted = std::env::args().nth(1).filter(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    println!("{:<44} {:>10} {:>10} {:>8} {:>8}", "case", "time", "floor", "x floor", "budget");
+    let show = |name: &str, budget: f64, rounds: usize, run: &mut dyn FnMut(), floor: &mut dyn FnMut()| {
+        if name.contains(&wanted) {
+            compare(name, budget, rounds, run, floor);
+        }
+    };
+
+    let small = event(300);
+    let payload = bytes(&small);
+    for (name, text) in [("1 hook, `true`", TRUE), ("1 hook that reads and answers", ANSWERS)] {
+        let engine = engine(text, 1);
+        show(name, 1.05, 150, &mut || fire(&runtime, &engine, &small), &mut || bare(text, &payload));
+    }
+    let engine_direct = engine("/bin/true", 1);
+    show("1 hook, `/bin/true`, against sh -c", 0.86, 150, &mut || fire(&runtime, &engine_direct, &small), &mut || {
+        bare("/bin/true", &payload);
+    });
+    let ten = engine(TRUE, 10);
+    show("10 hooks side by side, `true`", 1.10, 60, &mut || fire(&runtime, &ten, &small), &mut || {
+        on_threads(2, 5, TRUE, &payload);
+    });
+    for (name, size, budget, rounds) in [
+        ("1 KiB payload, read", 1 << 10, 1.05, 150),
+        ("100 KiB payload, read", 100 << 10, 1.05, 150),
+        ("10 MiB payload, read", 10 << 20, 12.0 / 9.4, 40),
+    ] {
+        let (engine, event) = (engine(ANSWERS, 1), event(size));
+        let payload = bytes(&event);
+        show(name, budget, rounds, &mut || fire(&runtime, &engine, &event), &mut || bare(ANSWERS, &payload));
+    }
+    let (unread, large) = (engine(TRUE, 1), event(10 << 20));
+    show("10 MiB payload, unread", 1.5 / 0.74, 60, &mut || fire(&runtime, &unread, &large), &mut || bare(TRUE, b""));
+
+    let one = engine(TRUE, 1);
+    for (name, tasks) in [("fires from 2 tasks, 32 in all", 2), ("fires from 64 tasks, 64 in all", 64)] {
+        let each = if tasks == 2 { 16 } else { 1 };
+        show(name, 1.0 / 0.97, 25, &mut || many(&runtime, &one, &small, tasks, each), &mut || {
+            on_threads(2, tasks * each / 2, TRUE, &payload);
+        });
+    }
+
+    // A host that holds a lot of memory: a fork would have to copy its page tables.
+    let ballast = vec![1_u8; 1 << 30];
+    show("1 hook, `true`, from a host with 1 GiB", 1.05, 100, &mut || fire(&runtime, &one, &small), &mut || {
+        bare(TRUE, &payload);
+    });
+    std::hint::black_box(&ballast);
+}
+
+fn engine(text: &str, hooks: usize) -> Engine {
+    let hook = |n: usize| HookSpec::shell(n.to_string(), EventKind::PreToolUse, text);
+    Engine::builder().hooks((0..hooks).map(hook)).build()
+}
+
+fn event(size: usize) -> Event {
+    let input = format!(r#"{{"command":"{}"}}"#, "x".repeat(size));
+    Event::pre_tool_use(ToolCall::new("Bash", input.parse::<RawJson>().unwrap()))
+}
+
+fn bytes(event: &Event) -> Vec<u8> {
+    event.to_json().into_bytes()
+}
+
+fn fire(runtime: &Runtime, engine: &Engine, event: &Event) {
+    let verdict = runtime.block_on(engine.fire(event.clone()));
+    assert_eq!(verdict.failures().count(), 0, "{verdict:?}");
+}
+
+fn many(runtime: &Runtime, engine: &Engine, event: &Event, tasks: usize, each: usize) {
+    runtime.block_on(async {
+        let fires: Vec<_> = (0..tasks)
+            .map(|_| {
+                let (engine, event) = (engine.clone(), event.clone());
+                tokio::spawn(async move {
+                    for _ in 0..each {
+                        engine.fire(event.clone()).await;
+                    }
+                })
+            })
+            .collect();
+        for fire in fires {
+            fire.await.unwrap();
+        }
+    });
+}
+
+/// The floor: the standard library and nothing else.
+#[cfg(unix)]
+fn bare(text: &str, payload: &[u8]) {
+    use std::os::unix::process::CommandExt;
+    let mut child = Command::new("/bin/sh")
+        .args(["-c", text])
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .current_dir("/")
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A process that has gone without reading is no error.
+    let _ = child.stdin.take().unwrap().write_all(payload);
+    assert!(child.wait_with_output().unwrap().status.success());
+}
+
+#[cfg(unix)]
+fn on_threads(threads: usize, each: usize, text: &str, payload: &[u8]) {
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| (0..each).for_each(|_| bare(text, payload)));
+        }
+    });
+}
+
+fn compare(name: &str, budget: f64, rounds: usize, run: &mut dyn FnMut(), floor: &mut dyn FnMut()) {
+    let timed = |work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_nanos() as f64 / 1000.0
+    };
+    for _ in 0..3 {
+        run();
+        floor();
+    }
+    let (mut times, mut floors) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        // Whoever comes second may find caches warm or the machine tired, so they take turns.
+        if round % 2 == 0 {
+            times.push(timed(run));
+            floors.push(timed(floor));
+        } else {
+            floors.push(timed(floor));
+            times.push(timed(run));
+        }
+    }
+    let (time, floor) = (median(times), median(floors));
+    let ratio = time / floor;
+    let over = if ratio > budget { "  over budget" } else { "" };
+    println!("{name:<44} {time:>7.0} us {floor:>7.0} us {ratio:>8.2} {budget:>8.2}{over}");
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
