@@ -597,3 +597,25 @@ fn a_handler_that_panics_when_it_goes_is_survived() {
     runner.fire(&Event::stop(Stop::new()));
     assert!(!runner.has(&EventKind::Stop));
 }
+
+#[test]
+fn handlers_of_the_builder_come_first_and_stay() {
+    let kind = EventKind::Custom(CustomKind::new("own", Contract::observe()).unwrap());
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let note = |name: &'static str| {
+        let order = Arc::clone(&order);
+        move |_: &Fire<'_>| order.lock().unwrap().push(name)
+    };
+    let runner = Runner::builder()
+        .on(EventKind::Stop, "one", note("one"))
+        .on(EventKind::Stop, "two", note("two"))
+        .on(kind.clone(), "own", note("own"))
+        .build();
+    let later = runner.on(EventKind::Stop, "three", note("three"));
+    runner.fire(&Event::stop(Stop::new()));
+    assert!(runner.remove(&later));
+    runner.fire(&Event::stop(Stop::new()));
+    assert_eq!(*order.lock().unwrap(), ["one", "two", "three", "one", "two"]);
+    assert!(runner.has(&kind) && runner.has(&EventKind::Stop));
+    assert_eq!(format!("{runner:?}"), "Runner { handlers: 3, .. }");
+}

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use checkrein_core::payload::{Stop, ToolCall};
+use checkrein_core::runner::Fire;
 use checkrein_core::{
     Event, EventKind, Grammar, Hook, HookInfo, HookSet, Matcher, Opinion, RawJson, Rules, Runner, Settlement, Source,
 };
@@ -33,6 +34,7 @@ fn case<R: FnMut() + 'static>(
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
     fire(&mut cases);
+    fire_registered_later(&mut cases);
     select(&mut cases);
     settling(&mut cases);
     cases
@@ -68,18 +70,32 @@ fn fire(cases: &mut Vec<Case>) {
             }
         }));
         cases.push(case(format!("fire/{count} handlers"), Some(floor), Some(budget), move || {
-            let (runner, event) = (Runner::new(), Event::stop(Stop::new()));
-            for _ in 0..count {
-                runner.on(EventKind::Stop, "h", |fire| {
-                    black_box(fire);
-                    Opinion::none()
-                });
-            }
+            let event = Event::stop(Stop::new());
+            let handler = |fire: &Fire<'_>| {
+                black_box(fire);
+                Opinion::none()
+            };
+            let builder = (0..count).fold(Runner::builder(), |builder, _| builder.on(EventKind::Stop, "h", handler));
+            let runner = builder.build();
             move || {
                 black_box(black_box(&runner).fire(black_box(&event)).decision());
             }
         }));
     }
+}
+
+/// Registered while the runner is in use.
+fn fire_registered_later(cases: &mut Vec<Case>) {
+    cases.push(case("fire/1 handler registered later", Some("floor: 1 call"), None, || {
+        let (runner, event) = (Runner::new(), Event::stop(Stop::new()));
+        runner.on(EventKind::Stop, "h", |fire| {
+            black_box(fire);
+            Opinion::none()
+        });
+        move || {
+            black_box(black_box(&runner).fire(black_box(&event)).decision());
+        }
+    }));
 }
 
 type Bare = Box<dyn Fn(&Event) -> Option<Box<Opinion>>>;

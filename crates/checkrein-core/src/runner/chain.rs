@@ -2,9 +2,8 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
-use super::slots::{Registered, Slot};
+use super::slots::Handlers;
 use super::{Fire, HandlerError};
 use crate::failure::{Failure, FailureKind};
 use crate::opinion::Opinion;
@@ -25,35 +24,26 @@ pub(super) struct Chain<'a> {
 type Reply = Result<Opinion, Failure>;
 
 impl Chain<'_> {
-    #[inline]
-    pub(super) fn run<T: Trace>(&self, slot: &Slot, trace: &mut T) -> Verdict {
-        let list = slot.handlers.load();
-        let handlers: &[Arc<Registered>] = list.as_ref().map_or(&[], |handlers| handlers.as_slice());
-        let mut next = 0;
-        // Handlers that say nothing are the common case and need no settling.
-        let verdict = match self.call_until_one_speaks(handlers, &mut next, trace) {
-            None => self.nobody(),
-            Some(called) => self.settle(handlers, next, called, trace),
-        };
-        // Handlers that were taken out meanwhile may go with the list, and going is foreign code as well.
-        let _ = shielded(|| drop(list));
-        verdict
-    }
-
     /// When nobody had anything to say.
     #[inline]
     pub(super) fn nobody(&self) -> Verdict {
         Verdict { cancelled: self.fire.is_cancelled(), ..Verdict::default() }
     }
 
-    #[cold]
-    fn settle<T: Trace>(&self, handlers: &[Arc<Registered>], mut next: usize, first: Called, trace: &mut T) -> Verdict {
+    /// From the first that spoke on.
+    pub(super) fn settle<T: Trace>(
+        &self,
+        handlers: &Handlers<'_>,
+        mut next: usize,
+        first: Called,
+        trace: &mut T,
+    ) -> Verdict {
         let mut settlement = Settlement::new(self.rules, self.fire.event);
         let mut called = Some(first);
         let mut ended = false;
         while let Some(reply) = called.map(Called::into_reply) {
             let position = next - 1;
-            let hook = &handlers[position].info;
+            let Some(hook) = handlers.get(position).map(|handler| &handler.info) else { break };
             let step = match &reply {
                 Ok(opinion) => settlement.push(position, hook, opinion),
                 Err(failure) => settlement.push_failure(position, hook, failure),
@@ -72,8 +62,9 @@ impl Chain<'_> {
         if self.fire.is_cancelled() && !complete {
             settlement.cancel();
         }
-        for handler in &handlers[next..] {
+        while let Some(handler) = handlers.get(next) {
             trace.skipped(&handler.info);
+            next += 1;
         }
         settlement.finish()
     }
@@ -81,28 +72,32 @@ impl Chain<'_> {
     /// Calls handlers from `next` on until one has something to say. `next` is behind the last that was called then.
     ///
     /// One unwind boundary serves as many handlers as go well.
-    #[inline]
-    fn call_until_one_speaks<T: Trace>(
+    #[inline(always)]
+    pub(super) fn call_until_one_speaks<T: Trace>(
         &self,
-        handlers: &[Arc<Registered>],
+        handlers: &Handlers<'_>,
         next: &mut usize,
         trace: &mut T,
     ) -> Option<Called> {
         let mut spoke = None;
         let unwound = catch_unwind(AssertUnwindSafe(|| {
-            while let Some(handler) = handlers.get(*next) {
-                let reply = (handler.handler)(&self.fire);
-                *next += 1;
-                match reply {
-                    Ok(opinion) if opinion.is_none() => trace.called(&handler.info, &Ok(opinion)),
-                    reply => {
-                        spoke = Some(Called::Returned(reply));
-                        break;
+            let mut before = 0;
+            for list in handlers.lists() {
+                for handler in list.get(*next - before..).unwrap_or_default() {
+                    let reply = (handler.handler)(&self.fire);
+                    *next += 1;
+                    match reply {
+                        Ok(opinion) if opinion.is_none() => trace.called(&handler.info, &Ok(opinion)),
+                        reply => {
+                            spoke = Some(Called::Returned(reply));
+                            return;
+                        }
+                    }
+                    if self.fire.is_cancelled() {
+                        return;
                     }
                 }
-                if self.fire.is_cancelled() {
-                    break;
-                }
+                before += list.len();
             }
         }));
         if let Err(panic) = unwound {
@@ -114,7 +109,7 @@ impl Chain<'_> {
 }
 
 /// How the call of a handler ended.
-enum Called {
+pub(super) enum Called {
     Returned(Result<Opinion, HandlerError>),
     Panicked(Box<dyn Any + Send>),
 }

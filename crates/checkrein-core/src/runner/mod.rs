@@ -43,10 +43,10 @@ use crate::rules::Rules;
 use crate::shield::shielded;
 use crate::source::{HookInfo, Source};
 use crate::verdict::Verdict;
-use chain::{Chain, NoTrace, RecordTrace, Trace};
+use chain::{Called, Chain, NoTrace, RecordTrace, Trace};
 use log::Log;
 pub use slots::Registration;
-use slots::{Handler, Slot, Slots};
+use slots::{Handler, Handlers, Slot, Slots};
 
 /// What a handler returns when it cannot do its work.
 pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
@@ -123,7 +123,7 @@ impl Runner {
 
     /// A runner with other settings.
     pub fn builder() -> RunnerBuilder {
-        RunnerBuilder { log: Log::Stderr, rules: Rules::IN_PROCESS, observer: None }
+        RunnerBuilder { log: Log::Stderr, rules: Rules::IN_PROCESS, observer: None, handlers: Vec::new() }
     }
 
     /// Registers a handler for one kind of event, behind those there are. `name` is for logs and reasons.
@@ -215,15 +215,36 @@ impl Runner {
     #[inline(never)]
     fn run<T: Trace>(&self, slot: &Slot, event: &Event, cancel: Option<&CancelToken>, trace: &mut T) -> Verdict {
         let chain = Chain { rules: &self.shared.rules, fire: Fire { event, cancel } };
-        let verdict = chain.run(slot, trace);
-        if verdict.details.is_some() || self.shared.observer.is_some() {
-            self.settle_up(event, &verdict);
+        let handlers = slot.handlers();
+        let mut next = 0;
+        let called = chain.call_until_one_speaks(&handlers, &mut next, trace);
+        // Handlers that say nothing are the common case: there is nothing to settle, and nobody to tell.
+        if called.is_none() && self.shared.observer.is_none() && !handlers.holds_others() {
+            return chain.nobody();
         }
+        self.conclude(&chain, handlers, next, called, trace)
+    }
+
+    #[inline(never)]
+    fn conclude<T: Trace>(
+        &self,
+        chain: &Chain<'_>,
+        handlers: Handlers<'_>,
+        next: usize,
+        called: Option<Called>,
+        trace: &mut T,
+    ) -> Verdict {
+        let verdict = match called {
+            None => chain.nobody(),
+            Some(called) => chain.settle(&handlers, next, called, trace),
+        };
+        // Handlers that were taken out meanwhile may go now, and going is foreign code as well.
+        let _ = shielded(|| drop(handlers));
+        self.settle_up(chain.fire.event, &verdict);
         verdict
     }
 
     /// Logs what has to be known of the handlers, and tells the observer.
-    #[cold]
     fn settle_up(&self, event: &Event, verdict: &Verdict) {
         for warning in verdict.warnings() {
             self.shared.log.line(&format!("{}: {warning}", event.kind()));
@@ -254,9 +275,24 @@ pub struct RunnerBuilder {
     log: Log,
     rules: Rules,
     observer: Option<Observer>,
+    handlers: Vec<(EventKind, Arc<HookInfo>, Handler)>,
 }
 
 impl RunnerBuilder {
+    /// Adds a handler that stays as long as the runner. It costs a little less to call than one that is registered
+    /// later, and comes before all of those.
+    #[must_use]
+    #[track_caller]
+    pub fn on<F, R>(mut self, kind: EventKind, name: impl Into<String>, handler: F) -> Self
+    where
+        F: Fn(&Fire<'_>) -> R + Send + Sync + 'static,
+        R: IntoReply,
+    {
+        let info = Arc::new(HookInfo::new(name, Source::here()).rewrites());
+        self.handlers.push((kind, info, Box::new(move |fire| handler(fire).into_reply())));
+        self
+    }
+
     /// Writes log lines here instead of to standard error, each with one call and a line break at its end.
     #[must_use]
     pub fn log_to(mut self, writer: impl std::io::Write + Send + 'static) -> Self {
@@ -297,7 +333,7 @@ impl RunnerBuilder {
     pub fn build(self) -> Runner {
         Runner {
             shared: Arc::new(Shared {
-                slots: Slots::new(self.observer.is_some()),
+                slots: Slots::new(self.observer.is_some(), self.handlers),
                 log: self.log,
                 rules: self.rules,
                 observer: self.observer,

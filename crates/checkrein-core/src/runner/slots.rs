@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 
 use super::{Fire, HandlerError};
 use crate::kind::{EventKind, KIND_COUNT};
@@ -30,18 +30,70 @@ pub(super) struct Registered {
     number: u64,
 }
 
-/// The handlers of one kind. A fire takes the list as it is and keeps it; a change makes a new list.
+/// The handlers of one kind.
 #[derive(Default)]
 pub(super) struct Slot {
     /// Whether there is anything to do: the one thing that a fire without handlers reads.
     active: AtomicBool,
-    pub(super) handlers: ArcSwapOption<Vec<Arc<Registered>>>,
+    /// Those that the runner was built with. They never change, so reading them needs no care.
+    fixed: Vec<Arc<Registered>>,
+    /// Whether others have been added.
+    has_added: AtomicBool,
+    /// The others. A fire takes the list as it is and keeps it; a change makes a new list.
+    added: ArcSwapOption<List>,
 }
+
+/// The handlers of one kind, as they were when a fire began.
+pub(super) struct Handlers<'a> {
+    fixed: &'a [Arc<Registered>],
+    added: Option<Guard<Option<Arc<List>>>>,
+}
+
+type List = Vec<Arc<Registered>>;
 
 impl Slot {
     #[inline]
     pub(super) fn is_active(&self) -> bool {
         self.active.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    pub(super) fn handlers(&self) -> Handlers<'_> {
+        Handlers { fixed: &self.fixed, added: self.has_added.load(Ordering::Acquire).then(|| self.added.load()) }
+    }
+}
+
+impl Handlers<'_> {
+    #[inline]
+    pub(super) fn get(&self, position: usize) -> Option<&Registered> {
+        match self.fixed.get(position) {
+            Some(fixed) => Some(fixed),
+            None => self.added().get(position - self.fixed.len()).map(|added| &**added),
+        }
+    }
+
+    /// The two lists that they are in.
+    #[inline]
+    pub(super) fn lists(&self) -> [&[Arc<Registered>]; 2] {
+        [self.fixed, self.added()]
+    }
+
+    /// Whether handlers may go with this: those that were taken out since.
+    #[inline]
+    pub(super) fn holds_others(&self) -> bool {
+        self.added.is_some()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.fixed.len() + self.added().len()
+    }
+
+    #[inline]
+    fn added(&self) -> &[Arc<Registered>] {
+        match &self.added {
+            Some(list) => list.as_ref().map_or(&[], |list| list.as_slice()),
+            None => &[],
+        }
     }
 }
 
@@ -55,12 +107,22 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    pub(super) fn new(always_active: bool) -> Self {
-        let named: [Slot; KIND_COUNT] = std::array::from_fn(|_| Slot::default());
-        for slot in &named {
-            slot.active.store(always_active, Ordering::Release);
+    pub(super) fn new(always_active: bool, fixed: Vec<(EventKind, Arc<HookInfo>, Handler)>) -> Self {
+        let mut named: [Slot; KIND_COUNT] = std::array::from_fn(|_| Slot::default());
+        let mut custom: HashMap<String, Slot> = HashMap::new();
+        for (kind, info, handler) in fixed {
+            let slot = match kind.index() {
+                Some(index) => &mut named[index],
+                None => custom.entry(kind.name().to_owned()).or_default(),
+            };
+            let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
+            slot.fixed.push(Arc::new(Registered { info, handler, number }));
         }
-        Self { named, custom: ArcSwap::default(), always_active, changing: Mutex::new(()) }
+        for slot in named.iter().chain(custom.values()) {
+            slot.active.store(always_active || !slot.fixed.is_empty(), Ordering::Release);
+        }
+        let custom = custom.into_iter().map(|(name, slot)| (name, Arc::new(slot))).collect::<HashMap<_, _>>();
+        Self { named, custom: ArcSwap::from_pointee(custom), always_active, changing: Mutex::new(()) }
     }
 
     #[inline]
@@ -73,7 +135,7 @@ impl Slots {
     }
 
     pub(super) fn count(&self) -> usize {
-        let count = |slot: &Slot| slot.handlers.load().as_ref().map_or(0, |handlers| handlers.len());
+        let count = |slot: &Slot| slot.handlers().len();
         let custom: usize = self.custom.load().values().map(|slot| count(slot)).sum();
         self.named.iter().map(count).sum::<usize>() + custom
     }
@@ -108,10 +170,12 @@ impl Slots {
                 &*custom
             }
         };
-        let mut handlers = slot.handlers.load().as_deref().cloned().unwrap_or_default();
+        let mut handlers = slot.added.load().as_deref().cloned().unwrap_or_default();
         change(&mut handlers);
-        let active = self.always_active || !handlers.is_empty();
-        let before = slot.handlers.swap(Some(Arc::new(handlers)));
+        let has_added = !handlers.is_empty();
+        let active = self.always_active || has_added || !slot.fixed.is_empty();
+        let before = slot.added.swap(Some(Arc::new(handlers)));
+        slot.has_added.store(has_added, Ordering::Release);
         slot.active.store(active, Ordering::Release);
         drop(lock);
         // Dropping a handler runs foreign code, which may come back here.
