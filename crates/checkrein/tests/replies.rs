@@ -1,0 +1,87 @@
+//! What hooks print and how they end, read from real processes.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+
+use checkrein::payload::ToolCall;
+use checkrein::{Decision, Engine, Event, EventKind, FailureKind, HookSpec, RawJson, Verdict};
+
+const GATE: EventKind = EventKind::PreToolUse;
+
+async fn fire_with(text: &str, input: RawJson) -> Verdict {
+    let engine = Engine::builder().hook(HookSpec::shell("h", GATE, text)).build();
+    engine.fire(Event::pre_tool_use(ToolCall::new("Write", input))).await
+}
+
+async fn fire(text: &str) -> Verdict {
+    fire_with(text, RawJson::default()).await
+}
+
+fn kinds(verdict: &Verdict) -> Vec<FailureKind> {
+    verdict.failures().map(|(_, failure)| failure.kind).collect()
+}
+
+#[tokio::test]
+async fn odd_output_is_read_or_is_a_failure_and_never_a_guess() {
+    let deep = format!("{}1{}", r#"{"a":"#.repeat(200), "}".repeat(200));
+    let table: [(String, &[FailureKind], Decision); 10] = [
+        (r"printf '\377\376'".into(), &[], Decision::NoOpinion),
+        (r"printf '\000\000'".into(), &[], Decision::NoOpinion),
+        (r#"printf '{"reason":"\377"}'"#.into(), &[FailureKind::Parse], Decision::Deny),
+        (r"printf '{}\000'".into(), &[FailureKind::Parse], Decision::Deny),
+        (":".into(), &[], Decision::NoOpinion),
+        (r#"echo '{"decision":"allow"}'; echo '{"decision":"allow"}'"#.into(), &[FailureKind::Parse], Decision::Deny),
+        (r#"echo 'Welcome to your shell'; echo '{"decision":"deny","reason":"x"}'"#.into(), &[], Decision::Deny),
+        (r#"echo 'nvm: v20'; echo '{"decision":"allow"}'"#.into(), &[], Decision::Allow),
+        (format!("echo '{deep}'"), &[FailureKind::Parse], Decision::Deny),
+        ("echo '[1]'".into(), &[], Decision::NoOpinion),
+    ];
+    for (text, failures, decision) in table {
+        let verdict = fire(&text).await;
+        let shown: String = text.chars().take(60).collect();
+        assert_eq!((kinds(&verdict).as_slice(), verdict.decision()), (failures, decision), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_large_payload_blocks_nobody() {
+    let large = || RawJson::string(&"x".repeat(10 << 20));
+    // Does not read at all.
+    assert_eq!(fire_with("exit 0", large()).await, Verdict::default());
+    // Prints more than a pipe holds before it reads.
+    let prints_first = "head -c 1000000 /dev/zero | tr '\\0' ' '; wc -c >&2; exit 2";
+    let verdict = fire_with(prints_first, large()).await;
+    let seen: usize = verdict.reason().unwrap().parse().unwrap();
+    assert!(seen > 10 << 20, "{seen}");
+}
+
+#[tokio::test]
+async fn a_flood_is_cut_and_says_so() {
+    let verdict = fire("printf '{'; head -c 20000000 /dev/zero").await;
+    assert_eq!(kinds(&verdict), [FailureKind::OutputCap]);
+    let engine = Engine::builder().hook(HookSpec::shell("h", GATE, "head -c 20000000 /dev/zero >&2; exit 2")).build();
+    let (verdict, record) = engine.fire_recorded(Event::pre_tool_use(ToolCall::new("T", RawJson::default()))).await;
+    assert!(verdict.is_block() && record.hooks[0].truncated);
+    assert!(record.hooks[0].stderr.as_ref().unwrap().len() < 100_000, "records stay small");
+}
+
+#[tokio::test]
+async fn a_grandchild_that_keeps_the_stream_open_is_not_waited_for() {
+    // If it were, this would take as long as the sleep.
+    let verdict = fire(r#"sleep 1000 & echo '{"decision":"deny","reason":"done"}'"#).await;
+    assert_eq!(verdict.reason(), Some("done"));
+}
+
+#[tokio::test]
+async fn the_end_of_a_process_is_read_from_its_code() {
+    for (code, decision, failures) in [
+        (0, Decision::NoOpinion, &[][..]),
+        (1, Decision::Deny, &[FailureKind::Exit]),
+        (2, Decision::Deny, &[]),
+        (126, Decision::Deny, &[FailureKind::Exit]),
+        (127, Decision::Deny, &[FailureKind::Exit]),
+        (255, Decision::Deny, &[FailureKind::Exit]),
+    ] {
+        let verdict = fire(&format!("exit {code}")).await;
+        assert_eq!((verdict.decision(), kinds(&verdict).as_slice()), (decision, failures), "{code}");
+    }
+}
