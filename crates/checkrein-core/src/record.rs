@@ -32,12 +32,19 @@ pub struct Record {
 }
 
 impl Record {
-    /// Of an event and what it came to. Hooks whose opinion turned out to be a failure when it was settled are shown as
-    /// having failed.
-    pub fn new(event: &Event, dialect: impl Into<String>, verdict: &Verdict, mut hooks: Vec<HookRecord>) -> Self {
-        for (info, failure) in verdict.failures() {
-            let refused = hooks.iter_mut().find(|hook| hook.outcome == HookOutcome::Opinion && hook.is_of(info));
-            if let Some(hook) = refused {
+    /// Of an event and what it came to. Hooks come with their positions, in config order; those whose opinion turned out
+    /// to be a failure when it was settled are shown as having failed.
+    pub fn new(
+        event: &Event,
+        dialect: impl Into<String>,
+        verdict: &Verdict,
+        mut hooks: Vec<(usize, HookRecord)>,
+    ) -> Self {
+        for (position, info, failure) in verdict.placed_failures() {
+            let refused = hooks
+                .iter_mut()
+                .find(|(at, hook)| *at == position && hook.id == info.id && hook.outcome == HookOutcome::Opinion);
+            if let Some((_, hook)) = refused {
                 hook.outcome = HookOutcome::Failure;
                 hook.failure = Some(failure.kind);
                 hook.detail = Some(failure.message.clone());
@@ -49,7 +56,7 @@ impl Record {
             session_id: event.envelope.session_id.clone(),
             subject: event.subject().map(std::borrow::Cow::into_owned),
             verdict: VerdictRecord::new(event, verdict),
-            hooks,
+            hooks: hooks.into_iter().map(|(_, hook)| hook).collect(),
         }
     }
 }
@@ -115,17 +122,17 @@ impl VerdictRecord {
         let text = |json: RawJson| json.as_text().map(std::borrow::Cow::into_owned);
         Self {
             decision: verdict.decision(),
-            reason: verdict.reason().map(str::to_owned),
+            reason: verdict.reason().map(kept),
             reasons: verdict
                 .reasons()
                 .iter()
                 .map(|reason| ReasonRecord {
                     hook: reason.hook.id.clone(),
                     decision: reason.decision,
-                    text: reason.text.clone(),
+                    text: kept(&reason.text),
                 })
                 .collect(),
-            context: verdict.context().iter().map(|said| said.text.clone()).collect(),
+            context: verdict.context().iter().map(|said| kept(&said.text)).collect(),
             system_messages: verdict.messages().iter().map(|said| said.text.clone()).collect(),
             stop_reason: verdict.stop_reason().map(str::to_owned),
             original_input: event.original(Target::Input),
@@ -142,6 +149,15 @@ impl VerdictRecord {
             warnings: verdict.warnings().iter().map(ToString::to_string).collect(),
             cancelled: verdict.is_cancelled(),
         }
+    }
+}
+
+/// Text as records keep it: a record must stay small, however much a hook prints.
+fn kept(text: &str) -> String {
+    const KEPT: usize = 16 * 1024;
+    match text.char_indices().nth(KEPT) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}… ({} bytes in all)", &text[..at], text.len()),
     }
 }
 
@@ -205,10 +221,10 @@ impl HookRecord {
     pub fn of_opinion(hook: &HookInfo, handler: impl Into<String>, opinion: &Opinion) -> Self {
         Self {
             decision: Some(opinion.decision()),
-            reason: opinion.reason().map(str::to_owned),
+            reason: opinion.reason().map(kept),
             rewrote: opinion.rewrites().iter().map(|rewrite| rewrite.target.name().to_owned()).collect(),
-            context: opinion.contexts().to_vec(),
-            system_messages: opinion.messages().to_vec(),
+            context: opinion.contexts().iter().map(|text| kept(text)).collect(),
+            system_messages: opinion.messages().iter().map(|text| kept(text)).collect(),
             ..Self::new(hook, handler, HookOutcome::Opinion)
         }
     }
@@ -225,10 +241,6 @@ impl HookRecord {
     /// Of a hook that did not run, for this reason.
     pub fn of_skipped(hook: &HookInfo, handler: impl Into<String>, why: impl Into<String>) -> Self {
         Self { detail: Some(why.into()), ..Self::new(hook, handler, HookOutcome::Skipped) }
-    }
-
-    fn is_of(&self, hook: &HookInfo) -> bool {
-        self.id == hook.id && self.source.file == hook.source.file && self.source.line == hook.source.line
     }
 
     fn new(hook: &HookInfo, handler: impl Into<String>, outcome: HookOutcome) -> Self {

@@ -28,7 +28,7 @@ pub(crate) struct Details {
     pub(crate) context: Vec<Said>,
     pub(crate) messages: Vec<Said>,
     pub(crate) warnings: Vec<Warning>,
-    pub(crate) failures: Vec<(Arc<HookInfo>, Failure)>,
+    pub(crate) failures: Vec<(usize, Arc<HookInfo>, Failure)>,
     pub(crate) stop_reason: Option<String>,
     pub(crate) suppress_output: bool,
     pub(crate) first_user_message: Option<String>,
@@ -98,6 +98,11 @@ impl Verdict {
         self.decision.is_block()
     }
 
+    /// Whether an agent that wants to stop shall go on, with the reason as its next prompt. A halt lets it stop.
+    pub fn goes_on(&self) -> bool {
+        self.decision == Decision::Deny
+    }
+
     /// Whether the fire was given up before all hooks had spoken. Neither a deny nor an allow.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled
@@ -152,7 +157,13 @@ impl Verdict {
 
     /// Every failure, in config order.
     pub fn failures(&self) -> impl Iterator<Item = (&HookInfo, &Failure)> {
-        self.details.iter().flat_map(|details| details.failures.iter().map(|(hook, failure)| (&**hook, failure)))
+        self.placed_failures().map(|(_, hook, failure)| (hook, failure))
+    }
+
+    /// Every failure with the position of its hook.
+    pub(crate) fn placed_failures(&self) -> impl Iterator<Item = (usize, &HookInfo, &Failure)> {
+        let failures = self.details.iter().flat_map(|details| &details.failures);
+        failures.map(|(position, hook, failure)| (*position, &**hook, failure))
     }
 
     /// What the user reads when the agent stops.

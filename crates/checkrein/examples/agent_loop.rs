@@ -62,7 +62,12 @@ impl Agent {
             }
             self.hooks.fire(Event::after_model(call)).await;
             match step {
-                Step::Tool(name, input) => self.tool(name, input.parse()?).await?,
+                Step::Tool(name, input) => {
+                    if self.tool(name, input.parse()?).await == Decision::Halt {
+                        println!("a hook ended the loop");
+                        return Ok(());
+                    }
+                }
                 Step::Helper(task) => self.helper(task).await,
                 Step::Done(words) => {
                     if self.may_stop(words).await {
@@ -75,7 +80,8 @@ impl Agent {
         Ok(())
     }
 
-    async fn tool(&mut self, name: &str, input: RawJson) -> Result<(), Error> {
+    /// What its hooks came to: a halt ends the loop.
+    async fn tool(&mut self, name: &str, input: RawJson) -> Decision {
         let verdict = self.hooks.fire(Event::pre_tool_use(ToolCall::new(name, input.clone()))).await;
         self.hear(&verdict);
         let allowed = match verdict.decision() {
@@ -88,7 +94,7 @@ impl Agent {
             let reason = verdict.reason().unwrap_or("the user said no").to_owned();
             println!("{name} was refused: {reason}");
             self.conversation.push(reason);
-            return Ok(());
+            return verdict.decision();
         }
         let input = verdict.effective_input().unwrap_or(&input).clone();
         println!("{name} runs with {input}");
@@ -104,7 +110,7 @@ impl Agent {
         if verdict.is_block() {
             self.conversation.push(verdict.reason().unwrap_or_default().to_owned());
         }
-        Ok(())
+        verdict.decision()
     }
 
     async fn permitted(&mut self, name: &str, input: &RawJson) -> bool {
@@ -125,7 +131,7 @@ impl Agent {
         }
         let mut going = true;
         while going {
-            going = helper.fire(Event::subagent_stop(SubagentStop::new())).await.is_block();
+            going = helper.fire(Event::subagent_stop(SubagentStop::new())).await.goes_on();
         }
     }
 
@@ -137,10 +143,10 @@ impl Agent {
             self.hooks.fire(Event::post_compact(Compaction::new().trigger("auto"))).await;
         }
         let verdict = self.hooks.fire(Event::stop(Stop::new().last_assistant_message(words))).await;
-        if verdict.is_block() {
+        if verdict.goes_on() {
             self.conversation.push(verdict.reason().unwrap_or_default().to_owned());
         }
-        !verdict.is_block()
+        !verdict.goes_on()
     }
 
     fn hear(&mut self, verdict: &checkrein::Verdict) {

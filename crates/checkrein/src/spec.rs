@@ -1,5 +1,6 @@
 //! What a hook is, as it is configured: when it runs, what does its work, and under which limits.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ pub struct HookSpec {
     pub timeout: Option<Duration>,
     /// Whether the host waits for it. A hook in the background cannot decide anything.
     pub background: bool,
-    /// Whether it runs only the first time that it fits.
+    /// Whether it runs only once in each session: the first time that it fits and has its say.
     pub once: bool,
 }
 
@@ -102,7 +103,7 @@ impl HookSpec {
         self
     }
 
-    /// Runs only the first time that it fits.
+    /// Runs only once in each session: the first time that it fits and has its say.
     #[must_use]
     pub fn once(mut self) -> Self {
         self.once = true;
@@ -162,7 +163,7 @@ pub struct BuiltinSpec {
 }
 
 /// A process.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommandSpec {
     /// What is run.
@@ -179,6 +180,19 @@ pub struct CommandSpec {
     pub output_cap: usize,
     /// Whether what it leaves behind in the background is left alone rather than ended.
     pub leave_background: bool,
+}
+
+impl fmt::Debug for CommandSpec {
+    // The values of variables may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.env_set.iter().map(|(name, _)| name).collect();
+        f.debug_struct("CommandSpec")
+            .field("run", &self.run)
+            .field("cwd", &self.cwd)
+            .field("env_allow", &self.env_allow)
+            .field("env_set", &names)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What a process is started with.

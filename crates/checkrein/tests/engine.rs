@@ -423,6 +423,180 @@ async fn a_stop_that_is_refused_too_often_stands() {
 }
 
 #[tokio::test]
+async fn a_hook_that_runs_only_once_has_to_have_its_say() {
+    let dir = tempfile::tempdir().unwrap();
+    let flag = dir.path().join("flag");
+    let text = format!("test -e {} || exit 1; echo no >&2; exit 2", flag.display());
+    let engine = engine([HookSpec::shell("h", GATE, text).once()]);
+    let call = |session: &str| tool_call().within(Envelope::new().session_id(session));
+    assert_eq!(failure_kinds(&engine.fire(call("s")).await), [FailureKind::Exit]);
+    std::fs::write(&flag, "").unwrap();
+    assert_eq!(engine.fire(call("s")).await.reason(), Some("no"), "it failed, so it runs again");
+    assert_eq!(engine.fire(call("s")).await.decision(), Decision::NoOpinion);
+    assert_eq!(engine.fire(call("t")).await.reason(), Some("no"), "another session has its own");
+}
+
+#[tokio::test]
+async fn clones_of_a_hook_are_hooks_of_their_own() {
+    let base = HookSpec::shell("base", GATE, "echo base >&2; exit 2").matching(Matcher::names(["Bash"]));
+    let mut other = base.clone().matching(Matcher::names(["Read"]));
+    other.handler = HandlerSpec::Command(CommandSpec::shell("exit 0"));
+    assert_eq!(engine([base, other]).fire(tool_call()).await.reason(), Some("base"));
+}
+
+#[tokio::test]
+async fn whatever_panics_on_the_way_is_a_failure() {
+    struct Odd;
+    impl Handler for Odd {
+        fn call<'a>(&'a self, _: &'a Call) -> HandlerFuture<'a> {
+            struct Bomb;
+            impl Drop for Bomb {
+                fn drop(&mut self) {
+                    panic!("in drop");
+                }
+            }
+            let bomb = Bomb;
+            Box::pin(async move {
+                std::future::pending::<()>().await;
+                drop(bomb);
+                Ok(Reply::Opinion(Opinion::none()))
+            })
+        }
+        fn wind_up(&self) -> Duration {
+            panic!("in wind_up")
+        }
+    }
+    let mut registry = Registry::new();
+    registry
+        .register("odd", |_: &HookSpec, _: &checkrein::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
+            Ok(Arc::new(Odd))
+        })
+        .unwrap();
+    let odd = || HandlerSpec::Other { kind: "odd".to_owned(), settings: RawJson::default() };
+    let cancelled = Builtin::immediate(|_| Err(Failure::new(FailureKind::Cancelled, "I give up")));
+    registry.register_builtin("gives_up", cancelled).unwrap();
+    let hooks = [
+        HookSpec::new("one", GATE, odd()),
+        HookSpec::new("two", GATE, odd()),
+        HookSpec::builtin("three", GATE, "gives_up"),
+    ];
+    let verdict = Engine::builder().registry(registry).hooks(hooks).build().fire(tool_call()).await;
+    assert_eq!(failure_kinds(&verdict), [FailureKind::Panic, FailureKind::Panic, FailureKind::Error]);
+    assert_eq!((verdict.decision(), verdict.is_cancelled()), (Decision::Deny, false));
+}
+
+#[test]
+fn a_runtime_that_cannot_keep_time_closes_gates() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    let engine = engine([HookSpec::shell("one", GATE, "exit 0"), HookSpec::shell("two", GATE, "exit 0")]);
+    let verdict = runtime.block_on(engine.fire(tool_call()));
+    assert_eq!(verdict.decision(), Decision::Deny);
+}
+
+#[tokio::test]
+async fn what_is_said_too_late_does_not_count() {
+    let late = Builtin::immediate(|_| {
+        std::thread::sleep(Duration::from_millis(300));
+        Ok(Opinion::allow())
+    });
+    let hook = HookSpec::builtin("late", GATE, "late").timeout(Duration::from_millis(10));
+    let verdict = Engine::builder().registry(registry("late", late)).hook(hook).build().fire(tool_call()).await;
+    assert_eq!(failure_kinds(&verdict), [FailureKind::Timeout]);
+}
+
+#[tokio::test]
+async fn hooks_in_the_background_see_what_rewriters_made_of_it() {
+    let engine = engine([
+        HookSpec::shell("archive", GATE, "cat >&2; exit 2").in_background(),
+        HookSpec::shell("redact", GATE, r#"echo '{"updatedInput":{"token":"REDACTED"}}'"#).rewrites(),
+    ]);
+    let mut completions = engine.completions();
+    engine.fire(Event::pre_tool_use(ToolCall::new("T", json(r#"{"token":"SECRET"}"#)))).await;
+    let seen = completions.next().await.unwrap();
+    assert_eq!(seen.event.tool_input().unwrap().as_str(), r#"{"token":"REDACTED"}"#);
+}
+
+#[test]
+fn dropping_a_fire_ends_its_processes_even_if_the_runtime_stands_still() {
+    let dir = tempfile::tempdir().unwrap();
+    let pids = dir.path().join("pids");
+    let text = format!("echo $$ >> {}; sleep 1000", pids.display());
+    let engine = engine((0..2).map(|n| HookSpec::shell(n.to_string(), GATE, text.clone())));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let started = || std::fs::read_to_string(&pids).unwrap_or_default();
+    runtime.block_on(async {
+        let fire = engine.fire(tool_call());
+        tokio::select! {
+            _ = fire => panic!("it cannot be done"),
+            () = async { while started().lines().count() < 2 { tokio::time::sleep(Duration::from_millis(5)).await } } => {}
+        }
+    });
+    // The runtime is not driven any more.
+    for pid in started().lines() {
+        while is_alive(pid.parse().unwrap()) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+#[test]
+fn blocking_fires_may_be_nested() {
+    let engine = engine([HookSpec::shell("inner", EventKind::Notification, "exit 0")]);
+    let fires = Builtin::immediate(move |_| {
+        engine.fire_blocking(Event::notification(checkrein::payload::Notification::new()));
+        Ok(Opinion::deny("done"))
+    });
+    let hooks = [HookSpec::builtin("outer", GATE, "fires"), HookSpec::shell("beside", GATE, "exit 0")];
+    let outer = Engine::builder().registry(registry("fires", fires)).hooks(hooks).build();
+    assert_eq!(outer.fire_blocking(tool_call()).reason(), Some("done"));
+}
+
+#[tokio::test]
+async fn background_hooks_take_no_turn_from_gates() {
+    let endless = HookSpec::shell("endless", EventKind::Notification, "sleep 1000").in_background();
+    let engine = Engine::builder().at_once(1).hook(endless).hook(HookSpec::shell("gate", GATE, "exit 2")).build();
+    engine.fire(Event::notification(checkrein::payload::Notification::new())).await;
+    // If they did, this would wait for as long as that sleeps.
+    assert!(engine.fire(tool_call()).await.is_block());
+    engine.shutdown(Duration::ZERO).await;
+    let _ = Engine::builder().at_once(usize::MAX).background_at_once(usize::MAX).build();
+}
+
+#[tokio::test]
+async fn a_prompt_starts_the_count_of_stops_anew_unless_it_is_the_reason() {
+    let engine = Engine::builder().stop_cap(2).hook(HookSpec::shell("never", EventKind::Stop, "exit 2")).build();
+    let stop = async || engine.fire(Event::stop(Stop::new())).await.goes_on();
+    let prompt = async || engine.fire(Event::prompt_submit(Prompt::new("go on"))).await;
+    // The reason is fed back as a prompt each time: that does not help.
+    for expected in [true, true, false] {
+        assert_eq!(stop().await, expected);
+        prompt().await;
+    }
+    // A prompt of the user's own, behind the one that fed the reason back.
+    assert!(stop().await);
+    prompt().await;
+    prompt().await;
+    assert!(stop().await && stop().await && !stop().await);
+    // A halt lets the agent stop.
+    engine.replace_all(vec![HookSpec::shell("halts", EventKind::Stop, r#"echo '{"continue":false}'"#)]);
+    assert!(!stop().await);
+}
+
+#[test]
+fn debug_shows_no_secrets() {
+    let spec = HookSpec::shell("h", GATE, "true").command(|command| command.env("API_KEY", "secret-1"));
+    assert!(!format!("{spec:?}").contains("secret-1"));
+}
+
+#[tokio::test]
+async fn an_unapproved_hook_locks_nobody_out() {
+    let mut spec = HookSpec::shell("h", GATE, "exit 2");
+    spec.hook.state = checkrein::HookState::Untrusted;
+    let verdict = fire(spec).await;
+    assert_eq!((verdict.decision(), failure_kinds(&verdict)), (Decision::NoOpinion, vec![FailureKind::Untrusted]));
+}
+
+#[tokio::test]
 async fn a_hook_can_run_only_once() {
     let engine = engine([HookSpec::shell("h", EventKind::SessionStart, "echo hello").once()]);
     let start = || Event::session_start(SessionStart::new());
@@ -457,21 +631,25 @@ async fn a_shutdown_waits_or_ends_and_says_how_many() {
     assert_eq!(completions.next().await.unwrap().hook.id, "quick");
     let report = engine.shutdown(Duration::from_millis(50)).await;
     assert_eq!(report.ended, 2);
-    engine.fire(tool_call()).await;
-    let refused = completions.next().await.unwrap();
-    assert!(refused.result.unwrap_err().message.contains("shutting down"));
+    for _ in 0..2 {
+        let ended = completions.next().await.unwrap();
+        assert_eq!((ended.hook.id.as_str(), ended.result.unwrap_err().kind), ("endless", FailureKind::Cancelled));
+    }
+    assert!(completions.next().await.is_none(), "there can be no more");
+    let refused = engine.fire(tool_call()).await;
+    assert!(refused.warnings()[0].text.contains("shutting down"), "never silent: {refused:?}");
+    assert_eq!(engine.shutdown(Duration::ZERO).await.ended, 0);
 }
 
 #[tokio::test]
 async fn what_waits_in_the_background_is_bounded() {
     let endless = HookSpec::shell("endless", GATE, "sleep 1000").in_background();
     let engine = Engine::builder().background_at_once(1).hook(endless).build();
-    let mut completions = engine.completions();
+    let mut refused = 0;
     for _ in 0..300 {
-        engine.fire(tool_call()).await;
+        refused += engine.fire(tool_call()).await.failures().count();
     }
-    let refused = completions.next().await.unwrap();
-    assert!(refused.result.unwrap_err().message.contains("too many"), "more than can wait were refused");
+    assert_eq!(refused, 300 - 257, "more than can run and wait are refused, and that is said");
     engine.shutdown(Duration::ZERO).await;
 }
 

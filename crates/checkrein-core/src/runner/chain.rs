@@ -149,23 +149,29 @@ const HANDLER: &str = "callback";
 
 /// A record.
 #[derive(Default)]
-pub(super) struct RecordTrace(Vec<HookRecord>);
+pub(super) struct RecordTrace(Vec<(usize, HookRecord)>);
 
 impl RecordTrace {
-    pub(super) fn into_records(self) -> Vec<HookRecord> {
+    pub(super) fn into_records(self) -> Vec<(usize, HookRecord)> {
         self.0
+    }
+
+    /// Each handler comes once, in order, so that its place in the list is its position.
+    fn add(&mut self, record: HookRecord) {
+        self.0.push((self.0.len(), record));
     }
 }
 
 impl Trace for RecordTrace {
     fn called(&mut self, hook: &HookInfo, reply: &Reply) {
-        self.0.push(match reply {
+        let record = match reply {
             Ok(opinion) => HookRecord::of_opinion(hook, HANDLER, opinion),
             Err(failure) => HookRecord::of_failure(hook, HANDLER, failure),
-        });
+        };
+        self.add(record);
     }
 
     fn skipped(&mut self, hook: &HookInfo) {
-        self.0.push(HookRecord::of_skipped(hook, HANDLER, "one before it had ended the chain"));
+        self.add(HookRecord::of_skipped(hook, HANDLER, "one before it had ended the chain"));
     }
 }

@@ -345,7 +345,7 @@ impl<'a> Settlement<'a> {
             context: in_order(self.context),
             messages: in_order(self.messages),
             warnings: in_order(self.warnings),
-            failures: in_order(self.failures),
+            failures: placed(self.failures),
             stop_reason: in_order(self.stop_reasons).into_iter().next(),
             suppress_output: self.suppress_output,
             first_user_message: Some(in_order(self.first_messages).join("\n")).filter(|text| !text.is_empty()),
@@ -432,6 +432,12 @@ fn reason_of(decided: Decided) -> Option<Reason> {
         None => String::new(),
     };
     Some(Reason { hook, decision, text })
+}
+
+/// In config order, with the positions.
+fn placed(mut failures: Vec<(usize, (Arc<HookInfo>, Failure))>) -> Vec<(usize, Arc<HookInfo>, Failure)> {
+    failures.sort_by_key(|(position, _)| *position);
+    failures.into_iter().map(|(position, (hook, failure))| (position, hook, failure)).collect()
 }
 
 fn in_order<T>(mut items: Vec<(usize, T)>) -> Vec<T> {

@@ -39,6 +39,7 @@ pub(super) fn read_answer(event: &Event, json: &RawJson) -> Result<Opinion, Fail
         let key = entry.key();
         let field = Field { path: &key, value: value_of(entry.value())? };
         opinion = match &*key {
+            "hookSpecificOutput" if field.value.json_type() == JsonType::Null => opinion,
             "hookSpecificOutput" => read_inner(event, opinion, &field)?,
             _ => read_key(opinion, &field, OUTER)?,
         };
@@ -120,7 +121,10 @@ fn read_behavior(opinion: Opinion, field: &Field<'_>) -> Result<Opinion, Failure
             "updatedInput" => opinion.with_rewrite(Rewrite::replace(Target::Input, inner.value)),
             "interrupt" if inner.flag()? => stronger(opinion, Decision::Halt),
             "interrupt" => opinion,
-            unknown => opinion.with_message(format!("its answer has an unknown key `{}.{unknown}`", field.path)),
+            unknown => match closest(unknown, ["behavior", "message", "updatedInput", "interrupt"]) {
+                Some(meant) => return Err(schema(format!("unknown key `{path}`, did you mean `{meant}`?"))),
+                None => opinion.with_message(format!("its answer has an unknown key `{path}`")),
+            },
         };
     }
     Ok(opinion)
@@ -227,6 +231,10 @@ mod tests {
             ("[]", "the answer should be an object, but is an array"),
             (r#"{"continue":"false"}"#, "`continue` should be true or false, but is a string"),
             (r#"{"decision":"denny"}"#, "`decision`: unknown decision `denny`, did you mean `deny`?"),
+            (
+                r#"{"hookSpecificOutput":{"decision":{"behaviour":"deny"}}}"#,
+                "unknown key `hookSpecificOutput.decision.behaviour`, did you mean `behavior`?",
+            ),
             (r#"{"decison":"deny"}"#, "unknown key `decison`, did you mean `decision`?"),
             (r#"{"decision":7}"#, "`decision` should be a string, but is a number"),
             (r#"{"hookSpecificOutput":[]}"#, "`hookSpecificOutput` should be an object, but is an array"),

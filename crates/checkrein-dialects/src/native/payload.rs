@@ -6,6 +6,9 @@ use crate::claude;
 /// JSON values of this size and above are passed on without being copied.
 const SHARE_FROM: usize = 64 * 1024;
 
+/// The field that existing scripts look for the event's name in.
+const NAME: &str = "hook_event_name";
+
 /// The event as a hook reads it: one JSON object, in pieces. JSON inside it, such as a tool's input, goes in as it is.
 ///
 /// `original` is the event as it was fired, if something has been rewritten since: what was rewritten is then there a
@@ -14,7 +17,7 @@ pub fn payload(event: &Event, original: Option<&Event>) -> Vec<JsonPiece> {
     let kind = event.kind();
     // The name that existing scripts look for, beside our own.
     let name = claude::DIALECT.name_of(&kind).unwrap_or(kind.name());
-    let mut head = format!("{{\"hook_event_name\":{},", RawJson::string(name));
+    let mut head = format!("{{\"{NAME}\":{},", RawJson::string(name));
     if let Some(original) = original {
         for target in Target::ALL {
             let (before, now) = (original.original(target), event.original(target));
@@ -23,6 +26,15 @@ pub fn payload(event: &Event, original: Option<&Event>) -> Vec<JsonPiece> {
             }
         }
     }
+    // What a host adds under this name would stand there twice.
+    let mut stripped;
+    let event = if event.envelope.extra.contains_key(NAME) {
+        stripped = event.clone();
+        stripped.envelope.extra.remove(NAME);
+        &stripped
+    } else {
+        event
+    };
     let mut pieces = event.to_json_pieces(SHARE_FROM);
     if let Some(JsonPiece::Text(text)) = pieces.first_mut() {
         // In place of the opening brace.

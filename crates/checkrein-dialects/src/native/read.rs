@@ -27,7 +27,9 @@ fn read_process(event: &Event, reply: &ProcessReply) -> Result<Opinion, Failure>
         ProcessExit::Code(0) => read_stdout(event, &reply.stdout),
         ProcessExit::Code(BLOCK) => {
             // A guard that blocks has blocked, whatever is wrong with what it printed.
-            let said = read_stdout(event, &reply.stdout).unwrap_or_default();
+            let said = read_stdout(event, &reply.stdout).unwrap_or_else(|failure| {
+                Opinion::none().with_message(format!("what it printed could not be read ({failure})"))
+            });
             let reason = said.reason().map_or_else(|| stderr.trim().to_owned(), str::to_owned);
             let decision = said.decision().max(Decision::Deny);
             Ok(said.with_decision(decision).with_reason(reason))
@@ -51,31 +53,56 @@ fn first_line(stderr: &str) -> String {
 }
 
 fn read_stdout(event: &Event, stdout: &Captured) -> Result<Opinion, Failure> {
-    let bytes = stdout.bytes.trim_ascii();
-    match bytes.first() {
-        None => Ok(Opinion::none()),
-        Some(b'{') => read_json(event, stdout, bytes),
-        Some(_) => match noise_before_answer(bytes) {
-            Some(noise) => {
-                let message = format!("printed {noise} bytes before its answer; they were skipped");
-                Ok(read_json(event, stdout, &bytes[noise..])?.with_message(message))
-            }
-            None if event.kind().contract().plain_text => Ok(Opinion::context(stdout.text().trim())),
-            None => Ok(Opinion::none()),
-        },
+    // Some shells put a byte order mark in front.
+    let bytes = stdout.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&stdout.bytes).trim_ascii();
+    if bytes.first() == Some(&b'{') {
+        return read_json(event, stdout, bytes);
     }
+    let kind = event.kind();
+    let contract = kind.contract();
+    if contract.is_gate() && stdout.is_cut() {
+        // The answer may be in the part that is missing.
+        return Err(cut(stdout));
+    }
+    if let Some(noise) = noise_before_answer(bytes) {
+        let message = format!("printed {noise} bytes before its answer; they were skipped");
+        return Ok(read_json(event, stdout, &bytes[noise..])?.with_message(message));
+    }
+    if contract.is_gate() && looks_like_an_answer(bytes) {
+        let message = "what it printed has an answer in it that cannot be told from the rest";
+        return Err(Failure::new(FailureKind::Parse, message));
+    }
+    if contract.plain_text && !bytes.is_empty() {
+        return Ok(Opinion::context(String::from_utf8_lossy(bytes).trim()));
+    }
+    Ok(Opinion::none())
 }
 
-/// A shell's profile or a tool may print before the hook does. If the text ends in a JSON object on lines of its own, that is the
-/// answer: to take it for plain text would open a gate that the hook wanted closed.
+/// A shell's profile or a tool may print before the hook does. If the text ends in a JSON object that starts on a line of
+/// its own, that is the answer: to take it for plain text would open a gate that the hook wanted closed.
 fn noise_before_answer(bytes: &[u8]) -> Option<usize> {
+    // Each try reads to the end, so their number is limited. The answer is the last that was printed.
+    const TRIES: usize = 64;
     if bytes.last() != Some(&b'}') {
         return None;
     }
-    let starts = bytes.windows(2).enumerate().filter(|(_, pair)| *pair == b"\n{").map(|(at, _)| at + 1);
-    // Each try reads to the end, so their number is limited.
-    const TRIES: usize = 64;
+    let lines = bytes.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    let starts = lines.filter_map(|line| {
+        let blank = bytes[line..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        (bytes.get(line + blank) == Some(&b'{')).then_some(line + blank)
+    });
     starts.take(TRIES).find(|&at| RawJson::parse_bytes(&bytes[at..]).is_ok())
+}
+
+/// Whether the text holds something that was meant as an answer.
+fn looks_like_an_answer(bytes: &[u8]) -> bool {
+    const KEYS: [&[u8]; 4] = [b"\"decision\"", b"\"permissionDecision\"", b"\"continue\"", b"\"hookSpecificOutput\""];
+    KEYS.iter().any(|key| bytes.windows(key.len()).any(|window| window == *key))
+}
+
+fn cut(captured: &Captured) -> Failure {
+    let message = format!("printed {} bytes, only {} are read", captured.total, captured.bytes.len());
+    Failure::new(FailureKind::OutputCap, message)
 }
 
 fn read_http(event: &Event, reply: &HttpReply) -> Result<Opinion, Failure> {
@@ -91,8 +118,7 @@ fn read_http(event: &Event, reply: &HttpReply) -> Result<Opinion, Failure> {
 
 fn read_json(event: &Event, captured: &Captured, bytes: &[u8]) -> Result<Opinion, Failure> {
     if captured.is_cut() {
-        let message = format!("the answer has {} bytes, only {} are read", captured.total, captured.bytes.len());
-        return Err(Failure::new(FailureKind::OutputCap, message));
+        return Err(cut(captured));
     }
     let json = RawJson::parse_bytes(bytes).map_err(|error| Failure::new(FailureKind::Parse, error.to_string()))?;
     read_answer(event, &json)
@@ -122,6 +148,7 @@ mod tests {
     fn exit_codes_and_output_of_a_process() {
         use Decision::{Allow, Deny, Halt, NoOpinion};
         use FailureKind::{Exit, Parse};
+        const MIXED: &str = "what it printed has an answer in it that cannot be told from the rest";
         let allow = r#"{"decision":"allow"}"#;
         for (code, stdout, stderr, expected) in [
             (0, "", "", (NoOpinion, None, "")),
@@ -138,6 +165,11 @@ mod tests {
             ),
             (0, "{} {}", "", (NoOpinion, Some(Parse), "text after the end of the JSON value at line 1 column 4")),
             (0, "welcome!\n{\"decision\":\"deny\",\"reason\":\"no\"}\n", "", (Deny, None, "no")),
+            (0, "\u{feff}{\"decision\":\"deny\",\"reason\":\"no\"}", "", (Deny, None, "no")),
+            (0, "hi\n  {\"decision\":\"deny\",\"reason\":\"no\"}", "", (Deny, None, "no")),
+            (0, "hi\n{\"decision\":\"deny\"}\nbye", "", (NoOpinion, Some(Parse), MIXED)),
+            (0, "debug: {\"decision\":\"deny\"}", "", (NoOpinion, Some(Parse), MIXED)),
+            (0, "[{\"decision\":\"deny\"}]", "", (NoOpinion, Some(Parse), MIXED)),
             (2, "", "not now\n", (Deny, None, "not now")),
             (2, allow, "not now", (Deny, None, "not now")),
             (2, r#"{"decision":"deny","reason":"json"}"#, "stderr", (Deny, None, "json")),
@@ -158,6 +190,18 @@ mod tests {
     }
 
     #[test]
+    fn the_answer_is_the_last_that_was_printed() {
+        let log: String = (0..200).map(|n| format!("{{\"level\":\"info\",\"n\":{n}}}\n")).collect();
+        let text = format!("banner\n{log}{{\"decision\":\"deny\",\"reason\":\"no\"}}");
+        assert_eq!(outcome(&gate(), process(0, &text, "")).0, Decision::Deny);
+        let cut = Captured::new(b"plain text".to_vec(), 2_000_000);
+        let reply = Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(cut));
+        assert_eq!(outcome(&gate(), reply).1, Some(FailureKind::OutputCap), "the answer may be in what is missing");
+        let broken = read(&gate(), process(2, "{\"continue\":false,}", "why")).unwrap();
+        assert!(broken.messages()[0].contains("could not be read"));
+    }
+
+    #[test]
     fn text_is_context_where_the_event_says_so() {
         let start = Event::session_start(SessionStart::new());
         let opinion = read(&start, process(0, "  be kind \n", "")).unwrap();
@@ -169,10 +213,7 @@ mod tests {
         let stdout = Captured::new(b"{\"decision\":\"allow\"}".to_vec(), 5000);
         let reply = Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(stdout));
         let (_, kind, message) = outcome(&gate(), reply);
-        assert_eq!(
-            (kind, message.as_str()),
-            (Some(FailureKind::OutputCap), "the answer has 5000 bytes, only 20 are read")
-        );
+        assert_eq!((kind, message.as_str()), (Some(FailureKind::OutputCap), "printed 5000 bytes, only 20 are read"));
     }
 
     #[test]

@@ -1,31 +1,44 @@
 //! Hooks that nobody waits for.
+//!
+//! They run on a runtime of the engine's own, made when the first of them starts: what the host does with its runtimes
+//! neither stops nor starves them, and they do not slow the host down.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use checkrein_core::{Event, Failure, FailureKind, HookInfo, HookRecord, Opinion};
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, broadcast};
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinSet};
 use tracing::warn;
 
 use super::Shared;
-use super::hooks::LoadedHook;
-use super::run;
+use super::hooks::Claim;
+use super::run::{self, Turns};
 use crate::handler::Moment;
 
 /// How many completions are kept for a receiver that is slow.
 const KEPT: usize = 256;
 
+/// How long the end of hooks is waited for once they have been told to end.
+const ENDING: Duration = Duration::from_secs(5);
+
 pub(super) struct Background {
     at_once: Arc<Semaphore>,
-    /// How many may wait for their turn, and how many do.
-    most_waiting: usize,
-    started: AtomicUsize,
-    finished: Arc<AtomicUsize>,
-    closed: AtomicBool,
-    tasks: Mutex<JoinSet<()>>,
-    completions: broadcast::Sender<Completion>,
+    /// How many may run and wait.
+    most: usize,
+    state: Mutex<State>,
+    /// Held by whoever shuts down: a second one waits for the first.
+    shutting_down: tokio::sync::Mutex<()>,
+}
+
+struct State {
+    closed: bool,
+    runtime: Option<Runtime>,
+    tasks: JoinSet<()>,
+    running: HashMap<Id, (Arc<HookInfo>, Arc<Moment>)>,
+    completions: Option<broadcast::Sender<Completion>>,
 }
 
 /// What a hook in the background came to.
@@ -34,26 +47,27 @@ pub(super) struct Background {
 pub struct Completion {
     /// The hook.
     pub hook: Arc<HookInfo>,
-    /// The event.
+    /// The event, as the hook saw it.
     pub event: Arc<Event>,
     /// What it said, or why it could not. Its decision has no effect; its context may be told to the model later.
     pub result: Result<Opinion, Failure>,
-    /// What happened, if it ran.
+    /// What happened, if it ran to its end.
     pub record: Option<HookRecord>,
 }
 
 /// Completions of hooks in the background, as they come. Made by [`Engine::completions`](super::Engine::completions).
 #[derive(Debug)]
-pub struct Completions(broadcast::Receiver<Completion>);
+pub struct Completions(Option<broadcast::Receiver<Completion>>);
 
 impl Completions {
-    /// The next one; `None` when there can be no more. One that is not asked for in time is lost, as is said in the log.
+    /// The next one; `None` after a shutdown, when there can be no more. One that is not asked for in time is lost, as is
+    /// said in the log.
     pub async fn next(&mut self) -> Option<Completion> {
         loop {
-            match self.0.recv().await {
+            match self.0.as_mut()?.recv().await {
                 Ok(completion) => return Some(completion),
                 Err(broadcast::error::RecvError::Lagged(lost)) => {
-                    warn!(name: "checkrein.completions.lost", lost, "completions of background hooks were not asked for in time");
+                    warn!(name: "checkrein.completions.lost", lost, "completions were not asked for in time");
                 }
                 Err(broadcast::error::RecvError::Closed) => return None,
             }
@@ -74,79 +88,115 @@ pub struct ShutdownReport {
 impl Background {
     pub(super) fn new(at_once: usize, most_waiting: usize) -> Self {
         Self {
-            at_once: Arc::new(Semaphore::new(at_once)),
-            most_waiting: most_waiting + at_once,
-            started: AtomicUsize::new(0),
-            finished: Arc::default(),
-            closed: AtomicBool::new(false),
-            tasks: Mutex::default(),
-            completions: broadcast::channel(KEPT).0,
+            at_once: Arc::new(Semaphore::new(at_once.min(Semaphore::MAX_PERMITS))),
+            most: most_waiting.saturating_add(at_once),
+            state: Mutex::new(State {
+                closed: false,
+                runtime: None,
+                tasks: JoinSet::new(),
+                running: HashMap::new(),
+                completions: Some(broadcast::channel(KEPT).0),
+            }),
+            shutting_down: tokio::sync::Mutex::default(),
         }
     }
 
     pub(super) fn completions(&self) -> Completions {
-        Completions(self.completions.subscribe())
+        Completions(self.lock().completions.as_ref().map(broadcast::Sender::subscribe))
     }
 
-    /// Starts a hook and comes back at once.
-    pub(super) fn start(&self, shared: &Arc<Shared>, hook: &Arc<LoadedHook>, event: &Event) {
-        let refuse = |why: &str| {
-            let failure = Failure::new(FailureKind::Spawn, why);
-            warn!(name: "checkrein.background.refused", "{}: {why}", hook.spec.hook.info);
-            let _ = self.completions.send(Completion {
-                hook: Arc::clone(&hook.spec.hook.info),
-                event: Arc::new(event.clone()),
-                result: Err(failure),
-                record: None,
-            });
-        };
-        if self.closed.load(Ordering::Acquire) {
-            return refuse("the engine is shutting down");
+    /// Starts a hook and comes back at once. If it cannot be started: why.
+    pub(super) fn start(&self, shared: &Arc<Shared>, claim: Claim, moment: &Arc<Moment>) -> Result<(), String> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err("the engine is shutting down".to_owned());
         }
-        let unfinished = self.started.load(Ordering::Acquire) - self.finished.load(Ordering::Acquire);
-        if unfinished >= self.most_waiting {
-            return refuse("too many hooks wait in the background");
-        }
-        self.started.fetch_add(1, Ordering::AcqRel);
-        let (at_once, finished) = (Arc::clone(&self.at_once), Finished(Arc::clone(&self.finished)));
-        let completions = self.completions.clone();
-        let (shared, hook) = (Arc::clone(shared), Arc::clone(hook));
-        let moment = Arc::new(Moment::new(event.clone(), None));
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         // Those that are done need no longer be held.
-        while tasks.try_join_next().is_some() {}
-        tasks.spawn(async move {
-            let _finished = finished;
-            let _turn = at_once.acquire().await;
-            let done = run::run(&shared, &hook, &moment).await;
-            let _ = completions.send(Completion {
-                hook: Arc::clone(&hook.spec.hook.info),
-                event: Arc::new(moment.event.clone()),
-                result: done.result,
-                record: Some(done.record),
-            });
-        });
+        while let Some(done) = state.tasks.try_join_next_with_id() {
+            let id = done.map_or_else(|error| error.id(), |(id, ())| id);
+            state.running.remove(&id);
+        }
+        if state.tasks.len() >= self.most {
+            return Err("too many hooks wait in the background".to_owned());
+        }
+        let handle = match &state.runtime {
+            Some(runtime) => runtime.handle().clone(),
+            None => {
+                let made = Builder::new_multi_thread().worker_threads(1).thread_name("checkrein").enable_all().build();
+                let made = made.map_err(|error| format!("no runtime can be made for it: {error}"))?;
+                state.runtime.insert(made).handle().clone()
+            }
+        };
+        let (at_once, completions) = (Arc::clone(&self.at_once), state.completions.clone());
+        let info = Arc::clone(&claim.hook.spec.hook.info);
+        let (shared, seen) = (Arc::downgrade(shared), Arc::clone(moment));
+        let task = state.tasks.spawn_on(
+            async move {
+                let _turn = at_once.acquire().await;
+                // Nobody is left to run it for.
+                let Some(shared) = shared.upgrade() else { return };
+                let done = run::run(&shared, &claim.hook, &seen, Turns::Have).await;
+                let hook = Arc::clone(&claim.hook.spec.hook.info);
+                if done.result.is_ok() {
+                    claim.spend();
+                }
+                let event = Arc::new(seen.event.clone());
+                let (result, record) = (done.result, Some(done.record));
+                if let Some(completions) = completions {
+                    let _ = completions.send(Completion { hook, event, result, record });
+                }
+            },
+            &handle,
+        );
+        state.running.insert(task.id(), (info, Arc::clone(moment)));
+        Ok(())
     }
 
     pub(super) async fn shutdown(&self, patience: Duration) -> ShutdownReport {
-        self.closed.store(true, Ordering::Release);
-        let mut tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
-        while tasks.try_join_next().is_some() {}
-        let all = tasks.len();
-        let wait = async { while tasks.join_next().await.is_some() {} };
+        let _alone = self.shutting_down.lock().await;
+        let (mut tasks, mut running, runtime, completions) = {
+            let mut state = self.lock();
+            state.closed = true;
+            let State { tasks, running, runtime, completions, .. } = &mut *state;
+            (std::mem::take(tasks), std::mem::take(running), runtime.take(), completions.take())
+        };
+        let mut finished = 0;
+        let wait = async {
+            while let Some(done) = tasks.join_next_with_id().await {
+                finished += 1;
+                running.remove(&done.map_or_else(|error| error.id(), |(id, ())| id));
+            }
+        };
         let _ = tokio::time::timeout(patience, wait).await;
         let ended = tasks.len();
-        // Waits until their futures are dropped: then whatever they started has been ended.
-        tasks.shutdown().await;
-        ShutdownReport { finished: all - ended, ended }
+        tasks.abort_all();
+        // When their futures are gone, whatever they started has been ended.
+        let _ = tokio::time::timeout(ENDING, async { while tasks.join_next().await.is_some() {} }).await;
+        for (hook, moment) in running.into_values() {
+            let result = Err(Failure::new(FailureKind::Cancelled, "ended by the shutdown"));
+            let event = Arc::new(moment.event.clone());
+            if let Some(completions) = &completions {
+                let _ = completions.send(Completion { hook, event, result, record: None });
+            }
+        }
+        if let Some(runtime) = runtime {
+            runtime.shutdown_background();
+        }
+        ShutdownReport { finished, ended }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Counts when it goes, however the task ends.
-struct Finished(Arc<AtomicUsize>);
-
-impl Drop for Finished {
+impl Drop for Background {
     fn drop(&mut self) {
-        self.0.fetch_add(1, Ordering::AcqRel);
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        state.tasks.abort_all();
+        // The last engine may go inside of a runtime, where waiting for another one is not allowed.
+        if let Some(runtime) = state.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }

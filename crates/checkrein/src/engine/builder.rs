@@ -9,7 +9,6 @@ use checkrein_core::{Envelope, Rules};
 use tokio::sync::Semaphore;
 
 use super::background::Background;
-use super::blocking::Blocking;
 use super::hooks::LoadedHooks;
 use super::stops::Stops;
 use super::{Engine, EnvelopeFactory, Shared};
@@ -115,7 +114,8 @@ impl EngineBuilder {
     }
 
     /// Runs at most so many handlers at once that wait for something outside of the process; more of them wait their
-    /// turn, which does not count against their time. At least 1.
+    /// turn, which does not count against their time. At least 1. Hooks that fire this engine themselves take a turn
+    /// while they wait for others, so leave room for them.
     #[must_use]
     pub fn at_once(mut self, at_once: usize) -> Self {
         self.at_once = at_once.max(1);
@@ -149,11 +149,10 @@ impl EngineBuilder {
                 env,
                 rules: self.rules,
                 observers: self.observers,
-                running: Semaphore::new(self.at_once),
+                running: Semaphore::new(self.at_once.min(Semaphore::MAX_PERMITS)),
                 next_run: AtomicU64::new(1),
                 stops: Stops::new(self.stop_cap),
                 background: Background::new(self.background, WAITING),
-                blocking: Blocking::default(),
             }),
             envelope: self.envelope,
         }

@@ -1,53 +1,49 @@
 //! The way of one event: which hooks run when, and what comes of it.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use checkrein_core::{
-    Block, Event, Failure, FailureKind, HookInfo, HookRecord, Record, RunOrder, Scope, Settlement, Source, Step,
-    Target, Verdict, shielded,
+    Block, Effect, Event, Failure, FailureKind, HookInfo, HookRecord, Record, RunOrder, Scope, Settlement, Source,
+    Step, Target, Verdict, shielded,
 };
-use tokio::task::JoinSet;
-use tracing::{Instrument, debug, debug_span};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tracing::{Instrument, debug, debug_span, warn};
 
 use super::Shared;
-use super::hooks::LoadedHook;
-use super::run::{self, Done};
+use super::hooks::Claim;
+use super::run::{self, Done, Turns};
 use crate::handler::Moment;
 
 /// Whose rules settle.
 pub(super) const DIALECT: &str = "native";
 
-type Chosen = (usize, Arc<LoadedHook>);
+type Chosen = (usize, Claim);
 
 pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<&mut Option<Record>>) -> Verdict {
     let span = debug_span!("checkrein.fire", event = %event.kind());
     async {
         shared.stops.mark(&mut event);
         let (waited, in_background) = choose(shared, &event);
-        for hook in in_background {
-            shared.background.start(shared, &hook, &event);
-        }
-        if waited.is_empty() {
-            return Verdict::default();
-        }
         let mut driver = Driver {
             shared,
             settlement: Settlement::new(&shared.rules, &event),
             original: Arc::new(event.clone()),
             records: Vec::new(),
         };
-        driver.drive(waited).await;
+        driver.drive(waited, in_background).await;
         let Driver { settlement, mut records, .. } = driver;
         let verdict = shared.stops.count(&event, settlement.finish());
         debug!(name: "checkrein.settled", decision = %verdict.decision(), warnings = verdict.warnings().len());
         records.sort_by_key(|(position, _)| *position);
-        if record.is_some() || !shared.observers.is_empty() {
-            let hooks = records.into_iter().map(|(_, record)| record).collect();
-            let kept = Record::new(&event, DIALECT, &verdict, hooks);
-            for observer in &shared.observers {
-                // It has been told of the verdict; there is nowhere left to say that it broke.
-                let _ = shielded(|| observer.settled(&kept));
+        let told = !shared.observers.is_empty() && !records.is_empty();
+        if record.is_some() || told {
+            let kept = Record::new(&event, DIALECT, &verdict, records);
+            for observer in shared.observers.iter().filter(|_| told) {
+                // The verdict has been settled; there is nowhere left to say that an observer broke.
+                if let Err(panic) = shielded(|| observer.settled(&kept)) {
+                    warn!(name: "checkrein.observer.panicked", "an observer panicked when it was told of a verdict: {panic}");
+                }
             }
             if let Some(record) = record {
                 *record = Some(kept);
@@ -60,21 +56,13 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
 }
 
 /// The hooks that fit: those that are waited for, and those that are not.
-fn choose(shared: &Shared, event: &Event) -> (Vec<Chosen>, Vec<Arc<LoadedHook>>) {
+fn choose(shared: &Shared, event: &Event) -> (Vec<Chosen>, Vec<Chosen>) {
     let hooks = shared.hooks.load();
-    let (mut waited, mut in_background) = (Vec::new(), Vec::new());
-    for (position, _) in hooks.set.select(event) {
-        let hook = hooks.get(position);
-        if hook.spec.once && hook.has_run.swap(true, Ordering::Relaxed) {
-            continue;
-        }
-        if hook.spec.background {
-            in_background.push(Arc::clone(hook));
-        } else {
-            waited.push((position, Arc::clone(hook)));
-        }
-    }
-    (waited, in_background)
+    hooks
+        .set
+        .select(event)
+        .filter_map(|(position, _)| Some((position, hooks.get(position).claim(event.envelope.session_id.as_ref())?)))
+        .partition(|(_, claim)| !claim.hook.spec.background)
 }
 
 struct Driver<'a> {
@@ -85,32 +73,57 @@ struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    async fn drive(&mut self, hooks: Vec<Chosen>) {
+    async fn drive(&mut self, hooks: Vec<Chosen>, in_background: Vec<Chosen>) {
         match self.shared.rules.order {
-            RunOrder::Parallel => {
-                self.side_by_side(hooks).await;
-            }
             RunOrder::Phased => {
                 let (rewriters, others): (Vec<_>, Vec<_>) =
-                    hooks.into_iter().partition(|(_, hook)| hook.spec.hook.info.declares_rewrites);
-                match self.one_by_one(rewriters).await {
+                    hooks.into_iter().partition(|(_, claim)| claim.hook.spec.hook.info.declares_rewrites);
+                let step = self.one_by_one(rewriters).await;
+                // Nobody but rewriters sees what they took out.
+                self.start(in_background);
+                match step {
                     Step::Next => self.side_by_side(others).await,
                     Step::End => self.skip(others),
                 }
             }
-            // Sequential and pipeline differ in what the settlement shows to the next hook.
-            _ => {
+            RunOrder::Pipeline => {
                 let _ = self.one_by_one(hooks).await;
+                self.start(in_background);
+            }
+            RunOrder::Parallel => {
+                self.start(in_background);
+                self.side_by_side(hooks).await;
+            }
+            // One after the other on the original: the settlement shows nothing else.
+            _ => {
+                self.start(in_background);
+                let _ = self.one_by_one(hooks).await;
+            }
+        }
+    }
+
+    fn start(&mut self, hooks: Vec<Chosen>) {
+        if hooks.is_empty() {
+            return;
+        }
+        let moment = self.moment();
+        for (position, claim) in hooks {
+            let spec = Arc::clone(&claim.hook.spec);
+            if let Err(why) = self.shared.background.start(self.shared, claim, &moment) {
+                let failure = Failure::new(FailureKind::Spawn, why).with_effect(Effect::Open);
+                let _ = self.settlement.push_failure(position, &spec.hook.info, &failure);
+                let kind = spec.handler.kind();
+                self.records.push((position, HookRecord::of_failure(&spec.hook.info, kind, &failure)));
             }
         }
     }
 
     async fn one_by_one(&mut self, hooks: Vec<Chosen>) -> Step {
         let mut hooks = hooks.into_iter();
-        while let Some((position, hook)) = hooks.next() {
+        while let Some((position, claim)) = hooks.next() {
             let moment = self.moment();
-            let done = run::run(self.shared, &hook, &moment).await;
-            if self.take(position, &hook, done) == Step::End {
+            let done = run::run(self.shared, &claim.hook, &moment, Turns::Wait).await;
+            if self.take(position, claim, done) == Step::End {
                 self.skip(hooks.collect());
                 return Step::End;
             }
@@ -118,29 +131,22 @@ impl Driver<'_> {
         Step::Next
     }
 
-    async fn side_by_side(&mut self, mut hooks: Vec<Chosen>) {
+    /// All in this one future, so that dropping it ends them all at once, whatever the runtime does.
+    async fn side_by_side(&mut self, hooks: Vec<Chosen>) {
         let moment = self.moment();
-        // One needs no company.
-        if hooks.len() == 1
-            && let Some((position, hook)) = hooks.pop()
-        {
-            let done = run::run(self.shared, &hook, &moment).await;
-            let _ = self.take(position, &hook, done);
-            return;
-        }
-        let mut running = JoinSet::new();
-        for (position, hook) in hooks {
-            let (shared, moment) = (Arc::clone(self.shared), Arc::clone(&moment));
-            let run = async move {
-                let done = run::run(&shared, &hook, &moment).await;
-                (position, hook, done)
-            };
-            running.spawn(run.in_current_span());
-        }
-        while let Some(joined) = running.join_next().await {
-            if let Ok((position, hook, done)) = joined {
-                let _ = self.take(position, &hook, done);
-            }
+        let shared = self.shared;
+        let mut running: FuturesUnordered<_> = hooks
+            .into_iter()
+            .map(|(position, claim)| {
+                let moment = &moment;
+                async move {
+                    let done = run::run(shared, &claim.hook, moment, Turns::Wait).await;
+                    (position, claim, done)
+                }
+            })
+            .collect();
+        while let Some((position, claim, done)) = running.next().await {
+            let _ = self.take(position, claim, done);
         }
     }
 
@@ -157,11 +163,15 @@ impl Driver<'_> {
         Arc::new(Moment::new(event, rewritten.then(|| Arc::clone(&self.original))))
     }
 
-    fn take(&mut self, position: usize, hook: &LoadedHook, done: Done) -> Step {
-        let info = &hook.spec.hook.info;
+    fn take(&mut self, position: usize, claim: Claim, done: Done) -> Step {
+        let spec = Arc::clone(&claim.hook.spec);
+        let info = &spec.hook.info;
+        if done.result.is_ok() {
+            claim.spend();
+        }
         for panic in done.broken_observers {
             let observer = Arc::new(HookInfo::new("observer", Source::of(Scope::Code)));
-            let failure = Failure::new(FailureKind::Panic, panic).with_effect(checkrein_core::Effect::Open);
+            let failure = Failure::new(FailureKind::Panic, panic).with_effect(Effect::Open);
             let _ = self.settlement.push_failure(position, &observer, &failure);
         }
         self.records.push((position, done.record));
@@ -172,8 +182,8 @@ impl Driver<'_> {
     }
 
     fn skip(&mut self, hooks: Vec<Chosen>) {
-        for (position, hook) in hooks {
-            let spec = &hook.spec;
+        for (position, claim) in hooks {
+            let spec = &claim.hook.spec;
             let why = "one before it had ended the chain";
             self.records.push((position, HookRecord::of_skipped(&spec.hook.info, spec.handler.kind(), why)));
         }

@@ -1,11 +1,10 @@
 //! Hooks that are loaded: checked, with their handlers made.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use checkrein_core::{Failure, FailureKind, HookInfo, HookSet, HookState};
+use checkrein_core::{Effect, Failure, FailureKind, HookInfo, HookSet, HookState};
 
 use crate::handler::{Handler, HandlerEnv};
 use crate::spec::HookSpec;
@@ -39,29 +38,72 @@ pub(super) struct LoadedHook {
     pub(super) spec: Arc<HookSpec>,
     /// The handler, or why there is none.
     pub(super) handler: Result<Arc<dyn Handler>, Failure>,
-    /// Whether it has run, if it runs only once.
-    pub(super) has_run: AtomicBool,
+    /// The sessions in which it has run or runs now, if it runs only once in each.
+    ran_in: Mutex<HashSet<Option<String>>>,
+}
+
+/// Sessions beyond this many are forgotten, all at once.
+const SESSIONS: usize = 4096;
+
+impl LoadedHook {
+    /// Claims the one run that a session has. `None`: it is taken. Every other hook may always run.
+    pub(super) fn claim(self: &Arc<Self>, session: Option<&String>) -> Option<Claim> {
+        if self.spec.once {
+            let mut ran_in = self.ran_in.lock().unwrap_or_else(PoisonError::into_inner);
+            if ran_in.len() >= SESSIONS {
+                ran_in.clear();
+            }
+            if !ran_in.insert(session.cloned()) {
+                return None;
+            }
+        }
+        Some(Claim { hook: Arc::clone(self), session: session.cloned(), done: false })
+    }
+}
+
+/// The right to run a hook. A hook that runs only once and did not come to an opinion may run again.
+pub(super) struct Claim {
+    pub(super) hook: Arc<LoadedHook>,
+    session: Option<String>,
+    done: bool,
+}
+
+impl Claim {
+    /// It has had its say.
+    pub(super) fn spend(mut self) {
+        self.done = true;
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if self.hook.spec.once && !self.done {
+            self.hook.ran_in.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.session);
+        }
+    }
 }
 
 impl LoadedHooks {
-    pub(super) fn load(specs: Vec<HookSpec>, env: &HandlerEnv) -> Self {
-        let specs: Vec<_> = specs.into_iter().map(Arc::new).collect();
+    pub(super) fn load(mut specs: Vec<HookSpec>, env: &HandlerEnv) -> Self {
+        // As the set does, so that positions there are positions here.
+        specs.sort_by_key(|spec| spec.hook.order);
         let mut problems = Vec::new();
-        let mut by_hook = HashMap::new();
-        for spec in &specs {
-            let loaded = load(spec, env);
-            let mut problem = |text| problems.push(Problem { hook: Arc::clone(&spec.hook.info), text });
-            if let Err(failure) = &loaded.handler {
-                problem(format!("cannot be loaded ({failure}); it fails whenever it is chosen"));
-            }
-            if spec.background && spec.hook.kinds.iter().any(|kind| kind.contract().is_gate()) {
-                problem("runs in the background at a gate, so it cannot stop anything there".to_owned());
-            }
-            by_hook.insert(Arc::as_ptr(&spec.hook.info), Arc::new(loaded));
-        }
         let set = HookSet::new(specs.iter().map(|spec| spec.hook.clone()).collect());
-        // The set has sorted them; the info that each carries leads back to what was loaded.
-        let loaded = set.hooks().iter().filter_map(|hook| by_hook.get(&Arc::as_ptr(&hook.info)).cloned()).collect();
+        let loaded = specs
+            .into_iter()
+            .map(|spec| {
+                let loaded = load(Arc::new(spec), env);
+                let info = &loaded.spec.hook.info;
+                let mut problem = |text| problems.push(Problem { hook: Arc::clone(info), text });
+                if let Err(failure) = &loaded.handler {
+                    problem(format!("cannot be loaded ({failure}); it fails whenever it is chosen"));
+                }
+                if loaded.spec.background && loaded.spec.hook.kinds.iter().any(|kind| kind.contract().is_gate()) {
+                    problem("runs in the background at a gate, so it cannot stop anything there".to_owned());
+                }
+                Arc::new(loaded)
+            })
+            .collect();
         Self { set, loaded, problems }
     }
 
@@ -74,13 +116,16 @@ impl LoadedHooks {
     }
 }
 
-fn load(spec: &Arc<HookSpec>, env: &HandlerEnv) -> LoadedHook {
+fn load(spec: Arc<HookSpec>, env: &HandlerEnv) -> LoadedHook {
     let handler = match &spec.hook.state {
-        HookState::Untrusted => Err(Failure::new(FailureKind::Untrusted, "its user has not approved it")),
+        // It never was the user's gate, so a cloned repository cannot lock its reader out with it.
+        HookState::Untrusted => {
+            Err(Failure::new(FailureKind::Untrusted, "its user has not approved it").with_effect(Effect::Open))
+        }
         HookState::Broken(reason) => Err(Failure::new(FailureKind::Schema, reason)),
-        _ => build(spec, env),
+        _ => build(&spec, env),
     };
-    LoadedHook { spec: Arc::clone(spec), handler, has_run: AtomicBool::new(false) }
+    LoadedHook { spec, handler, ran_in: Mutex::default() }
 }
 
 fn build(spec: &HookSpec, env: &HandlerEnv) -> Result<Arc<dyn Handler>, Failure> {

@@ -41,12 +41,11 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use checkrein_core::{Envelope, Event, EventKind, Record, Rules, Verdict};
+use checkrein_core::{Envelope, Event, EventKind, Record, Rules, Verdict, shielded};
 use tokio::sync::Semaphore;
 
 use background::Background;
 pub use background::{Completion, Completions, ShutdownReport};
-use blocking::Blocking;
 pub use builder::EngineBuilder;
 use hooks::LoadedHooks;
 pub use hooks::Problem;
@@ -75,7 +74,6 @@ pub(crate) struct Shared {
     next_run: AtomicU64,
     stops: Stops,
     background: Background,
-    blocking: Blocking,
 }
 
 impl Engine {
@@ -93,7 +91,10 @@ impl Engine {
     }
 
     /// Runs the hooks that fit the event. Dropping the future ends everything that it has started.
+    ///
+    /// Needs a tokio runtime with I/O and time switched on; [`fire_blocking`](Self::fire_blocking) brings its own.
     pub async fn fire(&self, event: Event) -> Verdict {
+        self.shared.stops.prompt(&event);
         if !self.has(&event.kind()) {
             return Verdict::default();
         }
@@ -108,6 +109,7 @@ impl Engine {
     /// As [`fire`](Self::fire), with everything that happened.
     pub async fn fire_recorded(&self, event: Event) -> (Verdict, Record) {
         let mut record = None;
+        self.shared.stops.prompt(&event);
         let event = self.in_envelope(event);
         let kind = event.clone();
         let verdict = drive::fire(&self.shared, event, Some(&mut record)).await;
@@ -121,7 +123,7 @@ impl Engine {
         if !self.has(&event.kind()) {
             return Verdict::default();
         }
-        self.shared.blocking.run(self.fire(event))
+        blocking::run(self.fire(event))
     }
 
     /// Whether a hook could run for events of this kind.
@@ -134,7 +136,7 @@ impl Engine {
         self.shared.hooks.load().set.would_select(kind, subject)
     }
 
-    /// The hooks for events of this kind, in the order in which they would run.
+    /// The hooks for events of this kind, in config order.
     pub fn hooks_for(&self, kind: &EventKind) -> Vec<Arc<HookSpec>> {
         let hooks = self.shared.hooks.load();
         hooks.specs().filter(|spec| spec.hook.kinds.contains(kind)).cloned().collect()
@@ -156,14 +158,15 @@ impl Engine {
     }
 
     /// Waits for hooks in the background until the time is over, then ends those that are left. No more of them are
-    /// started afterwards.
+    /// started afterwards. A host that has hooks in the background calls this before it leaves.
     pub async fn shutdown(&self, patience: Duration) -> ShutdownReport {
         self.shared.background.shutdown(patience).await
     }
 
     fn in_envelope(&self, mut event: Event) -> Event {
         if let Some(envelope) = &self.envelope {
-            event.envelope = filled(event.envelope, envelope());
+            // A function that panics says nothing.
+            event.envelope = filled(event.envelope, shielded(|| envelope()).unwrap_or_default());
         }
         event
     }

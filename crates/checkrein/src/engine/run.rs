@@ -12,8 +12,8 @@ use tracing::{Instrument, debug, debug_span, warn};
 
 use super::Shared;
 use super::hooks::LoadedHook;
-use crate::handler::{Call, Handler, HandlerFuture, Moment};
-use crate::observer::HookRun;
+use crate::handler::{Call, Handler, Moment};
+use crate::observer::{HookRun, Observer};
 
 /// What a run came to.
 pub(super) struct Done {
@@ -34,21 +34,21 @@ struct Seen {
 /// How much of each stream a record keeps.
 const KEPT: usize = 16 * 1024;
 
-pub(super) async fn run(shared: &Shared, hook: &LoadedHook, moment: &Arc<Moment>) -> Done {
+/// Runs a hook. Whatever panics on the way is a failure of the hook.
+pub(super) async fn run(shared: &Shared, hook: &LoadedHook, moment: &Arc<Moment>, turns: Turns) -> Done {
     let info = &hook.spec.hook.info;
-    let kind = moment.event.kind();
     let run = HookRun {
         number: shared.next_run.fetch_add(1, Ordering::Relaxed),
+        kind: moment.event.kind(),
         subject: moment.event.subject().map(Into::into),
         hook: Arc::clone(info),
         handler: hook.spec.handler.kind().to_owned(),
         background: hook.spec.background,
-        kind,
     };
     let span = debug_span!("checkrein.hook", hook = %info.id, handler = %run.handler, event = %run.kind);
     async {
         let mut broken_observers = Vec::new();
-        let mut tell = |what: &dyn Fn(&dyn crate::observer::Observer)| {
+        let mut tell = |what: &dyn Fn(&dyn Observer)| {
             for observer in &shared.observers {
                 broken_observers.extend(shielded(|| what(&**observer)).err());
             }
@@ -57,14 +57,26 @@ pub(super) async fn run(shared: &Shared, hook: &LoadedHook, moment: &Arc<Moment>
         let begun = Instant::now();
         let mut seen = Seen::default();
         let result = match &hook.handler {
-            Ok(handler) => call(shared, hook, &**handler, moment, &mut seen).await,
+            Ok(handler) => {
+                let call = call(shared, hook, &**handler, moment, turns, &mut seen);
+                let called = Shielded::new(call).await;
+                called.unwrap_or_else(|panic| Err(Failure::new(FailureKind::Panic, panic)))
+            }
             Err(failure) => Err(failure.clone()),
         };
+        // Only the host can give up on an event; a handler that did has failed.
+        let result = result.map_err(|failure| match failure.kind {
+            FailureKind::Cancelled => Failure::new(FailureKind::Error, failure.message),
+            _ => failure,
+        });
         let took = begun.elapsed();
         let record = record(&run, &result, &seen, took);
         match &result {
-            Ok(opinion) => debug!(name: "checkrein.hook.finished", decision = %opinion.decision(), took_us = took.as_micros() as u64),
-            Err(failure) => warn!(name: "checkrein.hook.failed", kind = %failure.kind, "{info} failed: {}", failure.message),
+            Ok(opinion) => {
+                debug!(name: "checkrein.hook.finished", decision = %opinion.decision(), took_us = took.as_micros() as u64);
+            }
+            // What the hook complained about may hold secrets; it is in the record.
+            Err(failure) => warn!(name: "checkrein.hook.failed", kind = %failure.kind, "{info} failed"),
         }
         tell(&|observer| observer.finished(&run, &record, took));
         Done { result, record, broken_observers }
@@ -73,22 +85,36 @@ pub(super) async fn run(shared: &Shared, hook: &LoadedHook, moment: &Arc<Moment>
     .await
 }
 
+/// Whether a run waits until it is its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turns {
+    /// It does, if its handler is limited.
+    Wait,
+    /// Its turn has come already.
+    Have,
+}
+
 /// Calls the handler and reads what it gives back.
 async fn call(
     shared: &Shared,
     hook: &LoadedHook,
     handler: &dyn Handler,
     moment: &Arc<Moment>,
+    turns: Turns,
     seen: &mut Seen,
 ) -> Result<Opinion, Failure> {
     // Waiting for a turn is not the hook's fault, so its time starts afterwards.
-    let _turn = if handler.is_limited() { shared.running.acquire().await.ok() } else { None };
+    let limited = turns == Turns::Wait && handler.is_limited();
+    let _turn = if limited { shared.running.acquire().await.ok() } else { None };
     let timeout = hook.spec.timeout.unwrap_or_else(|| native::timeout(moment.event.kind().contract().time));
     let deadline = Instant::now() + timeout.min(FOREVER);
+    let last = deadline + handler.wind_up().min(FOREVER);
     let call = Call { hook: Arc::clone(&hook.spec.hook.info), deadline, moment: Arc::clone(moment) };
-    let future = Shielded(handler_future(handler, &call)?);
     let too_long = || Failure::new(FailureKind::Timeout, format!("took longer than {timeout:?} and was ended"));
-    let reply = match tokio::time::timeout_at((deadline + handler.wind_up()).into(), future).await {
+    let reply = match tokio::time::timeout_at(last.into(), handler.call(&call)).await {
+        // A handler that blocks its thread cannot be ended, but what it says too late does not count.
+        _ if Instant::now() > last => return Err(too_long()),
+        Ok(Err(failure)) if failure.kind == FailureKind::Timeout => return Err(too_long()),
         Ok(reply) => reply?,
         Err(_) => return Err(too_long()),
     };
@@ -110,11 +136,6 @@ async fn call(
 /// As good as never, and small enough to be added to any clock.
 const FOREVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
-/// Making the future is foreign code as well.
-fn handler_future<'a>(handler: &'a dyn Handler, call: &'a Call) -> Result<HandlerFuture<'a>, Failure> {
-    shielded(|| handler.call(call)).map_err(|panic| Failure::new(FailureKind::Panic, panic))
-}
-
 fn record(run: &HookRun, result: &Result<Opinion, Failure>, seen: &Seen, took: Duration) -> HookRecord {
     let mut record = match result {
         Ok(opinion) => HookRecord::of_opinion(&run.hook, &run.handler, opinion),
@@ -135,15 +156,35 @@ fn record(run: &HookRun, result: &Result<Opinion, Failure>, seen: &Seen, took: D
     record
 }
 
-/// A handler's future whose panics are failures.
-struct Shielded<'a>(HandlerFuture<'a>);
+/// A future whose panics are told, also those when it goes.
+struct Shielded<F>(Option<Pin<Box<F>>>);
 
-impl Future for Shielded<'_> {
-    type Output = Result<Reply, Failure>;
+impl<F: Future> Shielded<F> {
+    fn new(future: F) -> Self {
+        Self(Some(Box::pin(future)))
+    }
+}
+
+impl<F: Future> Future for Shielded<F> {
+    type Output = Result<F::Output, String>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(future) = &mut self.0 else {
+            return Poll::Pending;
+        };
         // After a panic the future is not polled again, so nobody sees what it left half done.
-        shielded(|| self.0.as_mut().poll(cx))
-            .unwrap_or_else(|panic| Poll::Ready(Err(Failure::new(FailureKind::Panic, panic))))
+        let polled = match shielded(|| future.as_mut().poll(cx)) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(output)) => Ok(output),
+            Err(panic) => Err(panic),
+        };
+        let gone = shielded(|| drop(self.0.take()));
+        Poll::Ready(gone.and(polled))
+    }
+}
+
+impl<F> Drop for Shielded<F> {
+    fn drop(&mut self) {
+        let _ = shielded(|| drop(self.0.take()));
     }
 }

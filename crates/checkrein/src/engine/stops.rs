@@ -15,7 +15,14 @@ const REMEMBERED: usize = 4096;
 
 pub(super) struct Stops {
     cap: u32,
-    counts: Mutex<HashMap<Agent, u32>>,
+    counts: Mutex<HashMap<Agent, Count>>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    refused: u32,
+    /// Whether nothing has happened since: the next prompt is then the reason of the refusal.
+    just_now: bool,
 }
 
 /// Whose stops are counted together: session, agent, kind.
@@ -26,16 +33,24 @@ impl Stops {
         Self { cap, counts: Mutex::default() }
     }
 
-    /// Tells hooks of a stop whether it only comes because of a stop hook before it. A new prompt starts the count anew.
-    pub(super) fn mark(&self, event: &mut Event) {
-        if event.kind() == EventKind::PromptSubmit {
-            let session = event.envelope.session_id.clone();
-            self.lock(|counts| counts.retain(|agent, _| agent.0 != session));
+    /// A new prompt starts the counts of its session anew, unless it is the reason of a refusal that the host gives to
+    /// the model.
+    pub(super) fn prompt(&self, event: &Event) {
+        if event.kind() != EventKind::PromptSubmit {
+            return;
         }
+        let session = &event.envelope.session_id;
+        self.lock(|counts| {
+            counts.retain(|agent, count| agent.0 != *session || std::mem::take(&mut count.just_now));
+        });
+    }
+
+    /// Tells hooks of a stop whether it only comes because of a stop hook before it.
+    pub(super) fn mark(&self, event: &mut Event) {
         if !is_stop(event) {
             return;
         }
-        let count = self.lock(|counts| counts.get(&agent(event)).copied().unwrap_or(0));
+        let count = self.lock(|counts| counts.get(&agent(event)).map_or(0, |count| count.refused));
         match &mut event.payload {
             Payload::Stop(stop) => {
                 stop.stop_hook_active.get_or_insert(count > 0);
@@ -60,14 +75,16 @@ impl Stops {
                 counts.remove(&agent(event));
                 return false;
             }
-            if counts.len() >= REMEMBERED {
+            let agent = agent(event);
+            if counts.len() >= REMEMBERED && !counts.contains_key(&agent) {
                 counts.clear();
             }
-            let count = counts.entry(agent(event)).or_default();
-            *count += 1;
-            let stands = self.cap != 0 && *count > self.cap;
+            let count = counts.entry(agent.clone()).or_default();
+            count.refused += 1;
+            count.just_now = true;
+            let stands = self.cap != 0 && count.refused > self.cap;
             if stands {
-                counts.remove(&agent(event));
+                counts.remove(&agent);
             }
             stands
         });
@@ -79,7 +96,7 @@ impl Stops {
         }
     }
 
-    fn lock<R>(&self, look: impl FnOnce(&mut HashMap<Agent, u32>) -> R) -> R {
+    fn lock<R>(&self, look: impl FnOnce(&mut HashMap<Agent, Count>) -> R) -> R {
         look(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,7 +1,7 @@
 //! Hooks that are processes.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,6 @@ const USUAL: &[&str] = &[
     "TEMP",
     "TMP",
     "TZ",
-    "PWD",
     // What programs on Windows cannot do without.
     "SystemRoot",
     "SystemDrive",
@@ -69,6 +68,7 @@ impl HandlerFactory for CommandFactory {
             prepared: program.clone().prepare(&place).ok(),
             program,
             own_cwd: spec.cwd.clone(),
+            host_cwd: env.cwd.clone(),
             place,
             limits: Limits::new(Duration::ZERO)
                 .output_cap(spec.output_cap)
@@ -95,10 +95,7 @@ fn program(spec: &CommandSpec) -> Result<Program, Failure> {
 /// What the hook may have of the host's environment, and what it adds.
 fn variables(spec: &CommandSpec, env: &HandlerEnv) -> Vec<(OsString, OsString)> {
     let allowed = |name: &OsString| {
-        spec.env_all
-            || name.to_str().is_some_and(|name| {
-                USUAL.contains(&name) || name.starts_with(USUAL_PREFIX) || spec.env_allow.iter().any(|own| own == name)
-            })
+        spec.env_all || name.to_str().is_some_and(|name| is_usual(name) || spec.env_allow.iter().any(|own| own == name))
     };
     let is_set = |name: &OsString| spec.env_set.iter().any(|(own, _)| name == own.as_str());
     let inherited = env.vars.iter().filter(|(name, _)| allowed(name) && !is_set(name)).cloned();
@@ -106,10 +103,17 @@ fn variables(spec: &CommandSpec, env: &HandlerEnv) -> Vec<(OsString, OsString)> 
     inherited.chain(own).collect()
 }
 
+/// Names on Windows are the same in every case.
+fn is_usual(name: &str) -> bool {
+    let same = |usual: &&str| if cfg!(windows) { usual.eq_ignore_ascii_case(name) } else { **usual == *name };
+    USUAL.iter().any(|usual| same(usual)) || name.starts_with(USUAL_PREFIX)
+}
+
 struct Command {
     program: Program,
     prepared: Option<Prepared>,
     own_cwd: Option<PathBuf>,
+    host_cwd: PathBuf,
     place: Place,
     /// All but the time.
     limits: Limits,
@@ -153,13 +157,11 @@ impl Command {
 
     /// The place for events that happen in another directory than the host's own.
     fn place_of(&self, call: &Call) -> Option<Place> {
-        let event_cwd = Path::new(call.event().envelope.cwd.as_ref()?);
-        if !event_cwd.is_absolute() {
-            return None;
-        }
+        // One that is relative starts where the host is.
+        let event_cwd = self.host_cwd.join(call.event().envelope.cwd.as_ref()?);
         let cwd = match &self.own_cwd {
             Some(own) => event_cwd.join(own),
-            None => event_cwd.to_owned(),
+            None => event_cwd,
         };
         (cwd != self.place.cwd()).then(|| self.place.clone().at(cwd))
     }

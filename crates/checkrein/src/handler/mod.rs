@@ -4,6 +4,7 @@ mod builtin;
 mod command;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -62,7 +63,7 @@ where
 }
 
 /// What the host has for handlers.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct HandlerEnv {
     /// The directory for events that have none.
@@ -71,6 +72,14 @@ pub struct HandlerEnv {
     pub vars: Arc<[(OsString, OsString)]>,
     /// Where other handlers and functions are found.
     pub registry: Registry,
+}
+
+impl fmt::Debug for HandlerEnv {
+    // The values of variables may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.vars.iter().map(|(name, _)| name).collect();
+        f.debug_struct("HandlerEnv").field("cwd", &self.cwd).field("vars", &names).finish_non_exhaustive()
+    }
 }
 
 /// One call of a handler.
