@@ -1,8 +1,8 @@
 //! Lifecycle hooks for AI agents: what agent authors depend on.
 //!
 //! Everything of [`checkrein_core`] is here under this crate's name: events, matchers, opinions, verdicts, and the
-//! [`Runner`] for hooks that are callbacks in the process. The [`Engine`] runs hooks of every kind: processes, functions
-//! of a [`Registry`], and whatever a host adds. [`testing`] helps to test an agent that uses them.
+//! [`Runner`] for hooks that are callbacks in the process. The [`Engine`] runs hooks of every kind: processes, HTTP
+//! endpoints (with the feature `http`, which is on by default), functions of a [`Registry`], and whatever a host adds. [`testing`] helps to test an agent that uses them.
 //!
 //! ```
 //! use checkrein::payload::Prompt;
@@ -26,10 +26,12 @@ mod spec;
 pub use checkrein_core::*;
 pub use checkrein_dialects as dialects;
 pub use engine::Engine;
+#[cfg(feature = "http")]
+pub use handler::{BadHttpSetting, HttpFactory};
 pub use handler::{Builtin, BuiltinCall, Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
 pub use observer::{HookLines, HookRun, Observer};
 pub use registry::{EmptyName, Registry};
-pub use spec::{BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec};
+pub use spec::{BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec};
 
 /// Examples in documents are tests too.
 #[cfg(doctest)]

@@ -29,10 +29,12 @@ pub struct Registry {
 pub struct EmptyName;
 
 impl Registry {
-    /// Knows `command` and `builtin`, and the functions that checkrein brings.
+    /// Knows `command`, `builtin` and, with the feature of that name, `http`, and the functions that checkrein brings.
     pub fn new() -> Self {
         let mut registry = Self::empty();
         registry.handlers.insert("command".to_owned(), Arc::new(CommandFactory));
+        #[cfg(feature = "http")]
+        registry.handlers.insert("http".to_owned(), Arc::new(crate::handler::HttpFactory::new()));
         registry.handlers.insert("builtin".to_owned(), Arc::new(BuiltinFactory));
         registry
     }

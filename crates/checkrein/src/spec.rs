@@ -1,10 +1,14 @@
 //! What a hook is, as it is configured: when it runs, what does its work, and under which limits.
 
+mod http;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use checkrein_core::{EventKind, Hook, HookInfo, Matcher, RawJson, Source};
+
+pub use http::HttpSpec;
 
 /// One hook as it is configured.
 ///
@@ -131,6 +135,8 @@ impl HookSpec {
 pub enum HandlerSpec {
     /// A process.
     Command(CommandSpec),
+    /// An HTTP endpoint.
+    Http(HttpSpec),
     /// A function of the registry.
     Builtin(BuiltinSpec),
     /// What only the host knows: a kind that it has registered, and settings for it.
@@ -147,6 +153,7 @@ impl HandlerSpec {
     pub fn kind(&self) -> &str {
         match self {
             Self::Command(_) => "command",
+            Self::Http(_) => "http",
             Self::Builtin(_) => "builtin",
             Self::Other { kind, .. } => kind,
         }

@@ -134,6 +134,10 @@ fn build(spec: &HookSpec, env: &HandlerEnv) -> Result<Arc<dyn Handler>, Failure>
         // A factory is foreign code: what it breaks is its own hook.
         Some(factory) => checkrein_core::shielded(|| factory.build(spec, env))
             .unwrap_or_else(|panic| Err(Failure::new(FailureKind::Panic, panic))),
+        None if kind == "http" && cfg!(not(feature = "http")) => Err(Failure::new(
+            FailureKind::UnknownHandler,
+            "HTTP hooks need checkrein's feature `http`, and this program is built without it",
+        )),
         None => {
             let hint = checkrein_core::closest(kind, env.registry.handler_kinds())
                 .map(|name| format!(", did you mean `{name}`?"))

@@ -106,7 +106,7 @@ fn variables(spec: &CommandSpec, env: &HandlerEnv) -> Vec<(OsString, OsString)> 
 /// Names on Windows are the same in every case.
 fn is_usual(name: &str) -> bool {
     let same = |usual: &&str| if cfg!(windows) { usual.eq_ignore_ascii_case(name) } else { **usual == *name };
-    USUAL.iter().any(|usual| same(usual)) || name.starts_with(USUAL_PREFIX)
+    USUAL.iter().any(same) || name.starts_with(USUAL_PREFIX)
 }
 
 struct Command {

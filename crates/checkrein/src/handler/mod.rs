@@ -2,6 +2,8 @@
 
 mod builtin;
 mod command;
+#[cfg(feature = "http")]
+mod http;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -17,6 +19,8 @@ use checkrein_dialects::native;
 pub(crate) use builtin::BuiltinFactory;
 pub use builtin::{Builtin, BuiltinCall};
 pub(crate) use command::CommandFactory;
+#[cfg(feature = "http")]
+pub use http::{BadHttpSetting, HttpFactory};
 
 use crate::registry::Registry;
 use crate::spec::HookSpec;

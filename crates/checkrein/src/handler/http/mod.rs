@@ -1,0 +1,114 @@
+//! Hooks that are HTTP endpoints.
+
+mod address;
+mod allow;
+mod body;
+mod client;
+mod connect;
+mod factory;
+mod link;
+mod pool;
+mod sign;
+mod target;
+mod template;
+
+use std::sync::Arc;
+
+use checkrein_core::{Failure, FailureKind, HttpReply, Reply};
+use hyper::header::{HeaderValue, LOCATION};
+use hyper::{HeaderMap, Method, Request};
+
+use allow::UrlPattern;
+use body::Pieces;
+use client::{Client, net_failure};
+pub use factory::{BadHttpSetting, HttpFactory};
+use link::Answer;
+use sign::{Key, Sent};
+use target::Target;
+
+use super::{Call, Handler, HandlerFuture};
+
+/// How many redirects are followed.
+const REDIRECTS: usize = 5;
+
+/// Calls one endpoint.
+struct Http {
+    client: Arc<Client>,
+    target: Target,
+    method: Method,
+    /// Those that are the same for every request.
+    headers: HeaderMap,
+    key: Option<Key>,
+    require_signed_reply: bool,
+    follow_redirects: bool,
+    response_cap: usize,
+    /// Where redirects may lead, if there is a list.
+    allow: Option<Arc<[UrlPattern]>>,
+}
+
+impl Handler for Http {
+    fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a> {
+        Box::pin(self.run(call))
+    }
+}
+
+impl Http {
+    async fn run(&self, call: &Call) -> Result<Reply, Failure> {
+        let payload = call.payload();
+        let sent = Sent::new(self.client.ids.next(), self.key.as_ref(), payload);
+        let headers = self.headers(&sent)?;
+        let mut redirected: Option<Target> = None;
+        for _ in 0..=REDIRECTS {
+            let target = redirected.as_ref().unwrap_or(&self.target);
+            let request = || {
+                let mut request = Request::new(Pieces::new(payload));
+                *request.method_mut() = self.method.clone();
+                *request.uri_mut() = target.uri.clone();
+                *request.headers_mut() = headers.clone();
+                request
+            };
+            let answer = self.client.exchange(&target.origin, self.response_cap, request).await?;
+            match self.redirect(target, &answer)? {
+                Some(next) => redirected = Some(next),
+                None => return self.checked(&sent, answer),
+            }
+        }
+        Err(Failure::new(FailureKind::HttpStatus, format!("more than {REDIRECTS} redirects")))
+    }
+
+    fn headers(&self, sent: &Sent) -> Result<HeaderMap, Failure> {
+        let mut headers = self.headers.clone();
+        for (name, text) in sent.headers() {
+            let value = HeaderValue::try_from(text).map_err(|_| net_failure(&self.target.origin, name))?;
+            headers.insert(name, value);
+        }
+        Ok(headers)
+    }
+
+    /// Where the answer sends us, if it does and we go. 303 is not among those: it would turn the event into a question
+    /// without one.
+    fn redirect(&self, from: &Target, answer: &Answer) -> Result<Option<Target>, Failure> {
+        let location = answer.headers.get(LOCATION);
+        let (true, 301 | 302 | 307 | 308, Some(location)) = (self.follow_redirects, answer.status, location) else {
+            return Ok(None);
+        };
+        let refused = |why| Failure::new(FailureKind::HttpStatus, format!("status {}: {why}", answer.status));
+        let next = location.to_str().ok().and_then(|location| from.redirected(location));
+        let next = next.ok_or_else(|| refused("a redirect that leaves the scheme, host or port is not followed"))?;
+        if self.allow.as_ref().is_some_and(|allow| !allow.iter().any(|pattern| pattern.fits(&next.url))) {
+            return Err(refused("the redirect leads to a URL that hooks may not call"));
+        }
+        Ok(Some(next))
+    }
+
+    /// The reply, if nothing is wrong with its signature. What is a failure anyway needs none.
+    fn checked(&self, sent: &Sent, answer: Answer) -> Result<Reply, Failure> {
+        let Answer { status, headers, body } = answer;
+        let counts = (200..300).contains(&status) && !body.is_cut();
+        if let (true, true, Some(key)) = (self.require_signed_reply, counts, &self.key) {
+            key.verify(sent, &headers, &body.bytes, sign::now())
+                .map_err(|why| net_failure(&self.target.origin, why))?;
+        }
+        Ok(Reply::Http(HttpReply::new(status, body)))
+    }
+}

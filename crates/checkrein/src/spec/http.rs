@@ -1,0 +1,207 @@
+//! Hooks that are HTTP endpoints, as they are configured.
+
+use std::fmt;
+
+use checkrein_core::EventKind;
+
+use super::{HandlerSpec, HookSpec};
+
+/// An HTTP endpoint that is sent events.
+///
+/// The event is the body of the request, as JSON. Each request carries `webhook-id` and `webhook-timestamp`, and with a
+/// secret `webhook-signature`, as the Standard Webhooks specification has them. A success (2xx) with JSON is read like
+/// what a process prints; an empty one is no opinion; everything else is a failure.
+///
+/// What is printed of it (`Debug`) shows neither values of headers, nor the secret, nor more of the URL than its origin.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HttpSpec {
+    /// Where it is. A name and password in it become an `authorization` header.
+    pub url: String,
+    /// With which method it is called.
+    pub method: String,
+    /// Headers of the request. In values, `$NAME` and `${NAME}` stand for variables of the host that the hook may have
+    /// ([`env_allow`](Self::env_allow)), for nothing if it may not or there is none; `$$` is a dollar.
+    pub headers: Vec<(String, String)>,
+    /// Names of the host's variables that headers and the secret may use.
+    pub env_allow: Vec<String>,
+    /// How much of an answer is read, in bytes. A longer one is a failure.
+    pub response_cap: usize,
+    /// Whether redirects are followed: at most 5, with the same method and body, and only to the same scheme, host and
+    /// port.
+    pub follow_redirects: bool,
+    /// What requests are signed with: text, or after `whsec_` base64. Variables are filled in as in headers.
+    pub secret: Option<String>,
+    /// Whether answers must be signed too: with the same secret, under the request's `webhook-id`, within 5 minutes.
+    pub require_signed_reply: bool,
+    /// Whether it may be on this machine or in a private network. Link-local addresses and those where clouds keep the
+    /// credentials of their machines are refused in any case.
+    pub allow_private: bool,
+}
+
+impl HttpSpec {
+    /// How much of an answer is read if nothing else is said.
+    pub const RESPONSE_CAP: usize = 1 << 20;
+
+    /// An endpoint that events are posted to.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            method: "POST".to_owned(),
+            headers: Vec::new(),
+            env_allow: Vec::new(),
+            response_cap: Self::RESPONSE_CAP,
+            follow_redirects: false,
+            secret: None,
+            require_signed_reply: false,
+            allow_private: true,
+        }
+    }
+
+    /// Calls it with another method.
+    #[must_use]
+    pub fn method(mut self, method: impl Into<String>) -> Self {
+        self.method = method.into();
+        self
+    }
+
+    /// Sends this header.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Lets headers and the secret use this variable of the host.
+    #[must_use]
+    pub fn allow_env(mut self, name: impl Into<String>) -> Self {
+        self.env_allow.push(name.into());
+        self
+    }
+
+    /// Reads so much of an answer.
+    #[must_use]
+    pub fn response_cap(mut self, bytes: usize) -> Self {
+        self.response_cap = bytes;
+        self
+    }
+
+    /// Follows redirects that stay at the same scheme, host and port.
+    #[must_use]
+    pub fn follow_redirects(mut self) -> Self {
+        self.follow_redirects = true;
+        self
+    }
+
+    /// Signs requests.
+    #[must_use]
+    pub fn secret(mut self, secret: impl Into<String>) -> Self {
+        self.secret = Some(secret.into());
+        self
+    }
+
+    /// Takes only answers that are signed.
+    #[must_use]
+    pub fn require_signed_reply(mut self) -> Self {
+        self.require_signed_reply = true;
+        self
+    }
+
+    /// Refuses addresses of this machine and of private networks.
+    #[must_use]
+    pub fn public_only(mut self) -> Self {
+        self.allow_private = false;
+        self
+    }
+}
+
+impl HookSpec {
+    /// A hook that posts events to an HTTP endpoint.
+    ///
+    /// ```
+    /// use checkrein::{EventKind, HookSpec};
+    ///
+    /// let guard = HookSpec::http("guard", EventKind::PreToolUse, "https://hooks.example.com/guard")
+    ///     .request(|http| http.header("authorization", "Bearer $GUARD_TOKEN").allow_env("GUARD_TOKEN"));
+    /// assert_eq!(guard.handler.kind(), "http");
+    /// ```
+    #[track_caller]
+    pub fn http(id: impl Into<String>, kind: EventKind, url: impl Into<String>) -> Self {
+        Self::new(id, kind, HandlerSpec::Http(HttpSpec::new(url)))
+    }
+
+    /// Changes the request, if it makes one.
+    #[must_use]
+    pub fn request(mut self, change: impl FnOnce(HttpSpec) -> HttpSpec) -> Self {
+        if let HandlerSpec::Http(http) = self.handler {
+            self.handler = HandlerSpec::Http(change(http));
+        }
+        self
+    }
+}
+
+impl fmt::Debug for HttpSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let header_names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("HttpSpec")
+            .field("url", &shown(&self.url))
+            .field("method", &self.method)
+            .field("headers", &header_names)
+            .field("env_allow", &self.env_allow)
+            .field("response_cap", &self.response_cap)
+            .field("follow_redirects", &self.follow_redirects)
+            .field("has_secret", &self.secret.is_some())
+            .field("require_signed_reply", &self.require_signed_reply)
+            .field("allow_private", &self.allow_private)
+            .finish()
+    }
+}
+
+/// As much of a URL as has no secret in it: names and passwords stand before the host, tokens in paths and queries. For
+/// text that may not even be a URL; when in doubt it shows less.
+fn shown(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return "…".to_owned();
+    };
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let is_scheme = scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    match (is_scheme, path) {
+        (false, _) => "…".to_owned(),
+        // A password with a slash in it looks like a path.
+        (true, path) if path.contains('@') => format!("{scheme}://…"),
+        (true, "" | "/") => format!("{scheme}://{host}{path}"),
+        (true, _) => format!("{scheme}://{host}/…"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_of_a_url_is_shown_than_its_origin() {
+        for (url, expected) in [
+            ("http://localhost:8080", "http://localhost:8080"),
+            ("http://localhost:8080/", "http://localhost:8080/"),
+            ("https://hooks.example.com/services/TOKEN", "https://hooks.example.com/…"),
+            ("https://me:SECRET@example.com/?token=SECRET", "https://example.com/…"),
+            ("https://me:SEC@RET@example.com#SECRET", "https://example.com/…"),
+            ("https://me:SEC/RET@example.com", "https://…"),
+            ("https:/me:SECRET@example.com", "…"),
+            ("me:SECRET@example.com", "…"),
+            ("me:SECRET@x://example.com", "…"),
+            ("", "…"),
+        ] {
+            assert_eq!(shown(url), expected);
+        }
+    }
+
+    #[test]
+    fn debug_output_has_no_secrets() {
+        let spec = HttpSpec::new("https://u:SECRET@h/SECRET?q=SECRET").header("x-key", "SECRET").secret("SECRET");
+        let text = format!("{spec:?} {:?}", HandlerSpec::Http(spec.clone()));
+        assert!(!text.contains("SECRET"), "{text}");
+        assert!(text.contains("x-key") && text.contains("https://h/…"), "{text}");
+    }
+}

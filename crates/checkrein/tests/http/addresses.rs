@@ -1,0 +1,79 @@
+use std::net::IpAddr;
+
+use checkrein::{Decision, FailureKind, HttpFactory, HttpSpec};
+
+use crate::server::Server;
+use crate::{ALLOW, assert_fails, engine, engine_with, event, fire};
+
+#[tokio::test]
+async fn addresses_that_are_refused_are_told_at_load() {
+    for host in [
+        "169.254.169.254",
+        "169.254.1.1:8080",
+        "[::ffff:169.254.169.254]",
+        "[fe80::1]",
+        "[fd00:ec2::254]",
+        "100.100.100.200",
+        "2852039166",
+        "0xa9fea9fe",
+    ] {
+        let engine = engine(format!("http://{host}/latest/meta-data/"), |http| http);
+        assert!(engine.problems()[0].text.contains("which hooks may not call"), "{:?}", engine.problems());
+        assert_fails(&engine.fire(event()).await, FailureKind::HttpNet, "which hooks may not call");
+    }
+}
+
+#[tokio::test]
+async fn names_are_refused_by_what_they_mean() {
+    for (name, address) in [
+        ("metadata.google.internal", "169.254.169.254"),
+        ("innocent.example.com", "fe80::1"),
+        ("innocent.example.com", "::ffff:169.254.169.254"),
+        ("innocent.example.com", "fd00:ec2::254"),
+    ] {
+        let factory = HttpFactory::new().known_host(name, [address.parse().unwrap()]);
+        let engine = engine_with(factory, format!("http://{name}/"));
+        assert!(engine.problems().is_empty(), "the name alone tells nothing");
+        assert_fails(&engine.fire(event()).await, FailureKind::HttpNet, "which hooks may not call");
+    }
+}
+
+#[tokio::test]
+async fn of_several_addresses_only_the_good_ones_are_used() {
+    let server = Server::saying("200 OK", "", ALLOW);
+    let addresses: [IpAddr; 2] = ["169.254.169.254".parse().unwrap(), server.address.ip()];
+    let factory = HttpFactory::new().known_host("mixed.example.com", addresses);
+    let engine = engine_with(factory, format!("http://MIXED.example.com:{}/", server.address.port()));
+    assert_eq!(engine.fire(event()).await.decision(), Decision::Allow);
+}
+
+#[tokio::test]
+async fn an_address_that_does_not_answer_does_not_keep_others_from_it() {
+    let server = Server::saying("200 OK", "", ALLOW);
+    // Nobody listens at the first two.
+    let addresses: [IpAddr; 3] = ["127.0.0.2".parse().unwrap(), "::1".parse().unwrap(), server.address.ip()];
+    let factory = HttpFactory::new().known_host("several.example.com", addresses);
+    let engine = engine_with(factory, format!("http://several.example.com:{}/", server.address.port()));
+    assert_eq!(engine.fire(event()).await.decision(), Decision::Allow);
+}
+
+#[tokio::test]
+async fn this_machine_may_be_called_unless_the_hook_says_otherwise() {
+    let server = Server::saying("200 OK", "", ALLOW);
+    let url = format!("http://localhost:{}/", server.address.port());
+    assert_eq!(fire(&url, |http| http).await.decision(), Decision::Allow);
+    assert_fails(&fire(&url, HttpSpec::public_only).await, FailureKind::HttpNet, "private network");
+    assert_fails(&fire(server.url("/"), HttpSpec::public_only).await, FailureKind::HttpNet, "private network");
+    assert_eq!(server.connections(), 1);
+}
+
+#[tokio::test]
+async fn a_kept_connection_is_no_way_around_the_rule() {
+    let server = Server::saying("200 OK", "", ALLOW);
+    let url = format!("http://localhost:{}/", server.address.port());
+    let engine = engine(&url, |http| http);
+    assert_eq!(engine.fire(event()).await.decision(), Decision::Allow);
+    engine.replace_all(vec![crate::hook(&url, HttpSpec::public_only)]);
+    assert_fails(&engine.fire(event()).await, FailureKind::HttpNet, "private network");
+    assert_eq!(server.requests().len(), 1);
+}

@@ -1,0 +1,92 @@
+use checkrein::{Decision, Engine};
+
+use crate::server::{Server, Then, respond};
+use crate::{ALLOW, engine, event, hook};
+
+#[tokio::test]
+async fn fires_share_a_connection() {
+    let server = Server::saying("200 OK", "", ALLOW);
+    let engine = engine(server.url("/"), |http| http);
+    for _ in 0..20 {
+        assert_eq!(engine.fire(event()).await.decision(), Decision::Allow);
+    }
+    assert_eq!((server.connections(), server.requests().len()), (1, 20));
+    let requests = server.requests();
+    let ids: std::collections::HashSet<_> = requests.iter().map(|request| request.header("webhook-id")).collect();
+    assert_eq!(ids.len(), 20);
+}
+
+#[tokio::test]
+async fn so_do_failures_and_answers_in_chunks() {
+    let server = Server::new(|request, stream| {
+        if request.path == "/chunked" {
+            let _ = write!(
+                stream,
+                "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{{\"dec\r\nf\r\nision\":\"allow\"}}\r\n0\r\n\r\n"
+            );
+            return Then::Keep;
+        }
+        respond(stream, "500 Internal Server Error", "", "<html>")
+    });
+    let hooks = [hook(server.url("/chunked"), |http| http), hook(server.url("/broken"), |http| http)];
+    let engine = Engine::builder().hooks(hooks).at_once(1).build();
+    for _ in 0..5 {
+        let (_, record) = engine.fire_recorded(event()).await;
+        assert_eq!(record.hooks[0].decision, Some(Decision::Allow));
+    }
+    assert_eq!((server.connections(), server.requests().len()), (1, 10));
+}
+
+#[tokio::test]
+async fn new_hooks_use_the_connections_of_old_ones() {
+    let server = Server::saying("200 OK", "", ALLOW);
+    let engine = engine(server.url("/"), |http| http);
+    engine.fire(event()).await;
+    engine.replace_all(vec![hook(server.url("/other"), |http| http)]);
+    engine.fire(event()).await;
+    assert_eq!((server.connections(), server.requests().len()), (1, 2));
+}
+
+#[tokio::test]
+async fn a_connection_that_the_server_has_closed_does_no_harm() {
+    // In both ways: it says so, or it does not.
+    for header in ["connection: close\r\n", ""] {
+        let server = Server::new(move |_, stream| {
+            respond(stream, "200 OK", header, ALLOW);
+            Then::Close
+        });
+        let engine = engine(server.url("/"), |http| http);
+        for _ in 0..10 {
+            assert_eq!(engine.fire(event()).await.decision(), Decision::Allow);
+        }
+        assert_eq!(server.connections(), 10);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_fires_at_once() {
+    // Says whose event it has got.
+    let server = Server::new(|request, stream| {
+        let session = request.body.split('"').find(|text| text.starts_with("session-")).unwrap();
+        respond(stream, "200 OK", "", &format!(r#"{{"decision":"deny","reason":"{session}"}}"#))
+    });
+    let engine = engine(server.url("/"), |http| http);
+    let fires: Vec<_> = (0..64)
+        .map(|number| {
+            let engine = engine.clone();
+            tokio::spawn(async move {
+                let session = format!("session-{number}");
+                for _ in 0..5 {
+                    let mut event = event();
+                    event.envelope.session_id = Some(session.clone());
+                    assert_eq!(engine.fire(event).await.reason(), Some(session.as_str()));
+                }
+            })
+        })
+        .collect();
+    for fire in fires {
+        fire.await.unwrap();
+    }
+    assert_eq!(server.requests().len(), 320);
+    assert!(server.connections() <= 16, "{}", server.connections());
+}

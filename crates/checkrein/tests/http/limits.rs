@@ -1,0 +1,113 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use checkrein::{Decision, FailureKind};
+
+use crate::server::{Server, Then, wait_for_end};
+use crate::{ALLOW, PATIENCE, assert_fails, engine, event, fire, hook};
+
+#[tokio::test]
+async fn an_answer_up_to_the_cap_is_read_and_a_longer_one_is_a_failure() {
+    let server = Server::saying("200 OK", "", ALLOW);
+    let exact = fire(server.url("/"), |http| http.response_cap(ALLOW.len())).await;
+    assert_eq!(exact.decision(), Decision::Allow);
+    let longer = fire(server.url("/"), |http| http.response_cap(ALLOW.len() - 1)).await;
+    assert_fails(&longer, FailureKind::OutputCap, "20 bytes");
+    let chunked = Server::new(|_, stream| {
+        let _ = write!(stream, "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n14\r\n{ALLOW}\r\n0\r\n\r\n");
+        Then::Keep
+    });
+    assert_eq!(fire(chunked.url("/"), |http| http.response_cap(20)).await.decision(), Decision::Allow);
+    assert_fails(&fire(chunked.url("/"), |http| http.response_cap(19)).await, FailureKind::OutputCap, "bytes");
+}
+
+#[tokio::test]
+async fn an_endless_answer_ends_at_the_cap() {
+    let (sent, ended) = (Arc::new(AtomicU64::new(0)), mpsc::channel());
+    let (counted, tell) = (Arc::clone(&sent), ended.0);
+    let server = Server::new(move |_, stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
+        let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000));
+        // Until the client hangs up: nothing else ends it.
+        while stream.write_all(chunk.as_bytes()).is_ok() {
+            counted.fetch_add(chunk.len() as u64, Ordering::SeqCst);
+        }
+        let _ = tell.send(());
+        Then::Close
+    });
+    let verdict = fire(server.url("/"), |http| http).await;
+    assert_fails(&verdict, FailureKind::OutputCap, "bytes");
+    ended.1.recv_timeout(PATIENCE).expect("the connection is closed");
+    // The rest is what the system's buffers hold.
+    assert!(sent.load(Ordering::SeqCst) < 64 << 20, "{sent:?}");
+}
+
+#[tokio::test]
+async fn a_long_answer_that_is_announced_is_not_even_read() {
+    let server = Server::new(|_, stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000000000\r\n\r\n");
+        wait_for_end(stream);
+        Then::Close
+    });
+    let verdict = fire(server.url("/"), |http| http).await;
+    assert_fails(&verdict, FailureKind::OutputCap, "1000000000000 bytes");
+}
+
+#[tokio::test]
+async fn a_head_without_end_is_a_failure() {
+    let server = Server::new(|_, stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n");
+        while stream.write_all(format!("x: {}\r\n", "y".repeat(5000)).as_bytes()).is_ok() {}
+        Then::Close
+    });
+    assert_fails(&fire(server.url("/"), |http| http).await, FailureKind::HttpNet, "cannot be called");
+}
+
+#[tokio::test]
+async fn one_deadline_covers_all_of_it() {
+    // It accepts and says nothing; it stops in the head; it stops in the body; it sends a byte now and then.
+    for said in
+        [None, Some("HTTP/1.1 200 OK\r\nx"), Some("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"), Some("drip")]
+    {
+        let (tell, ended) = mpsc::channel();
+        let server = Server::new(move |_, stream| {
+            if said == Some("drip") {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n");
+                while stream.write_all(b" ").is_ok() {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            } else {
+                let _ = stream.write_all(said.unwrap_or_default().as_bytes());
+                wait_for_end(stream);
+            }
+            let _ = tell.send(());
+            Then::Close
+        });
+        let hook = hook(server.url("/"), |http| http).timeout(Duration::from_millis(200));
+        let begun = Instant::now();
+        let verdict = checkrein::Engine::builder().hook(hook).build().fire(event()).await;
+        assert!(begun.elapsed() < PATIENCE / 2, "the server would have taken for ever");
+        assert_fails(&verdict, FailureKind::Timeout, "took longer than 200ms");
+        ended.recv_timeout(PATIENCE).expect("the connection is closed");
+    }
+}
+
+#[tokio::test]
+async fn dropping_a_fire_closes_its_connection() {
+    let (tell, ended) = mpsc::channel();
+    let (asked, was_asked) = tokio::sync::oneshot::channel();
+    let asked = std::sync::Mutex::new(Some(asked));
+    let server = Server::new(move |_, stream| {
+        asked.lock().unwrap().take().map(|asked| asked.send(()));
+        wait_for_end(stream);
+        let _ = tell.send(());
+        Then::Close
+    });
+    let engine = engine(server.url("/"), |http| http);
+    let fire = tokio::spawn(async move { engine.fire(event()).await });
+    was_asked.await.unwrap();
+    fire.abort();
+    assert!(fire.await.unwrap_err().is_cancelled());
+    ended.recv_timeout(PATIENCE).expect("the connection is closed");
+}

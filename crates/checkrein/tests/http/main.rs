@@ -1,0 +1,64 @@
+//! Hooks that are HTTP endpoints, against a server that misbehaves in every way it can.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+
+mod addresses;
+mod answers;
+mod headers;
+mod keep_alive;
+mod limits;
+mod redirects;
+mod runtimes;
+mod secrets;
+mod server;
+mod signatures;
+mod tls;
+
+use std::time::Duration;
+
+use checkrein::payload::ToolCall;
+use checkrein::{Engine, Event, EventKind, FailureKind, HookSpec, HttpFactory, HttpSpec, RawJson, Registry, Verdict};
+
+/// How long a hook may take here: far more than anything needs that does not hang.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const ALLOW: &str = r#"{"decision":"allow"}"#;
+
+fn event() -> Event {
+    let input: RawJson = r#"{"command":"ls"}"#.parse().unwrap();
+    Event::pre_tool_use(ToolCall::new("Bash", input))
+}
+
+fn hook(url: impl Into<String>, change: impl FnOnce(HttpSpec) -> HttpSpec) -> HookSpec {
+    HookSpec::http("guard", EventKind::PreToolUse, url).timeout(PATIENCE).request(change)
+}
+
+fn engine(url: impl Into<String>, change: impl FnOnce(HttpSpec) -> HttpSpec) -> Engine {
+    Engine::builder().hook(hook(url, change)).build()
+}
+
+/// With other settings for all HTTP hooks.
+fn engine_with(factory: HttpFactory, url: impl Into<String>) -> Engine {
+    let mut registry = Registry::new();
+    registry.register("http", factory).unwrap();
+    Engine::builder().registry(registry).hook(hook(url, |http| http)).build()
+}
+
+async fn fire(url: impl Into<String>, change: impl FnOnce(HttpSpec) -> HttpSpec) -> Verdict {
+    engine(url, change).fire(event()).await
+}
+
+/// The one failure of a verdict.
+fn failure(verdict: &Verdict) -> (FailureKind, String) {
+    let failures: Vec<_> = verdict.failures().collect();
+    match failures[..] {
+        [(_, failure)] => (failure.kind, failure.message.clone()),
+        _ => panic!("not one failure: {verdict:?}"),
+    }
+}
+
+#[track_caller]
+fn assert_fails(verdict: &Verdict, kind: FailureKind, text: &str) {
+    let (found, message) = failure(verdict);
+    assert!(found == kind && message.contains(text), "{found}: {message}");
+    assert!(verdict.is_block(), "a gate that fails is closed");
+}
