@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod builtins;
 pub mod engine;
 mod handler;
 mod observer;
@@ -28,7 +29,7 @@ pub use checkrein_dialects as dialects;
 pub use engine::Engine;
 #[cfg(feature = "http")]
 pub use handler::{BadHttpSetting, HttpFactory};
-pub use handler::{Builtin, BuiltinCall, Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
+pub use handler::{Builtin, BuiltinCall, BuiltinDoc, Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
 pub use observer::{HookLines, HookRun, Observer};
 pub use registry::{EmptyName, Registry};
 pub use spec::{BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec};

@@ -36,6 +36,9 @@ impl Registry {
         #[cfg(feature = "http")]
         registry.handlers.insert("http".to_owned(), Arc::new(crate::handler::HttpFactory::new()));
         registry.handlers.insert("builtin".to_owned(), Arc::new(BuiltinFactory));
+        for (name, builtin) in crate::builtins::all() {
+            registry.builtins.insert(name.to_owned(), builtin);
+        }
         registry
     }
 

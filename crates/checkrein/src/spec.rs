@@ -123,6 +123,24 @@ impl HookSpec {
         self
     }
 
+    /// Gives the function these arguments, if it is one.
+    #[must_use]
+    pub fn args<A: Into<String>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        if let HandlerSpec::Builtin(builtin) = &mut self.handler {
+            builtin.args = args.into_iter().map(Into::into).collect();
+        }
+        self
+    }
+
+    /// Adds what its handler says of itself.
+    pub(crate) fn declaring(self, registry: &crate::Registry) -> Self {
+        let rewrites = match &self.handler {
+            HandlerSpec::Builtin(spec) => registry.builtin(&spec.name).is_some_and(|builtin| builtin.is_rewriting()),
+            _ => false,
+        };
+        if rewrites { self.rewrites() } else { self }
+    }
+
     fn info(mut self, change: impl FnOnce(&mut HookInfo)) -> Self {
         change(std::sync::Arc::make_mut(&mut self.hook.info));
         self

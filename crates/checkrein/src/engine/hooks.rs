@@ -84,7 +84,8 @@ impl Drop for Claim {
 }
 
 impl LoadedHooks {
-    pub(super) fn load(mut specs: Vec<HookSpec>, env: &HandlerEnv) -> Self {
+    pub(super) fn load(specs: Vec<HookSpec>, env: &HandlerEnv) -> Self {
+        let mut specs: Vec<_> = specs.into_iter().map(|spec| spec.declaring(&env.registry)).collect();
         // As the set does, so that positions there are positions here.
         specs.sort_by_key(|spec| spec.hook.order);
         let mut problems = Vec::new();

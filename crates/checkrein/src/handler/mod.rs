@@ -5,7 +5,7 @@ mod command;
 #[cfg(feature = "http")]
 mod http;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use checkrein_core::{Event, Failure, HookInfo, Reply};
 use checkrein_dialects::native;
 
 pub(crate) use builtin::BuiltinFactory;
-pub use builtin::{Builtin, BuiltinCall};
+pub use builtin::{Builtin, BuiltinCall, BuiltinDoc};
 pub(crate) use command::CommandFactory;
 #[cfg(feature = "http")]
 pub use http::{BadHttpSetting, HttpFactory};
@@ -83,6 +83,19 @@ impl fmt::Debug for HandlerEnv {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.vars.iter().map(|(name, _)| name).collect();
         f.debug_struct("HandlerEnv").field("cwd", &self.cwd).field("vars", &names).finish_non_exhaustive()
+    }
+}
+
+impl HandlerEnv {
+    /// A variable of the host's environment. Of a name that comes twice, the last value counts.
+    pub fn var_os(&self, name: &str) -> Option<&OsStr> {
+        let same = |have: &OsStr| if cfg!(windows) { have.eq_ignore_ascii_case(name) } else { have == name };
+        self.vars.iter().rev().find(|(have, _)| same(have)).map(|(_, value)| value.as_os_str())
+    }
+
+    /// The same as text, if it is not empty. What is not UTF-8 is replaced.
+    pub fn var(&self, name: &str) -> Option<String> {
+        self.var_os(name).filter(|value| !value.is_empty()).map(|value| value.to_string_lossy().into_owned())
     }
 }
 

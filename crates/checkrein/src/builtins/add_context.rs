@@ -1,0 +1,26 @@
+//! Tells the model a fixed text.
+//!
+//! - **Arguments**: the text. Several arguments become several lines.
+//! - **Events**: those that take context, such as `session_start`, `turn_start` and `prompt_submit`.
+//!
+//! Example: `add_context "Answer in British English."`
+
+use checkrein_core::Opinion;
+
+use super::AT_CONTEXT;
+use crate::handler::{Builtin, BuiltinDoc};
+
+pub(super) fn builtin() -> Builtin {
+    Builtin::immediate(|call| Ok(Opinion::context(call.args.join("\n")))).checked(check).described(
+        BuiltinDoc::new("Tells the model a fixed text.")
+            .args("the text; several arguments become several lines")
+            .events(AT_CONTEXT),
+    )
+}
+
+fn check(args: &[String]) -> Result<(), String> {
+    if args.iter().all(|arg| arg.trim().is_empty()) {
+        return Err("has nothing to say; give it the text as an argument".to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! The functions that every [`Registry`](crate::Registry) brings: guards, helpers that tell the model where it is, and
+//! helpers that look after what tools give back. `docs/builtins.md` lists them all.
+//!
+//! ```
+//! use checkrein::payload::ToolCall;
+//! use checkrein::{Decision, Engine, Event, EventKind, HookSpec, RawJson};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), checkrein::JsonError> {
+//! let engine = Engine::builder()
+//!     .hook(HookSpec::builtin("guard", EventKind::PreToolUse, "block_dangerous_commands"))
+//!     .hook(HookSpec::builtin("keep-off", EventKind::PreToolUse, "protect_paths").args([".env", ".git"]))
+//!     .build();
+//!
+//! let input: RawJson = r#"{"command": "sudo rm -rf /"}"#.parse()?;
+//! let verdict = engine.fire(Event::pre_tool_use(ToolCall::new("Bash", input))).await;
+//! assert_eq!(verdict.decision(), Decision::Deny);
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod add_context;
+pub mod add_date;
+pub mod add_directory_listing;
+pub mod add_environment_info;
+pub mod add_git_diff;
+pub mod add_git_status;
+pub mod add_prompt_files;
+pub mod add_recent_commits;
+pub mod add_user_info;
+mod args;
+pub mod block_dangerous_commands;
+mod commands;
+pub mod elide_repeated_tool_results;
+mod git;
+pub mod http_post;
+pub mod limit_large_tool_results;
+pub mod log;
+pub mod max_iterations;
+mod paths;
+pub mod protect_paths;
+pub mod redact_secrets;
+mod secrets;
+mod sessions;
+mod shell;
+mod strings;
+mod text;
+pub mod unavailable;
+
+use checkrein_core::{Failure, FailureKind};
+
+use crate::handler::Builtin;
+
+/// All of them with their names, in the order of the documentation.
+pub fn all() -> Vec<(&'static str, Builtin)> {
+    let mut all = vec![
+        ("block_dangerous_commands", block_dangerous_commands::builtin()),
+        ("protect_paths", protect_paths::builtin()),
+        ("redact_secrets", redact_secrets::builtin()),
+        ("limit_large_tool_results", limit_large_tool_results::builtin()),
+        ("elide_repeated_tool_results", elide_repeated_tool_results::builtin()),
+        ("max_iterations", max_iterations::builtin()),
+        ("log", log::builtin()),
+        ("http_post", http_post::builtin()),
+        ("add_context", add_context::builtin()),
+        ("add_date", add_date::builtin()),
+        ("add_environment_info", add_environment_info::builtin()),
+        ("add_user_info", add_user_info::builtin()),
+        ("add_prompt_files", add_prompt_files::builtin()),
+        ("add_directory_listing", add_directory_listing::builtin()),
+        ("add_git_status", add_git_status::builtin()),
+        ("add_git_diff", add_git_diff::builtin()),
+        ("add_recent_commits", add_recent_commits::builtin()),
+    ];
+    all.extend(unavailable::builtins());
+    all
+}
+
+/// Where context can be told to the model.
+const AT_CONTEXT: &str = "`session_start`, `turn_start`, `prompt_submit` and others that take context";
+
+/// Does work that may block, off the runtime's own threads. If the hook's time is over meanwhile, the work ends by itself
+/// and nobody reads the result; so it must be short and start no process.
+async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| Failure::new(FailureKind::Panic, format!("the work was not finished: {error}")))
+}
+
+fn failure(message: impl Into<String>) -> Failure {
+    Failure::new(FailureKind::Error, message)
+}

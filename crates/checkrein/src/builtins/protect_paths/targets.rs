@@ -1,0 +1,103 @@
+//! Files that a program writes, moves or removes, by its command line.
+
+use super::Touched;
+use crate::builtins::shell::{Step, Value};
+
+/// Which of a program's operands it changes.
+enum Changes {
+    All,
+    /// All but the first, which is a mode, an owner or a script.
+    Rest,
+    /// The last, or what is put into it.
+    Destination,
+}
+
+fn changes(step: &Step) -> Option<Changes> {
+    Some(match step.name.as_str() {
+        "rm" | "unlink" | "rmdir" | "shred" | "tee" | "touch" | "mv" | "truncate" | "srm" | "trash" | "patch"
+        | "mkfifo" => Changes::All,
+        "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" => Changes::Rest,
+        "cp" | "install" | "ln" | "rsync" | "scp" => Changes::Destination,
+        "sed" | "gsed" if step.has_option("i", &["in-place"]) => Changes::All,
+        "perl" | "ruby" if step.args.iter().any(edits_in_place) => Changes::All,
+        "find" if step.args.iter().any(|arg| arg.text == "-delete") => Changes::All,
+        "git" => return git_changes(step),
+        _ => return None,
+    })
+}
+
+fn edits_in_place(arg: &Value) -> bool {
+    let letters = arg.text.strip_prefix('-').unwrap_or_default();
+    !letters.starts_with(['M', 'I', '-', 'e']) && letters.contains('i')
+}
+
+fn git_changes(step: &Step) -> Option<Changes> {
+    let first = step.operands().next()?;
+    matches!(first.text.as_str(), "rm" | "mv" | "checkout" | "restore").then_some(Changes::Rest)
+}
+
+pub(super) fn of(step: &Step) -> Vec<Touched> {
+    let mut paths: Vec<Value> = step.writes.clone();
+    let operands: Vec<Value> = step.operands().cloned().collect();
+    match changes(step) {
+        Some(Changes::All) => paths.extend(operands),
+        Some(Changes::Rest) => paths.extend(operands.into_iter().skip(1)),
+        Some(Changes::Destination) => paths.extend(destinations(step, &operands)),
+        None => {}
+    }
+    paths.extend(outputs(step));
+    // What is removed or moved goes with all that is in it.
+    let whole_tree = match step.name.as_str() {
+        "rm" => step.has_option("rR", &["recursive"]),
+        "mv" | "trash" | "srm" | "find" => true,
+        "chmod" | "chown" | "chgrp" => step.has_option("R", &["recursive"]),
+        _ => false,
+    };
+    let touched = |path| Touched { path, from: step.cwds.clone(), whole_tree };
+    paths.into_iter().filter(|path| path.known).map(touched).collect()
+}
+
+/// A file that is copied into a directory keeps its name there.
+fn destinations(step: &Step, operands: &[Value]) -> Vec<Value> {
+    let option = option_value(step, &["-t", "--target-directory"]);
+    let (to, from) = match (&option, operands.split_last()) {
+        (Some(to), _) => (to, operands),
+        (None, Some((to, from))) if !from.is_empty() => (to, from),
+        _ => return Vec::new(),
+    };
+    let is_directory =
+        option.is_some() || to.text.ends_with('/') || step.cwds.iter().any(|cwd| cwd.join(&to.text).is_dir());
+    let within = from.iter().filter(|_| is_directory).filter_map(|from| {
+        let name = from.text.trim_end_matches('/').rsplit('/').next()?;
+        Some(Value { text: format!("{}/{name}", to.text.trim_end_matches('/')), ..from.clone() })
+    });
+    within.chain([to.clone()]).collect()
+}
+
+/// Files that options name.
+fn outputs(step: &Step) -> Vec<Value> {
+    match step.name.as_str() {
+        "dd" => step.args.iter().filter_map(|arg| part(arg, arg.text.strip_prefix("of=")?)).collect(),
+        "curl" => option_value(step, &["-o", "--output"]).into_iter().collect(),
+        "wget" => option_value(step, &["-O", "--output-document"]).into_iter().collect(),
+        "sort" => option_value(step, &["-o", "--output"]).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn option_value(step: &Step, names: &[&str]) -> Option<Value> {
+    for (at, arg) in step.args.iter().enumerate() {
+        if names.contains(&arg.text.as_str()) {
+            return step.args.get(at + 1).cloned();
+        }
+        let long = names.iter().filter(|name| name.starts_with("--"));
+        if let Some(value) = long.filter_map(|name| arg.text.strip_prefix(name)?.strip_prefix('=')).next() {
+            return part(arg, value);
+        }
+    }
+    None
+}
+
+fn part(arg: &Value, text: &str) -> Option<Value> {
+    Some(Value { text: text.to_owned(), ..arg.clone() })
+}

@@ -1,0 +1,175 @@
+//! What secrets look like.
+//!
+//! One table of shapes. Keys with a form of their own are found wherever they stand. Passwords have no form; they are
+//! found behind a name such as `password=`, and only if they look made up: eight characters or more, letters and
+//! digits, no code. That misses some and takes few harmless texts for secrets, which is the better half for a helper
+//! that rewrites what a model reads.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use checkrein_core::RawJson;
+use regex::Regex;
+
+use super::strings::{spliced, strings};
+
+struct Shape {
+    name: &'static str,
+    /// The secret is group 1, or all of it.
+    pattern: &'static str,
+    /// What must hold besides, of the secret and of what follows it.
+    holds: fn(&str, &str) -> bool,
+}
+
+const SHAPES: &[Shape] = &[
+    shape(
+        "private_key",
+        r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])*(?:[A-Za-z-]+: [^\n\\]*(?:\s|\\[nr])+)*[A-Za-z0-9+/=\s\\]{40,}(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?",
+    ),
+    shape("aws_access_key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"),
+    shape("aws_secret_key", r#"(?i)aws_?(?:secret|session)\w{0,20}["']?\s*[:=]\s*["']?([A-Za-z0-9/+]{40,}={0,2})"#),
+    shape("github_token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})"),
+    shape("gitlab_token", r"\bgl(?:pat|dt|rt|ptt|ft|soat|cbt|agent|imt|oas)-[A-Za-z0-9_-]{20,}"),
+    shape("slack_token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-[0-9]-[A-Za-z0-9-]{10,}"),
+    shape("slack_webhook", r"https://hooks\.slack\.com/(?:services|workflows)/([A-Za-z0-9/_-]{20,})"),
+    shape("stripe_key", r"\b(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})"),
+    shape("anthropic_key", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
+    shape("openai_key", r"\bsk-(?:(?:proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{32,})"),
+    shape("google_key", r"\bAIza[0-9A-Za-z_-]{35}|\bya29\.[0-9A-Za-z_-]{20,}|\bGOCSPX-[0-9A-Za-z_-]{20,}"),
+    shape("npm_token", r"\bnpm_[A-Za-z0-9]{36,}"),
+    shape("pypi_token", r"\bpypi-[A-Za-z0-9_-]{50,}"),
+    shape("huggingface_token", r"\bhf_[A-Za-z0-9]{30,}"),
+    shape("jwt", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    Shape { name: "bearer_token", pattern: r"(?i)\bbearer\s+([A-Za-z0-9._~+/-]{20,}=*)", holds: is_made_up },
+    shape("basic_auth", r"(?i)\bauthorization\b\W{1,4}basic\s+([A-Za-z0-9+/]{8,}={0,2})"),
+    shape("url_password", r#"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>\[\]]*:([^\s/@"'<>\[\]${}*]{3,})@"#),
+    Shape {
+        name: "password",
+        pattern: r#"(?i)(?:password|passwd|passphrase|secret|api[_-]?key|secret[_-]?key|access[_-]?key|token|credential)s?["']?\s{0,4}(?::=|=>|[:=])\s{0,4}["']?([A-Za-z0-9_./+=~!@#%^&*-]{8,})"#,
+        holds: is_made_up,
+    },
+    Shape {
+        name: "password",
+        pattern: r#"--(?:password|passwd|secret|api-key|token|access-token)\s+["']?([A-Za-z0-9_./+=~!@#%^&*-]{8,})"#,
+        holds: is_made_up,
+    },
+];
+
+const fn shape(name: &'static str, pattern: &'static str) -> Shape {
+    Shape { name, pattern, holds: |_, _| true }
+}
+
+/// The names of JSON fields whose strings are secrets if they look made up.
+static SECRET_KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let names =
+        r"(?i)(?:password|passwd|passphrase|secret|api[_-]?key|secret[_-]?key|access[_-]?key|token|credential)s?$";
+    Regex::new(names).ok()
+});
+
+/// Letters and digits, and neither a call, nor a type, nor a name with dots, nor a path.
+fn is_made_up(value: &str, behind: &str) -> bool {
+    static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"^[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$|^(?:[A-Z][a-z]+){2,}\d?$|^[~.]{0,2}/|^(?i:password|token|secret|null|none|true|false)",
+        )
+        .ok()
+    });
+    let has = |wanted: fn(&u8) -> bool| value.as_bytes().iter().any(wanted);
+    value.len() >= 8
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && !behind.starts_with(['(', '[', '{', '<'])
+        && !PLAIN.as_ref().is_some_and(|plain| plain.is_match(value))
+}
+
+static COMPILED: LazyLock<Vec<(&'static Shape, Regex)>> =
+    LazyLock::new(|| SHAPES.iter().filter_map(|shape| Some((shape, Regex::new(shape.pattern).ok()?))).collect());
+
+/// Where secrets stand, in order and without overlaps, and what they are.
+fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
+    // The shortest of them all, a password in a URL, with all around it.
+    if text.len() < 8 {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (rank, (shape, regex)) in COMPILED.iter().enumerate() {
+        for captures in regex.captures_iter(text) {
+            let Some(place) = captures.get(1).or_else(|| captures.get(0)).map(|secret| secret.range()) else {
+                continue;
+            };
+            if (shape.holds)(&text[place.clone()], &text[place.end..]) {
+                found.push((place, rank));
+            }
+        }
+    }
+    found.sort_by_key(|(place, rank)| (place.start, *rank));
+    let mut apart: Vec<(Range<usize>, usize)> = Vec::new();
+    for (place, rank) in found {
+        match apart.last_mut() {
+            // Two shapes fit the same: one note for both, with the name that says more.
+            Some((last, last_rank)) if place.start < last.end => {
+                last.end = last.end.max(place.end);
+                *last_rank = (*last_rank).min(rank);
+            }
+            _ => apart.push((place, rank)),
+        }
+    }
+    apart.into_iter().filter_map(|(place, rank)| Some((place, COMPILED.get(rank)?.0.name))).collect()
+}
+
+/// Stands in place of a secret. No shape fits it, or part of it.
+fn note(name: &str) -> Cow<'static, str> {
+    Cow::Owned(format!("[redacted:{name}]"))
+}
+
+/// The JSON without the secrets in its strings; `None` if it has none. All else is as it was, byte for byte.
+pub(super) fn redacted_json(json: &RawJson) -> Option<RawJson> {
+    // What stands beside a note may fit a shape that it did not fit before, so this looks again until nothing is found.
+    // Each round leaves fewer characters that are not notes.
+    let mut clean: Option<RawJson> = None;
+    loop {
+        let now = clean.as_ref().unwrap_or(json);
+        let mut parts = Vec::new();
+        for string in strings(now) {
+            let says = &*string.text.says;
+            if is_secret_under(string.key.as_deref(), says) {
+                parts.push((string.place(&(0..says.len())), note("password")));
+                continue;
+            }
+            parts.extend(find(says).into_iter().map(|(place, name)| (string.place(&place), note(name))));
+        }
+        if parts.is_empty() {
+            return clean;
+        }
+        // Notes need no escapes, so what was JSON is JSON.
+        clean = Some(RawJson::parse(spliced(now.as_str(), parts)).ok()?);
+    }
+}
+
+fn is_secret_under(key: Option<&str>, value: &str) -> bool {
+    let Some(key) = key else { return false };
+    let is_word = !value.contains(|c: char| c.is_whitespace() || "[](){}<>$".contains(c));
+    is_word && is_made_up(value, "") && SECRET_KEYS.as_ref().is_some_and(|keys| keys.is_match(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shape_compiles() {
+        assert_eq!(COMPILED.len(), SHAPES.len());
+        assert!(SECRET_KEYS.is_some());
+        assert!(is_made_up("abcd1234", "") && !is_made_up("config.password2", "") && !is_made_up("sha256sum", "("));
+    }
+
+    #[test]
+    fn notes_are_no_secrets() {
+        for shape in SHAPES {
+            let note = note(shape.name);
+            let text = RawJson::string(&format!("password={note} token: {note} Bearer {note}"));
+            assert_eq!(redacted_json(&text), None, "{note}");
+        }
+    }
+}

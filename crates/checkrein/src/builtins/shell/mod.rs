@@ -1,0 +1,19 @@
+//! Shell commands, read well enough to judge them.
+//!
+//! [`parse`] reads the grammar that POSIX shells and bash share into commands and words. [`steps`] walks through them as
+//! a shell would and says what would be run: it follows variables that the text itself sets, `cd`, programs that start
+//! others (`sudo`, `env`, `xargs`, `find -exec`), and texts that are run as scripts (`sh -c`, `eval`, here-documents,
+//! `echo … | sh`). What only a running shell can know stays unknown: variables from outside, what programs print, aliases,
+//! and what scripts and other languages do.
+
+mod parse;
+mod steps;
+mod word;
+mod wrappers;
+
+pub(super) use steps::{Step, World, lexical, steps, steps_of_argv};
+pub(super) use word::Value;
+
+/// Why a text could not be read as a shell would.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unreadable(pub(super) &'static str);

@@ -1,0 +1,429 @@
+//! What a text would run, one program after the other.
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+use super::Unreadable;
+use super::parse::{Command, RedirectKind, parse};
+use super::word::{LONGEST_VARIABLE, Part, Value, Vars, Word};
+use super::wrappers::{Wrapper, is_shell};
+
+/// Where a text would be run.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct World<'a> {
+    pub(in super::super) home: Option<&'a str>,
+    pub(in super::super) cwd: &'a Path,
+}
+
+/// One program that would be run.
+#[derive(Debug, Clone, Default)]
+pub(in super::super) struct Step {
+    /// Its name without its directory; empty for redirections on their own.
+    pub(in super::super) name: String,
+    pub(in super::super) args: Vec<Value>,
+    /// The files that the shell writes to for it.
+    pub(in super::super) writes: Vec<Value>,
+    /// The programs whose output it reads.
+    pub(in super::super) fed_by: Vec<String>,
+    /// Whether it is a call of the function that it is part of, beside another one.
+    pub(in super::super) multiplies: bool,
+    /// The directories that it may run in.
+    pub(in super::super) cwds: Vec<PathBuf>,
+}
+
+impl Step {
+    /// The arguments that are no options. Everything behind `--` is none.
+    pub(in super::super) fn operands(&self) -> impl Iterator<Item = &Value> {
+        let end = self.args.iter().position(|arg| arg.text == "--").unwrap_or(self.args.len());
+        self.args
+            .iter()
+            .enumerate()
+            .filter(move |(at, arg)| *at > end || (*at < end && (!arg.text.starts_with('-') || arg.text == "-")))
+            .map(|(_, arg)| arg)
+    }
+
+    /// Whether it has one of these options: single letters, also together, or long names.
+    pub(in super::super) fn has_option(&self, letters: &str, long: &[&str]) -> bool {
+        self.args.iter().take_while(|arg| arg.text != "--").any(|arg| match arg.text.strip_prefix('-') {
+            Some(name) if name.starts_with('-') => {
+                let name = name[1..].split('=').next().unwrap_or_default();
+                long.contains(&name)
+            }
+            Some(name) => name.contains(|c| letters.contains(c)),
+            None => false,
+        })
+    }
+}
+
+/// How deep texts that are run as scripts may nest.
+const DEPTH: usize = 16;
+
+/// More steps than any command that is worth reading has.
+const STEPS: usize = 10_000;
+
+/// What the text would run.
+pub(in super::super) fn steps(text: &str, world: World<'_>) -> Result<Vec<Step>, Unreadable> {
+    let mut walk = Walk::new(world);
+    walk.script(text)?;
+    Ok(walk.steps)
+}
+
+/// What a program with its arguments would run.
+pub(in super::super) fn steps_of_argv(argv: &[String], world: World<'_>) -> Result<Vec<Step>, Unreadable> {
+    let mut walk = Walk::new(world);
+    let words: Vec<_> = argv.iter().map(Value::literal).collect();
+    walk.program(&words, &Around::default())?;
+    Ok(walk.steps)
+}
+
+struct Walk<'a> {
+    world: World<'a>,
+    vars: Vars,
+    cwds: Vec<PathBuf>,
+    steps: Vec<Step>,
+    depth: usize,
+    /// The programs that lists of commands inside of words run, by the place of the list in memory.
+    names: HashMap<usize, Vec<String>>,
+}
+
+/// What a program finds around it.
+#[derive(Debug, Clone, Default)]
+struct Around {
+    writes: Vec<Value>,
+    fed_by: Vec<String>,
+    /// What it reads, if that is known.
+    input: Option<String>,
+    multiplies: bool,
+}
+
+/// What became of a command, for those that read its output.
+#[derive(Default)]
+struct Ran {
+    names: Vec<String>,
+    printed: Option<String>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(world: World<'a>) -> Self {
+        let mut walk = Self {
+            world,
+            vars: Vars::new(),
+            cwds: vec![world.cwd.to_owned()],
+            steps: Vec::new(),
+            depth: 0,
+            names: HashMap::new(),
+        };
+        walk.set_pwd();
+        walk
+    }
+
+    fn script(&mut self, text: &str) -> Result<(), Unreadable> {
+        if self.depth >= DEPTH {
+            return Err(Unreadable("scripts are nested too deeply"));
+        }
+        self.depth += 1;
+        let walked = parse(text).and_then(|commands| self.list(&commands));
+        self.depth -= 1;
+        walked
+    }
+
+    fn list(&mut self, commands: &[Command]) -> Result<(), Unreadable> {
+        let mut ran: Vec<Ran> = Vec::new();
+        for command in commands {
+            if self.steps.len() > STEPS {
+                return Err(Unreadable("it runs too much"));
+            }
+            let words = command.words.iter().chain(command.redirects.iter().map(|redirect| &redirect.target));
+            for word in words.chain(command.assignments.iter().map(|(_, word)| word)) {
+                self.outputs(word)?;
+            }
+            let own = self.steps.len();
+            let feed = ran.get(command.fed_by.clone()).unwrap_or_default();
+            let around = self.around(command, feed);
+            let printed = self.command(command, &around)?;
+            let names =
+                self.steps[own..].iter().map(|step| step.name.clone()).filter(|name| !name.is_empty()).collect();
+            ran.push(Ran { names, printed });
+        }
+        Ok(())
+    }
+
+    /// Walks through what runs inside of a word.
+    fn outputs(&mut self, word: &Word) -> Result<(), Unreadable> {
+        for part in &word.parts {
+            if let Part::Output(commands) = part {
+                // What it sets and where it goes is its own.
+                let (vars, cwds) = (self.vars.clone(), self.cwds.clone());
+                let first = self.steps.len();
+                self.list(commands)?;
+                (self.vars, self.cwds) = (vars, cwds);
+                let names = self.steps[first..].iter().map(|step| step.name.clone()).collect();
+                self.names.insert(place(commands), names);
+            }
+        }
+        Ok(())
+    }
+
+    fn values(&self, word: &Word) -> Vec<Value> {
+        let names_of = |commands: &[Command]| self.names.get(&place(commands)).cloned().unwrap_or_default();
+        word.values(&self.vars, self.world.home, &names_of)
+    }
+
+    fn around(&self, command: &Command, feed: &[Ran]) -> Around {
+        let mut around =
+            Around { fed_by: feed.iter().flat_map(|ran| ran.names.iter().cloned()).collect(), ..Around::default() };
+        if let Some(last) = feed.last() {
+            around.input = last.printed.clone();
+        }
+        for redirect in &command.redirects {
+            let values = self.values(&redirect.target);
+            match redirect.kind {
+                RedirectKind::Write => around.writes.extend(values),
+                RedirectKind::Read => around.fed_by.extend(values.into_iter().flat_map(|value| value.from)),
+                RedirectKind::Here => {
+                    if let Some(value) = values.into_iter().next() {
+                        around.fed_by.extend(value.from);
+                        around.input = Some(value.text);
+                    }
+                }
+            }
+        }
+        around
+    }
+
+    /// Runs a command, and says what it prints if that is known.
+    fn command(&mut self, command: &Command, around: &Around) -> Result<Option<String>, Unreadable> {
+        for (name, word) in &command.assignments {
+            let values = self.values(word);
+            self.set(name, values);
+        }
+        let mut words = Vec::new();
+        for word in &command.words {
+            words.extend(self.values(word));
+        }
+        let Some(first) = words.first() else {
+            if !around.writes.is_empty() {
+                self.push(Step { writes: around.writes.clone(), ..Step::default() });
+            }
+            return Ok(None);
+        };
+        let calls_itself = command.function.as_deref() == Some(first.text.as_str());
+        let multiplies = calls_itself && (command.background || !command.fed_by.is_empty());
+        self.program(&words, &Around { multiplies, ..around.clone() })?;
+        Ok(printed(&words))
+    }
+
+    fn set_pwd(&mut self) {
+        let cwds = self.cwds.iter().map(|cwd| cwd.to_string_lossy().into_owned()).collect();
+        self.vars.insert("PWD".to_owned(), cwds);
+    }
+
+    fn set(&mut self, name: &str, values: Vec<Value>) {
+        if values.iter().all(|value| value.known && value.text.len() <= LONGEST_VARIABLE) {
+            self.vars.insert(name.to_owned(), values.into_iter().map(|value| value.text).collect());
+        } else {
+            self.vars.remove(name);
+        }
+    }
+
+    fn push(&mut self, step: Step) {
+        self.steps.push(Step { cwds: self.cwds.clone(), ..step });
+    }
+
+    /// Runs a program, and what it runs.
+    fn program(&mut self, words: &[Value], around: &Around) -> Result<(), Unreadable> {
+        let Some((first, args)) = words.split_first() else { return Ok(()) };
+        let name = base_name(&first.text).to_owned();
+        self.push(Step {
+            name: name.clone(),
+            args: args.to_vec(),
+            writes: around.writes.clone(),
+            fed_by: around.fed_by.clone(),
+            multiplies: around.multiplies,
+            cwds: Vec::new(),
+        });
+        // The shell's files are written once.
+        let inner = Around { writes: Vec::new(), multiplies: false, ..around.clone() };
+        if self.depth >= DEPTH {
+            return Err(Unreadable("programs start programs too deeply"));
+        }
+        self.depth += 1;
+        let done = self.inside(&name, args, &inner);
+        self.depth -= 1;
+        done
+    }
+
+    /// What a program runs in its turn.
+    fn inside(&mut self, name: &str, args: &[Value], around: &Around) -> Result<(), Unreadable> {
+        if is_shell(name) {
+            return self.shell(args, around);
+        }
+        if let Some(wrapper) = Wrapper::named(name) {
+            return self.wrapped(wrapper, args, around);
+        }
+        match name {
+            "eval" => self.script(&joined(args)),
+            "trap" => args.first().map_or(Ok(()), |text| self.script(&text.text)),
+            "su" | "runuser" | "script" => match option_value(args, &["-c", "--command"]) {
+                Some(text) => self.script(&text.text),
+                None => Ok(()),
+            },
+            "ssh" => {
+                const WITH_VALUE: &[&str] = &[
+                    "-b", "-c", "-D", "-E", "-e", "-F", "-I", "-i", "-J", "-L", "-l", "-m", "-o", "-p", "-R", "-S",
+                    "-W", "-w",
+                ];
+                let mut at = 0;
+                while let Some(arg) = args.get(at).filter(|arg| arg.text.starts_with('-')) {
+                    at += if WITH_VALUE.contains(&arg.text.as_str()) { 2 } else { 1 };
+                }
+                self.script(&joined(args.get(at + 1..).unwrap_or_default()))
+            }
+            "find" | "fd" | "fdfind" => self.executed(args, around),
+            "cd" | "pushd" => {
+                self.change_directory(args);
+                Ok(())
+            }
+            "export" | "local" | "declare" | "typeset" | "readonly" => {
+                for arg in args {
+                    if let Some((name, value)) = arg.text.split_once('=') {
+                        let value = Value { text: value.to_owned(), ..arg.clone() };
+                        self.set(name, vec![value]);
+                    }
+                }
+                Ok(())
+            }
+            "for" | "select" => {
+                if let [variable, word, values @ ..] = args
+                    && word.text == "in"
+                {
+                    self.set(&variable.text, values.to_vec());
+                }
+                Ok(())
+            }
+            "read" | "mapfile" | "readarray" | "unset" => {
+                args.iter().for_each(|arg| drop(self.vars.remove(&arg.text)));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn shell(&mut self, args: &[Value], around: &Around) -> Result<(), Unreadable> {
+        // `-c` may stand together with others, as in `-lc`; the text is the first word that is no option.
+        let (mut runs_text, mut at) = (false, 0);
+        while let Some(arg) = args.get(at).map(|arg| arg.text.as_str()).filter(|arg| arg.starts_with(['-', '+'])) {
+            runs_text |= !arg.starts_with("--") && arg.contains('c');
+            let takes_value =
+                matches!(arg, "--rcfile" | "--init-file") || (!arg.starts_with("--") && arg.ends_with(['o', 'O']));
+            at += if takes_value { 2 } else { 1 };
+        }
+        if runs_text {
+            return args.get(at).map_or(Ok(()), |text| self.script(&text.text));
+        }
+        let has_file = args.get(at).is_some();
+        match &around.input {
+            Some(text) if !has_file || args.iter().any(|arg| arg.text == "-s") => self.script(text),
+            _ => Ok(()),
+        }
+    }
+
+    fn wrapped(&mut self, wrapper: &Wrapper, args: &[Value], around: &Around) -> Result<(), Unreadable> {
+        if wrapper.name() == "command" && args.first().is_some_and(|arg| matches!(arg.text.as_str(), "-v" | "-V")) {
+            return Ok(());
+        }
+        if wrapper.name() == "env"
+            && let Some(text) = option_value(args, &["-S", "--split-string"])
+        {
+            return self.script(&text.text);
+        }
+        let mut inner = wrapper.inner(args).to_vec();
+        let reads_arguments = matches!(wrapper.name(), "xargs" | "parallel");
+        if let Some(input) = around.input.as_ref().filter(|_| reads_arguments) {
+            inner.extend(input.split_whitespace().map(Value::literal));
+        }
+        if matches!(wrapper.name(), "watch" | "parallel") {
+            return self.script(&joined(&inner));
+        }
+        // A shell started for its own sake reads what the wrapper would have read.
+        self.program(&inner, around)
+    }
+
+    /// `-exec` and its kin.
+    fn executed(&mut self, args: &[Value], around: &Around) -> Result<(), Unreadable> {
+        let starts = ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
+        let mut rest = args;
+        while let Some(at) = rest.iter().position(|arg| starts.contains(&arg.text.as_str())) {
+            rest = &rest[at + 1..];
+            let end = rest.iter().position(|arg| matches!(arg.text.as_str(), ";" | "+")).unwrap_or(rest.len());
+            self.program(&rest[..end], around)?;
+            rest = &rest[end..];
+        }
+        Ok(())
+    }
+
+    fn change_directory(&mut self, args: &[Value]) {
+        let home = self.world.home.map(Value::literal);
+        let Some(to) = args.iter().find(|arg| !arg.text.starts_with('-')).or(home.as_ref()) else { return };
+        if to.known {
+            let moved: Vec<_> = self.cwds.iter().map(|cwd| lexical(&cwd.join(&to.text))).collect();
+            // It may fail, or be done in a subshell: what comes after may run at either place.
+            self.cwds.splice(0..0, moved);
+            self.cwds.dedup();
+            self.cwds.truncate(8);
+            self.set_pwd();
+        }
+    }
+}
+
+/// Tells lists of commands apart while the tree that they are part of lives.
+fn place(commands: &[Command]) -> usize {
+    commands.as_ptr().addr()
+}
+
+/// What `echo` and `printf` print, if that is known.
+fn printed(words: &[Value]) -> Option<String> {
+    let (first, args) = words.split_first()?;
+    let options: &[&str] = match base_name(&first.text) {
+        "echo" => &["-n", "-e", "-E", "-ne", "-en"],
+        "printf" => &["--"],
+        _ => return None,
+    };
+    let said: Vec<_> = args.iter().skip_while(|arg| options.contains(&arg.text.as_str())).collect();
+    let joined = said.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+    Some(joined.replace("\\n", "\n").replace("%s", " "))
+}
+
+fn joined(args: &[Value]) -> String {
+    args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+fn option_value<'a>(args: &'a [Value], names: &[&str]) -> Option<&'a Value> {
+    let at = args.iter().position(|arg| names.contains(&arg.text.as_str()))?;
+    args.get(at + 1)
+}
+
+/// The program's name without its directory, as different systems spell it.
+fn base_name(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_suffix(".exe").unwrap_or(name)
+}
+
+/// The path with `.` and `..` taken out, as far as that goes without looking.
+pub(in super::super) fn lexical(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => match out.components().next_back() {
+                Some(Component::Normal(_)) => {
+                    out.pop();
+                }
+                Some(Component::RootDir | Component::Prefix(_)) => {}
+                _ => out.push(".."),
+            },
+            other => out.push(other),
+        }
+    }
+    out
+}

@@ -1,0 +1,112 @@
+//! Programs that run what stands behind them on their command line.
+
+use super::word::Value;
+
+/// A program that starts another.
+pub(super) struct Wrapper {
+    name: &'static str,
+    /// Options that have their value in the next word.
+    with_value: &'static [&'static str],
+    /// Words before the command that are neither options nor part of it.
+    skipped: usize,
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    wrapper(
+        "sudo",
+        &[
+            "-u", "-g", "-h", "-p", "-C", "-T", "-D", "-R", "-r", "-t", "-U", "--user", "--group", "--chdir", "--host",
+            "--prompt",
+        ],
+        0,
+    ),
+    wrapper("doas", &["-u", "-C"], 0),
+    wrapper("pkexec", &["--user"], 0),
+    wrapper("env", &["-u", "--unset", "-C", "--chdir"], 0),
+    wrapper("nohup", &[], 0),
+    wrapper("setsid", &[], 0),
+    wrapper("command", &[], 0),
+    wrapper("builtin", &[], 0),
+    wrapper("exec", &["-a"], 0),
+    wrapper("time", &["-f", "-o"], 0),
+    wrapper("nice", &["-n", "--adjustment"], 0),
+    wrapper("ionice", &["-c", "-n", "--class", "--classdata"], 0),
+    wrapper("chrt", &[], 1),
+    wrapper("taskset", &[], 1),
+    wrapper("timeout", &["-k", "-s", "--kill-after", "--signal"], 1),
+    wrapper("gtimeout", &["-k", "-s", "--kill-after", "--signal"], 1),
+    wrapper("stdbuf", &["-i", "-o", "-e"], 0),
+    wrapper("unbuffer", &[], 0),
+    wrapper("caffeinate", &["-t", "-w"], 0),
+    wrapper("strace", &["-o", "-e", "-s", "-p"], 0),
+    wrapper("ltrace", &["-o", "-e", "-s", "-p"], 0),
+    wrapper("chroot", &[], 1),
+    wrapper("fakeroot", &[], 0),
+    wrapper("flock", &["-w", "-E", "--timeout"], 1),
+    wrapper("watch", &["-n", "--interval"], 0),
+    wrapper("systemd-run", &["-p", "-u", "--unit", "--property", "--uid", "--gid"], 0),
+    wrapper("busybox", &[], 0),
+    wrapper("toybox", &[], 0),
+    wrapper(
+        "xargs",
+        &[
+            "-I",
+            "-L",
+            "-n",
+            "-P",
+            "-s",
+            "-d",
+            "-E",
+            "-a",
+            "--max-args",
+            "--max-procs",
+            "--delimiter",
+            "--arg-file",
+            "--replace",
+        ],
+        0,
+    ),
+    wrapper("parallel", &["-j", "--jobs", "-I", "-N", "--colsep"], 0),
+];
+
+const fn wrapper(name: &'static str, with_value: &'static [&'static str], skipped: usize) -> Wrapper {
+    Wrapper { name, with_value, skipped }
+}
+
+impl Wrapper {
+    pub(super) fn named(name: &str) -> Option<&'static Self> {
+        WRAPPERS.iter().find(|wrapper| wrapper.name == name)
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What it runs, from its arguments.
+    pub(super) fn inner<'a>(&self, args: &'a [Value]) -> &'a [Value] {
+        let mut at = 0;
+        while let Some(word) = args.get(at) {
+            let text = word.text.as_str();
+            if text == "--" {
+                at += 1;
+                break;
+            } else if self.with_value.contains(&text) {
+                at += 2;
+            } else if text.starts_with('-') && text.len() > 1 || self.takes_assignments() && text.contains('=') {
+                at += 1;
+            } else {
+                break;
+            }
+        }
+        args.get(at + self.skipped..).unwrap_or_default()
+    }
+
+    fn takes_assignments(&self) -> bool {
+        matches!(self.name, "env" | "sudo" | "doas")
+    }
+}
+
+/// Shells, whose `-c` is a text to run and whose standard input is a script.
+pub(super) fn is_shell(name: &str) -> bool {
+    matches!(name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash")
+}

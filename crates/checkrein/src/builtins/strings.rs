@@ -1,0 +1,185 @@
+//! The strings in a JSON text: read without building a tree, replaced without touching any other byte.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use checkrein_core::RawJson;
+
+/// One string that is a value, not a key.
+pub(super) struct JsonString<'a> {
+    /// The key that it stands under, directly or in an array.
+    pub(super) key: Option<Cow<'a, str>>,
+    /// What it says.
+    pub(super) text: Spelt<'a>,
+    /// Where it stands between its quotes.
+    start: usize,
+}
+
+impl JsonString<'_> {
+    /// Where a part of what it says stands in the JSON text.
+    pub(super) fn place(&self, part: &Range<usize>) -> Range<usize> {
+        self.start + self.text.spelt_at(part.start)..self.start + self.text.spelt_at(part.end)
+    }
+}
+
+/// What a string says, with the way back to how it is spelt.
+pub(super) struct Spelt<'a> {
+    pub(super) says: Cow<'a, str>,
+    /// Behind each escape: the offset in what it says, the offset in how it is spelt. Between them both go in step.
+    escapes: Vec<(usize, usize)>,
+}
+
+impl<'a> Spelt<'a> {
+    /// `spelt` is what stands between the quotes of a valid JSON string.
+    fn read(spelt: &'a str) -> Self {
+        if !spelt.contains('\\') {
+            return Self { says: Cow::Borrowed(spelt), escapes: Vec::new() };
+        }
+        let mut says = String::with_capacity(spelt.len());
+        let mut escapes = Vec::new();
+        let mut at = 0;
+        while let Some(found) = spelt[at..].find('\\') {
+            says.push_str(&spelt[at..at + found]);
+            let (character, length) = escape(&spelt[at + found..]);
+            says.push(character);
+            at += found + length;
+            escapes.push((says.len(), at));
+        }
+        says.push_str(&spelt[at..]);
+        Self { says: Cow::Owned(says), escapes }
+    }
+
+    fn spelt_at(&self, said_at: usize) -> usize {
+        let behind = self.escapes.partition_point(|(said, _)| *said <= said_at);
+        match behind.checked_sub(1).and_then(|last| self.escapes.get(last)) {
+            Some((said, spelt)) => spelt + (said_at - said),
+            None => said_at,
+        }
+    }
+}
+
+/// The character that an escape stands for, and the escape's length. Half of a surrogate pair reads as U+FFFD.
+fn escape(text: &str) -> (char, usize) {
+    let unit = |at: usize| text.get(at..at + 4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    let simple = match text.as_bytes().get(1) {
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'n') => '\n',
+        Some(b'r') => '\r',
+        Some(b't') => '\t',
+        Some(b'u') => {
+            let high = unit(2).unwrap_or(0xFFFD);
+            if let Some(character) = char::from_u32(high) {
+                return (character, 6);
+            }
+            let low = (high < 0xDC00 && text.get(6..8) == Some("\\u")).then(|| unit(8)).flatten();
+            return match low.filter(|low| (0xDC00..0xE000).contains(low)) {
+                Some(low) => {
+                    let code = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+                    (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12)
+                }
+                None => (char::REPLACEMENT_CHARACTER, 6),
+            };
+        }
+        Some(&other) => char::from(other),
+        None => char::REPLACEMENT_CHARACTER,
+    };
+    (simple, 2)
+}
+
+/// All strings that are values, in the order of the text.
+pub(super) fn strings(json: &RawJson) -> Vec<JsonString<'_>> {
+    let text = json.as_str();
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    // The keys in force: one for each object and array that is open.
+    let mut keys: Vec<Option<&str>> = vec![None];
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'{' | b'[' => {
+                let inherited = keys.last().copied().flatten();
+                keys.push(inherited);
+            }
+            b'}' | b']' => {
+                keys.pop();
+            }
+            b'"' => {
+                let start = at + 1;
+                let end = string_end(bytes, start);
+                let spelt = &text[start..end];
+                at = end;
+                if is_key(bytes, end + 1) {
+                    if let Some(key) = keys.last_mut() {
+                        *key = Some(spelt);
+                    }
+                } else {
+                    let key = keys.last().copied().flatten().map(|key| Spelt::read(key).says);
+                    found.push(JsonString { key, text: Spelt::read(spelt), start });
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    found
+}
+
+/// Where the closing quote is.
+fn string_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+fn is_key(bytes: &[u8], behind: usize) -> bool {
+    bytes.get(behind..).is_some_and(|rest| rest.trim_ascii_start().first() == Some(&b':'))
+}
+
+/// The text with some parts replaced. The parts are in order and do not overlap.
+pub(super) fn spliced<'a>(text: &str, parts: impl IntoIterator<Item = (Range<usize>, Cow<'a, str>)>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut copied = 0;
+    for (place, replacement) in parts {
+        out.push_str(&text[copied..place.start]);
+        out.push_str(&replacement);
+        copied = place.end;
+    }
+    out.push_str(&text[copied..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_values_with_their_keys() {
+        let json: RawJson =
+            r#" {"a": "1", "b\u0063" : {"d": ["2", {"e":"3"}, "4"]}, "f":[5,"6"], "g":"\"}" } "#.parse().unwrap();
+        let found: Vec<_> = strings(&json)
+            .iter()
+            .map(|string| format!("{}={}", string.key.as_deref().unwrap_or("-"), string.text.says))
+            .collect();
+        assert_eq!(found, ["a=1", "d=2", "e=3", "d=4", "f=6", "g=\"}"]);
+        let alone: RawJson = r#""x""#.parse().unwrap();
+        assert_eq!(strings(&alone).len(), 1);
+    }
+
+    #[test]
+    fn places_lead_back_to_the_spelling() {
+        let json: RawJson = r#"{"a":"\u00e9\ud83d\ude00\/secret\ud800\n!"}"#.parse().unwrap();
+        let string = &strings(&json)[0];
+        assert_eq!(string.text.says, "é😀/secret\u{fffd}\n!");
+        let at = string.text.says.find("secret").unwrap();
+        assert_eq!(&json.as_str()[string.place(&(at..at + 6))], "secret");
+        assert_eq!(&json.as_str()[string.place(&(0..2))], r"\u00e9");
+        assert_eq!(&json.as_str()[string.place(&(0..string.text.says.len()))], r"\u00e9\ud83d\ude00\/secret\ud800\n!");
+    }
+}

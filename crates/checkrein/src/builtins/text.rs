@@ -1,0 +1,34 @@
+//! Texts that are cut to size.
+
+/// The longest start of at most `bytes` bytes that ends between characters.
+pub(super) fn head(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
+/// The longest end of at most `bytes` bytes that starts between characters.
+pub(super) fn tail(text: &str, bytes: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
+}
+
+/// The text, or as much of its start as fits with a note that something is missing. Cut at the end of a line if there
+/// is one.
+pub(super) fn capped(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let start = head(text, bytes);
+    let start = start.rfind('\n').map_or(start, |end| &start[..end]);
+    format!("{start}\n[cut: {} of {} bytes shown]", start.len(), text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_between_characters() {
+        assert_eq!((head("aé", 2), head("aé", 3), head("aé", 9), head("é", 0)), ("a", "aé", "aé", ""));
+        assert_eq!((tail("éa", 2), tail("éa", 3), tail("éa", 9), tail("é", 1)), ("a", "éa", "éa", ""));
+        assert_eq!(capped("one\ntwo\nthree", 9), "one\ntwo\n[cut: 7 of 13 bytes shown]");
+    }
+}

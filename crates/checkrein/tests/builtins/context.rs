@@ -1,0 +1,232 @@
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use checkrein::payload::{SessionStart, Turn};
+use checkrein::{Engine, Event, EventKind, FailureKind, HookSpec};
+
+use crate::common::{Bench, context};
+
+fn bench(name: &str, args: &[&str]) -> Bench {
+    Bench::new(EventKind::SessionStart, name, args)
+}
+
+async fn told(bench: &Bench) -> String {
+    context(&bench.fire(Event::session_start(SessionStart::new())).await)
+}
+
+/// Runs git; tells whether there is one.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn git(directory: &Path, args: &[&str]) -> bool {
+    let identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com", "-c", "init.defaultBranch=main"];
+    let run = Command::new("git").args(identity).args(args).current_dir(directory).output();
+    match run {
+        Ok(output) => {
+            assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+            true
+        }
+        Err(error) => {
+            eprintln!("skipped: git cannot be run: {error}");
+            false
+        }
+    }
+}
+
+#[tokio::test]
+async fn add_context_says_its_arguments() {
+    assert_eq!(told(&bench("add_context", &["be kind", "be brief"])).await, "be kind\nbe brief");
+}
+
+#[tokio::test]
+async fn add_date_says_the_date() {
+    let told_date = told(&bench("add_date", &[])).await;
+    assert!(
+        told_date.starts_with("Today is ") && told_date.contains("day, 2") && told_date.contains("time zone"),
+        "{told_date}"
+    );
+    assert!(told(&bench("add_date", &["--time"])).await.contains(':'));
+}
+
+#[tokio::test]
+async fn add_environment_info_says_where() {
+    let bench = bench("add_environment_info", &[]);
+    let before = told(&bench).await;
+    assert!(before.contains(&format!("Working directory: {}", bench.project().display())), "{before}");
+    assert!(before.contains("Git repository: no") && before.contains("Shell: /bin/zsh"), "{before}");
+    assert!(before.contains(std::env::consts::OS) && before.contains(std::env::consts::ARCH), "{before}");
+    bench.write(".git/HEAD", "x");
+    assert!(told(&bench).await.contains("Git repository: yes"));
+}
+
+#[tokio::test]
+async fn add_user_info_says_who() {
+    let bench = bench("add_user_info", &[]);
+    let told = told(&bench).await;
+    assert!(
+        told.contains("User: ann\n") && told.contains(&format!("Home directory: {}", bench.home().display())),
+        "{told}"
+    );
+    assert_eq!(told.contains("Host: "), cfg!(unix), "{told}");
+}
+
+#[tokio::test]
+async fn add_directory_listing_leaves_out_dotfiles_and_more_than_100() {
+    let bench = bench("add_directory_listing", &[]);
+    assert!(told(&bench).await.ends_with("is empty."));
+    bench.write(".hidden", "x");
+    bench.write("b.txt", "x");
+    bench.write("a/inner", "x");
+    assert_eq!(told(&bench).await, format!("Files in {}:\na/\nb.txt", bench.project().display()));
+    for n in 0..150 {
+        bench.write(&format!("c{n:03}"), "x");
+    }
+    let many = told(&bench).await;
+    assert_eq!(many.lines().count(), 1 + 100 + 1);
+    assert!(many.ends_with("[and 52 more]"), "{many}");
+}
+
+#[tokio::test]
+async fn a_directory_that_cannot_be_listed_is_a_warning() {
+    let bench = bench("add_directory_listing", &["--max=3"]);
+    let verdict = bench.fire_at(Event::session_start(SessionStart::new()), &bench.project().join("gone")).await;
+    assert!(verdict.warnings()[0].text.contains("cannot list"), "{verdict:?}");
+}
+
+#[tokio::test]
+async fn add_prompt_files_finds_the_nearest() {
+    let bench = bench("add_prompt_files", &["AGENTS.md", "MISSING.md", "NOTES.md", "~/own.md"]);
+    std::fs::write(bench.home().join("AGENTS.md"), "from above").unwrap();
+    std::fs::write(bench.home().join("own.md"), "my own").unwrap();
+    bench.write("NOTES.md", "near\n");
+    let project = bench.project();
+    let all = told(&bench).await;
+    let expected = format!(
+        "From {}:\nfrom above\n---\nFrom {}:\nnear\n---\nFrom {}:\nmy own",
+        bench.home().join("AGENTS.md").display(),
+        project.join("NOTES.md").display(),
+        bench.home().join("own.md").display()
+    );
+    assert_eq!(all, expected);
+    bench.write("AGENTS.md", "nearer");
+    assert!(told(&bench).await.contains("nearer"));
+}
+
+#[tokio::test]
+async fn add_prompt_files_looks_as_deep_as_it_may_and_cuts() {
+    let bench = bench("add_prompt_files", &["AGENTS.md", "--depth=0"]);
+    std::fs::write(bench.home().join("AGENTS.md"), "from above").unwrap();
+    assert_eq!(told(&bench).await, "");
+    bench.write("AGENTS.md", &"é".repeat(64 * 1024));
+    let cut = told(&bench).await;
+    assert!(
+        cut.ends_with("[cut: only the first 65536 bytes are shown]") && !cut.contains('\u{fffd}'),
+        "{}",
+        &cut[cut.len() - 99..]
+    );
+    assert!(cut.len() < 66_000);
+}
+
+#[tokio::test]
+async fn git_says_nothing_outside_of_a_repository() {
+    for name in ["add_git_status", "add_git_diff", "add_recent_commits"] {
+        let bench = bench(name, &[]);
+        if git(&bench.project(), &["--version"]) {
+            assert_eq!(told(&bench).await, "", "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn git_status_diff_and_commits() {
+    let (status, diff, full, commits) = (
+        bench("add_git_status", &[]),
+        bench("add_git_diff", &[]),
+        bench("add_git_diff", &["--full"]),
+        bench("add_recent_commits", &["3"]),
+    );
+    for bench in [&status, &diff, &full, &commits] {
+        let project = bench.project();
+        if !git(&project, &["init", "-q"]) {
+            return;
+        }
+        // Without a commit yet.
+        let empty = told(bench).await;
+        assert!(empty.is_empty() || empty.contains("No commits yet"), "{empty}");
+        bench.write("a.txt", "one\n");
+        git(&project, &["add", "."]);
+        for n in 1..=5 {
+            git(&project, &["commit", "-q", "--allow-empty", "-m", &format!("commit {n}")]);
+        }
+        bench.write("a.txt", &"two\n".repeat(5000));
+        bench.write("new.txt", "x");
+    }
+    let status = told(&status).await;
+    assert!(status.contains("## main") && status.contains(" M a.txt") && status.contains("?? new.txt"), "{status}");
+    let diff = told(&diff).await;
+    assert!(diff.contains("-one\n+two") && diff.len() < 4300 && diff.contains("[cut: "), "{diff}");
+    let full = told(&full).await;
+    assert!(full.len() > 20_000 && !full.contains("[cut"), "{}", full.len());
+    let commits = told(&commits).await;
+    assert_eq!(commits.lines().count(), 4, "{commits}");
+    assert!(commits.contains("commit 5") && commits.contains("commit 3") && !commits.contains("commit 2"), "{commits}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn git_runs_no_program_that_the_repository_names() {
+    for name in ["add_git_status", "add_git_diff", "add_recent_commits"] {
+        let bench = bench(name, &[]);
+        let project = bench.project();
+        if !git(&project, &["init", "-q"]) {
+            return;
+        }
+        bench.write("a.txt", "one\n");
+        bench.write(".gitattributes", "*.txt diff=evil\n");
+        git(&project, &["add", "."]);
+        git(&project, &["commit", "-q", "-m", "first"]);
+        bench.write("a.txt", "two\n");
+        let mark = bench.root.path().join("ran");
+        let script = bench.root.path().join("evil.sh");
+        std::fs::write(&script, format!("#!/bin/sh\ntouch {}\n", mark.display())).unwrap();
+        std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        for setting in
+            ["core.fsmonitor", "diff.external", "diff.evil.command", "diff.evil.textconv", "core.pager", "gpg.program"]
+        {
+            git(&project, &["config", setting, script.to_str().unwrap()]);
+        }
+        git(&project, &["config", "log.showSignature", "true"]);
+        let _ = told(&bench).await;
+        assert!(!mark.exists(), "{name} ran it");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nothing_is_left_of_a_git_that_takes_too_long() {
+    use std::os::unix::fs::PermissionsExt;
+    let tools = tempfile::tempdir().unwrap();
+    let (git, pid) = (tools.path().join("git"), tools.path().join("pid"));
+    std::fs::write(&git, format!("#!/bin/sh\necho $$ > {}\nsleep 1000\n", pid.display())).unwrap();
+    std::fs::set_permissions(&git, PermissionsExt::from_mode(0o755)).unwrap();
+    let hook = HookSpec::builtin("status", EventKind::SessionStart, "add_git_status");
+    let path = format!("{}:/usr/bin:/bin", tools.path().display());
+    let engine = Engine::builder()
+        .hook(hook.timeout(Duration::from_secs(1)))
+        .cwd(tools.path())
+        .vars([("PATH", path.as_str())])
+        .build();
+    let verdict = engine.fire(Event::session_start(SessionStart::new())).await;
+    assert_eq!(verdict.failures().next().unwrap().1.kind, FailureKind::Timeout);
+    // On a very slow machine it may not have come as far as to say its number.
+    let Ok(pid) = std::fs::read_to_string(&pid) else { return };
+    let alive = || Command::new("kill").args(["-0", pid.trim()]).output().unwrap().status.success();
+    while alive() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn context_for_one_turn() {
+    let bench = Bench::new(EventKind::TurnStart, "add_context", &["each turn"]);
+    assert_eq!(context(&bench.fire(Event::turn_start(Turn::new())).await), "each turn");
+}

@@ -1,0 +1,42 @@
+//! `docs/builtins.md` is current. `UPDATE_DOCS=1` renews it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use checkrein::Registry;
+use checkrein::builtins::{all, block_dangerous_commands::RULES};
+
+#[test]
+fn the_table_of_builtins() {
+    let registry = Registry::new();
+    let mut text = "# Builtins\n\n\
+        Functions that every registry brings: a hook names one and gives it arguments. They run in the process, under the \
+        hook's time limit. Arguments that make no sense are a problem when the hook is loaded, with what to write \
+        instead. The names are those of docker-agent where it has the same.\n\n\
+        | name | what it does | arguments | events |\n|---|---|---|---|\n"
+        .to_owned();
+    for (name, _) in all() {
+        let doc = registry.builtin(name).unwrap().doc();
+        assert!(!doc.summary.is_empty(), "{name} is not described");
+        writeln!(text, "| `{name}` | {} | {} | {} |", doc.summary, doc.args, doc.events).unwrap();
+    }
+    text.push_str(
+        "\nThose that rewrite (`redact_secrets`, `limit_large_tool_results`, `elide_repeated_tool_results`) run before all \
+         others at the same event, one on the result of the other, in the order of the config.\n\n\
+         ## Rules of `block_dangerous_commands`\n\n\
+         `--allow=RULE`, `--ask=RULE` and `--deny=RULE` change what a rule does.\n\n\
+         | rule | by default | it fits a command that |\n|---|---|---|\n",
+    );
+    for rule in RULES {
+        writeln!(text, "| `{}` | {} | {} |", rule.name, rule.decision, rule.why).unwrap();
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/builtins.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&file, &text).unwrap();
+    }
+    let found = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        found.replace("\r\n", "\n") == text,
+        "docs/builtins.md is out of date: run `UPDATE_DOCS=1 cargo test -p checkrein --test builtins docs`"
+    );
+}
