@@ -1,24 +1,57 @@
 //! Firing from code that is not asynchronous.
 
-use tokio::runtime::{Builder, Handle};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use checkrein_core::{Failure, FailureKind, HookInfo, Rules, Scope, Settlement, Source, Verdict};
 
-/// Waits for the future on a runtime of its own, whatever runtime may be around.
-pub(super) fn run(future: impl Future<Output = Verdict> + Send) -> Verdict {
-    // One for each call: a shared one would be at the mercy of whatever else runs on it.
-    let runtime = match Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return no_runtime(&error),
-    };
-    if Handle::try_current().is_err() {
-        return runtime.block_on(future);
+/// Runtimes that wait for the next call, with the connections that they keep.
+#[derive(Default)]
+pub(super) struct Blocking(Mutex<Vec<Runtime>>);
+
+/// How many runtimes are kept.
+const KEPT: usize = 4;
+
+impl Blocking {
+    /// Waits for the future on a runtime that nobody else uses meanwhile, whatever runtime may be around: on a shared one
+    /// it would be at the mercy of whatever else runs there.
+    pub(super) fn run(&self, future: impl Future<Output = Verdict> + Send) -> Verdict {
+        let kept = self.lock().pop();
+        let runtime = match kept.map_or_else(|| Builder::new_current_thread().enable_all().build(), Ok) {
+            Ok(runtime) => runtime,
+            Err(error) => return no_runtime(&error),
+        };
+        let (verdict, runtime) = if Handle::try_current().is_err() {
+            (runtime.block_on(future), runtime)
+        } else {
+            // A thread that belongs to a runtime must not wait for another one; one of its own may.
+            std::thread::scope(|scope| {
+                let waiting = scope.spawn(move || (runtime.block_on(future), runtime));
+                waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+        };
+        let mut runtimes = self.lock();
+        if runtimes.len() < KEPT {
+            runtimes.push(runtime);
+        } else {
+            runtime.shutdown_background();
+        }
+        verdict
     }
-    // A thread that belongs to a runtime must not wait for another one; one of its own may.
-    std::thread::scope(|scope| {
-        let waiting = scope.spawn(move || runtime.block_on(future));
-        waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Runtime>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Blocking {
+    fn drop(&mut self) {
+        // The last engine may go inside of a runtime, where waiting for another one is not allowed.
+        for runtime in self.0.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 /// No hook could run at all: nothing may pass that hooks guard.

@@ -9,6 +9,7 @@ use checkrein_core::{Envelope, Rules};
 use tokio::sync::Semaphore;
 
 use super::background::Background;
+use super::blocking::Blocking;
 use super::hooks::LoadedHooks;
 use super::stops::Stops;
 use super::{Engine, EnvelopeFactory, Shared};
@@ -153,6 +154,7 @@ impl EngineBuilder {
                 next_run: AtomicU64::new(1),
                 stops: Stops::new(self.stop_cap),
                 background: Background::new(self.background, WAITING),
+                blocking: Blocking::default(),
             }),
             envelope: self.envelope,
         }

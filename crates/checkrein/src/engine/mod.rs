@@ -46,6 +46,7 @@ use tokio::sync::Semaphore;
 
 use background::Background;
 pub use background::{Completion, Completions, ShutdownReport};
+use blocking::Blocking;
 pub use builder::EngineBuilder;
 use hooks::LoadedHooks;
 pub use hooks::Problem;
@@ -74,6 +75,7 @@ pub(crate) struct Shared {
     next_run: AtomicU64,
     stops: Stops,
     background: Background,
+    blocking: Blocking,
 }
 
 impl Engine {
@@ -123,7 +125,7 @@ impl Engine {
         if !self.has(&event.kind()) {
             return Verdict::default();
         }
-        blocking::run(self.fire(event))
+        self.shared.blocking.run(self.fire(event))
     }
 
     /// Whether a hook could run for events of this kind.
