@@ -135,4 +135,10 @@ impl Moment {
     pub(crate) fn new(event: Event, original: Option<Arc<Event>>) -> Self {
         Self { event, original, payload: OnceLock::new() }
     }
+
+    /// With another payload than the event's own.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_payload(event: Event, payload: Vec<JsonPiece>) -> Self {
+        Self { event, original: None, payload: OnceLock::from(payload) }
+    }
 }

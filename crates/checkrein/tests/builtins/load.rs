@@ -37,6 +37,7 @@ fn bad_arguments_are_problems_when_loading() {
         ("log", &[], "takes one argument, the file"),
         ("http_post", &["ftp://x", "{}"], "something else than an `http://` or `https://` URL"),
         ("http_post", &["https://x.test"], "takes two arguments"),
+        #[cfg(not(feature = "http"))]
         ("http_post", &["https://x.test", "{}"], "needs an HTTP client"),
         ("snapshot", &[], "git stash create"),
         ("unload", &[], "runs no models"),

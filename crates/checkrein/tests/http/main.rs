@@ -6,6 +6,7 @@ mod answers;
 mod headers;
 mod keep_alive;
 mod limits;
+mod post;
 mod redirects;
 mod runtimes;
 mod secrets;
