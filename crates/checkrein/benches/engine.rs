@@ -20,6 +20,7 @@ use checkrein::payload::ToolCall;
 use checkrein::{Engine, Event, EventKind, HookSpec, RawJson};
 use tokio::runtime::Runtime;
 
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const TRUE: &str = "true";
 const ANSWERS: &str = "cat >/dev/null; echo {}";
 
@@ -31,7 +32,9 @@ fn main() {
 #[cfg(unix)]
 fn measure() {
     let wanted = std::env::args().nth(1).filter(|argument| !argument.starts_with('-')).unwrap_or_default();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    // A single fire waits where it runs; many at once are spread over two threads.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let spread = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     println!("{:<44} {:>10} {:>10} {:>8} {:>8}", "case", "time", "floor", "x floor", "budget");
     let show = |name: &str, budget: f64, rounds: usize, run: &mut dyn FnMut(), floor: &mut dyn FnMut()| {
         if name.contains(&wanted) {
@@ -50,7 +53,7 @@ fn measure() {
         bare("/bin/true", &payload);
     });
     let ten = engine(TRUE, 10);
-    show("10 hooks side by side, `true`", 1.10, 60, &mut || fire(&runtime, &ten, &small), &mut || {
+    show("10 hooks side by side, `true`", 1.10, 60, &mut || fire(&spread, &ten, &small), &mut || {
         on_threads(2, 5, TRUE, &payload);
     });
     for (name, size, budget, rounds) in [
@@ -68,7 +71,7 @@ fn measure() {
     let one = engine(TRUE, 1);
     for (name, tasks) in [("fires from 2 tasks, 32 in all", 2), ("fires from 64 tasks, 64 in all", 64)] {
         let each = if tasks == 2 { 16 } else { 1 };
-        show(name, 1.0 / 0.97, 25, &mut || many(&runtime, &one, &small, tasks, each), &mut || {
+        show(name, 1.0 / 0.97, 25, &mut || many(&spread, &one, &small, tasks, each), &mut || {
             on_threads(2, tasks * each / 2, TRUE, &payload);
         });
     }
@@ -83,7 +86,8 @@ fn measure() {
 
 fn engine(text: &str, hooks: usize) -> Engine {
     let hook = |n: usize| HookSpec::shell(n.to_string(), EventKind::PreToolUse, text);
-    Engine::builder().hooks((0..hooks).map(hook)).build()
+    // The same environment as the floor has: a shell looks for programs in every directory of it.
+    Engine::builder().vars([("PATH", PATH)]).cwd("/").hooks((0..hooks).map(hook)).build()
 }
 
 fn event(size: usize) -> Event {
@@ -125,7 +129,7 @@ fn bare(text: &str, payload: &[u8]) {
     let mut child = Command::new("/bin/sh")
         .args(["-c", text])
         .env_clear()
-        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("PATH", PATH)
         .current_dir("/")
         .process_group(0)
         .stdin(Stdio::piped())

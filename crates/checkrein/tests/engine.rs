@@ -668,8 +668,17 @@ fn firing_from_blocking_code_works_with_and_without_a_runtime() {
     many.block_on(async move { drop(engine) });
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dropping_a_fire_ends_what_it_started_on_several_threads() {
+    dropping_ends().await;
+}
+
 #[tokio::test]
 async fn dropping_a_fire_ends_what_it_started() {
+    dropping_ends().await;
+}
+
+async fn dropping_ends() {
     let dir = tempfile::tempdir().unwrap();
     let pids = dir.path().join("pids");
     let text = format!("sleep 1000 & echo $! >> {0}; echo $$ >> {0}; wait", pids.display());

@@ -8,11 +8,13 @@ use checkrein_core::{
 };
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use tokio::runtime::RuntimeFlavor;
 use tracing::{Instrument, debug, debug_span, warn};
 
 use super::Shared;
 use super::hooks::Claim;
 use super::run::{self, Done, Turns};
+use super::spread::Spread;
 use crate::handler::Moment;
 
 /// Whose rules settle.
@@ -131,20 +133,28 @@ impl Driver<'_> {
         Step::Next
     }
 
-    /// All in this one future, so that dropping it ends them all at once, whatever the runtime does.
-    async fn side_by_side(&mut self, hooks: Vec<Chosen>) {
+    async fn side_by_side(&mut self, mut hooks: Vec<Chosen>) {
         let moment = self.moment();
-        let shared = self.shared;
-        let mut running: FuturesUnordered<_> = hooks
-            .into_iter()
-            .map(|(position, claim)| {
-                let moment = &moment;
-                async move {
-                    let done = run::run(shared, &claim.hook, moment, Turns::Wait).await;
-                    (position, claim, done)
-                }
-            })
-            .collect();
+        // One needs no company, and one thread has no other to give work to.
+        let spreads = tokio::runtime::Handle::try_current()
+            .is_ok_and(|handle| handle.runtime_flavor() != RuntimeFlavor::CurrentThread);
+        if hooks.len() > 1 && spreads {
+            let mut running = Spread::new();
+            // The last one runs right here.
+            let own = hooks.pop().map(|hook| run(self.shared, hook, &moment));
+            for hook in hooks {
+                running.start(run(self.shared, hook, &moment));
+            }
+            if let Some(own) = own {
+                let (position, claim, done) = own.await;
+                let _ = self.take(position, claim, done);
+            }
+            while let Some((position, claim, done)) = running.next().await {
+                let _ = self.take(position, claim, done);
+            }
+            return;
+        }
+        let mut running: FuturesUnordered<_> = hooks.into_iter().map(|hook| run(self.shared, hook, &moment)).collect();
         while let Some((position, claim, done)) = running.next().await {
             let _ = self.take(position, claim, done);
         }
@@ -187,6 +197,19 @@ impl Driver<'_> {
             let why = "one before it had ended the chain";
             self.records.push((position, HookRecord::of_skipped(&spec.hook.info, spec.handler.kind(), why)));
         }
+    }
+}
+
+/// One run, with what belongs to it.
+fn run(
+    shared: &Arc<Shared>,
+    (position, claim): Chosen,
+    moment: &Arc<Moment>,
+) -> impl Future<Output = (usize, Claim, Done)> + Send + 'static {
+    let (shared, moment) = (Arc::clone(shared), Arc::clone(moment));
+    async move {
+        let done = run::run(&shared, &claim.hook, &moment, Turns::Wait).await;
+        (position, claim, done)
     }
 }
 

@@ -33,6 +33,7 @@ mod builder;
 mod drive;
 mod hooks;
 mod run;
+mod spread;
 mod stops;
 
 use std::fmt;
