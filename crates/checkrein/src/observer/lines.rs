@@ -1,10 +1,11 @@
 //! One line per hook, for people who look what hooks do.
 
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use checkrein_core::{HookOutcome, HookRecord};
+use regex::Regex;
 
 use super::{HookRun, Observer};
 
@@ -78,43 +79,32 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Text without what looks like a credential: the user part of URLs, and values behind names such as `token`.
+/// Text without what looks like a credential. A line to look at can spare a word too many.
 fn redacted(text: &str) -> String {
-    let words = text.split_inclusive(char::is_whitespace);
-    let mut hide_next = false;
-    words
-        .map(|word| {
-            let (plain, space) = word.split_at(word.trim_end().len());
-            let hidden = std::mem::replace(&mut hide_next, announces_secret(plain));
-            if hidden { format!("[hidden]{space}") } else { format!("{}{space}", redacted_word(plain)) }
-        })
-        .collect()
+    CREDENTIALS.iter().fold(text.to_owned(), |text, (pattern, kept)| pattern.replace_all(&text, *kept).into_owned())
 }
 
-const SECRET_NAMES: &[&str] =
-    &["token", "password", "passwd", "secret", "api_key", "apikey", "authorization", "bearer"];
-
-/// Whether the next word is a secret: `Bearer`, `--token`, `password:`.
-fn announces_secret(word: &str) -> bool {
-    let name = word.trim_start_matches('-').trim_end_matches([':', '=']).to_ascii_lowercase();
-    SECRET_NAMES.iter().any(|secret| name == *secret || name.ends_with(&format!("_{secret}")))
-}
-
-fn redacted_word(word: &str) -> String {
-    if let Some((scheme, rest)) = word.split_once("://") {
-        let host = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at(host);
-        let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-        let path = path.split_once('?').map_or(path, |(path, _)| path);
-        return format!("{scheme}://{authority}{path}");
-    }
-    match word.split_once(['=', ':']) {
-        Some((name, value)) if !value.is_empty() && announces_secret(name) => {
-            format!("{}[hidden]", &word[..word.len() - value.len()])
-        }
-        _ => word.to_owned(),
-    }
-}
+/// What is looked for, and what is shown in its place.
+static CREDENTIALS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    const HIDDEN: &str = "${1}[hidden]";
+    let rows = [
+        // The user and the query of a URL.
+        (r"([A-Za-z][A-Za-z0-9+.-]*://)[^\s@]*@", "${1}"),
+        (r"([A-Za-z][A-Za-z0-9+.-]*://[^\s?]*)\?\S*", "${1}"),
+        // Whole headers.
+        (r"(?im)((?:authorization|cookie)\W{1,3}).*$", HIDDEN),
+        (r"(?i)\b((?:bearer|basic)\s+)\S+", HIDDEN),
+        // A name that says so, and its value: `API_TOKEN: x`, `{"password": "x"}`, `--api-key x`, `curl -u ann:x`.
+        (
+            r#"(?i)([\w-]*(?:key|secret|token|passw|passphrase|pwd|auth|cookie|credential|_pat\b)[\w-]*["']?\s*(?::=|=>|[:=])\s*["']?)[^\s"',;&}]+"#,
+            HIDDEN,
+        ),
+        (r"(?i)(--?[\w-]*(?:key|secret|token|passw|auth|credential)[\w-]*\s+)\S+", HIDDEN),
+        (r"(-u\s+[^\s:]*:)\S+", HIDDEN),
+    ];
+    // They are written here, so they compile; a test looks.
+    rows.into_iter().filter_map(|(pattern, kept)| Some((Regex::new(pattern).ok()?, kept))).collect()
+});
 
 #[cfg(test)]
 mod tests {
@@ -122,14 +112,28 @@ mod tests {
 
     #[test]
     fn credentials_are_not_shown() {
+        assert_eq!(super::CREDENTIALS.len(), 7);
         for (text, shown) in [
-            ("plain words stay", "plain words stay"),
+            ("plain words stay: as, they = are", "plain words stay: as, they = are"),
             ("https://user:pw@host.example/path?key=1 failed", "https://host.example/path failed"),
             ("token=abc123 rest", "token=[hidden] rest"),
             ("API_TOKEN: abc123 rest", "API_TOKEN: [hidden] rest"),
-            ("Authorization: Bearer abc", "Authorization: [hidden] [hidden]"),
+            ("x-api-key: S", "x-api-key: [hidden]"),
+            ("access-token: S", "access-token: [hidden]"),
+            ("Authorization: Bearer abc", "Authorization: [hidden]"),
+            ("Authorization: Basic abc", "Authorization: [hidden]"),
+            ("Authorization:Bearer abc", "Authorization:[hidden]"),
+            ("Cookie: session=S; other=T", "Cookie: [hidden]"),
+            ("sent bearer abc on", "sent bearer [hidden] on"),
             ("--password hunter2", "--password [hidden]"),
-            ("a=b c:d", "a=b c:d"),
+            ("--api-key S", "--api-key [hidden]"),
+            ("AWS_SECRET_ACCESS_KEY=S", "AWS_SECRET_ACCESS_KEY=[hidden]"),
+            ("PRIVATE_KEY=S PGPASSWORD=S GH_PAT=S", "PRIVATE_KEY=[hidden] PGPASSWORD=[hidden] GH_PAT=[hidden]"),
+            (r#"{"token":"S","n":1}"#, r#"{"token":"[hidden]","n":1}"#),
+            (r#"{"password": "S"}"#, r#"{"password": "[hidden]"}"#),
+            ("token = S", "token = [hidden]"),
+            ("curl -u user:S", "curl -u user:[hidden]"),
+            ("path: /a, port: 80", "path: /a, port: 80"),
         ] {
             assert_eq!(redacted(text), shown);
         }
