@@ -100,6 +100,9 @@ macro_rules! kinds {
             },
         )+];
 
+        /// The rows, numbered in the order of the table.
+        enum Place { $( $variant, )+ }
+
         impl EventKind {
             /// All kinds but the custom ones, in the order of the table.
             pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
@@ -139,9 +142,6 @@ macro_rules! kinds {
             /// The place in the table; `None` for custom kinds.
             #[inline]
             pub(crate) fn index(&self) -> Option<usize> {
-                // The compiler numbers the variants in the order of the table and turns this into a load.
-                #[allow(non_camel_case_types, reason = "one place per variant")]
-                enum Place { $( $variant, )+ }
                 match self {
                     $( Self::$variant => Some(Place::$variant as usize), )+
                     Self::Custom(_) => None,
@@ -161,8 +161,6 @@ macro_rules! kinds {
             /// The place of the kind in the table; `None` for custom kinds.
             #[inline]
             pub(crate) fn kind_index(&self) -> Option<usize> {
-                #[allow(non_camel_case_types, reason = "one place per variant")]
-                enum Place { $( $variant, )+ }
                 match self {
                     $( Self::$variant(_) => Some(Place::$variant as usize), )+
                     Self::Custom(_) => None,
