@@ -214,6 +214,9 @@ pub struct HookRecord {
     pub stderr: Option<String>,
     /// Whether it printed more than was kept.
     pub truncated: bool,
+    /// Processes that it has started and left running.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_running: Vec<String>,
 }
 
 impl HookRecord {
@@ -261,6 +264,7 @@ impl HookRecord {
             stdout: None,
             stderr: None,
             truncated: false,
+            left_running: Vec::new(),
         }
     }
 }

@@ -30,12 +30,22 @@ pub struct ProcessReply {
     pub stdout: Captured,
     /// What it complained about.
     pub stderr: Captured,
+    /// Whether it was ended because its time was over.
+    pub timed_out: bool,
+    /// What it has started and left running: name and id of each process.
+    pub left_running: Vec<String>,
 }
 
 impl ProcessReply {
     /// Of a process that ended like this and printed nothing.
     pub fn new(exit: ProcessExit) -> Self {
-        Self { exit, stdout: Captured::default(), stderr: Captured::default() }
+        Self {
+            exit,
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            timed_out: false,
+            left_running: Vec::new(),
+        }
     }
 
     /// The same with this on standard output.
@@ -49,6 +59,20 @@ impl ProcessReply {
     #[must_use]
     pub fn stderr(mut self, stderr: impl Into<Captured>) -> Self {
         self.stderr = stderr.into();
+        self
+    }
+
+    /// The same, ended because its time was over.
+    #[must_use]
+    pub fn timed_out(mut self) -> Self {
+        self.timed_out = true;
+        self
+    }
+
+    /// The same with processes that it has left running.
+    #[must_use]
+    pub fn left_running(mut self, processes: Vec<String>) -> Self {
+        self.left_running = processes;
         self
     }
 }

@@ -108,6 +108,16 @@ impl Verdict {
         self.cancelled
     }
 
+    /// The same with a failure that came too late to have a say.
+    #[must_use]
+    pub fn with_late_failure(mut self, hook: Arc<HookInfo>, failure: Failure) -> Self {
+        let details = self.details.get_or_insert_default();
+        let text = format!("failed ({failure}) when all was decided");
+        details.warnings.push(Warning { hook: Arc::clone(&hook), failure: Some((failure.kind, Effect::Open)), text });
+        details.failures.push((usize::MAX, hook, failure.with_effect(Effect::Open)));
+        self
+    }
+
     /// The same with its decision dropped, and a warning by the hook that decided which says why.
     #[must_use]
     pub fn overruled(mut self, why: impl Into<String>) -> Self {

@@ -203,7 +203,9 @@ impl<'a> Settlement<'a> {
         self.event.payload.contract()
     }
 
-    fn warn(&mut self, position: usize, hook: &Arc<HookInfo>, text: String) {
+    /// Takes something that the host should know about the hook at this place, and that decides nothing.
+    pub fn warn(&mut self, position: usize, hook: &Arc<HookInfo>, text: String) {
+        self.quiet = false;
         let hook = Arc::clone(hook);
         self.warnings.push((position, Warning { hook, failure: None, text }));
     }

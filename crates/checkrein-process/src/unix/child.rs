@@ -5,6 +5,7 @@ use rustix::process::{Pid, Signal};
 use tokio::time::{self, Instant};
 
 use super::family::{Family, Member};
+use super::leaders;
 use super::reaper;
 use super::watcher::{Watcher, has_exited, take_exit};
 use crate::marker::Marker;
@@ -30,6 +31,7 @@ pub(crate) struct Child {
 
 impl Child {
     pub(super) fn new(pid: Pid, marker: Marker) -> Self {
+        leaders::add(pid);
         Self { pid, family: Family::new(pid, marker), watcher: None, exit: None, done: false }
     }
 
@@ -100,7 +102,7 @@ impl Child {
             }
             if first_gone && !self.family.known().iter().any(Member::is_alive) {
                 let before = self.family.known().len();
-                if self.family.living().is_empty() {
+                if self.family.is_gone() {
                     return true;
                 }
                 if kill || self.family.known().len() > before {

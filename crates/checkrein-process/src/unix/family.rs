@@ -17,6 +17,8 @@ pub(super) struct Family {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "needs a list of processes"))]
     marker: Marker,
     known: Vec<Member>,
+    /// Whether there may be more who could not be told from others when they were last looked for.
+    unclear: bool,
 }
 
 /// One that belongs to it, beside the first process.
@@ -32,7 +34,7 @@ impl Family {
     /// The family of a process that leads a group of its own. Where processes can be listed, the leader's exit status
     /// must not be taken as long as the family is in use: the group's id would no longer be safe.
     pub(super) fn new(leader: Pid, marker: Marker) -> Self {
-        Self { leader, marker, known: Vec::new() }
+        Self { leader, marker, known: Vec::new(), unclear: false }
     }
 
     pub(super) fn leader(&self) -> Pid {
@@ -61,7 +63,8 @@ impl Family {
         #[cfg(target_os = "linux")]
         if Self::can_list() {
             let known = self.known.iter().filter_map(Member::listed).cloned().collect::<Vec<_>>();
-            let found = listed::living(self.leader, &self.marker, &known);
+            let (found, unclear) = listed::living(self.leader, &self.marker, &known);
+            self.unclear = unclear;
             let new = found.iter().filter(|found| !known.iter().any(|known| known.is_same(found)));
             self.known.extend(new.cloned().map(Member::Process));
             return found.into_iter().map(Member::Process).collect();
@@ -69,6 +72,11 @@ impl Family {
         let group = Member::Group(self.leader);
         self.known = Vec::from_iter(group.is_alive().then_some(group));
         self.known.clone()
+    }
+
+    /// Whether provably nobody lives but the first process. Those that do are known from now on.
+    pub(super) fn is_gone(&mut self) -> bool {
+        self.living().is_empty() && !self.unclear
     }
 
     /// Everybody who was ever found.

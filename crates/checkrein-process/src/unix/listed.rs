@@ -1,14 +1,17 @@
 //! The family of a process, as `/proc` has it.
 
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, getpgid, kill_process, pidfd_open, pidfd_send_signal};
 
+use super::leaders;
 use super::proc::{self, Marked, Stat};
+use super::watcher;
 use crate::marker::Marker;
 
 /// With more new process ids than this since the start, all processes are listed instead.
 const FEW: i32 = 64;
-/// How often a process that is just becoming another program is looked at again.
-const LOOKS: usize = 100;
+/// How often a process that is just becoming another program is looked at again at once.
+const LOOKS: usize = 20;
 
 /// One process, told from all others by its id and its start.
 #[derive(Debug, Clone)]
@@ -22,9 +25,17 @@ pub(super) fn is_alone(leader: Pid, marker: &Marker) -> bool {
     let first = number(leader);
     let Some(last) = proc::last_pid() else { return false };
     if last < first || last - first > FEW {
-        return living(leader, marker, &[]).is_empty();
+        let (living, unclear) = living(leader, marker, &[]);
+        return living.is_empty() && !unclear;
     }
-    !(first + 1..=last).any(|pid| {
+    let adopts = adopts_orphans();
+    !leaders::others(first + 1..=last).any(|pid| {
+        let Some(id) = Pid::from_raw(pid) else { return false };
+        // Children of the host itself are not the leader's, and those that are gone are nobody's. To ask for that is
+        // a hundred times cheaper than to read files.
+        if (!adopts && watcher::has_exited(id).is_ok()) || getpgid(Some(id)) == Err(Errno::SRCH) {
+            return false;
+        }
         Stat::of(pid).is_some_and(|stat| {
             let ours = || stat.group == first || proc::is_marked(pid, marker) != Marked::No;
             stat.is_alive() && ours()
@@ -32,8 +43,14 @@ pub(super) fn is_alone(leader: Pid, marker: &Marker) -> bool {
     })
 }
 
-/// All that live and belong to the leader's family, but for the leader.
-pub(super) fn living(leader: Pid, marker: &Marker, known: &[Listed]) -> Vec<Listed> {
+/// Whether processes that have lost their parent become children of this one.
+fn adopts_orphans() -> bool {
+    std::process::id() == 1 || rustix::process::child_subreaper().map_or(true, |subreaper| subreaper.is_some())
+}
+
+/// All that live and belong to the leader's family, but for the leader; and whether there are others of whom it can't be
+/// told yet, because they are just becoming another program.
+pub(super) fn living(leader: Pid, marker: &Marker, known: &[Listed]) -> (Vec<Listed>, bool) {
     let first = number(leader);
     let me = std::process::id().cast_signed();
     // Without the leader its group may be another's by now; only the mark counts then.
@@ -41,15 +58,23 @@ pub(super) fn living(leader: Pid, marker: &Marker, known: &[Listed]) -> Vec<List
 
     let mut ours = Vec::new();
     let mut others = Vec::new();
+    let mut unclear = false;
     for pid in proc::pids().filter(|&pid| pid != me && pid != first) {
         let Some(stat) = Stat::of(pid).filter(|stat| stat.start >= since && stat.is_alive()) else {
             continue;
         };
         let is_known = || known.iter().any(|known| known.is(&stat));
-        if group == Some(stat.group) || is_known() || is_marked(pid, marker) {
+        if group == Some(stat.group) || is_known() {
             ours.push(stat);
-        } else {
-            others.push(stat);
+            continue;
+        }
+        match is_marked(pid, marker) {
+            Marked::Yes => ours.push(stat),
+            Marked::No => others.push(stat),
+            Marked::Unclear => {
+                unclear = true;
+                others.push(stat);
+            }
         }
     }
     // Children of the leader and of those found, until there are no more.
@@ -60,18 +85,17 @@ pub(super) fn living(leader: Pid, marker: &Marker, known: &[Listed]) -> Vec<List
             ours.push(child);
         }
     }
-    ours.into_iter().map(Listed).collect()
+    (ours.into_iter().map(Listed).collect(), unclear)
 }
 
-fn is_marked(pid: i32, marker: &Marker) -> bool {
+fn is_marked(pid: i32, marker: &Marker) -> Marked {
     for _ in 0..LOOKS {
         match proc::is_marked(pid, marker) {
-            Marked::Yes => return true,
-            Marked::No => return false,
             Marked::Unclear => std::thread::yield_now(),
+            clear => return clear,
         }
     }
-    false
+    Marked::Unclear
 }
 
 fn number(pid: Pid) -> i32 {

@@ -2,6 +2,7 @@
 
 mod child;
 mod family;
+mod leaders;
 #[cfg(target_os = "linux")]
 mod listed;
 #[cfg(target_os = "linux")]

@@ -16,9 +16,14 @@ pub(super) struct Stat {
     pub(super) parent: i32,
     pub(super) group: i32,
     threads: i64,
+    /// Whether it is a part of the system itself.
+    is_kernel: bool,
     /// When it started, in clock ticks since boot. With the pid, this is one process and no other.
     pub(super) start: u64,
 }
+
+/// The flag of kernel threads (`PF_KTHREAD`).
+const KERNEL_THREAD: u32 = 0x0020_0000;
 
 impl Stat {
     pub(super) fn of(pid: i32) -> Option<Self> {
@@ -43,14 +48,15 @@ impl Stat {
             parent: field(4)?.parse().ok()?,
             group: field(5)?.parse().ok()?,
             threads: field(20)?.parse().ok()?,
+            is_kernel: field(9)?.parse::<u32>().ok()? & KERNEL_THREAD != 0,
             start: field(22)?.parse().ok()?,
         })
     }
 
-    /// Whether it still runs. One that only waits for its parent to take note does not; one whose first thread has
+    /// Whether it still runs, and is somebody's. One that only waits for its parent to take note does not; one whose first thread has
     /// ended looks the same, but has others.
     pub(super) fn is_alive(&self) -> bool {
-        !matches!(self.state, b'Z' | b'X' | b'x') || self.threads > 1
+        !self.is_kernel && (!matches!(self.state, b'Z' | b'X' | b'x') || self.threads > 1)
     }
 }
 
@@ -98,7 +104,7 @@ pub(super) fn is_marked(pid: i32, marker: &Marker) -> Marked {
         Err(_) => Marked::No,
         Ok(environment) if marker.is_in(&environment) => Marked::Yes,
         Ok(environment) if !environment.is_empty() => Marked::No,
-        // An empty environment is possible, a program without arguments hardly; kernel threads have neither.
+        // An empty environment is possible, a program without arguments hardly.
         Ok(_) => match std::fs::read(format!("/proc/{pid}/cmdline")) {
             Ok(arguments) if arguments.is_empty() => Marked::Unclear,
             _ => Marked::No,

@@ -61,7 +61,7 @@ fn work() {
 
 impl Orphan {
     fn is_done(&mut self) -> bool {
-        if Family::can_list() && self.since.elapsed() < PATIENCE && !self.family.living().is_empty() {
+        if Family::can_list() && self.since.elapsed() < PATIENCE && !self.family.is_gone() {
             self.family.signal(Signal::KILL);
             return false;
         }

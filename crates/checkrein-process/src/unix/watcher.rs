@@ -14,6 +14,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use tokio::io::{Interest, unix::AsyncFd};
 use tokio::task::JoinHandle;
 
+use super::leaders;
 use crate::reply::Exit;
 
 pub(super) enum Watcher {
@@ -71,7 +72,12 @@ pub(super) fn has_exited(pid: Pid) -> io::Result<bool> {
 
 /// Takes a child's exit status, if it has exited.
 pub(super) fn take_exit(pid: Pid) -> io::Result<Option<Exit>> {
-    look(pid, WaitIdOptions::EXITED | WaitIdOptions::NOHANG)
+    leaders::remove(pid);
+    let exit = look(pid, WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+    if matches!(exit, Ok(None)) {
+        leaders::add(pid);
+    }
+    exit
 }
 
 fn look(pid: Pid, options: WaitIdOptions) -> io::Result<Option<Exit>> {

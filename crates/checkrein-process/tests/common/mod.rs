@@ -140,7 +140,7 @@ pub const ENDLESS: &[(&str, &str)] = &[
     ("setsid, silent", "setsid sleep 100 >/dev/null 2>&1 </dev/null & echo up; sleep 100"),
     ("setsid, ignores TERM", "setsid sh -c 'trap \"\" TERM; echo up; sleep 100; sleep 100' & sleep 100"),
     ("daemon", "(setsid sh -c '(sleep 100 &) & sleep 100' >/dev/null 2>&1 </dev/null &); echo up; sleep 100"),
-    ("setsid without the mark", "echo up; setsid env -i PATH=\"$PATH\" sleep 100 >/dev/null 2>&1; sleep 100"),
+    ("setsid without the mark", "setsid env -i PATH=\"$PATH\" sh -c 'echo up; sleep 100; :' 2>/dev/null; sleep 100"),
     ("stopped", "sh -c 'echo up; kill -STOP $$; sleep 100'; sleep 100"),
     ("breeds", "echo up; while :; do setsid sleep 100 >/dev/null 2>&1 & sleep 0.02; done"),
 ];

@@ -53,6 +53,8 @@ pub struct Completion {
     pub result: Result<Opinion, Failure>,
     /// What happened, if it ran to its end.
     pub record: Option<HookRecord>,
+    /// What observers panicked with when they were told of it.
+    pub broken_observers: Vec<String>,
 }
 
 /// Completions of hooks in the background, as they come. Made by [`Engine::completions`](super::Engine::completions).
@@ -135,15 +137,16 @@ impl Background {
                 let _turn = at_once.acquire().await;
                 // Nobody is left to run it for.
                 let Some(shared) = shared.upgrade() else { return };
-                let done = run::run(&shared, &claim.hook, &seen, Turns::Have).await;
+                let done = run::run(&shared, &claim.hook, &seen, Turns::Have, true).await;
                 let hook = Arc::clone(&claim.hook.spec.hook.info);
                 if done.result.is_ok() {
                     claim.spend();
                 }
                 let event = Arc::new(seen.event.clone());
-                let (result, record) = (done.result, Some(done.record));
+                let (result, record) = (done.result, done.record);
+                let broken_observers = done.broken_observers;
                 if let Some(completions) = completions {
-                    let _ = completions.send(Completion { hook, event, result, record });
+                    let _ = completions.send(Completion { hook, event, result, record, broken_observers });
                 }
             },
             &handle,
@@ -176,7 +179,8 @@ impl Background {
             let result = Err(Failure::new(FailureKind::Cancelled, "ended by the shutdown"));
             let event = Arc::new(moment.event.clone());
             if let Some(completions) = &completions {
-                let _ = completions.send(Completion { hook, event, result, record: None });
+                let _ =
+                    completions.send(Completion { hook, event, result, record: None, broken_observers: Vec::new() });
             }
         }
         if let Some(runtime) = runtime {

@@ -9,7 +9,7 @@ use checkrein_core::{
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use tokio::runtime::RuntimeFlavor;
-use tracing::{Instrument, debug, debug_span, warn};
+use tracing::{Instrument, debug, debug_span};
 
 use super::Shared;
 use super::hooks::Claim;
@@ -31,20 +31,21 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
             shared,
             settlement: Settlement::new(&shared.rules, &event),
             original: Arc::new(event.clone()),
+            moment: None,
+            wants_records: record.is_some() || !shared.observers.is_empty(),
             records: Vec::new(),
         };
         driver.drive(waited, in_background).await;
         let Driver { settlement, mut records, .. } = driver;
-        let verdict = shared.stops.count(&event, settlement.finish());
+        let mut verdict = shared.stops.count(&event, settlement.finish());
         debug!(name: "checkrein.settled", decision = %verdict.decision(), warnings = verdict.warnings().len());
         records.sort_by_key(|(position, _)| *position);
         let told = !shared.observers.is_empty() && !records.is_empty();
         if record.is_some() || told {
             let kept = Record::new(&event, DIALECT, &verdict, records);
             for observer in shared.observers.iter().filter(|_| told) {
-                // The verdict has been settled; there is nowhere left to say that an observer broke.
                 if let Err(panic) = shielded(|| observer.settled(&kept)) {
-                    warn!(name: "checkrein.observer.panicked", "an observer panicked when it was told of a verdict: {panic}");
+                    verdict = verdict.with_late_failure(observers(), Failure::new(FailureKind::Panic, panic));
                 }
             }
             if let Some(record) = record {
@@ -71,6 +72,9 @@ struct Driver<'a> {
     shared: &'a Arc<Shared>,
     settlement: Settlement<'a>,
     original: Arc<Event>,
+    /// The event as the next hook sees it; none if it has been rewritten since.
+    moment: Option<Arc<Moment>>,
+    wants_records: bool,
     records: Vec<(usize, HookRecord)>,
 }
 
@@ -111,12 +115,15 @@ impl Driver<'_> {
         let moment = self.moment();
         for (position, claim) in hooks {
             let spec = Arc::clone(&claim.hook.spec);
-            if let Err(why) = self.shared.background.start(self.shared, claim, &moment) {
-                let failure = Failure::new(FailureKind::Spawn, why).with_effect(Effect::Open);
-                let _ = self.settlement.push_failure(position, &spec.hook.info, &failure);
-                let kind = spec.handler.kind();
-                self.records.push((position, HookRecord::of_failure(&spec.hook.info, kind, &failure)));
-            }
+            let (info, kind) = (&spec.hook.info, spec.handler.kind());
+            self.records.push(match self.shared.background.start(self.shared, claim, &moment) {
+                Ok(()) => (position, HookRecord::of_skipped(info, kind, "runs in the background")),
+                Err(why) => {
+                    let failure = Failure::new(FailureKind::Spawn, why).with_effect(Effect::Open);
+                    let _ = self.settlement.push_failure(position, info, &failure);
+                    (position, HookRecord::of_failure(info, kind, &failure))
+                }
+            });
         }
     }
 
@@ -124,7 +131,7 @@ impl Driver<'_> {
         let mut hooks = hooks.into_iter();
         while let Some((position, claim)) = hooks.next() {
             let moment = self.moment();
-            let done = run::run(self.shared, &claim.hook, &moment, Turns::Wait).await;
+            let done = run::run(self.shared, &claim.hook, &moment, Turns::Wait, self.wants_records).await;
             if self.take(position, claim, done) == Step::End {
                 self.skip(hooks.collect());
                 return Step::End;
@@ -134,16 +141,21 @@ impl Driver<'_> {
     }
 
     async fn side_by_side(&mut self, mut hooks: Vec<Chosen>) {
+        if hooks.len() < 2 {
+            let _ = self.one_by_one(hooks).await;
+            return;
+        }
         let moment = self.moment();
-        // One needs no company, and one thread has no other to give work to.
+        let wants = self.wants_records;
+        // One thread has no other to give work to.
         let spreads = tokio::runtime::Handle::try_current()
             .is_ok_and(|handle| handle.runtime_flavor() != RuntimeFlavor::CurrentThread);
-        if hooks.len() > 1 && spreads {
+        if spreads {
             let mut running = Spread::new();
             // The last one runs right here.
-            let own = hooks.pop().map(|hook| run(self.shared, hook, &moment));
+            let own = hooks.pop().map(|hook| run(self.shared, hook, &moment, wants));
             for hook in hooks {
-                running.start(run(self.shared, hook, &moment));
+                running.start(run(self.shared, hook, &moment, wants));
             }
             if let Some(own) = own {
                 let (position, claim, done) = own.await;
@@ -154,14 +166,18 @@ impl Driver<'_> {
             }
             return;
         }
-        let mut running: FuturesUnordered<_> = hooks.into_iter().map(|hook| run(self.shared, hook, &moment)).collect();
+        let mut running: FuturesUnordered<_> =
+            hooks.into_iter().map(|hook| run(self.shared, hook, &moment, wants)).collect();
         while let Some((position, claim, done)) = running.next().await {
             let _ = self.take(position, claim, done);
         }
     }
 
     /// The event as the next hook sees it.
-    fn moment(&self) -> Arc<Moment> {
+    fn moment(&mut self) -> Arc<Moment> {
+        if let Some(moment) = &self.moment {
+            return Arc::clone(moment);
+        }
         let mut event = Event::clone(&self.original);
         let mut rewritten = false;
         for target in Target::ALL {
@@ -170,7 +186,8 @@ impl Driver<'_> {
                 rewritten = true;
             }
         }
-        Arc::new(Moment::new(event, rewritten.then(|| Arc::clone(&self.original))))
+        let moment = Arc::new(Moment::new(event, rewritten.then(|| Arc::clone(&self.original))));
+        Arc::clone(self.moment.insert(moment))
     }
 
     fn take(&mut self, position: usize, claim: Claim, done: Done) -> Step {
@@ -180,13 +197,21 @@ impl Driver<'_> {
             claim.spend();
         }
         for panic in done.broken_observers {
-            let observer = Arc::new(HookInfo::new("observer", Source::of(Scope::Code)));
             let failure = Failure::new(FailureKind::Panic, panic).with_effect(Effect::Open);
-            let _ = self.settlement.push_failure(position, &observer, &failure);
+            let _ = self.settlement.push_failure(position, &observers(), &failure);
         }
-        self.records.push((position, done.record));
+        if !done.left_running.is_empty() {
+            let text = format!("left running: {}", done.left_running.join(", "));
+            self.settlement.warn(position, info, text);
+        }
+        self.records.extend(done.record.map(|record| (position, record)));
         match &done.result {
-            Ok(opinion) => self.settlement.push(position, info, opinion),
+            Ok(opinion) => {
+                if !opinion.rewrites().is_empty() {
+                    self.moment = None;
+                }
+                self.settlement.push(position, info, opinion)
+            }
             Err(failure) => self.settlement.push_failure(position, info, failure),
         }
     }
@@ -205,12 +230,18 @@ fn run(
     shared: &Arc<Shared>,
     (position, claim): Chosen,
     moment: &Arc<Moment>,
+    wants_record: bool,
 ) -> impl Future<Output = (usize, Claim, Done)> + Send + 'static {
     let (shared, moment) = (Arc::clone(shared), Arc::clone(moment));
     async move {
-        let done = run::run(&shared, &claim.hook, &moment, Turns::Wait).await;
+        let done = run::run(&shared, &claim.hook, &moment, Turns::Wait, wants_record).await;
         (position, claim, done)
     }
+}
+
+/// In whose name observers fail.
+pub(super) fn observers() -> Arc<HookInfo> {
+    Arc::new(HookInfo::new("observer", Source::of(Scope::Code)))
 }
 
 /// Whether a deny at this event makes the agent go on.

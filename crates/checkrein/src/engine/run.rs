@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use checkrein_core::{Captured, Failure, FailureKind, HookRecord, Opinion, ProcessExit, Reply, shielded};
+use checkrein_core::{Captured, Failure, FailureKind, HookInfo, HookRecord, Opinion, ProcessExit, Reply, shielded};
 use checkrein_dialects::native;
 use tracing::{Instrument, debug, debug_span, warn};
 
@@ -18,7 +18,10 @@ use crate::observer::{HookRun, Observer};
 /// What a run came to.
 pub(super) struct Done {
     pub(super) result: Result<Opinion, Failure>,
-    pub(super) record: HookRecord,
+    /// Made only if somebody wants it.
+    pub(super) record: Option<HookRecord>,
+    /// Processes that the hook has started and left running.
+    pub(super) left_running: Vec<String>,
     /// Observers that panicked.
     pub(super) broken_observers: Vec<String>,
 }
@@ -29,32 +32,25 @@ struct Seen {
     exit_code: Option<i32>,
     stdout: Option<Captured>,
     stderr: Option<Captured>,
+    left_running: Vec<String>,
 }
 
 /// How much of each stream a record keeps.
 const KEPT: usize = 16 * 1024;
 
 /// Runs a hook. Whatever panics on the way is a failure of the hook.
-pub(super) async fn run(shared: &Shared, hook: &LoadedHook, moment: &Arc<Moment>, turns: Turns) -> Done {
+pub(super) async fn run(
+    shared: &Shared,
+    hook: &LoadedHook,
+    moment: &Arc<Moment>,
+    turns: Turns,
+    wants_record: bool,
+) -> Done {
     let info = &hook.spec.hook.info;
-    let run = HookRun {
-        number: shared.next_run.fetch_add(1, Ordering::Relaxed),
-        kind: moment.event.kind(),
-        subject: moment.event.subject().map(Into::into),
-        hook: Arc::clone(info),
-        handler: hook.spec.handler.kind().to_owned(),
-        background: hook.spec.background,
-    };
-    let span = debug_span!("checkrein.hook", hook = %info.id, handler = %run.handler, event = %run.kind);
+    let handler = hook.spec.handler.kind();
+    let span = debug_span!("checkrein.hook", hook = %info.id, handler = %handler, event = %moment.event.kind());
     async {
-        let mut broken_observers = Vec::new();
-        let mut tell = |what: &dyn Fn(&dyn Observer)| {
-            for observer in &shared.observers {
-                broken_observers.extend(shielded(|| what(&**observer)).err());
-            }
-        };
-        tell(&|observer| observer.started(&run));
-        let begun = Instant::now();
+        let mut watch = Watch::start(shared, hook, moment);
         let mut seen = Seen::default();
         let result = match &hook.handler {
             Ok(handler) => {
@@ -69,8 +65,7 @@ pub(super) async fn run(shared: &Shared, hook: &LoadedHook, moment: &Arc<Moment>
             FailureKind::Cancelled => Failure::new(FailureKind::Error, failure.message),
             _ => failure,
         });
-        let took = begun.elapsed();
-        let record = record(&run, &result, &seen, took);
+        let took = watch.begun.elapsed();
         match &result {
             Ok(opinion) => {
                 debug!(name: "checkrein.hook.finished", decision = %opinion.decision(), took_us = took.as_micros() as u64);
@@ -78,11 +73,67 @@ pub(super) async fn run(shared: &Shared, hook: &LoadedHook, moment: &Arc<Moment>
             // What the hook complained about may hold secrets; it is in the record.
             Err(failure) => warn!(name: "checkrein.hook.failed", kind = %failure.kind, "{info} failed"),
         }
-        tell(&|observer| observer.finished(&run, &record, took));
-        Done { result, record, broken_observers }
+        let record = (wants_record || watch.is_watched()).then(|| record(info, handler, &result, &seen, took));
+        if let Some(record) = &record {
+            watch.finish(record, took);
+        }
+        let broken_observers = std::mem::take(&mut watch.broken);
+        Done { result, record, left_running: seen.left_running, broken_observers }
     }
     .instrument(span)
     .await
+}
+
+/// Tells observers of a run, also of the end of one that was dropped on the way.
+struct Watch<'a> {
+    observers: &'a [Arc<dyn Observer>],
+    /// None: nobody watches, or the end has been told.
+    run: Option<HookRun>,
+    begun: Instant,
+    broken: Vec<String>,
+}
+
+impl<'a> Watch<'a> {
+    fn start(shared: &'a Shared, hook: &LoadedHook, moment: &Moment) -> Self {
+        let number = shared.next_run.fetch_add(1, Ordering::Relaxed);
+        let run = (!shared.observers.is_empty()).then(|| HookRun {
+            number,
+            kind: moment.event.kind(),
+            subject: moment.event.subject().map(Into::into),
+            hook: Arc::clone(&hook.spec.hook.info),
+            handler: hook.spec.handler.kind().to_owned(),
+            background: hook.spec.background,
+        });
+        let mut watch = Self { observers: &shared.observers, run, begun: Instant::now(), broken: Vec::new() };
+        watch.tell(|observer, run| observer.started(run));
+        watch
+    }
+
+    fn is_watched(&self) -> bool {
+        self.run.is_some()
+    }
+
+    fn finish(&mut self, record: &HookRecord, took: Duration) {
+        self.tell(|observer, run| observer.finished(run, record, took));
+        self.run = None;
+    }
+
+    fn tell(&mut self, what: impl Fn(&dyn Observer, &HookRun)) {
+        if let Some(run) = &self.run {
+            self.broken.extend(self.observers.iter().filter_map(|observer| shielded(|| what(&**observer, run)).err()));
+        }
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if let Some(run) = &self.run {
+            let took = self.begun.elapsed();
+            let given_up = Failure::new(FailureKind::Cancelled, "the host gave up on it");
+            let record = record(&run.hook, &run.handler, &Err(given_up), &Seen::default(), took);
+            self.finish(&record, took);
+        }
+    }
 }
 
 /// Whether a run waits until it is its turn.
@@ -126,6 +177,10 @@ async fn call(
             };
             seen.stdout = Some(process.stdout.clone());
             seen.stderr = Some(process.stderr.clone());
+            seen.left_running.clone_from(&process.left_running);
+            if process.timed_out {
+                return Err(too_long());
+            }
         }
         Reply::Http(http) => seen.stdout = Some(http.body.clone()),
         _ => {}
@@ -136,11 +191,18 @@ async fn call(
 /// As good as never, and small enough to be added to any clock.
 const FOREVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
-fn record(run: &HookRun, result: &Result<Opinion, Failure>, seen: &Seen, took: Duration) -> HookRecord {
+fn record(
+    hook: &HookInfo,
+    handler: &str,
+    result: &Result<Opinion, Failure>,
+    seen: &Seen,
+    took: Duration,
+) -> HookRecord {
     let mut record = match result {
-        Ok(opinion) => HookRecord::of_opinion(&run.hook, &run.handler, opinion),
-        Err(failure) => HookRecord::of_failure(&run.hook, &run.handler, failure),
+        Ok(opinion) => HookRecord::of_opinion(hook, handler, opinion),
+        Err(failure) => HookRecord::of_failure(hook, handler, failure),
     };
+    record.left_running.clone_from(&seen.left_running);
     let kept = |captured: &Captured| {
         let shown = captured.bytes.len().min(KEPT);
         String::from_utf8_lossy(&captured.bytes[..shown]).into_owned()

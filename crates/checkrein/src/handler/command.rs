@@ -144,15 +144,15 @@ impl Command {
         let mut limits = self.limits;
         limits.timeout = call.deadline.saturating_duration_since(Instant::now());
         let reply = prepared.run(place, &stdin(call.payload()), &limits).await.map_err(|error| not_started(&error))?;
-        if reply.timed_out {
-            let message = format!("took longer than {:?} and was ended", limits.timeout);
-            return Err(Failure::new(FailureKind::Timeout, message));
-        }
         let exit = match reply.exit {
             Exit::Exited(code) => ProcessExit::Code(code),
             Exit::Signalled(signal) => ProcessExit::Signal(signal),
         };
-        Ok(Reply::Process(ProcessReply::new(exit).stdout(captured(reply.stdout)).stderr(captured(reply.stderr))))
+        let left = reply.leftovers.iter().filter(|left| !left.ended);
+        let left = left.map(|left| format!("{} (pid {})", left.name, left.pid)).collect();
+        let read = ProcessReply::new(exit).stdout(captured(reply.stdout)).stderr(captured(reply.stderr));
+        let read = if reply.timed_out { read.timed_out() } else { read };
+        Ok(Reply::Process(read.left_running(left)))
     }
 
     /// The place for events that happen in another directory than the host's own.

@@ -1,0 +1,126 @@
+//! Nothing is only logged: whatever happens to a hook is in the verdict, the record, or told to observers.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use checkrein::payload::ToolCall;
+use checkrein::{
+    Call, CommandSpec, Engine, Event, EventKind, Failure, FailureKind, Handler, HandlerEnv, HandlerFuture, HandlerSpec,
+    HookOutcome, HookRecord, HookRun, HookSpec, Observer, Opinion, RawJson, Record, Registry, Reply, Rewrite, Target,
+};
+
+const GATE: EventKind = EventKind::PreToolUse;
+
+fn tool_call() -> Event {
+    Event::pre_tool_use(ToolCall::new("Bash", r#"{"command":"ls"}"#.parse::<RawJson>().unwrap()))
+}
+
+fn engine(hook: HookSpec) -> Engine {
+    Engine::builder().hook(hook).build()
+}
+
+#[tokio::test]
+async fn what_is_left_running_is_named() {
+    let left = HookSpec::shell("server", GATE, "sleep 1000 >/dev/null 2>&1 & echo $! >&2")
+        .command(CommandSpec::leave_background);
+    let (verdict, record) = engine(left).fire_recorded(tool_call()).await;
+    let pid = record.hooks[0].stderr.as_deref().unwrap().trim().to_owned();
+    std::process::Command::new("kill").arg(&pid).status().unwrap();
+    assert_eq!(record.hooks[0].left_running, [format!("sleep (pid {pid})")]);
+    assert_eq!(verdict.warnings()[0].text, format!("left running: sleep (pid {pid})"));
+    assert!(!verdict.is_block());
+}
+
+#[tokio::test]
+async fn what_a_hook_said_before_its_time_was_over_is_kept() {
+    let slow = HookSpec::shell("slow", GATE, "echo out; echo err >&2; sleep 1000").timeout(Duration::from_millis(300));
+    let (verdict, record) = engine(slow).fire_recorded(tool_call()).await;
+    assert!(verdict.is_block());
+    let hook = &record.hooks[0];
+    assert_eq!(hook.failure, Some(FailureKind::Timeout));
+    assert_eq!((hook.stdout.as_deref(), hook.stderr.as_deref()), (Some("out\n"), Some("err\n")));
+}
+
+#[derive(Clone, Default)]
+struct Ends(Arc<Mutex<Vec<(String, Option<FailureKind>)>>>);
+
+impl Observer for Ends {
+    fn finished(&self, run: &HookRun, record: &HookRecord, _: Duration) {
+        self.0.lock().unwrap().push((run.hook.id.clone(), record.failure));
+    }
+}
+
+#[tokio::test]
+async fn observers_are_told_of_runs_that_the_host_gave_up() {
+    let ends = Ends::default();
+    let hook = HookSpec::shell("slow", GATE, "sleep 1000");
+    let engine = Engine::builder().observer(ends.clone()).hook(hook).build();
+    let fire = engine.fire(tool_call());
+    let _ = tokio::time::timeout(Duration::from_millis(50), fire).await;
+    assert_eq!(*ends.0.lock().unwrap(), [("slow".to_owned(), Some(FailureKind::Cancelled))]);
+}
+
+struct Late;
+
+impl Observer for Late {
+    fn settled(&self, _: &Record) {
+        panic!("late");
+    }
+}
+
+#[tokio::test]
+async fn an_observer_that_breaks_at_the_end_is_a_failure_too() {
+    let engine = Engine::builder().observer(Late).hook(HookSpec::shell("h", GATE, "true")).build();
+    let verdict = engine.fire(tool_call()).await;
+    let failures: Vec<_> = verdict.failures().map(|(hook, failure)| (hook.id.as_str(), failure.kind)).collect();
+    assert_eq!(failures, [("observer", FailureKind::Panic)]);
+    assert_eq!(verdict.warnings().len(), 1);
+    assert!(!verdict.is_block());
+}
+
+#[tokio::test]
+async fn hooks_in_the_background_are_in_the_record() {
+    let engine = engine(HookSpec::shell("later", EventKind::PostToolUse, "true").in_background());
+    let event = Event::post_tool_use(checkrein::payload::ToolOutcome::new("Bash", RawJson::default()));
+    let (_, record) = engine.fire_recorded(event).await;
+    assert_eq!((record.hooks[0].id.as_str(), record.hooks[0].outcome), ("later", HookOutcome::Skipped));
+    assert_eq!(record.hooks[0].detail.as_deref(), Some("runs in the background"));
+    assert_eq!(engine.shutdown(Duration::from_secs(20)).await.ended, 0);
+}
+
+/// Keeps where the payload lies that it was given, and rewrites if it is told to.
+struct Looks(Arc<Mutex<Vec<(usize, String)>>>, bool);
+
+impl Handler for Looks {
+    fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a> {
+        let command = call.event().tool_input().unwrap().to_string();
+        self.0.lock().unwrap().push((call.payload().as_ptr().addr(), command));
+        let rewrite = Rewrite::replace(Target::Input, r#"{"command":"pwd"}"#.parse().unwrap());
+        let opinion = if self.1 { Opinion::none().with_rewrite(rewrite) } else { Opinion::none() };
+        Box::pin(std::future::ready(Ok(Reply::Opinion(opinion))))
+    }
+}
+
+#[tokio::test]
+async fn the_payload_is_written_anew_only_after_a_rewrite() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let mut registry = Registry::new();
+    let places = Arc::clone(&seen);
+    registry
+        .register("looks", move |hook: &HookSpec, _: &HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
+            Ok(Arc::new(Looks(Arc::clone(&places), hook.hook.info.id == "changes")))
+        })
+        .unwrap();
+    let handler = |id: &str| HandlerSpec::Other { kind: "looks".to_owned(), settings: RawJson::string(id) };
+    let rewriters = ["first", "second", "changes", "fourth"].map(|id| HookSpec::new(id, GATE, handler(id)).rewrites());
+    let others = ["fifth", "sixth"].map(|id| HookSpec::new(id, GATE, handler(id)));
+    let engine = Engine::builder().registry(registry).hooks(rewriters).hooks(others).build();
+    engine.fire(tool_call()).await;
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.len(), 6);
+    assert!(seen[..3].iter().all(|place| *place == seen[0]), "{seen:x?}");
+    assert!(seen[3..].iter().all(|place| *place == seen[3]), "{seen:x?}");
+    assert_ne!(seen[0].1, seen[3].1);
+}
