@@ -43,9 +43,12 @@ pub mod letta;
 pub mod native;
 pub mod opencode;
 pub mod qwen;
+mod spec;
 pub mod ub;
 pub mod vscode;
 pub mod windsurf;
+
+pub use spec::{BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec};
 
 /// The hook language of one agent.
 #[derive(Debug)]

@@ -22,17 +22,16 @@ pub mod engine;
 mod handler;
 mod observer;
 mod registry;
-mod spec;
 
 pub use checkrein_core::*;
 pub use checkrein_dialects as dialects;
+pub use checkrein_dialects::{BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec};
 pub use engine::Engine;
 #[cfg(feature = "http")]
 pub use handler::{BadHttpSetting, HttpFactory};
 pub use handler::{Builtin, BuiltinCall, BuiltinDoc, Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
 pub use observer::{HookLines, HookRun, Observer};
 pub use registry::{EmptyName, Registry};
-pub use spec::{BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec};
 
 /// Examples in documents are tests too.
 #[cfg(doctest)]

@@ -72,7 +72,7 @@ mod post {
 
     use super::Request;
     use crate::handler::{BuiltinCall, Call, Moment};
-    use crate::spec::{HookSpec, HttpSpec};
+    use checkrein_dialects::{HookSpec, HttpSpec};
 
     /// The handler does not look at the clock; it is told of a deadline all the same.
     const DEADLINE: Duration = Duration::from_secs(3600);

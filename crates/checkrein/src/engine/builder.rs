@@ -16,7 +16,7 @@ use super::{Engine, EnvelopeFactory, Shared};
 use crate::handler::HandlerEnv;
 use crate::observer::Observer;
 use crate::registry::Registry;
-use crate::spec::HookSpec;
+use checkrein_dialects::HookSpec;
 
 /// How many limited handlers run at once if nothing else is said.
 const AT_ONCE: usize = 16;

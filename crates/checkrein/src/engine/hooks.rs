@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use checkrein_core::{Effect, Failure, FailureKind, HookInfo, HookSet, HookState};
 
 use crate::handler::{Handler, HandlerEnv};
-use crate::spec::HookSpec;
+use checkrein_dialects::{HandlerSpec, HookSpec};
 
 /// Something that is wrong with a hook, found when it was loaded.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ impl Drop for Claim {
 
 impl LoadedHooks {
     pub(super) fn load(specs: Vec<HookSpec>, env: &HandlerEnv) -> Self {
-        let mut specs: Vec<_> = specs.into_iter().map(|spec| spec.declaring(&env.registry)).collect();
+        let mut specs: Vec<_> = specs.into_iter().map(|spec| declaring(spec, env)).collect();
         // As the set does, so that positions there are positions here.
         specs.sort_by_key(|spec| spec.hook.order);
         let mut problems = Vec::new();
@@ -115,6 +115,15 @@ impl LoadedHooks {
     pub(super) fn specs(&self) -> impl Iterator<Item = &Arc<HookSpec>> {
         self.loaded.iter().map(|loaded| &loaded.spec)
     }
+}
+
+/// Adds what its handler says of itself.
+fn declaring(spec: HookSpec, env: &HandlerEnv) -> HookSpec {
+    let rewrites = match &spec.handler {
+        HandlerSpec::Builtin(named) => env.registry.builtin(&named.name).is_some_and(|builtin| builtin.is_rewriting()),
+        _ => false,
+    };
+    if rewrites { spec.rewrites() } else { spec }
 }
 
 fn load(spec: Arc<HookSpec>, env: &HandlerEnv) -> LoadedHook {

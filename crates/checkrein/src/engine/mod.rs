@@ -55,7 +55,7 @@ use stops::Stops;
 
 use crate::handler::HandlerEnv;
 use crate::observer::Observer;
-use crate::spec::HookSpec;
+use checkrein_dialects::HookSpec;
 
 /// Runs hooks. Cheap to clone; clones share hooks and limits. See the [module](self).
 #[derive(Clone)]

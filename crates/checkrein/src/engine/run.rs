@@ -105,7 +105,7 @@ impl<'a> Watch<'a> {
             background: hook.spec.background,
         });
         let mut watch = Self { observers: &shared.observers, run, begun: Instant::now(), broken: Vec::new() };
-        watch.tell(|observer, run| observer.started(run));
+        watch.tell(Observer::started);
         watch
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use checkrein_core::{Event, Failure, FailureKind, HookInfo, Opinion, Reply};
 
 use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
-use crate::spec::{HandlerSpec, HookSpec};
+use checkrein_dialects::{HandlerSpec, HookSpec};
 
 /// What a function of the registry is called with.
 #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,7 @@ use checkrein_core::{Captured, Failure, FailureKind, ProcessExit, ProcessReply, 
 use checkrein_process::{Chunk, Exit, Leftovers, Limits, Output, Place, Prepared, Program, RunError, Shell, Stdin};
 
 use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
-use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
+use checkrein_dialects::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
 
 /// Variables that every native hook gets if the host has them. Nothing here is a secret.
 const USUAL: &[&str] = &[

@@ -23,7 +23,7 @@ pub(crate) use command::CommandFactory;
 pub use http::{BadHttpSetting, HttpFactory};
 
 use crate::registry::Registry;
-use crate::spec::HookSpec;
+use checkrein_dialects::HookSpec;
 
 /// What a handler gives back in time.
 pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send + 'a>>;

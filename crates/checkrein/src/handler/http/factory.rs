@@ -19,7 +19,7 @@ use super::sign::{self, Key};
 use super::target::Target;
 use super::template::fill;
 use crate::handler::{Handler, HandlerEnv, HandlerFactory};
-use crate::spec::{HandlerSpec, HookSpec, HttpSpec};
+use checkrein_dialects::{HandlerSpec, HookSpec, HttpSpec};
 
 /// Makes handlers for HTTP endpoints. All of them share connections. A [`Registry`](crate::Registry) has one under the
 /// name `http`; register another for other settings.

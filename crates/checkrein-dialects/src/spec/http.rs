@@ -119,7 +119,8 @@ impl HookSpec {
     /// A hook that posts events to an HTTP endpoint.
     ///
     /// ```
-    /// use checkrein::{EventKind, HookSpec};
+    /// use checkrein_core::EventKind;
+    /// use checkrein_dialects::HookSpec;
     ///
     /// let guard = HookSpec::http("guard", EventKind::PreToolUse, "https://hooks.example.com/guard")
     ///     .request(|http| http.header("authorization", "Bearer $GUARD_TOKEN").allow_env("GUARD_TOKEN"));

@@ -14,7 +14,8 @@ pub use http::HttpSpec;
 ///
 /// ```
 /// use std::time::Duration;
-/// use checkrein::{Effect, EventKind, HookSpec, Matcher};
+/// use checkrein_core::{Effect, EventKind, Matcher};
+/// use checkrein_dialects::HookSpec;
 ///
 /// let guard = HookSpec::shell("guard", EventKind::PreToolUse, "./guard.sh --strict")
 ///     .matching(Matcher::names(["Bash"]))
@@ -132,15 +133,6 @@ impl HookSpec {
         self
     }
 
-    /// Adds what its handler says of itself.
-    pub(crate) fn declaring(self, registry: &crate::Registry) -> Self {
-        let rewrites = match &self.handler {
-            HandlerSpec::Builtin(spec) => registry.builtin(&spec.name).is_some_and(|builtin| builtin.is_rewriting()),
-            _ => false,
-        };
-        if rewrites { self.rewrites() } else { self }
-    }
-
     fn info(mut self, change: impl FnOnce(&mut HookInfo)) -> Self {
         change(std::sync::Arc::make_mut(&mut self.hook.info));
         self
@@ -222,7 +214,6 @@ impl fmt::Debug for CommandSpec {
 
 /// What a process is started with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum CommandLine {
     /// A text for a shell.
     Shell {
