@@ -1,7 +1,7 @@
 //! Every agent's hook language, as data: one file each.
 //!
 //! So far a dialect is the names that it has for events; what it does with them comes next. The names are those of the
-//! agents' own documentation and source, in their spelling.
+//! agents' own documentation and source, in their spelling. [`document`] reads the files that agents are configured with.
 //!
 //! ```
 //! use checkrein_core::EventKind;
@@ -34,6 +34,7 @@ pub mod crush;
 pub mod cursor;
 pub mod devin;
 pub mod docker_agent;
+pub mod document;
 pub mod evva;
 pub mod factory;
 pub mod gemini;

@@ -1,0 +1,120 @@
+use std::fmt;
+
+use super::node::offset;
+use super::without_mark;
+
+/// A place in a text, as editors show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl Place {
+    /// For a single place; many are found faster by [`Lines`].
+    pub(super) fn of(text: &str, at: u32) -> Self {
+        let at = floor(text, at);
+        let before = text.get(..at).unwrap_or(text);
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
+        Self { line: offset(line), column: column(text, start, at) }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} column {}", self.line, self.column)
+    }
+}
+
+/// The lines of a text, counted once. Lines end with LF or CRLF.
+#[derive(Debug, Clone)]
+pub struct Lines<'a> {
+    text: &'a str,
+    /// Where each line starts.
+    starts: Vec<u32>,
+}
+
+impl<'a> Lines<'a> {
+    /// Counts the lines.
+    pub fn new(text: &'a str) -> Self {
+        let breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        Self { text, starts: std::iter::once(0).chain(breaks.map(|(at, _)| offset(at + 1))).collect() }
+    }
+
+    /// The place of a byte offset. One inside of a character has the place of that character, one behind the text
+    /// the place of its end.
+    pub fn place(&self, at: u32) -> Place {
+        let at = floor(self.text, at);
+        let line = self.starts.partition_point(|&start| start as usize <= at);
+        let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or_default();
+        Place { line: offset(line), column: column(self.text, start as usize, at) }
+    }
+
+    /// The text of a line, from 1, without its end. Empty if there is no such line.
+    pub fn line_text(&self, line: u32) -> &'a str {
+        let Some(start) = (line as usize).checked_sub(1).and_then(|index| self.starts.get(index)) else {
+            return "";
+        };
+        let rest = self.text.get(*start as usize..).unwrap_or_default();
+        let text = rest.split_once('\n').map_or(rest, |(text, _)| text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        if line == 1 { without_mark(text).0 } else { text }
+    }
+}
+
+/// The offset, or the nearest one before it that a character starts at.
+fn floor(text: &str, at: u32) -> usize {
+    let mut at = text.len().min(at as usize);
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Editors do not show a byte order mark, so it is not counted.
+fn column(text: &str, start: usize, at: usize) -> u32 {
+    let before = text.get(start..at).unwrap_or_default();
+    let before = if start == 0 { without_mark(before).0 } else { before };
+    offset(before.chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_characters_and_lines() {
+        for (text, at, line, column) in [
+            ("", 0, 1, 1),
+            ("", 9, 1, 1),
+            ("abc", 2, 1, 3),
+            ("abc", 3, 1, 4),
+            ("a\nb", 1, 1, 2),
+            ("a\nb", 2, 2, 1),
+            ("a\n", 2, 2, 1),
+            ("a\r\nb", 3, 2, 1),
+            ("a\r\nbc\r\nd", 8, 3, 2),
+            ("äöü x", 7, 1, 5),
+            ("äöü x", 3, 1, 2),
+            ("😀\n😀b", 9, 2, 2),
+            ("\u{feff}ab", 0, 1, 1),
+            ("\u{feff}ab", 3, 1, 1),
+            ("\u{feff}ab", 4, 1, 2),
+            ("a\n\u{feff}b", 5, 2, 2),
+        ] {
+            let place = Place { line, column };
+            assert_eq!(Lines::new(text).place(at), place, "{text:?} at {at}");
+            assert_eq!(Place::of(text, at), place, "{text:?} at {at}");
+        }
+    }
+
+    #[test]
+    fn lines_come_without_their_ends() {
+        let lines = Lines::new("\u{feff}one\r\ntwo\n\nfour");
+        let texts: Vec<_> = (0..6).map(|line| lines.line_text(line)).collect();
+        assert_eq!(texts, ["", "one", "two", "", "four", ""]);
+    }
+}

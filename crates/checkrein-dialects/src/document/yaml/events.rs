@@ -1,0 +1,240 @@
+//! From YAML text to a flat list of items.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Tag};
+
+use super::super::error::{DocumentProblem, Fault};
+use super::super::node::{Span, Value};
+use super::super::{MAX_DEPTH, too_deep, without_mark};
+use super::scalar::resolve;
+
+/// A piece of a document, in the order of the text. What comes between a sequence or mapping and its end is in it.
+pub(super) struct Item<'a> {
+    pub span: Span,
+    pub kind: Kind<'a>,
+}
+
+pub(super) enum Kind<'a> {
+    Scalar {
+        text: Cow<'a, str>,
+        /// Whether it is a string whatever it looks like.
+        quoted: bool,
+        /// What it is if not a string. Found out once, however often the scalar is copied.
+        typed: Option<Value<'a>>,
+    },
+    Sequence,
+    Mapping,
+    End,
+    /// Stands for the item at this index, which is complete at that point.
+    Alias(usize),
+}
+
+pub(super) fn read<'a>(text: &'a str, problems: &mut Vec<DocumentProblem>) -> Result<Vec<Item<'a>>, Fault> {
+    let (rest, skipped) = without_mark(text);
+    // The limits of the parser come into play where it looks ahead of its events.
+    let mut options = granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
+    options.set_emit_comments(false);
+    let mut reader = Reader {
+        text,
+        skipped,
+        items: Vec::new(),
+        open: Vec::new(),
+        anchors: HashMap::new(),
+        last_end: skipped,
+        problems,
+    };
+    let mut documents = 0;
+    for event in Parser::new_from_str_with_options(rest, options) {
+        let (event, span) = event.map_err(|error| reader.fault(&error))?;
+        if let Event::DocumentStart(..) = event {
+            documents += 1;
+            if documents > 1 {
+                return Err(Fault::new(reader.span(&span), "a second document, where only one is read"));
+            }
+        }
+        reader.event(event, &span)?;
+    }
+    Ok(reader.items)
+}
+
+/// Where the item of an anchor is.
+#[derive(Clone, Copy)]
+enum Anchor {
+    /// It has not ended yet.
+    Open,
+    Complete(usize),
+}
+
+struct Reader<'a, 'p> {
+    text: &'a str,
+    /// The bytes of a byte order mark.
+    skipped: usize,
+    items: Vec<Item<'a>>,
+    /// The sequences and mappings that have not ended yet: item and anchor.
+    open: Vec<(usize, usize)>,
+    anchors: HashMap<usize, Anchor>,
+    /// Where the last thing that can be seen ends. Blocks end there; the parser sees their end only further on.
+    last_end: usize,
+    problems: &'p mut Vec<DocumentProblem>,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn event(&mut self, event: Event<'a>, span: &granit_parser::Span) -> Result<(), Fault> {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, anchor, tag.as_deref(), span)?,
+            Event::SequenceStart(_, anchor, tag) => self.enter(Kind::Sequence, anchor, tag.as_deref(), span)?,
+            Event::MappingStart(_, anchor, tag) => self.enter(Kind::Mapping, anchor, tag.as_deref(), span)?,
+            Event::SequenceEnd | Event::MappingEnd => self.leave(span),
+            Event::Alias(anchor) => {
+                let span = self.span(span);
+                match self.anchors.get(&anchor) {
+                    Some(Anchor::Complete(item)) => self.push(span, Kind::Alias(*item)),
+                    Some(Anchor::Open) => {
+                        let message = format!("`{}` stands inside of what it stands for", span.of(self.text));
+                        return Err(Fault::new(span, message));
+                    }
+                    None => return Err(Fault::new(span, format!("no anchor for `{}`", span.of(self.text)))),
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn scalar(
+        &mut self,
+        text: Cow<'a, str>,
+        style: ScalarStyle,
+        anchor: usize,
+        tag: Option<&Tag>,
+        span: &granit_parser::Span,
+    ) -> Result<(), Fault> {
+        let place = self.span(span);
+        let is_absent = place.start == place.end && tag.is_none();
+        // A value that is not there comes with a text nevertheless.
+        let text = if is_absent { Cow::Borrowed("") } else { text };
+        let typed = resolve(&text);
+        let (quoted, fits) = match tag.and_then(Tag::core_suffix) {
+            // `!` alone says that it is a string.
+            None if tag.is_some_and(|tag| tag.original() == "!") => (true, true),
+            None => {
+                self.unknown_tag(tag, span);
+                (style != ScalarStyle::Plain, true)
+            }
+            Some("str") => (true, true),
+            Some("null") => (false, typed == Some(Value::Null)),
+            Some("bool") => (false, matches!(typed, Some(Value::Bool(_)))),
+            Some("int" | "float") => (false, matches!(typed, Some(Value::Number(_)))),
+            Some(_) => (true, false),
+        };
+        if let (false, Some(tag)) = (fits, tag) {
+            return Err(Fault::new(place, format!("the value does not fit its tag `{}`", tag.original())));
+        }
+        self.complete(anchor, self.items.len());
+        let typed = if quoted { None } else { typed };
+        self.push(place, Kind::Scalar { text, quoted, typed });
+        Ok(())
+    }
+
+    fn enter(
+        &mut self,
+        kind: Kind<'a>,
+        anchor: usize,
+        tag: Option<&Tag>,
+        span: &granit_parser::Span,
+    ) -> Result<(), Fault> {
+        let place = self.span(span);
+        if self.open.len() == MAX_DEPTH {
+            return Err(too_deep(place, MAX_DEPTH));
+        }
+        match tag.map(|tag| (tag, tag.core_suffix())) {
+            None => {}
+            Some((tag, None)) => self.unknown_tag(Some(tag), span),
+            Some((_, Some("seq"))) if matches!(kind, Kind::Sequence) => {}
+            Some((_, Some("map"))) if matches!(kind, Kind::Mapping) => {}
+            Some((tag, Some(_))) => {
+                return Err(Fault::new(place, format!("the value does not fit its tag `{}`", tag.original())));
+            }
+        }
+        if anchor != 0 {
+            self.anchors.insert(anchor, Anchor::Open);
+        }
+        self.open.push((self.items.len(), anchor));
+        self.push(place, kind);
+        Ok(())
+    }
+
+    fn leave(&mut self, span: &granit_parser::Span) {
+        let place = self.span(span);
+        self.push(place, Kind::End);
+        let Some((start, anchor)) = self.open.pop() else { return };
+        self.complete(anchor, start);
+        let end = self.last_end;
+        if let Some(item) = self.items.get_mut(start) {
+            item.span = Span::new(item.span.start as usize, end);
+        }
+    }
+
+    fn complete(&mut self, anchor: usize, item: usize) {
+        if anchor != 0 {
+            self.anchors.insert(anchor, Anchor::Complete(item));
+        }
+    }
+
+    fn push(&mut self, span: Span, kind: Kind<'a>) {
+        if span.end > span.start {
+            self.last_end = self.last_end.max(span.end as usize);
+        }
+        self.items.push(Item { span, kind });
+    }
+
+    fn unknown_tag(&mut self, tag: Option<&Tag>, span: &granit_parser::Span) {
+        if let Some(tag) = tag {
+            let span = self.span(&span.tag_span().unwrap_or(*span));
+            self.problems.push(DocumentProblem::UnknownTag { tag: tag.original(), span });
+        }
+    }
+
+    /// Without the white space that the parser counts to block scalars.
+    fn span(&self, span: &granit_parser::Span) -> Span {
+        let (start, end) = (self.offset(&span.start), self.offset(&span.end));
+        let text = self.text.get(start..end).unwrap_or_default();
+        Span::new(start, start + text.trim_end_matches([' ', '\t', '\n', '\r']).len())
+    }
+
+    fn offset(&self, marker: &Marker) -> usize {
+        // Markers of strings have bytes; the count of characters is there for all others.
+        let rest = self.text.get(self.skipped..).unwrap_or_default();
+        let counted = || rest.char_indices().nth(marker.index()).map_or(rest.len(), |(at, _)| at);
+        self.skipped + marker.byte_offset().unwrap_or_else(counted).min(rest.len())
+    }
+
+    /// The parser's words, but where it says what it was doing rather than what is wrong.
+    fn fault(&self, error: &ScanError) -> Fault {
+        let at = self.offset(error.marker());
+        let span = Span::new(at, at);
+        let message = match error.kind() {
+            ErrorKind::RecursionLimitExceeded => return too_deep(span, MAX_DEPTH),
+            ErrorKind::TabInIndentation | ErrorKind::TabInBlockIndentation | ErrorKind::TabInPlainScalar => {
+                return Fault::new(self.tab_near(at), "a tab in the indentation, where YAML wants spaces");
+            }
+            ErrorKind::UnknownAnchor => "an alias without an anchor before it",
+            ErrorKind::ExpectedBlockMappingKey => "expected a key, indented as the keys before it",
+            ErrorKind::ExpectedBlockSequenceEntry => "expected `-`, indented as the items before it",
+            ErrorKind::MappingValueNotAllowed => "a `:` where no key can end; check the indentation, or quote the text",
+            kind => return Fault::new(span, kind.to_string()),
+        };
+        Fault::new(span, message)
+    }
+
+    /// The first tab of the line, or the next one: the parser tells what comes after it, or the scalar before it.
+    fn tab_near(&self, at: usize) -> Span {
+        let start = self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        match self.text.get(start..).and_then(|rest| rest.find('\t')) {
+            Some(tab) => Span::new(start + tab, start + tab + 1),
+            None => Span::new(at, at),
+        }
+    }
+}
