@@ -1,5 +1,7 @@
 //! Patterns that events' subjects are compared with, in the grammars that agents use.
 
+mod translate;
+
 use std::fmt;
 
 use std::sync::{Arc, OnceLock};

@@ -2,18 +2,17 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "amazon-q",
-    events: &[
-        EventName { name: "agentSpawn", kind: EventKind::SessionStart },
-        EventName { name: "userPromptSubmit", kind: EventKind::PromptSubmit },
-        EventName { name: "preToolUse", kind: EventKind::PreToolUse },
-        EventName { name: "postToolUse", kind: EventKind::PostToolUse },
-        EventName { name: "stop", kind: EventKind::Stop },
-        EventName { name: "fileCreated", kind: EventKind::FileCreated },
-        EventName { name: "fileEdited", kind: EventKind::FileSaved },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("amazon-q", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("agentSpawn", EventKind::SessionStart),
+    EventRow::new("userPromptSubmit", EventKind::PromptSubmit),
+    EventRow::new("preToolUse", EventKind::PreToolUse),
+    EventRow::new("postToolUse", EventKind::PostToolUse),
+    EventRow::new("stop", EventKind::Stop),
+    EventRow::new("fileCreated", EventKind::FileCreated),
+    EventRow::new("fileEdited", EventKind::FileSaved),
+];

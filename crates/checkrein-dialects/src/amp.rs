@@ -2,16 +2,15 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "amp",
-    events: &[
-        EventName { name: "session.start", kind: EventKind::SessionStart },
-        EventName { name: "agent.start", kind: EventKind::PromptSubmit },
-        EventName { name: "tool.call", kind: EventKind::PreToolUse },
-        EventName { name: "tool.result", kind: EventKind::PostToolUse },
-        EventName { name: "agent.end", kind: EventKind::Stop },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("amp", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("session.start", EventKind::SessionStart),
+    EventRow::new("agent.start", EventKind::PromptSubmit),
+    EventRow::new("tool.call", EventKind::PreToolUse),
+    EventRow::new("tool.result", EventKind::PostToolUse),
+    EventRow::new("agent.end", EventKind::Stop),
+];

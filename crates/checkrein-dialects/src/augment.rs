@@ -2,18 +2,17 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "augment",
-    events: &[
-        EventName { name: "SessionStart", kind: EventKind::SessionStart },
-        EventName { name: "SessionEnd", kind: EventKind::SessionEnd },
-        EventName { name: "PromptSubmit", kind: EventKind::PromptSubmit },
-        EventName { name: "PreToolUse", kind: EventKind::PreToolUse },
-        EventName { name: "PostToolUse", kind: EventKind::PostToolUse },
-        EventName { name: "Notification", kind: EventKind::Notification },
-        EventName { name: "Stop", kind: EventKind::Stop },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("augment", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("SessionStart", EventKind::SessionStart),
+    EventRow::new("SessionEnd", EventKind::SessionEnd),
+    EventRow::new("PromptSubmit", EventKind::PromptSubmit),
+    EventRow::new("PreToolUse", EventKind::PreToolUse),
+    EventRow::new("PostToolUse", EventKind::PostToolUse),
+    EventRow::new("Notification", EventKind::Notification),
+    EventRow::new("Stop", EventKind::Stop),
+];

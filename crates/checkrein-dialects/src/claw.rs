@@ -2,22 +2,21 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "claw",
-    events: &[
-        EventName { name: "PreToolUse", kind: EventKind::PreToolUse },
-        EventName { name: "PostToolUse", kind: EventKind::PostToolUse },
-        EventName { name: "PostToolUseFailure", kind: EventKind::PostToolFailure },
-        EventName { name: "UserPromptSubmit", kind: EventKind::PromptSubmit },
-        EventName { name: "PreCompact", kind: EventKind::PreCompact },
-        EventName { name: "PostCompact", kind: EventKind::PostCompact },
-        EventName { name: "Stop", kind: EventKind::Stop },
-        EventName { name: "PrePluginInstall", kind: EventKind::PrePluginInstall },
-        EventName { name: "PostPluginInstall", kind: EventKind::PostPluginInstall },
-        EventName { name: "PrePluginUninstall", kind: EventKind::PrePluginUninstall },
-        EventName { name: "PostPluginUninstall", kind: EventKind::PostPluginUninstall },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("claw", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("PreToolUse", EventKind::PreToolUse),
+    EventRow::new("PostToolUse", EventKind::PostToolUse),
+    EventRow::new("PostToolUseFailure", EventKind::PostToolFailure),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit),
+    EventRow::new("PreCompact", EventKind::PreCompact),
+    EventRow::new("PostCompact", EventKind::PostCompact),
+    EventRow::new("Stop", EventKind::Stop),
+    EventRow::new("PrePluginInstall", EventKind::PrePluginInstall),
+    EventRow::new("PostPluginInstall", EventKind::PostPluginInstall),
+    EventRow::new("PrePluginUninstall", EventKind::PrePluginUninstall),
+    EventRow::new("PostPluginUninstall", EventKind::PostPluginUninstall),
+];

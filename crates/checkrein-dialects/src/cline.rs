@@ -2,32 +2,31 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "cline",
-    events: &[
-        EventName { name: "TaskStart", kind: EventKind::SessionStart },
-        EventName { name: "TaskResume", kind: EventKind::SessionResume },
-        EventName { name: "TaskCancel", kind: EventKind::TurnCancelled },
-        EventName { name: "TaskComplete", kind: EventKind::Stop },
-        EventName { name: "TaskError", kind: EventKind::Error },
-        EventName { name: "SessionShutdown", kind: EventKind::SessionEnd },
-        EventName { name: "UserPromptSubmit", kind: EventKind::PromptSubmit },
-        EventName { name: "PreToolUse", kind: EventKind::PreToolUse },
-        EventName { name: "PostToolUse", kind: EventKind::PostToolUse },
-        EventName { name: "PreCompact", kind: EventKind::PreCompact },
-        EventName { name: "Notification", kind: EventKind::Notification },
-        EventName { name: "agent_start", kind: EventKind::SessionStart },
-        EventName { name: "agent_resume", kind: EventKind::SessionResume },
-        EventName { name: "agent_abort", kind: EventKind::TurnCancelled },
-        EventName { name: "agent_end", kind: EventKind::Stop },
-        EventName { name: "agent_error", kind: EventKind::Error },
-        EventName { name: "session_shutdown", kind: EventKind::SessionEnd },
-        EventName { name: "prompt_submit", kind: EventKind::PromptSubmit },
-        EventName { name: "tool_call", kind: EventKind::PreToolUse },
-        EventName { name: "tool_result", kind: EventKind::PostToolUse },
-        EventName { name: "beforeModel", kind: EventKind::BeforeModel },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("cline", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("TaskStart", EventKind::SessionStart),
+    EventRow::new("TaskResume", EventKind::SessionResume),
+    EventRow::new("TaskCancel", EventKind::TurnCancelled),
+    EventRow::new("TaskComplete", EventKind::Stop),
+    EventRow::new("TaskError", EventKind::Error),
+    EventRow::new("SessionShutdown", EventKind::SessionEnd),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit),
+    EventRow::new("PreToolUse", EventKind::PreToolUse),
+    EventRow::new("PostToolUse", EventKind::PostToolUse),
+    EventRow::new("PreCompact", EventKind::PreCompact),
+    EventRow::new("Notification", EventKind::Notification),
+    EventRow::new("agent_start", EventKind::SessionStart),
+    EventRow::new("agent_resume", EventKind::SessionResume),
+    EventRow::new("agent_abort", EventKind::TurnCancelled),
+    EventRow::new("agent_end", EventKind::Stop),
+    EventRow::new("agent_error", EventKind::Error),
+    EventRow::new("session_shutdown", EventKind::SessionEnd),
+    EventRow::new("prompt_submit", EventKind::PromptSubmit),
+    EventRow::new("tool_call", EventKind::PreToolUse),
+    EventRow::new("tool_result", EventKind::PostToolUse),
+    EventRow::new("beforeModel", EventKind::BeforeModel),
+];

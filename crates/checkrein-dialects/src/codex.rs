@@ -2,23 +2,22 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "codex",
-    events: &[
-        EventName { name: "PreToolUse", kind: EventKind::PreToolUse },
-        EventName { name: "PermissionRequest", kind: EventKind::PermissionRequest },
-        EventName { name: "PostToolUse", kind: EventKind::PostToolUse },
-        EventName { name: "PreCompact", kind: EventKind::PreCompact },
-        EventName { name: "PostCompact", kind: EventKind::PostCompact },
-        EventName { name: "SessionStart", kind: EventKind::SessionStart },
-        EventName { name: "SessionEnd", kind: EventKind::SessionEnd },
-        EventName { name: "UserPromptSubmit", kind: EventKind::PromptSubmit },
-        EventName { name: "SubagentStart", kind: EventKind::SubagentStart },
-        EventName { name: "SubagentStop", kind: EventKind::SubagentStop },
-        EventName { name: "Stop", kind: EventKind::Stop },
-        EventName { name: "Interrupt", kind: EventKind::TurnCancelled },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("codex", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("PreToolUse", EventKind::PreToolUse),
+    EventRow::new("PermissionRequest", EventKind::PermissionRequest),
+    EventRow::new("PostToolUse", EventKind::PostToolUse),
+    EventRow::new("PreCompact", EventKind::PreCompact),
+    EventRow::new("PostCompact", EventKind::PostCompact),
+    EventRow::new("SessionStart", EventKind::SessionStart),
+    EventRow::new("SessionEnd", EventKind::SessionEnd),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit),
+    EventRow::new("SubagentStart", EventKind::SubagentStart),
+    EventRow::new("SubagentStop", EventKind::SubagentStop),
+    EventRow::new("Stop", EventKind::Stop),
+    EventRow::new("Interrupt", EventKind::TurnCancelled),
+];

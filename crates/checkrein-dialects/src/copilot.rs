@@ -2,26 +2,25 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "copilot",
-    events: &[
-        EventName { name: "sessionStart", kind: EventKind::SessionStart },
-        EventName { name: "sessionEnd", kind: EventKind::SessionEnd },
-        EventName { name: "userPromptSubmitted", kind: EventKind::PromptSubmit },
-        EventName { name: "userPromptTransformed", kind: EventKind::PromptExpansion },
-        EventName { name: "preToolUse", kind: EventKind::PreToolUse },
-        EventName { name: "permissionRequest", kind: EventKind::PermissionRequest },
-        EventName { name: "postToolUse", kind: EventKind::PostToolUse },
-        EventName { name: "postToolUseFailure", kind: EventKind::PostToolFailure },
-        EventName { name: "preMcpToolCall", kind: EventKind::McpRequest },
-        EventName { name: "notification", kind: EventKind::Notification },
-        EventName { name: "agentStop", kind: EventKind::Stop },
-        EventName { name: "errorOccurred", kind: EventKind::Error },
-        EventName { name: "subagentStart", kind: EventKind::SubagentStart },
-        EventName { name: "subagentStop", kind: EventKind::SubagentStop },
-        EventName { name: "preCompact", kind: EventKind::PreCompact },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("copilot", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("sessionStart", EventKind::SessionStart),
+    EventRow::new("sessionEnd", EventKind::SessionEnd),
+    EventRow::new("userPromptSubmitted", EventKind::PromptSubmit),
+    EventRow::new("userPromptTransformed", EventKind::PromptExpansion),
+    EventRow::new("preToolUse", EventKind::PreToolUse),
+    EventRow::new("permissionRequest", EventKind::PermissionRequest),
+    EventRow::new("postToolUse", EventKind::PostToolUse),
+    EventRow::new("postToolUseFailure", EventKind::PostToolFailure),
+    EventRow::new("preMcpToolCall", EventKind::McpRequest),
+    EventRow::new("notification", EventKind::Notification),
+    EventRow::new("agentStop", EventKind::Stop),
+    EventRow::new("errorOccurred", EventKind::Error),
+    EventRow::new("subagentStart", EventKind::SubagentStart),
+    EventRow::new("subagentStop", EventKind::SubagentStop),
+    EventRow::new("preCompact", EventKind::PreCompact),
+];

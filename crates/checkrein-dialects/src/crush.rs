@@ -2,8 +2,9 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect =
-    Dialect { name: "crush", events: &[EventName { name: "PreToolUse", kind: EventKind::PreToolUse }] };
+pub static DIALECT: Dialect = Dialect::of_names("crush", EVENTS);
+
+const EVENTS: &[EventRow] = &[EventRow::new("PreToolUse", EventKind::PreToolUse)];

@@ -2,32 +2,31 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "cursor",
-    events: &[
-        EventName { name: "sessionStart", kind: EventKind::SessionStart },
-        EventName { name: "sessionEnd", kind: EventKind::SessionEnd },
-        EventName { name: "workspaceOpen", kind: EventKind::WorkspaceOpen },
-        EventName { name: "beforeSubmitPrompt", kind: EventKind::PromptSubmit },
-        EventName { name: "preToolUse", kind: EventKind::PreToolUse },
-        EventName { name: "postToolUse", kind: EventKind::PostToolUse },
-        EventName { name: "postToolUseFailure", kind: EventKind::PostToolFailure },
-        EventName { name: "beforeShellExecution", kind: EventKind::PreShell },
-        EventName { name: "afterShellExecution", kind: EventKind::PostShell },
-        EventName { name: "beforeMCPExecution", kind: EventKind::PreMcp },
-        EventName { name: "afterMCPExecution", kind: EventKind::PostMcp },
-        EventName { name: "beforeReadFile", kind: EventKind::PreFileRead },
-        EventName { name: "afterFileEdit", kind: EventKind::PostFileWrite },
-        EventName { name: "stop", kind: EventKind::Stop },
-        EventName { name: "subagentStart", kind: EventKind::SubagentStart },
-        EventName { name: "subagentStop", kind: EventKind::SubagentStop },
-        EventName { name: "preCompact", kind: EventKind::PreCompact },
-        EventName { name: "afterAgentResponse", kind: EventKind::AgentResponse },
-        EventName { name: "afterAgentThought", kind: EventKind::AgentThought },
-        EventName { name: "beforeTabFileRead", kind: EventKind::PreTabRead },
-        EventName { name: "afterTabFileEdit", kind: EventKind::PostTabEdit },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("cursor", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("sessionStart", EventKind::SessionStart),
+    EventRow::new("sessionEnd", EventKind::SessionEnd),
+    EventRow::new("workspaceOpen", EventKind::WorkspaceOpen),
+    EventRow::new("beforeSubmitPrompt", EventKind::PromptSubmit),
+    EventRow::new("preToolUse", EventKind::PreToolUse),
+    EventRow::new("postToolUse", EventKind::PostToolUse),
+    EventRow::new("postToolUseFailure", EventKind::PostToolFailure),
+    EventRow::new("beforeShellExecution", EventKind::PreShell),
+    EventRow::new("afterShellExecution", EventKind::PostShell),
+    EventRow::new("beforeMCPExecution", EventKind::PreMcp),
+    EventRow::new("afterMCPExecution", EventKind::PostMcp),
+    EventRow::new("beforeReadFile", EventKind::PreFileRead),
+    EventRow::new("afterFileEdit", EventKind::PostFileWrite),
+    EventRow::new("stop", EventKind::Stop),
+    EventRow::new("subagentStart", EventKind::SubagentStart),
+    EventRow::new("subagentStop", EventKind::SubagentStop),
+    EventRow::new("preCompact", EventKind::PreCompact),
+    EventRow::new("afterAgentResponse", EventKind::AgentResponse),
+    EventRow::new("afterAgentThought", EventKind::AgentThought),
+    EventRow::new("beforeTabFileRead", EventKind::PreTabRead),
+    EventRow::new("afterTabFileEdit", EventKind::PostTabEdit),
+];

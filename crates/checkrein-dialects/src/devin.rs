@@ -2,19 +2,18 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "devin",
-    events: &[
-        EventName { name: "SessionStart", kind: EventKind::SessionStart },
-        EventName { name: "SessionEnd", kind: EventKind::SessionEnd },
-        EventName { name: "UserPromptSubmit", kind: EventKind::PromptSubmit },
-        EventName { name: "PreToolUse", kind: EventKind::PreToolUse },
-        EventName { name: "PostToolUse", kind: EventKind::PostToolUse },
-        EventName { name: "PermissionRequest", kind: EventKind::PermissionRequest },
-        EventName { name: "Stop", kind: EventKind::Stop },
-        EventName { name: "PostCompaction", kind: EventKind::PostCompact },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("devin", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("SessionStart", EventKind::SessionStart),
+    EventRow::new("SessionEnd", EventKind::SessionEnd),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit),
+    EventRow::new("PreToolUse", EventKind::PreToolUse),
+    EventRow::new("PostToolUse", EventKind::PostToolUse),
+    EventRow::new("PermissionRequest", EventKind::PermissionRequest),
+    EventRow::new("Stop", EventKind::Stop),
+    EventRow::new("PostCompaction", EventKind::PostCompact),
+];

@@ -2,20 +2,19 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "factory",
-    events: &[
-        EventName { name: "SessionStart", kind: EventKind::SessionStart },
-        EventName { name: "SessionEnd", kind: EventKind::SessionEnd },
-        EventName { name: "UserPromptSubmit", kind: EventKind::PromptSubmit },
-        EventName { name: "PreToolUse", kind: EventKind::PreToolUse },
-        EventName { name: "PostToolUse", kind: EventKind::PostToolUse },
-        EventName { name: "Notification", kind: EventKind::Notification },
-        EventName { name: "Stop", kind: EventKind::Stop },
-        EventName { name: "SubagentStop", kind: EventKind::SubagentStop },
-        EventName { name: "PreCompact", kind: EventKind::PreCompact },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("factory", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("SessionStart", EventKind::SessionStart),
+    EventRow::new("SessionEnd", EventKind::SessionEnd),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit),
+    EventRow::new("PreToolUse", EventKind::PreToolUse),
+    EventRow::new("PostToolUse", EventKind::PostToolUse),
+    EventRow::new("Notification", EventKind::Notification),
+    EventRow::new("Stop", EventKind::Stop),
+    EventRow::new("SubagentStop", EventKind::SubagentStop),
+    EventRow::new("PreCompact", EventKind::PreCompact),
+];

@@ -2,22 +2,21 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "gemini",
-    events: &[
-        EventName { name: "BeforeTool", kind: EventKind::PreToolUse },
-        EventName { name: "AfterTool", kind: EventKind::PostToolUse },
-        EventName { name: "BeforeAgent", kind: EventKind::PromptSubmit },
-        EventName { name: "AfterAgent", kind: EventKind::Stop },
-        EventName { name: "Notification", kind: EventKind::Notification },
-        EventName { name: "SessionStart", kind: EventKind::SessionStart },
-        EventName { name: "SessionEnd", kind: EventKind::SessionEnd },
-        EventName { name: "PreCompress", kind: EventKind::PreCompact },
-        EventName { name: "BeforeModel", kind: EventKind::BeforeModel },
-        EventName { name: "AfterModel", kind: EventKind::AfterModel },
-        EventName { name: "BeforeToolSelection", kind: EventKind::ToolSelection },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("gemini", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("BeforeTool", EventKind::PreToolUse),
+    EventRow::new("AfterTool", EventKind::PostToolUse),
+    EventRow::new("BeforeAgent", EventKind::PromptSubmit),
+    EventRow::new("AfterAgent", EventKind::Stop),
+    EventRow::new("Notification", EventKind::Notification),
+    EventRow::new("SessionStart", EventKind::SessionStart),
+    EventRow::new("SessionEnd", EventKind::SessionEnd),
+    EventRow::new("PreCompress", EventKind::PreCompact),
+    EventRow::new("BeforeModel", EventKind::BeforeModel),
+    EventRow::new("AfterModel", EventKind::AfterModel),
+    EventRow::new("BeforeToolSelection", EventKind::ToolSelection),
+];

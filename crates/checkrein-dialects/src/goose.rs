@@ -2,22 +2,21 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "goose",
-    events: &[
-        EventName { name: "SessionStart", kind: EventKind::SessionStart },
-        EventName { name: "SessionEnd", kind: EventKind::SessionEnd },
-        EventName { name: "UserPromptSubmit", kind: EventKind::PromptSubmit },
-        EventName { name: "PreToolUse", kind: EventKind::PreToolUse },
-        EventName { name: "PostToolUse", kind: EventKind::PostToolUse },
-        EventName { name: "PostToolUseFailure", kind: EventKind::PostToolFailure },
-        EventName { name: "BeforeShellExecution", kind: EventKind::PreShell },
-        EventName { name: "AfterShellExecution", kind: EventKind::PostShell },
-        EventName { name: "BeforeReadFile", kind: EventKind::PreFileRead },
-        EventName { name: "AfterFileEdit", kind: EventKind::PostFileWrite },
-        EventName { name: "Stop", kind: EventKind::Stop },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("goose", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("SessionStart", EventKind::SessionStart),
+    EventRow::new("SessionEnd", EventKind::SessionEnd),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit),
+    EventRow::new("PreToolUse", EventKind::PreToolUse),
+    EventRow::new("PostToolUse", EventKind::PostToolUse),
+    EventRow::new("PostToolUseFailure", EventKind::PostToolFailure),
+    EventRow::new("BeforeShellExecution", EventKind::PreShell),
+    EventRow::new("AfterShellExecution", EventKind::PostShell),
+    EventRow::new("BeforeReadFile", EventKind::PreFileRead),
+    EventRow::new("AfterFileEdit", EventKind::PostFileWrite),
+    EventRow::new("Stop", EventKind::Stop),
+];

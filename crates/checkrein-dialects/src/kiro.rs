@@ -2,22 +2,21 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "kiro",
-    events: &[
-        EventName { name: "SessionStart", kind: EventKind::SessionStart },
-        EventName { name: "UserPromptSubmit", kind: EventKind::PromptSubmit },
-        EventName { name: "PreToolUse", kind: EventKind::PreToolUse },
-        EventName { name: "PostToolUse", kind: EventKind::PostToolUse },
-        EventName { name: "Stop", kind: EventKind::Stop },
-        EventName { name: "PostFileCreate", kind: EventKind::FileCreated },
-        EventName { name: "PostFileSave", kind: EventKind::FileSaved },
-        EventName { name: "PostFileDelete", kind: EventKind::FileDeleted },
-        EventName { name: "PreTaskExec", kind: EventKind::PreSpecTask },
-        EventName { name: "PostTaskExec", kind: EventKind::PostSpecTask },
-        EventName { name: "Manual", kind: EventKind::Manual },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("kiro", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("SessionStart", EventKind::SessionStart),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit),
+    EventRow::new("PreToolUse", EventKind::PreToolUse),
+    EventRow::new("PostToolUse", EventKind::PostToolUse),
+    EventRow::new("Stop", EventKind::Stop),
+    EventRow::new("PostFileCreate", EventKind::FileCreated),
+    EventRow::new("PostFileSave", EventKind::FileSaved),
+    EventRow::new("PostFileDelete", EventKind::FileDeleted),
+    EventRow::new("PreTaskExec", EventKind::PreSpecTask),
+    EventRow::new("PostTaskExec", EventKind::PostSpecTask),
+    EventRow::new("Manual", EventKind::Manual),
+];

@@ -24,10 +24,12 @@ use checkrein_core::{EventKind, closest};
 pub mod amazon_q;
 pub mod amp;
 pub mod augment;
+mod base;
 pub mod claude;
 pub mod claw;
 pub mod cline;
 pub mod codex;
+pub mod config;
 pub mod copilot;
 pub mod copilot_pascal;
 pub mod crush;
@@ -43,35 +45,27 @@ pub mod kiro;
 pub mod letta;
 pub mod native;
 pub mod opencode;
+pub mod payload;
 pub mod qwen;
+pub mod reply;
+mod say;
 mod spec;
+mod table;
 pub mod ub;
 pub mod vscode;
 pub mod windsurf;
 
-pub use spec::{BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec};
-
-/// The hook language of one agent.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Dialect {
-    /// What it is called: `claude`, or `copilot@pascal` for one of several forms.
-    pub name: &'static str,
-    /// Its events, in its own order.
-    pub events: &'static [EventName],
-}
-
-/// What a dialect calls an event. Several names may stand for one kind.
-#[derive(Debug)]
-pub struct EventName {
-    /// The dialect's name.
-    pub name: &'static str,
-    /// The kind that it stands for.
-    pub kind: EventKind,
-}
+pub use say::Answer;
+pub use spec::{
+    BadRule, BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule,
+};
+pub use table::{
+    Cwd, Data, Dialect, Environment, EventRow, HttpTable, Plain, ProcessTable, Shell, TimeTable, VariableRow,
+};
 
 /// All dialects. The five that checkrein was made for come first.
 pub static ALL: &[&Dialect] = &[
+    &native::DIALECT,
     &claw::DIALECT,
     &docker_agent::DIALECT,
     &evva::DIALECT,

@@ -2,31 +2,30 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "opencode",
-    events: &[
-        EventName { name: "session.created", kind: EventKind::SessionStart },
-        EventName { name: "session.deleted", kind: EventKind::SessionEnd },
-        EventName { name: "chat.message", kind: EventKind::PromptSubmit },
-        EventName { name: "command.execute.before", kind: EventKind::PromptExpansion },
-        EventName { name: "chat.params", kind: EventKind::BeforeModel },
-        EventName { name: "chat.headers", kind: EventKind::BeforeModel },
-        EventName { name: "experimental.chat.messages.transform", kind: EventKind::BeforeModel },
-        EventName { name: "experimental.chat.system.transform", kind: EventKind::BeforeModel },
-        EventName { name: "tool.execute.before", kind: EventKind::PreToolUse },
-        EventName { name: "tool.execute.after", kind: EventKind::PostToolUse },
-        EventName { name: "shell.env", kind: EventKind::ShellEnvironment },
-        EventName { name: "file.edited", kind: EventKind::PostFileWrite },
-        EventName { name: "file.watcher.updated", kind: EventKind::FileChanged },
-        EventName { name: "permission.ask", kind: EventKind::PermissionRequest },
-        EventName { name: "permission.asked", kind: EventKind::PermissionRequest },
-        EventName { name: "tui.toast.show", kind: EventKind::Notification },
-        EventName { name: "session.idle", kind: EventKind::Stop },
-        EventName { name: "session.error", kind: EventKind::Error },
-        EventName { name: "experimental.session.compacting", kind: EventKind::PreCompact },
-        EventName { name: "session.compacted", kind: EventKind::PostCompact },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("opencode", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("session.created", EventKind::SessionStart),
+    EventRow::new("session.deleted", EventKind::SessionEnd),
+    EventRow::new("chat.message", EventKind::PromptSubmit),
+    EventRow::new("command.execute.before", EventKind::PromptExpansion),
+    EventRow::new("chat.params", EventKind::BeforeModel),
+    EventRow::new("chat.headers", EventKind::BeforeModel),
+    EventRow::new("experimental.chat.messages.transform", EventKind::BeforeModel),
+    EventRow::new("experimental.chat.system.transform", EventKind::BeforeModel),
+    EventRow::new("tool.execute.before", EventKind::PreToolUse),
+    EventRow::new("tool.execute.after", EventKind::PostToolUse),
+    EventRow::new("shell.env", EventKind::ShellEnvironment),
+    EventRow::new("file.edited", EventKind::PostFileWrite),
+    EventRow::new("file.watcher.updated", EventKind::FileChanged),
+    EventRow::new("permission.ask", EventKind::PermissionRequest),
+    EventRow::new("permission.asked", EventKind::PermissionRequest),
+    EventRow::new("tui.toast.show", EventKind::Notification),
+    EventRow::new("session.idle", EventKind::Stop),
+    EventRow::new("session.error", EventKind::Error),
+    EventRow::new("experimental.session.compacting", EventKind::PreCompact),
+    EventRow::new("session.compacted", EventKind::PostCompact),
+];

@@ -2,34 +2,33 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "qwen",
-    events: &[
-        EventName { name: "PreToolUse", kind: EventKind::PreToolUse },
-        EventName { name: "PostToolUse", kind: EventKind::PostToolUse },
-        EventName { name: "PostToolUseFailure", kind: EventKind::PostToolFailure },
-        EventName { name: "PostToolBatch", kind: EventKind::PostToolBatch },
-        EventName { name: "PermissionRequest", kind: EventKind::PermissionRequest },
-        EventName { name: "PermissionDenied", kind: EventKind::PermissionDenied },
-        EventName { name: "UserPromptSubmit", kind: EventKind::PromptSubmit },
-        EventName { name: "UserPromptExpansion", kind: EventKind::PromptExpansion },
-        EventName { name: "SessionStart", kind: EventKind::SessionStart },
-        EventName { name: "SessionEnd", kind: EventKind::SessionEnd },
-        EventName { name: "SessionDelete", kind: EventKind::SessionDelete },
-        EventName { name: "SubagentStart", kind: EventKind::SubagentStart },
-        EventName { name: "SubagentStop", kind: EventKind::SubagentStop },
-        EventName { name: "PreCompact", kind: EventKind::PreCompact },
-        EventName { name: "PostCompact", kind: EventKind::PostCompact },
-        EventName { name: "Notification", kind: EventKind::Notification },
-        EventName { name: "Stop", kind: EventKind::Stop },
-        EventName { name: "StopFailure", kind: EventKind::StopFailure },
-        EventName { name: "TodoCreated", kind: EventKind::TodoCreated },
-        EventName { name: "TodoCompleted", kind: EventKind::TodoCompleted },
-        EventName { name: "InstructionsLoaded", kind: EventKind::InstructionsLoaded },
-        EventName { name: "MessageDisplay", kind: EventKind::MessageDisplay },
-        EventName { name: "QueryEnd", kind: EventKind::UserTurnEnd },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("qwen", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("PreToolUse", EventKind::PreToolUse),
+    EventRow::new("PostToolUse", EventKind::PostToolUse),
+    EventRow::new("PostToolUseFailure", EventKind::PostToolFailure),
+    EventRow::new("PostToolBatch", EventKind::PostToolBatch),
+    EventRow::new("PermissionRequest", EventKind::PermissionRequest),
+    EventRow::new("PermissionDenied", EventKind::PermissionDenied),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit),
+    EventRow::new("UserPromptExpansion", EventKind::PromptExpansion),
+    EventRow::new("SessionStart", EventKind::SessionStart),
+    EventRow::new("SessionEnd", EventKind::SessionEnd),
+    EventRow::new("SessionDelete", EventKind::SessionDelete),
+    EventRow::new("SubagentStart", EventKind::SubagentStart),
+    EventRow::new("SubagentStop", EventKind::SubagentStop),
+    EventRow::new("PreCompact", EventKind::PreCompact),
+    EventRow::new("PostCompact", EventKind::PostCompact),
+    EventRow::new("Notification", EventKind::Notification),
+    EventRow::new("Stop", EventKind::Stop),
+    EventRow::new("StopFailure", EventKind::StopFailure),
+    EventRow::new("TodoCreated", EventKind::TodoCreated),
+    EventRow::new("TodoCompleted", EventKind::TodoCompleted),
+    EventRow::new("InstructionsLoaded", EventKind::InstructionsLoaded),
+    EventRow::new("MessageDisplay", EventKind::MessageDisplay),
+    EventRow::new("QueryEnd", EventKind::UserTurnEnd),
+];

@@ -1,6 +1,7 @@
 //! What a hook is, as it is configured: when it runs, what does its work, and under which limits.
 
 mod http;
+mod rule;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,6 +10,10 @@ use std::time::Duration;
 use checkrein_core::{EventKind, Hook, HookInfo, Matcher, RawJson, Source};
 
 pub use http::HttpSpec;
+pub use rule::{BadRule, PermissionRule};
+
+use crate::native;
+use crate::table::Dialect;
 
 /// One hook as it is configured.
 ///
@@ -36,6 +41,29 @@ pub struct HookSpec {
     pub background: bool,
     /// Whether it runs only once in each session: the first time that it fits and has its say.
     pub once: bool,
+    /// Whose language it speaks: what it is given, how its reply is read, what is done when it fails.
+    pub dialect: &'static Dialect,
+    /// Whether nothing is overlooked in its answers, whatever its dialect usually does.
+    pub strict: bool,
+    /// Whether it wakes the agent if it runs in the background and has something to say.
+    pub rewake: bool,
+    /// The rule that a tool call must fit.
+    pub rule: Option<PermissionRule>,
+    /// Patterns that fields of the tool's input must fit.
+    pub input: Vec<InputPattern>,
+    /// What the user is shown while it runs.
+    pub status: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+}
+
+/// A pattern for a field of a tool's input.
+#[derive(Debug, Clone)]
+pub struct InputPattern {
+    /// The field; dots lead into objects.
+    pub field: String,
+    /// What it must fit.
+    pub matcher: Matcher,
 }
 
 impl HookSpec {
@@ -48,7 +76,80 @@ impl HookSpec {
             timeout: None,
             background: false,
             once: false,
+            dialect: &native::DIALECT,
+            strict: false,
+            rewake: false,
+            rule: None,
+            input: Vec::new(),
+            status: None,
+            description: None,
         }
+    }
+
+    /// Whether it is an HTTP endpoint.
+    pub fn is_http(&self) -> bool {
+        matches!(self.handler, HandlerSpec::Http(_))
+    }
+
+    /// How long it may take at events of this kind.
+    pub fn time_at(&self, kind: &EventKind) -> Duration {
+        let time = self.timeout.unwrap_or_else(|| self.dialect.timeout(kind, self.is_http()));
+        self.dialect.time.cap.map_or(time, |cap| time.min(cap))
+    }
+
+    /// All that is said of it, but for its name, its place, and when it runs: the same text for the same hook.
+    pub fn definition(&self) -> String {
+        let info = &self.hook.info;
+        format!(
+            "{} {:?} {:?} {} {} {} {:?} {:?} {:?} {:?} {:?} {:?}",
+            self.dialect.name,
+            self.handler.identity(),
+            self.timeout,
+            self.background,
+            self.once,
+            self.strict,
+            info.on_failure,
+            info.on_timeout,
+            info.declares_rewrites,
+            self.rule,
+            self.input.iter().map(|input| (&input.field, input.matcher.pattern())).collect::<Vec<_>>(),
+            self.hook.order,
+        )
+    }
+
+    /// Speaks another language.
+    #[must_use]
+    pub fn speaking(mut self, dialect: &'static Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Runs for events of this kind as well.
+    #[must_use]
+    pub fn also_for(mut self, kind: EventKind) -> Self {
+        self.hook.kinds.push(kind);
+        self
+    }
+
+    /// Runs only if this holds.
+    #[must_use]
+    pub fn when(mut self, condition: checkrein_core::Condition) -> Self {
+        self.hook.condition = Some(condition);
+        self
+    }
+
+    /// Runs before those with a higher number, whatever the order in files; 0 if nothing is said.
+    #[must_use]
+    pub fn order(mut self, order: i32) -> Self {
+        self.hook.order = order;
+        self
+    }
+
+    /// Is there, and does not run.
+    #[must_use]
+    pub fn disabled(mut self) -> Self {
+        self.hook.state = checkrein_core::HookState::Disabled;
+        self
     }
 
     /// A hook that runs a shell command.
@@ -168,6 +269,19 @@ impl HandlerSpec {
             Self::Other { kind, .. } => kind,
         }
     }
+
+    /// What tells it from other handlers, secrets included: not for the eyes of people.
+    pub(crate) fn identity(&self) -> String {
+        match self {
+            Self::Command(command) => format!(
+                "{:?} {:?} {:?} {:?} {:?}",
+                command.run, command.cwd, command.env_allow, command.env_all, command.env_set
+            ),
+            Self::Http(http) => format!("{} {} {:?} {:?}", http.method, http.url, http.headers, http.secret),
+            Self::Builtin(builtin) => format!("{builtin:?}"),
+            Self::Other { kind, settings } => format!("{kind} {settings}"),
+        }
+    }
 }
 
 /// A function of the registry, and what it is called with.
@@ -189,14 +303,14 @@ pub struct CommandSpec {
     pub cwd: Option<PathBuf>,
     /// Names of the host's variables that it gets besides the usual ones.
     pub env_allow: Vec<String>,
-    /// Whether it gets all of the host's variables.
-    pub env_all: bool,
+    /// Whether it gets all of the host's variables. `None`: as its dialect says.
+    pub env_all: Option<bool>,
     /// Variables that it gets with these values.
     pub env_set: Vec<(String, String)>,
-    /// How much of each output stream is kept, in bytes.
-    pub output_cap: usize,
-    /// Whether what it leaves behind in the background is left alone rather than ended.
-    pub leave_background: bool,
+    /// How much of each output stream is kept, in bytes. `None`: as its dialect says.
+    pub output_cap: Option<usize>,
+    /// Whether what it leaves behind in the background is left alone rather than ended. `None`: as its dialect says.
+    pub leave_background: Option<bool>,
 }
 
 impl fmt::Debug for CommandSpec {
@@ -227,9 +341,6 @@ pub enum CommandLine {
 }
 
 impl CommandSpec {
-    /// How much of each output stream is kept if nothing else is said.
-    pub const OUTPUT_CAP: usize = 1 << 20;
-
     /// A text for the usual shell.
     pub fn shell(text: impl Into<String>) -> Self {
         Self::new(CommandLine::Shell { text: text.into(), shell: None })
@@ -240,15 +351,57 @@ impl CommandSpec {
         Self::new(CommandLine::Argv(argv.into_iter().map(Into::into).collect()))
     }
 
-    fn new(run: CommandLine) -> Self {
+    pub(crate) fn new(run: CommandLine) -> Self {
         Self {
             run,
             cwd: None,
             env_allow: Vec::new(),
-            env_all: false,
+            env_all: None,
             env_set: Vec::new(),
-            output_cap: Self::OUTPUT_CAP,
-            leave_background: false,
+            output_cap: None,
+            leave_background: None,
+        }
+    }
+
+    /// What is wrong with it, if it could never be started.
+    ///
+    /// # Errors
+    /// In words.
+    pub fn check(&self) -> Result<(), String> {
+        let first = match &self.run {
+            CommandLine::Shell { text, .. } => Some(text),
+            CommandLine::Argv(argv) => argv.first(),
+        };
+        if first.is_none_or(|first| first.trim().is_empty()) {
+            return Err("the command is empty".to_owned());
+        }
+        let names = self.env_allow.iter().chain(self.env_set.iter().map(|(name, _)| name));
+        match names.into_iter().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
+            Some(name) => Err(format!("`{name}` cannot be the name of a variable")),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the text of a command, whatever was said before it.
+    pub(crate) fn put_text(&mut self, command: String) {
+        match &mut self.run {
+            CommandLine::Shell { text, .. } => *text = command,
+            CommandLine::Argv(argv) => argv.insert(0, command),
+        }
+    }
+
+    /// Takes arguments: the command is a program then, whether it was read already or not.
+    pub(crate) fn put_args(&mut self, args: Vec<String>) {
+        let program = match &self.run {
+            CommandLine::Shell { text, .. } if !text.is_empty() => Some(text.clone()),
+            _ => None,
+        };
+        self.run = CommandLine::Argv(program.into_iter().chain(args).collect());
+    }
+
+    pub(crate) fn put_shell(&mut self, words: Vec<String>) {
+        if let CommandLine::Shell { shell, .. } = &mut self.run {
+            *shell = Some(words);
         }
     }
 
@@ -278,7 +431,7 @@ impl CommandSpec {
     /// Passes all variables of the host on, secrets among them.
     #[must_use]
     pub fn allow_all_env(mut self) -> Self {
-        self.env_all = true;
+        self.env_all = Some(true);
         self
     }
 
@@ -292,14 +445,14 @@ impl CommandSpec {
     /// Keeps so much of each output stream.
     #[must_use]
     pub fn output_cap(mut self, bytes: usize) -> Self {
-        self.output_cap = bytes;
+        self.output_cap = Some(bytes);
         self
     }
 
     /// Leaves alone what it starts in the background.
     #[must_use]
     pub fn leave_background(mut self) -> Self {
-        self.leave_background = true;
+        self.leave_background = Some(true);
         self
     }
 }

@@ -2,15 +2,14 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "ub",
-    events: &[
-        EventName { name: "pre_tool_call", kind: EventKind::PreToolUse },
-        EventName { name: "post_tool_call", kind: EventKind::PostToolUse },
-        EventName { name: "pre_user_turn", kind: EventKind::UserTurnStart },
-        EventName { name: "post_user_turn", kind: EventKind::UserTurnEnd },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("ub", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("pre_tool_call", EventKind::PreToolUse),
+    EventRow::new("post_tool_call", EventKind::PostToolUse),
+    EventRow::new("pre_user_turn", EventKind::UserTurnStart),
+    EventRow::new("post_user_turn", EventKind::UserTurnEnd),
+];

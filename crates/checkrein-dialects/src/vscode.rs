@@ -2,19 +2,18 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "vscode",
-    events: &[
-        EventName { name: "SessionStart", kind: EventKind::SessionStart },
-        EventName { name: "UserPromptSubmit", kind: EventKind::PromptSubmit },
-        EventName { name: "PreToolUse", kind: EventKind::PreToolUse },
-        EventName { name: "PostToolUse", kind: EventKind::PostToolUse },
-        EventName { name: "PreCompact", kind: EventKind::PreCompact },
-        EventName { name: "SubagentStart", kind: EventKind::SubagentStart },
-        EventName { name: "SubagentStop", kind: EventKind::SubagentStop },
-        EventName { name: "Stop", kind: EventKind::Stop },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("vscode", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("SessionStart", EventKind::SessionStart),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit),
+    EventRow::new("PreToolUse", EventKind::PreToolUse),
+    EventRow::new("PostToolUse", EventKind::PostToolUse),
+    EventRow::new("PreCompact", EventKind::PreCompact),
+    EventRow::new("SubagentStart", EventKind::SubagentStart),
+    EventRow::new("SubagentStop", EventKind::SubagentStop),
+    EventRow::new("Stop", EventKind::Stop),
+];

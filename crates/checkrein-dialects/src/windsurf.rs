@@ -2,23 +2,22 @@
 
 use checkrein_core::EventKind;
 
-use crate::{Dialect, EventName};
+use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect {
-    name: "windsurf",
-    events: &[
-        EventName { name: "pre_user_prompt", kind: EventKind::PromptSubmit },
-        EventName { name: "pre_run_command", kind: EventKind::PreShell },
-        EventName { name: "post_run_command", kind: EventKind::PostShell },
-        EventName { name: "pre_mcp_tool_use", kind: EventKind::PreMcp },
-        EventName { name: "post_mcp_tool_use", kind: EventKind::PostMcp },
-        EventName { name: "pre_read_code", kind: EventKind::PreFileRead },
-        EventName { name: "post_read_code", kind: EventKind::PostFileRead },
-        EventName { name: "pre_write_code", kind: EventKind::PreFileWrite },
-        EventName { name: "post_write_code", kind: EventKind::PostFileWrite },
-        EventName { name: "post_cascade_response", kind: EventKind::Stop },
-        EventName { name: "post_cascade_response_with_transcript", kind: EventKind::AgentResponse },
-        EventName { name: "post_setup_worktree", kind: EventKind::WorktreeCreated },
-    ],
-};
+pub static DIALECT: Dialect = Dialect::of_names("windsurf", EVENTS);
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("pre_user_prompt", EventKind::PromptSubmit),
+    EventRow::new("pre_run_command", EventKind::PreShell),
+    EventRow::new("post_run_command", EventKind::PostShell),
+    EventRow::new("pre_mcp_tool_use", EventKind::PreMcp),
+    EventRow::new("post_mcp_tool_use", EventKind::PostMcp),
+    EventRow::new("pre_read_code", EventKind::PreFileRead),
+    EventRow::new("post_read_code", EventKind::PostFileRead),
+    EventRow::new("pre_write_code", EventKind::PreFileWrite),
+    EventRow::new("post_write_code", EventKind::PostFileWrite),
+    EventRow::new("post_cascade_response", EventKind::Stop),
+    EventRow::new("post_cascade_response_with_transcript", EventKind::AgentResponse),
+    EventRow::new("post_setup_worktree", EventKind::WorktreeCreated),
+];

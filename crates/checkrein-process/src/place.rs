@@ -34,6 +34,14 @@ impl Place {
         self
     }
 
+    /// The same with these variables besides.
+    #[must_use]
+    pub fn also<K: Into<OsString>, V: Into<OsString>>(mut self, variables: impl IntoIterator<Item = (K, V)>) -> Self {
+        let more = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        self.env = self.env.iter().cloned().chain(more).collect();
+        self
+    }
+
     /// The same with another working directory.
     #[must_use]
     pub fn at(self, cwd: impl Into<PathBuf>) -> Self {

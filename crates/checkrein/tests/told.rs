@@ -43,8 +43,10 @@ async fn what_a_hook_said_before_its_time_was_over_is_kept() {
     assert_eq!((hook.stdout.as_deref(), hook.stderr.as_deref()), (Some("out\n"), Some("err\n")));
 }
 
+type End = (String, Option<FailureKind>);
+
 #[derive(Clone, Default)]
-struct Ends(Arc<Mutex<Vec<(String, Option<FailureKind>)>>>);
+struct Ends(Arc<Mutex<Vec<End>>>);
 
 impl Observer for Ends {
     fn finished(&self, run: &HookRun, record: &HookRecord, _: Duration) {

@@ -85,9 +85,14 @@ mod post {
         let spec = HookSpec::http(call.hook.id.clone(), kind, request.url.clone());
         let spec = if request.allow_private { spec } else { spec.request(HttpSpec::public_only) };
         let handler = factory.build(&spec, call.env)?;
-        let moment = Moment::with_payload(call.event.clone(), vec![JsonPiece::Text(request.body.clone())]);
-        let post =
-            Call { hook: Arc::new(call.hook.clone()), deadline: Instant::now() + DEADLINE, moment: Arc::new(moment) };
+        let moment =
+            Moment::with_payload(call.event.clone(), spec.dialect, vec![JsonPiece::Text(request.body.clone())]);
+        let post = Call {
+            hook: Arc::new(call.hook.clone()),
+            deadline: Instant::now() + DEADLINE,
+            dialect: spec.dialect,
+            moment: Arc::new(moment),
+        };
         let problem = match handler.call(&post).await {
             Ok(Reply::Http(reply)) if reply.status >= 400 => format!("was answered with status {}", reply.status),
             Ok(_) => return Ok(Opinion::none()),

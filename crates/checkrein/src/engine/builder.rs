@@ -6,11 +6,13 @@ use std::sync::atomic::AtomicU64;
 
 use arc_swap::ArcSwap;
 use checkrein_core::{Envelope, Rules};
+use checkrein_dialects::{Dialect, native};
 use tokio::sync::Semaphore;
 
 use super::background::Background;
 use super::blocking::Blocking;
 use super::hooks::LoadedHooks;
+use super::settling::Settling;
 use super::stops::Stops;
 use super::{Engine, EnvelopeFactory, Shared};
 use crate::handler::HandlerEnv;
@@ -25,21 +27,18 @@ const AT_ONCE: usize = 16;
 const BACKGROUND: usize = 8;
 const WAITING: usize = 256;
 
-/// How often a stop may be answered with "go on" before it stands.
-const STOP_CAP: u32 = 8;
-
 /// Settings of an [`Engine`].
 pub struct EngineBuilder {
     hooks: Vec<HookSpec>,
     registry: Registry,
     cwd: Option<PathBuf>,
     vars: Option<Vec<(OsString, OsString)>>,
-    rules: Rules,
+    rules: Settling,
     observers: Vec<Arc<dyn Observer>>,
     envelope: Option<EnvelopeFactory>,
     at_once: usize,
     background: usize,
-    stop_cap: u32,
+    stop_cap: Option<u32>,
 }
 
 impl EngineBuilder {
@@ -49,12 +48,12 @@ impl EngineBuilder {
             registry: Registry::new(),
             cwd: None,
             vars: None,
-            rules: Rules::NATIVE,
+            rules: Settling::As(&native::DIALECT),
             observers: Vec::new(),
             envelope: None,
             at_once: AT_ONCE,
             background: BACKGROUND,
-            stop_cap: STOP_CAP,
+            stop_cap: None,
         }
     }
 
@@ -93,10 +92,17 @@ impl EngineBuilder {
         self
     }
 
-    /// Settles by other rules than checkrein's own.
+    /// Settles by other rules than checkrein's own, the same at all events and for all hooks.
     #[must_use]
     pub fn rules(mut self, rules: Rules) -> Self {
-        self.rules = rules;
+        self.rules = Settling::By(rules);
+        self
+    }
+
+    /// Settles as another agent does. What is done about failures, each hook's own dialect says.
+    #[must_use]
+    pub fn settle_as(mut self, dialect: &'static Dialect) -> Self {
+        self.rules = Settling::As(dialect);
         self
     }
 
@@ -133,7 +139,7 @@ impl EngineBuilder {
     /// Lets a stop be answered with "go on" so often before it stands. 0: as often as hooks like.
     #[must_use]
     pub fn stop_cap(mut self, stop_cap: u32) -> Self {
-        self.stop_cap = stop_cap;
+        self.stop_cap = Some(stop_cap);
         self
     }
 
@@ -152,7 +158,7 @@ impl EngineBuilder {
                 observers: self.observers,
                 running: Semaphore::new(self.at_once.min(Semaphore::MAX_PERMITS)),
                 next_run: AtomicU64::new(1),
-                stops: Stops::new(self.stop_cap),
+                stops: Stops::new(self.stop_cap.unwrap_or(self.rules.stop_cap())),
                 background: Background::new(self.background, WAITING),
                 blocking: Blocking::default(),
             }),

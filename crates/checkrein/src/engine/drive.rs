@@ -17,9 +17,6 @@ use super::run::{self, Done, Turns};
 use super::spread::Spread;
 use crate::handler::Moment;
 
-/// Whose rules settle.
-pub(super) const DIALECT: &str = "native";
-
 type Chosen = (usize, Claim);
 
 pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<&mut Option<Record>>) -> Verdict {
@@ -29,7 +26,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
         let (waited, in_background) = choose(shared, &event);
         let mut driver = Driver {
             shared,
-            settlement: Settlement::new(&shared.rules, &event),
+            settlement: Settlement::new(&shared.rules.at(&event.kind()), &event),
             original: Arc::new(event.clone()),
             moment: None,
             wants_records: record.is_some() || !shared.observers.is_empty(),
@@ -42,7 +39,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
         records.sort_by_key(|(position, _)| *position);
         let told = !shared.observers.is_empty() && !records.is_empty();
         if record.is_some() || told {
-            let kept = Record::new(&event, DIALECT, &verdict, records);
+            let kept = Record::new(&event, shared.rules.name(), &verdict, records);
             for observer in shared.observers.iter().filter(|_| told) {
                 if let Err(panic) = shielded(|| observer.settled(&kept)) {
                     verdict = verdict.with_late_failure(observers(), Failure::new(FailureKind::Panic, panic));
@@ -80,7 +77,7 @@ struct Driver<'a> {
 
 impl Driver<'_> {
     async fn drive(&mut self, hooks: Vec<Chosen>, in_background: Vec<Chosen>) {
-        match self.shared.rules.order {
+        match self.shared.rules.at(&self.original.kind()).order {
             RunOrder::Phased => {
                 let (rewriters, others): (Vec<_>, Vec<_>) =
                     hooks.into_iter().partition(|(_, claim)| claim.hook.spec.hook.info.declares_rewrites);

@@ -33,6 +33,7 @@ mod builder;
 mod drive;
 mod hooks;
 mod run;
+mod settling;
 mod spread;
 mod stops;
 
@@ -42,7 +43,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use checkrein_core::{Envelope, Event, EventKind, Record, Rules, Verdict, shielded};
+use checkrein_core::{Envelope, Event, EventKind, Record, Verdict, shielded};
 use tokio::sync::Semaphore;
 
 use background::Background;
@@ -51,6 +52,7 @@ use blocking::Blocking;
 pub use builder::EngineBuilder;
 use hooks::LoadedHooks;
 pub use hooks::Problem;
+use settling::Settling;
 use stops::Stops;
 
 use crate::handler::HandlerEnv;
@@ -69,7 +71,7 @@ type EnvelopeFactory = Arc<dyn Fn() -> Envelope + Send + Sync>;
 pub(crate) struct Shared {
     hooks: ArcSwap<LoadedHooks>,
     env: HandlerEnv,
-    rules: Rules,
+    rules: Settling,
     observers: Vec<Arc<dyn Observer>>,
     /// How many limited handlers run at once.
     running: Semaphore,
@@ -116,7 +118,7 @@ impl Engine {
         let event = self.in_envelope(event);
         let kind = event.clone();
         let verdict = drive::fire(&self.shared, event, Some(&mut record)).await;
-        let record = record.unwrap_or_else(|| Record::new(&kind, drive::DIALECT, &verdict, Vec::new()));
+        let record = record.unwrap_or_else(|| Record::new(&kind, self.shared.rules.name(), &verdict, Vec::new()));
         (verdict, record)
     }
 

@@ -7,7 +7,6 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use checkrein_core::{Captured, Failure, FailureKind, HookInfo, HookRecord, Opinion, ProcessExit, Reply, shielded};
-use checkrein_dialects::native;
 use tracing::{Instrument, debug, debug_span, warn};
 
 use super::Shared;
@@ -63,7 +62,7 @@ pub(super) async fn run(
         // Only the host can give up on an event; a handler that did has failed.
         let result = result.map_err(|failure| match failure.kind {
             FailureKind::Cancelled => Failure::new(FailureKind::Error, failure.message),
-            _ => failure,
+            _ => shared.rules.with_effect(failure, &hook.spec, &moment.event.kind()),
         });
         let took = watch.begun.elapsed();
         match &result {
@@ -157,10 +156,15 @@ async fn call(
     // Waiting for a turn is not the hook's fault, so its time starts afterwards.
     let limited = turns == Turns::Wait && handler.is_limited();
     let _turn = if limited { shared.running.acquire().await.ok() } else { None };
-    let timeout = hook.spec.timeout.unwrap_or_else(|| native::timeout(moment.event.kind().contract().time));
+    let timeout = hook.spec.time_at(&moment.event.kind());
     let deadline = Instant::now() + timeout.min(FOREVER);
     let last = deadline + handler.wind_up().min(FOREVER);
-    let call = Call { hook: Arc::clone(&hook.spec.hook.info), deadline, moment: Arc::clone(moment) };
+    let call = Call {
+        hook: Arc::clone(&hook.spec.hook.info),
+        deadline,
+        dialect: hook.spec.dialect,
+        moment: Arc::clone(moment),
+    };
     let too_long = || Failure::new(FailureKind::Timeout, format!("took longer than {timeout:?} and was ended"));
     let reply = match tokio::time::timeout_at(last.into(), handler.call(&call)).await {
         // A handler that blocks its thread cannot be ended, but what it says too late does not count.
@@ -185,7 +189,7 @@ async fn call(
         Reply::Http(http) => seen.stdout = Some(http.body.clone()),
         _ => {}
     }
-    native::read(&moment.event, reply)
+    hook.spec.dialect.read(&moment.event, reply, hook.spec.strict)
 }
 
 /// As good as never, and small enough to be added to any clock.

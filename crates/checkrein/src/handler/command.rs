@@ -9,8 +9,11 @@ use checkrein_core::payload::JsonPiece;
 use checkrein_core::{Captured, Failure, FailureKind, ProcessExit, ProcessReply, Reply};
 use checkrein_process::{Chunk, Exit, Leftovers, Limits, Output, Place, Prepared, Program, RunError, Shell, Stdin};
 
+use super::variables::{Variables, filled};
 use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
-use checkrein_dialects::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
+use checkrein_dialects::{
+    self as dialects, CommandLine, CommandSpec, Cwd, Dialect, Environment, HandlerSpec, HookSpec,
+};
 
 /// Variables that every native hook gets if the host has them. Nothing here is a secret.
 const USUAL: &[&str] = &[
@@ -57,45 +60,62 @@ impl HandlerFactory for CommandFactory {
         let HandlerSpec::Command(spec) = &hook.handler else {
             return Err(Failure::new(FailureKind::UnknownHandler, "not a command"));
         };
-        let program = program(spec)?;
+        spec.check().map_err(|why| Failure::new(FailureKind::Spawn, why))?;
+        let dialect = hook.dialect;
+        let program = program(spec, dialect, env)?;
         let cwd = match &spec.cwd {
             Some(cwd) => env.cwd.join(cwd),
             None => env.cwd.clone(),
         };
-        let place = Place::new(cwd).env(variables(spec, env));
+        let place = Place::new(cwd).env(inherited(spec, dialect, env));
+        let process = &dialect.process;
+        let leaves = spec.leave_background.unwrap_or(process.leaves_background);
         Ok(Arc::new(Command {
             // A program that is not there yet may be there when the hook runs; what is wrong then is told then.
             prepared: program.clone().prepare(&place).ok(),
             program,
+            dialect,
             own_cwd: spec.cwd.clone(),
             host_cwd: env.cwd.clone(),
             place,
             limits: Limits::new(Duration::ZERO)
-                .output_cap(spec.output_cap)
+                .output_cap(spec.output_cap.unwrap_or(process.output_cap))
                 .term(TERM_GRACE)
-                .leftovers(if spec.leave_background { Leftovers::Leave } else { Leftovers::End }),
+                .leftovers(if leaves { Leftovers::Leave } else { Leftovers::End }),
         }))
     }
 }
 
-fn program(spec: &CommandSpec) -> Result<Program, Failure> {
-    let empty = || Failure::new(FailureKind::Spawn, "the command is empty");
+fn program(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Result<Program, Failure> {
     match &spec.run {
-        CommandLine::Shell { text, .. } if text.trim().is_empty() => Err(empty()),
-        CommandLine::Shell { text, shell: None } => Ok(Program::shell(text)),
-        CommandLine::Shell { text, shell: Some(shell) } => {
-            let (first, rest) = shell.split_first().ok_or_else(empty)?;
-            Ok(Program::shell_with(Shell::new(first, rest), text))
+        CommandLine::Shell { text, shell: Some(shell) } => match shell.split_first() {
+            Some((first, rest)) => Ok(Program::shell_with(Shell::new(first, rest), text)),
+            None => Err(Failure::new(FailureKind::Spawn, "the shell is empty")),
+        },
+        CommandLine::Shell { text, shell: None } => {
+            let named = match dialect.process.shell {
+                dialects::Shell::User => env.var("SHELL"),
+                dialects::Shell::Variable(name) => env.var(name),
+                dialects::Shell::Sh | dialects::Shell::None => None,
+            };
+            Ok(match named {
+                Some(shell) => Program::shell_with(Shell::new(shell, ["-c"]), text),
+                None => Program::shell(text),
+            })
         }
-        CommandLine::Argv(argv) if argv.first().is_none_or(String::is_empty) => Err(empty()),
-        CommandLine::Argv(argv) => Ok(Program::argv(argv)),
+        CommandLine::Argv(argv) => Ok(Program::argv(argv.iter().map(|word| filled(word, dialect, &env.cwd)))),
     }
 }
 
 /// What the hook may have of the host's environment, and what it adds.
-fn variables(spec: &CommandSpec, env: &HandlerEnv) -> Vec<(OsString, OsString)> {
+fn inherited(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Vec<(OsString, OsString)> {
+    let all = spec.env_all.unwrap_or(dialect.process.environment == Environment::All);
     let allowed = |name: &OsString| {
-        spec.env_all || name.to_str().is_some_and(|name| is_usual(name) || spec.env_allow.iter().any(|own| own == name))
+        let of_dialect = |name: &str| match dialect.process.environment {
+            Environment::Only(names) => names.contains(&name),
+            _ => is_usual(name),
+        };
+        all || name.to_str().is_some_and(|name| of_dialect(name) || spec.env_allow.iter().any(|own| own == name))
     };
     let is_set = |name: &OsString| spec.env_set.iter().any(|(own, _)| name == own.as_str());
     let inherited = env.vars.iter().filter(|(name, _)| allowed(name) && !is_set(name)).cloned();
@@ -112,6 +132,7 @@ fn is_usual(name: &str) -> bool {
 struct Command {
     program: Program,
     prepared: Option<Prepared>,
+    dialect: &'static Dialect,
     own_cwd: Option<PathBuf>,
     host_cwd: PathBuf,
     place: Place,
@@ -131,7 +152,15 @@ impl Handler for Command {
 
 impl Command {
     async fn run(&self, call: &Call) -> Result<Reply, Failure> {
-        let elsewhere = self.place_of(call);
+        let mut elsewhere = self.place_of(call);
+        // Files with what is too large for a variable live as long as the run.
+        let variables = Variables::of(self.dialect, call.event(), &self.host_cwd).map_err(|error| {
+            Failure::new(FailureKind::Spawn, format!("what is too large for a variable cannot be kept: {error}"))
+        })?;
+        if !variables.all.is_empty() {
+            let place = elsewhere.take().unwrap_or_else(|| self.place.clone());
+            elsewhere = Some(place.also(variables.all.iter().cloned()));
+        }
         let place = elsewhere.as_ref().unwrap_or(&self.place);
         let prepared_now;
         let prepared = match &self.prepared {
@@ -143,7 +172,10 @@ impl Command {
         };
         let mut limits = self.limits;
         limits.timeout = call.deadline.saturating_duration_since(Instant::now());
-        let reply = prepared.run(place, &stdin(call.payload()), &limits).await.map_err(|error| not_started(&error))?;
+        let reply = prepared
+            .run(place, &stdin(call.payload(), self.dialect.process.newline), &limits)
+            .await
+            .map_err(|error| not_started(&error))?;
         let exit = match reply.exit {
             Exit::Exited(code) => ProcessExit::Code(code),
             Exit::Signalled(signal) => ProcessExit::Signal(signal),
@@ -157,6 +189,9 @@ impl Command {
 
     /// The place for events that happen in another directory than the host's own.
     fn place_of(&self, call: &Call) -> Option<Place> {
+        if self.dialect.process.cwd == Cwd::Host {
+            return None;
+        }
         // One that is relative starts where the host is.
         let event_cwd = self.host_cwd.join(call.event().envelope.cwd.as_ref()?);
         let cwd = match &self.own_cwd {
@@ -175,6 +210,7 @@ fn captured(output: Output) -> Captured {
     Captured::new(output.bytes, output.total)
 }
 
-fn stdin(pieces: &[JsonPiece]) -> Stdin {
-    pieces.iter().cloned().map(Chunk::from_owner).collect()
+fn stdin(pieces: &[JsonPiece], newline: bool) -> Stdin {
+    let newline = newline.then(|| JsonPiece::Text("\n".to_owned()));
+    pieces.iter().cloned().chain(newline).map(Chunk::from_owner).collect()
 }

@@ -4,6 +4,7 @@ mod builtin;
 mod command;
 #[cfg(feature = "http")]
 mod http;
+mod variables;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use checkrein_core::payload::JsonPiece;
 use checkrein_core::{Event, Failure, HookInfo, Reply};
-use checkrein_dialects::native;
+use checkrein_dialects::Dialect;
 
 pub(crate) use builtin::BuiltinFactory;
 pub use builtin::{Builtin, BuiltinCall, BuiltinDoc};
@@ -107,6 +108,8 @@ pub struct Call {
     pub hook: Arc<HookInfo>,
     /// When its time is over.
     pub deadline: Instant,
+    /// Whose language the hook speaks.
+    pub dialect: &'static Dialect,
     pub(crate) moment: Arc<Moment>,
 }
 
@@ -118,7 +121,7 @@ impl Call {
 
     /// The event as JSON, as the hook's dialect writes it. Written once, however many hooks read it.
     pub fn payload(&self) -> &[JsonPiece] {
-        self.moment.payload.get_or_init(|| native::payload(&self.moment.event, self.moment.original.as_deref()))
+        self.moment.payload(self.dialect)
     }
 }
 
@@ -128,17 +131,43 @@ pub(crate) struct Moment {
     pub(crate) event: Event,
     /// As it was fired, if hooks have rewritten it since.
     pub(crate) original: Option<Arc<Event>>,
-    payload: OnceLock<Vec<JsonPiece>>,
+    payloads: Payloads,
+}
+
+/// The event as JSON, once for each dialect that asked for it: a list that only grows.
+#[derive(Debug, Default)]
+struct Payloads(OnceLock<Box<Written>>);
+
+#[derive(Debug)]
+struct Written {
+    dialect: &'static str,
+    pieces: Vec<JsonPiece>,
+    next: Payloads,
 }
 
 impl Moment {
     pub(crate) fn new(event: Event, original: Option<Arc<Event>>) -> Self {
-        Self { event, original, payload: OnceLock::new() }
+        Self { event, original, payloads: Payloads::default() }
+    }
+
+    fn payload(&self, dialect: &'static Dialect) -> &[JsonPiece] {
+        let mut payloads = &self.payloads;
+        loop {
+            let written = payloads.0.get_or_init(|| {
+                let pieces = dialect.payload(&self.event, self.original.as_deref());
+                Box::new(Written { dialect: dialect.name, pieces, next: Payloads::default() })
+            });
+            if written.dialect == dialect.name {
+                return &written.pieces;
+            }
+            payloads = &written.next;
+        }
     }
 
     /// With another payload than the event's own.
     #[cfg(feature = "http")]
-    pub(crate) fn with_payload(event: Event, payload: Vec<JsonPiece>) -> Self {
-        Self { event, original: None, payload: OnceLock::from(payload) }
+    pub(crate) fn with_payload(event: Event, dialect: &'static Dialect, pieces: Vec<JsonPiece>) -> Self {
+        let written = Written { dialect: dialect.name, pieces, next: Payloads::default() };
+        Self { event, original: None, payloads: Payloads(OnceLock::from(Box::new(written))) }
     }
 }

@@ -1,0 +1,115 @@
+//! The same matcher in another grammar.
+
+use super::{Compiled, Grammar, Matcher, Syntax};
+
+impl Matcher {
+    /// A pattern of another grammar that fits the same subjects. `None`: it has no such pattern, or none that is known.
+    ///
+    /// ```
+    /// use checkrein_core::{Grammar, Matcher};
+    ///
+    /// let names = Matcher::names(["Edit", "Write"]);
+    /// assert_eq!(names.in_grammar(&Grammar::NAMES_OR_SEARCH).as_deref(), Some("Edit|Write"));
+    /// assert_eq!(names.in_grammar(&Grammar::REGEX_WHOLE).as_deref(), Some("Edit|Write"));
+    /// assert_eq!(names.in_grammar(&Grammar::GLOB).as_deref(), Some("{Edit,Write}"));
+    /// assert_eq!(names.in_grammar(&Grammar::EXACT), None);
+    /// ```
+    pub fn in_grammar(&self, grammar: &Grammar) -> Option<String> {
+        if self.is_everything() {
+            return Some(String::new());
+        }
+        let candidates = match &self.compiled {
+            Compiled::Everything => return Some(String::new()),
+            Compiled::Names(names) => of_names(names, grammar),
+            Compiled::Lite(lite, _) => of_regex(lite.small.as_str(), grammar.otherwise),
+            Compiled::Regex(regex, _) => of_regex(regex.as_str(), grammar.otherwise),
+            Compiled::Glob(..) if grammar.otherwise == Syntax::Glob => vec![self.pattern.clone()],
+            Compiled::Glob(glob, _) => {
+                of_regex(glob.as_str().strip_prefix("(?-u)").unwrap_or(glob.as_str()), grammar.otherwise)
+            }
+        };
+        candidates.into_iter().find(|candidate| {
+            Self::compile(grammar, Some(candidate)).is_ok_and(|compiled| match (&self.compiled, &compiled.compiled) {
+                (Compiled::Names(names), Compiled::Names(same)) => names == same,
+                // What was meant as names has become a pattern.
+                (Compiled::Names(names), _) if grammar.list.is_some() && *candidate == joined(names, grammar) => false,
+                (Compiled::Names(names), _) => names.iter().all(|name| compiled.matches(name)),
+                // A pattern that the other grammar takes for names is another pattern.
+                (_, compiled) => !matches!(compiled, Compiled::Names(_) | Compiled::Everything),
+            })
+        })
+    }
+}
+
+fn of_names(names: &[String], grammar: &Grammar) -> Vec<String> {
+    let mut candidates = Vec::new();
+    if grammar.list.is_some() {
+        candidates.push(joined(names, grammar));
+    }
+    let escaped = || names.iter().map(|name| regex::escape(name)).collect::<Vec<_>>().join("|");
+    match (grammar.otherwise, names) {
+        (Syntax::RegexWhole, _) => candidates.push(escaped()),
+        (Syntax::RegexSearch, _) => candidates.push(format!("^(?:{})$", escaped())),
+        (Syntax::Exact, [name]) => candidates.push(name.clone()),
+        (Syntax::Exact, _) => {}
+        (Syntax::Glob, names) => {
+            let plain = |name: &String| !name.contains(['*', '?', '[', ']', '{', '}', ',', '\\', '!', '/']);
+            if names.iter().all(plain) {
+                candidates.push(match names {
+                    [name] => name.clone(),
+                    names => format!("{{{}}}", names.join(",")),
+                });
+            }
+        }
+    }
+    candidates
+}
+
+/// The names as a list of the grammar.
+fn joined(names: &[String], grammar: &Grammar) -> String {
+    let separator = grammar.list.and_then(|list| list.separators.chars().next()).unwrap_or('|');
+    names.join(&separator.to_string())
+}
+
+/// From a regular expression that is searched for.
+fn of_regex(regex: &str, syntax: Syntax) -> Vec<String> {
+    match syntax {
+        Syntax::RegexSearch => vec![regex.to_owned()],
+        Syntax::RegexWhole => {
+            let whole = regex.strip_prefix("^(?:").and_then(|rest| rest.strip_suffix(")$"));
+            // What only looks like one group would not compile, or is caught by the reader of the pattern.
+            let whole = whole.filter(|inner| regex_lite::Regex::new(inner).is_ok());
+            vec![whole.map_or_else(|| format!("(?s:.*)(?:{regex})(?s:.*)"), str::to_owned)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn translations_fit_the_same_subjects() {
+        let grammars =
+            [Grammar::NAMES_OR_SEARCH, Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB, Grammar::EXACT];
+        let subjects = ["Bash", "Edit", "Write", "NotebookEdit", "mcp__db__delete", "mcp__db", "a.b", "xEdit", ""];
+        let patterns = ["Bash", "Edit|Write", "mcp__.*", "^Edit", "Ed.t$", "*", "{Edit,Write}", "mcp__*", "a.b", ".*"];
+        for from in &grammars {
+            for pattern in patterns {
+                let Ok(matcher) = Matcher::compile(from, Some(pattern)) else { continue };
+                for to in &grammars {
+                    let Some(translated) = matcher.in_grammar(to) else { continue };
+                    let same = Matcher::compile(to, Some(&translated)).unwrap();
+                    for subject in subjects {
+                        assert_eq!(
+                            matcher.matches(subject),
+                            same.matches(subject),
+                            "{pattern} {from:?} -> {translated} {to:?}: {subject}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Reads nodes of a file and says what is wrong with them.
+
+use std::time::Duration;
+
+use checkrein_core::{EventKind, HookInfo, HookState, Matcher, Scope, Source, closest};
+
+use super::{Decoded, Diagnostic, Location, Same, Settings, Severity};
+use crate::document::{Lines, Member, Node, Place, Span};
+use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
+use crate::table::Dialect;
+
+/// Reads one file: takes its hooks, and what is wrong with it.
+#[derive(Debug)]
+pub struct Decoder<'a> {
+    dialect: &'static Dialect,
+    file: &'a str,
+    scope: Scope,
+    lines: Lines<'a>,
+    hooks: Vec<HookSpec>,
+    diagnostics: Vec<Diagnostic>,
+    /// What the file says about others.
+    pub settings: Settings,
+}
+
+impl<'a> Decoder<'a> {
+    pub(super) fn new(dialect: &'static Dialect, file: &'a str, scope: Scope, text: &'a str) -> Self {
+        Self {
+            dialect,
+            file,
+            scope,
+            lines: Lines::new(text),
+            hooks: Vec::new(),
+            diagnostics: Vec::new(),
+            settings: Settings::default(),
+        }
+    }
+
+    /// Where a part of the text stands.
+    pub fn place(&self, span: Span) -> Place {
+        self.lines.place(span.start)
+    }
+
+    /// Whose file it is.
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// In whose language.
+    pub fn dialect(&self) -> &'static Dialect {
+        self.dialect
+    }
+
+    pub(super) fn finish(mut self) -> Decoded {
+        self.diagnostics.sort_by_key(|diagnostic| diagnostic.at.as_ref().map(|at| at.span.start));
+        Decoded { hooks: self.hooks, diagnostics: self.diagnostics, settings: self.settings }
+    }
+
+    /// Something that does not work.
+    pub fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) -> &mut Diagnostic {
+        self.tell(Severity::Error, code, span, message.into())
+    }
+
+    /// Something that works, and is probably not meant.
+    pub fn warning(&mut self, code: &'static str, span: Span, message: impl Into<String>) -> &mut Diagnostic {
+        self.tell(Severity::Warning, code, span, message.into())
+    }
+
+    fn tell(&mut self, severity: Severity, code: &'static str, span: Span, message: String) -> &mut Diagnostic {
+        let (place, end) = (self.lines.place(span.start), self.lines.place(span.end));
+        let line = self.lines.line_text(place.line).to_owned();
+        let rest = line.chars().count().saturating_sub(place.column as usize - 1);
+        let width = if end.line == place.line { (end.column - place.column.min(end.column)) as usize } else { rest };
+        let at = Some(Location { place, span, width, line });
+        let file = self.file.to_owned();
+        self.diagnostics.push(Diagnostic { severity, code, message, file, at, help: None });
+        let last = self.diagnostics.len() - 1;
+        &mut self.diagnostics[last]
+    }
+
+    /// Reports keys that nobody knows.
+    pub fn keys(&mut self, members: &[Member<'_>], known: &[&str]) {
+        for member in members.iter().filter(|member| !known.contains(&&*member.key)) {
+            self.unknown("unknown-key", member.key_span, "key", &member.key, known);
+        }
+    }
+
+    /// Reports a word that nobody knows.
+    pub fn unknown(&mut self, code: &'static str, span: Span, what: &str, word: &str, known: &[&str]) {
+        let meant = closest(word, known.iter().copied()).map(str::to_owned);
+        let choices = known.join(", ");
+        let diagnostic = self.error(code, span, format!("unknown {what} `{word}`"));
+        diagnostic.help = Some(match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("known are: {choices}"),
+        });
+    }
+
+    /// Reports a value of the wrong type.
+    pub fn wrong_type(&mut self, node: &Node<'_>, what: &str, expected: &str) -> String {
+        let message = format!("`{what}` should be {expected}, but is {}", node.type_name());
+        self.error("wrong-type", node.span, message.clone());
+        message
+    }
+
+    /// The members of an object.
+    ///
+    /// # Errors
+    /// What is wrong; it has been reported.
+    pub fn object<'n, 't>(&mut self, node: &'n Node<'t>, what: &str) -> Result<&'n [Member<'t>], String> {
+        node.as_object().ok_or_else(|| self.wrong_type(node, what, "an object"))
+    }
+
+    /// The values of an array.
+    ///
+    /// # Errors
+    /// What is wrong; it has been reported.
+    pub fn array<'n, 't>(&mut self, node: &'n Node<'t>, what: &str) -> Result<&'n [Node<'t>], String> {
+        node.as_array().ok_or_else(|| self.wrong_type(node, what, "an array"))
+    }
+
+    /// A string.
+    ///
+    /// # Errors
+    /// What is wrong; it has been reported.
+    pub fn text(&mut self, node: &Node<'_>, what: &str) -> Result<String, String> {
+        node.as_str().map(str::to_owned).ok_or_else(|| self.wrong_type(node, what, "a string"))
+    }
+
+    /// True or false.
+    ///
+    /// # Errors
+    /// What is wrong; it has been reported.
+    pub fn flag(&mut self, node: &Node<'_>, what: &str) -> Result<bool, String> {
+        node.as_bool().ok_or_else(|| self.wrong_type(node, what, "true or false"))
+    }
+
+    /// Strings.
+    ///
+    /// # Errors
+    /// What is wrong; it has been reported.
+    pub fn texts(&mut self, node: &Node<'_>, what: &str) -> Result<Vec<String>, String> {
+        let mut texts = Vec::new();
+        for item in self.array(node, what)? {
+            texts.push(self.text(item, what)?);
+        }
+        Ok(texts)
+    }
+
+    /// Names and strings.
+    ///
+    /// # Errors
+    /// What is wrong; it has been reported.
+    pub fn pairs(&mut self, node: &Node<'_>, what: &str) -> Result<Vec<(String, String)>, String> {
+        let mut pairs = Vec::new();
+        for member in self.object(node, what)? {
+            let value = match (&member.value.as_number(), member.value.as_bool()) {
+                // In YAML, `PORT: 8080` is meant as text.
+                (Some(number), _) => (*number).to_owned(),
+                (_, Some(flag)) => flag.to_string(),
+                _ => self.text(&member.value, &format!("{what}.{}", member.key))?,
+            };
+            pairs.push((member.key.to_string(), value));
+        }
+        Ok(pairs)
+    }
+
+    /// A time in this unit; whole or broken, and at least so long.
+    ///
+    /// # Errors
+    /// What is wrong; it has been reported.
+    pub fn time(&mut self, node: &Node<'_>, what: &str, unit: Duration) -> Result<Duration, String> {
+        let Some(number) = node.as_number() else {
+            return Err(self.wrong_type(node, what, "a number"));
+        };
+        let time = number.parse::<f64>().ok().and_then(|count| {
+            Duration::try_from_secs_f64(count * unit.as_secs_f64()).ok().filter(|time| !time.is_zero())
+        });
+        time.ok_or_else(|| {
+            let message = format!("`{what}` should be a time above 0, but is {number}");
+            self.error("bad-time", node.span, message.clone());
+            message
+        })
+    }
+
+    /// The kind that an event's name stands for.
+    pub fn event(&mut self, name: &str, span: Span) -> Option<EventKind> {
+        match self.dialect.kind_named(name) {
+            Ok(kind) => Some(kind),
+            Err(unknown) => {
+                let names: Vec<_> = self.dialect.events.iter().map(|row| row.name).collect();
+                let diagnostic = self.error("unknown-event", span, format!("{unknown}"));
+                if unknown.suggestion().is_none() {
+                    diagnostic.help = Some(format!("its events are: {}", names.join(", ")));
+                }
+                None
+            }
+        }
+    }
+
+    /// A matcher. Where matchers do not count, one that was written is reported.
+    ///
+    /// # Errors
+    /// What is wrong; it has been reported.
+    pub fn matcher(&mut self, node: Option<&Node<'_>>, kind: &EventKind) -> Result<Matcher, String> {
+        let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(Matcher::everything()) };
+        let pattern = self.text(node, "matcher")?;
+        let matcher = self.pattern(&pattern, node.span)?;
+        if !self.dialect.is_matched(kind) && !matcher.is_everything() {
+            let name = self.dialect.name_of(kind).unwrap_or(kind.name());
+            let text = format!("matchers do not count at `{name}`: every hook of it runs");
+            self.warning("matcher-ignored", node.span, text);
+            return Ok(Matcher::everything());
+        }
+        Ok(matcher)
+    }
+
+    /// A pattern in the dialect's grammar.
+    ///
+    /// # Errors
+    /// What is wrong; it has been reported.
+    pub fn pattern(&mut self, pattern: &str, span: Span) -> Result<Matcher, String> {
+        Matcher::compile(&self.dialect.matcher, Some(pattern)).map_err(|error| {
+            let message = error.to_string();
+            self.error("bad-matcher", span, message.clone());
+            message
+        })
+    }
+
+    /// A hook that stands here.
+    pub fn start(&self, id: impl Into<String>, kind: EventKind, handler: HandlerSpec, span: Span) -> HookSpec {
+        let place = self.lines.place(span.start);
+        let mut spec = HookSpec::new("", kind, handler);
+        spec.hook.info = HookInfo::new(id, Source::at(self.scope, self.file, place.line, place.column)).into();
+        spec.dialect = self.dialect;
+        spec
+    }
+
+    /// Takes a hook.
+    pub fn push(&mut self, mut spec: HookSpec) {
+        spec.hook.identity = match self.dialect.config.same {
+            Same::Never => None,
+            Same::Handler => Some(format!("{:?}", spec.handler.identity())),
+            Same::Everything => Some(spec.definition()),
+        };
+        self.hooks.push(spec);
+    }
+
+    /// Takes that a hook cannot be loaded. If it might have stopped something, the gate is closed until it is mended.
+    pub fn broken(&mut self, id: impl Into<String>, kind: &EventKind, matcher: Option<Matcher>, span: Span, why: &str) {
+        if !self.dialect.is_gate(kind) {
+            return;
+        }
+        let nothing = HandlerSpec::Command(CommandSpec::new(CommandLine::Argv(Vec::new())));
+        let mut spec = self.start(id, kind.clone(), nothing, span);
+        spec.hook.state = HookState::Broken(why.to_owned());
+        if let Some(matcher) = matcher {
+            spec.hook.matcher = matcher;
+        }
+        self.hooks.push(spec);
+        let name = self.dialect.name_of(kind).unwrap_or(kind.name()).to_owned();
+        let text = format!("this hook cannot be loaded, so `{name}` is refused where it would have run");
+        self.error("closed-gate", span, text).help = Some("mend it or take it out".to_owned());
+    }
+
+    /// Takes that nothing of the file can be read: nobody knows which gates it has, so all that it could have are closed.
+    pub(super) fn unreadable(&mut self, why: &str, place: Place) {
+        let mut gates = EventKind::ALL.iter().filter(|kind| self.dialect.is_gate(kind)).cloned();
+        let Some(first) = gates.next() else { return };
+        let nothing = HandlerSpec::Command(CommandSpec::new(CommandLine::Argv(Vec::new())));
+        let mut spec = self.start("", first, nothing, Span::default());
+        spec.hook.kinds.extend(gates);
+        let source = Source::at(self.scope, self.file, place.line, place.column);
+        spec.hook.info = HookInfo::new("unreadable", source).into();
+        spec.hook.state = HookState::Broken(format!("the file cannot be read: {why}"));
+        self.hooks.push(spec);
+    }
+}

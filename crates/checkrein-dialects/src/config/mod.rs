@@ -1,0 +1,201 @@
+//! Hooks in files.
+
+mod decoder;
+mod diagnostic;
+mod shape;
+
+pub use decoder::Decoder;
+pub use diagnostic::{Diagnostic, Location, Severity};
+pub use shape::{Attribute, HandlerRow, HookKey, Shape, TimeUnit};
+
+use checkrein_core::Scope;
+
+use crate::document::{self, Format, Node};
+use crate::spec::HookSpec;
+use crate::table::Dialect;
+
+/// A dialect's files.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ConfigTable {
+    /// Where they are, in the order in which their hooks run.
+    pub files: &'static [FileRow],
+    /// Whether JSON may have comments and trailing commas.
+    pub comments: bool,
+    /// Reads the hooks of one.
+    pub decode: fn(&mut Decoder<'_>, &Node<'_>),
+    /// Writes hooks as one. `None`: the dialect has no files.
+    pub encode: Option<fn(&Dialect, &[&HookSpec]) -> Encoded>,
+    /// When two hooks are the same, so that only one of them runs.
+    pub same: Same,
+}
+
+/// A place where files are.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct FileRow {
+    /// Whose they are.
+    pub scope: Scope,
+    /// Where the path starts.
+    pub base: Base,
+    /// The path. After `/*` at its end, all files of a directory with one of the extensions, by name.
+    pub path: &'static str,
+    /// Extensions that it is tried with. Empty: it is complete.
+    pub extensions: &'static [&'static str],
+}
+
+impl FileRow {
+    /// One file.
+    pub const fn new(scope: Scope, base: Base, path: &'static str) -> Self {
+        Self { scope, base, path, extensions: &[] }
+    }
+
+    /// With one of these extensions.
+    #[must_use]
+    pub const fn with(mut self, extensions: &'static [&'static str]) -> Self {
+        self.extensions = extensions;
+        self
+    }
+}
+
+/// Where a path starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// At the root of the file system.
+    Root,
+    /// In the user's home directory.
+    Home,
+    /// In the user's directory for settings, `$XDG_CONFIG_HOME` or `~/.config`.
+    Config,
+    /// In the directory that a variable names, else in this one of the home directory.
+    Variable(&'static str, &'static str),
+    /// In the directory where the agent was started.
+    Project,
+    /// There, or in the nearest directory above it that has the file: so many steps up, and not past the root of the
+    /// repository if `within_repository`.
+    Upwards {
+        /// How many steps.
+        steps: usize,
+        /// Whether the root of the repository is the last.
+        within_repository: bool,
+    },
+    /// At the root of the repository.
+    Repository,
+}
+
+/// When two hooks are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Same {
+    /// Never.
+    Never,
+    /// When their handlers are.
+    Handler,
+    /// When all that is said of them is.
+    Everything,
+}
+
+/// What a file says.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Decoded {
+    /// Its hooks, in order.
+    pub hooks: Vec<HookSpec>,
+    /// What is wrong with it.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What it says about other files.
+    pub settings: Settings,
+}
+
+/// What a file says about hooks of others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Whether no hooks run, but for those that an administrator has set.
+    pub disable_all: Option<bool>,
+    /// Whether only those run that an administrator has set.
+    pub managed_only: Option<bool>,
+    /// Patterns of the URLs that hooks may call.
+    pub http_urls: Option<Vec<String>>,
+    /// Names of variables that hooks may send.
+    pub http_env: Option<Vec<String>>,
+    /// Whether an agent's rules are followed where they are not safe.
+    pub exact: Option<bool>,
+    /// Files of other dialects whose hooks run as well.
+    pub includes: Vec<Include>,
+}
+
+/// A file of another dialect whose hooks run as well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Include {
+    /// Whose language it is in.
+    pub dialect: &'static str,
+    /// Its path, as it is written. `None`: all files of that dialect, wherever they are.
+    pub path: Option<String>,
+    /// What is done when its hooks fail, if it is not as their own dialect says.
+    pub on_failure: Option<checkrein_core::Effect>,
+}
+
+/// Hooks as a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Encoded {
+    /// The file.
+    pub text: String,
+    /// What it cannot say: the place of the hook in the list, and what is lost.
+    pub lost: Vec<Lost>,
+}
+
+/// Something about a hook that a dialect has no words for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lost {
+    /// The place of the hook in the list.
+    pub hook: usize,
+    /// What is lost.
+    pub what: String,
+    /// Whether the whole hook is.
+    pub all: bool,
+}
+
+impl Lost {
+    /// Something about a hook.
+    pub fn part(hook: usize, what: impl Into<String>) -> Self {
+        Self { hook, what: what.into(), all: false }
+    }
+
+    /// A whole hook, and why.
+    pub fn whole(hook: usize, why: impl Into<String>) -> Self {
+        Self { hook, what: why.into(), all: true }
+    }
+}
+
+impl Dialect {
+    /// Reads a file.
+    pub fn decode(&'static self, file: &str, scope: Scope, text: &str, format: Format) -> Decoded {
+        let format = if format == Format::Json && self.config.comments { Format::Jsonc } else { format };
+        let mut decoder = Decoder::new(self, file, scope, text);
+        // An empty file says nothing, and that is fine.
+        if text.trim_start_matches('\u{feff}').trim().is_empty() {
+            return decoder.finish();
+        }
+        match document::parse(text, format) {
+            Ok(parsed) => {
+                for problem in &parsed.problems {
+                    decoder.warning("odd-document", problem.span(), problem.to_string());
+                }
+                (self.config.decode)(&mut decoder, &parsed.root);
+            }
+            Err(error) => {
+                decoder.error("not-readable", error.span, error.message.clone());
+                decoder.unreadable(&error.message, error.place);
+            }
+        }
+        decoder.finish()
+    }
+
+    /// Writes hooks as a file of this dialect.
+    pub fn encode(&self, hooks: &[&HookSpec]) -> Option<Encoded> {
+        self.config.encode.map(|encode| encode(self, hooks))
+    }
+}

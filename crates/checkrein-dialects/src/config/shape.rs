@@ -1,0 +1,347 @@
+//! The shape that Claude Code made known, `hooks → event → group → hooks`, which many agents have with other keys.
+
+mod attribute;
+mod encode;
+
+use std::time::Duration;
+
+use checkrein_core::{EventKind, HookState, Matcher};
+
+pub use attribute::{Attribute, HookKey, TimeUnit};
+
+use super::{Decoder, Include};
+use crate::document::{Member, Node, Span};
+use crate::spec::{HandlerSpec, HookSpec};
+
+/// What is particular about one dialect's use of the shape.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Shape {
+    /// Where the events stand; dots lead into objects.
+    pub root: &'static str,
+    /// Other keys beside the first part of `root` that are known. `None`: the file is a program's settings, of which hooks
+    /// are a part, and has keys of its own.
+    pub file_keys: Option<&'static [&'static str]>,
+    /// The keys of a hook.
+    pub keys: &'static [HookKey],
+    /// The kinds of handlers, by the names that `type` has for them.
+    pub handlers: &'static [HandlerRow],
+    /// Whether `type` may be left out, and follows from the other keys then.
+    pub infers_type: bool,
+    /// Whether hooks may stand in one list, each with its `events`.
+    pub flat: bool,
+    /// The shortest and the longest time that may be asked for; what lies outside is an error.
+    pub timeout_range: Option<(Duration, Duration)>,
+}
+
+/// A kind of handler.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct HandlerRow {
+    /// What `type` calls it.
+    pub name: &'static str,
+    /// The kind by which the registry finds it.
+    pub kind: &'static str,
+    /// Keys that it must have.
+    pub needs: &'static [&'static str],
+    /// Events at which it can be used. Empty: all.
+    pub at: &'static [EventKind],
+}
+
+impl HandlerRow {
+    /// A kind of handler that can be used at all events.
+    pub const fn new(name: &'static str, kind: &'static str, needs: &'static [&'static str]) -> Self {
+        Self { name, kind, needs, at: &[] }
+    }
+}
+
+/// The keys of a group.
+const GROUP: &[&str] = &["matcher", "hooks"];
+
+impl Shape {
+    /// Reads a file.
+    pub fn decode(&self, decoder: &mut Decoder<'_>, root: &Node<'_>) {
+        let Ok(members) = decoder.object(root, "the file") else {
+            let place = decoder.place(root.span);
+            decoder.unreadable("it is no object", place);
+            return;
+        };
+        if let Some(known) = self.file_keys {
+            let first = self.root.split('.').next().unwrap_or(self.root);
+            decoder.keys(members, &[&[first], known].concat());
+        }
+        self.settings(decoder, members);
+        let Some(events) = self.root.split('.').try_fold(root, |node, key| node.get(key)) else { return };
+        match events.as_array() {
+            Some(entries) if self.flat => {
+                for (at, entry) in entries.iter().enumerate() {
+                    self.flat_entry(decoder, entry, at);
+                }
+            }
+            _ => {
+                let Ok(events) = decoder.object(events, self.root) else {
+                    let place = decoder.place(events.span);
+                    decoder.unreadable("its hooks are no object", place);
+                    return;
+                };
+                for event in events {
+                    self.event(decoder, event);
+                }
+            }
+        }
+    }
+
+    fn event(&self, decoder: &mut Decoder<'_>, event: &Member<'_>) {
+        let Some(kind) = decoder.event(&event.key, event.key_span) else { return };
+        let groups = match (event.value.as_array(), event.value.as_object()) {
+            (Some(groups), _) => groups,
+            // One instead of a list of one is no mistake that matters.
+            (None, Some(_)) if self.flat => std::slice::from_ref(&event.value),
+            _ => {
+                let why = decoder.wrong_type(&event.value, &event.key, "an array");
+                decoder.broken(event.key.clone(), &kind, None, event.value.span, &why);
+                return;
+            }
+        };
+        for (at, group) in groups.iter().enumerate() {
+            let id = format!("{}[{at}]", event.key);
+            if let Err((why, span)) = self.group(decoder, group, &kind, &id) {
+                decoder.broken(id, &kind, None, span, &why);
+            }
+        }
+    }
+
+    fn group(
+        &self,
+        decoder: &mut Decoder<'_>,
+        group: &Node<'_>,
+        kind: &EventKind,
+        id: &str,
+    ) -> Result<(), (String, Span)> {
+        let members = decoder.object(group, id).map_err(|why| (why, group.span))?;
+        let is_hook = self.flat && group.get("hooks").is_none();
+        if is_hook {
+            self.hook(decoder, group, std::slice::from_ref(kind), None, id);
+            return Ok(());
+        }
+        decoder.keys(members, GROUP);
+        let matcher = decoder.matcher(group.get("matcher"), kind).map_err(|why| (why, group.span))?;
+        let Some(hooks) = group.get("hooks") else {
+            let why = "a group needs `hooks`, a list of them".to_owned();
+            decoder.error("missing-key", group.span, why.clone());
+            return Err((why, group.span));
+        };
+        let hooks = decoder.array(hooks, "hooks").map_err(|why| (why, hooks.span))?;
+        if hooks.is_empty() {
+            decoder.warning("no-hooks", group.span, "this group has no hooks");
+        }
+        for (at, hook) in hooks.iter().enumerate() {
+            let id = format!("{id}.hooks[{at}]");
+            self.hook(decoder, hook, std::slice::from_ref(kind), Some(&matcher), &id);
+        }
+        Ok(())
+    }
+
+    /// A hook of a list that says itself which events it is for.
+    fn flat_entry(&self, decoder: &mut Decoder<'_>, entry: &Node<'_>, at: usize) {
+        let id = format!("hooks[{at}]");
+        if decoder.object(entry, &id).is_err() {
+            return;
+        }
+        let names = match (entry.get("events"), entry.get("event")) {
+            (Some(events), _) if events.as_str().is_none() => match decoder.array(events, "events") {
+                Ok(names) => names.iter().collect(),
+                Err(_) => return,
+            },
+            (Some(event), _) | (None, Some(event)) => vec![event],
+            (None, None) => {
+                decoder.error("missing-key", entry.span, "a hook needs `events`, the names of those that it is for");
+                return;
+            }
+        };
+        let mut kinds = Vec::new();
+        for name in names {
+            if let Ok(text) = decoder.text(name, "events") {
+                kinds.extend(decoder.event(&text, name.span));
+            }
+        }
+        if !kinds.is_empty() {
+            self.hook(decoder, entry, &kinds, None, &id);
+        }
+    }
+
+    fn hook(
+        &self,
+        decoder: &mut Decoder<'_>,
+        hook: &Node<'_>,
+        kinds: &[EventKind],
+        matcher: Option<&Matcher>,
+        id: &str,
+    ) {
+        match self.read_hook(decoder, hook, kinds, matcher, id) {
+            Ok(spec) => decoder.push(spec),
+            Err(why) => {
+                for kind in kinds {
+                    decoder.broken(id, kind, matcher.cloned(), hook.span, &why);
+                }
+            }
+        }
+    }
+
+    fn read_hook(
+        &self,
+        decoder: &mut Decoder<'_>,
+        hook: &Node<'_>,
+        kinds: &[EventKind],
+        matcher: Option<&Matcher>,
+        id: &str,
+    ) -> Result<HookSpec, String> {
+        let members = decoder.object(hook, id)?;
+        let first = kinds.first().cloned().unwrap_or(EventKind::PreToolUse);
+        let handler = self.handler(decoder, hook, kinds)?;
+        let mut spec = decoder.start(id, first, handler, hook.span);
+        spec.hook.kinds = kinds.to_vec();
+        spec.background = spec.is_http() && decoder.dialect().http.in_background;
+        if let Some(matcher) = matcher {
+            spec.hook.matcher = matcher.clone();
+        } else if let Some(kind) = kinds.first() {
+            spec.hook.matcher = decoder.matcher(hook.get("matcher"), kind)?;
+        }
+        let own = |key: &str| self.flat && matches!(key, "matcher" | "event" | "events");
+        for member in members.iter().filter(|member| !own(&member.key)) {
+            match self.keys.iter().find(|key| key.name == member.key) {
+                Some(key) => key.read(self, decoder, &member.value, &mut spec)?,
+                None => {
+                    let known: Vec<_> = self.keys.iter().map(|key| key.name).collect();
+                    decoder.unknown("unknown-key", member.key_span, "key", &member.key, &known);
+                }
+            }
+        }
+        if spec.background && kinds.iter().any(|kind| decoder.dialect().is_gate(kind)) {
+            let text = "a hook in the background cannot stop anything here";
+            decoder.warning("async-gate", hook.span, text).help = Some("take `async` out if it shall".to_owned());
+        }
+        if let HandlerSpec::Command(command) = &spec.handler {
+            command.check().inspect_err(|why| {
+                decoder.error("bad-command", hook.span, why.clone());
+            })?;
+        }
+        Ok(spec)
+    }
+
+    fn handler(&self, decoder: &mut Decoder<'_>, hook: &Node<'_>, kinds: &[EventKind]) -> Result<HandlerSpec, String> {
+        let has = |row: &&HandlerRow| row.needs.iter().all(|key| hook.get(key).is_some());
+        let row = match hook.get("type") {
+            Some(node) => {
+                let name = decoder.text(node, "type")?;
+                let found = self.handlers.iter().find(|row| row.name.eq_ignore_ascii_case(&name));
+                match found {
+                    Some(row) => row,
+                    None => {
+                        let known: Vec<_> = self.handlers.iter().map(|row| row.name).collect();
+                        decoder.unknown("unknown-handler", node.span, "type of hook", &name, &known);
+                        return Err(format!("unknown type of hook `{name}`"));
+                    }
+                }
+            }
+            None if self.infers_type && self.handlers.iter().any(|row| has(&row)) => {
+                self.handlers.iter().find(has).ok_or("no type")?
+            }
+            None => {
+                let why = "a hook needs a `type`".to_owned();
+                let known: Vec<_> = self.handlers.iter().map(|row| row.name).collect();
+                decoder.error("missing-key", hook.span, why.clone()).help =
+                    Some(format!("one of {}", known.join(", ")));
+                return Err(why);
+            }
+        };
+        for key in row.needs {
+            let empty = hook.get(key).is_none_or(|node| node.as_str().is_some_and(|text| text.trim().is_empty()));
+            if empty {
+                let why = format!("a hook of type `{}` needs `{key}`", row.name);
+                decoder.error("missing-key", hook.span, why.clone());
+                return Err(why);
+            }
+        }
+        if !row.at.is_empty()
+            && let Some(kind) = kinds.iter().find(|kind| !row.at.contains(kind))
+        {
+            let name = decoder.dialect().name_of(kind).unwrap_or(kind.name()).to_owned();
+            let why = format!("hooks of type `{}` do not run at `{name}`", row.name);
+            decoder.error("handler-not-here", hook.span, why.clone());
+            return Err(why);
+        }
+        Ok(attribute::empty_handler(row.kind))
+    }
+
+    /// What the file says about others.
+    fn settings(&self, decoder: &mut Decoder<'_>, members: &[Member<'_>]) {
+        for member in members {
+            let node = &member.value;
+            match &*member.key {
+                "disableAllHooks" => decoder.settings.disable_all = decoder.flag(node, &member.key).ok(),
+                // What cannot be read is taken for the stricter.
+                "allowManagedHooksOnly" => {
+                    decoder.settings.managed_only = Some(decoder.flag(node, &member.key).unwrap_or(true));
+                }
+                "allowedHttpHookUrls" => {
+                    decoder.settings.http_urls = Some(decoder.texts(node, &member.key).unwrap_or_default());
+                }
+                "httpHookAllowedEnvVars" => {
+                    decoder.settings.http_env = Some(decoder.texts(node, &member.key).unwrap_or_default());
+                }
+                "compat" if self.flat => {
+                    decoder.settings.exact = match decoder.text(node, "compat").as_deref() {
+                        Ok("exact") => Some(true),
+                        Ok("safe") => Some(false),
+                        Ok(other) => {
+                            decoder.unknown("unknown-value", node.span, "value", other, &["safe", "exact"]);
+                            None
+                        }
+                        Err(_) => None,
+                    };
+                }
+                "include" if self.flat => self.includes(decoder, node),
+                _ => {}
+            }
+        }
+    }
+
+    fn includes(&self, decoder: &mut Decoder<'_>, node: &Node<'_>) {
+        let items = node.as_array().unwrap_or(std::slice::from_ref(node));
+        for item in items {
+            let name = match item.as_str() {
+                Some(name) => Some((name.to_owned(), item.span)),
+                None => match decoder.object(item, "include") {
+                    Ok(members) => {
+                        decoder.keys(members, &["dialect", "path", "on_failure"]);
+                        let dialect = item.get("dialect");
+                        if dialect.is_none() {
+                            decoder.error("missing-key", item.span, "an include needs a `dialect`");
+                        }
+                        dialect.and_then(|node| Some((decoder.text(node, "dialect").ok()?, node.span)))
+                    }
+                    Err(_) => None,
+                },
+            };
+            let Some((name, span)) = name else { continue };
+            let Some(dialect) = crate::find(&name) else {
+                let known: Vec<_> = crate::ALL.iter().map(|dialect| dialect.name).collect();
+                decoder.unknown("unknown-dialect", span, "dialect", &name, &known);
+                continue;
+            };
+            let path = item.get("path").and_then(|node| decoder.text(node, "path").ok());
+            let on_failure = item
+                .get("on_failure")
+                .and_then(|node| attribute::effect(decoder, node, "on_failure", attribute::EFFECTS).ok());
+            decoder.settings.includes.push(Include { dialect: dialect.name, path, on_failure });
+        }
+    }
+}
+
+/// A hook that is switched off.
+pub(super) fn disabled(spec: &mut HookSpec, enabled: bool) {
+    if !enabled {
+        spec.hook.state = HookState::Disabled;
+    }
+}

@@ -1,0 +1,303 @@
+//! What can be said of a hook, and under which keys dialects say it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use checkrein_core::{Effect, HookInfo, HookState, RawJson};
+
+use super::{Decoder, Shape, disabled};
+use crate::document::Node;
+use crate::spec::{
+    BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule,
+};
+
+/// Something that can be said of a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Attribute {
+    /// What kind of handler it has.
+    Type,
+    /// Its command: text for a shell, or a list of words.
+    Command,
+    /// Arguments of the command, which then is a program.
+    Args,
+    /// Words for the shell by its name.
+    Shell,
+    /// Its URL.
+    Url,
+    /// The method of its request.
+    Method,
+    /// The headers of its request.
+    Headers,
+    /// Variables of the host that headers may use.
+    HeaderVariables,
+    /// What its requests are signed with.
+    Secret,
+    /// Whether answers must be signed.
+    SignedReply,
+    /// The function of the registry.
+    Builtin,
+    /// How long it may take.
+    Timeout(TimeUnit),
+    /// Whether nobody waits for it.
+    Background,
+    /// Whether nobody waits for it, unless it has something to say.
+    Rewake,
+    /// Whether it runs once in a session.
+    Once,
+    /// The rule that the tool call must fit.
+    Rule,
+    /// Patterns that fields of the tool's input must fit.
+    Input,
+    /// What the user is shown while it runs.
+    Status,
+    /// What is done when it fails, in these words.
+    OnFailure(&'static [(&'static str, Effect)]),
+    /// What is done when it takes too long, in these words.
+    OnTimeout(&'static [(&'static str, Effect)]),
+    /// Its name.
+    Id,
+    /// What it is for.
+    Description,
+    /// Whether it runs at all.
+    Enabled,
+    /// Variables that it gets.
+    Env,
+    /// Variables of the host that it gets.
+    EnvAllow,
+    /// Where it runs.
+    Cwd,
+    /// Where it stands among others.
+    Order,
+    /// Whether it rewrites.
+    Rewrites,
+    /// Whether nothing is overlooked in its answers.
+    Strict,
+    /// Something that only its handler understands.
+    Setting,
+    /// Something that has no effect, and why.
+    Nothing(&'static str),
+}
+
+/// A key of a hook.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct HookKey {
+    /// The key.
+    pub name: &'static str,
+    /// What it says.
+    pub says: Attribute,
+}
+
+/// In what times are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+}
+
+impl TimeUnit {
+    fn duration(self) -> Duration {
+        match self {
+            Self::Seconds => Duration::from_secs(1),
+            Self::Milliseconds => Duration::from_millis(1),
+        }
+    }
+}
+
+/// checkrein's own words for what is done about failures.
+pub(super) const EFFECTS: &[(&str, Effect)] =
+    &[("open", Effect::Open), ("closed", Effect::Closed), ("ask", Effect::Ask)];
+
+impl HookKey {
+    /// A key.
+    pub const fn new(name: &'static str, says: Attribute) -> Self {
+        Self { name, says }
+    }
+
+    /// Reads its value.
+    pub(super) fn read(
+        &self,
+        shape: &Shape,
+        decoder: &mut Decoder<'_>,
+        node: &Node<'_>,
+        spec: &mut HookSpec,
+    ) -> Result<(), String> {
+        if node.is_null() {
+            return Ok(());
+        }
+        let name = self.name;
+        match self.says {
+            Attribute::Type => {}
+            Attribute::Timeout(unit) => {
+                let time = decoder.time(node, name, unit.duration())?;
+                if let Some((least, most)) = shape.timeout_range
+                    && !(least..=most).contains(&time)
+                {
+                    let why = format!("`{name}` should be between {least:?} and {most:?}, but is {time:?}");
+                    decoder.error("bad-time", node.span, why.clone());
+                    return Err(why);
+                }
+                spec.timeout = Some(time);
+            }
+            Attribute::Background => spec.background = decoder.flag(node, name)?,
+            Attribute::Rewake => {
+                spec.rewake = decoder.flag(node, name)?;
+                spec.background |= spec.rewake;
+            }
+            Attribute::Once => spec.once = decoder.flag(node, name)?,
+            Attribute::Strict => spec.strict = decoder.flag(node, name)?,
+            Attribute::Enabled => disabled(spec, decoder.flag(node, name)?),
+            Attribute::Status => spec.status = Some(decoder.text(node, name)?),
+            Attribute::Description => spec.description = Some(decoder.text(node, name)?),
+            Attribute::Rule => {
+                let text = decoder.text(node, name)?;
+                spec.rule = Some(text.parse::<PermissionRule>().map_err(|error| {
+                    decoder.error("bad-rule", node.span, error.to_string());
+                    error.to_string()
+                })?);
+            }
+            Attribute::Input => {
+                for (field, pattern) in decoder.pairs(node, name)? {
+                    let matcher = decoder.pattern(&pattern, node.span)?;
+                    spec.input.push(InputPattern { field, matcher });
+                }
+            }
+            Attribute::Id => {
+                let id = decoder.text(node, name)?;
+                info(spec, |info| info.id = id);
+            }
+            Attribute::Order => {
+                let order = node.as_number().and_then(|text| text.parse::<i32>().ok());
+                spec.hook.order = order.ok_or_else(|| decoder.wrong_type(node, name, "a whole number"))?;
+            }
+            Attribute::Rewrites => {
+                let rewrites = decoder.flag(node, name)?;
+                info(spec, |info| info.declares_rewrites = rewrites);
+            }
+            Attribute::OnFailure(words) => {
+                let effect = effect(decoder, node, name, words)?;
+                info(spec, |info| info.on_failure = Some(effect));
+            }
+            Attribute::OnTimeout(words) => {
+                let effect = effect(decoder, node, name, words)?;
+                info(spec, |info| info.on_timeout = Some(effect));
+            }
+            Attribute::Nothing(why) => {
+                decoder.warning("no-effect", node.span, format!("`{name}` has no effect: {why}"));
+            }
+            _ => return self.read_handler(decoder, node, spec),
+        }
+        Ok(())
+    }
+
+    fn read_handler(&self, decoder: &mut Decoder<'_>, node: &Node<'_>, spec: &mut HookSpec) -> Result<(), String> {
+        let name = self.name;
+        match (&mut spec.handler, self.says) {
+            (HandlerSpec::Command(command), Attribute::Command) => match node.as_array() {
+                Some(_) => command.run = CommandLine::Argv(decoder.texts(node, name)?),
+                None => command.put_text(decoder.text(node, name)?),
+            },
+            (HandlerSpec::Command(command), Attribute::Args) => command.put_args(decoder.texts(node, name)?),
+            (HandlerSpec::Command(command), Attribute::Shell) => {
+                let shell = decoder.text(node, name)?;
+                let Some(words) = shell_named(&shell) else {
+                    decoder.unknown("unknown-shell", node.span, "shell", &shell, &["bash", "sh", "zsh", "powershell"]);
+                    return Err(format!("unknown shell `{shell}`"));
+                };
+                command.put_shell(words);
+            }
+            (HandlerSpec::Command(command), Attribute::Env) => command.env_set = decoder.pairs(node, name)?,
+            (HandlerSpec::Command(command), Attribute::EnvAllow) => command.env_allow = decoder.texts(node, name)?,
+            (HandlerSpec::Command(command), Attribute::Cwd) => command.cwd = Some(decoder.text(node, name)?.into()),
+            (HandlerSpec::Http(http), Attribute::Url) => {
+                let url = decoder.text(node, name)?;
+                let has_host = url.split_once("://").is_some_and(|(scheme, rest)| {
+                    matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https")
+                        && !rest.is_empty()
+                        && !rest.starts_with('/')
+                });
+                if !has_host {
+                    // The text may hold secrets, so it is not repeated.
+                    let why = format!("`{name}` should be an http or https URL");
+                    decoder.error("bad-url", node.span, why.clone());
+                    return Err(why);
+                }
+                http.url = url;
+            }
+            (HandlerSpec::Http(http), Attribute::Method) => http.method = decoder.text(node, name)?,
+            (HandlerSpec::Http(http), Attribute::Headers) => http.headers = decoder.pairs(node, name)?,
+            (HandlerSpec::Http(http), Attribute::HeaderVariables) => http.env_allow = decoder.texts(node, name)?,
+            (HandlerSpec::Http(http), Attribute::Secret) => http.secret = Some(decoder.text(node, name)?),
+            (HandlerSpec::Http(http), Attribute::SignedReply) => {
+                http.require_signed_reply = decoder.flag(node, name)?;
+            }
+            (HandlerSpec::Builtin(builtin), Attribute::Builtin) => builtin.name = decoder.text(node, name)?,
+            (HandlerSpec::Builtin(builtin), Attribute::Args) => builtin.args = decoder.texts(node, name)?,
+            (HandlerSpec::Other { settings, .. }, says) => {
+                let _ = says;
+                let mut members: Vec<String> = settings
+                    .entries()
+                    .into_iter()
+                    .flatten()
+                    .map(|entry| format!("{}:{}", RawJson::string(&entry.key()), entry.value()))
+                    .collect();
+                members.push(format!("{}:{}", RawJson::string(name), node.to_json()));
+                *settings = RawJson::parse(format!("{{{}}}", members.join(","))).map_err(|error| error.to_string())?;
+            }
+            _ => {
+                let kind = spec.handler.kind();
+                let text = format!("`{name}` means nothing for a hook of type `{kind}`");
+                decoder.warning("no-effect", node.span, text);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A handler of this kind about which nothing is known yet.
+pub(super) fn empty_handler(kind: &'static str) -> HandlerSpec {
+    match kind {
+        "command" => HandlerSpec::Command(CommandSpec::shell("")),
+        "http" => HandlerSpec::Http(HttpSpec::new("")),
+        "builtin" => HandlerSpec::Builtin(BuiltinSpec { name: String::new(), args: Vec::new() }),
+        other => HandlerSpec::Other { kind: other.to_owned(), settings: RawJson::default() },
+    }
+}
+
+/// A shell and the words before the text.
+fn shell_named(name: &str) -> Option<Vec<String>> {
+    let words: &[&str] = match name {
+        "sh" | "bash" | "zsh" | "dash" | "fish" => &["-c"],
+        "powershell" | "pwsh" => &["-NoProfile", "-NonInteractive", "-Command"],
+        "cmd" => &["/C"],
+        _ => return None,
+    };
+    let program = if name == "powershell" && cfg!(not(windows)) { "pwsh" } else { name };
+    Some(std::iter::once(program).chain(words.iter().copied()).map(str::to_owned).collect())
+}
+
+pub(super) fn effect(
+    decoder: &mut Decoder<'_>,
+    node: &Node<'_>,
+    name: &str,
+    words: &[(&str, Effect)],
+) -> Result<Effect, String> {
+    let word = decoder.text(node, name)?;
+    words.iter().find(|(have, _)| *have == word).map(|(_, effect)| *effect).ok_or_else(|| {
+        let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+        decoder.unknown("unknown-value", node.span, &format!("value of `{name}`"), &word, &known);
+        format!("unknown value `{word}` of `{name}`")
+    })
+}
+
+fn info(spec: &mut HookSpec, change: impl FnOnce(&mut HookInfo)) {
+    change(Arc::make_mut(&mut spec.hook.info));
+}
+
+/// All attributes that a hook can have beside its handler's own, for what a dialect cannot say.
+pub(super) fn is_enabled(spec: &HookSpec) -> bool {
+    spec.hook.state != HookState::Disabled
+}

@@ -1,0 +1,294 @@
+//! Writes hooks in the shape.
+
+use std::time::Duration;
+
+use checkrein_core::{Effect, EventKind, RawJson};
+
+use super::attribute::is_enabled;
+use super::{Attribute, HookKey, Shape, TimeUnit};
+use crate::config::{Encoded, Lost};
+use crate::spec::{CommandLine, HandlerSpec, HookSpec};
+use crate::table::Dialect;
+
+impl Shape {
+    /// Writes hooks as a file.
+    pub fn encode(&self, dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+        let mut lost = Vec::new();
+        // Event, matcher, hooks; in the order in which they come.
+        let mut events: Vec<(&str, Vec<Group>)> = Vec::new();
+        for (at, spec) in hooks.iter().enumerate() {
+            let Some(hook) = self.write_hook(at, spec, &mut lost) else { continue };
+            for kind in &spec.hook.kinds {
+                let Some(name) = self.event_name(dialect, kind) else {
+                    lost.push(Lost::whole(at, format!("{} has no event for `{kind}`", dialect.name)));
+                    continue;
+                };
+                let Some(matcher) = matcher(dialect, spec, kind, at, &mut lost) else { continue };
+                let groups = match events.iter_mut().find(|(have, _)| *have == name) {
+                    Some((_, groups)) => groups,
+                    None => {
+                        events.push((name, Vec::new()));
+                        let last = events.len() - 1;
+                        &mut events[last].1
+                    }
+                };
+                match groups.last_mut().filter(|group| group.matcher == matcher) {
+                    Some(group) => group.hooks.push(hook.clone()),
+                    None => groups.push(Group { matcher, hooks: vec![hook.clone()] }),
+                }
+            }
+        }
+        Encoded { text: self.text(&events), lost }
+    }
+
+    fn event_name(&self, dialect: &Dialect, kind: &EventKind) -> Option<&'static str> {
+        dialect.name_of(kind).or_else(|| {
+            let own = EventKind::ALL.iter().find(|own| *own == kind)?;
+            dialect.has_all_events.then(|| own.name())
+        })
+    }
+
+    fn text(&self, events: &[(&str, Vec<Group>)]) -> String {
+        let events: Vec<_> = events
+            .iter()
+            .map(|(name, groups)| {
+                let groups: Vec<_> = groups.iter().map(Group::text).collect();
+                format!("{}: [\n{}\n    ]", RawJson::string(name), groups.join(",\n"))
+            })
+            .collect();
+        let mut text = format!("{{\n    {}\n  }}", events.join(",\n    "));
+        if events.is_empty() {
+            text = "{}".to_owned();
+        }
+        for key in self.root.rsplit('.') {
+            text = format!("{{\n  {}: {text}\n}}", RawJson::string(key));
+        }
+        text + "\n"
+    }
+
+    /// A hook as JSON, or nothing if the dialect has no such handler.
+    fn write_hook(&self, at: usize, spec: &HookSpec, lost: &mut Vec<Lost>) -> Option<String> {
+        let kind = spec.handler.kind();
+        let Some(row) = self.handlers.iter().find(|row| row.kind == kind) else {
+            lost.push(Lost::whole(at, format!("it has no hooks of the kind `{kind}`")));
+            return None;
+        };
+        let mut members = vec![format!("\"type\": {}", RawJson::string(row.name))];
+        let mut said = Vec::new();
+        for HookKey { name, says } in self.keys {
+            if let Some(value) = value(*says, spec) {
+                members.push(format!("{}: {value}", RawJson::string(name)));
+                said.push(label(*says));
+            }
+        }
+        if let HandlerSpec::Other { settings, .. } = &spec.handler {
+            let own = settings.entries().into_iter().flatten();
+            members.extend(own.map(|entry| format!("{}: {}", RawJson::string(&entry.key()), entry.value())));
+        }
+        for attribute in ALL {
+            let name = label(attribute);
+            if !said.contains(&name) && value(attribute, spec).is_some() {
+                lost.push(Lost::part(at, name));
+            }
+        }
+        Some(format!("{{ {} }}", members.join(", ")))
+    }
+}
+
+struct Group {
+    matcher: Option<String>,
+    hooks: Vec<String>,
+}
+
+impl Group {
+    fn text(&self) -> String {
+        let matcher =
+            self.matcher.as_ref().map(|text| format!("\"matcher\": {}, ", RawJson::string(text))).unwrap_or_default();
+        let hooks: Vec<_> = self.hooks.iter().map(|hook| format!("          {hook}")).collect();
+        format!("      {{ {matcher}\"hooks\": [\n{}\n      ] }}", hooks.join(",\n"))
+    }
+}
+
+/// The matcher in the dialect's own grammar: `None` if it has no words for it.
+#[expect(clippy::option_option, reason = "no matcher, and no way to say it, are two things")]
+fn matcher(
+    dialect: &Dialect,
+    spec: &HookSpec,
+    kind: &EventKind,
+    at: usize,
+    lost: &mut Vec<Lost>,
+) -> Option<Option<String>> {
+    let matcher = &spec.hook.matcher;
+    if matcher.is_everything() {
+        return Some(None);
+    }
+    if !dialect.is_matched(kind) {
+        lost.push(Lost::part(at, format!("its matcher `{}`: there are none at `{kind}`", matcher.pattern())));
+        return Some(None);
+    }
+    match matcher.in_grammar(&dialect.matcher) {
+        Some(pattern) => Some(Some(pattern)),
+        None => {
+            lost.push(Lost::whole(at, format!("its matcher `{}` cannot be written there", matcher.pattern())));
+            None
+        }
+    }
+}
+
+/// Every attribute that can be lost.
+const ALL: [Attribute; 24] = [
+    Attribute::Args,
+    Attribute::Shell,
+    Attribute::Method,
+    Attribute::Headers,
+    Attribute::HeaderVariables,
+    Attribute::Secret,
+    Attribute::SignedReply,
+    Attribute::Timeout(TimeUnit::Seconds),
+    Attribute::Background,
+    Attribute::Rewake,
+    Attribute::Once,
+    Attribute::Rule,
+    Attribute::Input,
+    Attribute::Status,
+    Attribute::OnFailure(&[]),
+    Attribute::OnTimeout(&[]),
+    Attribute::Description,
+    Attribute::Enabled,
+    Attribute::Env,
+    Attribute::EnvAllow,
+    Attribute::Cwd,
+    Attribute::Order,
+    Attribute::Rewrites,
+    Attribute::Strict,
+];
+
+/// What an attribute is, in words.
+fn label(attribute: Attribute) -> &'static str {
+    match attribute {
+        Attribute::Type => "its type",
+        Attribute::Command => "its command",
+        Attribute::Args => "its arguments",
+        Attribute::Shell => "its shell",
+        Attribute::Url => "its URL",
+        Attribute::Method => "the method of its request",
+        Attribute::Headers => "the headers of its request",
+        Attribute::HeaderVariables => "the variables that its headers may use",
+        Attribute::Secret => "the secret that its requests are signed with",
+        Attribute::SignedReply => "that answers must be signed",
+        Attribute::Builtin => "its function",
+        Attribute::Timeout(_) => "its timeout",
+        Attribute::Background => "whether it is waited for",
+        Attribute::Rewake => "that it wakes the agent",
+        Attribute::Once => "that it runs once",
+        Attribute::Rule => "the rule that the tool call must fit",
+        Attribute::Input => "the patterns that the tool's input must fit",
+        Attribute::Status => "what is shown while it runs",
+        Attribute::OnFailure(_) => "what is done when it fails",
+        Attribute::OnTimeout(_) => "what is done when it takes too long",
+        Attribute::Id => "its name",
+        Attribute::Description => "its description",
+        Attribute::Enabled => "that it is switched off",
+        Attribute::Env => "its variables",
+        Attribute::EnvAllow => "the variables of the host that it gets",
+        Attribute::Cwd => "where it runs",
+        Attribute::Order => "its place among others",
+        Attribute::Rewrites => "that it rewrites",
+        Attribute::Strict => "that nothing is overlooked in its answers",
+        Attribute::Setting | Attribute::Nothing(_) => "a setting",
+    }
+}
+
+/// What a hook has of an attribute, as JSON. `None`: what is usual.
+fn value(attribute: Attribute, spec: &HookSpec) -> Option<String> {
+    let info = &spec.hook.info;
+    let yes = |flag: bool| flag.then(|| "true".to_owned());
+    let word = |effect: Option<Effect>, words: &[(&str, Effect)]| {
+        let effect = effect?;
+        // Without words it is only asked whether there is anything to say.
+        let word = words.iter().find(|(_, have)| *have == effect).map(|(word, _)| *word);
+        word.or(words.is_empty().then_some("")).map(text)
+    };
+    match attribute {
+        Attribute::Timeout(unit) => spec.timeout.map(|time| number(time, unit)),
+        Attribute::Background if spec.is_http() && spec.dialect.http.in_background => {
+            (!spec.background).then(|| "false".to_owned())
+        }
+        Attribute::Background => yes(spec.background && !spec.rewake),
+        Attribute::Rewake => yes(spec.rewake),
+        Attribute::Once => yes(spec.once),
+        Attribute::Strict => yes(spec.strict),
+        Attribute::Enabled => (!is_enabled(spec)).then(|| "false".to_owned()),
+        Attribute::Status => spec.status.as_deref().map(text),
+        Attribute::Description => spec.description.as_deref().map(text),
+        Attribute::Rule => spec.rule.as_ref().map(|rule| text(&rule.to_string())),
+        Attribute::Input => {
+            let input = spec.input.iter().map(|input| (input.field.as_str(), input.matcher.pattern()));
+            pairs(input)
+        }
+        Attribute::Id => Some(info.id.as_str()).filter(|id| !id.contains('[')).map(text),
+        Attribute::Order => (spec.hook.order != 0).then(|| spec.hook.order.to_string()),
+        Attribute::Rewrites => yes(info.declares_rewrites),
+        Attribute::OnFailure(words) => word(info.on_failure, words),
+        Attribute::OnTimeout(words) => word(info.on_timeout, words),
+        _ => of_handler(attribute, &spec.handler),
+    }
+}
+
+fn of_handler(attribute: Attribute, handler: &HandlerSpec) -> Option<String> {
+    match (handler, attribute) {
+        (HandlerSpec::Command(command), Attribute::Command) => match &command.run {
+            CommandLine::Shell { text: command, .. } => Some(text(command)),
+            CommandLine::Argv(argv) => argv.first().map(|program| text(program)),
+        },
+        (HandlerSpec::Command(command), Attribute::Args) => match &command.run {
+            CommandLine::Shell { .. } => None,
+            CommandLine::Argv(argv) => Some(list(argv.get(1..).unwrap_or_default())),
+        },
+        (HandlerSpec::Command(command), Attribute::Shell) => match &command.run {
+            CommandLine::Shell { shell: Some(shell), .. } => shell.first().map(|program| text(program)),
+            _ => None,
+        },
+        (HandlerSpec::Command(command), Attribute::Env) => {
+            pairs(command.env_set.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+        }
+        (HandlerSpec::Command(command), Attribute::EnvAllow) => {
+            (!command.env_allow.is_empty()).then(|| list(&command.env_allow))
+        }
+        (HandlerSpec::Command(command), Attribute::Cwd) => command.cwd.as_ref().map(|cwd| text(&cwd.to_string_lossy())),
+        (HandlerSpec::Http(http), Attribute::Url) => Some(text(&http.url)),
+        (HandlerSpec::Http(http), Attribute::Method) => (http.method != "POST").then(|| text(&http.method)),
+        (HandlerSpec::Http(http), Attribute::Headers) => {
+            pairs(http.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+        }
+        (HandlerSpec::Http(http), Attribute::HeaderVariables) => {
+            (!http.env_allow.is_empty()).then(|| list(&http.env_allow))
+        }
+        (HandlerSpec::Http(http), Attribute::Secret) => http.secret.as_deref().map(text),
+        (HandlerSpec::Http(http), Attribute::SignedReply) => http.require_signed_reply.then(|| "true".to_owned()),
+        (HandlerSpec::Builtin(builtin), Attribute::Builtin) => Some(text(&builtin.name)),
+        (HandlerSpec::Builtin(builtin), Attribute::Args) => (!builtin.args.is_empty()).then(|| list(&builtin.args)),
+        _ => None,
+    }
+}
+
+fn text(text: &str) -> String {
+    RawJson::string(text).as_str().to_owned()
+}
+
+fn list(texts: &[String]) -> String {
+    format!("[{}]", texts.iter().map(|one| text(one)).collect::<Vec<_>>().join(", "))
+}
+
+fn pairs<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Option<String> {
+    let pairs: Vec<_> = pairs.map(|(name, value)| format!("{}: {}", text(name), text(value))).collect();
+    (!pairs.is_empty()).then(|| format!("{{ {} }}", pairs.join(", ")))
+}
+
+fn number(time: Duration, unit: TimeUnit) -> String {
+    let count = match unit {
+        TimeUnit::Seconds => time.as_secs_f64(),
+        TimeUnit::Milliseconds => time.as_secs_f64() * 1000.0,
+    };
+    format!("{count}")
+}

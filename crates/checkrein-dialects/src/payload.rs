@@ -1,0 +1,370 @@
+//! Events as a dialect's hooks read them, and as its agent sends them: one table, read both ways.
+
+use checkrein_core::payload::{Field, JsonPiece};
+use checkrein_core::{DecodeError, Event, EventKind, JsonError, RawJson, Target};
+
+use crate::table::Dialect;
+
+/// What the payload of every event has.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct PayloadTable {
+    /// The field that names the event; dots lead into objects.
+    pub event: &'static str,
+    /// What all events have. Fields of one object stand together.
+    pub fields: &'static [FieldRow],
+    /// Whether all else that checkrein knows of the event follows, under its own names.
+    pub everything: bool,
+    /// Whether what was rewritten is there a second time, as `original_input` and so on.
+    pub originals: bool,
+}
+
+/// One field.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct FieldRow {
+    /// The dialect's name for it; dots lead into objects.
+    pub name: &'static str,
+    /// checkrein's name for it.
+    pub from: &'static str,
+    /// What form it has.
+    pub form: Form,
+    /// What stands there if the event does not have it.
+    pub absent: Absent,
+}
+
+/// The form that a field has in a payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As it is.
+    Same,
+    /// A string that holds the JSON text.
+    JsonText,
+    /// A string: text as it is, all else as JSON text.
+    Text,
+    /// An object: JSON that is none is put into one, under this name.
+    Object(&'static str),
+}
+
+/// What stands in a payload if the event does not have a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absent {
+    /// Nothing.
+    Omitted,
+    /// Nothing, also if it is empty: `""`, `0`, `false`, `null`.
+    OmittedIfEmpty,
+    /// This JSON.
+    Json(&'static str),
+}
+
+impl FieldRow {
+    /// A field that has the same name everywhere, and stands there if the event has it.
+    pub const fn same(name: &'static str) -> Self {
+        Self::named(name, name)
+    }
+
+    /// A field that the dialect has another name for.
+    pub const fn named(name: &'static str, from: &'static str) -> Self {
+        Self { name, from, form: Form::Same, absent: Absent::Omitted }
+    }
+
+    /// In another form.
+    #[must_use]
+    pub const fn form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+
+    /// Always there: with this JSON if the event does not have it.
+    #[must_use]
+    pub const fn or(mut self, json: &'static str) -> Self {
+        self.absent = Absent::Json(json);
+        self
+    }
+
+    /// Not there if it is empty.
+    #[must_use]
+    pub const fn unless_empty(mut self) -> Self {
+        self.absent = Absent::OmittedIfEmpty;
+        self
+    }
+}
+
+/// JSON values of this size and above are passed on without being copied.
+const SHARE_FROM: usize = 64 * 1024;
+
+impl Dialect {
+    /// The event as a hook reads it: one JSON object, in pieces. JSON inside it, such as a tool's input, goes in as it is.
+    ///
+    /// `original` is the event as it was fired, if something has been rewritten since.
+    pub fn payload(&self, event: &Event, original: Option<&Event>) -> Vec<JsonPiece> {
+        let kind = event.kind();
+        let row = self.row(&kind);
+        let mut out = Out::new();
+        out.text(self.payload.event, row.map_or(kind.name(), |row| row.name));
+        if let Some(original) = original.filter(|_| self.payload.originals) {
+            for target in Target::ALL {
+                let (before, now) = (original.original(target), event.original(target));
+                if let Some(before) = before.filter(|before| now.as_ref() != Some(before)) {
+                    out.json(&format!("original_{target}"), &before);
+                }
+            }
+        }
+        for field in self.payload.fields.iter().chain(row.map_or(&[][..], |row| row.fields)) {
+            write(field, event.field(field.from), &mut out);
+        }
+        if self.payload.everything {
+            let (names, pieces) = (std::mem::take(&mut out.names), event.to_json_pieces(SHARE_FROM));
+            return out.append(pieces, &names, event);
+        }
+        // What only the host knows is passed on, unless it would stand there twice.
+        for (name, value) in &event.envelope.extra {
+            out.extra(name, value);
+        }
+        out.finish()
+    }
+
+    /// The event that an agent of this dialect has sent. `name` is the event's, where the payload does not have it.
+    ///
+    /// # Errors
+    /// What is wrong with the payload, and where.
+    pub fn event(&self, json: &RawJson, name: Option<&str>) -> Result<Event, PayloadError> {
+        if json.entries().is_none() {
+            return Err(PayloadError::NotAnObject(json.json_type()));
+        }
+        let said = at(json, self.payload.event).and_then(|name| name.as_text().map(std::borrow::Cow::into_owned));
+        let name = name.map(str::to_owned).or(said).ok_or(PayloadError::NoName { field: self.payload.event })?;
+        let row = self.events.iter().find(|row| row.name == name);
+        let kind = match row {
+            Some(row) => row.kind.clone(),
+            None => self.kind_named(&name)?,
+        };
+        let rows = || self.payload.fields.iter().chain(row.map_or(&[][..], |row| row.fields));
+        let mut canonical = Out::new();
+        canonical.text("event", kind.name());
+        for field in rows() {
+            if let Some(value) = read(field, json) {
+                canonical.extra(field.from, &value);
+            }
+        }
+        // All that nobody has taken is kept under its name.
+        let taken = |key: &str| {
+            let own = |path: &str| path.split('.').next() == Some(key);
+            own(self.payload.event) || rows().any(|field| own(field.name))
+        };
+        for entry in json.entries().into_iter().flatten().filter(|entry| !taken(&entry.key())) {
+            canonical.extra(&entry.key(), &RawJson::parse(entry.value())?);
+        }
+        let bytes: Vec<u8> = canonical.finish().iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
+        Ok(Event::from_json_bytes(&bytes)?)
+    }
+
+    /// The kind of this name, in the dialect's spelling or in checkrein's.
+    ///
+    /// # Errors
+    /// A name that neither has.
+    pub fn kind_named(&self, name: &str) -> Result<EventKind, crate::UnknownEvent> {
+        self.kind_of(name).cloned().or_else(|unknown| name.parse().map_err(|_| unknown))
+    }
+}
+
+/// Why a payload is no event.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PayloadError {
+    /// It is something else.
+    #[error("a payload is a JSON object, not {0}")]
+    NotAnObject(checkrein_core::JsonType),
+    /// It does not say which event it is.
+    #[error("the payload does not name its event in `{field}`, and no name was given")]
+    NoName {
+        /// Where the name should be.
+        field: &'static str,
+    },
+    /// The dialect does not have the event.
+    #[error(transparent)]
+    Unknown(#[from] crate::UnknownEvent),
+    /// A field is missing or wrong.
+    #[error(transparent)]
+    Field(#[from] DecodeError),
+    /// It is not JSON.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+}
+
+fn write(row: &FieldRow, field: Option<Field<'_>>, out: &mut Out) {
+    let Some(field) = field else {
+        if let Absent::Json(json) = row.absent {
+            out.raw(row.name, json);
+        }
+        return;
+    };
+    if row.absent == Absent::OmittedIfEmpty && is_empty(&field) {
+        return;
+    }
+    match (row.form, field) {
+        (Form::Same | Form::Text, Field::Text(text)) => out.text(row.name, text),
+        (Form::Same, Field::Json(json)) => out.json(row.name, json),
+        (Form::Same, field) => out.json(row.name, &field.to_json()),
+        (Form::Text, Field::Json(json)) => match json.as_text() {
+            Some(text) => out.text(row.name, &text),
+            None => out.text(row.name, json.as_str()),
+        },
+        (Form::JsonText | Form::Text, field) => out.text(row.name, field.to_json().as_str()),
+        (Form::Object(_), Field::Json(json)) if json.entries().is_some() => out.json(row.name, json),
+        (Form::Object(inside), field) => {
+            out.raw(row.name, &format!("{{{}:{}}}", RawJson::string(inside), field.to_json()));
+        }
+    }
+}
+
+fn is_empty(field: &Field<'_>) -> bool {
+    match field {
+        Field::Text(text) => text.is_empty(),
+        Field::Count(count) => *count == 0,
+        Field::Flag(flag) => !flag,
+        Field::Json(json) => matches!(json.as_str().trim_ascii(), "null" | "\"\"" | "0" | "false"),
+        _ => false,
+    }
+}
+
+/// The other way round.
+fn read(row: &FieldRow, payload: &RawJson) -> Option<RawJson> {
+    let Some(value) = at(payload, row.name) else {
+        return match row.absent {
+            Absent::Json(json) if json != "null" => RawJson::parse(json).ok(),
+            _ => None,
+        };
+    };
+    match row.form {
+        Form::Same => Some(value),
+        // What is no JSON is the text itself.
+        Form::JsonText => Some(value.as_text().and_then(|text| RawJson::parse(text.as_ref()).ok()).unwrap_or(value)),
+        Form::Text => Some(value),
+        Form::Object(inside) => {
+            let mut entries = value.entries()?;
+            let first = entries.next();
+            match (first, entries.next()) {
+                (Some(only), None) if only.key() == inside => RawJson::parse(only.value()).ok(),
+                _ => Some(value),
+            }
+        }
+    }
+}
+
+/// What stands at a path of keys.
+pub(crate) fn at(json: &RawJson, path: &str) -> Option<RawJson> {
+    path.split('.').try_fold(json.clone(), |json, key| json.field(key))
+}
+
+/// Writes an object. Keys with dots are written into objects.
+struct Out {
+    pieces: Vec<JsonPiece>,
+    text: String,
+    /// The object inside that is open.
+    open: Option<String>,
+    names: Vec<String>,
+}
+
+impl Out {
+    fn new() -> Self {
+        Self { pieces: Vec::new(), text: String::from("{"), open: None, names: Vec::new() }
+    }
+
+    fn text(&mut self, path: &str, text: &str) {
+        self.raw(path, RawJson::string(text).as_str());
+    }
+
+    fn raw(&mut self, path: &str, json: &str) {
+        self.key(path);
+        self.text.push_str(json);
+    }
+
+    fn json(&mut self, path: &str, json: &RawJson) {
+        self.key(path);
+        self.value(json);
+    }
+
+    fn value(&mut self, json: &RawJson) {
+        if json.as_str().len() < SHARE_FROM {
+            self.text.push_str(json.as_str());
+        } else {
+            self.pieces.push(JsonPiece::Text(std::mem::take(&mut self.text)));
+            self.pieces.push(JsonPiece::Shared(json.clone()));
+        }
+    }
+
+    /// A field that is left out if its name is taken. Its name has no meaning here, dots neither.
+    fn extra(&mut self, name: &str, json: &RawJson) {
+        if self.names.iter().any(|taken| taken == name) {
+            return;
+        }
+        self.close();
+        self.separate();
+        self.text.push_str(RawJson::string(name).as_str());
+        self.text.push(':');
+        self.names.push(name.to_owned());
+        self.value(json);
+    }
+
+    fn key(&mut self, path: &str) {
+        let (object, key) = match path.split_once('.') {
+            Some((object, key)) => (Some(object), key),
+            None => (None, path),
+        };
+        if self.open.as_deref() != object {
+            self.close();
+            if let Some(object) = object {
+                self.separate();
+                self.names.push(object.to_owned());
+                self.text.push_str(RawJson::string(object).as_str());
+                self.text.push_str(":{");
+                self.open = Some(object.to_owned());
+            }
+        }
+        if object.is_none() {
+            self.names.push(key.to_owned());
+        }
+        self.separate();
+        self.text.push_str(RawJson::string(key).as_str());
+        self.text.push(':');
+    }
+
+    fn separate(&mut self) {
+        // No value ends like this, and after one that is shared the text is empty.
+        if !self.text.ends_with('{') {
+            self.text.push(',');
+        }
+    }
+
+    fn close(&mut self) {
+        if self.open.take().is_some() {
+            self.text.push('}');
+        }
+    }
+
+    fn finish(mut self) -> Vec<JsonPiece> {
+        self.close();
+        self.text.push('}');
+        self.pieces.push(JsonPiece::Text(self.text));
+        self.pieces
+    }
+
+    /// Goes on with an object that was written elsewhere, which has none of the names so far.
+    fn append(mut self, mut pieces: Vec<JsonPiece>, names: &[String], event: &Event) -> Vec<JsonPiece> {
+        self.close();
+        let doubled = |name: &String| event.envelope.extra.contains_key(name);
+        if names.iter().any(doubled) {
+            let mut stripped = event.clone();
+            stripped.envelope.extra.retain(|name, _| !names.contains(name));
+            pieces = stripped.to_json_pieces(SHARE_FROM);
+        }
+        if let Some(JsonPiece::Text(text)) = pieces.first_mut() {
+            // In place of the opening brace.
+            self.separate();
+            text.replace_range(..1, &self.text);
+        }
+        self.pieces.extend(pieces);
+        self.pieces
+    }
+}

@@ -1,0 +1,241 @@
+//! What a JSON answer says, by a dialect's table of keys.
+
+use checkrein_core::{Decision, Event, Failure, FailureKind, JsonType, Opinion, RawJson, Rewrite, closest};
+
+use super::table::{Key, Means, Unknown};
+use crate::payload::at;
+use crate::table::Dialect;
+
+/// Reads an answer.
+///
+/// # Errors
+/// What the dialect takes for a failure: keys or values that it does not know, an answer to another event.
+pub(super) fn read(dialect: &Dialect, event: &Event, json: &RawJson, strict: bool) -> Result<Opinion, Failure> {
+    let mut reading = Reading { dialect, event, strict, opinion: Opinion::none(), said: Vec::new() };
+    if json.entries().is_none() {
+        return Err(schema(format!("the answer should be an object, but is {}", json.json_type())));
+    }
+    for key in dialect.reply.keys {
+        if matches!(key.means, Means::Decision(_) | Means::Flag(..)) {
+            reading.said.push(Said::default());
+        }
+        for path in key.paths {
+            // `null` is as good as absent.
+            if let Some(value) = at(json, path).filter(|value| value.json_type() != JsonType::Null) {
+                reading.take(key, path, &value)?;
+            }
+        }
+    }
+    reading.unknown_keys(json, "")?;
+    Ok(reading.finish())
+}
+
+struct Reading<'a> {
+    dialect: &'a Dialect,
+    event: &'a Event,
+    strict: bool,
+    opinion: Opinion,
+    said: Vec<Said>,
+}
+
+/// A decision and the reason that belongs to it.
+#[derive(Default)]
+struct Said {
+    decision: Decision,
+    reason: Option<String>,
+}
+
+impl Reading<'_> {
+    fn take(&mut self, key: &Key, path: &str, value: &RawJson) -> Result<(), Failure> {
+        if !key.at.fits(self.dialect, &self.event.kind()) {
+            let what = format!("`{path}` has no effect at `{}`", self.event.kind());
+            return if self.strict { Err(schema(what)) } else { self.tell(key.means, what) };
+        }
+        self.take_value(key.means, path, value).or_else(|problem| self.bad(problem))
+    }
+
+    /// Says that something was ignored, unless it never had a meaning.
+    fn tell(&mut self, means: Means, what: String) -> Result<(), Failure> {
+        if means != Means::Nothing && self.dialect.reply.unknown_keys != Unknown::Ignored {
+            self.message(what);
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, text: String) {
+        self.edit(|opinion| opinion.with_message(text));
+    }
+
+    fn edit(&mut self, change: impl FnOnce(Opinion) -> Opinion) {
+        self.opinion = change(std::mem::take(&mut self.opinion));
+    }
+
+    fn take_value(&mut self, means: Means, path: &str, value: &RawJson) -> Result<(), Failure> {
+        let text = || value.as_text().map(String::from).ok_or_else(|| wrong_type(path, value, "a string"));
+        let flag = || value.as_bool().ok_or_else(|| wrong_type(path, value, "true or false"));
+        match means {
+            Means::Decision(words) => {
+                let word = text()?;
+                let exact = self.dialect.reply.exact_case;
+                let same = |have: &str| if exact { have == word } else { have.eq_ignore_ascii_case(&word) };
+                let Some((_, decision)) = words.iter().find(|(have, _)| same(have)) else {
+                    return Err(unknown_word(path, &word, words.iter().map(|(word, _)| *word)));
+                };
+                self.decide(*decision);
+            }
+            Means::Flag(when, decision) => {
+                if flag()? == when {
+                    self.decide(decision);
+                }
+            }
+            Means::Reason => {
+                let text = text()?;
+                if self.said.is_empty() {
+                    self.said.push(Said::default());
+                }
+                if let Some(said) = self.said.last_mut() {
+                    said.reason = Some(text);
+                }
+            }
+            Means::StopReason => {
+                let text = text()?;
+                self.edit(|opinion| opinion.with_stop_reason(text));
+            }
+            Means::Message => {
+                let text = text()?;
+                self.message(text);
+            }
+            Means::Suppress => {
+                if flag()? {
+                    self.edit(Opinion::suppress_output);
+                }
+            }
+            Means::Context => match value.items() {
+                Some(items) => {
+                    let texts = items.map(RawJson::parse);
+                    for item in texts {
+                        let item = item.map_err(|error| schema(error.to_string()))?;
+                        let text = item.as_text().ok_or_else(|| wrong_type(path, &item, "a string"))?.into_owned();
+                        self.edit(|opinion| opinion.with_context(text));
+                    }
+                }
+                None => {
+                    let text = text()?;
+                    self.edit(|opinion| opinion.with_context(text));
+                }
+            },
+            Means::Replace(target) => {
+                self.edit(|opinion| opinion.with_rewrite(Rewrite::replace(target, value.clone())));
+            }
+            Means::Merge(target) => self.edit(|opinion| opinion.with_rewrite(Rewrite::merge(target, value.clone()))),
+            Means::FirstMessage => {
+                let text = text()?;
+                self.edit(|opinion| opinion.with_first_user_message(text));
+            }
+            Means::Metadata => {
+                for entry in value.entries().ok_or_else(|| wrong_type(path, value, "an object"))? {
+                    let value = RawJson::parse(entry.value()).map_err(|error| schema(error.to_string()))?;
+                    self.edit(|opinion| opinion.with_metadata(entry.key(), value));
+                }
+            }
+            Means::Named(name) => self.edit(|opinion| opinion.with_metadata(name, value.clone())),
+            Means::EventName => self.check_event(&text()?)?,
+            Means::Nothing => {}
+        }
+        Ok(())
+    }
+
+    /// Of two decisions in one place the stronger counts.
+    fn decide(&mut self, decision: Decision) {
+        if let Some(said) = self.said.last_mut() {
+            said.decision = said.decision.max(decision);
+        }
+    }
+
+    /// An answer to another event was not meant for this one.
+    fn check_event(&self, name: &str) -> Result<(), Failure> {
+        let kind = self.event.kind();
+        let known = self.dialect.kind_named(name);
+        if name == kind.name() || known.is_ok_and(|named| named == kind) {
+            return Ok(());
+        }
+        Err(schema(format!("the answer is for the event `{name}`, but this is `{kind}`")))
+    }
+
+    fn unknown_keys(&mut self, json: &RawJson, inside: &str) -> Result<(), Failure> {
+        let treatment = if self.strict { Unknown::Failure } else { self.dialect.reply.unknown_keys };
+        if treatment == Unknown::Ignored {
+            return Ok(());
+        }
+        let paths = || self.dialect.reply.keys.iter().flat_map(|key| key.paths).copied();
+        for entry in json.entries().into_iter().flatten() {
+            let path = if inside.is_empty() { entry.key().into_owned() } else { format!("{inside}.{}", entry.key()) };
+            if paths().any(|known| known == path) {
+                continue;
+            }
+            if paths().any(|known| known.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('.'))) {
+                let value = RawJson::parse(entry.value()).map_err(|error| schema(error.to_string()))?;
+                match value.json_type() {
+                    JsonType::Null => {}
+                    JsonType::Object => self.unknown_keys(&value, &path)?,
+                    _ => self.bad(wrong_type(&path, &value, "an object"))?,
+                }
+                continue;
+            }
+            let last = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
+            let meant = closest(&entry.key(), paths().map(last));
+            let hint = meant.map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
+            let misspelt = treatment == Unknown::MisspeltFails && meant.is_some();
+            if treatment == Unknown::Failure || misspelt {
+                return Err(schema(format!("unknown key `{path}`{hint}")));
+            }
+            self.message(format!("its answer has an unknown key `{path}`{hint}"));
+        }
+        Ok(())
+    }
+
+    fn bad(&mut self, problem: Failure) -> Result<(), Failure> {
+        match self.dialect.reply.bad_values {
+            _ if self.strict => Err(problem),
+            Unknown::Ignored => Ok(()),
+            Unknown::Told => {
+                self.message(format!("{}; ignored", problem.message));
+                Ok(())
+            }
+            Unknown::MisspeltFails | Unknown::Failure => Err(problem),
+        }
+    }
+
+    fn finish(self) -> Opinion {
+        // Of equals the first in the table gives the reason; one without a reason takes any.
+        let strongest = self.said.iter().map(|said| said.decision).max().unwrap_or_default();
+        let own = self.said.iter().filter(|said| said.decision == strongest).find_map(|said| said.reason.clone());
+        let reason = own
+            .or_else(|| self.said.iter().find_map(|said| said.reason.clone()))
+            .or_else(|| self.opinion.stop_reason().map(str::to_owned));
+        let opinion = match strongest {
+            Decision::NoOpinion => self.opinion,
+            decision => self.opinion.with_decision(decision),
+        };
+        match reason {
+            Some(reason) => opinion.with_reason(reason),
+            None => opinion,
+        }
+    }
+}
+
+fn unknown_word(path: &str, word: &str, known: impl Iterator<Item = &'static str> + Clone) -> Failure {
+    let hint = match closest(word, known.clone()) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("use one of {}", known.collect::<Vec<_>>().join(", ")),
+    };
+    schema(format!("`{path}`: unknown decision `{word}`, {hint}"))
+}
+
+fn wrong_type(path: &str, value: &RawJson, expected: &str) -> Failure {
+    schema(format!("`{path}` should be {expected}, but is {}", value.json_type()))
+}
+
+fn schema(message: String) -> Failure {
+    Failure::new(FailureKind::Schema, message)
+}

@@ -1,0 +1,224 @@
+//! What replies say, by a dialect's table.
+
+mod answer;
+mod table;
+
+pub use table::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
+
+use checkrein_core::{
+    Captured, Decision, Event, Failure, FailureKind, HttpReply, Opinion, ProcessExit, ProcessReply, RawJson, Reply,
+};
+
+use crate::table::{Dialect, Plain};
+
+impl Dialect {
+    /// What a reply says, or why it says nothing that can be used. `strict`: nothing is overlooked, whatever the dialect
+    /// usually does.
+    ///
+    /// # Errors
+    /// A failure with its kind: the process was ended by a signal, the exit code is unknown, the answer is not JSON, was
+    /// cut, or says something that the event does not allow.
+    pub fn read(&self, event: &Event, reply: Reply, strict: bool) -> Result<Opinion, Failure> {
+        let reader = Reader { dialect: self, event, strict };
+        match reply {
+            Reply::Opinion(opinion) => Ok(opinion),
+            Reply::Process(reply) => reader.process(&reply),
+            Reply::Http(reply) => reader.http(&reply),
+            _ => Err(Failure::new(FailureKind::Schema, "a reply of a kind that this dialect does not know")),
+        }
+    }
+}
+
+struct Reader<'a> {
+    dialect: &'a Dialect,
+    event: &'a Event,
+    strict: bool,
+}
+
+/// What standard output is.
+enum Printed {
+    Answer(Opinion),
+    Text(String),
+    Nothing,
+}
+
+impl Reader<'_> {
+    fn process(&self, reply: &ProcessReply) -> Result<Opinion, Failure> {
+        let stderr = reply.stderr.text();
+        let kind = self.event.kind();
+        let rule = self.dialect.reply.exits.iter().find(|rule| {
+            let code = match (rule.code, reply.exit) {
+                (Code::Any, _) => true,
+                (Code::Is(code), ProcessExit::Code(is)) => code == is,
+                (Code::NotZero, exit) => exit != ProcessExit::Code(0),
+                (Code::Is(_), ProcessExit::Signal(_)) => false,
+            };
+            code && rule.at.fits(self.dialect, &kind) && (!rule.needs_stderr || !stderr.trim().is_empty())
+        });
+        match rule.map_or(Then::Fail, |rule| rule.then) {
+            Then::Nothing => Ok(Opinion::none()),
+            Then::Fail => Err(self.unexpected(reply)),
+            Then::Read => self.text_counts(self.printed(&reply.stdout)?),
+            Then::ReadOrFail => match self.printed(&reply.stdout) {
+                Ok(Printed::Answer(opinion)) => Ok(opinion),
+                _ => Err(self.unexpected(reply)),
+            },
+            Then::Decide(decision, reasons) => Ok(self.decided(decision, reasons, reply)),
+        }
+    }
+
+    /// A guard that blocks has blocked, whatever is wrong with what it printed.
+    fn decided(&self, decision: Decision, reasons: &[From], reply: &ProcessReply) -> Opinion {
+        let (said, text, unread) = match self.printed(&reply.stdout) {
+            Ok(Printed::Answer(opinion)) => (opinion, None, None),
+            Ok(Printed::Text(text)) => (Opinion::none(), Some(text), None),
+            Ok(Printed::Nothing) => (Opinion::none(), None, None),
+            Err(failure) => (Opinion::none(), Some(reply.stdout.text().trim().to_owned()), Some(failure)),
+        };
+        let stderr = reply.stderr.text();
+        let reason = reasons.iter().find_map(|from| {
+            let text = match from {
+                From::Answer => said.reason().or_else(|| said.messages().first().map(String::as_str))?.to_owned(),
+                From::Stderr => stderr.trim().to_owned(),
+                From::Stdout => text.clone()?,
+                From::Fixed(text) => (*text).to_owned(),
+                From::Exit => self.unexpected(reply).message,
+            };
+            Some(text).filter(|text| !text.is_empty())
+        });
+        let decision = said.decision().max(decision);
+        let said = match unread {
+            Some(failure) => said.with_message(format!("what it printed could not be read ({failure})")),
+            None => said,
+        };
+        said.with_decision(decision).with_reason(reason.unwrap_or_default())
+    }
+
+    fn unexpected(&self, reply: &ProcessReply) -> Failure {
+        let stderr = reply.stderr.text();
+        match reply.exit {
+            ProcessExit::Code(code) => {
+                Failure::new(FailureKind::Exit, format!("exit code {code}{}", first_line(&stderr)))
+            }
+            ProcessExit::Signal(signal) => {
+                Failure::new(FailureKind::Signal, format!("ended by signal {signal}{}", first_line(&stderr)))
+            }
+        }
+    }
+
+    fn text_counts(&self, printed: Printed) -> Result<Opinion, Failure> {
+        let plain = self.dialect.plain(&self.event.kind());
+        match (printed, plain) {
+            (Printed::Answer(opinion), _) => Ok(opinion),
+            (Printed::Text(text), _) if self.strict => Err(Failure::new(
+                FailureKind::Parse,
+                format!("printed text where only one JSON object may stand{}", first_line(&text)),
+            )),
+            (Printed::Text(text), Plain::Context) => Ok(Opinion::context(text)),
+            (Printed::Text(text), Plain::Message) => Ok(Opinion::none().with_message(text)),
+            _ => Ok(Opinion::none()),
+        }
+    }
+
+    fn printed(&self, stdout: &Captured) -> Result<Printed, Failure> {
+        // Some shells put a byte order mark in front.
+        let bytes = stdout.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&stdout.bytes).trim_ascii();
+        let (opens, closes) = (bytes.first() == Some(&b'{'), bytes.last() == Some(&b'}'));
+        let text = || match String::from_utf8_lossy(bytes).trim() {
+            "" => Printed::Nothing,
+            text => Printed::Text(text.to_owned()),
+        };
+        let is_gate = self.dialect.is_gate(&self.event.kind());
+        match self.dialect.reply.trigger {
+            Trigger::Never => return Ok(text()),
+            // The answer may be in the part that is missing.
+            _ if stdout.is_cut() && (opens || is_gate) => return Err(cut(stdout)),
+            Trigger::Object if RawJson::parse_bytes(bytes).is_ok_and(|json| json.entries().is_some()) => {}
+            Trigger::Object if !opens => return Ok(text()),
+            Trigger::Braces if !(opens && closes) => return Ok(text()),
+            Trigger::Brace | Trigger::LastObject if opens => {}
+            Trigger::LastObject => {
+                return match noise_before_answer(bytes) {
+                    Some(noise) => {
+                        let message = format!("printed {noise} bytes before its answer; they were skipped");
+                        let opinion = self.json(stdout, &bytes[noise..])?;
+                        Ok(Printed::Answer(opinion.with_message(message)))
+                    }
+                    None if is_gate && looks_like_an_answer(bytes) => {
+                        let message = "what it printed has an answer in it that cannot be told from the rest";
+                        Err(Failure::new(FailureKind::Parse, message))
+                    }
+                    None => Ok(text()),
+                };
+            }
+            Trigger::Brace => return Ok(text()),
+            _ => {}
+        }
+        match self.json(stdout, bytes) {
+            Err(failure)
+                if failure.kind == FailureKind::Parse
+                    && self.dialect.reply.malformed == Malformed::Text
+                    && !self.strict =>
+            {
+                Ok(text())
+            }
+            read => read.map(Printed::Answer),
+        }
+    }
+
+    fn http(&self, reply: &HttpReply) -> Result<Opinion, Failure> {
+        let http = &self.dialect.http;
+        if !(200..http.success_below).contains(&reply.status) {
+            return Err(Failure::new(FailureKind::HttpStatus, format!("status {}", reply.status)));
+        }
+        let bytes = reply.body.bytes.trim_ascii();
+        if !http.decides || (bytes.is_empty() && !reply.body.is_cut()) {
+            return Ok(Opinion::none());
+        }
+        self.json(&reply.body, bytes)
+    }
+
+    fn json(&self, captured: &Captured, bytes: &[u8]) -> Result<Opinion, Failure> {
+        if captured.is_cut() {
+            return Err(cut(captured));
+        }
+        let json = RawJson::parse_bytes(bytes).map_err(|error| Failure::new(FailureKind::Parse, error.to_string()))?;
+        answer::read(self.dialect, self.event, &json, self.strict)
+    }
+}
+
+/// `: ` and the first line of what a process complained about, if it did.
+fn first_line(stderr: &str) -> String {
+    const SHOWN: usize = 200;
+    match stderr.lines().map(str::trim).find(|line| !line.is_empty()) {
+        None => String::new(),
+        Some(line) => format!(": {}", line.chars().take(SHOWN).collect::<String>()),
+    }
+}
+
+/// A shell's profile or a tool may print before the hook does. If the text ends in a JSON object that starts on a line of
+/// its own, that is the answer: to take it for plain text would open a gate that the hook wanted closed.
+fn noise_before_answer(bytes: &[u8]) -> Option<usize> {
+    // Each try reads to the end, so their number is limited. The answer is the last that was printed.
+    const TRIES: usize = 64;
+    if bytes.last() != Some(&b'}') {
+        return None;
+    }
+    let lines = bytes.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    let starts = lines.filter_map(|line| {
+        let blank = bytes[line..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        (bytes.get(line + blank) == Some(&b'{')).then_some(line + blank)
+    });
+    starts.take(TRIES).find(|&at| RawJson::parse_bytes(&bytes[at..]).is_ok())
+}
+
+/// Whether the text holds something that was meant as an answer.
+fn looks_like_an_answer(bytes: &[u8]) -> bool {
+    const KEYS: [&[u8]; 4] = [b"\"decision\"", b"\"permissionDecision\"", b"\"continue\"", b"\"hookSpecificOutput\""];
+    KEYS.iter().any(|key| bytes.windows(key.len()).any(|window| window == *key))
+}
+
+fn cut(captured: &Captured) -> Failure {
+    let message = format!("printed {} bytes, only {} are read", captured.total, captured.bytes.len());
+    Failure::new(FailureKind::OutputCap, message)
+}

@@ -1,0 +1,239 @@
+//! The columns that say how replies are read, and how verdicts are said.
+
+use checkrein_core::{Decision, EventKind, Target};
+
+use crate::table::Dialect;
+
+/// How replies are read.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ReplyTable {
+    /// What makes standard output an answer.
+    pub trigger: Trigger,
+    /// What becomes of an answer that is no JSON.
+    pub malformed: Malformed,
+    /// What becomes of keys that the dialect does not have.
+    pub unknown_keys: Unknown,
+    /// What becomes of values of the wrong type, and of unknown decisions.
+    pub bad_values: Unknown,
+    /// Whether `Deny` is another word than `deny`.
+    pub exact_case: bool,
+    /// The keys of an answer. When a verdict is said, the first that fits is used; the reason of a decision is the next
+    /// reason behind it.
+    pub keys: &'static [Key],
+    /// What exit codes mean: the first rule that fits counts.
+    pub exits: &'static [ExitRule],
+    /// How many characters of a context, a message or a first prompt are taken; what is longer is kept elsewhere.
+    pub text_cap: Option<usize>,
+}
+
+/// What makes standard output an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trigger {
+    /// Nothing does.
+    Never,
+    /// An opening brace at its start.
+    Brace,
+    /// An opening brace at its start and a closing one at its end.
+    Braces,
+    /// That it is a JSON object, whatever else it looks like.
+    Object,
+    /// An opening brace at its start, or at the start of the line where its last part starts that is an object: shells
+    /// print greetings.
+    LastObject,
+}
+
+/// What becomes of an answer that is no JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Malformed {
+    /// A failure.
+    Failure,
+    /// It is text.
+    Text,
+}
+
+/// What becomes of something in an answer that is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// Nothing.
+    Ignored,
+    /// A message says that it was ignored.
+    Told,
+    /// A failure if it is a slip of the pen, else a message.
+    MisspeltFails,
+    /// A failure.
+    Failure,
+}
+
+/// A key of an answer.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Key {
+    /// Where it stands; dots lead into objects. The first is where verdicts say it.
+    pub paths: &'static [&'static str],
+    /// What it says.
+    pub means: Means,
+    /// Where it counts.
+    pub at: At,
+    /// Whether it is read, but never said: old names, and those of others.
+    pub only_read: bool,
+}
+
+impl Key {
+    /// A key that counts everywhere.
+    pub const fn new(paths: &'static [&'static str], means: Means) -> Self {
+        Self { paths, means, at: At::Any, only_read: false }
+    }
+
+    /// Counts only there.
+    #[must_use]
+    pub const fn at(mut self, at: At) -> Self {
+        self.at = at;
+        self
+    }
+
+    /// Is read, but never said.
+    #[must_use]
+    pub const fn only_read(mut self) -> Self {
+        self.only_read = true;
+        self
+    }
+}
+
+/// What a key says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Means {
+    /// A decision, in these words.
+    Decision(&'static [(&'static str, Decision)]),
+    /// Why the decision in front of it in the table was made.
+    Reason,
+    /// This decision, if it is this truth value.
+    Flag(bool, Decision),
+    /// Why all ends.
+    StopReason,
+    /// A message for the user.
+    Message,
+    /// Whether the hook's output is to be shown.
+    Suppress,
+    /// Context for the model: text, or several.
+    Context,
+    /// A new value.
+    Replace(Target),
+    /// New values for some fields.
+    Merge(Target),
+    /// What the user says first.
+    FirstMessage,
+    /// Data for the host, each under its own name.
+    Metadata,
+    /// Data for the host, under this name.
+    Named(&'static str),
+    /// The event that the answer is for.
+    EventName,
+    /// Nothing that has an effect.
+    Nothing,
+}
+
+/// Where something counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// Everywhere.
+    Any,
+    /// Where hooks can stop something.
+    Blocking,
+    /// Where they cannot.
+    Watching,
+    /// At events of these kinds.
+    Kinds(&'static [EventKind]),
+    /// At all others.
+    Except(&'static [EventKind]),
+}
+
+impl At {
+    pub(crate) fn fits(self, dialect: &Dialect, kind: &EventKind) -> bool {
+        let blocks = || dialect.blocks(kind);
+        match self {
+            Self::Any => true,
+            Self::Blocking => blocks(),
+            Self::Watching => !blocks(),
+            Self::Kinds(kinds) => kinds.contains(kind),
+            Self::Except(kinds) => !kinds.contains(kind),
+        }
+    }
+}
+
+/// What an exit code means.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ExitRule {
+    /// For which codes.
+    pub code: Code,
+    /// At which events.
+    pub at: At,
+    /// Whether only if the process complained about something.
+    pub needs_stderr: bool,
+    /// What then.
+    pub then: Then,
+}
+
+impl ExitRule {
+    /// A rule for all events.
+    pub const fn new(code: Code, then: Then) -> Self {
+        Self { code, at: At::Any, needs_stderr: false, then }
+    }
+
+    /// Counts only there.
+    #[must_use]
+    pub const fn at(mut self, at: At) -> Self {
+        self.at = at;
+        self
+    }
+
+    /// Counts only if the process complained about something.
+    #[must_use]
+    pub const fn needs_stderr(mut self) -> Self {
+        self.needs_stderr = true;
+        self
+    }
+}
+
+/// Exit codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    /// This one.
+    Is(i32),
+    /// Any but 0.
+    NotZero,
+    /// Any at all, and signals.
+    Any,
+}
+
+/// What follows from an exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// What was printed counts.
+    Read,
+    /// What was printed counts if it is an answer; if not, the hook has failed.
+    ReadOrFail,
+    /// The decision, for the first reason of these that there is. What was printed counts as well if it is an answer.
+    Decide(Decision, &'static [From]),
+    /// The hook has failed.
+    Fail,
+    /// Nothing.
+    Nothing,
+}
+
+/// Where a reason comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum From {
+    /// The answer.
+    Answer,
+    /// Standard error.
+    Stderr,
+    /// Standard output, as text.
+    Stdout,
+    /// This text.
+    Fixed(&'static str),
+    /// `hook PROGRAM exit CODE`.
+    Exit,
+}

@@ -1,0 +1,279 @@
+//! A verdict in the words of the agent that asked: the same tables as for replies, the other way round.
+
+use checkrein_core::{Decision, Event, EventKind, RawJson, RewriteMode, Target, Verdict};
+
+use crate::reply::{Code, Key, Means, Then, Trigger};
+use crate::table::Dialect;
+
+/// What a program says to the agent that called it as a hook.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Answer {
+    /// For standard output.
+    pub stdout: String,
+    /// For standard error.
+    pub stderr: String,
+    /// The exit code.
+    pub exit: i32,
+    /// What the agent has no words for, and what was said instead.
+    pub notes: Vec<String>,
+}
+
+impl Dialect {
+    /// The verdict as an answer to the agent of this dialect. A decision that it cannot hear becomes the nearest one that
+    /// is not weaker; what else it cannot hear is noted.
+    pub fn say(&self, event: &Event, verdict: &Verdict) -> Answer {
+        let kind = event.kind();
+        let mut saying = Saying { dialect: self, kind: &kind, tree: Tree::default(), answer: Answer::default() };
+        saying.decision(verdict);
+        saying.words(verdict);
+        saying.rewrites(verdict);
+        saying.finish()
+    }
+}
+
+struct Saying<'a> {
+    dialect: &'a Dialect,
+    kind: &'a EventKind,
+    tree: Tree,
+    answer: Answer,
+}
+
+impl Saying<'_> {
+    /// The keys that can be said here, in the table's order.
+    fn keys(&self) -> impl Iterator<Item = (usize, &'static Key)> + use<'_> {
+        let can = self.dialect.reply.trigger != Trigger::Never;
+        self.dialect
+            .reply
+            .keys
+            .iter()
+            .enumerate()
+            .filter(move |(_, key)| can && !key.only_read && key.at.fits(self.dialect, self.kind))
+    }
+
+    fn key(&self, wanted: impl Fn(Means) -> bool) -> Option<&'static str> {
+        self.keys().find(|(_, key)| wanted(key.means)).and_then(|(_, key)| key.paths.first().copied())
+    }
+
+    fn put(&mut self, path: &'static str, value: &RawJson) {
+        self.tree.put(path, value.clone());
+    }
+
+    fn note(&mut self, text: String) {
+        self.answer.notes.push(text);
+    }
+
+    fn decision(&mut self, verdict: &Verdict) {
+        let decision = verdict.decision();
+        let reason = verdict.reason().unwrap_or_default();
+        // From what was decided to what is stronger, until the agent has a word for it.
+        let tries: &[Decision] = match decision {
+            Decision::NoOpinion => return,
+            // Not to say it leaves the agent as careful as it was.
+            Decision::Allow => &[Decision::Allow],
+            Decision::Ask => &[Decision::Ask, Decision::Deny],
+            Decision::Defer => &[Decision::Defer, Decision::Ask, Decision::Deny],
+            Decision::Deny => &[Decision::Deny, Decision::Halt],
+            Decision::Halt => &[Decision::Halt, Decision::Deny],
+        };
+        for &said in tries {
+            let mut reason = reason.to_owned();
+            if said != decision {
+                let cannot = format!("{} has no way to say {decision} here", self.dialect.name);
+                reason = if reason.is_empty() { cannot.clone() } else { format!("{reason} ({cannot})") };
+            }
+            if self.decide(said, &reason) {
+                if said != decision {
+                    self.note(format!("{} has no way to say {decision} here; it was told {said}", self.dialect.name));
+                }
+                return;
+            }
+        }
+        if decision != Decision::Allow {
+            self.note(format!("{} cannot be stopped at `{}`; its {decision} is lost", self.dialect.name, self.kind));
+        }
+    }
+
+    /// Says a decision; tells whether there was a way.
+    fn decide(&mut self, decision: Decision, reason: &str) -> bool {
+        let found = self.keys().find_map(|(at, key)| match key.means {
+            Means::Decision(words) => {
+                let (word, _) = words.iter().find(|(_, means)| *means == decision)?;
+                Some((at, key.paths.first()?, RawJson::string(word)))
+            }
+            Means::Flag(when, means) if means == decision => {
+                let value = RawJson::parse(if when { "true" } else { "false" }).ok()?;
+                Some((at, key.paths.first()?, value))
+            }
+            _ => None,
+        });
+        if let Some((at, path, value)) = found {
+            let behind = self.keys().skip_while(|(behind, _)| *behind <= at);
+            let reason_path = behind
+                .take_while(|(_, key)| !matches!(key.means, Means::Decision(_) | Means::Flag(..)))
+                .find(|(_, key)| matches!(key.means, Means::Reason | Means::StopReason))
+                .and_then(|(_, key)| key.paths.first().copied());
+            self.put(path, &value);
+            if let Some(path) = reason_path.filter(|_| !reason.is_empty()) {
+                self.put(path, &RawJson::string(reason));
+            }
+            return true;
+        }
+        let code = self.dialect.reply.exits.iter().find_map(|rule| match (rule.code, rule.then) {
+            (Code::Is(code), Then::Decide(means, _)) if means == decision => {
+                Some(code).filter(|_| rule.at.fits(self.dialect, self.kind))
+            }
+            (Code::NotZero, Then::Decide(means, _)) if means == decision => {
+                Some(1).filter(|_| rule.at.fits(self.dialect, self.kind))
+            }
+            _ => None,
+        });
+        if let Some(code) = code {
+            self.answer.exit = code;
+            self.answer.stderr = reason.to_owned();
+            return true;
+        }
+        false
+    }
+
+    fn words(&mut self, verdict: &Verdict) {
+        let joined =
+            |said: &[checkrein_core::Said]| said.iter().map(|said| said.text.as_str()).collect::<Vec<_>>().join("\n");
+        let first = verdict.first_user_message().unwrap_or_default().to_owned();
+        for (what, text, means) in [
+            ("context", joined(verdict.context()), Means::Context),
+            ("a message for the user", joined(verdict.messages()), Means::Message),
+            ("a first user message", first, Means::FirstMessage),
+        ] {
+            if text.is_empty() {
+                continue;
+            }
+            match self.key(|key| key == means) {
+                Some(path) => self.put(path, &RawJson::string(&text)),
+                None => self.note(format!("{} takes no {what} at `{}`", self.dialect.name, self.kind)),
+            }
+        }
+        if verdict.suppresses_output()
+            && let Some(path) = self.key(|key| key == Means::Suppress)
+            && let Ok(yes) = RawJson::parse("true")
+        {
+            self.put(path, &yes);
+        }
+        for (name, value) in verdict.metadata() {
+            if let Some(path) = self.key(|key| key == Means::Named(leaked(self.dialect, name).unwrap_or_default())) {
+                self.put(path, value);
+            }
+        }
+    }
+
+    fn rewrites(&mut self, verdict: &Verdict) {
+        for target in Target::ALL {
+            let Some(rewritten) = verdict.rewritten(target) else { continue };
+            let key = self.keys().find_map(|(_, key)| match key.means {
+                Means::Replace(of) if of == target => Some((key.paths.first()?, RewriteMode::Replace)),
+                Means::Merge(of) if of == target => Some((key.paths.first()?, RewriteMode::Merge)),
+                _ => None,
+            });
+            match key {
+                Some((path, _)) => self.put(path, &rewritten.effective),
+                None => self.lost_rewrite(target),
+            }
+        }
+    }
+
+    /// Who allowed something else must not be heard as allowing this.
+    fn lost_rewrite(&mut self, target: Target) {
+        let text = format!("{} cannot be told of a new {target} at `{}`", self.dialect.name, self.kind);
+        if self.kind.contract().is_gate() {
+            self.tree = Tree::default();
+            let denied = self.decide(Decision::Deny, &text);
+            self.note(if denied { format!("{text}; it was told deny") } else { text });
+        } else {
+            self.note(text);
+        }
+    }
+
+    fn finish(mut self) -> Answer {
+        if !self.tree.0.is_empty() {
+            // An object of the answer that has the event's name has it always.
+            for (_, key) in self.keys().filter(|(_, key)| key.means == Means::EventName).collect::<Vec<_>>() {
+                let name = self.dialect.name_of(self.kind).unwrap_or(self.kind.name());
+                if let Some(path) = key.paths.first()
+                    && path.rsplit_once('.').is_some_and(|(object, _)| self.tree.has(object))
+                {
+                    self.tree.put_first(path, RawJson::string(name));
+                }
+            }
+            self.answer.stdout = self.tree.to_json();
+        }
+        self.answer
+    }
+}
+
+/// The table's own text for a name.
+fn leaked(dialect: &Dialect, name: &str) -> Option<&'static str> {
+    dialect.reply.keys.iter().find_map(|key| match key.means {
+        Means::Named(own) if own == name => Some(own),
+        _ => None,
+    })
+}
+
+/// JSON that is built from paths.
+#[derive(Default)]
+struct Tree(Vec<(String, Branch)>);
+
+enum Branch {
+    Value(RawJson),
+    Object(Tree),
+}
+
+impl Tree {
+    fn put(&mut self, path: &str, value: RawJson) {
+        self.insert(path, value, false);
+    }
+
+    fn put_first(&mut self, path: &str, value: RawJson) {
+        self.insert(path, value, true);
+    }
+
+    fn insert(&mut self, path: &str, value: RawJson, first: bool) {
+        match path.split_once('.') {
+            None => {
+                self.0.retain(|(key, _)| key != path);
+                let at = if first { 0 } else { self.0.len() };
+                self.0.insert(at, (path.to_owned(), Branch::Value(value)));
+            }
+            Some((object, rest)) => {
+                let at = self.0.iter().position(|(key, _)| key == object).unwrap_or_else(|| {
+                    self.0.push((object.to_owned(), Branch::Object(Self::default())));
+                    self.0.len() - 1
+                });
+                if let Some((_, Branch::Object(inner))) = self.0.get_mut(at) {
+                    inner.insert(rest, value, first);
+                }
+            }
+        }
+    }
+
+    fn has(&self, path: &str) -> bool {
+        let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
+        self.0.iter().any(|(have, branch)| {
+            have == key
+                && match (branch, rest) {
+                    (Branch::Object(inner), Some(rest)) => inner.has(rest),
+                    (_, rest) => rest.is_none(),
+                }
+        })
+    }
+
+    fn to_json(&self) -> String {
+        let members = self.0.iter().map(|(key, branch)| {
+            let value = match branch {
+                Branch::Value(json) => json.as_str().to_owned(),
+                Branch::Object(tree) => tree.to_json(),
+            };
+            format!("{}:{value}", RawJson::string(key))
+        });
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    }
+}

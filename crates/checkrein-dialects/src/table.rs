@@ -1,0 +1,337 @@
+//! What a dialect is: one value, whose columns are facts.
+
+use std::time::Duration;
+
+use checkrein_core::{Block, ChainEnd, Contract, EventKind, Grammar, Rules, RunOrder, Settle, TimeClass};
+
+use crate::config::ConfigTable;
+use crate::payload::{FieldRow, PayloadTable};
+use crate::reply::ReplyTable;
+
+/// The hook language of one agent.
+///
+/// A dialect plays three parts, which need not be the same one: the hook's (how its file is read, what it is given, how
+/// its reply is read), the host's (how the event came in and how the verdict is said back), and the rules (how opinions
+/// settle).
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Dialect {
+    /// What it is called: `claude`, or `docker-agent@g2` for one of its generations.
+    pub name: &'static str,
+    /// Its events, in its own order.
+    pub events: &'static [EventRow],
+    /// Whether it has all of checkrein's events, with all that hooks may do there; its rows are then only names.
+    pub has_all_events: bool,
+    /// How matchers are written.
+    pub matcher: Grammar,
+    /// What hooks are given.
+    pub payload: PayloadTable,
+    /// How replies are read.
+    pub reply: ReplyTable,
+    /// How processes run.
+    pub process: ProcessTable,
+    /// How HTTP endpoints are called.
+    pub http: HttpTable,
+    /// How long hooks may take.
+    pub time: TimeTable,
+    /// How opinions settle, and what is done about failures.
+    pub rules: Rules,
+    /// How often a stop may be answered with "go on" before it stands. 0: as often as hooks like.
+    pub stop_cap: u32,
+    /// Its files.
+    pub config: ConfigTable,
+}
+
+/// What a dialect calls an event, and what its hooks may do there. Several names may stand for one kind.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct EventRow {
+    /// The dialect's name.
+    pub name: &'static str,
+    /// The kind that it stands for.
+    pub kind: EventKind,
+    /// Whether matchers count here. If not, every hook of the event fits.
+    pub matched: bool,
+    /// Whether a hook can stop something here.
+    pub blocks: bool,
+    /// What text that is no answer is taken for.
+    pub plain: Plain,
+    /// What the payload has here besides what all have.
+    pub fields: &'static [FieldRow],
+    /// How long hooks may take here, if it is not the usual time.
+    pub timeout: Option<Duration>,
+    /// How hooks run here, if it is not as everywhere.
+    pub order: Option<RunOrder>,
+    /// What ends the chain here, if it is not as everywhere.
+    pub chain_end: Option<ChainEnd>,
+    /// Which decision wins here, if it is not as everywhere.
+    pub settle: Option<Settle>,
+}
+
+/// What text that is no answer is taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Plain {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Context for the model.
+    Context,
+    /// A message for the user.
+    Message,
+}
+
+impl EventRow {
+    /// An event at which hooks can only watch.
+    pub const fn new(name: &'static str, kind: EventKind) -> Self {
+        Self {
+            name,
+            kind,
+            matched: false,
+            blocks: false,
+            plain: Plain::Nothing,
+            fields: &[],
+            timeout: None,
+            order: None,
+            chain_end: None,
+            settle: None,
+        }
+    }
+
+    /// Matchers count here.
+    #[must_use]
+    pub const fn matched(mut self) -> Self {
+        self.matched = true;
+        self
+    }
+
+    /// Hooks can stop something here.
+    #[must_use]
+    pub const fn blocks(mut self) -> Self {
+        self.blocks = true;
+        self
+    }
+
+    /// Text is taken for this.
+    #[must_use]
+    pub const fn plain(mut self, plain: Plain) -> Self {
+        self.plain = plain;
+        self
+    }
+
+    /// The payload has these as well.
+    #[must_use]
+    pub const fn fields(mut self, fields: &'static [FieldRow]) -> Self {
+        self.fields = fields;
+        self
+    }
+
+    /// Hooks may take so many milliseconds.
+    #[must_use]
+    pub const fn within_ms(mut self, ms: u64) -> Self {
+        self.timeout = Some(Duration::from_millis(ms));
+        self
+    }
+
+    /// Hooks run in this order.
+    #[must_use]
+    pub const fn order(mut self, order: RunOrder) -> Self {
+        self.order = Some(order);
+        self
+    }
+
+    /// This ends the chain.
+    #[must_use]
+    pub const fn chain_end(mut self, end: ChainEnd) -> Self {
+        self.chain_end = Some(end);
+        self
+    }
+
+    /// This decision wins.
+    #[must_use]
+    pub const fn settle(mut self, settle: Settle) -> Self {
+        self.settle = Some(settle);
+        self
+    }
+}
+
+/// How processes run.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ProcessTable {
+    /// The shell for commands that are text.
+    pub shell: Shell,
+    /// What a hook gets of the host's environment.
+    pub environment: Environment,
+    /// Variables with data of the event.
+    pub variables: &'static [VariableRow],
+    /// Where it runs.
+    pub cwd: Cwd,
+    /// Whether the payload ends with a new line.
+    pub newline: bool,
+    /// How much of each output stream is read, in bytes.
+    pub output_cap: usize,
+    /// Whether what a hook leaves in the background is left alone, and reported, rather than ended.
+    pub leaves_background: bool,
+}
+
+/// A shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shell {
+    /// `sh -c`.
+    Sh,
+    /// The one that `$SHELL` names, as `-c`.
+    User,
+    /// The one that this variable names, else `/bin/sh`.
+    Variable(&'static str),
+    /// There is none: commands are lists of words.
+    None,
+}
+
+/// What a hook gets of the host's environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Environment {
+    /// Names that every program needs, and what the hook asks for.
+    Usual,
+    /// Everything.
+    All,
+    /// These, and what the hook asks for.
+    Only(&'static [&'static str]),
+}
+
+/// Where hooks run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cwd {
+    /// In the event's directory.
+    Event,
+    /// In the host's.
+    Host,
+}
+
+/// A variable with data of the event.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct VariableRow {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub from: Data,
+    /// What it holds if the event does not have that. `None`: it is not set then.
+    pub absent: Option<&'static str>,
+}
+
+/// Where data comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Data {
+    /// The dialect's name for the event.
+    EventName,
+    /// A field, under checkrein's name for it: text as it is, all else as JSON.
+    Field(&'static str),
+    /// The same, but `1` and `0` instead of true and false.
+    Digit(&'static str),
+    /// The directory that the host was started in.
+    ProjectDir,
+}
+
+impl VariableRow {
+    /// A variable that is set if the event has the data.
+    pub const fn new(name: &'static str, from: Data) -> Self {
+        Self { name, from, absent: None }
+    }
+
+    /// A variable that is always set.
+    #[must_use]
+    pub const fn or(mut self, absent: &'static str) -> Self {
+        self.absent = Some(absent);
+        self
+    }
+}
+
+/// How HTTP endpoints are called.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct HttpTable {
+    /// The first status that is no success any more; 200 is the first that is one.
+    pub success_below: u16,
+    /// Whether what the endpoint answers counts.
+    pub decides: bool,
+    /// Whether hooks that are endpoints run in the background unless they say otherwise.
+    pub in_background: bool,
+    /// How much of an answer is read, in bytes.
+    pub response_cap: usize,
+}
+
+/// How long hooks may take.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct TimeTable {
+    /// If nothing else is said.
+    pub usual: Duration,
+    /// The same for events of these classes.
+    pub classes: &'static [(TimeClass, Duration)],
+    /// The same for HTTP endpoints.
+    pub http: Option<Duration>,
+    /// The most that a hook may ask for; what is more is cut down to it.
+    pub cap: Option<Duration>,
+}
+
+impl TimeTable {
+    /// The same time everywhere.
+    pub const fn seconds(seconds: u64) -> Self {
+        Self { usual: Duration::from_secs(seconds), classes: &[], http: None, cap: None }
+    }
+}
+
+impl Dialect {
+    /// The dialect's first event of this kind.
+    pub fn row(&self, kind: &EventKind) -> Option<&'static EventRow> {
+        self.events.iter().find(|row| row.kind == *kind)
+    }
+
+    /// Whether matchers count at events of this kind.
+    pub fn is_matched(&self, kind: &EventKind) -> bool {
+        self.column(kind, |row| row.matched, |contract| contract.matched_on.is_some())
+    }
+
+    /// Whether a hook can stop something at events of this kind.
+    pub fn blocks(&self, kind: &EventKind) -> bool {
+        self.column(kind, |row| row.blocks, |contract| contract.block != Block::Ignored)
+    }
+
+    /// Whether something waits for leave of this dialect's hooks there.
+    pub fn is_gate(&self, kind: &EventKind) -> bool {
+        kind.contract().is_gate() && self.blocks(kind)
+    }
+
+    /// What text that is no answer is taken for.
+    pub fn plain(&self, kind: &EventKind) -> Plain {
+        let text = |contract: &Contract| if contract.plain_text { Plain::Context } else { Plain::Nothing };
+        self.column(kind, |row| row.plain, text)
+    }
+
+    fn column<T: Default>(&self, kind: &EventKind, of_row: impl Fn(&EventRow) -> T, own: impl Fn(&Contract) -> T) -> T {
+        if self.has_all_events { own(kind.contract()) } else { self.row(kind).map(of_row).unwrap_or_default() }
+    }
+
+    /// How long a hook may take at events of this kind if it does not say.
+    pub fn timeout(&self, kind: &EventKind, is_http: bool) -> Duration {
+        let class = kind.contract().time;
+        let of_class = || self.time.classes.iter().find(|(of, _)| *of == class).map(|(_, time)| *time);
+        self.time
+            .http
+            .filter(|_| is_http)
+            .or_else(|| self.row(kind)?.timeout)
+            .or_else(of_class)
+            .unwrap_or(self.time.usual)
+    }
+
+    /// How opinions settle at events of this kind.
+    pub fn rules_at(&self, kind: &EventKind) -> Rules {
+        let mut rules = self.rules;
+        if let Some(row) = self.row(kind) {
+            rules.order = row.order.unwrap_or(rules.order);
+            rules.chain_end = row.chain_end.unwrap_or(rules.chain_end);
+            rules.settle = row.settle.unwrap_or(rules.settle);
+        }
+        rules
+    }
+}

@@ -1,0 +1,85 @@
+//! Hooks in files: what is read, what is said about what is wrong, and what is written.
+#![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+
+use checkrein_core::{HookState, Scope};
+use checkrein_dialects::config::{Decoded, Severity};
+use checkrein_dialects::document::Format;
+use checkrein_dialects::{HookSpec, native};
+
+fn decode(text: &str, format: Format) -> Decoded {
+    native::DIALECT.decode("hooks", Scope::User, text, format)
+}
+
+fn said(decoded: &Decoded) -> Vec<String> {
+    decoded.diagnostics.iter().map(ToString::to_string).collect()
+}
+
+const SAME: [(Format, &str); 3] = [
+    (
+        Format::Json,
+        r#"{
+  // comments are fine
+  "hooks": {
+    "PreToolUse": [{ "matcher": "Bash|Edit", "hooks": [
+      { "id": "guard", "command": "./guard.sh", "timeout": 2.5, "on_timeout": "ask" },
+      { "type": "http", "url": "https://example.com/x", "headers": { "a": "b" } },
+    ] }],
+  },
+}"#,
+    ),
+    (
+        Format::Yaml,
+        "hooks:\n  PreToolUse:\n    - matcher: Bash|Edit\n      hooks:\n        - id: guard\n          command: ./guard.sh\n          timeout: 2.5\n          on_timeout: ask\n        - url: https://example.com/x\n          headers: {a: b}\n",
+    ),
+    (
+        Format::Toml,
+        "[[hooks]]\nevents = [\"pre_tool_use\"]\nmatcher = \"Bash|Edit\"\nid = \"guard\"\ncommand = \"./guard.sh\"\ntimeout = 2.5\non_timeout = \"ask\"\n[[hooks]]\nevent = \"PreToolUse\"\nmatcher = \"Bash|Edit\"\nurl = \"https://example.com/x\"\nheaders = { a = \"b\" }\n",
+    ),
+];
+
+#[test]
+fn the_same_hooks_in_every_format() {
+    let all: Vec<_> = SAME
+        .iter()
+        .map(|(format, text)| {
+            let decoded = decode(text, *format);
+            assert_eq!(said(&decoded), [""; 0], "{format:?}");
+            decoded.hooks.iter().map(HookSpec::definition).collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(all[0].len(), 2);
+    assert!(all.iter().all(|hooks| *hooks == all[0]), "{all:#?}");
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let decoded = decode(SAME[0].1, Format::Json);
+    let hooks: Vec<_> = decoded.hooks.iter().collect();
+    let encoded = native::DIALECT.encode(&hooks).unwrap();
+    assert_eq!(encoded.lost, []);
+    let again = decode(&encoded.text, Format::Json);
+    assert_eq!(said(&again), [""; 0], "{}", encoded.text);
+    let definitions = |decoded: &Decoded| decoded.hooks.iter().map(HookSpec::definition).collect::<Vec<_>>();
+    assert_eq!(definitions(&decoded), definitions(&again));
+}
+
+#[test]
+fn one_bad_hook_costs_that_hook_and_closes_its_gate() {
+    let text = r#"{"hooks": {
+  "PreToolUse": [{"hooks": [
+    {"command": "good"},
+    {"command": "bad", "timeout": "5"}
+  ]}],
+  "PreToolUsee": [{"hooks": [{"command": "x"}]}]
+}}"#;
+    let decoded = decode(text, Format::Json);
+    assert_eq!(decoded.hooks.len(), 2);
+    assert!(matches!(decoded.hooks[1].hook.state, HookState::Broken(_)));
+    assert!(decoded.diagnostics.iter().all(|diagnostic| diagnostic.severity == Severity::Error));
+    let expected = [
+        "hooks:4:5: error[closed-gate]: this hook cannot be loaded, so `PreToolUse` is refused where it would have run\n  |\n4 |     {\"command\": \"bad\", \"timeout\": \"5\"}\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  = mend it or take it out",
+        "hooks:4:35: error[wrong-type]: `timeout` should be a number, but is a string\n  |\n4 |     {\"command\": \"bad\", \"timeout\": \"5\"}\n  |                                   ^^^",
+        "hooks:6:3: error[unknown-event]: native has no event `PreToolUsee`, did you mean `PreToolUse`?\n  |\n6 |   \"PreToolUsee\": [{\"hooks\": [{\"command\": \"x\"}]}]\n  |   ^^^^^^^^^^^^^",
+    ];
+    assert_eq!(said(&decoded), expected);
+}

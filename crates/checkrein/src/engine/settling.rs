@@ -1,0 +1,51 @@
+//! Whose rules settle.
+
+use checkrein_core::{Effect, EventKind, Failure, FailureKind, Rules};
+use checkrein_dialects::{Dialect, HookSpec};
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Settling {
+    /// An agent's.
+    As(&'static Dialect),
+    /// The host's own.
+    By(Rules),
+}
+
+impl Settling {
+    pub(super) fn at(&self, kind: &EventKind) -> Rules {
+        match self {
+            Self::As(dialect) => dialect.rules_at(kind),
+            Self::By(rules) => *rules,
+        }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::As(dialect) => dialect.name,
+            Self::By(_) => "custom",
+        }
+    }
+
+    pub(super) fn stop_cap(&self) -> u32 {
+        match self {
+            Self::As(dialect) => dialect.stop_cap,
+            Self::By(_) => checkrein_dialects::native::DIALECT.stop_cap,
+        }
+    }
+
+    /// The failure with what the hook's own dialect does about it, unless the hook or the host has said something else.
+    pub(super) fn with_effect(&self, failure: Failure, hook: &HookSpec, kind: &EventKind) -> Failure {
+        let info = &hook.hook.info;
+        let said = info.on_failure.is_some() || (failure.kind == FailureKind::Timeout && info.on_timeout.is_some());
+        if said || failure.effect.is_some() || matches!(self, Self::By(_)) {
+            return failure;
+        }
+        let effect = if kind.contract().is_gate() && !hook.dialect.is_gate(kind) {
+            // Its agent would never have heard it.
+            Effect::Open
+        } else {
+            hook.dialect.rules.failures.effect(failure.kind, kind.contract())
+        };
+        failure.with_effect(effect)
+    }
+}
