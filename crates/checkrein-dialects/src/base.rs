@@ -46,7 +46,7 @@ impl Dialect {
                 leaves_background: false,
             },
             http: HttpTable { success_below: 300, decides: true, in_background: false, response_cap: 1 << 20 },
-            time: TimeTable { usual: Duration::from_secs(60), classes: &[], http: None, cap: None },
+            time: TimeTable { usual: Duration::from_secs(60), classes: &[], http: None, handlers: &[], cap: None },
             rules: Rules::NATIVE,
             stop_cap: 8,
             config: ConfigTable { files: &[], comments: false, decode: no_files, encode: None, same: Same::Never },

@@ -70,6 +70,7 @@ pub static ALL: &[&Dialect] = &[
     &docker_agent::DIALECT,
     &evva::DIALECT,
     &claude::DIALECT,
+    &claude::SENDER,
     &ub::DIALECT,
     &codex::DIALECT,
     &gemini::DIALECT,

@@ -65,6 +65,7 @@ pub static DIALECT: Dialect = Dialect {
             (TimeClass::Closing, Duration::from_secs(5)),
         ],
         http: None,
+        handlers: &[],
         cap: None,
     },
     rules: Rules::NATIVE,

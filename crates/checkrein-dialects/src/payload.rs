@@ -143,7 +143,8 @@ impl Dialect {
         let mut canonical = Out::new();
         canonical.text("event", kind.name());
         for field in rows() {
-            if let Some(value) = read(field, json) {
+            let required = kind.fields().iter().any(|info| info.required && info.name == field.from);
+            if let Some(value) = read(field, json, required) {
                 canonical.extra(field.from, &value);
             }
         }
@@ -229,13 +230,17 @@ fn is_empty(field: &Field<'_>) -> bool {
 }
 
 /// The other way round.
-fn read(row: &FieldRow, payload: &RawJson) -> Option<RawJson> {
+fn read(row: &FieldRow, payload: &RawJson, required: bool) -> Option<RawJson> {
     let Some(value) = at(payload, row.name) else {
         return match row.absent {
-            Absent::Json(json) if json != "null" => RawJson::parse(json).ok(),
+            Absent::Json(json) if required || json != "null" => RawJson::parse(json).ok(),
             _ => None,
         };
     };
+    // What stands for an absent one is absent.
+    if !required && row.absent == Absent::Json("null") && value.as_str().trim_ascii() == "null" {
+        return None;
+    }
     match row.form {
         Form::Same => Some(value),
         // What is no JSON is the text itself.

@@ -93,7 +93,7 @@ impl HookSpec {
 
     /// How long it may take at events of this kind.
     pub fn time_at(&self, kind: &EventKind) -> Duration {
-        let time = self.timeout.unwrap_or_else(|| self.dialect.timeout(kind, self.is_http()));
+        let time = self.timeout.unwrap_or_else(|| self.dialect.timeout(kind, self.handler.kind()));
         self.dialect.time.cap.map_or(time, |cap| time.min(cap))
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use checkrein_core::{Block, ChainEnd, Contract, EventKind, Grammar, Rules, RunOrder, Settle, TimeClass};
+use checkrein_core::{Block, ChainEnd, Contract, Effect, EventKind, Grammar, Rules, RunOrder, Settle, TimeClass};
 
 use crate::config::ConfigTable;
 use crate::payload::{FieldRow, PayloadTable};
@@ -60,6 +60,8 @@ pub struct EventRow {
     pub fields: &'static [FieldRow],
     /// How long hooks may take here, if it is not the usual time.
     pub timeout: Option<Duration>,
+    /// What is done about a hook that takes too long here, if it is not as everywhere.
+    pub on_timeout: Option<Effect>,
     /// How hooks run here, if it is not as everywhere.
     pub order: Option<RunOrder>,
     /// What ends the chain here, if it is not as everywhere.
@@ -91,6 +93,7 @@ impl EventRow {
             plain: Plain::Nothing,
             fields: &[],
             timeout: None,
+            on_timeout: None,
             order: None,
             chain_end: None,
             settle: None,
@@ -129,6 +132,13 @@ impl EventRow {
     #[must_use]
     pub const fn within_ms(mut self, ms: u64) -> Self {
         self.timeout = Some(Duration::from_millis(ms));
+        self
+    }
+
+    /// This is done about a hook that takes too long.
+    #[must_use]
+    pub const fn on_timeout(mut self, effect: Effect) -> Self {
+        self.on_timeout = Some(effect);
         self
     }
 
@@ -194,6 +204,8 @@ pub enum Environment {
     Usual,
     /// Everything.
     All,
+    /// Everything but what starts like this.
+    AllBut(&'static [&'static str]),
     /// These, and what the hook asks for.
     Only(&'static [&'static str]),
 }
@@ -230,6 +242,8 @@ pub enum Data {
     Digit(&'static str),
     /// The directory that the host was started in.
     ProjectDir,
+    /// This text.
+    Fixed(&'static str),
 }
 
 impl VariableRow {
@@ -270,6 +284,8 @@ pub struct TimeTable {
     pub classes: &'static [(TimeClass, Duration)],
     /// The same for HTTP endpoints.
     pub http: Option<Duration>,
+    /// The same for other kinds of handlers.
+    pub handlers: &'static [(&'static str, Duration)],
     /// The most that a hook may ask for; what is more is cut down to it.
     pub cap: Option<Duration>,
 }
@@ -277,7 +293,7 @@ pub struct TimeTable {
 impl TimeTable {
     /// The same time everywhere.
     pub const fn seconds(seconds: u64) -> Self {
-        Self { usual: Duration::from_secs(seconds), classes: &[], http: None, cap: None }
+        Self { usual: Duration::from_secs(seconds), classes: &[], http: None, handlers: &[], cap: None }
     }
 }
 
@@ -313,12 +329,14 @@ impl Dialect {
     }
 
     /// How long a hook may take at events of this kind if it does not say.
-    pub fn timeout(&self, kind: &EventKind, is_http: bool) -> Duration {
+    pub fn timeout(&self, kind: &EventKind, handler: &str) -> Duration {
         let class = kind.contract().time;
         let of_class = || self.time.classes.iter().find(|(of, _)| *of == class).map(|(_, time)| *time);
+        let of_handler = || self.time.handlers.iter().find(|(of, _)| *of == handler).map(|(_, time)| *time);
         self.time
             .http
-            .filter(|_| is_http)
+            .filter(|_| handler == "http")
+            .or_else(of_handler)
             .or_else(|| self.row(kind)?.timeout)
             .or_else(of_class)
             .unwrap_or(self.time.usual)

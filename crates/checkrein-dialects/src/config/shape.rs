@@ -53,6 +53,13 @@ impl HandlerRow {
     pub const fn new(name: &'static str, kind: &'static str, needs: &'static [&'static str]) -> Self {
         Self { name, kind, needs, at: &[] }
     }
+
+    /// Only at these events.
+    #[must_use]
+    pub const fn at(mut self, at: &'static [EventKind]) -> Self {
+        self.at = at;
+        self
+    }
 }
 
 /// The keys of a group.

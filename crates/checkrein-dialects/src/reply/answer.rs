@@ -184,7 +184,12 @@ impl Reading<'_> {
             }
             let last = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
             let meant = closest(&entry.key(), paths().map(last));
-            let hint = meant.map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
+            // At the wrong place is the commonest mistake of all.
+            let elsewhere = paths().find(|path| last(path) == entry.key());
+            let hint = elsewhere
+                .map(|path| format!(", it belongs at `{path}`"))
+                .or_else(|| meant.map(|meant| format!(", did you mean `{meant}`?")))
+                .unwrap_or_default();
             let misspelt = treatment == Unknown::MisspeltFails && meant.is_some();
             if treatment == Unknown::Failure || misspelt {
                 return Err(schema(format!("unknown key `{path}`{hint}")));

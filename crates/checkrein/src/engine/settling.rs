@@ -40,7 +40,10 @@ impl Settling {
         if said || failure.effect.is_some() || matches!(self, Self::By(_)) {
             return failure;
         }
-        let effect = if kind.contract().is_gate() && !hook.dialect.is_gate(kind) {
+        let of_row = || hook.dialect.row(kind)?.on_timeout.filter(|_| failure.kind == FailureKind::Timeout);
+        let effect = if let Some(effect) = of_row() {
+            effect
+        } else if kind.contract().is_gate() && !hook.dialect.is_gate(kind) {
             // Its agent would never have heard it.
             Effect::Open
         } else {

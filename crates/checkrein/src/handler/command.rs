@@ -109,11 +109,13 @@ fn program(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Result<Pr
 
 /// What the hook may have of the host's environment, and what it adds.
 fn inherited(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Vec<(OsString, OsString)> {
-    let all = spec.env_all.unwrap_or(dialect.process.environment == Environment::All);
+    let all = spec.env_all == Some(true);
     let allowed = |name: &OsString| {
         let of_dialect = |name: &str| match dialect.process.environment {
+            Environment::All => spec.env_all.is_none(),
+            Environment::AllBut(prefixes) => !prefixes.iter().any(|prefix| name.starts_with(prefix)),
             Environment::Only(names) => names.contains(&name),
-            _ => is_usual(name),
+            Environment::Usual => is_usual(name),
         };
         all || name.to_str().is_some_and(|name| of_dialect(name) || spec.env_allow.iter().any(|own| own == name))
     };

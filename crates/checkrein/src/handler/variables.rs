@@ -79,6 +79,7 @@ fn value(data: Data, dialect: &Dialect, event: &Event, project: &Path) -> Option
     let kind = event.kind();
     match data {
         Data::EventName => Some(dialect.name_of(&kind).unwrap_or(kind.name()).to_owned()),
+        Data::Fixed(text) => Some(text.to_owned()),
         Data::ProjectDir => Some(project.to_string_lossy().into_owned()),
         Data::Field(name) => Some(match event.field(name)? {
             Field::Text(text) => text.to_owned(),

@@ -1,0 +1,177 @@
+//! Claude Code's events: what each payload has, and what a hook can do there.
+
+use checkrein_core::{Effect, EventKind, Settle};
+
+use crate::payload::FieldRow;
+use crate::table::{EventRow, Plain};
+
+/// The columns of a tool call.
+const TOOL: &[FieldRow] = &[
+    FieldRow::same("tool_name"),
+    FieldRow::same("tool_input"),
+    FieldRow::same("tool_use_id"),
+    FieldRow::same("mcp_server"),
+];
+const REQUEST: &[FieldRow] =
+    &[FieldRow::same("tool_name"), FieldRow::same("tool_input"), FieldRow::same("permission_suggestions")];
+const DENIED: &[FieldRow] = &[
+    FieldRow::same("tool_name"),
+    FieldRow::same("tool_input"),
+    FieldRow::same("tool_use_id"),
+    FieldRow::same("reason"),
+];
+const DONE: &[FieldRow] = &[
+    FieldRow::same("tool_name"),
+    FieldRow::same("tool_input"),
+    FieldRow::same("tool_response").or("null"),
+    FieldRow::same("tool_use_id"),
+    FieldRow::same("duration_ms"),
+];
+const FAILED: &[FieldRow] = &[
+    FieldRow::same("tool_name"),
+    FieldRow::same("tool_input"),
+    FieldRow::same("tool_use_id"),
+    FieldRow::same("error"),
+    FieldRow::same("is_interrupt"),
+    FieldRow::same("duration_ms"),
+];
+const STOP: &[FieldRow] = &[
+    FieldRow::same("stop_hook_active").or("false"),
+    FieldRow::same("last_assistant_message"),
+    FieldRow::same("background_tasks"),
+    FieldRow::same("session_crons"),
+];
+const SUBAGENT_STOP: &[FieldRow] = &[
+    FieldRow::same("stop_hook_active").or("false"),
+    FieldRow::same("last_assistant_message"),
+    FieldRow::same("agent_transcript_path"),
+];
+const MODEL: &[FieldRow] = &[
+    FieldRow::same("from_model"),
+    FieldRow::same("to_model"),
+    FieldRow::same("requested_model"),
+    FieldRow::same("source"),
+    FieldRow::same("context_tokens"),
+    FieldRow::same("prompt_cache_warm"),
+    FieldRow::same("cache_ttl"),
+    FieldRow::same("estimated_cache_write_usd"),
+];
+const ELICITATION: &[FieldRow] = &[
+    FieldRow::same("mcp_server_name"),
+    FieldRow::same("message"),
+    FieldRow::same("mode"),
+    FieldRow::same("url"),
+    FieldRow::same("elicitation_id"),
+    FieldRow::same("requested_schema"),
+    FieldRow::same("action"),
+    FieldRow::same("content"),
+];
+const TASK: &[FieldRow] = &[
+    FieldRow::same("task_id"),
+    FieldRow::same("task_subject"),
+    FieldRow::same("task_description"),
+    FieldRow::same("teammate_name"),
+    FieldRow::same("team_name"),
+];
+
+/// In the order of its documentation.
+pub(super) const EVENTS: &[EventRow] = &[
+    EventRow::new("SessionStart", EventKind::SessionStart).matched().plain(Plain::Context).fields(&[
+        FieldRow::same("source"),
+        FieldRow::same("model"),
+        FieldRow::same("session_title"),
+        FieldRow::same("context_tokens"),
+    ]),
+    EventRow::new("Setup", EventKind::Setup).matched().fields(&[FieldRow::same("trigger")]),
+    EventRow::new("SessionEnd", EventKind::SessionEnd).matched().within_ms(1500).fields(&[FieldRow::same("reason")]),
+    EventRow::new("InstructionsLoaded", EventKind::InstructionsLoaded).matched().fields(&[
+        FieldRow::same("file_path"),
+        FieldRow::same("memory_type"),
+        FieldRow::same("load_reason"),
+        FieldRow::same("globs"),
+        FieldRow::same("trigger_file_path"),
+        FieldRow::same("parent_file_path"),
+    ]),
+    EventRow::new("ConfigChange", EventKind::ConfigChange)
+        .matched()
+        .blocks()
+        .fields(&[FieldRow::same("source"), FieldRow::same("file_path")]),
+    EventRow::new("CwdChanged", EventKind::CwdChanged).fields(&[FieldRow::same("old_cwd"), FieldRow::same("new_cwd")]),
+    EventRow::new("DirectoryAdded", EventKind::DirectoryAdded)
+        .matched()
+        .fields(&[FieldRow::same("directory"), FieldRow::same("source")]),
+    EventRow::new("FileChanged", EventKind::FileChanged)
+        .matched()
+        .fields(&[FieldRow::same("file_path"), FieldRow::named("event", "change")]),
+    EventRow::new("WorktreeCreate", EventKind::WorktreeCreate).blocks().fields(&[FieldRow::same("name")]),
+    EventRow::new("WorktreeRemove", EventKind::WorktreeRemove).fields(&[FieldRow::same("worktree_path")]),
+    EventRow::new("PreModelSwitch", EventKind::PreModelSwitch)
+        .matched()
+        .blocks()
+        .within_ms(30_000)
+        .on_timeout(Effect::Closed)
+        .fields(MODEL),
+    EventRow::new("PostModelSwitch", EventKind::PostModelSwitch)
+        .matched()
+        .plain(Plain::Context)
+        .within_ms(30_000)
+        .fields(MODEL),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
+        .blocks()
+        .plain(Plain::Context)
+        .within_ms(30_000)
+        .fields(&[FieldRow::same("prompt"), FieldRow::same("session_title")]),
+    EventRow::new("UserPromptExpansion", EventKind::PromptExpansion).matched().blocks().plain(Plain::Context).fields(
+        &[
+            FieldRow::same("expansion_type"),
+            FieldRow::same("command_name"),
+            FieldRow::same("command_args"),
+            FieldRow::same("command_source"),
+            FieldRow::same("prompt"),
+        ],
+    ),
+    EventRow::new("MessageDisplay", EventKind::MessageDisplay).within_ms(10_000).fields(&[
+        FieldRow::same("turn_id"),
+        FieldRow::same("message_id"),
+        FieldRow::same("index"),
+        FieldRow::named("final", "is_final"),
+        FieldRow::named("delta", "text"),
+    ]),
+    EventRow::new("Stop", EventKind::Stop).blocks().fields(STOP),
+    EventRow::new("StopFailure", EventKind::StopFailure).matched().fields(&[
+        FieldRow::named("error", "error_type"),
+        FieldRow::same("error_details"),
+        FieldRow::same("last_assistant_message"),
+    ]),
+    EventRow::new("PreCompact", EventKind::PreCompact)
+        .matched()
+        .blocks()
+        .fields(&[FieldRow::same("trigger"), FieldRow::same("custom_instructions").or("null")]),
+    EventRow::new("PostCompact", EventKind::PostCompact)
+        .matched()
+        .fields(&[FieldRow::same("trigger"), FieldRow::named("compact_summary", "summary")]),
+    EventRow::new("Notification", EventKind::Notification).matched().fields(&[
+        FieldRow::same("message"),
+        FieldRow::same("title"),
+        FieldRow::same("notification_type"),
+    ]),
+    EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(TOOL),
+    EventRow::new("PermissionRequest", EventKind::PermissionRequest)
+        .matched()
+        .blocks()
+        .settle(Settle::AnyDenyElseLastAllow)
+        .fields(REQUEST),
+    EventRow::new("PermissionDenied", EventKind::PermissionDenied).matched().fields(DENIED),
+    EventRow::new("PostToolUse", EventKind::PostToolUse).matched().blocks().fields(DONE),
+    EventRow::new("PostToolUseFailure", EventKind::PostToolFailure).matched().blocks().fields(FAILED),
+    EventRow::new("PostToolBatch", EventKind::PostToolBatch).blocks().fields(&[FieldRow::same("tool_calls")]),
+    EventRow::new("Elicitation", EventKind::Elicitation).matched().blocks().fields(ELICITATION),
+    EventRow::new("ElicitationResult", EventKind::ElicitationResult).matched().blocks().fields(ELICITATION),
+    EventRow::new("SubagentStart", EventKind::SubagentStart).matched(),
+    EventRow::new("SubagentStop", EventKind::SubagentStop).matched().blocks().fields(SUBAGENT_STOP),
+    EventRow::new("TaskCreated", EventKind::TaskCreated).blocks().fields(TASK),
+    EventRow::new("TaskCompleted", EventKind::TaskCompleted).blocks().fields(TASK),
+    EventRow::new("TeammateIdle", EventKind::TeammateIdle)
+        .blocks()
+        .fields(&[FieldRow::same("teammate_name"), FieldRow::same("team_name")]),
+];

@@ -1,0 +1,31 @@
+//! What real agents sent: each payload becomes an event, and the event becomes the same payload again.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+use std::path::Path;
+
+use checkrein_core::RawJson;
+use checkrein_dialects::{Dialect, claude};
+
+const AGENTS: &[(&str, &Dialect)] = &[("claude", &claude::DIALECT)];
+
+#[test]
+fn payloads_come_back_as_they_were() {
+    for (folder, dialect) in AGENTS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(folder);
+        let mut count = 0;
+        for file in std::fs::read_dir(&folder).unwrap() {
+            let path = file.unwrap().path();
+            let capture = RawJson::parse(std::fs::read_to_string(&path).unwrap()).unwrap();
+            let (sent, name) = (capture.field("stdin").unwrap(), capture.field("event").unwrap());
+            let name = name.as_text().unwrap().into_owned();
+            let event = dialect.event(&sent, Some(&name)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert_eq!(dialect.name_of(&event.kind()), Some(name.as_str()));
+            let bytes: Vec<u8> =
+                dialect.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
+            let again = RawJson::parse_bytes(&bytes).unwrap();
+            assert!(again.says_the_same_as(&sent), "{}:\n{again}\n{sent}", path.display());
+            count += 1;
+        }
+        assert!(count > 0, "{}", folder.display());
+    }
+}
