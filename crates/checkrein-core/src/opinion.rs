@@ -188,6 +188,17 @@ impl Opinion {
         })
     }
 
+    /// The same with each text for the model or the user as the function has it: contexts, messages, and what the user
+    /// says first.
+    #[must_use]
+    pub fn map_texts(self, mut change: impl FnMut(String) -> String) -> Self {
+        let Some(mut parts) = self.0 else { return self };
+        for text in parts.context.iter_mut().chain(&mut parts.messages).chain(&mut parts.first_user_message) {
+            *text = change(std::mem::take(text));
+        }
+        Self(Some(parts))
+    }
+
     fn edit(mut self, change: impl FnOnce(&mut Parts)) -> Self {
         change(self.0.get_or_insert_default());
         self

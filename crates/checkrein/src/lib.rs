@@ -21,6 +21,7 @@ pub mod builtins;
 pub mod engine;
 mod handler;
 mod observer;
+mod private_file;
 mod registry;
 
 pub use checkrein_core::*;

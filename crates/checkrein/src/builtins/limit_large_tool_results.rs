@@ -14,12 +14,9 @@
 //! Example: `limit_large_tool_results --max-lines=500`
 
 use std::borrow::Cow;
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use checkrein_core::{EventKind, Failure, JsonType, Opinion, RawJson, Target};
 
@@ -29,6 +26,7 @@ use super::strings::{spliced, strings};
 use super::text::{head, tail};
 use super::{failure, off_thread};
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
+use crate::private_file;
 
 const MAX_BYTES: usize = 50 * 1024;
 const MAX_LINES: usize = 2000;
@@ -93,7 +91,7 @@ async fn run(call: BuiltinCall<'_>, limits: Arc<Limits>, files: Arc<Files>) -> R
     let directory = limits.directory.as_ref().map_or_else(std::env::temp_dir, |directory| call.env.cwd.join(directory));
     let (file, shorter) = off_thread(move || -> io::Result<_> {
         let whole = output.as_text().unwrap_or(Cow::Borrowed(output.as_str()));
-        let file = write(&directory, &whole)?;
+        let file = private_file::write(&directory, ".txt", whole.as_bytes())?;
         let shorter = limits.shortened(&output, &file);
         Ok((file, shorter))
     })
@@ -161,20 +159,4 @@ impl Limits {
             file.display()
         )
     }
-}
-
-/// Writes a new file that only its user can read.
-fn write(directory: &Path, text: &str) -> io::Result<PathBuf> {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let name = format!("checkrein-result-{}-{:x}-{number}.txt", std::process::id(), since.as_nanos());
-    let path = directory.join(name);
-    let mut options = OpenOptions::new();
-    // A file that is there already, or a link that somebody has put there, is an error.
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&path)?.write_all(text.as_bytes())?;
-    Ok(path)
 }

@@ -32,6 +32,7 @@ mod blocking;
 mod builder;
 mod drive;
 mod hooks;
+mod long_texts;
 mod run;
 mod settling;
 mod spread;

@@ -11,6 +11,7 @@ use tracing::{Instrument, debug, debug_span, warn};
 
 use super::Shared;
 use super::hooks::LoadedHook;
+use super::long_texts;
 use crate::handler::{Call, Handler, Moment};
 use crate::observer::{HookRun, Observer};
 
@@ -189,7 +190,8 @@ async fn call(
         Reply::Http(http) => seen.stdout = Some(http.body.clone()),
         _ => {}
     }
-    hook.spec.dialect.read(&moment.event, reply, hook.spec.strict)
+    let opinion = hook.spec.dialect.read(&moment.event, reply, hook.spec.strict)?;
+    Ok(long_texts::shortened(opinion, hook.spec.dialect))
 }
 
 /// As good as never, and small enough to be added to any clock.

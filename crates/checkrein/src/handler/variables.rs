@@ -1,14 +1,15 @@
 //! Variables that hold data of the event, for dialects that have them.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
-use std::hash::{BuildHasher as _, RandomState};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use checkrein_core::Event;
 use checkrein_core::payload::Field;
 use checkrein_dialects::{Data, Dialect};
+
+use crate::private_file;
 
 /// What one variable may hold. The system refuses to start a program with one of 128 KiB, and with too many of them; a
 /// value that cannot be passed must not keep a guard from running.
@@ -42,26 +43,13 @@ impl Variables {
             self.all.push((name.into(), value.into()));
             return Ok(());
         }
-        let path = self.spill(value.as_bytes())?;
+        let path = private_file::write(&std::env::temp_dir(), "", value.as_bytes())?;
+        self.files.push(path.clone());
         let mut says = OsString::from("@");
         says.push(&path);
         self.all.push((name.into(), says));
         self.all.push((format!("{name}_FILE").into(), path.into()));
         Ok(())
-    }
-
-    /// Writes a file that only this user can read.
-    fn spill(&mut self, bytes: &[u8]) -> io::Result<PathBuf> {
-        let name = format!("checkrein-{:016x}", RandomState::new().hash_one(self.files.len()));
-        let path = std::env::temp_dir().join(name);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file: File = options.open(&path)?;
-        self.files.push(path.clone());
-        file.write_all(bytes)?;
-        Ok(path)
     }
 }
 

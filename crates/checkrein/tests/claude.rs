@@ -1,0 +1,104 @@
+//! Hooks in Claude Code's language, run by the engine.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+
+use std::sync::Arc;
+
+use checkrein::dialects::claude;
+use checkrein::dialects::document::Format;
+use checkrein::payload::{Prompt, ToolCall};
+use checkrein::{
+    Call, Decision, Engine, Envelope, Event, Failure, FailureKind, Handler, HandlerEnv, HandlerFuture, HookSpec,
+    Opinion, RawJson, Registry, Reply, Scope,
+};
+
+fn hooks(event: &str, hook: &str) -> Vec<HookSpec> {
+    let text = format!(r#"{{"hooks":{{"{event}":[{{"hooks":[{hook}]}}]}}}}"#);
+    let decoded = claude::DIALECT.decode("settings.json", Scope::User, &text, Format::Json);
+    assert_eq!(decoded.diagnostics, [], "{text}");
+    decoded.hooks
+}
+
+fn gate() -> Event {
+    let call = ToolCall::new("Bash", r#"{"command":"ls"}"#.parse::<RawJson>().unwrap());
+    Event::pre_tool_use(call).within(Envelope::new().session_id("s1"))
+}
+
+fn command(text: &str) -> String {
+    format!(r#"{{"type":"command","command":{}}}"#, RawJson::string(text))
+}
+
+#[tokio::test]
+async fn processes_get_its_payload_and_its_variables() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = r#"test "$CLAUDE_PROJECT_DIR" = "$PWD" && test "$CLAUDE_CODE_SESSION_ID" = s1 && test -z "$OTEL_X" && test "$MINE" = yes || exit 0
+        grep -q '"hook_event_name":"PreToolUse".*"tool_input":{"command":"ls"}' && { echo seen >&2; exit 2; }"#;
+    let engine = Engine::builder()
+        .cwd(dir.path().canonicalize().unwrap())
+        .vars([("PATH", "/usr/bin:/bin"), ("OTEL_X", "1"), ("MINE", "yes")])
+        .hooks(hooks("PreToolUse", &command(script)))
+        .build();
+    assert_eq!(engine.fire(gate()).await.reason(), Some("seen"));
+}
+
+#[tokio::test]
+async fn programs_without_a_shell_get_words_as_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let hook = r#"{"type":"command","command":"sh","args":["-c","echo \"$1|$2\" >&2; exit 2","sh","${CLAUDE_PROJECT_DIR}/x","a  $b"]}"#;
+    let engine = Engine::builder().cwd(dir.path()).hooks(hooks("PreToolUse", hook)).build();
+    let expected = format!("{}/x|a  $b", dir.path().display());
+    assert_eq!(engine.fire(gate()).await.reason(), Some(expected.as_str()));
+}
+
+#[tokio::test]
+async fn failures_go_on_unless_the_hook_says_otherwise() {
+    for (hook, decision) in [
+        (command("exit 1"), Decision::NoOpinion),
+        (command("kill -9 $$"), Decision::NoOpinion),
+        (command("exit 1").replace("}", r#","onFailure":"block"}"#), Decision::Deny),
+        (command("sleep 100").replace("}", r#","timeout":0.1}"#), Decision::NoOpinion),
+        (command("sleep 100").replace("}", r#","timeout":0.1,"onFailure":"block"}"#), Decision::Deny),
+        (r#"{"type":"command","command":"/no/such/program","args":[]}"#.to_owned(), Decision::NoOpinion),
+    ] {
+        let engine = Engine::builder().settle_as(&claude::DIALECT).hooks(hooks("PreToolUse", &hook)).build();
+        let verdict = engine.fire(gate()).await;
+        assert_eq!(verdict.decision(), decision, "{hook}");
+        assert_eq!(verdict.warnings().len(), 1, "{hook}: never silent");
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_long_for_the_model_is_kept_in_a_file() {
+    let hook = command("head -c 20000 /dev/zero | tr '\\0' x");
+    let engine = Engine::builder().hooks(hooks("UserPromptSubmit", &hook)).build();
+    let verdict = engine.fire(Event::prompt_submit(Prompt::new("hi"))).await;
+    let text = &verdict.context()[0].text;
+    assert!(text.chars().count() < 2_500, "{}", text.len());
+    let path = text.split("all of it is in ").nth(1).unwrap().trim_end_matches(')');
+    assert_eq!(std::fs::read_to_string(path).unwrap(), "x".repeat(20_000));
+    std::fs::remove_file(path).unwrap();
+}
+
+struct Judge;
+
+impl Handler for Judge {
+    fn call<'a>(&'a self, _: &'a Call) -> HandlerFuture<'a> {
+        Box::pin(async { Ok(Reply::Opinion(Opinion::deny("the model said no"))) })
+    }
+}
+
+#[tokio::test]
+async fn models_are_asked_through_an_entry_of_the_host() {
+    let hook = r#"{"type":"prompt","prompt":"is $ARGUMENTS fine?"}"#;
+    let engine = Engine::builder().hooks(hooks("PreToolUse", hook)).build();
+    assert!(engine.problems()[0].text.contains("unknown_handler"), "{:?}", engine.problems());
+    let verdict = engine.fire(gate()).await;
+    let kinds: Vec<_> = verdict.failures().map(|(_, failure)| failure.kind).collect();
+    assert_eq!(kinds, [FailureKind::UnknownHandler]);
+
+    let mut registry = Registry::new();
+    let make = |_: &HookSpec, _: &HandlerEnv| -> Result<Arc<dyn Handler>, Failure> { Ok(Arc::new(Judge)) };
+    registry.register("prompt", make).unwrap();
+    let engine = Engine::builder().registry(registry).hooks(hooks("PreToolUse", hook)).build();
+    assert_eq!(engine.fire(gate()).await.reason(), Some("the model said no"));
+}
