@@ -15,6 +15,7 @@ use crate::suggest::closest;
 /// assert_eq!(Decision::default(), Decision::NoOpinion);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// Nothing was said. Not the same as [`Allow`](Self::Allow): the host goes on as if there were no hook.

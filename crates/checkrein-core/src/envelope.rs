@@ -25,3 +25,10 @@ payload! {
         }
     }
 }
+
+impl Envelope {
+    /// The fields that it has, besides what hosts add.
+    pub fn fields() -> &'static [crate::payload::FieldInfo] {
+        <Self as crate::payload::Data>::FIELDS
+    }
+}

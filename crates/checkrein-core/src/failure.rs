@@ -10,6 +10,7 @@ macro_rules! failure_kinds {
     ($( $(#[$doc:meta])+ $variant:ident $name:ident )+) => {
         /// What can go wrong with a hook.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "snake_case")]
         #[non_exhaustive]
         pub enum FailureKind {
@@ -98,6 +99,7 @@ impl Failure {
 
 /// What is done about a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Go on, with a warning.

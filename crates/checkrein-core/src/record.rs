@@ -13,6 +13,7 @@ use crate::verdict::Verdict;
 
 /// Everything that happened for one event: the audit line, the trace, the answer to "why".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Record {
     /// The kind of the event.
@@ -63,6 +64,7 @@ impl Record {
 
 /// A verdict, in a form to keep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct VerdictRecord {
     /// What shall happen.
@@ -163,6 +165,7 @@ fn kept(text: &str) -> String {
 
 /// Why a hook decided as it did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReasonRecord {
     /// What the hook is called.
@@ -175,6 +178,7 @@ pub struct ReasonRecord {
 
 /// What became of one hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HookRecord {
     /// What it is called.
@@ -271,6 +275,7 @@ impl HookRecord {
 
 /// Where a hook comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SourceRecord {
     /// The file.
@@ -283,6 +288,7 @@ pub struct SourceRecord {
 
 /// How it went with a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum HookOutcome {

@@ -9,6 +9,7 @@ use crate::failure::Effect;
 
 /// Whose a hook is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Scope {
@@ -41,6 +42,7 @@ impl fmt::Display for Scope {
 
 /// Where a hook was written down.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Source {
     /// Whose it is.

@@ -142,7 +142,8 @@ const FILES: &[FileRow] = &[
 
 const EFFECTS: &[(&str, Effect)] = &[("open", Effect::Open), ("closed", Effect::Closed), ("ask", Effect::Ask)];
 
-const SHAPE: Shape = Shape {
+/// The shape of its files.
+pub const SHAPE: Shape = Shape {
     root: "hooks",
     file_keys: Some(&["$schema", "version", "description", "include", "compat", "disableAllHooks"]),
     keys: &[

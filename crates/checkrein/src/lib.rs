@@ -23,6 +23,8 @@ mod handler;
 mod observer;
 mod private_file;
 mod registry;
+#[cfg(feature = "schema")]
+pub mod schema;
 
 pub use checkrein_core::*;
 pub use checkrein_dialects as dialects;

@@ -211,6 +211,22 @@ impl Serialize for RawJson {
     }
 }
 
+/// Any JSON at all.
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for RawJson {
+    fn schema_name() -> Cow<'static, str> {
+        "AnyJson".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        true.into()
+    }
+}
+
 /// Takes the text as it is. Only for `serde_json`'s deserializers.
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -79,6 +79,44 @@ pub enum Attribute {
     Nothing(&'static str),
 }
 
+impl Attribute {
+    /// What it is, in words.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Type => "its type",
+            Self::Command => "its command",
+            Self::Args => "its arguments",
+            Self::Shell => "its shell",
+            Self::Url => "its URL",
+            Self::Method => "the method of its request",
+            Self::Headers => "the headers of its request",
+            Self::HeaderVariables => "the variables that its headers may use",
+            Self::Secret => "the secret that its requests are signed with",
+            Self::SignedReply => "that answers must be signed",
+            Self::Builtin => "its function",
+            Self::Timeout(_) => "its timeout",
+            Self::Background => "whether it is waited for",
+            Self::Rewake => "that it wakes the agent",
+            Self::Once => "that it runs once",
+            Self::Rule => "the rule that the tool call must fit",
+            Self::Input => "the patterns that the tool's input must fit",
+            Self::Status => "what is shown while it runs",
+            Self::OnFailure(_) => "what is done when it fails",
+            Self::OnTimeout(_) => "what is done when it takes too long",
+            Self::Id => "its name",
+            Self::Description => "its description",
+            Self::Enabled => "that it is switched off",
+            Self::Env => "its variables",
+            Self::EnvAllow => "the variables of the host that it gets",
+            Self::Cwd => "where it runs",
+            Self::Order => "its place among others",
+            Self::Rewrites => "that it rewrites",
+            Self::Strict => "that nothing is overlooked in its answers",
+            Self::Setting | Self::Nothing(_) => "a setting",
+        }
+    }
+}
+
 /// A key of a hook.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]

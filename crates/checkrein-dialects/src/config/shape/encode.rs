@@ -78,7 +78,7 @@ impl Shape {
         for HookKey { name, says } in self.keys {
             if let Some(value) = value(*says, spec) {
                 members.push(format!("{}: {value}", RawJson::string(name)));
-                said.push(label(*says));
+                said.push(says.label());
             }
         }
         if let HandlerSpec::Other { settings, .. } = &spec.handler {
@@ -86,7 +86,7 @@ impl Shape {
             members.extend(own.map(|entry| format!("{}: {}", RawJson::string(&entry.key()), entry.value())));
         }
         for attribute in ALL {
-            let name = label(attribute);
+            let name = attribute.label();
             if !said.contains(&name) && value(attribute, spec).is_some() {
                 lost.push(Lost::part(at, name));
             }
@@ -162,42 +162,6 @@ const ALL: [Attribute; 24] = [
     Attribute::Rewrites,
     Attribute::Strict,
 ];
-
-/// What an attribute is, in words.
-fn label(attribute: Attribute) -> &'static str {
-    match attribute {
-        Attribute::Type => "its type",
-        Attribute::Command => "its command",
-        Attribute::Args => "its arguments",
-        Attribute::Shell => "its shell",
-        Attribute::Url => "its URL",
-        Attribute::Method => "the method of its request",
-        Attribute::Headers => "the headers of its request",
-        Attribute::HeaderVariables => "the variables that its headers may use",
-        Attribute::Secret => "the secret that its requests are signed with",
-        Attribute::SignedReply => "that answers must be signed",
-        Attribute::Builtin => "its function",
-        Attribute::Timeout(_) => "its timeout",
-        Attribute::Background => "whether it is waited for",
-        Attribute::Rewake => "that it wakes the agent",
-        Attribute::Once => "that it runs once",
-        Attribute::Rule => "the rule that the tool call must fit",
-        Attribute::Input => "the patterns that the tool's input must fit",
-        Attribute::Status => "what is shown while it runs",
-        Attribute::OnFailure(_) => "what is done when it fails",
-        Attribute::OnTimeout(_) => "what is done when it takes too long",
-        Attribute::Id => "its name",
-        Attribute::Description => "its description",
-        Attribute::Enabled => "that it is switched off",
-        Attribute::Env => "its variables",
-        Attribute::EnvAllow => "the variables of the host that it gets",
-        Attribute::Cwd => "where it runs",
-        Attribute::Order => "its place among others",
-        Attribute::Rewrites => "that it rewrites",
-        Attribute::Strict => "that nothing is overlooked in its answers",
-        Attribute::Setting | Attribute::Nothing(_) => "a setting",
-    }
-}
 
 /// What a hook has of an attribute, as JSON. `None`: what is usual.
 fn value(attribute: Attribute, spec: &HookSpec) -> Option<String> {

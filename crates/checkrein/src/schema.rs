@@ -1,0 +1,220 @@
+//! JSON schemas, made from the same tables and types that the engine uses: for editors, and for tools that write configs or
+//! read records.
+//!
+//! ```
+//! let schema = checkrein::schema::config();
+//! assert!(schema["properties"]["hooks"].is_object());
+//! ```
+
+use checkrein_core::payload::FieldInfo;
+use checkrein_core::{Envelope, EventKind, Record};
+use checkrein_dialects::config::{Attribute, HookKey};
+use checkrein_dialects::native;
+use checkrein_dialects::reply::Means;
+use serde_json::{Map, Value, json};
+
+const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// Config files.
+pub fn config() -> Value {
+    let shape = native::SHAPE;
+    let hook: Map<String, Value> = shape.keys.iter().map(|key| (key.name.to_owned(), of_key(key, &shape))).collect();
+    let mut flat = hook.clone();
+    flat.insert(
+        "matcher".to_owned(),
+        text("What the subject of the event must fit: names as in `Edit|Write`, or a pattern."),
+    );
+    let mut listed = flat.clone();
+    listed.insert("event".to_owned(), json!({ "$ref": "#/$defs/event" }));
+    let events =
+        json!({ "anyOf": [{ "$ref": "#/$defs/event" }, { "type": "array", "items": { "$ref": "#/$defs/event" } }] });
+    listed.insert("events".to_owned(), events);
+    let group = json!({
+        "type": "object",
+        "properties": {
+            "matcher": flat["matcher"],
+            "hooks": { "type": "array", "items": { "$ref": "#/$defs/hook" } },
+        },
+        "required": ["hooks"],
+        "additionalProperties": false,
+    });
+    let flat = json!({ "type": "object", "properties": flat, "additionalProperties": false });
+    let one = json!({ "anyOf": [{ "$ref": "#/$defs/group" }, { "$ref": "#/$defs/flat_hook" }] });
+    let of_event = json!({ "anyOf": [one, { "type": "array", "items": one }] });
+    let names: Vec<_> = event_names().collect();
+    let by_event: Map<String, Value> =
+        names.iter().map(|name| (name.clone(), json!({ "$ref": "#/$defs/of_event" }))).collect();
+    json!({
+        "$schema": DRAFT,
+        "title": "checkrein hooks",
+        "type": "object",
+        "properties": {
+            "$schema": { "type": "string" },
+            "version": { "type": ["string", "integer"] },
+            "description": { "type": "string" },
+            "disableAllHooks": flag("Whether no hooks run, but for those that an administrator has set."),
+            "compat": { "enum": ["safe", "exact"], "description": "Whether an agent's rules are followed where they are not safe." },
+            "include": {
+                "description": "Files of other agents whose hooks run as well.",
+                "anyOf": [
+                    { "$ref": "#/$defs/include" },
+                    { "type": "array", "items": { "$ref": "#/$defs/include" } },
+                ],
+            },
+            "hooks": {
+                "anyOf": [
+                    { "type": "object", "properties": by_event, "additionalProperties": false },
+                    { "type": "array", "items": { "type": "object", "properties": listed, "additionalProperties": false } },
+                ],
+            },
+        },
+        "additionalProperties": false,
+        "$defs": {
+            "event": { "enum": names },
+            "of_event": of_event,
+            "group": group,
+            "hook": { "type": "object", "properties": hook, "additionalProperties": false },
+            "flat_hook": flat,
+            "include": {
+                "anyOf": [
+                    { "type": "string", "description": "A dialect: all its files." },
+                    {
+                        "type": "object",
+                        "properties": {
+                            "dialect": { "type": "string" },
+                            "path": { "type": "string" },
+                            "on_failure": { "enum": ["open", "closed", "ask"] },
+                        },
+                        "required": ["dialect"],
+                        "additionalProperties": false,
+                    },
+                ],
+            },
+        },
+    })
+}
+
+/// What hooks are given: one schema for each event, under `$defs`.
+pub fn event() -> Value {
+    let events: Map<String, Value> = EventKind::ALL
+        .iter()
+        .map(|kind| {
+            let fields = Envelope::fields().iter().chain(kind.fields());
+            let mut properties: Map<String, Value> =
+                fields.map(|field| (field.name.to_owned(), of_field(field))).collect();
+            properties.insert("event".to_owned(), json!({ "const": kind.name() }));
+            let name = native::DIALECT.name_of(kind).unwrap_or(kind.name());
+            properties.insert("hook_event_name".to_owned(), json!({ "const": name }));
+            let required = kind.fields().iter().filter(|field| field.required).map(|field| field.name);
+            let required: Vec<_> = ["event", "hook_event_name"].into_iter().chain(required).collect();
+            (kind.name().to_owned(), json!({ "type": "object", "properties": properties, "required": required }))
+        })
+        .collect();
+    let all: Vec<_> = events.keys().map(|name| json!({ "$ref": format!("#/$defs/{name}") })).collect();
+    json!({ "$schema": DRAFT, "title": "What a checkrein hook is given", "oneOf": all, "$defs": events })
+}
+
+/// What hooks answer.
+pub fn answer() -> Value {
+    let mut root = json!({ "type": "object", "properties": {} });
+    for key in native::DIALECT.reply.keys {
+        for path in key.paths {
+            put(&mut root, path, of_means(key.means));
+        }
+    }
+    let Value::Object(mut root) = root else { return Value::Null };
+    root.insert("$schema".to_owned(), DRAFT.into());
+    root.insert("title".to_owned(), "What a checkrein hook answers".into());
+    Value::Object(root)
+}
+
+/// Everything that happened for one event.
+pub fn record() -> Value {
+    let mut schema = schemars::schema_for!(Record).to_value();
+    if let Value::Object(schema) = &mut schema {
+        schema.insert("title".to_owned(), "What happened for one event".into());
+    }
+    schema
+}
+
+fn event_names() -> impl Iterator<Item = String> {
+    let known = native::DIALECT.events.iter().map(|row| row.name.to_owned());
+    known.chain(EventKind::ALL.iter().map(|kind| kind.name().to_owned()))
+}
+
+fn text(description: &str) -> Value {
+    json!({ "type": "string", "description": description })
+}
+
+fn flag(description: &str) -> Value {
+    json!({ "type": "boolean", "description": description })
+}
+
+fn of_key(key: &HookKey, shape: &checkrein_dialects::config::Shape) -> Value {
+    let texts = json!({ "type": "array", "items": { "type": "string" } });
+    let pairs = json!({ "type": "object", "additionalProperties": { "type": ["string", "number", "boolean"] } });
+    let mut schema = match key.says {
+        Attribute::Type => json!({ "enum": shape.handlers.iter().map(|row| row.name).collect::<Vec<_>>() }),
+        Attribute::Command => json!({ "anyOf": [{ "type": "string", "minLength": 1 }, texts] }),
+        Attribute::Args | Attribute::HeaderVariables | Attribute::EnvAllow => texts,
+        Attribute::Headers | Attribute::Env | Attribute::Input => pairs,
+        Attribute::Timeout(_) => json!({ "type": "number", "exclusiveMinimum": 0 }),
+        Attribute::SignedReply
+        | Attribute::Background
+        | Attribute::Rewake
+        | Attribute::Once
+        | Attribute::Enabled
+        | Attribute::Rewrites
+        | Attribute::Strict => json!({ "type": "boolean" }),
+        Attribute::OnFailure(words) | Attribute::OnTimeout(words) => {
+            json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() })
+        }
+        Attribute::Order => json!({ "type": "integer" }),
+        Attribute::Setting => json!({}),
+        _ => json!({ "type": "string" }),
+    };
+    if let Value::Object(schema) = &mut schema {
+        schema.insert("description".to_owned(), key.says.label().into());
+    }
+    schema
+}
+
+fn of_field(field: &FieldInfo) -> Value {
+    match field.json {
+        "a string" => json!({ "type": "string" }),
+        "a whole number" => json!({ "type": "integer", "minimum": 0 }),
+        "true or false" => json!({ "type": "boolean" }),
+        "an object" => json!({ "type": "object" }),
+        _ => json!(true),
+    }
+}
+
+fn of_means(means: Means) -> Value {
+    match means {
+        Means::Decision(words) => json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() }),
+        Means::Flag(..) | Means::Suppress => json!({ "type": "boolean" }),
+        Means::Context => {
+            json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] })
+        }
+        Means::Reason | Means::StopReason | Means::Message | Means::FirstMessage | Means::EventName => {
+            json!({ "type": "string" })
+        }
+        Means::Merge(_) | Means::Metadata => json!({ "type": "object" }),
+        _ => json!(true),
+    }
+}
+
+/// Puts a schema at a path of keys.
+fn put(object: &mut Value, path: &str, schema: Value) {
+    let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
+    let slot = &mut object["properties"][key];
+    match rest {
+        None => *slot = schema,
+        Some(rest) => {
+            if slot["properties"].is_null() {
+                *slot = json!({ "type": "object", "properties": {} });
+            }
+            put(slot, rest, schema);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The schemas that are checked in are those of this code, and fit what it reads and writes.
+#![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+
+use std::path::Path;
+
+use checkrein::dialects::native;
+use checkrein::payload::ToolCall;
+use checkrein::{Engine, Event, EventKind, HookSpec, schema};
+use serde_json::{Value, json};
+
+fn all() -> [(&'static str, Value); 4] {
+    [
+        ("config", schema::config()),
+        ("event", schema::event()),
+        ("answer", schema::answer()),
+        ("record", schema::record()),
+    ]
+}
+
+#[test]
+fn what_is_checked_in_is_current() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas");
+    for (name, schema) in all() {
+        let path = folder.join(format!("{name}.json"));
+        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, &text).unwrap();
+        }
+        let kept = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            kept == text,
+            "{} is not current: UPDATE_DOCS=1 cargo test -p checkrein --features schema",
+            path.display()
+        );
+    }
+}
+
+fn errors(schema: &Value, value: &Value) -> Vec<String> {
+    let validator = jsonschema::validator_for(schema).unwrap();
+    validator.iter_errors(value).map(|error| error.to_string()).collect()
+}
+
+#[test]
+fn configs_fit_or_do_not() {
+    let schema = schema::config();
+    let good = [
+        json!({}),
+        json!({ "hooks": { "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "command": "x", "timeout": 1.5 }] }] } }),
+        json!({ "hooks": { "pre_tool_use": { "command": ["a", "b"], "on_failure": "ask", "matcher": "Bash" } } }),
+        json!({ "hooks": [{ "events": ["Stop", "session_end"], "url": "https://x", "headers": { "a": "b" } }] }),
+        json!({ "include": ["claude", { "dialect": "evva", "path": "x.json", "on_failure": "closed" }] }),
+    ];
+    for config in &good {
+        assert_eq!(errors(&schema, config), [""; 0], "{config}");
+    }
+    for config in [
+        json!([]),
+        json!({ "hook": {} }),
+        json!({ "hooks": { "PreToolUsee": [] } }),
+        json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "command": "x", "timeout": "5" }] }] } }),
+        json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "command": "x", "on_failure": "deny" }] }] } }),
+        json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "command": "x", "tiemout": 5 }] }] } }),
+    ] {
+        assert!(!errors(&schema, &config).is_empty(), "{config}");
+    }
+}
+
+#[test]
+fn what_hooks_are_given_fits() {
+    let event = Event::pre_tool_use(ToolCall::new("Bash", "{}".parse::<checkrein::RawJson>().unwrap()));
+    let bytes: Vec<u8> =
+        native::DIALECT.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
+    let payload: Value = serde_json::from_slice(&bytes).unwrap();
+    assert_eq!(errors(&schema::event(), &payload), [""; 0]);
+    assert!(!errors(&schema::event(), &json!({ "event": "pre_tool_use" })).is_empty());
+}
+
+#[test]
+fn answers_fit() {
+    let schema = schema::answer();
+    let answer = json!({ "hookSpecificOutput": { "permissionDecision": "deny", "permissionDecisionReason": "no" } });
+    assert_eq!(errors(&schema, &answer), [""; 0]);
+    assert!(!errors(&schema, &json!({ "decision": "denny" })).is_empty());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn records_fit() {
+    let hook = HookSpec::shell("h", EventKind::PreToolUse, "echo no >&2; exit 2");
+    let event = Event::pre_tool_use(ToolCall::new("Bash", "{}".parse::<checkrein::RawJson>().unwrap()));
+    let (_, record) = Engine::builder().hook(hook).build().fire_recorded(event).await;
+    assert_eq!(errors(&schema::record(), &serde_json::to_value(&record).unwrap()), [""; 0]);
+}
