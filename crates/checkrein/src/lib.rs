@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 pub mod builtins;
+pub mod catalogue;
 pub mod engine;
 mod handler;
 mod observer;
