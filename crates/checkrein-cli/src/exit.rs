@@ -6,6 +6,13 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exit(u8);
 
+impl Exit {
+    /// One that somebody else has chosen.
+    pub const fn of(code: u8) -> Self {
+        Self(code)
+    }
+}
+
 /// All went well.
 pub const FINE: Exit = Exit(0);
 /// Problems were found.

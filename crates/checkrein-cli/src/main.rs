@@ -20,6 +20,12 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Simulate(commands::simulate::Arguments),
+    Events(commands::events::Arguments),
+    Get(commands::get::Arguments),
+    Say(commands::say::Arguments),
+    Schema(commands::schema::Arguments),
+    Completions(commands::completions::Arguments),
+    Man(commands::man::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -33,6 +39,12 @@ fn main() -> ExitCode {
     };
     let done = match arguments.command {
         Command::Simulate(arguments) => commands::simulate::run(&arguments),
+        Command::Events(arguments) => commands::events::run(&arguments),
+        Command::Get(arguments) => commands::get::run(&arguments),
+        Command::Say(arguments) => commands::say::run(&arguments),
+        Command::Schema(arguments) => commands::schema::run(&arguments),
+        Command::Completions(arguments) => commands::completions::run(&arguments),
+        Command::Man(arguments) => commands::man::run(&arguments),
     };
     match done {
         Ok(code) => code.into(),

@@ -1,5 +1,12 @@
 //! One file per command.
 
+pub mod completions;
+pub mod dialect;
+pub mod events;
+pub mod get;
+pub mod man;
+pub mod say;
+pub mod schema;
 pub mod simulate;
 
 use std::io::{self, Write};

@@ -92,6 +92,11 @@ impl Key {
         self
     }
 
+    /// Whether it counts at events of this kind.
+    pub fn counts(&self, dialect: &Dialect, kind: &EventKind) -> bool {
+        self.at.fits(dialect, kind)
+    }
+
     /// Is read, but never said.
     #[must_use]
     pub const fn only_read(mut self) -> Self {

@@ -1,0 +1,22 @@
+//! `checkrein completions`: for shells.
+
+use anyhow::Result;
+use clap::CommandFactory;
+
+use crate::exit::{self, Exit};
+
+/// Prints a script that completes checkrein's words in a shell.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  checkrein completions bash > ~/.local/share/bash-completion/completions/checkrein")]
+pub struct Arguments {
+    /// Which shell
+    shell: clap_complete::Shell,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Exit> {
+    let mut text = Vec::new();
+    clap_complete::generate(arguments.shell, &mut crate::Arguments::command(), "checkrein", &mut text);
+    std::io::Write::write_all(&mut std::io::stdout(), &text)?;
+    Ok(exit::FINE)
+}

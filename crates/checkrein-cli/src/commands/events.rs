@@ -1,0 +1,157 @@
+//! `checkrein events`: every event, and what hooks may do there.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use checkrein::dialects::reply::Means;
+use checkrein::dialects::{Answer, Dialect, Plain};
+use checkrein::{Block, Decision, EventKind, HookInfo, Opinion, RawJson, Scope, Settlement, Source, catalogue};
+use owo_colors::OwoColorize;
+use serde_json::{Value, json};
+
+use super::dialect::DialectName;
+use crate::exit::{self, Exit};
+
+/// Shows every event: when it fires, what matchers are compared with, what a hook may do.
+///
+/// With the name of an event, also an example of what a hook is given there and what it may answer.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  checkrein events\n  checkrein events PreToolUse --as claude")]
+pub struct Arguments {
+    /// Only this event, in the dialect's spelling or checkrein's, with examples
+    event: Option<String>,
+    /// Whose events
+    #[arg(long = "as", value_name = "DIALECT", default_value = "native")]
+    dialect: DialectName,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Exit> {
+    let dialect = arguments.dialect.0;
+    let events: Vec<_> = match &arguments.event {
+        Some(name) => vec![Row::of(dialect, &dialect.kind_named(name)?)],
+        None if dialect.has_all_events => EventKind::ALL.iter().map(|kind| Row::of(dialect, kind)).collect(),
+        None => dialect.events.iter().map(|row| Row::of(dialect, &row.kind)).collect(),
+    };
+    let mut out = anstream::stdout().lock();
+    match (&events[..], arguments.json) {
+        (rows, true) => {
+            let rows: Vec<_> = rows.iter().map(|row| row.json(dialect)).collect();
+            let value =
+                if arguments.event.is_some() { rows.into_iter().next().unwrap_or_default() } else { rows.into() };
+            writeln!(out, "{value:#}")?;
+        }
+        ([row], false) if arguments.event.is_some() => row.show(&mut out, dialect)?,
+        (rows, false) => {
+            let width = rows.iter().map(|row| row.name.len()).max().unwrap_or_default();
+            for row in rows {
+                let may = row.may.join(", ");
+                writeln!(out, "{:<width$}  {}{}", row.name.bold(), row.kind.description(), bracketed(&may).dimmed())?;
+            }
+        }
+    }
+    Ok(exit::FINE)
+}
+
+struct Row {
+    name: String,
+    kind: EventKind,
+    matched_on: Option<String>,
+    may: Vec<String>,
+}
+
+impl Row {
+    fn of(dialect: &Dialect, kind: &EventKind) -> Self {
+        let contract = kind.contract();
+        let mut may = Vec::new();
+        if dialect.blocks(kind) {
+            may.push(match contract.block {
+                Block::Refuse => "refuse it".to_owned(),
+                Block::Feedback => "tell the model that it was wrong".to_owned(),
+                Block::EndLoop => "end the loop".to_owned(),
+                Block::GoOn => "make the agent go on".to_owned(),
+                _ => "deny".to_owned(),
+            });
+        }
+        let says = |wanted: fn(Means) -> bool| {
+            dialect.reply.keys.iter().any(|key| wanted(key.means) && key.counts(dialect, kind))
+        };
+        if says(|means| matches!(means, Means::Replace(_) | Means::Merge(_))) && !contract.rewrites.is_empty() {
+            let targets: Vec<_> = contract.rewrites.iter().map(ToString::to_string).collect();
+            may.push(format!("rewrite {}", targets.join(" and ")));
+        }
+        if contract.context.is_taken()
+            && (says(|means| means == Means::Context) || dialect.plain(kind) == Plain::Context)
+        {
+            may.push("add context".to_owned());
+        }
+        let matched_on = contract.matched_on.as_ref().filter(|_| dialect.is_matched(kind)).map(ToString::to_string);
+        Self { name: dialect.name_of(kind).unwrap_or(kind.name()).to_owned(), kind: kind.clone(), matched_on, may }
+    }
+
+    fn payload(&self, dialect: &Dialect) -> Value {
+        let pieces = dialect.payload(&catalogue::event(&self.kind), None);
+        let bytes: Vec<u8> = pieces.iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
+        serde_json::from_slice(&bytes).unwrap_or_default()
+    }
+
+    /// An answer that stops what is about to happen, or else one that adds context.
+    fn answer(&self, dialect: &Dialect) -> Answer {
+        let event = catalogue::event(&self.kind);
+        let opinion = if dialect.blocks(&self.kind) {
+            Opinion::of(Decision::Deny).with_reason("not like this")
+        } else {
+            Opinion::context("the build is red")
+        };
+        let hook = std::sync::Arc::new(HookInfo::new("example", Source::of(Scope::Code)));
+        let mut settlement = Settlement::new(&dialect.rules_at(&self.kind), &event);
+        let _ = settlement.push(0, &hook, &opinion);
+        dialect.say(&event, &settlement.finish())
+    }
+
+    fn json(&self, dialect: &Dialect) -> Value {
+        let answer = self.answer(dialect);
+        let stdout = RawJson::parse(answer.stdout.as_str()).ok().and_then(|json| json.read::<Value>().ok());
+        json!({
+            "name": self.name,
+            "kind": self.kind.name(),
+            "when": self.kind.description(),
+            "matched_on": self.matched_on,
+            "may": self.may,
+            "timeout_s": dialect.timeout(&self.kind, "command").as_secs_f64(),
+            "payload": self.payload(dialect),
+            "answer": { "stdout": stdout, "stderr": answer.stderr, "exit": answer.exit },
+        })
+    }
+
+    fn show(&self, out: &mut impl Write, dialect: &Dialect) -> io::Result<()> {
+        writeln!(out, "{} ({})", self.name.bold(), self.kind)?;
+        writeln!(out, "  {}", self.kind.description())?;
+        match &self.matched_on {
+            Some(field) => writeln!(out, "  matchers are compared with `{field}`")?,
+            None => writeln!(out, "  matchers do not count here")?,
+        }
+        match &self.may[..] {
+            [] => writeln!(out, "  hooks can only watch")?,
+            may => writeln!(out, "  hooks may {}", may.join(", "))?,
+        }
+        let time = dialect.timeout(&self.kind, "command");
+        writeln!(out, "  they may take {time:?} if they say nothing else")?;
+        writeln!(out, "\na hook is given:\n{:#}", self.payload(dialect))?;
+        let answer = self.answer(dialect);
+        if !answer.stdout.is_empty() {
+            let value: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
+            writeln!(out, "\nit may answer:\n{value:#}")?;
+        } else if answer.exit != 0 {
+            writeln!(out, "\nit may end with exit code {} and say on standard error:\n{}", answer.exit, answer.stderr)?;
+        }
+        Ok(())
+    }
+}
+
+fn bracketed(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("  [{text}]") }
+}

@@ -1,0 +1,99 @@
+//! `checkrein say`: a correct answer, for hooks that are shell scripts.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use checkrein::{
+    Decision, EventKind, HookInfo, Opinion, RawJson, Rewrite, Scope, Settlement, Source, Target, catalogue,
+};
+
+use super::dialect::{self, DialectName};
+use crate::exit::Exit;
+
+/// Prints the answer of a hook in the words of a dialect, and ends with its exit code.
+///
+/// What the dialect has no words for is said in the nearest that are not weaker; standard error says so.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  checkrein say deny 'not on Fridays'\n  checkrein say rewrite '{\"command\": \"ls\"}' --as claude\n  checkrein say context 'the build is red' --event SessionStart"
+)]
+pub struct Arguments {
+    /// What is said
+    #[arg(value_enum)]
+    what: What,
+    /// The reason or the text; for `rewrite` the new tool input as JSON, or the new prompt
+    text: Option<String>,
+    /// In whose words
+    #[arg(long = "as", value_name = "DIALECT", default_value = "native")]
+    dialect: DialectName,
+    /// At which event, in the dialect's spelling or checkrein's
+    #[arg(long, value_name = "EVENT", default_value = "pre_tool_use")]
+    event: String,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum What {
+    /// It must not happen
+    Deny,
+    /// The user shall be asked
+    Ask,
+    /// It may happen
+    Allow,
+    /// The model shall know something
+    Context,
+    /// The tool gets another input, or the model another prompt
+    Rewrite,
+    /// All ends here
+    Halt,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Exit> {
+    let dialect = arguments.dialect.0;
+    let kind = dialect.kind_named(&arguments.event)?;
+    let opinion = opinion(arguments, &kind)?;
+    let event = catalogue::event(&kind);
+    let hook = Arc::new(HookInfo::new("say", Source::of(Scope::Code)).rewrites());
+    let mut settlement = Settlement::new(&dialect.rules_at(&kind), &event);
+    let _ = settlement.push(0, &hook, &opinion);
+    let verdict = settlement.finish();
+    if let Some(warning) = verdict.warnings().first() {
+        bail!("{}", warning.text);
+    }
+    let answer = dialect.say(&event, &verdict);
+    for note in &answer.notes {
+        writeln!(std::io::stderr(), "checkrein: {note}")?;
+    }
+    if !answer.stdout.is_empty() {
+        writeln!(std::io::stdout(), "{}", answer.stdout)?;
+    }
+    if !answer.stderr.is_empty() {
+        writeln!(std::io::stderr(), "{}", answer.stderr)?;
+    }
+    dialect::exit_code(answer.exit)
+}
+
+fn opinion(arguments: &Arguments, kind: &EventKind) -> Result<Opinion> {
+    let text = || arguments.text.clone().context("this needs a text behind it");
+    Ok(match arguments.what {
+        What::Allow => match &arguments.text {
+            Some(reason) => Opinion::allow().with_reason(reason),
+            None => Opinion::allow(),
+        },
+        What::Deny => Opinion::of(Decision::Deny).with_reason(text()?),
+        What::Ask => Opinion::ask(text()?),
+        What::Halt => Opinion::halt(text()?),
+        What::Context => Opinion::context(text()?),
+        What::Rewrite => {
+            let text = text()?;
+            let target = kind.contract().rewrites.first().copied();
+            let target = target.with_context(|| format!("nothing can be rewritten at `{kind}`"))?;
+            let value = match target {
+                Target::Prompt | Target::Summary => RawJson::string(&text),
+                _ => RawJson::parse(text).context("the new value is no JSON")?,
+            };
+            Opinion::none().with_rewrite(Rewrite::replace(target, value))
+        }
+    })
+}
