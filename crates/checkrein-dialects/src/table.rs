@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use checkrein_core::{Block, ChainEnd, Contract, Effect, EventKind, Grammar, Rules, RunOrder, Settle, TimeClass};
+use checkrein_core::{
+    Block, ChainEnd, Contract, Effect, EventKind, FailureKind, Grammar, Rules, RunOrder, Settle, TimeClass,
+};
 
 use crate::config::ConfigTable;
 use crate::payload::{FieldRow, PayloadTable};
@@ -340,6 +342,19 @@ impl Dialect {
             .or_else(|| self.row(kind)?.timeout)
             .or_else(of_class)
             .unwrap_or(self.time.usual)
+    }
+
+    /// What is done about a failure of one of its hooks at events of this kind.
+    pub fn failure_effect(&self, kind: &EventKind, failure: FailureKind) -> Effect {
+        let of_row = || self.row(kind)?.on_timeout.filter(|_| failure == FailureKind::Timeout);
+        if let Some(effect) = of_row() {
+            effect
+        } else if kind.contract().is_gate() && !self.is_gate(kind) {
+            // Its agent would never have heard it.
+            Effect::Open
+        } else {
+            self.rules.failures.effect(failure, kind.contract())
+        }
     }
 
     /// How opinions settle at events of this kind.

@@ -141,6 +141,13 @@ impl HookSpec {
     }
 }
 
+impl HttpSpec {
+    /// As much of its URL as has no secret in it.
+    pub fn url_shown(&self) -> String {
+        shown(&self.url)
+    }
+}
+
 impl fmt::Debug for HttpSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let header_names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();

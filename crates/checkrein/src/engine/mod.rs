@@ -33,6 +33,7 @@ mod builder;
 mod drive;
 mod hooks;
 mod long_texts;
+mod plan;
 mod run;
 mod settling;
 mod spread;
@@ -53,6 +54,7 @@ use blocking::Blocking;
 pub use builder::EngineBuilder;
 use hooks::LoadedHooks;
 pub use hooks::Problem;
+pub use plan::Planned;
 use settling::Settling;
 use stops::Stops;
 

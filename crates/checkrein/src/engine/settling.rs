@@ -1,6 +1,6 @@
 //! Whose rules settle.
 
-use checkrein_core::{Effect, EventKind, Failure, FailureKind, Rules};
+use checkrein_core::{EventKind, Failure, FailureKind, Rules};
 use checkrein_dialects::{Dialect, HookSpec};
 
 #[derive(Debug, Clone, Copy)]
@@ -40,15 +40,7 @@ impl Settling {
         if said || failure.effect.is_some() || matches!(self, Self::By(_)) {
             return failure;
         }
-        let of_row = || hook.dialect.row(kind)?.on_timeout.filter(|_| failure.kind == FailureKind::Timeout);
-        let effect = if let Some(effect) = of_row() {
-            effect
-        } else if kind.contract().is_gate() && !hook.dialect.is_gate(kind) {
-            // Its agent would never have heard it.
-            Effect::Open
-        } else {
-            hook.dialect.rules.failures.effect(failure.kind, kind.contract())
-        };
+        let effect = hook.dialect.failure_effect(kind, failure.kind);
         failure.with_effect(effect)
     }
 }

@@ -1,0 +1,41 @@
+//! What would run, without running it.
+
+use std::sync::Arc;
+
+use checkrein_core::{Event, HookState, WhyNot};
+use checkrein_dialects::HookSpec;
+
+use super::Engine;
+
+/// One hook, and whether it would run.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Planned {
+    /// The hook.
+    pub hook: Arc<HookSpec>,
+    /// Why it would not run. `None`: it would.
+    pub why_not: Option<WhyNot>,
+    /// Why it would fail at once if it is chosen: it is broken, or its user has not approved it.
+    pub fails: Option<String>,
+}
+
+impl Engine {
+    /// Every hook of the engine, in the order in which they would run, in or out, and why. Runs nothing.
+    pub fn explain(&self, event: &Event) -> Vec<Planned> {
+        let event = self.in_envelope(event.clone());
+        let hooks = self.shared.hooks.load();
+        let plan = hooks.set.explain(&event);
+        plan.entries
+            .into_iter()
+            .map(|entry| {
+                let loaded = hooks.get(entry.position);
+                let fails = match (&loaded.spec.hook.state, &loaded.handler) {
+                    (HookState::Broken(why), _) => Some(why.clone()),
+                    (_, Err(failure)) => Some(failure.to_string()),
+                    _ => None,
+                };
+                Planned { hook: Arc::clone(&loaded.spec), why_not: entry.why_not, fails }
+            })
+            .collect()
+    }
+}
