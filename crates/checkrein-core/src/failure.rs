@@ -148,6 +148,11 @@ impl FailureTable {
         Self { gates: [Effect::Open; FailureKind::ALL.len()], others: [Effect::Open; FailureKind::ALL.len()] }
     }
 
+    /// The same whatever fails, and wherever.
+    pub const fn every(effect: Effect) -> Self {
+        Self { gates: [effect; FailureKind::ALL.len()], others: [effect; FailureKind::ALL.len()] }
+    }
+
     /// The same with another effect at gates.
     #[must_use]
     pub const fn at_gates(mut self, kind: FailureKind, effect: Effect) -> Self {

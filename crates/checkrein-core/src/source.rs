@@ -100,12 +100,14 @@ pub struct HookInfo {
     pub on_failure: Option<Effect>,
     /// What is done when it takes too long, whatever else is said.
     pub on_timeout: Option<Effect>,
+    /// Whether a failure of it that changes nothing is only kept in the record, and not warned of.
+    pub quiet: bool,
 }
 
 impl HookInfo {
     /// A hook that leaves failures to the tables.
     pub fn new(id: impl Into<String>, source: Source) -> Self {
-        Self { id: id.into(), source, declares_rewrites: false, on_failure: None, on_timeout: None }
+        Self { id: id.into(), source, declares_rewrites: false, on_failure: None, on_timeout: None, quiet: false }
     }
 
     /// The same, declaring that it rewrites.
@@ -119,6 +121,13 @@ impl HookInfo {
     #[must_use]
     pub fn on_failure(mut self, effect: Effect) -> Self {
         self.on_failure = Some(effect);
+        self
+    }
+
+    /// The same without warnings of failures that change nothing.
+    #[must_use]
+    pub fn quiet(mut self) -> Self {
+        self.quiet = true;
         self
     }
 

@@ -53,6 +53,8 @@ pub enum Absent {
     Omitted,
     /// Nothing, also if it is empty: `""`, `0`, `false`, `null`.
     OmittedIfEmpty,
+    /// Nothing, also if it is empty or has nothing in it: `{}`, `[]`.
+    OmittedIfVoid,
     /// This JSON.
     Json(&'static str),
 }
@@ -86,6 +88,13 @@ impl FieldRow {
     #[must_use]
     pub const fn unless_empty(mut self) -> Self {
         self.absent = Absent::OmittedIfEmpty;
+        self
+    }
+
+    /// Not there if it is empty or has nothing in it.
+    #[must_use]
+    pub const fn unless_void(mut self) -> Self {
+        self.absent = Absent::OmittedIfVoid;
         self
     }
 }
@@ -200,8 +209,10 @@ fn write(row: &FieldRow, field: Option<Field<'_>>, out: &mut Out) {
         }
         return;
     };
-    if row.absent == Absent::OmittedIfEmpty && is_empty(&field) {
-        return;
+    match row.absent {
+        Absent::OmittedIfEmpty if is_empty(&field) => return,
+        Absent::OmittedIfVoid if is_empty(&field) || is_void(&field) => return,
+        _ => {}
     }
     match (row.form, field) {
         (Form::Same | Form::Text, Field::Text(text)) => out.text(row.name, text),
@@ -225,6 +236,16 @@ fn is_empty(field: &Field<'_>) -> bool {
         Field::Count(count) => *count == 0,
         Field::Flag(flag) => !flag,
         Field::Json(json) => matches!(json.as_str().trim_ascii(), "null" | "\"\"" | "0" | "false"),
+        _ => false,
+    }
+}
+
+fn is_void(field: &Field<'_>) -> bool {
+    match field {
+        Field::Json(json) => {
+            json.entries().is_some_and(|mut entries| entries.next().is_none())
+                || json.items().is_some_and(|mut items| items.next().is_none())
+        }
         _ => false,
     }
 }

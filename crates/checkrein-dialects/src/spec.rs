@@ -55,6 +55,8 @@ pub struct HookSpec {
     pub status: Option<String>,
     /// What it is for.
     pub description: Option<String>,
+    /// What else its file says of it and its handler has no use for: names, and values as JSON.
+    pub unused: Vec<(String, String)>,
 }
 
 /// A pattern for a field of a tool's input.
@@ -83,6 +85,7 @@ impl HookSpec {
             input: Vec::new(),
             status: None,
             description: None,
+            unused: Vec::new(),
         }
     }
 
@@ -101,7 +104,7 @@ impl HookSpec {
     pub fn definition(&self) -> String {
         let info = &self.hook.info;
         format!(
-            "{} {:?} {:?} {} {} {} {:?} {:?} {:?} {:?} {:?} {:?}",
+            "{} {:?} {:?} {} {} {} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?}",
             self.dialect.name,
             self.handler.identity(),
             self.timeout,
@@ -110,10 +113,12 @@ impl HookSpec {
             self.strict,
             info.on_failure,
             info.on_timeout,
+            info.quiet,
             info.declares_rewrites,
             self.rule,
             self.input.iter().map(|input| (&input.field, input.matcher.pattern())).collect::<Vec<_>>(),
             self.hook.order,
+            self.unused,
         )
     }
 

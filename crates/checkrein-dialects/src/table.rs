@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use checkrein_core::{
-    Block, ChainEnd, Contract, Effect, EventKind, FailureKind, Grammar, Rules, RunOrder, Settle, TimeClass,
+    Block, ChainEnd, Contract, Effect, EventKind, FailureKind, FailureTable, Grammar, Rules, RunOrder, Settle,
+    TimeClass,
 };
 
 use crate::config::ConfigTable;
@@ -70,6 +71,8 @@ pub struct EventRow {
     pub chain_end: Option<ChainEnd>,
     /// Which decision wins here, if it is not as everywhere.
     pub settle: Option<Settle>,
+    /// What is done about every failure here, whatever the dialect's table and the hook itself say.
+    pub fails: Option<Effect>,
 }
 
 /// What text that is no answer is taken for.
@@ -99,6 +102,7 @@ impl EventRow {
             order: None,
             chain_end: None,
             settle: None,
+            fails: None,
         }
     }
 
@@ -162,6 +166,13 @@ impl EventRow {
     #[must_use]
     pub const fn settle(mut self, settle: Settle) -> Self {
         self.settle = Some(settle);
+        self
+    }
+
+    /// This is done about every failure, whatever the hook itself says.
+    #[must_use]
+    pub const fn fails(mut self, effect: Effect) -> Self {
+        self.fails = Some(effect);
         self
     }
 }
@@ -346,7 +357,8 @@ impl Dialect {
 
     /// What is done about a failure of one of its hooks at events of this kind.
     pub fn failure_effect(&self, kind: &EventKind, failure: FailureKind) -> Effect {
-        let of_row = || self.row(kind)?.on_timeout.filter(|_| failure == FailureKind::Timeout);
+        let row = self.row(kind);
+        let of_row = || row?.fails.or(row?.on_timeout.filter(|_| failure == FailureKind::Timeout));
         if let Some(effect) = of_row() {
             effect
         } else if kind.contract().is_gate() && !self.is_gate(kind) {
@@ -364,6 +376,7 @@ impl Dialect {
             rules.order = row.order.unwrap_or(rules.order);
             rules.chain_end = row.chain_end.unwrap_or(rules.chain_end);
             rules.settle = row.settle.unwrap_or(rules.settle);
+            rules.failures = row.fails.map_or(rules.failures, FailureTable::every);
         }
         rules
     }

@@ -238,7 +238,9 @@ impl<'a> Settlement<'a> {
             failure: Some((failure.kind, effect)),
             text: format!("failed ({failure}); {done}"),
         };
-        self.warnings.push((position, warning));
+        if effect != Effect::Open || !hook.quiet {
+            self.warnings.push((position, warning));
+        }
         self.failures.push((position, (Arc::clone(hook), failure)));
         effect
     }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use checkrein_core::{EventKind, HookInfo, HookState, Matcher, Scope, Source, closest};
+use checkrein_core::{Effect, EventKind, HookInfo, HookState, Matcher, Scope, Source, closest};
 
-use super::{Decoded, Diagnostic, Location, Same, Settings, Severity};
+use super::{DecodeOptions, Decoded, Diagnostic, Location, Settings, Severity};
 use crate::document::{Lines, Member, Node, Place, Span};
 use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
 use crate::table::Dialect;
@@ -16,6 +16,7 @@ pub struct Decoder<'a> {
     file: &'a str,
     scope: Scope,
     lines: Lines<'a>,
+    options: &'a DecodeOptions,
     hooks: Vec<HookSpec>,
     diagnostics: Vec<Diagnostic>,
     /// What the file says about others.
@@ -23,12 +24,19 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    pub(super) fn new(dialect: &'static Dialect, file: &'a str, scope: Scope, text: &'a str) -> Self {
+    pub(super) fn new(
+        dialect: &'static Dialect,
+        file: &'a str,
+        scope: Scope,
+        text: &'a str,
+        options: &'a DecodeOptions,
+    ) -> Self {
         Self {
             dialect,
             file,
             scope,
             lines: Lines::new(text),
+            options,
             hooks: Vec::new(),
             diagnostics: Vec::new(),
             settings: Settings::default(),
@@ -43,6 +51,11 @@ impl<'a> Decoder<'a> {
     /// Whose file it is.
     pub fn scope(&self) -> Scope {
         self.scope
+    }
+
+    /// What the caller has said.
+    pub fn options(&self) -> &'a DecodeOptions {
+        self.options
     }
 
     /// In whose language.
@@ -184,7 +197,12 @@ impl<'a> Decoder<'a> {
 
     /// The kind that an event's name stands for.
     pub fn event(&mut self, name: &str, span: Span) -> Option<EventKind> {
-        match self.dialect.kind_named(name) {
+        // checkrein's own names stand in its own files only.
+        let found = match self.dialect.has_all_events {
+            true => self.dialect.kind_named(name),
+            false => self.dialect.kind_of(name).cloned(),
+        };
+        match found {
             Ok(kind) => Some(kind),
             Err(unknown) => {
                 let names: Vec<_> = self.dialect.events.iter().map(|row| row.name).collect();
@@ -237,11 +255,7 @@ impl<'a> Decoder<'a> {
 
     /// Takes a hook.
     pub fn push(&mut self, mut spec: HookSpec) {
-        spec.hook.identity = match self.dialect.config.same {
-            Same::Never => None,
-            Same::Handler => Some(format!("{:?}", spec.handler.identity())),
-            Same::Everything => Some(spec.definition()),
-        };
+        spec.hook.identity = self.dialect.config.same.identity(&spec);
         self.hooks.push(spec);
     }
 
@@ -253,6 +267,7 @@ impl<'a> Decoder<'a> {
         let nothing = HandlerSpec::Command(CommandSpec::new(CommandLine::Argv(Vec::new())));
         let mut spec = self.start(id, kind.clone(), nothing, span);
         spec.hook.state = HookState::Broken(why.to_owned());
+        close(&mut spec);
         if let Some(matcher) = matcher {
             spec.hook.matcher = matcher;
         }
@@ -263,7 +278,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Takes that nothing of the file can be read: nobody knows which gates it has, so all that it could have are closed.
-    pub(super) fn unreadable(&mut self, why: &str, place: Place) {
+    pub(crate) fn unreadable(&mut self, why: &str, place: Place) {
         let mut gates = EventKind::ALL.iter().filter(|kind| self.dialect.is_gate(kind)).cloned();
         let Some(first) = gates.next() else { return };
         let nothing = HandlerSpec::Command(CommandSpec::new(CommandLine::Argv(Vec::new())));
@@ -272,6 +287,20 @@ impl<'a> Decoder<'a> {
         let source = Source::at(self.scope, self.file, place.line, place.column);
         spec.hook.info = HookInfo::new("unreadable", source).into();
         spec.hook.state = HookState::Broken(format!("the file cannot be read: {why}"));
+        close(&mut spec);
         self.hooks.push(spec);
     }
+
+    /// Takes that the file is in a language that is not read.
+    pub(super) fn not_read(&mut self, language: &str) {
+        let why = format!("{language} is not read");
+        self.error("not-readable", Span::default(), why.clone()).help =
+            Some("write the hooks in one of the dialect's other formats".to_owned());
+        self.unreadable(&why, self.lines.place(0));
+    }
+}
+
+/// What cannot be loaded is closed, also where the dialect lets hooks that fail go.
+fn close(spec: &mut HookSpec) {
+    std::sync::Arc::make_mut(&mut spec.hook.info).on_failure = Some(Effect::Closed);
 }

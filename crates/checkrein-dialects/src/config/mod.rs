@@ -6,6 +6,7 @@ mod shape;
 
 pub use decoder::Decoder;
 pub use diagnostic::{Diagnostic, Location, Severity};
+pub(crate) use shape::written_matcher;
 pub use shape::{Attribute, HandlerRow, HookKey, Shape, TimeUnit};
 
 use checkrein_core::Scope;
@@ -69,6 +70,8 @@ pub enum Base {
     Config,
     /// In the directory that a variable names, else in this one of the home directory.
     Variable(&'static str, &'static str),
+    /// The same with several variables: the first that is set counts.
+    FirstVariable(&'static [&'static str], &'static str),
     /// In the directory where the agent was started.
     Project,
     /// There, or in the nearest directory above it that has the file: so many steps up, and not past the root of the
@@ -92,6 +95,37 @@ pub enum Same {
     Handler,
     /// When all that is said of them is.
     Everything,
+    /// The same, and their names too, if they have any.
+    EverythingAndName,
+}
+
+impl Same {
+    /// What two hooks have in common if they are the same.
+    pub(crate) fn identity(self, spec: &HookSpec) -> Option<String> {
+        match self {
+            Self::Never => None,
+            Self::Handler => Some(format!("{:?} {:?}", spec.handler.identity(), spec.unused)),
+            Self::Everything => Some(spec.definition()),
+            Self::EverythingAndName => Some(format!("{} {:?}", spec.definition(), shape::own_name(spec))),
+        }
+    }
+}
+
+/// What a caller can say about how a file is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DecodeOptions {
+    /// Whose hooks are wanted, where a file has those of several agents.
+    pub agent: Option<String>,
+}
+
+impl DecodeOptions {
+    /// Wants the hooks of this agent.
+    #[must_use]
+    pub fn agent(mut self, name: impl Into<String>) -> Self {
+        self.agent = Some(name.into());
+        self
+    }
 }
 
 /// What a file says.
@@ -173,10 +207,26 @@ impl Lost {
 impl Dialect {
     /// Reads a file.
     pub fn decode(&'static self, file: &str, scope: Scope, text: &str, format: Format) -> Decoded {
+        self.decode_with(file, scope, text, format, &DecodeOptions::default())
+    }
+
+    /// Reads a file, with a say in how.
+    pub fn decode_with(
+        &'static self,
+        file: &str,
+        scope: Scope,
+        text: &str,
+        format: Format,
+        options: &DecodeOptions,
+    ) -> Decoded {
         let format = if format == Format::Json && self.config.comments { Format::Jsonc } else { format };
-        let mut decoder = Decoder::new(self, file, scope, text);
+        let mut decoder = Decoder::new(self, file, scope, text, options);
         // An empty file says nothing, and that is fine.
         if text.trim_start_matches('\u{feff}').trim().is_empty() {
+            return decoder.finish();
+        }
+        if let Some(language) = unread_language(file) {
+            decoder.not_read(language);
             return decoder.finish();
         }
         match document::parse(text, format) {
@@ -198,4 +248,11 @@ impl Dialect {
     pub fn encode(&self, hooks: &[&HookSpec]) -> Option<Encoded> {
         self.config.encode.map(|encode| encode(self, hooks))
     }
+}
+
+/// The language of a file that agents read and checkrein does not, by its extension.
+fn unread_language(file: &str) -> Option<&'static str> {
+    const UNREAD: [(&str, &str); 1] = [("hcl", "HCL")];
+    let extension = std::path::Path::new(file).extension()?;
+    UNREAD.iter().find(|(unread, _)| extension.eq_ignore_ascii_case(unread)).map(|(_, language)| *language)
 }

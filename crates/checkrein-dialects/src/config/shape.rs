@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use checkrein_core::{EventKind, HookState, Matcher};
 
+pub(super) use attribute::own_name;
 pub use attribute::{Attribute, HookKey, TimeUnit};
+pub(crate) use encode::written_matcher;
 
 use super::{Decoder, Include};
 use crate::document::{Member, Node, Span};
@@ -195,7 +197,11 @@ impl Shape {
         }
     }
 
-    fn read_hook(
+    /// Reads a hook that stands under these events.
+    ///
+    /// # Errors
+    /// Why it cannot be loaded; it has been reported.
+    pub(crate) fn read_hook(
         &self,
         decoder: &mut Decoder<'_>,
         hook: &Node<'_>,

@@ -21,7 +21,9 @@ pub(super) fn read(dialect: &Dialect, event: &Event, json: &RawJson, strict: boo
         }
         for path in key.paths {
             // `null` is as good as absent.
-            if let Some(value) = at(json, path).filter(|value| value.json_type() != JsonType::Null) {
+            let is_said =
+                |value: &RawJson| value.json_type() != JsonType::Null && !(key.unless_empty && is_empty(value));
+            if let Some(value) = at(json, path).filter(is_said) {
                 reading.take(key, path, &value)?;
             }
         }
@@ -47,7 +49,13 @@ struct Said {
 
 impl Reading<'_> {
     fn take(&mut self, key: &Key, path: &str, value: &RawJson) -> Result<(), Failure> {
+        if key.only_strict && !self.strict {
+            return Ok(());
+        }
         if !key.at.fits(self.dialect, &self.event.kind()) {
+            if says_nothing(key.means, value) {
+                return Ok(());
+            }
             let what = format!("`{path}` has no effect at `{}`", self.event.kind());
             return if self.strict { Err(schema(what)) } else { self.tell(key.means, what) };
         }
@@ -226,6 +234,24 @@ impl Reading<'_> {
             Some(reason) => opinion.with_reason(reason),
             None => opinion,
         }
+    }
+}
+
+fn is_empty(value: &RawJson) -> bool {
+    match value.json_type() {
+        JsonType::String => value.as_text().is_some_and(|text| text.is_empty()),
+        JsonType::Object => value.entries().is_none_or(|mut entries| entries.next().is_none()),
+        JsonType::Array => value.items().is_none_or(|mut items| items.next().is_none()),
+        _ => false,
+    }
+}
+
+/// Whether a key with this value would not have said anything in its own place either.
+fn says_nothing(means: Means, value: &RawJson) -> bool {
+    match means {
+        Means::Flag(when, _) => value.as_bool() == Some(!when),
+        Means::Suppress | Means::Nothing => value.as_bool() == Some(false),
+        _ => value.as_text().is_some_and(|text| text.is_empty()),
     }
 }
 

@@ -64,6 +64,13 @@ impl Reader<'_> {
                 _ => Err(self.unexpected(reply)),
             },
             Then::Decide(decision, reasons) => Ok(self.decided(decision, reasons, reply)),
+            Then::Tell(texts) => {
+                let said = self.decided(Decision::NoOpinion, texts, reply);
+                Ok(said
+                    .reason()
+                    .filter(|text| !text.is_empty())
+                    .map_or_else(Opinion::none, |text| Opinion::none().with_message(text)))
+            }
         }
     }
 

@@ -77,12 +77,16 @@ pub struct Key {
     pub at: At,
     /// Whether it is read, but never said: old names, and those of others.
     pub only_read: bool,
+    /// Whether it counts only in answers in which nothing is overlooked.
+    pub only_strict: bool,
+    /// Whether an empty text, array or object is as good as none.
+    pub unless_empty: bool,
 }
 
 impl Key {
     /// A key that counts everywhere.
     pub const fn new(paths: &'static [&'static str], means: Means) -> Self {
-        Self { paths, means, at: At::Any, only_read: false }
+        Self { paths, means, at: At::Any, only_read: false, only_strict: false, unless_empty: false }
     }
 
     /// Counts only there.
@@ -101,6 +105,20 @@ impl Key {
     #[must_use]
     pub const fn only_read(mut self) -> Self {
         self.only_read = true;
+        self
+    }
+
+    /// Counts only in answers in which nothing is overlooked.
+    #[must_use]
+    pub const fn only_strict(mut self) -> Self {
+        self.only_strict = true;
+        self
+    }
+
+    /// Says nothing if it is empty.
+    #[must_use]
+    pub const fn unless_empty(mut self) -> Self {
+        self.unless_empty = true;
         self
     }
 }
@@ -222,6 +240,8 @@ pub enum Then {
     ReadOrFail,
     /// The decision, for the first reason of these that there is. What was printed counts as well if it is an answer.
     Decide(Decision, &'static [From]),
+    /// The user is told the first of these that there is, and nothing is decided.
+    Tell(&'static [From]),
     /// The hook has failed.
     Fail,
     /// Nothing.

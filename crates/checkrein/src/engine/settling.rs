@@ -35,9 +35,16 @@ impl Settling {
 
     /// The failure with what the hook's own dialect does about it, unless the hook or the host has said something else.
     pub(super) fn with_effect(&self, failure: Failure, hook: &HookSpec, kind: &EventKind) -> Failure {
+        if failure.effect.is_some() || matches!(self, Self::By(_)) {
+            return failure;
+        }
+        // Where its agent lets no hook have a say in this.
+        if let Some(effect) = hook.dialect.row(kind).and_then(|row| row.fails) {
+            return failure.with_effect(effect);
+        }
         let info = &hook.hook.info;
         let said = info.on_failure.is_some() || (failure.kind == FailureKind::Timeout && info.on_timeout.is_some());
-        if said || failure.effect.is_some() || matches!(self, Self::By(_)) {
+        if said {
             return failure;
         }
         let effect = hook.dialect.failure_effect(kind, failure.kind);

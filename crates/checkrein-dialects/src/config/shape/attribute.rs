@@ -21,6 +21,10 @@ pub enum Attribute {
     Command,
     /// Arguments of the command, which then is a program.
     Args,
+    /// Its command, always text for a shell; or the function of the registry, for a hook that is one.
+    ShellCommand,
+    /// Arguments of the function.
+    FunctionArgs,
     /// Words for the shell by its name.
     Shell,
     /// Its URL.
@@ -39,6 +43,11 @@ pub enum Attribute {
     Builtin,
     /// How long it may take.
     Timeout(TimeUnit),
+    /// How long it may take, in whole seconds. 0 is the usual time, and so is what is less if `negative` says so.
+    WholeSeconds {
+        /// Whether less than 0 is the usual time rather than a mistake.
+        negative: bool,
+    },
     /// Whether nobody waits for it.
     Background,
     /// Whether nobody waits for it, unless it has something to say.
@@ -53,6 +62,8 @@ pub enum Attribute {
     Status,
     /// What is done when it fails, in these words.
     OnFailure(&'static [(&'static str, Effect)]),
+    /// The same, and a word for going on without a warning.
+    OnFailureOr(&'static [(&'static str, Effect)], &'static str),
     /// What is done when it takes too long, in these words.
     OnTimeout(&'static [(&'static str, Effect)]),
     /// Its name.
@@ -84,8 +95,8 @@ impl Attribute {
     pub fn label(self) -> &'static str {
         match self {
             Self::Type => "its type",
-            Self::Command => "its command",
-            Self::Args => "its arguments",
+            Self::Command | Self::ShellCommand => "its command",
+            Self::Args | Self::FunctionArgs => "its arguments",
             Self::Shell => "its shell",
             Self::Url => "its URL",
             Self::Method => "the method of its request",
@@ -94,14 +105,14 @@ impl Attribute {
             Self::Secret => "the secret that its requests are signed with",
             Self::SignedReply => "that answers must be signed",
             Self::Builtin => "its function",
-            Self::Timeout(_) => "its timeout",
+            Self::Timeout(_) | Self::WholeSeconds { .. } => "its timeout",
             Self::Background => "whether it is waited for",
             Self::Rewake => "that it wakes the agent",
             Self::Once => "that it runs once",
             Self::Rule => "the rule that the tool call must fit",
             Self::Input => "the patterns that the tool's input must fit",
             Self::Status => "what is shown while it runs",
-            Self::OnFailure(_) => "what is done when it fails",
+            Self::OnFailure(_) | Self::OnFailureOr(..) => "what is done when it fails",
             Self::OnTimeout(_) => "what is done when it takes too long",
             Self::Id => "its name",
             Self::Description => "its description",
@@ -180,6 +191,21 @@ impl HookKey {
                 }
                 spec.timeout = Some(time);
             }
+            Attribute::WholeSeconds { negative } => {
+                let Some(number) = node.as_number().and_then(|number| number.parse::<i64>().ok()) else {
+                    return Err(decoder.wrong_type(node, name, "a whole number of seconds"));
+                };
+                spec.timeout = match u64::try_from(number) {
+                    Ok(0) => None,
+                    Ok(seconds) => Some(Duration::from_secs(seconds)),
+                    Err(_) if negative => None,
+                    Err(_) => {
+                        let why = format!("`{name}` should not be less than 0, but is {number}");
+                        decoder.error("bad-time", node.span, why.clone());
+                        return Err(why);
+                    }
+                };
+            }
             Attribute::Background => spec.background = decoder.flag(node, name)?,
             Attribute::Rewake => {
                 spec.rewake = decoder.flag(node, name)?;
@@ -219,6 +245,12 @@ impl HookKey {
                 let effect = effect(decoder, node, name, words)?;
                 info(spec, |info| info.on_failure = Some(effect));
             }
+            Attribute::OnFailureOr(words, quiet) => {
+                let all: Vec<_> = words.iter().copied().chain([(quiet, Effect::Open)]).collect();
+                let effect = effect(decoder, node, name, &all)?;
+                let is_quiet = node.as_str() == Some(quiet);
+                info(spec, |info| (info.on_failure, info.quiet) = (Some(effect), is_quiet));
+            }
             Attribute::OnTimeout(words) => {
                 let effect = effect(decoder, node, name, words)?;
                 info(spec, |info| info.on_timeout = Some(effect));
@@ -238,6 +270,8 @@ impl HookKey {
                 Some(_) => command.run = CommandLine::Argv(decoder.texts(node, name)?),
                 None => command.put_text(decoder.text(node, name)?),
             },
+            (HandlerSpec::Command(command), Attribute::ShellCommand) => command.put_text(decoder.text(node, name)?),
+            (HandlerSpec::Builtin(builtin), Attribute::ShellCommand) => builtin.name = decoder.text(node, name)?,
             (HandlerSpec::Command(command), Attribute::Args) => command.put_args(decoder.texts(node, name)?),
             (HandlerSpec::Command(command), Attribute::Shell) => {
                 let shell = decoder.text(node, name)?;
@@ -273,7 +307,9 @@ impl HookKey {
                 http.require_signed_reply = decoder.flag(node, name)?;
             }
             (HandlerSpec::Builtin(builtin), Attribute::Builtin) => builtin.name = decoder.text(node, name)?,
-            (HandlerSpec::Builtin(builtin), Attribute::Args) => builtin.args = decoder.texts(node, name)?,
+            (HandlerSpec::Builtin(builtin), Attribute::Args | Attribute::FunctionArgs) => {
+                builtin.args = decoder.texts(node, name)?
+            }
             (HandlerSpec::Other { settings, .. }, says) => {
                 let _ = says;
                 let mut members: Vec<String> = settings
@@ -289,6 +325,7 @@ impl HookKey {
                 let kind = spec.handler.kind();
                 let text = format!("`{name}` means nothing for a hook of type `{kind}`");
                 decoder.warning("no-effect", node.span, text);
+                spec.unused.push((name.to_owned(), node.to_json()));
             }
         }
         Ok(())
@@ -338,4 +375,9 @@ fn info(spec: &mut HookSpec, change: impl FnOnce(&mut HookInfo)) {
 /// All attributes that a hook can have beside its handler's own, for what a dialect cannot say.
 pub(super) fn is_enabled(spec: &HookSpec) -> bool {
     spec.hook.state != HookState::Disabled
+}
+
+/// The name that its file gives it. Hooks without one are called by their place, which has brackets.
+pub(in crate::config) fn own_name(spec: &HookSpec) -> Option<&str> {
+    Some(spec.hook.info.id.as_str()).filter(|id| !id.contains('['))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use checkrein_core::{Effect, EventKind, RawJson};
 
-use super::attribute::is_enabled;
+use super::attribute::{is_enabled, own_name};
 use super::{Attribute, HookKey, Shape, TimeUnit};
 use crate::config::{Encoded, Lost};
 use crate::spec::{CommandLine, HandlerSpec, HookSpec};
@@ -23,7 +23,7 @@ impl Shape {
                     lost.push(Lost::whole(at, format!("{} has no event for `{kind}`", dialect.name)));
                     continue;
                 };
-                let Some(matcher) = matcher(dialect, spec, kind, at, &mut lost) else { continue };
+                let Some(matcher) = written_matcher(dialect, spec, kind, at, &mut lost) else { continue };
                 let groups = match events.iter_mut().find(|(have, _)| *have == name) {
                     Some((_, groups)) => groups,
                     None => {
@@ -67,7 +67,7 @@ impl Shape {
     }
 
     /// A hook as JSON, or nothing if the dialect has no such handler.
-    fn write_hook(&self, at: usize, spec: &HookSpec, lost: &mut Vec<Lost>) -> Option<String> {
+    pub(crate) fn write_hook(&self, at: usize, spec: &HookSpec, lost: &mut Vec<Lost>) -> Option<String> {
         let kind = spec.handler.kind();
         let Some(row) = self.handlers.iter().find(|row| row.kind == kind) else {
             lost.push(Lost::whole(at, format!("it has no hooks of the kind `{kind}`")));
@@ -79,12 +79,21 @@ impl Shape {
             if let Some(value) = value(*says, spec) {
                 members.push(format!("{}: {value}", RawJson::string(name)));
                 said.push(says.label());
+                // Its arguments are in the text.
+                said.extend((*says == Attribute::ShellCommand).then_some(Attribute::Args.label()));
             }
         }
         if let HandlerSpec::Other { settings, .. } = &spec.handler {
             let own = settings.entries().into_iter().flatten();
             members.extend(own.map(|entry| format!("{}: {}", RawJson::string(&entry.key()), entry.value())));
         }
+        let known = |name: &str| self.keys.iter().any(|key| key.name == name);
+        members.extend(
+            spec.unused
+                .iter()
+                .filter(|(name, _)| known(name))
+                .map(|(name, value)| format!("{}: {value}", RawJson::string(name))),
+        );
         for attribute in ALL {
             let name = attribute.label();
             if !said.contains(&name) && value(attribute, spec).is_some() {
@@ -111,7 +120,7 @@ impl Group {
 
 /// The matcher in the dialect's own grammar: `None` if it has no words for it.
 #[expect(clippy::option_option, reason = "no matcher, and no way to say it, are two things")]
-fn matcher(
+pub(crate) fn written_matcher(
     dialect: &Dialect,
     spec: &HookSpec,
     kind: &EventKind,
@@ -175,6 +184,8 @@ fn value(attribute: Attribute, spec: &HookSpec) -> Option<String> {
     };
     match attribute {
         Attribute::Timeout(unit) => spec.timeout.map(|time| number(time, unit)),
+        // Rather a little longer than cut off.
+        Attribute::WholeSeconds { .. } => spec.timeout.map(|time| (time.as_millis().div_ceil(1000)).to_string()),
         Attribute::Background if spec.is_http() && spec.dialect.http.in_background => {
             (!spec.background).then(|| "false".to_owned())
         }
@@ -190,10 +201,12 @@ fn value(attribute: Attribute, spec: &HookSpec) -> Option<String> {
             let input = spec.input.iter().map(|input| (input.field.as_str(), input.matcher.pattern()));
             pairs(input)
         }
-        Attribute::Id => Some(info.id.as_str()).filter(|id| !id.contains('[')).map(text),
+        Attribute::Id => own_name(spec).map(text),
         Attribute::Order => (spec.hook.order != 0).then(|| spec.hook.order.to_string()),
         Attribute::Rewrites => yes(info.declares_rewrites),
         Attribute::OnFailure(words) => word(info.on_failure, words),
+        Attribute::OnFailureOr(_, quiet) if info.quiet => Some(text(quiet)),
+        Attribute::OnFailureOr(words, _) => word(info.on_failure, words),
         Attribute::OnTimeout(words) => word(info.on_timeout, words),
         _ => of_handler(attribute, &spec.handler),
     }
@@ -205,6 +218,11 @@ fn of_handler(attribute: Attribute, handler: &HandlerSpec) -> Option<String> {
             CommandLine::Shell { text: command, .. } => Some(text(command)),
             CommandLine::Argv(argv) => argv.first().map(|program| text(program)),
         },
+        (HandlerSpec::Command(command), Attribute::ShellCommand) => Some(match &command.run {
+            CommandLine::Shell { text: command, .. } => text(command),
+            CommandLine::Argv(argv) => text(&argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
+        }),
+        (HandlerSpec::Builtin(builtin), Attribute::ShellCommand) => Some(text(&builtin.name)),
         (HandlerSpec::Command(command), Attribute::Args) => match &command.run {
             CommandLine::Shell { .. } => None,
             CommandLine::Argv(argv) => Some(list(argv.get(1..).unwrap_or_default())),
@@ -231,13 +249,24 @@ fn of_handler(attribute: Attribute, handler: &HandlerSpec) -> Option<String> {
         (HandlerSpec::Http(http), Attribute::Secret) => http.secret.as_deref().map(text),
         (HandlerSpec::Http(http), Attribute::SignedReply) => http.require_signed_reply.then(|| "true".to_owned()),
         (HandlerSpec::Builtin(builtin), Attribute::Builtin) => Some(text(&builtin.name)),
-        (HandlerSpec::Builtin(builtin), Attribute::Args) => (!builtin.args.is_empty()).then(|| list(&builtin.args)),
+        (HandlerSpec::Builtin(builtin), Attribute::Args | Attribute::FunctionArgs) => {
+            (!builtin.args.is_empty()).then(|| list(&builtin.args))
+        }
         _ => None,
     }
 }
 
 fn text(text: &str) -> String {
     RawJson::string(text).as_str().to_owned()
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 fn list(texts: &[String]) -> String {
