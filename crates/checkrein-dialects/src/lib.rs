@@ -68,6 +68,7 @@ pub static ALL: &[&Dialect] = &[
     &native::DIALECT,
     &claw::DIALECT,
     &docker_agent::DIALECT,
+    &docker_agent::G2,
     &evva::DIALECT,
     &claude::DIALECT,
     &claude::SENDER,
@@ -188,6 +189,7 @@ mod tests {
         for (dialect, events) in [
             ("claw", 11),
             ("docker-agent", 28),
+            ("docker-agent@g2", 12),
             ("evva", 6),
             ("claude", 33),
             ("ub", 4),

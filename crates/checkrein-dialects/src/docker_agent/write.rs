@@ -1,0 +1,88 @@
+//! Hooks as a file of an agent that is called `root`.
+
+use checkrein_core::{Block, HookState};
+
+use super::file::Files;
+use crate::config::{Encoded, Lost, written_matcher};
+use crate::spec::HookSpec;
+use crate::table::Dialect;
+
+/// Hooks under one matcher; under none where the event has no matchers.
+struct Group {
+    matcher: Option<String>,
+    hooks: Vec<String>,
+}
+
+/// Writes hooks as a file.
+pub(super) fn encode(files: &Files, dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    let mut lost = Vec::new();
+    let mut events: Vec<(&str, bool, Vec<Group>)> = Vec::new();
+    for (at, spec) in hooks.iter().enumerate() {
+        // To write it would switch it on, or mend it.
+        let unsaid = match &spec.hook.state {
+            HookState::Disabled => Some("it is switched off"),
+            HookState::Broken(_) => Some("it cannot be loaded"),
+            _ => None,
+        };
+        if let Some(why) = unsaid {
+            lost.push(Lost::whole(at, why));
+            continue;
+        }
+        let Some(hook) = files.hook.write_hook(at, spec, &mut lost) else { continue };
+        for kind in &spec.hook.kinds {
+            let Some(row) = dialect.row(kind) else {
+                lost.push(Lost::whole(at, format!("{} has no event for `{kind}`", dialect.name)));
+                continue;
+            };
+            let Some(matcher) = written_matcher(dialect, spec, kind, at, &mut lost) else { continue };
+            if !row.blocks && spec.dialect.blocks(kind) && kind.contract().block != Block::Ignored {
+                lost.push(Lost::part(at, format!("that it can stop something: at `{}` hooks only watch", row.name)));
+            }
+            let place = events.iter().position(|(name, ..)| *name == row.name).unwrap_or_else(|| {
+                events.push((row.name, row.matched, Vec::new()));
+                events.len() - 1
+            });
+            let Some((_, _, groups)) = events.get_mut(place) else { continue };
+            match groups.last_mut().filter(|group| group.matcher == matcher) {
+                Some(group) => group.hooks.push(hook.clone()),
+                None => groups.push(Group { matcher, hooks: vec![hook.clone()] }),
+            }
+        }
+    }
+    Encoded { text: text(&events), lost }
+}
+
+fn text(events: &[(&str, bool, Vec<Group>)]) -> String {
+    let mut text = String::from("agents:\n  root:\n    hooks:");
+    text.push_str(if events.is_empty() { " {}\n" } else { "\n" });
+    for (name, matched, groups) in events {
+        text.push_str(&format!("      {name}:\n"));
+        for group in groups {
+            let indent = if *matched {
+                let matcher = checkrein_core::RawJson::string(group.matcher.as_deref().unwrap_or("*"));
+                text.push_str(&format!("        - matcher: {}\n          hooks:\n", printable(matcher.as_str())));
+                "            "
+            } else {
+                "        "
+            };
+            for hook in &group.hooks {
+                text.push_str(&format!("{indent}- {}\n", printable(hook)));
+            }
+        }
+    }
+    text
+}
+
+/// JSON that is YAML as well: what YAML does not take as it is can only stand in strings, and is escaped there.
+fn printable(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
+                text.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
+            c => text.push(c),
+        }
+    }
+    text
+}
