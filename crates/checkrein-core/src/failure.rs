@@ -81,18 +81,27 @@ pub struct Failure {
     pub message: String,
     /// What is done about it, whatever the tables say.
     pub effect: Option<Effect>,
+    /// Why something does not happen if the failure closes it, in the hook's own words.
+    pub reason: Option<String>,
 }
 
 impl Failure {
     /// A failure whose effect the tables decide.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), effect: None }
+        Self { kind, message: message.into(), effect: None, reason: None }
     }
 
     /// Settles what is done about it, whatever the tables say.
     #[must_use]
     pub fn with_effect(mut self, effect: Effect) -> Self {
         self.effect = Some(effect);
+        self
+    }
+
+    /// Says in the hook's own words why something does not happen if the failure closes it.
+    #[must_use]
+    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
         self
     }
 }

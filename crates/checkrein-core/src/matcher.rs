@@ -193,6 +193,14 @@ impl Matcher {
         matches!(self.compiled, Compiled::Everything)
     }
 
+    /// The names that fit, if it is a list of names.
+    pub fn as_names(&self) -> Option<&[String]> {
+        match &self.compiled {
+            Compiled::Names(names) => Some(names),
+            _ => None,
+        }
+    }
+
     /// Whether the subject fits.
     pub fn matches(&self, subject: &str) -> bool {
         match &self.compiled {

@@ -26,6 +26,8 @@ impl From<Opinion> for Reply {
 pub struct ProcessReply {
     /// How it ended.
     pub exit: ProcessExit,
+    /// What was run, as its config has it: the program, or the text for the shell. Empty if nobody said.
+    pub program: String,
     /// What it printed.
     pub stdout: Captured,
     /// What it complained about.
@@ -41,11 +43,19 @@ impl ProcessReply {
     pub fn new(exit: ProcessExit) -> Self {
         Self {
             exit,
+            program: String::new(),
             stdout: Captured::default(),
             stderr: Captured::default(),
             timed_out: false,
             left_running: Vec::new(),
         }
+    }
+
+    /// The same of this program.
+    #[must_use]
+    pub fn program(mut self, program: impl Into<String>) -> Self {
+        self.program = program.into();
+        self
     }
 
     /// The same with this on standard output.

@@ -151,6 +151,11 @@ pub enum ChainEnd {
     FirstBlock,
     /// The first deny or halt, and the first failure or cancellation.
     FirstBlockOrFailure,
+    /// The first deny or halt that carries metadata of this name, for agents that know a deny behind which others still
+    /// run and one behind which they do not. And the first failure that closes something.
+    FirstMarked(&'static str),
+    /// The same, and the first failure or cancellation.
+    FirstMarkedOrFailure(&'static str),
 }
 
 /// What becomes of several rewrites of the same original.

@@ -186,6 +186,13 @@ fn failures_do_what_the_table_says_unless_the_hook_says_otherwise() {
     }
     let verdict = settled(&Rules::NATIVE, &gate, &[Err(Failure::new(FailureKind::Timeout, "took 5 s"))]);
     assert_eq!(verdict.reason(), Some("hook `h0` (hooks.json:7) failed (timeout: took 5 s); the hook fails closed"));
+    let worded = Failure::new(FailureKind::Exit, "exit code 7").with_reason("not on a Friday");
+    let verdict = settled(&Rules::NATIVE, &gate, &[Err(worded)]);
+    assert_eq!(verdict.reason(), Some("not on a Friday"));
+    assert!(
+        verdict.warnings()[0].to_string().contains("failed (exit: exit code 7)"),
+        "what happened is told all the same"
+    );
     let forced = Failure::new(FailureKind::Untrusted, "never approved").with_effect(Effect::Open);
     assert_eq!(settled(&Rules::NATIVE, &gate, &[Err(forced)]).decision(), NoOpinion);
     let asks = Rules::NATIVE.failures(FailureTable::native().at_gates(FailureKind::Parse, Effect::Ask));
@@ -208,6 +215,7 @@ fn cancelled_is_neither_a_deny_nor_an_allow() {
 fn chains_end_where_the_rules_say() {
     let failure = || Err(Failure::new(FailureKind::Exit, "1"));
     let rewrite = || Ok(Opinion::rewrite_input(json("{}")));
+    let marked = || Ok(Opinion::deny("no").with_metadata("blocked", json("true")));
     let (allow, deny, none) = (|| Ok(Opinion::allow()), || Ok(Opinion::deny("no")), || Ok(Opinion::none()));
     let open = Rules::NATIVE.failures(FailureTable::open());
     for (rules, end, reply, step) in [
@@ -224,6 +232,12 @@ fn chains_end_where_the_rules_say() {
         (open, ChainEnd::FirstBlockOrFailure, failure(), Step::End),
         (open, ChainEnd::FirstBlockOrFailure, deny(), Step::End),
         (open, ChainEnd::FirstBlockOrFailure, allow(), Step::Next),
+        (open, ChainEnd::FirstMarked("blocked"), deny(), Step::Next),
+        (open, ChainEnd::FirstMarked("blocked"), marked(), Step::End),
+        (open, ChainEnd::FirstMarked("blocked"), failure(), Step::Next),
+        (Rules::NATIVE, ChainEnd::FirstMarked("blocked"), failure(), Step::End),
+        (open, ChainEnd::FirstMarkedOrFailure("blocked"), deny(), Step::Next),
+        (open, ChainEnd::FirstMarkedOrFailure("blocked"), failure(), Step::End),
     ] {
         let event = tool_call("{}");
         let rules = rules.chain_end(end);

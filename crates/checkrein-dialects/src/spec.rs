@@ -1,5 +1,6 @@
 //! What a hook is, as it is configured: when it runs, what does its work, and under which limits.
 
+mod expand;
 mod http;
 mod rule;
 
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 use checkrein_core::{EventKind, Hook, HookInfo, Matcher, RawJson, Source};
 
+pub(crate) use expand::{escaped, has_variables, plain};
 pub use http::HttpSpec;
 pub use rule::{BadRule, PermissionRule};
 
@@ -279,8 +281,8 @@ impl HandlerSpec {
     pub(crate) fn identity(&self) -> String {
         match self {
             Self::Command(command) => format!(
-                "{:?} {:?} {:?} {:?} {:?}",
-                command.run, command.cwd, command.env_allow, command.env_all, command.env_set
+                "{:?} {:?} {:?} {:?} {:?} {}",
+                command.run, command.cwd, command.env_allow, command.env_all, command.env_set, command.expands
             ),
             Self::Http(http) => format!("{} {} {:?} {:?}", http.method, http.url, http.headers, http.secret),
             Self::Builtin(builtin) => format!("{builtin:?}"),
@@ -312,6 +314,8 @@ pub struct CommandSpec {
     pub env_all: Option<bool>,
     /// Variables that it gets with these values.
     pub env_set: Vec<(String, String)>,
+    /// Whether `${NAME}`, `${NAME:-default}` and `$$` in its words stand for variables that it gets, and for a dollar.
+    pub expands: bool,
     /// How much of each output stream is kept, in bytes. `None`: as its dialect says.
     pub output_cap: Option<usize>,
     /// Whether what it leaves behind in the background is left alone rather than ended. `None`: as its dialect says.
@@ -363,6 +367,7 @@ impl CommandSpec {
             env_allow: Vec::new(),
             env_all: None,
             env_set: Vec::new(),
+            expands: false,
             output_cap: None,
             leave_background: None,
         }

@@ -164,7 +164,13 @@ impl<'a> Settlement<'a> {
             Err(message) => Some(self.fail(position, hook, Failure::new(FailureKind::Schema, message))),
         };
         self.take_words(position, hook, opinion);
-        self.step(decision, rewrote, effect)
+        let marked = match self.rules.chain_end {
+            ChainEnd::FirstMarked(mark) | ChainEnd::FirstMarkedOrFailure(mark) => {
+                decision.is_block() && opinion.metadata().any(|(name, _)| name == mark)
+            }
+            _ => false,
+        };
+        if marked { Step::End } else { self.step(decision, rewrote, effect) }
     }
 
     /// Takes that the hook at this place in config order failed.
@@ -185,6 +191,8 @@ impl<'a> Settlement<'a> {
             ChainEnd::FirstBlockOrRewrite => blocks || rewrote,
             ChainEnd::FirstBlock => blocks,
             ChainEnd::FirstBlockOrFailure => blocks || failed.is_some(),
+            ChainEnd::FirstMarked(_) => failed == Some(Effect::Closed),
+            ChainEnd::FirstMarkedOrFailure(_) => failed.is_some(),
         };
         if ends { Step::End } else { Step::Next }
     }
@@ -229,7 +237,7 @@ impl<'a> Settlement<'a> {
                 position,
                 hook: Arc::clone(hook),
                 decision,
-                reason: Some(format!("{hook} failed ({failure}); {done}")),
+                reason: failure.reason.clone().or_else(|| Some(format!("{hook} failed ({failure}); {done}"))),
                 by_failing: true,
             });
         }

@@ -195,14 +195,10 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// The kind that an event's name stands for.
+    /// The kind that an event's name stands for. checkrein's own names are understood only where all its events are.
     pub fn event(&mut self, name: &str, span: Span) -> Option<EventKind> {
-        // checkrein's own names stand in its own files only.
-        let found = match self.dialect.has_all_events {
-            true => self.dialect.kind_named(name),
-            false => self.dialect.kind_of(name).cloned(),
-        };
-        match found {
+        let own = self.dialect.kind_of(name).cloned();
+        match own.or_else(|unknown| name.parse().ok().filter(|_| self.dialect.has_all_events).ok_or(unknown)) {
             Ok(kind) => Some(kind),
             Err(unknown) => {
                 let names: Vec<_> = self.dialect.events.iter().map(|row| row.name).collect();

@@ -2,12 +2,14 @@
 
 mod decoder;
 mod diagnostic;
+pub(crate) mod duration;
 mod shape;
 
 pub use decoder::Decoder;
 pub use diagnostic::{Diagnostic, Location, Severity};
 pub(crate) use shape::written_matcher;
 pub use shape::{Attribute, HandlerRow, HookKey, Shape, TimeUnit};
+pub(crate) use shape::{unsaid, unwritable};
 
 use checkrein_core::Scope;
 

@@ -9,7 +9,7 @@ use checkrein_core::{EventKind, HookState, Matcher};
 
 pub(super) use attribute::own_name;
 pub use attribute::{Attribute, HookKey, TimeUnit};
-pub(crate) use encode::written_matcher;
+pub(crate) use encode::{unsaid, unwritable, written_matcher};
 
 use super::{Decoder, Include};
 use crate::document::{Member, Node, Span};

@@ -58,6 +58,13 @@ impl Reader<'_> {
         match rule.map_or(Then::Fail, |rule| rule.then) {
             Then::Nothing => Ok(Opinion::none()),
             Then::Fail => Err(self.unexpected(reply)),
+            Then::FailFor(reasons) => {
+                let failure = self.unexpected(reply);
+                Err(match self.said_with(reasons, reply).2 {
+                    Some(reason) => failure.with_reason(reason),
+                    None => failure,
+                })
+            }
             Then::Read => self.text_counts(self.printed(&reply.stdout)?),
             Then::ReadOrFail => match self.printed(&reply.stdout) {
                 Ok(Printed::Answer(opinion)) => Ok(opinion),
@@ -76,6 +83,17 @@ impl Reader<'_> {
 
     /// A guard that blocks has blocked, whatever is wrong with what it printed.
     fn decided(&self, decision: Decision, reasons: &[From], reply: &ProcessReply) -> Opinion {
+        let (said, unread, reason) = self.said_with(reasons, reply);
+        let decision = said.decision().max(decision);
+        let said = match unread {
+            Some(failure) => said.with_message(format!("what it printed could not be read ({failure})")),
+            None => said,
+        };
+        said.with_decision(decision).with_reason(reason.unwrap_or_default())
+    }
+
+    /// What was printed, what kept it from being read, and the first of the reasons that there is.
+    fn said_with(&self, reasons: &[From], reply: &ProcessReply) -> (Opinion, Option<Failure>, Option<String>) {
         let (said, text, unread) = match self.printed(&reply.stdout) {
             Ok(Printed::Answer(opinion)) => (opinion, None, None),
             Ok(Printed::Text(text)) => (Opinion::none(), Some(text), None),
@@ -89,16 +107,14 @@ impl Reader<'_> {
                 From::Stderr => stderr.trim().to_owned(),
                 From::Stdout => text.clone()?,
                 From::Fixed(text) => (*text).to_owned(),
-                From::Exit => self.unexpected(reply).message,
+                From::Exit => match reply.exit {
+                    ProcessExit::Code(code) => format!("hook {} exit {code}", reply.program),
+                    ProcessExit::Signal(signal) => format!("hook {} ended by signal {signal}", reply.program),
+                },
             };
             Some(text).filter(|text| !text.is_empty())
         });
-        let decision = said.decision().max(decision);
-        let said = match unread {
-            Some(failure) => said.with_message(format!("what it printed could not be read ({failure})")),
-            None => said,
-        };
-        said.with_decision(decision).with_reason(reason.unwrap_or_default())
+        (said, unread, reason)
     }
 
     fn unexpected(&self, reply: &ProcessReply) -> Failure {

@@ -244,6 +244,8 @@ pub enum Then {
     Tell(&'static [From]),
     /// The hook has failed.
     Fail,
+    /// The same; if that closes something, then for the first reason of these that there is.
+    FailFor(&'static [From]),
     /// Nothing.
     Nothing,
 }

@@ -73,6 +73,10 @@ impl HandlerFactory for CommandFactory {
         Ok(Arc::new(Command {
             // A program that is not there yet may be there when the hook runs; what is wrong then is told then.
             prepared: program.clone().prepare(&place).ok(),
+            name: match &spec.run {
+                CommandLine::Shell { text, .. } => text.clone(),
+                CommandLine::Argv(argv) => argv.first().cloned().unwrap_or_default(),
+            },
             program,
             dialect,
             own_cwd: spec.cwd.clone(),
@@ -103,7 +107,10 @@ fn program(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Result<Pr
                 None => Program::shell(text),
             })
         }
-        CommandLine::Argv(argv) => Ok(Program::argv(argv.iter().map(|word| filled(word, dialect, &env.cwd)))),
+        CommandLine::Argv(argv) => {
+            let word = |word: &String| filled(&spec.expanded(word, |name| env.var(name)), dialect, &env.cwd);
+            Ok(Program::argv(argv.iter().map(word)))
+        }
     }
 }
 
@@ -132,6 +139,8 @@ fn is_usual(name: &str) -> bool {
 }
 
 struct Command {
+    /// As its config has it.
+    name: String,
     program: Program,
     prepared: Option<Prepared>,
     dialect: &'static Dialect,
@@ -184,7 +193,8 @@ impl Command {
         };
         let left = reply.leftovers.iter().filter(|left| !left.ended);
         let left = left.map(|left| format!("{} (pid {})", left.name, left.pid)).collect();
-        let read = ProcessReply::new(exit).stdout(captured(reply.stdout)).stderr(captured(reply.stderr));
+        let read =
+            ProcessReply::new(exit).program(&self.name).stdout(captured(reply.stdout)).stderr(captured(reply.stderr));
         let read = if reply.timed_out { read.timed_out() } else { read };
         Ok(Reply::Process(read.left_running(left)))
     }

@@ -84,6 +84,8 @@ pub enum Attribute {
     Rewrites,
     /// Whether nothing is overlooked in its answers.
     Strict,
+    /// Whether variables stand in the words of its command.
+    Variables,
     /// Something that only its handler understands.
     Setting,
     /// Something that has no effect, and why.
@@ -122,6 +124,7 @@ impl Attribute {
             Self::Cwd => "where it runs",
             Self::Order => "its place among others",
             Self::Rewrites => "that it rewrites",
+            Self::Variables => "that variables stand in its words",
             Self::Strict => "that nothing is overlooked in its answers",
             Self::Setting | Self::Nothing(_) => "a setting",
         }

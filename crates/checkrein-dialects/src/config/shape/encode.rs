@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use checkrein_core::{Effect, EventKind, RawJson};
+use checkrein_core::{Effect, EventKind, HookState, RawJson};
 
 use super::attribute::{is_enabled, own_name};
 use super::{Attribute, HookKey, Shape, TimeUnit};
@@ -69,6 +69,11 @@ impl Shape {
     /// A hook as JSON, or nothing if the dialect has no such handler.
     pub(crate) fn write_hook(&self, at: usize, spec: &HookSpec, lost: &mut Vec<Lost>) -> Option<String> {
         let kind = spec.handler.kind();
+        let says_off = self.keys.iter().any(|key| key.says == Attribute::Enabled);
+        if let Some(why) = unwritable(spec).filter(|_| !(says_off && spec.hook.state == HookState::Disabled)) {
+            lost.push(Lost::whole(at, why));
+            return None;
+        }
         let Some(row) = self.handlers.iter().find(|row| row.kind == kind) else {
             lost.push(Lost::whole(at, format!("it has no hooks of the kind `{kind}`")));
             return None;
@@ -78,9 +83,9 @@ impl Shape {
         for HookKey { name, says } in self.keys {
             if let Some(value) = value(*says, spec) {
                 members.push(format!("{}: {value}", RawJson::string(name)));
-                said.push(says.label());
+                said.push(*says);
                 // Its arguments are in the text.
-                said.extend((*says == Attribute::ShellCommand).then_some(Attribute::Args.label()));
+                said.extend((*says == Attribute::ShellCommand).then_some(Attribute::Args));
             }
         }
         if let HandlerSpec::Other { settings, .. } = &spec.handler {
@@ -94,14 +99,27 @@ impl Shape {
                 .filter(|(name, _)| known(name))
                 .map(|(name, value)| format!("{}: {value}", RawJson::string(name))),
         );
-        for attribute in ALL {
-            let name = attribute.label();
-            if !said.contains(&name) && value(attribute, spec).is_some() {
-                lost.push(Lost::part(at, name));
-            }
-        }
+        lost.extend(unsaid(at, spec, &said));
         Some(format!("{{ {} }}", members.join(", ")))
     }
+}
+
+/// Why a hook must not stand in a file that cannot say that it does not run.
+pub(crate) fn unwritable(spec: &HookSpec) -> Option<&'static str> {
+    match spec.hook.state {
+        HookState::Disabled => Some("it is switched off, which cannot be said there"),
+        HookState::Broken(_) => Some("it could not be read itself"),
+        _ => None,
+    }
+}
+
+/// What a hook has besides what was said of it.
+pub(crate) fn unsaid(at: usize, spec: &HookSpec, said: &[Attribute]) -> Vec<Lost> {
+    let is_said = |attribute: Attribute| said.iter().any(|said| said.label() == attribute.label());
+    let lost = ALL.into_iter().filter(|attribute| !is_said(*attribute) && value(*attribute, spec).is_some());
+    let expands = matches!(&spec.handler, HandlerSpec::Command(command) if command.expands);
+    let variables = (expands && !is_said(Attribute::Variables)).then_some(Attribute::Variables);
+    lost.chain(variables).map(|attribute| Lost::part(at, attribute.label())).collect()
 }
 
 struct Group {
