@@ -96,6 +96,9 @@ pub struct HookInfo {
     pub source: Source,
     /// Whether it said beforehand that it rewrites.
     pub declares_rewrites: bool,
+    /// Whether it may rewrite without having declared it, because its agent knows no such declaration. What it makes of
+    /// the event is brought together with what others make of it.
+    pub may_rewrite: bool,
     /// What is done when it fails, whatever its dialect's table says.
     pub on_failure: Option<Effect>,
     /// What is done when it takes too long, whatever else is said.
@@ -107,7 +110,15 @@ pub struct HookInfo {
 impl HookInfo {
     /// A hook that leaves failures to the tables.
     pub fn new(id: impl Into<String>, source: Source) -> Self {
-        Self { id: id.into(), source, declares_rewrites: false, on_failure: None, on_timeout: None, quiet: false }
+        Self {
+            id: id.into(),
+            source,
+            declares_rewrites: false,
+            may_rewrite: false,
+            on_failure: None,
+            on_timeout: None,
+            quiet: false,
+        }
     }
 
     /// The same, declaring that it rewrites.

@@ -41,6 +41,7 @@ impl Dialect {
                 environment: Environment::Usual,
                 variables: &[],
                 cwd: Cwd::Event,
+                expands: false,
                 newline: false,
                 output_cap: 1 << 20,
                 leaves_background: false,
@@ -48,6 +49,7 @@ impl Dialect {
             http: HttpTable { success_below: 300, decides: true, in_background: false, response_cap: 1 << 20 },
             time: TimeTable { usual: Duration::from_secs(60), classes: &[], http: None, handlers: &[], cap: None },
             rules: Rules::NATIVE,
+            declares_rewrites: false,
             stop_cap: 8,
             config: ConfigTable { files: &[], comments: false, decode: no_files, encode: None, same: Same::Never },
         }

@@ -51,6 +51,7 @@ pub static DIALECT: Dialect = Dialect {
         environment: Environment::Usual,
         variables: &[],
         cwd: Cwd::Event,
+        expands: false,
         newline: false,
         output_cap: 1 << 20,
         leaves_background: false,
@@ -69,6 +70,7 @@ pub static DIALECT: Dialect = Dialect {
         cap: None,
     },
     rules: Rules::NATIVE,
+    declares_rewrites: true,
     stop_cap: 8,
     config: ConfigTable { files: FILES, comments: true, decode, encode: Some(encode), same: Same::Everything },
 };

@@ -39,6 +39,8 @@ pub struct Dialect {
     pub time: TimeTable,
     /// How opinions settle, and what is done about failures.
     pub rules: Rules,
+    /// Whether hooks must declare that they rewrite.
+    pub declares_rewrites: bool,
     /// How often a stop may be answered with "go on" before it stands. 0: as often as hooks like.
     pub stop_cap: u32,
     /// Its files.
@@ -189,6 +191,9 @@ pub struct ProcessTable {
     pub variables: &'static [VariableRow],
     /// Where it runs.
     pub cwd: Cwd,
+    /// Whether `${env.NAME}` in the values of a hook's own variables stands for a variable of the host, and in its own
+    /// directory also `~`, `$NAME` and `${NAME}`.
+    pub expands: bool,
     /// Whether the payload ends with a new line.
     pub newline: bool,
     /// How much of each output stream is read, in bytes.

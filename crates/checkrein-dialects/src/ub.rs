@@ -68,6 +68,7 @@ pub static DIALECT: Dialect = Dialect {
         newline: false,
         output_cap: 4096,
         leaves_background: true,
+        expands: false,
     },
     http: HttpTable { success_below: 300, decides: false, in_background: false, response_cap: 4096 },
     time: TimeTable { usual: Duration::from_secs(10), classes: &[], http: None, handlers: &[], cap: Some(LONGEST) },
@@ -77,6 +78,7 @@ pub static DIALECT: Dialect = Dialect {
         .chain_end(ChainEnd::Never)
         .blocks(Blocks::Gates)
         .failures(FailureTable::open()),
+    declares_rewrites: false,
     stop_cap: 8,
     config: ConfigTable { files: FILES, comments: false, decode, encode: Some(encode), same: Same::Never },
 };

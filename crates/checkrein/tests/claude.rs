@@ -102,3 +102,25 @@ async fn models_are_asked_through_an_entry_of_the_host() {
     let engine = Engine::builder().registry(registry).hooks(hooks("PreToolUse", hook)).build();
     assert_eq!(engine.fire(gate()).await.reason(), Some("the model said no"));
 }
+
+#[tokio::test]
+async fn rewrites_need_no_declaration_and_come_together() {
+    let rewrite = |input: &str| {
+        command(&format!(r#"echo '{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","updatedInput":{input}}}}}'"#))
+    };
+    let both = format!(
+        "{},{}",
+        rewrite(r#"{"command":"ls","timeout":5}"#),
+        rewrite(r#"{"command":"ls","description":"look"}"#)
+    );
+    let verdict = Engine::builder().hooks(hooks("PreToolUse", &both)).build().fire(gate()).await;
+    assert_eq!(verdict.failures().count(), 0, "{verdict:?}");
+    let effective = verdict.effective_input().unwrap();
+    let expected: RawJson = r#"{"command":"ls","timeout":5,"description":"look"}"#.parse().unwrap();
+    assert!(effective.says_the_same_as(&expected), "{effective}");
+    // Two values for one field are a conflict, never a race.
+    let clash = format!("{},{}", rewrite(r#"{"command":"a"}"#), rewrite(r#"{"command":"b"}"#));
+    let verdict = Engine::builder().hooks(hooks("PreToolUse", &clash)).build().fire(gate()).await;
+    let kinds: Vec<_> = verdict.failures().map(|(_, failure)| failure.kind).collect();
+    assert!(kinds.contains(&FailureKind::Conflict), "{kinds:?}");
+}

@@ -57,7 +57,7 @@ impl Settlement<'_> {
             if is_text && rewrite.value.json_type() != JsonType::String {
                 return Err(format!("the {target} must be a string, not {}", rewrite.value.json_type()));
             }
-            if self.rules.order == RunOrder::Phased && !hook.declares_rewrites {
+            if self.rules.order == RunOrder::Phased && !hook.declares_rewrites && !hook.may_rewrite {
                 return Err(format!("rewrote the {target} without declaring that it rewrites"));
             }
             let base = match folded.get(&target) {
@@ -73,7 +73,12 @@ impl Settlement<'_> {
     }
 
     pub(super) fn take_rewrites(&mut self, position: usize, hook: &Arc<HookInfo>, rewrites: BTreeMap<Target, Folded>) {
-        let threaded = matches!(self.rules.order, RunOrder::Phased | RunOrder::Pipeline);
+        // Those that declared it run before all others; the rest ran side by side.
+        let threaded = match self.rules.order {
+            RunOrder::Pipeline => true,
+            RunOrder::Phased => hook.declares_rewrites,
+            _ => false,
+        };
         for (target, Folded { value, patch }) in rewrites {
             if threaded {
                 self.current.insert(target, value);
@@ -104,7 +109,7 @@ impl Settlement<'_> {
         if let [only] = rewrites {
             return Some(only.value.clone());
         }
-        let base = self.event.original(target);
+        let base = self.current.get(&target).cloned().or_else(|| self.event.original(target));
         let fields = base.as_ref().and_then(Fields::of);
         let changes = fields.as_ref().and_then(|fields| {
             let changes = rewrites.iter().map(|rewrite| match &rewrite.patch {

@@ -53,6 +53,7 @@ const CLAUDE: Dialect = Dialect {
         newline: true,
         output_cap: 1 << 20,
         leaves_background: true,
+        expands: false,
     },
     http: HttpTable { success_below: 300, decides: true, in_background: false, response_cap: 1 << 20 },
     time: TimeTable {
@@ -63,6 +64,7 @@ const CLAUDE: Dialect = Dialect {
         cap: None,
     },
     rules: Rules::NATIVE.order(RunOrder::Parallel).failures(FailureTable::open()),
+    declares_rewrites: false,
     stop_cap: 8,
     config: ConfigTable { files: FILES, comments: false, decode, encode: Some(encode), same: Same::Handler },
 };

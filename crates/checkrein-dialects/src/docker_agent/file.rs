@@ -173,9 +173,8 @@ impl Files {
                 Some("hooks of `tool_guard` run before those rules".to_owned());
         }
         let matcher = decoder.matcher(group.get("matcher"), kind).map_err(here)?;
-        let hooks = match group.get("hooks").filter(|hooks| !hooks.is_null()) {
-            Some(hooks) => hooks,
-            None => return Err(no_hooks(decoder, group)),
+        let Some(hooks) = group.get("hooks").filter(|hooks| !hooks.is_null()) else {
+            return Err(no_hooks(decoder, group));
         };
         let hooks = match hooks.as_object() {
             Some(_) => std::slice::from_ref(hooks),

@@ -56,6 +56,7 @@ pub static DIALECT: Dialect = Dialect {
         .order(RunOrder::Parallel)
         .side_by_side(SideBySide::FirstInOrder)
         .failures(FailureTable::open()),
+    declares_rewrites: false,
     stop_cap: 8,
     config: ConfigTable {
         files: FILES,
@@ -88,6 +89,7 @@ pub static G2: Dialect = Dialect {
     time: TimeTable::seconds(60),
     // The agent lets the later of two values win; here they are a conflict, unless they are the same.
     rules: Rules::NATIVE.order(RunOrder::Parallel).side_by_side(SideBySide::Compose).failures(FailureTable::open()),
+    declares_rewrites: false,
     stop_cap: 8,
     config: ConfigTable {
         files: FILES,
@@ -111,6 +113,7 @@ const PROCESS: ProcessTable = ProcessTable {
     environment: Environment::All,
     variables: &[],
     cwd: Cwd::Event,
+    expands: true,
     newline: false,
     output_cap: 1 << 20,
     leaves_background: true,

@@ -123,7 +123,9 @@ fn declaring(spec: HookSpec, env: &HandlerEnv) -> HookSpec {
         HandlerSpec::Builtin(named) => env.registry.builtin(&named.name).is_some_and(|builtin| builtin.is_rewriting()),
         _ => false,
     };
-    if rewrites { spec.rewrites() } else { spec }
+    let mut spec = if rewrites { spec.rewrites() } else { spec };
+    Arc::make_mut(&mut spec.hook.info).may_rewrite = !spec.dialect.declares_rewrites;
+    spec
 }
 
 fn load(spec: Arc<HookSpec>, env: &HandlerEnv) -> LoadedHook {

@@ -9,6 +9,7 @@ use checkrein_core::payload::JsonPiece;
 use checkrein_core::{Captured, Failure, FailureKind, ProcessExit, ProcessReply, Reply};
 use checkrein_process::{Chunk, Exit, Leftovers, Limits, Output, Place, Prepared, Program, RunError, Shell, Stdin};
 
+use super::expand;
 use super::variables::{Variables, filled};
 use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
 use checkrein_dialects::{
@@ -63,7 +64,12 @@ impl HandlerFactory for CommandFactory {
         spec.check().map_err(|why| Failure::new(FailureKind::Spawn, why))?;
         let dialect = hook.dialect;
         let program = program(spec, dialect, env)?;
-        let cwd = match &spec.cwd {
+        let expands = dialect.process.expands;
+        let own_cwd = match &spec.cwd {
+            Some(cwd) if expands => expand::directory(&cwd.to_string_lossy(), env),
+            cwd => cwd.clone(),
+        };
+        let cwd = match &own_cwd {
             Some(cwd) => env.cwd.join(cwd),
             None => env.cwd.clone(),
         };
@@ -79,7 +85,7 @@ impl HandlerFactory for CommandFactory {
             },
             program,
             dialect,
-            own_cwd: spec.cwd.clone(),
+            own_cwd,
             host_cwd: env.cwd.clone(),
             place,
             limits: Limits::new(Duration::ZERO)
@@ -128,7 +134,10 @@ fn inherited(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Vec<(Os
     };
     let is_set = |name: &OsString| spec.env_set.iter().any(|(own, _)| name == own.as_str());
     let inherited = env.vars.iter().filter(|(name, _)| allowed(name) && !is_set(name)).cloned();
-    let own = spec.env_set.iter().map(|(name, value)| (name.into(), value.into()));
+    let own = spec.env_set.iter().map(|(name, value)| match dialect.process.expands {
+        true => (name.into(), expand::value(value, env).into()),
+        false => (name.into(), value.into()),
+    });
     inherited.chain(own).collect()
 }
 

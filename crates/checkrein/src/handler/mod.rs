@@ -2,6 +2,7 @@
 
 mod builtin;
 mod command;
+mod expand;
 #[cfg(feature = "http")]
 mod http;
 mod variables;

@@ -311,7 +311,7 @@ impl HookKey {
             }
             (HandlerSpec::Builtin(builtin), Attribute::Builtin) => builtin.name = decoder.text(node, name)?,
             (HandlerSpec::Builtin(builtin), Attribute::Args | Attribute::FunctionArgs) => {
-                builtin.args = decoder.texts(node, name)?
+                builtin.args = decoder.texts(node, name)?;
             }
             (HandlerSpec::Other { settings, .. }, says) => {
                 let _ = says;

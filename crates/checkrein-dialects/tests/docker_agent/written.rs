@@ -1,0 +1,100 @@
+//! What is written is read again.
+
+use std::time::Duration;
+
+use checkrein_core::{EventKind, Matcher};
+use checkrein_dialects::config::{Decoded, Lost};
+use checkrein_dialects::docker_agent::{DIALECT, G2};
+use checkrein_dialects::{Dialect, HandlerSpec, HookSpec, HttpSpec};
+use proptest::prelude::*;
+
+use crate::{decode, files, said};
+
+type Written = (Vec<EventKind>, String, String);
+
+fn definitions(decoded: &Decoded) -> Vec<Written> {
+    let of = |spec: &HookSpec| (spec.hook.kinds.clone(), spec.hook.matcher.pattern().to_owned(), spec.definition());
+    decoded.hooks.iter().map(of).collect()
+}
+
+fn round(dialect: &'static Dialect, text: &str) -> (Decoded, Decoded, String) {
+    let decoded = decode(dialect, text);
+    let hooks: Vec<_> = decoded.hooks.iter().collect();
+    let encoded = dialect.encode(&hooks).unwrap();
+    assert_eq!(encoded.lost, []);
+    let again = decode(dialect, &encoded.text);
+    (decoded, again, encoded.text)
+}
+
+#[test]
+fn everything_comes_back() {
+    let (decoded, again, text) = round(&DIALECT, files::FULL);
+    assert_eq!(said(&again), [""; 0], "{text}");
+    let everything = |written: Vec<Written>| {
+        // `*` and nothing are the same matcher.
+        written.into_iter().map(|(kinds, pattern, rest)| (kinds, pattern.replace('*', ""), rest)).collect::<Vec<_>>()
+    };
+    assert_eq!(everything(definitions(&decoded)), everything(definitions(&again)), "{text}");
+    let names = |decoded: &Decoded| decoded.hooks.iter().map(|spec| spec.hook.info.id.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&decoded), names(&again));
+}
+
+#[test]
+fn what_has_no_effect_comes_back_too() {
+    let text = "stop: [{type: builtin, command: x, env: {A: b}}, {type: command, command: x, args: [a]}]";
+    let (decoded, again, _) = round(&DIALECT, text);
+    assert_eq!(definitions(&decoded), definitions(&again));
+    assert_eq!(said(&decoded).len(), 2);
+}
+
+#[test]
+fn the_file_is_yaml_for_people() {
+    let text =
+        "pre_tool_use: [{matcher: shell, hooks: [{type: command, command: x}]}]\nstop: {type: command, command: y}";
+    assert_eq!(
+        round(&G2, text).2,
+        "agents:\n  root:\n    hooks:\n      pre_tool_use:\n        - matcher: \"shell\"\n          hooks:\n            - { \"type\": \"command\", \"command\": \"x\" }\n      stop:\n        - { \"type\": \"command\", \"command\": \"y\" }\n"
+    );
+    assert_eq!(DIALECT.encode(&[]).unwrap().text, "agents:\n  root:\n    hooks: {}\n");
+}
+
+#[test]
+fn what_it_has_no_words_for_is_named() {
+    let hooks = [
+        HookSpec::new("h", EventKind::PreToolUse, HandlerSpec::Http(HttpSpec::new("https://example.com"))),
+        HookSpec::shell("n", EventKind::TeammateIdle, "x"),
+        HookSpec::shell("s", EventKind::Stop, "x"),
+        HookSpec::shell("o", EventKind::PreToolUse, "x").once().disabled(),
+        HookSpec::shell("m", EventKind::SessionStart, "x").matching(Matcher::names(["startup"])),
+        HookSpec::argv("a", EventKind::PreToolUse, ["git", "log", "it's"]).timeout(Duration::from_millis(1500)),
+    ];
+    let encoded = DIALECT.encode(&hooks.iter().collect::<Vec<_>>()).unwrap();
+    assert_eq!(
+        encoded.lost,
+        [
+            Lost::whole(0, "it has no hooks of the kind `http`"),
+            Lost::whole(1, "docker-agent has no event for `teammate_idle`"),
+            Lost::part(2, "that it can stop something: at `stop` hooks only watch"),
+            Lost::whole(3, "it is switched off"),
+            Lost::part(4, "its matcher `startup`: there are none at `session_start`"),
+        ]
+    );
+    assert!(encoded.text.contains(r#""command": "git log 'it'\\''s'", "timeout": 2"#), "{}", encoded.text);
+    let in_second = G2.encode(&hooks.iter().collect::<Vec<_>>()[5..]).unwrap();
+    assert_eq!(in_second.lost, []);
+}
+
+proptest! {
+    #[test]
+    fn any_text_comes_back(command in "\\PC{1,20}|[\\x00-\\xff\u{2028}\u{feff}]{1,8}", name in "[^\\[]{1,8}", seconds in 1_u64..9_999_999) {
+        prop_assume!(!command.trim().is_empty());
+        let spec = HookSpec::shell(name, EventKind::PostToolUse, command)
+            .speaking(&DIALECT)
+            .timeout(Duration::from_secs(seconds));
+        let text = DIALECT.encode(&[&spec]).unwrap().text;
+        let again = decode(&DIALECT, &text);
+        prop_assert_eq!(said(&again), Vec::<String>::new(), "{}", text);
+        prop_assert_eq!(again.hooks[0].definition(), spec.definition());
+        prop_assert_eq!(&again.hooks[0].hook.info.id, &spec.hook.info.id);
+    }
+}
