@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use checkrein_core::{EventKind, Hook, HookInfo, Matcher, RawJson, Source};
 
-pub(crate) use expand::{escaped, has_variables, plain};
+pub(crate) use expand::{escaped, has_variables, plain, shell_text};
 pub use http::HttpSpec;
 pub use rule::{BadRule, PermissionRule};
 

@@ -356,7 +356,7 @@ fn entry(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> Re
         Attribute::Timeout(crate::config::TimeUnit::Seconds),
         Attribute::Variables,
     ];
-    lost.extend(unsaid(at, spec, SAID));
+    lost.extend(unsaid(at, spec, &DIALECT, SAID));
     if command.env_all.unwrap_or(spec.dialect.process.environment == Environment::All) {
         lost.push(Lost::part(at, "that it gets all variables of the host"));
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use checkrein_core::{Effect, EventKind, HookInfo, HookState, Matcher, Scope, Source, closest};
+use checkrein_core::{Effect, EventKind, HookInfo, HookState, Matcher, Scope, Source, Syntax, closest};
 
 use super::{DecodeOptions, Decoded, Diagnostic, Location, Settings, Severity};
 use crate::document::{Lines, Member, Node, Place, Span};
@@ -219,6 +219,7 @@ impl<'a> Decoder<'a> {
         let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(Matcher::everything()) };
         let pattern = self.text(node, "matcher")?;
         let matcher = self.pattern(&pattern, node.span)?;
+        self.foreign_pattern(&pattern, node.span);
         if !self.dialect.is_matched(kind) && !matcher.is_everything() {
             let name = self.dialect.name_of(kind).unwrap_or(kind.name());
             let text = format!("matchers do not count at `{name}`: every hook of it runs");
@@ -226,6 +227,23 @@ impl<'a> Decoder<'a> {
             return Ok(Matcher::everything());
         }
         Ok(matcher)
+    }
+
+    /// Reports what people write in a glob who know other agents' patterns.
+    fn foreign_pattern(&mut self, pattern: &str, span: Span) {
+        let grammar = &self.dialect.matcher;
+        if grammar.otherwise != Syntax::Glob || grammar.list.is_some() {
+            return;
+        }
+        let (odd, meant) = if pattern.contains('|') {
+            ("|", format!("{{{}}}", pattern.replace('|', ",")))
+        } else if pattern.contains(".*") {
+            (".*", pattern.replace(".*", "*"))
+        } else {
+            return;
+        };
+        let text = format!("`{odd}` has no meaning in a glob: this fits only names that have it themselves");
+        self.warning("foreign-pattern", span, text).help = Some(format!("did you mean `{meant}`?"));
     }
 
     /// A pattern in the dialect's grammar.

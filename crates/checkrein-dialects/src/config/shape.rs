@@ -230,7 +230,11 @@ impl Shape {
                 }
             }
         }
-        if spec.background && kinds.iter().any(|kind| decoder.dialect().is_gate(kind)) {
+        let gate = kinds.iter().any(|kind| decoder.dialect().is_gate(kind));
+        if gate && spec.is_http() && !decoder.dialect().http.decides {
+            let text = "what endpoints answer does not count, so this hook cannot stop anything here";
+            decoder.warning("cannot-decide", hook.span, text);
+        } else if gate && spec.background {
             let text = "a hook in the background cannot stop anything here";
             decoder.warning("async-gate", hook.span, text).help = Some("take `async` out if it shall".to_owned());
         }

@@ -28,7 +28,7 @@ pub(super) fn encode(files: &Files, dialect: &Dialect, hooks: &[&HookSpec]) -> E
             lost.push(Lost::whole(at, why));
             continue;
         }
-        let Some(hook) = files.hook.write_hook(at, spec, &mut lost) else { continue };
+        let Some(hook) = files.hook.write_hook(dialect, at, spec, &mut lost) else { continue };
         for kind in &spec.hook.kinds {
             let Some(row) = dialect.row(kind) else {
                 lost.push(Lost::whole(at, format!("{} has no event for `{kind}`", dialect.name)));

@@ -2,6 +2,7 @@
 
 use checkrein_core::{Decision, Event, Failure, FailureKind, JsonType, Opinion, RawJson, Rewrite, closest};
 
+use super::marked;
 use super::table::{Key, Means, Unknown};
 use crate::payload::at;
 use crate::table::Dialect;
@@ -16,7 +17,8 @@ pub(super) fn read(dialect: &Dialect, event: &Event, json: &RawJson, strict: boo
         return Err(schema(format!("the answer should be an object, but is {}", json.json_type())));
     }
     for key in dialect.reply.keys {
-        if matches!(key.means, Means::Decision(_) | Means::Flag(..)) {
+        let counts = key.at.fits(dialect, &event.kind());
+        if counts && matches!(key.means, Means::Decision(_) | Means::Flag(..)) {
             reading.said.push(Said::default());
         }
         for path in key.paths {
@@ -52,14 +54,16 @@ impl Reading<'_> {
         if key.only_strict && !self.strict {
             return Ok(());
         }
-        if !key.at.fits(self.dialect, &self.event.kind()) {
-            if says_nothing(key.means, value) {
+        let kind = self.event.kind();
+        if !key.at.fits(self.dialect, &kind) {
+            let mut others = self.dialect.reply.keys.iter().filter(|other| other.paths.contains(&path));
+            if says_nothing(key.means, value) || others.any(|other| other.at.fits(self.dialect, &kind)) {
                 return Ok(());
             }
             let what = format!("`{path}` has no effect at `{}`", self.event.kind());
             return if self.strict { Err(schema(what)) } else { self.tell(key.means, what) };
         }
-        self.take_value(key.means, path, value).or_else(|problem| self.bad(problem))
+        self.take_value(key, path, value).or_else(|problem| self.bad(problem))
     }
 
     /// Says that something was ignored, unless it never had a meaning.
@@ -78,10 +82,10 @@ impl Reading<'_> {
         self.opinion = change(std::mem::take(&mut self.opinion));
     }
 
-    fn take_value(&mut self, means: Means, path: &str, value: &RawJson) -> Result<(), Failure> {
+    fn take_value(&mut self, key: &Key, path: &str, value: &RawJson) -> Result<(), Failure> {
         let text = || value.as_text().map(String::from).ok_or_else(|| wrong_type(path, value, "a string"));
         let flag = || value.as_bool().ok_or_else(|| wrong_type(path, value, "true or false"));
-        match means {
+        match key.means {
             Means::Decision(words) => {
                 let word = text()?;
                 let exact = self.dialect.reply.exact_case;
@@ -89,11 +93,11 @@ impl Reading<'_> {
                 let Some((_, decision)) = words.iter().find(|(have, _)| same(have)) else {
                     return Err(unknown_word(path, &word, words.iter().map(|(word, _)| *word)));
                 };
-                self.decide(*decision);
+                self.decide(key, *decision);
             }
             Means::Flag(when, decision) => {
                 if flag()? == when {
-                    self.decide(decision);
+                    self.decide(key, decision);
                 }
             }
             Means::Reason => {
@@ -101,7 +105,7 @@ impl Reading<'_> {
                 if self.said.is_empty() {
                     self.said.push(Said::default());
                 }
-                if let Some(said) = self.said.last_mut() {
+                if let Some(said) = self.said.last_mut().filter(|_| !text.trim().is_empty()) {
                     said.reason = Some(text);
                 }
             }
@@ -154,7 +158,10 @@ impl Reading<'_> {
     }
 
     /// Of two decisions in one place the stronger counts.
-    fn decide(&mut self, decision: Decision) {
+    fn decide(&mut self, key: &Key, decision: Decision) {
+        if let Some(mark) = key.marks.filter(|_| decision.is_block()) {
+            self.edit(|opinion| marked(opinion, mark));
+        }
         if let Some(said) = self.said.last_mut() {
             said.decision = said.decision.max(decision);
         }

@@ -70,7 +70,13 @@ impl Reader<'_> {
                 Ok(Printed::Answer(opinion)) => Ok(opinion),
                 _ => Err(self.unexpected(reply)),
             },
-            Then::Decide(decision, reasons) => Ok(self.decided(decision, reasons, reply)),
+            Then::Decide(decision, reasons) => {
+                let opinion = self.decided(decision, reasons, reply);
+                Ok(match rule.and_then(|rule| rule.marks) {
+                    Some(mark) => marked(opinion, mark),
+                    None => opinion,
+                })
+            }
             Then::Tell(texts) => {
                 let said = self.decided(Decision::NoOpinion, texts, reply);
                 Ok(said
@@ -208,6 +214,11 @@ impl Reader<'_> {
         let json = RawJson::parse_bytes(bytes).map_err(|error| Failure::new(FailureKind::Parse, error.to_string()))?;
         answer::read(self.dialect, self.event, &json, self.strict)
     }
+}
+
+/// The opinion with a mark for the host.
+fn marked(opinion: Opinion, mark: &str) -> Opinion {
+    opinion.with_metadata(mark, RawJson::parse("true").unwrap_or_default())
 }
 
 /// `: ` and the first line of what a process complained about, if it did.

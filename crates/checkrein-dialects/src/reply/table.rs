@@ -81,12 +81,14 @@ pub struct Key {
     pub only_strict: bool,
     /// Whether an empty text, array or object is as good as none.
     pub unless_empty: bool,
+    /// What the host is told under this name, `true`, when the key denies: for agents that know two kinds of it.
+    pub marks: Option<&'static str>,
 }
 
 impl Key {
     /// A key that counts everywhere.
     pub const fn new(paths: &'static [&'static str], means: Means) -> Self {
-        Self { paths, means, at: At::Any, only_read: false, only_strict: false, unless_empty: false }
+        Self { paths, means, at: At::Any, only_read: false, only_strict: false, unless_empty: false, marks: None }
     }
 
     /// Counts only there.
@@ -119,6 +121,13 @@ impl Key {
     #[must_use]
     pub const fn unless_empty(mut self) -> Self {
         self.unless_empty = true;
+        self
+    }
+
+    /// Tells the host under this name when it denies.
+    #[must_use]
+    pub const fn marks(mut self, mark: &'static str) -> Self {
+        self.marks = Some(mark);
         self
     }
 }
@@ -197,12 +206,14 @@ pub struct ExitRule {
     pub needs_stderr: bool,
     /// What then.
     pub then: Then,
+    /// What the host is told under this name, `true`, when the rule denies.
+    pub marks: Option<&'static str>,
 }
 
 impl ExitRule {
     /// A rule for all events.
     pub const fn new(code: Code, then: Then) -> Self {
-        Self { code, at: At::Any, needs_stderr: false, then }
+        Self { code, at: At::Any, needs_stderr: false, then, marks: None }
     }
 
     /// Counts only there.
@@ -216,6 +227,13 @@ impl ExitRule {
     #[must_use]
     pub const fn needs_stderr(mut self) -> Self {
         self.needs_stderr = true;
+        self
+    }
+
+    /// Tells the host under this name when it denies.
+    #[must_use]
+    pub const fn marks(mut self, mark: &'static str) -> Self {
+        self.marks = Some(mark);
         self
     }
 }

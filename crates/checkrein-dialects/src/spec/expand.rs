@@ -61,6 +61,16 @@ pub(crate) fn escaped(word: &str) -> String {
     word.replace('$', "$$")
 }
 
+/// A text for a shell that stands for these words.
+pub(crate) fn shell_text(words: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    let quoted = |word: &String| match word {
+        word if !word.is_empty() && word.chars().all(is_plain) => word.clone(),
+        word => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
 /// Names are in capitals; whatever else follows a dollar is text.
 fn parts(word: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
@@ -126,6 +136,12 @@ mod tests {
         }
         spec.expands = false;
         assert_eq!(spec.expanded("${HOME}", host), "${HOME}");
+    }
+
+    #[test]
+    fn words_survive_a_shell() {
+        let words = ["./x", "a b", "it's", "", "$HOME", "--n=1"].map(str::to_owned);
+        assert_eq!(shell_text(&words), r"./x 'a b' 'it'\''s' '' '$HOME' --n=1");
     }
 
     #[test]

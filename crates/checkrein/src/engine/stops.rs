@@ -80,7 +80,7 @@ impl Stops {
                 counts.clear();
             }
             let count = counts.entry(agent.clone()).or_default();
-            count.refused += 1;
+            count.refused = count.refused.max(refused_before(event)) + 1;
             count.just_now = true;
             let stands = self.cap != 0 && count.refused > self.cap;
             if stands {
@@ -99,6 +99,17 @@ impl Stops {
     fn lock<R>(&self, look: impl FnOnce(&mut HashMap<Agent, Count>) -> R) -> R {
         look(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// How often the host itself says that the stop was refused: it may have known before this engine was there.
+fn refused_before(event: &Event) -> u32 {
+    let (active, count) = match &event.payload {
+        Payload::Stop(stop) => (stop.stop_hook_active, stop.loop_count),
+        Payload::SubagentStop(stop) => (stop.stop_hook_active, stop.loop_count),
+        _ => (None, None),
+    };
+    let count = u32::try_from(count.unwrap_or_default()).unwrap_or(u32::MAX - 1);
+    count.min(u32::MAX - 1).max(active.unwrap_or_default().into())
 }
 
 fn agent(event: &Event) -> Agent {

@@ -1,7 +1,7 @@
 //! Hooks that are processes.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -108,7 +108,8 @@ fn program(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Result<Pr
                 dialects::Shell::Variable(name) => env.var(name),
                 dialects::Shell::Sh | dialects::Shell::None => None,
             };
-            Ok(match named {
+            // One that is not there would keep every hook from running.
+            Ok(match named.filter(|shell| !shell.contains('/') || Path::new(shell).exists()) {
                 Some(shell) => Program::shell_with(Shell::new(shell, ["-c"]), text),
                 None => Program::shell(text),
             })

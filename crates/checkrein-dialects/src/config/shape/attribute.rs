@@ -148,12 +148,14 @@ pub enum TimeUnit {
     Seconds,
     /// Milliseconds.
     Milliseconds,
+    /// Seconds, whole ones. 0 is the usual time.
+    WholeSeconds,
 }
 
 impl TimeUnit {
     fn duration(self) -> Duration {
         match self {
-            Self::Seconds => Duration::from_secs(1),
+            Self::Seconds | Self::WholeSeconds => Duration::from_secs(1),
             Self::Milliseconds => Duration::from_millis(1),
         }
     }
@@ -183,6 +185,12 @@ impl HookKey {
         let name = self.name;
         match self.says {
             Attribute::Type => {}
+            Attribute::Timeout(TimeUnit::WholeSeconds) if node.as_number() == Some("0") => {}
+            Attribute::Timeout(TimeUnit::WholeSeconds)
+                if node.as_number().is_some_and(|number| number.parse::<i64>().is_err()) =>
+            {
+                return Err(decoder.wrong_type(node, name, "a whole number of seconds"));
+            }
             Attribute::Timeout(unit) => {
                 let time = decoder.time(node, name, unit.duration())?;
                 if let Some((least, most)) = shape.timeout_range

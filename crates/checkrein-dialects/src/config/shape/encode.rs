@@ -7,7 +7,7 @@ use checkrein_core::{Effect, EventKind, HookState, RawJson};
 use super::attribute::{is_enabled, own_name};
 use super::{Attribute, HookKey, Shape, TimeUnit};
 use crate::config::{Encoded, Lost};
-use crate::spec::{CommandLine, HandlerSpec, HookSpec};
+use crate::spec::{CommandLine, HandlerSpec, HookSpec, shell_text};
 use crate::table::Dialect;
 
 impl Shape {
@@ -17,7 +17,7 @@ impl Shape {
         // Event, matcher, hooks; in the order in which they come.
         let mut events: Vec<(&str, Vec<Group>)> = Vec::new();
         for (at, spec) in hooks.iter().enumerate() {
-            let Some(hook) = self.write_hook(at, spec, &mut lost) else { continue };
+            let Some(hook) = self.write_hook(dialect, at, spec, &mut lost) else { continue };
             for kind in &spec.hook.kinds {
                 let Some(name) = self.event_name(dialect, kind) else {
                     lost.push(Lost::whole(at, format!("{} has no event for `{kind}`", dialect.name)));
@@ -67,7 +67,13 @@ impl Shape {
     }
 
     /// A hook as JSON, or nothing if the dialect has no such handler.
-    pub(crate) fn write_hook(&self, at: usize, spec: &HookSpec, lost: &mut Vec<Lost>) -> Option<String> {
+    pub(crate) fn write_hook(
+        &self,
+        dialect: &Dialect,
+        at: usize,
+        spec: &HookSpec,
+        lost: &mut Vec<Lost>,
+    ) -> Option<String> {
         let kind = spec.handler.kind();
         let says_off = self.keys.iter().any(|key| key.says == Attribute::Enabled);
         if let Some(why) = unwritable(spec).filter(|_| !(says_off && spec.hook.state == HookState::Disabled)) {
@@ -80,8 +86,13 @@ impl Shape {
         };
         let mut members = vec![format!("\"type\": {}", RawJson::string(row.name))];
         let mut said = Vec::new();
+        let fitting = self.fitting(at, spec, lost);
+        let spec = fitting.as_ref().unwrap_or(spec);
+        if spec.is_http() && spec.dialect.http.decides && !dialect.http.decides {
+            lost.push(Lost::part(at, "what its endpoint answers: that does not count there"));
+        }
         for HookKey { name, says } in self.keys {
-            if let Some(value) = value(*says, spec) {
+            if let Some(value) = value(*says, spec, dialect) {
                 members.push(format!("{}: {value}", RawJson::string(name)));
                 said.push(*says);
                 // Its arguments are in the text.
@@ -99,8 +110,31 @@ impl Shape {
                 .filter(|(name, _)| known(name))
                 .map(|(name, value)| format!("{}: {value}", RawJson::string(name))),
         );
-        lost.extend(unsaid(at, spec, &said));
+        lost.extend(unsaid(at, spec, dialect, &said));
         Some(format!("{{ {} }}", members.join(", ")))
+    }
+
+    /// The hook as the shape can say it, if that is not as it is.
+    fn fitting(&self, at: usize, spec: &HookSpec, lost: &mut Vec<Lost>) -> Option<HookSpec> {
+        let mut fitting = spec.clone();
+        let mut fits = true;
+        if let (Some((least, most)), Some(time)) = (self.timeout_range, spec.timeout)
+            && !(least..=most).contains(&time)
+        {
+            let cut = time.clamp(least, most);
+            lost.push(Lost::part(at, format!("its timeout of {time:?}: {cut:?} is as near as it goes")));
+            fitting.timeout = Some(cut);
+            fits = false;
+        }
+        let has_args = self.keys.iter().any(|key| key.says == Attribute::Args);
+        if let HandlerSpec::Command(command) = &mut fitting.handler
+            && let CommandLine::Argv(words) = &command.run
+            && !has_args
+        {
+            command.run = CommandLine::Shell { text: shell_text(words), shell: None };
+            fits = false;
+        }
+        (!fits).then_some(fitting)
     }
 }
 
@@ -114,9 +148,9 @@ pub(crate) fn unwritable(spec: &HookSpec) -> Option<&'static str> {
 }
 
 /// What a hook has besides what was said of it.
-pub(crate) fn unsaid(at: usize, spec: &HookSpec, said: &[Attribute]) -> Vec<Lost> {
+pub(crate) fn unsaid(at: usize, spec: &HookSpec, dialect: &Dialect, said: &[Attribute]) -> Vec<Lost> {
     let is_said = |attribute: Attribute| said.iter().any(|said| said.label() == attribute.label());
-    let lost = ALL.into_iter().filter(|attribute| !is_said(*attribute) && value(*attribute, spec).is_some());
+    let lost = ALL.into_iter().filter(|attribute| !is_said(*attribute) && value(*attribute, spec, dialect).is_some());
     let expands = matches!(&spec.handler, HandlerSpec::Command(command) if command.expands);
     let variables = (expands && !is_said(Attribute::Variables)).then_some(Attribute::Variables);
     lost.chain(variables).map(|attribute| Lost::part(at, attribute.label())).collect()
@@ -190,8 +224,8 @@ const ALL: [Attribute; 24] = [
     Attribute::Strict,
 ];
 
-/// What a hook has of an attribute, as JSON. `None`: what is usual.
-fn value(attribute: Attribute, spec: &HookSpec) -> Option<String> {
+/// What a hook has of an attribute, as JSON. `None`: what is usual in the dialect that it is written for.
+fn value(attribute: Attribute, spec: &HookSpec, dialect: &Dialect) -> Option<String> {
     let info = &spec.hook.info;
     let yes = |flag: bool| flag.then(|| "true".to_owned());
     let word = |effect: Option<Effect>, words: &[(&str, Effect)]| {
@@ -204,7 +238,7 @@ fn value(attribute: Attribute, spec: &HookSpec) -> Option<String> {
         Attribute::Timeout(unit) => spec.timeout.map(|time| number(time, unit)),
         // Rather a little longer than cut off.
         Attribute::WholeSeconds { .. } => spec.timeout.map(|time| (time.as_millis().div_ceil(1000)).to_string()),
-        Attribute::Background if spec.is_http() && spec.dialect.http.in_background => {
+        Attribute::Background if spec.is_http() && dialect.http.in_background => {
             (!spec.background).then(|| "false".to_owned())
         }
         Attribute::Background => yes(spec.background && !spec.rewake),
@@ -299,6 +333,7 @@ fn pairs<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Option<String> 
 fn number(time: Duration, unit: TimeUnit) -> String {
     let count = match unit {
         TimeUnit::Seconds => time.as_secs_f64(),
+        TimeUnit::WholeSeconds => time.as_secs_f64().ceil(),
         TimeUnit::Milliseconds => time.as_secs_f64() * 1000.0,
     };
     format!("{count}")
