@@ -258,6 +258,10 @@ pub enum Data {
     Field(&'static str),
     /// The same, but `1` and `0` instead of true and false.
     Digit(&'static str),
+    /// The first of these fields that the event has, as [`Field`](Self::Field) has it.
+    FirstOf(&'static [&'static str]),
+    /// `1` if the event is about a tool that failed, by its kind or by what it says, else `0`.
+    ToolFailed,
     /// The directory that the host was started in.
     ProjectDir,
     /// This text.

@@ -7,6 +7,7 @@ pub use table::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, The
 
 use checkrein_core::{
     Captured, Decision, Event, Failure, FailureKind, HttpReply, Opinion, ProcessExit, ProcessReply, RawJson, Reply,
+    closest,
 };
 
 use crate::table::{Dialect, Plain};
@@ -162,6 +163,19 @@ impl Reader<'_> {
             Trigger::Never => return Ok(text()),
             // The answer may be in the part that is missing.
             _ if stdout.is_cut() && (opens || is_gate) => return Err(cut(stdout)),
+            Trigger::OwnObject if opens => {
+                if let Some(mut entries) =
+                    RawJson::parse_bytes(bytes).ok().as_ref().and_then(RawJson::entries).map(Iterator::peekable)
+                {
+                    if entries.peek().is_none() {
+                        return Ok(Printed::Nothing);
+                    }
+                    if !entries.any(|entry| self.is_near_own(&entry.key())) {
+                        return Ok(text());
+                    }
+                }
+            }
+            Trigger::OwnObject => return Ok(text()),
             Trigger::Object if RawJson::parse_bytes(bytes).is_ok_and(|json| json.entries().is_some()) => {}
             Trigger::Object if !opens => return Ok(text()),
             Trigger::Braces if !(opens && closes) => return Ok(text()),
@@ -186,13 +200,23 @@ impl Reader<'_> {
         match self.json(stdout, bytes) {
             Err(failure)
                 if failure.kind == FailureKind::Parse
-                    && self.dialect.reply.malformed == Malformed::Text
-                    && !self.strict =>
+                    && !self.strict
+                    && match self.dialect.reply.malformed {
+                        Malformed::Failure => false,
+                        Malformed::Text => true,
+                        Malformed::TextUnlessAnswer => !(is_gate && looks_like_an_answer(bytes)),
+                    } =>
             {
                 Ok(text())
             }
             read => read.map(Printed::Answer),
         }
+    }
+
+    /// Whether a key of an answer is one of the dialect's, or a slip of the pen for one.
+    fn is_near_own(&self, key: &str) -> bool {
+        let own = self.dialect.reply.keys.iter().flat_map(|key| key.paths).filter_map(|path| path.split('.').next());
+        own.clone().any(|own| own == key) || closest(key, own).is_some()
     }
 
     fn http(&self, reply: &HttpReply) -> Result<Opinion, Failure> {

@@ -38,6 +38,9 @@ pub enum Trigger {
     Braces,
     /// That it is a JSON object, whatever else it looks like.
     Object,
+    /// That it is a JSON object with a key that the dialect has, or nearly has. Any other JSON is text, and an empty object
+    /// is nothing.
+    OwnObject,
     /// An opening brace at its start, or at the start of the line where its last part starts that is an object: shells
     /// print greetings.
     LastObject,
@@ -50,6 +53,8 @@ pub enum Malformed {
     Failure,
     /// It is text.
     Text,
+    /// It is text, unless something waits for leave and it was meant as an answer: that is a failure.
+    TextUnlessAnswer,
 }
 
 /// What becomes of something in an answer that is not known.
