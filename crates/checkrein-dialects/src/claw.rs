@@ -70,6 +70,7 @@ pub static DIALECT: Dialect = Dialect {
         newline: false,
         output_cap: 1 << 20,
         leaves_background: true,
+        expands: false,
     },
     http: HttpTable { success_below: 300, decides: false, in_background: false, response_cap: 64 * 1024 },
     time: TimeTable::seconds(600),
@@ -79,6 +80,7 @@ pub static DIALECT: Dialect = Dialect {
         .chain_end(ChainEnd::FirstMarkedOrFailure(BLOCKED))
         .side_by_side(SideBySide::LastInOrder)
         .failures(FAILURES),
+    declares_rewrites: false,
     stop_cap: 8,
     config: ConfigTable { files: FILES, comments: false, decode, encode: Some(encode), same: Same::Handler },
 };

@@ -2,7 +2,7 @@
 
 use checkrein_core::{Decision, Event, EventKind, RawJson, RewriteMode, Target, Verdict};
 
-use crate::reply::{Code, Key, Means, Then, Trigger};
+use crate::reply::{Code, ExitRule, Key, Means, Then, Trigger};
 use crate::table::Dialect;
 
 /// What a program says to the agent that called it as a hook.
@@ -119,14 +119,19 @@ impl Saying<'_> {
             }
             return true;
         }
-        let code = self.dialect.reply.exits.iter().find_map(|rule| match (rule.code, rule.then) {
-            (Code::Is(code), Then::Decide(means, _)) if means == decision => {
-                Some(code).filter(|_| rule.at.fits(self.dialect, self.kind))
+        let here = |rule: &&ExitRule| rule.at.fits(self.dialect, self.kind);
+        let code = self.dialect.reply.exits.iter().filter(here).find_map(|rule| {
+            let means = match rule.then {
+                Then::Decide(means, _) => means,
+                // Its hooks stop things by failing, and its config says whether that counts.
+                Then::FailFor(_) => Decision::Deny,
+                _ => return None,
+            };
+            match rule.code {
+                Code::Is(code) => Some(code).filter(|_| means == decision),
+                Code::NotZero => Some(1).filter(|_| means == decision),
+                Code::Any => None,
             }
-            (Code::NotZero, Then::Decide(means, _)) if means == decision => {
-                Some(1).filter(|_| rule.at.fits(self.dialect, self.kind))
-            }
-            _ => None,
         });
         if let Some(code) = code {
             self.answer.exit = code;

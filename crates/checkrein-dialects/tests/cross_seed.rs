@@ -1,0 +1,459 @@
+//! The five systems that checkrein was made for, side by side: one test for each row in which they differ.
+#![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+
+use std::time::Duration;
+
+use checkrein_core::payload::{Notification, Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
+use checkrein_core::{
+    ChainEnd, Decision, Effect, Event, EventKind, FailureKind, HttpReply, Matcher, ProcessExit, ProcessReply, RawJson,
+    Reply, RunOrder, Settle, Target,
+};
+use checkrein_dialects::config::Same;
+use checkrein_dialects::{Cwd, Dialect, Environment, Shell, claude, claw, docker_agent, evva, native, ub};
+
+/// claw, docker-agent, docker-agent@g2, evva, claude, claude@sender, ub, native.
+fn all() -> [&'static Dialect; 8] {
+    [
+        &claw::DIALECT,
+        &docker_agent::DIALECT,
+        checkrein_dialects::find("docker-agent@g2").unwrap(),
+        &evva::DIALECT,
+        &claude::DIALECT,
+        &claude::SENDER,
+        &ub::DIALECT,
+        &native::DIALECT,
+    ]
+}
+
+/// Compares a column of all dialects with what is expected of each, in the order of [`all`].
+#[track_caller]
+fn pinned<T: PartialEq + std::fmt::Debug>(row: &str, column: impl Fn(&'static Dialect) -> T, expected: [T; 8]) {
+    for (dialect, expected) in all().into_iter().zip(expected) {
+        assert_eq!(column(dialect), expected, "{row}: {}", dialect.name);
+    }
+}
+
+fn json(text: &str) -> RawJson {
+    text.parse().unwrap()
+}
+
+fn gate() -> Event {
+    Event::pre_tool_use(ToolCall::new("Bash", json(r#"{"command":"ls"}"#)))
+}
+
+fn process(code: i32, stdout: &str, stderr: &str) -> Reply {
+    Reply::Process(ProcessReply::new(ProcessExit::Code(code)).program("guard").stdout(stdout).stderr(stderr))
+}
+
+/// What a hook of a dialect comes to that ends like this: a decision, or a failure and what is done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comes {
+    To(Decision),
+    Fails(FailureKind, Effect),
+}
+
+use Comes::{Fails, To};
+use Decision::{Allow, Ask, Deny, Halt, NoOpinion};
+
+fn comes(dialect: &Dialect, event: &Event, reply: Reply) -> Comes {
+    match dialect.read(event, reply, false) {
+        Ok(opinion) => To(opinion.decision()),
+        Err(failure) => Fails(failure.kind, dialect.failure_effect(&event.kind(), failure.kind)),
+    }
+}
+
+fn reason(dialect: &Dialect, reply: Reply) -> String {
+    match dialect.read(&gate(), reply, false) {
+        Ok(opinion) => opinion.reason().unwrap_or_default().to_owned(),
+        Err(failure) => failure.reason.unwrap_or(failure.message),
+    }
+}
+
+#[test]
+fn events() {
+    pinned("events", |dialect| dialect.events.len(), [11, 28, 12, 6, 33, 10, 4, 13]);
+    let name = |dialect: &'static Dialect| dialect.name_of(&EventKind::PreToolUse).unwrap();
+    pinned(
+        "naming",
+        name,
+        [
+            "PreToolUse",
+            "pre_tool_use",
+            "pre_tool_use",
+            "PreToolUse",
+            "PreToolUse",
+            "PreToolUse",
+            "pre_tool_call",
+            "PreToolUse",
+        ],
+    );
+}
+
+#[test]
+fn what_matchers_are() {
+    let fits = |pattern: &'static str, subject: &'static str| {
+        move |dialect: &'static Dialect| {
+            Matcher::compile(&dialect.matcher, Some(pattern)).map(|matcher| matcher.matches(subject)).ok()
+        }
+    };
+    let (yes, no) = (Some(true), Some(false));
+    pinned("a|b", fits("Edit|Write", "Write"), [no, yes, yes, no, yes, yes, no, yes]);
+    pinned("part", fits("Edit", "NotebookEdit"), [no, no, no, no, no, no, no, no]);
+    pinned("regex", fits("mcp__.*", "mcp__db__query"), [no, yes, yes, no, yes, yes, no, yes]);
+    pinned("unanchored", fits("book.*", "NotebookEdit"), [no, no, no, no, yes, yes, no, yes]);
+    pinned("glob", fits("{Edit,Write}", "Write"), [no, None, None, yes, None, None, no, None]);
+    pinned("a bad one", fits("(", "Bash"), [no, None, None, no, None, None, no, None]);
+    pinned(
+        "axis: notifications",
+        |dialect| dialect.is_matched(&EventKind::Notification),
+        [false, false, false, false, true, true, false, true],
+    );
+}
+
+#[test]
+fn where_and_how_processes_run() {
+    pinned(
+        "shell",
+        |dialect| dialect.process.shell,
+        [
+            Shell::Sh,
+            Shell::User,
+            Shell::User,
+            Shell::Variable("EVVA_SHELL"),
+            Shell::Sh,
+            Shell::User,
+            Shell::None,
+            Shell::Sh,
+        ],
+    );
+    let inherits =
+        |dialect: &'static Dialect| matches!(dialect.process.environment, Environment::All | Environment::AllBut(_));
+    pinned("environment", inherits, [true, true, true, true, true, true, false, false]);
+    let variables = |dialect: &'static Dialect| dialect.process.variables.iter().any(|row| row.name.contains('_'));
+    pinned("variables with data", variables, [true, false, false, true, true, false, true, false]);
+    pinned(
+        "cwd",
+        |dialect| dialect.process.cwd,
+        [Cwd::Host, Cwd::Event, Cwd::Event, Cwd::Host, Cwd::Event, Cwd::Event, Cwd::Host, Cwd::Event],
+    );
+    const MIB: usize = 1 << 20;
+    pinned("output cap", |dialect| dialect.process.output_cap, [MIB, MIB, MIB, MIB, MIB, 64 * 1024, 4096, MIB]);
+    pinned("leftovers", |dialect| dialect.process.leaves_background, [true, true, true, true, true, true, true, false]);
+}
+
+#[test]
+fn times() {
+    let at = |kind: EventKind| move |dialect: &'static Dialect| dialect.timeout(&kind, "command").as_millis();
+    pinned("tools", at(EventKind::PreToolUse), [600_000, 60_000, 60_000, 60_000, 600_000, 10_000, 10_000, 60_000]);
+    pinned("notices", at(EventKind::Notification), [600_000, 60_000, 60_000, 10_000, 600_000, 10_000, 10_000, 10_000]);
+    pinned(
+        "requests",
+        at(EventKind::PermissionRequest),
+        [600_000, 60_000, 60_000, 60_000, 600_000, 120_000, 10_000, 60_000],
+    );
+    let cap = |dialect: &'static Dialect| dialect.time.cap.map(|cap| cap.as_secs());
+    pinned("most", cap, [None, None, None, None, None, None, Some(60), None]);
+    pinned(
+        "HTTP",
+        |dialect| dialect.timeout(&EventKind::PreToolUse, "http"),
+        [
+            Duration::from_secs(600),
+            Duration::from_secs(60),
+            Duration::from_secs(60),
+            Duration::from_secs(10),
+            Duration::from_secs(600),
+            Duration::from_secs(10),
+            Duration::from_secs(10),
+            Duration::from_secs(60),
+        ],
+    );
+}
+
+#[test]
+fn exit_codes() {
+    use Effect::{Closed, Open};
+    use FailureKind::{Exit, Signal, Spawn, Timeout};
+    pinned("0", |dialect| comes(dialect, &gate(), process(0, "", "")), [To(NoOpinion); 8]);
+    // Any exit but 0 is the same for ub, and counts only if the hook was told to block.
+    pinned(
+        "2",
+        |dialect| comes(dialect, &gate(), process(2, "", "no")),
+        [To(Deny), To(Deny), To(Deny), To(Deny), To(Deny), To(Deny), Fails(Exit, Open), To(Deny)],
+    );
+    pinned(
+        "1",
+        |dialect| comes(dialect, &gate(), process(1, "", "no")),
+        [
+            Fails(Exit, Closed),
+            Fails(Exit, Closed),
+            To(NoOpinion),
+            Fails(Exit, Open),
+            Fails(Exit, Open),
+            Fails(Exit, Open),
+            Fails(Exit, Open),
+            Fails(Exit, Closed),
+        ],
+    );
+    let signal = || Reply::Process(ProcessReply::new(ProcessExit::Signal(9)));
+    let by_signal = |dialect: &'static Dialect| match comes(dialect, &gate(), signal()) {
+        Fails(kind, effect) => (Some(kind), effect),
+        To(_) => (None, Open),
+    };
+    pinned("a signal", |dialect| by_signal(dialect).1, [Closed, Closed, Open, Open, Open, Open, Open, Closed]);
+    assert_eq!(by_signal(&native::DIALECT).0, Some(Signal));
+    let at_gate = |kind| move |dialect: &'static Dialect| dialect.failure_effect(&EventKind::PreToolUse, kind);
+    pinned("spawn", at_gate(Spawn), [Closed, Closed, Closed, Open, Open, Open, Open, Closed]);
+    pinned("timeout", at_gate(Timeout), [Closed, Closed, Closed, Open, Open, Open, Open, Closed]);
+}
+
+#[test]
+fn where_the_reason_of_exit_2_comes_from() {
+    let of = |stdout: &'static str, stderr: &'static str| {
+        move |dialect: &'static Dialect| reason(dialect, process(2, stdout, stderr))
+    };
+    let pinned_texts = |row, column: &dyn Fn(&'static Dialect) -> String, expected: [&str; 8]| {
+        pinned(row, column, expected.map(str::to_owned));
+    };
+    pinned_texts("stderr", &of("", "err"), ["err", "err", "err", "err", "err", "err", "err", "err"]);
+    pinned_texts("both", &of("out", "err"), ["out", "err", "err", "err", "err", "err", "err", "err"]);
+    // An answer beside the exit code is used as well.
+    let answer = |dialect: &'static Dialect| {
+        let said = dialect.say(&gate(), &denied());
+        reason(dialect, process(2, &said.stdout, ""))
+    };
+    pinned_texts(
+        "an answer",
+        &answer,
+        ["why", "why", "why", "why", "why", "why", "hook guard exit 2", "why"].map(|text| text),
+    );
+}
+
+fn denied() -> checkrein_core::Verdict {
+    use checkrein_core::{HookInfo, Opinion, Scope, Settlement, Source};
+    let event = gate();
+    let hook = std::sync::Arc::new(HookInfo::new("h", Source::of(Scope::Code)));
+    let mut settlement = Settlement::new(&native::DIALECT.rules, &event);
+    let _ = settlement.push(0, &hook, &Opinion::deny("why"));
+    settlement.finish()
+}
+
+#[test]
+fn what_is_read_of_standard_output() {
+    use Effect::{Closed, Open};
+    use FailureKind::Parse;
+    let says =
+        |dialect: &'static Dialect| comes(dialect, &gate(), process(0, &dialect.say(&gate(), &denied()).stdout, ""));
+    pinned(
+        "a deny in its own words",
+        says,
+        [To(Deny), To(Deny), To(Deny), To(Deny), To(Deny), To(Deny), To(NoOpinion), To(Deny)],
+    );
+    let on_exit_1 = |dialect: &'static Dialect| {
+        matches!(comes(dialect, &gate(), process(1, &dialect.say(&gate(), &denied()).stdout, "")), To(Deny))
+    };
+    pinned("an answer with exit 1", on_exit_1, [false, false, false, false, true, false, false, false]);
+    let broken = |dialect: &'static Dialect| comes(dialect, &gate(), process(0, r#"{"decision":}"#, ""));
+    pinned(
+        "no JSON",
+        broken,
+        [
+            Fails(Parse, Closed),
+            Fails(Parse, Closed),
+            To(NoOpinion),
+            Fails(Parse, Open),
+            Fails(Parse, Open),
+            Fails(Parse, Open),
+            To(NoOpinion),
+            Fails(Parse, Closed),
+        ],
+    );
+    let halts = |dialect: &'static Dialect| comes(dialect, &gate(), process(0, r#"{"continue":false}"#, ""));
+    pinned(
+        "continue: false",
+        halts,
+        [To(Deny), To(Deny), To(Deny), To(Deny), To(Halt), To(NoOpinion), To(NoOpinion), To(Halt)],
+    );
+    let case = |dialect: &'static Dialect| {
+        let answer = r#"{"decision":"BLOCK"}"#;
+        matches!(comes(dialect, &gate(), process(0, answer, "")), To(Deny))
+    };
+    pinned("letter case", case, [false, false, false, true, false, false, false, false]);
+}
+
+#[test]
+fn what_text_is() {
+    let context = |event: fn() -> Event| {
+        move |dialect: &'static Dialect| {
+            let read = dialect.read(&event(), process(0, "be kind", ""), false).unwrap();
+            (!read.contexts().is_empty(), !read.messages().is_empty())
+        }
+    };
+    let (nothing, told) = ((false, false), (true, false));
+    pinned(
+        "at a start",
+        context(|| Event::session_start(SessionStart::new())),
+        [nothing, told, told, nothing, told, nothing, nothing, told],
+    );
+    pinned(
+        "after a tool",
+        context(|| Event::post_tool_use(ToolOutcome::new("Bash", json("{}")))),
+        [told, nothing, told, nothing, nothing, nothing, nothing, nothing],
+    );
+    pinned(
+        "at a prompt",
+        context(|| Event::prompt_submit(Prompt::new("p"))),
+        [nothing, told, nothing, nothing, told, nothing, nothing, told],
+    );
+}
+
+#[test]
+fn who_wins() {
+    let rules = |dialect: &'static Dialect| dialect.rules_at(&EventKind::PreToolUse);
+    pinned(
+        "order",
+        |dialect| rules(dialect).order,
+        [
+            RunOrder::Sequential,
+            RunOrder::Pipeline,
+            RunOrder::Parallel,
+            RunOrder::Pipeline,
+            RunOrder::Parallel,
+            RunOrder::Sequential,
+            RunOrder::Sequential,
+            RunOrder::Phased,
+        ],
+    );
+    let ends = |dialect: &'static Dialect| rules(dialect).chain_end != ChainEnd::Never;
+    pinned("the chain ends early", ends, [true, false, false, true, false, false, false, false]);
+    let settles = |dialect: &'static Dialect| rules(dialect).settle;
+    pinned(
+        "conflict",
+        settles,
+        [
+            Settle::LastWriter,
+            Settle::Strongest,
+            Settle::Strongest,
+            Settle::LastWriter,
+            Settle::Strongest,
+            Settle::Strongest,
+            Settle::AnyBlock,
+            Settle::Strongest,
+        ],
+    );
+    let request = |dialect: &'static Dialect| dialect.rules_at(&EventKind::PermissionRequest).settle;
+    assert_eq!(request(&claude::SENDER), Settle::AnyDenyElseLastAllow);
+    // Whatever the rule, a later allow never cancels a deny unless the host asks for that.
+    for dialect in all() {
+        assert_eq!(rules(dialect).compat, checkrein_core::Compat::Safe, "{}", dialect.name);
+    }
+}
+
+#[test]
+fn rewrites() {
+    let rewrites = |dialect: &'static Dialect| {
+        let keys = dialect.reply.keys.iter().filter(|key| key.counts(dialect, &EventKind::PreToolUse));
+        let targets: Vec<_> = keys
+            .filter_map(|key| match key.means {
+                checkrein_dialects::reply::Means::Replace(Target::Input) => Some("replace"),
+                checkrein_dialects::reply::Means::Merge(Target::Input) => Some("merge"),
+                _ => None,
+            })
+            .collect();
+        targets.first().copied()
+    };
+    pinned(
+        "input",
+        rewrites,
+        [Some("replace"), Some("merge"), Some("merge"), Some("replace"), Some("replace"), None, None, Some("replace")],
+    );
+}
+
+#[test]
+fn stops() {
+    let blocks = |dialect: &'static Dialect| dialect.blocks(&EventKind::Stop);
+    pinned("a stop can be refused", blocks, [false, false, false, true, true, false, false, true]);
+    pinned("so often", |dialect| if blocks(dialect) { dialect.stop_cap } else { 0 }, [0, 0, 0, 1, 8, 0, 0, 8]);
+    let stop = || Event::stop(Stop::new());
+    let go_on = |dialect: &'static Dialect| {
+        dialect.blocks(&EventKind::Stop) && comes(dialect, &stop(), process(2, "", "go on")) == To(Deny)
+    };
+    pinned("exit 2", go_on, [false, false, false, true, true, false, false, true]);
+}
+
+#[test]
+fn http() {
+    pinned(
+        "in the background",
+        |dialect| dialect.http.in_background,
+        [false, false, false, true, false, false, false, false],
+    );
+    let deny = |dialect: &'static Dialect| {
+        let body = dialect.say(&gate(), &denied()).stdout;
+        comes(dialect, &gate(), Reply::Http(HttpReply::new(200, body.as_str()))) == To(Deny)
+    };
+    pinned(
+        "decides",
+        |dialect| dialect.http.decides && deny(dialect),
+        [false, false, false, false, true, true, false, true],
+    );
+    let redirect = |dialect: &'static Dialect| {
+        matches!(comes(dialect, &gate(), Reply::Http(HttpReply::new(304, ""))), Fails(FailureKind::HttpStatus, _))
+    };
+    pinned("a redirect is no success", redirect, [true, true, true, true, true, true, true, true]);
+}
+
+#[test]
+fn duplicates() {
+    pinned(
+        "the same hook twice",
+        |dialect| dialect.config.same,
+        [
+            Same::Handler,
+            Same::EverythingAndName,
+            Same::Handler,
+            Same::Never,
+            Same::Handler,
+            Same::Never,
+            Same::Never,
+            Same::Everything,
+        ],
+    );
+}
+
+#[test]
+fn where_files_are_and_in_which_order() {
+    let scopes = |dialect: &'static Dialect| {
+        let scopes = dialect.config.files.iter().map(|row| row.scope.to_string());
+        let mut scopes: Vec<_> = scopes.collect();
+        scopes.dedup();
+        scopes.join(" ")
+    };
+    pinned(
+        "order",
+        scopes,
+        [
+            "user project local",
+            "user",
+            "user",
+            "project user",
+            "managed user project local",
+            "",
+            "user project",
+            "managed user project local",
+        ]
+        .map(str::to_owned),
+    );
+}
+
+#[test]
+fn a_notification_decides_nothing_anywhere() {
+    let notice = || Event::notification(Notification::new().message("m"));
+    let has = |dialect: &&'static Dialect| dialect.has_all_events || dialect.row(&EventKind::Notification).is_some();
+    for dialect in all().into_iter().filter(has) {
+        let said = dialect.read(&notice(), process(0, r#"{"decision":"block"}"#, ""), false);
+        let decision = said.map(|opinion| opinion.decision()).unwrap_or_default();
+        let counts = dialect.blocks(&EventKind::Notification);
+        assert!(!counts && (decision == NoOpinion || dialect.has_all_events), "{}", dialect.name);
+    }
+    let _ = (Allow, Ask);
+}
