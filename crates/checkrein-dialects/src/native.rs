@@ -147,7 +147,17 @@ const EFFECTS: &[(&str, Effect)] = &[("open", Effect::Open), ("closed", Effect::
 /// The shape of its files.
 pub const SHAPE: Shape = Shape {
     root: "hooks",
-    file_keys: Some(&["$schema", "version", "description", "include", "compat", "disableAllHooks"]),
+    file_keys: Some(&[
+        "$schema",
+        "version",
+        "description",
+        "include",
+        "compat",
+        "disableAllHooks",
+        "allowManagedHooksOnly",
+        "allowedHttpHookUrls",
+        "httpHookAllowedEnvVars",
+    ]),
     keys: &[
         HookKey::new("id", Attribute::Id),
         HookKey::new("description", Attribute::Description),

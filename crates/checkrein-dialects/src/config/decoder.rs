@@ -21,6 +21,7 @@ pub struct Decoder<'a> {
     diagnostics: Vec<Diagnostic>,
     /// What the file says about others.
     pub settings: Settings,
+    unreadable: bool,
 }
 
 impl<'a> Decoder<'a> {
@@ -40,6 +41,7 @@ impl<'a> Decoder<'a> {
             hooks: Vec::new(),
             diagnostics: Vec::new(),
             settings: Settings::default(),
+            unreadable: false,
         }
     }
 
@@ -65,7 +67,8 @@ impl<'a> Decoder<'a> {
 
     pub(super) fn finish(mut self) -> Decoded {
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.at.as_ref().map(|at| at.span.start));
-        Decoded { hooks: self.hooks, diagnostics: self.diagnostics, settings: self.settings }
+        let Self { hooks, diagnostics, settings, unreadable, .. } = self;
+        Decoded { hooks, diagnostics, settings, unreadable }
     }
 
     /// Something that does not work.
@@ -79,11 +82,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn tell(&mut self, severity: Severity, code: &'static str, span: Span, message: String) -> &mut Diagnostic {
-        let (place, end) = (self.lines.place(span.start), self.lines.place(span.end));
-        let line = self.lines.line_text(place.line).to_owned();
-        let rest = line.chars().count().saturating_sub(place.column as usize - 1);
-        let width = if end.line == place.line { (end.column - place.column.min(end.column)) as usize } else { rest };
-        let at = Some(Location { place, span, width, line });
+        let at = Some(Location::of(&self.lines, span));
         let file = self.file.to_owned();
         self.diagnostics.push(Diagnostic { severity, code, message, file, at, help: None });
         let last = self.diagnostics.len() - 1;
@@ -293,6 +292,7 @@ impl<'a> Decoder<'a> {
 
     /// Takes that nothing of the file can be read: nobody knows which gates it has, so all that it could have are closed.
     pub(crate) fn unreadable(&mut self, why: &str, place: Place) {
+        self.unreadable = true;
         let mut gates = EventKind::ALL.iter().filter(|kind| self.dialect.is_gate(kind)).cloned();
         let Some(first) = gates.next() else { return };
         let nothing = HandlerSpec::Command(CommandSpec::new(CommandLine::Argv(Vec::new())));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::document::{Place, Span};
+use crate::document::{Lines, Place, Span};
 
 /// Something that is wrong with a config file, or odd about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +36,17 @@ pub struct Location {
     pub line: String,
 }
 
+impl Location {
+    /// The place of a part of a text.
+    pub fn of(lines: &Lines<'_>, span: Span) -> Self {
+        let (place, end) = (lines.place(span.start), lines.place(span.end));
+        let line = lines.line_text(place.line).to_owned();
+        let rest = line.chars().count().saturating_sub(place.column as usize - 1);
+        let width = if end.line == place.line { (end.column - place.column.min(end.column)) as usize } else { rest };
+        Self { place, span, width, line }
+    }
+}
+
 /// How bad something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
@@ -63,6 +74,13 @@ impl Diagnostic {
         message: impl Into<String>,
     ) -> Self {
         Self { severity, code, message: message.into(), file: file.into(), at: None, help: None }
+    }
+
+    /// Where in the file it is.
+    #[must_use]
+    pub fn at(mut self, location: Location) -> Self {
+        self.at = Some(location);
+        self
     }
 
     /// What to do about it.

@@ -13,7 +13,7 @@ pub(crate) use shape::{unsaid, unwritable};
 
 use checkrein_core::Scope;
 
-use crate::document::{self, Format, Node};
+use crate::document::{self, Format, Node, Place};
 use crate::spec::HookSpec;
 use crate::table::Dialect;
 
@@ -140,6 +140,8 @@ pub struct Decoded {
     pub diagnostics: Vec<Diagnostic>,
     /// What it says about other files.
     pub settings: Settings,
+    /// Whether nothing of it can be read. Its hooks are then one that closes all gates which it could have.
+    pub unreadable: bool,
 }
 
 /// What a file says about hooks of others.
@@ -244,6 +246,17 @@ impl Dialect {
             }
         }
         decoder.finish()
+    }
+
+    /// What comes of a file that is there and whose text is not to be had, for this reason: nobody knows which gates it
+    /// has, so all that it could have are closed.
+    pub fn unreadable(&'static self, file: &str, scope: Scope, why: Diagnostic) -> Decoded {
+        let mut decoder = Decoder::new(self, file, scope, "");
+        let place = why.at.as_ref().map_or(Place { line: 1, column: 1 }, |at| at.place);
+        decoder.unreadable(&why.message, place);
+        let mut decoded = decoder.finish();
+        decoded.diagnostics.push(why);
+        decoded
     }
 
     /// Writes hooks as a file of this dialect.
