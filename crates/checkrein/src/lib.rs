@@ -26,16 +26,19 @@ mod private_file;
 mod registry;
 #[cfg(feature = "schema")]
 pub mod schema;
+pub mod sources;
+mod wildcard;
 
 pub use checkrein_core::*;
 pub use checkrein_dialects as dialects;
 pub use checkrein_dialects::{BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec};
-pub use engine::Engine;
+pub use engine::{Engine, Reload};
 #[cfg(feature = "http")]
 pub use handler::{BadHttpSetting, HttpFactory};
 pub use handler::{Builtin, BuiltinCall, BuiltinDoc, Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
 pub use observer::{HookLines, HookRun, Observer};
 pub use registry::{EmptyName, Registry};
+pub use sources::Sources;
 
 /// Examples in documents are tests too.
 #[cfg(doctest)]

@@ -251,7 +251,8 @@ impl Dialect {
     /// What comes of a file that is there and whose text is not to be had, for this reason: nobody knows which gates it
     /// has, so all that it could have are closed.
     pub fn unreadable(&'static self, file: &str, scope: Scope, why: Diagnostic) -> Decoded {
-        let mut decoder = Decoder::new(self, file, scope, "");
+        let options = DecodeOptions::default();
+        let mut decoder = Decoder::new(self, file, scope, "", &options);
         let place = why.at.as_ref().map_or(Place { line: 1, column: 1 }, |at| at.place);
         decoder.unreadable(&why.message, place);
         let mut decoded = decoder.finish();

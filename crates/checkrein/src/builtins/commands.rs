@@ -7,7 +7,7 @@ use checkrein_core::{Event, EventKind, JsonType, RawJson};
 use super::shell::{Step, Unreadable, World, steps, steps_of_argv};
 
 /// What came of looking for a command.
-pub(super) enum Reading {
+pub(crate) enum Reading {
     NoCommand,
     Unreadable(&'static str),
     Steps(Vec<Step>),
@@ -17,7 +17,7 @@ pub(super) enum Reading {
 const FIELDS: &[&str] = &["command", "cmd", "command_line", "commandLine", "shell_command"];
 
 /// What the command of a tool call would run.
-pub(super) fn read(event: &Event, home: Option<&str>, cwd: &Path) -> Reading {
+pub(crate) fn read(event: &Event, home: Option<&str>, cwd: &Path) -> Reading {
     let Some(command) = command(event) else { return Reading::NoCommand };
     let world = World { home, cwd };
     let read = match command.json_type() {
@@ -33,7 +33,8 @@ pub(super) fn read(event: &Event, home: Option<&str>, cwd: &Path) -> Reading {
     }
 }
 
-fn command(event: &Event) -> Option<RawJson> {
+/// The field of a tool call's input that holds a command.
+pub(crate) fn command(event: &Event) -> Option<RawJson> {
     let input = event.tool_input()?;
     if input.json_type() == JsonType::String && event.kind() == EventKind::PreShell {
         return Some(input.clone());

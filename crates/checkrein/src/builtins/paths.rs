@@ -17,10 +17,10 @@ struct Pattern {
 
 /// Patterns for paths. The last one that fits counts, as in `.gitignore`.
 #[derive(Debug, Clone)]
-pub(super) struct Patterns(Vec<Pattern>);
+pub(crate) struct Patterns(Vec<Pattern>);
 
 impl Patterns {
-    pub(super) fn read(given: &[String]) -> Result<Self, String> {
+    pub(crate) fn read(given: &[String]) -> Result<Self, String> {
         let read = |given: &String| {
             let text = given.strip_prefix('!').unwrap_or(given);
             if text.trim().is_empty() {
@@ -34,7 +34,7 @@ impl Patterns {
     }
 
     /// The patterns for one directory.
-    pub(super) fn at(&self, cwd: &Path, home: Option<&str>) -> PlacedPatterns {
+    pub(crate) fn at(&self, cwd: &Path, home: Option<&str>) -> PlacedPatterns {
         // A directory that is reached through a link has two names, and files may be called by either.
         let mut cwds = vec![lexical(cwd)];
         cwds.extend(cwd.canonicalize().ok().filter(|real| *real != cwds[0]));
@@ -69,17 +69,17 @@ fn placed(text: &str, cwds: &[PathBuf], home: Option<&str>) -> Vec<GlobMatcher> 
 
 /// Patterns that know where they are.
 #[derive(Debug)]
-pub(super) struct PlacedPatterns(Vec<(Pattern, Vec<GlobMatcher>)>);
+pub(crate) struct PlacedPatterns(Vec<(Pattern, Vec<GlobMatcher>)>);
 
 impl PlacedPatterns {
     /// The pattern that protects this absolute path, if one does.
-    pub(super) fn protecting(&self, path: &Path) -> Option<&str> {
+    pub(crate) fn protecting(&self, path: &Path) -> Option<&str> {
         let (pattern, _) = self.0.iter().rev().find(|(_, globs)| globs.iter().any(|glob| glob.is_match(path)))?;
         (!pattern.exception).then_some(&pattern.given)
     }
 
     /// As [`protecting`](Self::protecting), for anything below a directory that exists.
-    pub(super) fn protecting_below(&self, directory: &Path) -> Option<(PathBuf, &str)> {
+    pub(crate) fn protecting_below(&self, directory: &Path) -> Option<(PathBuf, &str)> {
         // A tree may be huge, and somebody waits.
         const LOOKED_AT: usize = 5000;
         let mut waiting = vec![directory.to_owned()];
@@ -104,7 +104,7 @@ impl PlacedPatterns {
 }
 
 /// The names that a path has: as it is written, without `.` and `..`, and where links lead.
-pub(super) fn names(path: &Path) -> Vec<PathBuf> {
+pub(crate) fn names(path: &Path) -> Vec<PathBuf> {
     let mut names = vec![lexical(path)];
     for real in [real(path), real(&names[0])].into_iter().flatten() {
         if !names.contains(&real) {
@@ -124,7 +124,7 @@ fn real(path: &Path) -> Option<PathBuf> {
 }
 
 /// The files that a word stands for: itself, or what its wildcards fit.
-pub(super) fn expanded(value: &Value, cwd: &Path) -> Vec<PathBuf> {
+pub(crate) fn expanded(value: &Value, cwd: &Path) -> Vec<PathBuf> {
     let whole = cwd.join(&value.text);
     if !value.glob {
         return vec![whole];

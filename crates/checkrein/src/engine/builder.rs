@@ -12,12 +12,14 @@ use tokio::sync::Semaphore;
 use super::background::Background;
 use super::blocking::Blocking;
 use super::hooks::LoadedHooks;
+use super::reload::FromFiles;
 use super::settling::Settling;
 use super::stops::Stops;
 use super::{Engine, EnvelopeFactory, Shared};
 use crate::handler::HandlerEnv;
 use crate::observer::Observer;
 use crate::registry::Registry;
+use crate::sources::Sources;
 use checkrein_dialects::HookSpec;
 
 /// How many limited handlers run at once if nothing else is said.
@@ -30,6 +32,7 @@ const WAITING: usize = 256;
 /// Settings of an [`Engine`].
 pub struct EngineBuilder {
     hooks: Vec<HookSpec>,
+    sources: Sources,
     registry: Registry,
     cwd: Option<PathBuf>,
     vars: Option<Vec<(OsString, OsString)>>,
@@ -45,6 +48,7 @@ impl EngineBuilder {
     pub(super) fn new() -> Self {
         Self {
             hooks: Vec::new(),
+            sources: Sources::default(),
             registry: Registry::new(),
             cwd: None,
             vars: None,
@@ -68,6 +72,14 @@ impl EngineBuilder {
     #[must_use]
     pub fn hooks(mut self, hooks: impl IntoIterator<Item = HookSpec>) -> Self {
         self.hooks.extend(hooks);
+        self
+    }
+
+    /// Takes the hooks of these files, behind those of sources there are. They are read when the engine is built, and again
+    /// by [`Engine::reload`]. Hooks that are added in code come behind all that come from files.
+    #[must_use]
+    pub fn sources(mut self, sources: Sources) -> Self {
+        self.sources = self.sources.and(sources);
         self
     }
 
@@ -143,16 +155,19 @@ impl EngineBuilder {
         self
     }
 
-    /// The engine. Hooks that cannot be loaded do not keep others from running: see [`Engine::problems`].
+    /// The engine. Hooks that cannot be loaded do not keep others from running: see [`Engine::problems`], and
+    /// [`Engine::diagnostics`] for what is wrong with files.
     pub fn build(self) -> Engine {
         let env = HandlerEnv {
             cwd: self.cwd.or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| PathBuf::from("/")),
             vars: self.vars.unwrap_or_else(|| std::env::vars_os().collect()).into(),
             registry: self.registry,
         };
+        let (files, hooks) = FromFiles::load(self.sources, self.hooks);
         Engine {
             shared: Arc::new(Shared {
-                hooks: ArcSwap::from_pointee(LoadedHooks::load(self.hooks, &env)),
+                hooks: ArcSwap::from_pointee(LoadedHooks::load(hooks, &env, None)),
+                files,
                 env,
                 rules: self.rules,
                 observers: self.observers,

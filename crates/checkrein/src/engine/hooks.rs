@@ -1,11 +1,12 @@
 //! Hooks that are loaded: checked, with their handlers made.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use checkrein_core::{Effect, Failure, FailureKind, HookInfo, HookSet, HookState};
+use checkrein_core::{Effect, EventKind, Failure, FailureKind, HookInfo, HookSet, HookState};
 
+use super::conditions::with_conditions;
 use crate::handler::{Handler, HandlerEnv};
 use checkrein_dialects::{HandlerSpec, HookSpec};
 
@@ -39,8 +40,10 @@ pub(super) struct LoadedHook {
     /// The handler, or why there is none.
     pub(super) handler: Result<Arc<dyn Handler>, Failure>,
     /// The sessions in which it has run or runs now, if it runs only once in each.
-    ran_in: Mutex<HashSet<Option<String>>>,
+    ran_in: RanIn,
 }
+
+type RanIn = Arc<Mutex<HashSet<Option<String>>>>;
 
 /// Sessions beyond this many are forgotten, all at once.
 const SESSIONS: usize = 4096;
@@ -84,8 +87,11 @@ impl Drop for Claim {
 }
 
 impl LoadedHooks {
-    pub(super) fn load(specs: Vec<HookSpec>, env: &HandlerEnv) -> Self {
-        let mut specs: Vec<_> = specs.into_iter().map(|spec| declaring(spec, env)).collect();
+    /// Loads hooks in place of others. Those that were there before remember in which sessions they have run.
+    pub(super) fn load(specs: Vec<HookSpec>, env: &HandlerEnv, before: Option<&Self>) -> Self {
+        let once = before.into_iter().flat_map(|before| &before.loaded).filter(|hook| hook.spec.once);
+        let ran_in: HashMap<_, _> = once.map(|hook| (key(&hook.spec), Arc::clone(&hook.ran_in))).collect();
+        let mut specs: Vec<_> = specs.into_iter().map(|spec| with_conditions(declaring(spec, env), env)).collect();
         // As the set does, so that positions there are positions here.
         specs.sort_by_key(|spec| spec.hook.order);
         let mut problems = Vec::new();
@@ -93,7 +99,8 @@ impl LoadedHooks {
         let loaded = specs
             .into_iter()
             .map(|spec| {
-                let loaded = load(Arc::new(spec), env);
+                let ran_in = ran_in.get(&key(&spec)).cloned().unwrap_or_default();
+                let loaded = load(Arc::new(spec), env, ran_in);
                 let info = &loaded.spec.hook.info;
                 let mut problem = |text| problems.push(Problem { hook: Arc::clone(info), text });
                 if let Err(failure) = &loaded.handler {
@@ -101,6 +108,11 @@ impl LoadedHooks {
                 }
                 if loaded.spec.background && loaded.spec.hook.kinds.iter().any(|kind| kind.contract().is_gate()) {
                     problem("runs in the background at a gate, so it cannot stop anything there".to_owned());
+                }
+                let asks = loaded.spec.rule.is_some() || !loaded.spec.input.is_empty();
+                let has_tool = |kind: &&EventKind| kind.contract().matched_on.as_deref() == Some("tool_name");
+                if let Some(kind) = loaded.spec.hook.kinds.iter().find(|kind| asks && !has_tool(kind)) {
+                    problem(format!("asks what a tool is called with, so it never runs at `{kind}`, where none is"));
                 }
                 Arc::new(loaded)
             })
@@ -128,7 +140,13 @@ fn declaring(spec: HookSpec, env: &HandlerEnv) -> HookSpec {
     spec
 }
 
-fn load(spec: Arc<HookSpec>, env: &HandlerEnv) -> LoadedHook {
+/// What makes it the same hook in the next generation.
+pub(super) fn key(spec: &HookSpec) -> (&'static str, Option<String>, String) {
+    let info = &spec.hook.info;
+    (spec.dialect.name, info.source.file.clone(), info.id.clone())
+}
+
+fn load(spec: Arc<HookSpec>, env: &HandlerEnv, ran_in: RanIn) -> LoadedHook {
     let handler = match &spec.hook.state {
         // It never was the user's gate, so a cloned repository cannot lock its reader out with it.
         HookState::Untrusted => {
@@ -137,7 +155,7 @@ fn load(spec: Arc<HookSpec>, env: &HandlerEnv) -> LoadedHook {
         HookState::Broken(reason) => Err(Failure::new(FailureKind::Schema, reason)),
         _ => build(&spec, env),
     };
-    LoadedHook { spec, handler, ran_in: Mutex::default() }
+    LoadedHook { spec, handler, ran_in }
 }
 
 fn build(spec: &HookSpec, env: &HandlerEnv) -> Result<Arc<dyn Handler>, Failure> {

@@ -30,14 +30,20 @@
 mod background;
 mod blocking;
 mod builder;
+mod conditions;
 mod drive;
 mod hooks;
 mod long_texts;
 mod plan;
+mod reload;
+mod rule_command;
+mod rule_path;
 mod run;
 mod settling;
 mod spread;
 mod stops;
+#[cfg(feature = "watch")]
+mod watch;
 
 use std::fmt;
 use std::sync::Arc;
@@ -55,12 +61,18 @@ pub use builder::EngineBuilder;
 use hooks::LoadedHooks;
 pub use hooks::Problem;
 pub use plan::Planned;
+use reload::FromFiles;
+pub use reload::Reload;
 use settling::Settling;
 use stops::Stops;
+#[cfg(feature = "watch")]
+pub use watch::Watch;
 
 use crate::handler::HandlerEnv;
 use crate::observer::Observer;
+use crate::sources::FileState;
 use checkrein_dialects::HookSpec;
+use checkrein_dialects::config::Diagnostic;
 
 /// Runs hooks. Cheap to clone; clones share hooks and limits. See the [module](self).
 #[derive(Clone)]
@@ -73,6 +85,7 @@ type EnvelopeFactory = Arc<dyn Fn() -> Envelope + Send + Sync>;
 
 pub(crate) struct Shared {
     hooks: ArcSwap<LoadedHooks>,
+    files: FromFiles,
     env: HandlerEnv,
     rules: Settling,
     observers: Vec<Arc<dyn Observer>>,
@@ -151,8 +164,35 @@ impl Engine {
     }
 
     /// Puts these hooks in place of all there are, at once. Fires under way finish with those that they started with.
+    ///
+    /// If files have changed, the next [`reload`](Self::reload) puts theirs and those of the builder in place of these.
     pub fn replace_all(&self, hooks: Vec<HookSpec>) {
-        self.shared.hooks.store(Arc::new(LoadedHooks::load(hooks, &self.shared.env)));
+        self.shared.put(hooks);
+    }
+
+    /// Reads the files of all [sources](EngineBuilder::sources) again, and puts the hooks that they have now in place of
+    /// those that they had, at once. Fires under way finish with those that they started with.
+    ///
+    /// If a file that could be read before cannot be read at all now, all hooks stay as they were. Blocks while it reads.
+    pub fn reload(&self) -> Reload {
+        self.shared.reload()
+    }
+
+    /// Reloads from now on whenever the files of the [sources](EngineBuilder::sources) change, until the watch is dropped.
+    /// Each observer is [told](Observer::reloaded) what changed.
+    #[cfg(feature = "watch")]
+    pub fn watch(&self) -> Watch {
+        Watch::start(&self.shared)
+    }
+
+    /// What is wrong with the files that hooks come from, found when they were last read.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.shared.files.diagnostics()
+    }
+
+    /// The files that hooks come from, as they were when they were last read.
+    pub fn files(&self) -> Vec<FileState> {
+        self.shared.files.states()
     }
 
     /// What is wrong with the hooks, found when they were loaded.

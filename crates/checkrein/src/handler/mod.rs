@@ -22,6 +22,8 @@ pub(crate) use builtin::BuiltinFactory;
 pub use builtin::{Builtin, BuiltinCall, BuiltinDoc};
 pub(crate) use command::CommandFactory;
 #[cfg(feature = "http")]
+pub(crate) use http::UrlPattern;
+#[cfg(feature = "http")]
 pub use http::{BadHttpSetting, HttpFactory};
 
 use crate::registry::Registry;

@@ -7,6 +7,7 @@ pub use lines::HookLines;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::engine::Reload;
 use checkrein_core::{EventKind, HookInfo, HookRecord, Record};
 
 /// Is told of every hook that starts and ends: enough for a progress line or a span. What it does must be quick, since
@@ -20,6 +21,10 @@ pub trait Observer: Send + Sync + 'static {
 
     /// An event has been settled. Not called for events that no hook fits.
     fn settled(&self, _record: &Record) {}
+
+    /// Files that hooks come from have changed. Called after the new hooks are in place; what is fired from now on, and from
+    /// within, runs them.
+    fn reloaded(&self, _change: &Reload) {}
 }
 
 /// One run of a hook.

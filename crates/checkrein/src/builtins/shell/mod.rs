@@ -11,9 +11,9 @@ mod steps;
 mod word;
 mod wrappers;
 
-pub(super) use steps::{Step, World, lexical, steps, steps_of_argv};
-pub(super) use word::Value;
+pub(crate) use steps::{Step, World, lexical, steps, steps_of_argv};
+pub(crate) use word::Value;
 
 /// Why a text could not be read as a shell would.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unreadable(pub(super) &'static str);
+pub(crate) struct Unreadable(pub(crate) &'static str);

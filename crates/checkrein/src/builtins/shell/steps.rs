@@ -10,30 +10,32 @@ use super::wrappers::{Wrapper, is_shell};
 
 /// Where a text would be run.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct World<'a> {
-    pub(in super::super) home: Option<&'a str>,
-    pub(in super::super) cwd: &'a Path,
+pub(crate) struct World<'a> {
+    pub(crate) home: Option<&'a str>,
+    pub(crate) cwd: &'a Path,
 }
 
 /// One program that would be run.
 #[derive(Debug, Clone, Default)]
-pub(in super::super) struct Step {
+pub(crate) struct Step {
+    /// The word that names it, as it is written.
+    pub(crate) program: Value,
     /// Its name without its directory; empty for redirections on their own.
-    pub(in super::super) name: String,
-    pub(in super::super) args: Vec<Value>,
+    pub(crate) name: String,
+    pub(crate) args: Vec<Value>,
     /// The files that the shell writes to for it.
-    pub(in super::super) writes: Vec<Value>,
+    pub(crate) writes: Vec<Value>,
     /// The programs whose output it reads.
-    pub(in super::super) fed_by: Vec<String>,
+    pub(crate) fed_by: Vec<String>,
     /// Whether it is a call of the function that it is part of, beside another one.
-    pub(in super::super) multiplies: bool,
+    pub(crate) multiplies: bool,
     /// The directories that it may run in.
-    pub(in super::super) cwds: Vec<PathBuf>,
+    pub(crate) cwds: Vec<PathBuf>,
 }
 
 impl Step {
     /// The arguments that are no options. Everything behind `--` is none.
-    pub(in super::super) fn operands(&self) -> impl Iterator<Item = &Value> {
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &Value> {
         let end = self.args.iter().position(|arg| arg.text == "--").unwrap_or(self.args.len());
         self.args
             .iter()
@@ -43,7 +45,7 @@ impl Step {
     }
 
     /// Whether it has one of these options: single letters, also together, or long names.
-    pub(in super::super) fn has_option(&self, letters: &str, long: &[&str]) -> bool {
+    pub(crate) fn has_option(&self, letters: &str, long: &[&str]) -> bool {
         self.args.iter().take_while(|arg| arg.text != "--").any(|arg| match arg.text.strip_prefix('-') {
             Some(name) if name.starts_with('-') => {
                 let name = name[1..].split('=').next().unwrap_or_default();
@@ -62,14 +64,14 @@ const DEPTH: usize = 16;
 const STEPS: usize = 10_000;
 
 /// What the text would run.
-pub(in super::super) fn steps(text: &str, world: World<'_>) -> Result<Vec<Step>, Unreadable> {
+pub(crate) fn steps(text: &str, world: World<'_>) -> Result<Vec<Step>, Unreadable> {
     let mut walk = Walk::new(world);
     walk.script(text)?;
     Ok(walk.steps)
 }
 
 /// What a program with its arguments would run.
-pub(in super::super) fn steps_of_argv(argv: &[String], world: World<'_>) -> Result<Vec<Step>, Unreadable> {
+pub(crate) fn steps_of_argv(argv: &[String], world: World<'_>) -> Result<Vec<Step>, Unreadable> {
     let mut walk = Walk::new(world);
     let words: Vec<_> = argv.iter().map(Value::literal).collect();
     walk.program(&words, &Around::default())?;
@@ -235,6 +237,7 @@ impl<'a> Walk<'a> {
         let Some((first, args)) = words.split_first() else { return Ok(()) };
         let name = base_name(&first.text).to_owned();
         self.push(Step {
+            program: first.clone(),
             name: name.clone(),
             args: args.to_vec(),
             writes: around.writes.clone(),
@@ -410,7 +413,7 @@ fn base_name(path: &str) -> &str {
 }
 
 /// The path with `.` and `..` taken out, as far as that goes without looking.
-pub(in super::super) fn lexical(path: &Path) -> PathBuf {
+pub(crate) fn lexical(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in path.components() {
         match component {

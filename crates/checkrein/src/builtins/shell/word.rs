@@ -25,15 +25,15 @@ pub(super) enum Part {
 
 /// What a word comes to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in super::super) struct Value {
+pub(crate) struct Value {
     /// The text. What is not known is spelt as it was: `$NAME`, `$(…)`.
-    pub(in super::super) text: String,
+    pub(crate) text: String,
     /// Whether all of it is known.
-    pub(in super::super) known: bool,
+    pub(crate) known: bool,
     /// Whether wildcards in it count.
-    pub(in super::super) glob: bool,
+    pub(crate) glob: bool,
     /// The programs whose output is part of it.
-    pub(in super::super) from: Vec<String>,
+    pub(crate) from: Vec<String>,
 }
 
 impl Value {

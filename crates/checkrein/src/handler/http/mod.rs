@@ -18,7 +18,7 @@ use checkrein_core::{Failure, FailureKind, HttpReply, Reply};
 use hyper::header::{HeaderValue, LOCATION};
 use hyper::{HeaderMap, Method, Request};
 
-use allow::UrlPattern;
+pub(crate) use allow::UrlPattern;
 use body::Pieces;
 use client::{Client, net_failure};
 pub use factory::{BadHttpSetting, HttpFactory};

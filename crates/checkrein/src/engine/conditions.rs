@@ -1,0 +1,113 @@
+//! What must hold for a hook besides its matcher, as files say it: a rule (`if`) and patterns for tool input.
+//!
+//! Both decide only whether a hook runs, so in doubt it runs.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use checkrein_core::{Condition, Event, JsonType, RawJson};
+use checkrein_dialects::{HookSpec, InputPattern, PermissionRule};
+
+use super::rule_command;
+use super::rule_path::PathRule;
+use crate::builtins::commands;
+use crate::handler::HandlerEnv;
+use crate::wildcard::wildcard;
+
+/// Puts what a hook's rule and its patterns ask for into its condition.
+pub(super) fn with_conditions(mut spec: HookSpec, env: &HandlerEnv) -> HookSpec {
+    let mut all: Vec<Condition> = spec.hook.condition.take().into_iter().collect();
+    if let Some(rule) = &spec.rule {
+        all.push(of_rule(rule, env));
+    }
+    if !spec.input.is_empty() {
+        all.push(of_input(&spec.input));
+    }
+    spec.hook.condition = match all.len() {
+        0 | 1 => all.pop(),
+        _ => {
+            let text = all.iter().map(Condition::text).collect::<Vec<_>>().join(" and ");
+            Some(Condition::new(text, move |event| all.iter().all(|one| one.holds(event))))
+        }
+    };
+    spec
+}
+
+/// Each field must be there and fit: text as it is, all else as JSON.
+fn of_input(patterns: &[InputPattern]) -> Condition {
+    let said: Vec<_> = patterns.iter().map(|one| format!("input.{}: {}", one.field, one.matcher.pattern())).collect();
+    let patterns = patterns.to_vec();
+    Condition::new(said.join(", "), move |event| {
+        event.tool_input().is_some_and(|input| {
+            patterns.iter().all(|one| {
+                let value = one.field.split('.').try_fold(input.clone(), |value, key| value.field(key));
+                value.is_some_and(|value| one.matcher.matches(&text_of(&value)))
+            })
+        })
+    })
+}
+
+fn text_of(value: &RawJson) -> String {
+    match value.as_text() {
+        Some(text) => text.into_owned(),
+        None => value.as_str().to_owned(),
+    }
+}
+
+/// A rule holds for calls of its tool that fit its pattern, and never where no tool is called.
+///
+/// What the pattern is compared with, the input decides: a shell command if it has one, see [`rule_command`]; else a path,
+/// see [`PathRule`]; else each value of it, where `*` stands for any text. In the last case `NAME:PATTERN` is for the value
+/// of that name; if there is none, nobody knows what the rule means, and it holds.
+fn of_rule(rule: &PermissionRule, env: &HandlerEnv) -> Condition {
+    let (tool, pattern) = (rule.tool.clone(), rule.pattern.clone());
+    let judge = pattern.map(|pattern| Judge {
+        path: PathRule::new(&pattern),
+        pattern,
+        home: env.var("HOME"),
+        cwd: Arc::new(env.cwd.clone()),
+    });
+    Condition::new(rule.to_string(), move |event| {
+        let (Some(name), Some(input)) = (event.tool_name(), event.tool_input()) else { return false };
+        wildcard(&tool, name) && judge.as_ref().is_none_or(|judge| judge.fits(event, input))
+    })
+}
+
+struct Judge {
+    pattern: String,
+    path: PathRule,
+    home: Option<String>,
+    cwd: Arc<PathBuf>,
+}
+
+/// The fields of tool input that hold the path of a file, in the agents that are known.
+const PATHS: &[&str] = &["file_path", "filePath", "path", "notebook_path", "absolute_path"];
+
+impl Judge {
+    fn fits(&self, event: &Event, input: &RawJson) -> bool {
+        let cwd = event.envelope.cwd.as_ref().map_or_else(|| PathBuf::clone(&self.cwd), PathBuf::from);
+        if commands::command(event).is_some() {
+            return rule_command::fits(&self.pattern, event, self.home.as_deref(), &cwd);
+        }
+        let path = PATHS.iter().find_map(|name| input.field(name)).filter(|path| path.json_type() == JsonType::String);
+        match path.as_ref().and_then(RawJson::as_text) {
+            Some(path) => self.path.fits(&path, &cwd, self.home.as_deref()),
+            None => self.fits_values(input),
+        }
+    }
+
+    fn fits_values(&self, input: &RawJson) -> bool {
+        if let Some((name, pattern)) = self.pattern.split_once(':')
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+        {
+            return input.field(name).is_none_or(|value| wildcard(pattern, &text_of(&value)));
+        }
+        let whole = wildcard(&self.pattern, &text_of(input));
+        whole
+            || input.entries().is_some_and(|mut entries| {
+                entries.any(|entry| {
+                    RawJson::parse(entry.value()).is_ok_and(|value| wildcard(&self.pattern, &text_of(&value)))
+                })
+            })
+    }
+}

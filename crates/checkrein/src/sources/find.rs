@@ -1,0 +1,124 @@
+//! Which files a dialect has here.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use checkrein_core::Scope;
+use checkrein_dialects::Dialect;
+use checkrein_dialects::config::{Diagnostic, FileRow, Severity};
+
+use super::place::Where;
+
+/// A file that is looked at.
+pub(super) struct Candidate {
+    pub(super) path: PathBuf,
+    pub(super) scope: Scope,
+    /// Whether something is there, be it readable or not.
+    pub(super) is_there: bool,
+}
+
+/// The files of a dialect, in its order.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) files: Vec<Candidate>,
+    /// All paths at which a change may matter.
+    pub(super) followed: Vec<PathBuf>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// More files than anybody keeps in one directory.
+const LISTED: usize = 1000;
+
+pub(super) fn find(dialect: &Dialect, dir: &Path, place: &Where) -> Found {
+    let mut found = Found::default();
+    for row in dialect.config.files {
+        found.row(row, dir, place);
+    }
+    found
+}
+
+impl Found {
+    fn row(&mut self, row: &FileRow, dir: &Path, place: &Where) {
+        let mut first_looked_at = None;
+        for base in place.bases(row.base, dir) {
+            let looked_at = match row.path.strip_suffix("/*") {
+                Some(directory) => self.list(&base.join(directory), row),
+                None => self.named(&base.join(row.path), row),
+            };
+            if looked_at.iter().any(|candidate| candidate.is_there) {
+                self.files.extend(looked_at);
+                return;
+            }
+            first_looked_at.get_or_insert(looked_at);
+        }
+        self.files.extend(first_looked_at.into_iter().flatten());
+    }
+
+    /// One file, with each of the extensions.
+    fn named(&mut self, path: &Path, row: &FileRow) -> Vec<Candidate> {
+        let with = |extension: &&str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(".");
+            name.push(extension);
+            PathBuf::from(name)
+        };
+        let paths =
+            if row.extensions.is_empty() { vec![path.to_owned()] } else { row.extensions.iter().map(with).collect() };
+        self.followed.extend(paths.iter().cloned());
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for path in paths {
+            let (is_there, hidden) = match path.symlink_metadata() {
+                Ok(_) => (true, false),
+                Err(error) if is_missing(&error) => (false, false),
+                // Nobody can tell what is there. Once is enough.
+                Err(_) => (true, true),
+            };
+            if let Some(other) = candidates.iter().find(|other| other.is_there && is_there) {
+                let text = format!("this file is read as well as {}", other.path.display());
+                self.diagnostics.push(
+                    Diagnostic::of_file(Severity::Warning, "several-files", path.display().to_string(), text)
+                        .with_help("keep the hooks in one of them"),
+                );
+            }
+            candidates.push(Candidate { path, scope: row.scope, is_there });
+            if hidden {
+                break;
+            }
+        }
+        candidates
+    }
+
+    /// All files of a directory, by name.
+    fn list(&mut self, directory: &Path, row: &FileRow) -> Vec<Candidate> {
+        // What is put into it later has a path of its own that nobody knows yet.
+        self.followed.push(directory.join("*"));
+        let itself = |is_there| vec![Candidate { path: directory.to_owned(), scope: row.scope, is_there }];
+        let entries = match std::fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(error) if is_missing(&error) => return itself(false),
+            Err(_) => return itself(true),
+        };
+        let fits = |path: &Path| {
+            let hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
+            let extension = path.extension().and_then(OsStr::to_str);
+            let known =
+                extension.is_some_and(|have| row.extensions.iter().any(|known| have.eq_ignore_ascii_case(known)));
+            !hidden && (known || row.extensions.is_empty())
+        };
+        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(|path| fits(path)).collect();
+        paths.sort();
+        if paths.len() > LISTED {
+            let text = format!("{} files are in this directory, only the first {LISTED} are read", paths.len());
+            let file = directory.display().to_string();
+            self.diagnostics.push(Diagnostic::of_file(Severity::Error, "too-many-files", file, text));
+            paths.truncate(LISTED);
+        }
+        paths.into_iter().map(|path| Candidate { path, scope: row.scope, is_there: true }).collect()
+    }
+}
+
+/// Whether an error says that nothing is there.
+pub(super) fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}

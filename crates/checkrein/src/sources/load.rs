@@ -1,0 +1,232 @@
+//! Reads files, and those that they include.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+
+use checkrein_core::{Effect, Scope};
+use checkrein_dialects::config::{Decoded, Diagnostic, Include, Settings, Severity};
+use checkrein_dialects::document::Format;
+use checkrein_dialects::{Dialect, HookSpec};
+
+use super::find::{find, is_missing};
+use super::read::{NoText, read};
+use super::{FileState, FileStatus, Files, Loaded, Part, Where, calls_itself, merge};
+
+/// How deep files may include files.
+const DEPTH: usize = 16;
+
+/// More files than anybody has.
+const FILES: usize = 4096;
+
+/// A file that was looked at, and what is in it.
+pub(super) struct LoadedFile {
+    pub(super) state: FileState,
+    pub(super) hooks: Vec<HookSpec>,
+    pub(super) settings: Settings,
+    /// Whether the caller named it.
+    pub(super) named: bool,
+    /// The names of its dialect and of those that include it: their settings count for it.
+    pub(super) under: Vec<&'static str>,
+}
+
+impl LoadedFile {
+    pub(super) fn name(&self) -> String {
+        self.state.path.display().to_string()
+    }
+}
+
+/// How a file came to be read.
+#[derive(Clone)]
+struct Way<'a> {
+    dialect: &'static Dialect,
+    scope: Scope,
+    place: &'a Where,
+    /// The directory that dialects look for their files from.
+    dir: &'a Path,
+    named: bool,
+    under: Vec<&'static str>,
+    depth: usize,
+    /// What the include that led here says about failures, and whose it is.
+    on_failure: Option<(Effect, Scope)>,
+}
+
+pub(super) fn load(parts: &[Part]) -> Loaded {
+    let mut loader = Loader::default();
+    for Part { dialect, files } in parts {
+        let way = |place, dir, named| Way {
+            dialect,
+            scope: Scope::User,
+            place,
+            dir,
+            named,
+            under: vec![dialect.name],
+            depth: 0,
+            on_failure: None,
+        };
+        match files {
+            Files::Usual(dir, place) => loader.usual(&way(place, dir.as_path(), false)),
+            Files::Named(paths, dir, place) => {
+                paths.iter().for_each(|path| loader.named(path, &way(place, dir.as_path(), true)));
+            }
+        }
+    }
+    let Loader { mut files, mut diagnostics, followed, .. } = loader;
+    diagnostics.extend(merge::merge(&mut files));
+    let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
+    Loaded { hooks: hooks.into_iter().flatten().collect(), diagnostics, files, followed }
+}
+
+#[derive(Default)]
+struct Loader {
+    files: Vec<LoadedFile>,
+    diagnostics: Vec<Diagnostic>,
+    followed: Vec<PathBuf>,
+    /// Each file is read once in each dialect.
+    seen: HashSet<(PathBuf, &'static str)>,
+}
+
+impl Loader {
+    /// All files of a dialect.
+    fn usual(&mut self, way: &Way<'_>) {
+        let found = find(way.dialect, way.dir, way.place);
+        self.followed.extend(found.followed);
+        self.diagnostics.extend(found.diagnostics);
+        for candidate in found.files {
+            let way = Way { scope: candidate.scope, ..way.clone() };
+            if candidate.is_there {
+                self.file(&candidate.path, &way);
+            } else {
+                self.take(&candidate.path, &way, Decoded::default(), FileStatus::Missing, 0);
+            }
+        }
+    }
+
+    /// A file that somebody named.
+    fn named(&mut self, path: &Path, way: &Way<'_>) {
+        self.followed.push(path.to_owned());
+        match path.symlink_metadata() {
+            Err(error) if is_missing(&error) => {
+                let text = "there is no such file";
+                self.diagnostics.push(Diagnostic::of_file(Severity::Error, "missing-file", name(path), text));
+                self.take(path, way, Decoded::default(), FileStatus::Missing, 0);
+            }
+            _ => self.file(path, way),
+        }
+    }
+
+    fn file(&mut self, path: &Path, way: &Way<'_>) {
+        let real = path.canonicalize();
+        if let Ok(real) = &real {
+            self.followed.push(real.clone());
+        }
+        if !self.seen.insert((real.unwrap_or_else(|_| path.to_owned()), way.dialect.name)) {
+            return;
+        }
+        if self.files.len() >= FILES || way.depth > DEPTH {
+            let text = format!("it is one of more than {FILES} files, or included more than {DEPTH} levels deep");
+            let why = Diagnostic::of_file(Severity::Error, "too-many-files", name(path), text);
+            // The first of them closes what all of them might have.
+            if self.files.len() <= FILES {
+                let decoded = way.dialect.unreadable(&name(path), way.scope, why);
+                self.take(path, way, decoded, FileStatus::Unreadable, 0);
+            }
+            return;
+        }
+        match read(path) {
+            Ok(text) => {
+                let format = Format::of_path(path).unwrap_or(Format::Json);
+                let decoded = way.dialect.decode(&name(path), way.scope, &text, format);
+                let status = if decoded.unreadable { FileStatus::Unreadable } else { FileStatus::Found };
+                let includes = decoded.settings.includes.clone();
+                self.take(path, way, decoded, status, hash_of(&text));
+                for include in &includes {
+                    self.include(path, include, way);
+                }
+            }
+            Err(NoText { status, why }) => {
+                let hash = hash_of(&why.message);
+                let decoded = way.dialect.unreadable(&name(path), way.scope, *why);
+                self.take(path, way, decoded, status, hash);
+            }
+        }
+    }
+
+    fn include(&mut self, from: &Path, include: &Include, way: &Way<'_>) {
+        // The decoder takes only names of dialects that there are.
+        let Some(dialect) = checkrein_dialects::find(include.dialect) else { return };
+        let mut under = way.under.clone();
+        if !under.contains(&dialect.name) {
+            under.push(dialect.name);
+        }
+        let inner = Way {
+            dialect,
+            under,
+            depth: way.depth + 1,
+            // What a file says about those that it includes counts for all below.
+            on_failure: include.on_failure.map(|effect| (effect, way.scope)).or(way.on_failure),
+            ..way.clone()
+        };
+        match &include.path {
+            // Whoever includes a file vouches for it, so it is his.
+            Some(path) => self.named(&way.place.resolve(path, from.parent().unwrap_or(from)), &inner),
+            None => self.usual(&inner),
+        }
+    }
+
+    fn take(&mut self, path: &Path, way: &Way<'_>, decoded: Decoded, status: FileStatus, hash: u64) {
+        let Decoded { mut hooks, settings, diagnostics, .. } = decoded;
+        self.diagnostics.extend(diagnostics);
+        if let Some((effect, by)) = way.on_failure {
+            self.on_failure(path, way, &mut hooks, effect, by);
+        }
+        if way.depth > 0 {
+            self.diagnostics.extend(hooks.iter_mut().filter_map(calls_itself::switch_off));
+        }
+        let state = FileState {
+            path: path.to_owned(),
+            scope: way.scope,
+            dialect: way.dialect.name,
+            status,
+            hooks: hooks.len(),
+            hash,
+        };
+        let (named, under) = (way.named, way.under.clone());
+        self.files.push(LoadedFile { state, hooks, settings, named, under });
+    }
+
+    /// Does what an include says about failures, where hooks say nothing themselves.
+    fn on_failure(&mut self, path: &Path, way: &Way<'_>, hooks: &mut [HookSpec], effect: Effect, by: Scope) {
+        if vouched_for(by) > vouched_for(way.scope) {
+            if !hooks.is_empty() {
+                let text = format!("a {by} file includes this one, and cannot say what is done when its hooks fail");
+                let note = Diagnostic::of_file(Severity::Warning, "not-its-to-say", name(path), text);
+                self.diagnostics.push(note.with_help(format!("only a {} file can say that", way.scope)));
+            }
+            return;
+        }
+        for spec in hooks {
+            let info = std::sync::Arc::make_mut(&mut spec.hook.info);
+            info.on_failure.get_or_insert(effect);
+        }
+    }
+}
+
+/// How far away whoever wrote a file is: a repository must not loosen what its reader or his administrator has set.
+fn vouched_for(scope: Scope) -> u8 {
+    match scope {
+        Scope::Managed => 0,
+        Scope::User | Scope::Local | Scope::Code => 1,
+        _ => 2,
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn hash_of(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}

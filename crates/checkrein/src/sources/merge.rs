@@ -1,0 +1,179 @@
+//! What files say about hooks of others.
+
+use std::collections::{HashMap, HashSet};
+
+use checkrein_core::{HookState, Scope};
+use checkrein_dialects::config::{Diagnostic, Severity};
+use checkrein_dialects::{HandlerSpec, HookSpec, HttpSpec};
+
+use super::load::LoadedFile;
+
+/// Does what files say about others.
+pub(super) fn merge(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
+    let mut diagnostics = without_effect(files);
+    // Once for all files that the same ones count for.
+    let mut applied = HashMap::new();
+    for file in files.iter() {
+        applied.entry(file.under.clone()).or_insert_with(|| Applied::under(&file.under, files));
+    }
+    for file in files.iter_mut() {
+        let Some(settings) = applied.get(&file.under) else { continue };
+        let scope = file.state.scope;
+        if settings.is_off(scope) {
+            switch_off(&mut file.hooks);
+        }
+        for spec in &mut file.hooks {
+            diagnostics.extend(settings.apply_to_http(spec));
+        }
+    }
+    diagnostics.extend(bad_patterns(files));
+    diagnostics
+}
+
+/// What counts for the hooks of a file.
+struct Applied {
+    all_off: bool,
+    only_managed: bool,
+    urls: Option<Urls>,
+    variables: Option<HashSet<String>>,
+}
+
+impl Applied {
+    fn under(dialects: &[&str], files: &[LoadedFile]) -> Self {
+        let counts = || files.iter().filter(|file| dialects.contains(&file.state.dialect));
+        // The weightiest file that says something; of several, the last.
+        let disables = counts()
+            .filter_map(|other| Some((weight(other), other.state.scope, other.settings.disable_all?)))
+            .max_by_key(|(weight, ..)| *weight);
+        let disabled_by = disables.filter(|(.., disable)| *disable).map(|(_, scope, _)| scope);
+        let managed = |other: &&LoadedFile| other.state.scope == Scope::Managed;
+        Self {
+            all_off: disabled_by == Some(Scope::Managed),
+            only_managed: disabled_by.is_some()
+                || counts().filter(managed).any(|other| other.settings.managed_only == Some(true)),
+            urls: together(counts().filter_map(|file| file.settings.http_urls.as_ref())).map(|urls| Urls::of(&urls)),
+            variables: together(counts().filter_map(|file| file.settings.http_env.as_ref()))
+                .map(|names| names.into_iter().collect()),
+        }
+    }
+
+    fn is_off(&self, scope: Scope) -> bool {
+        self.all_off || (self.only_managed && scope != Scope::Managed)
+    }
+
+    fn apply_to_http(&self, spec: &mut HookSpec) -> Option<Diagnostic> {
+        let HandlerSpec::Http(http) = &mut spec.handler else { return None };
+        if spec.hook.state != HookState::Ready {
+            return None;
+        }
+        let (code, text) = if self.urls.as_ref().is_some_and(|urls| !urls.allow(http)) {
+            spec.hook.state = HookState::Disabled;
+            ("url-not-allowed", "its URL fits none of those that hooks may call: it is off".to_owned())
+        } else {
+            let allowed = self.variables.as_ref()?;
+            let (kept, lost): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut http.env_allow).into_iter().partition(|name| allowed.contains(name));
+            http.env_allow = kept;
+            if lost.is_empty() {
+                return None;
+            }
+            ("variable-not-allowed", format!("it may not send {}, so they are empty", lost.join(", ")))
+        };
+        let info = &spec.hook.info;
+        let line = info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
+        let file = info.source.file.clone().unwrap_or_default();
+        let text = format!("hook `{}`{line}: {text}", info.id);
+        Some(Diagnostic::of_file(Severity::Warning, code, file, text))
+    }
+}
+
+/// Whose word counts more.
+fn weight(file: &LoadedFile) -> u8 {
+    match file.state.scope {
+        Scope::Managed => 5,
+        _ if file.named => 4,
+        Scope::Local => 3,
+        Scope::Project => 2,
+        Scope::User => 1,
+        _ => 0,
+    }
+}
+
+fn together<'a>(lists: impl Iterator<Item = &'a Vec<String>>) -> Option<Vec<String>> {
+    lists.fold(None, |all: Option<Vec<String>>, list| {
+        let mut all = all.unwrap_or_default();
+        all.extend(list.iter().cloned());
+        Some(all)
+    })
+}
+
+fn switch_off(hooks: &mut [HookSpec]) {
+    for spec in hooks {
+        spec.hook.state = HookState::Disabled;
+    }
+}
+
+/// Reports what only an administrator can say.
+fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
+    files
+        .iter()
+        .filter(|file| file.settings.managed_only.is_some() && file.state.scope != Scope::Managed)
+        .map(|file| {
+            let text = format!(
+                "only a managed file can switch off all hooks but managed ones, this is a {} file",
+                file.state.scope
+            );
+            Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
+        })
+        .collect()
+}
+
+/// The URLs that hooks may call.
+#[cfg(feature = "http")]
+struct Urls(Vec<crate::handler::UrlPattern>);
+
+#[cfg(feature = "http")]
+impl Urls {
+    fn of(patterns: &[String]) -> Self {
+        Self(patterns.iter().filter_map(|pattern| crate::handler::UrlPattern::parse(pattern)).collect())
+    }
+
+    fn allow(&self, http: &HttpSpec) -> bool {
+        // One that cannot be read is never called, and fails loudly.
+        url::Url::parse(&http.url).map_or(true, |url| self.0.iter().any(|pattern| pattern.fits(&url)))
+    }
+}
+
+/// None is called in this build, and each hook fails loudly.
+#[cfg(not(feature = "http"))]
+struct Urls;
+
+#[cfg(not(feature = "http"))]
+impl Urls {
+    fn of(_: &[String]) -> Self {
+        Self
+    }
+
+    fn allow(&self, _: &HttpSpec) -> bool {
+        true
+    }
+}
+
+/// Reports patterns that no URL can fit.
+fn bad_patterns(files: &[LoadedFile]) -> Vec<Diagnostic> {
+    #[cfg(feature = "http")]
+    let is_good = |pattern: &str| crate::handler::UrlPattern::parse(pattern).is_some();
+    #[cfg(not(feature = "http"))]
+    let is_good = |_: &str| true;
+    let mut diagnostics = Vec::new();
+    for file in files {
+        for pattern in file.settings.http_urls.iter().flatten().filter(|pattern| !is_good(pattern)) {
+            let text = format!("`{pattern}` is no pattern for URLs, so none fits it");
+            diagnostics.push(
+                Diagnostic::of_file(Severity::Error, "bad-url-pattern", file.name(), text)
+                    .with_help("it needs a scheme and a host, as in `https://*.example.com/*`"),
+            );
+        }
+    }
+    diagnostics
+}

@@ -1,0 +1,192 @@
+//! Hooks from files: where each dialect keeps them, read and merged.
+//!
+//! ```
+//! use checkrein::dialects::native;
+//! use checkrein::sources::{Sources, Where};
+//! # let dir = tempfile::tempdir()?;
+//! # let (home, project) = (dir.path().join("home"), dir.path().join("project"));
+//! # std::fs::create_dir_all(project.join(".checkrein"))?;
+//!
+//! std::fs::write(
+//!     project.join(".checkrein/hooks.yaml"),
+//!     "hooks: [{id: guard, event: PreToolUse, matcher: Bash, command: ./guard.sh}]",
+//! )?;
+//! // `Sources::discover` looks where the process's own user keeps files.
+//! let sources = Sources::discover_in(&native::DIALECT, &project, Where::new(dir.path()).home(home));
+//! let loaded = sources.load();
+//! assert!(loaded.diagnostics.is_empty());
+//! assert_eq!(loaded.hooks[0].hook.info.id, "guard");
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! # What comes of many files
+//!
+//! - Hooks of all files run; none takes another's place. Their order is that of the files, and a file's own order. Files
+//!   of a dialect come in the order of its table: for checkrein's own the administrator's, the user's, the project's, the
+//!   user's for that project.
+//! - Of two hooks that are the same, the first that can run does: the plan shows the other one.
+//! - What a file says about others counts for files of its own dialect, and for those that they include.
+//! - Hooks that are switched off by a file stay in the list, [`Disabled`](checkrein_core::HookState::Disabled).
+//! - A file that is not there is fine. One that is there and cannot be read closes all gates that it could have, and so
+//!   does one that makes no sense as a whole.
+
+mod calls_itself;
+mod find;
+mod load;
+mod merge;
+mod place;
+mod read;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use checkrein_core::Scope;
+use checkrein_dialects::config::Diagnostic;
+use checkrein_dialects::{Dialect, HookSpec};
+
+pub use place::Where;
+
+/// Where hooks come from. They are looked for when they are [loaded](Self::load), each time anew.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    parts: Vec<Part>,
+}
+
+/// Files of one dialect.
+#[derive(Clone)]
+struct Part {
+    dialect: &'static Dialect,
+    files: Files,
+}
+
+#[derive(Debug, Clone)]
+enum Files {
+    /// Where the dialect keeps them, seen from a directory.
+    Usual(PathBuf, Where),
+    /// These; what they include is looked for from a directory.
+    Named(Vec<PathBuf>, PathBuf, Where),
+}
+
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple(self.dialect.name).field(&self.files).finish()
+    }
+}
+
+impl Sources {
+    /// All files that this dialect has for an agent that was started in this directory.
+    ///
+    /// Files of the project are looked for upwards from there if the dialect does so, up to the root of the repository; in
+    /// no repository, only there.
+    pub fn discover(dialect: &'static Dialect, dir: impl Into<PathBuf>) -> Self {
+        Self::discover_in(dialect, dir, Where::default())
+    }
+
+    /// As [`discover`](Self::discover), with other places for the user's and the administrator's files.
+    pub fn discover_in(dialect: &'static Dialect, dir: impl Into<PathBuf>, place: Where) -> Self {
+        Self { parts: vec![Part { dialect, files: Files::Usual(absolute(dir.into()), place) }] }
+    }
+
+    /// These files, which are in this dialect. JSON if their extension does not say otherwise.
+    ///
+    /// They are taken for the user's own ([`Scope::User`]): who names them has read them. What they say about all files
+    /// counts more than what any others say, but for the administrator's. One that is not there is reported.
+    ///
+    /// If one of them includes all files of another dialect, those are looked for from the directory that the process is
+    /// in now.
+    pub fn of_files<P: Into<PathBuf>>(dialect: &'static Dialect, paths: impl IntoIterator<Item = P>) -> Self {
+        Self::of_files_in(dialect, paths, absolute(PathBuf::from(".")), Where::default())
+    }
+
+    /// As [`of_files`](Self::of_files), with other places for the files that they include.
+    pub fn of_files_in<P: Into<PathBuf>>(
+        dialect: &'static Dialect,
+        paths: impl IntoIterator<Item = P>,
+        dir: impl Into<PathBuf>,
+        place: Where,
+    ) -> Self {
+        let paths = paths.into_iter().map(|path| absolute(path.into())).collect();
+        Self { parts: vec![Part { dialect, files: Files::Named(paths, absolute(dir.into()), place) }] }
+    }
+
+    /// These, and behind them others.
+    #[must_use]
+    pub fn and(mut self, others: Self) -> Self {
+        self.parts.extend(others.parts);
+        self
+    }
+
+    /// Reads all files there are now.
+    pub fn load(&self) -> Loaded {
+        load::load(&self.parts)
+    }
+}
+
+/// Later changes of the process's directory must not move files.
+fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+/// What all files come to.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// The hooks, in order.
+    pub hooks: Vec<HookSpec>,
+    /// What is wrong with the files, and what came of that.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The files that were looked at, in order.
+    pub files: Vec<FileState>,
+    /// All paths at which a change may matter; a last part `*` stands for every file of the directory.
+    pub(crate) followed: Vec<PathBuf>,
+}
+
+/// A file that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileState {
+    /// The file. A directory, if the dialect has all files of it and there is none.
+    pub path: PathBuf,
+    /// Whose it is.
+    pub scope: Scope,
+    /// The name of the dialect that it is read in.
+    pub dialect: &'static str,
+    /// What came of it.
+    pub status: FileStatus,
+    /// How many hooks it has, those included that cannot run.
+    pub hooks: usize,
+    /// Tells apart what it said before from what it says now.
+    hash: u64,
+}
+
+/// What came of looking at a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FileStatus {
+    /// It was read.
+    Found,
+    /// There is none.
+    Missing,
+    /// It is there, and nothing of it can be read.
+    Unreadable,
+    /// It is larger than what is read.
+    TooLarge,
+}
+
+impl FileStatus {
+    /// Whether it is there, and nothing of it is known.
+    pub fn is_unknown(self) -> bool {
+        matches!(self, Self::Unreadable | Self::TooLarge)
+    }
+}
+
+impl fmt::Display for FileStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Found => "found",
+            Self::Missing => "missing",
+            Self::Unreadable => "unreadable",
+            Self::TooLarge => "too large",
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! Where paths start.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use checkrein_dialects::config::Base;
+
+/// Where the files of dialects are looked for: what the process knows of its user and his machine, or something else for
+/// tests and sandboxes.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Where {
+    /// The user's home directory. Without one, files there are not looked for.
+    pub home: Option<PathBuf>,
+    /// The user's directory for settings.
+    pub config: Option<PathBuf>,
+    /// What stands for `/`.
+    pub root: PathBuf,
+    /// Variables, of which some name directories.
+    pub vars: Vec<(OsString, OsString)>,
+}
+
+/// As the process has it.
+impl Default for Where {
+    fn default() -> Self {
+        let vars: Vec<_> = std::env::vars_os().collect();
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        let place = Self { home, config: None, root: PathBuf::from("/"), vars };
+        // One that is not absolute is to be ignored, says the specification.
+        let config = place.var("XDG_CONFIG_HOME").map(PathBuf::from).filter(|config| config.is_absolute());
+        Self { config: config.or_else(|| Some(place.home.as_ref()?.join(".config"))), ..place }
+    }
+}
+
+impl Where {
+    /// No home, no variables, and this for `/`.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { home: None, config: None, root: root.into(), vars: Vec::new() }
+    }
+
+    /// With this home, and `.config` in it for settings.
+    #[must_use]
+    pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
+        let home = home.into();
+        self.config = Some(home.join(".config"));
+        self.home = Some(home);
+        self
+    }
+
+    /// With this directory for settings.
+    #[must_use]
+    pub fn config(mut self, config: impl Into<PathBuf>) -> Self {
+        self.config = Some(config.into());
+        self
+    }
+
+    /// With this variable.
+    #[must_use]
+    pub fn var_set(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.vars.push((name.into(), value.into()));
+        self
+    }
+
+    fn var(&self, name: &str) -> Option<&OsStr> {
+        let found = self.vars.iter().rev().find(|(have, _)| have == name);
+        found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
+    }
+
+    /// A path with the home directory for `~`, from this directory if it is relative.
+    pub(super) fn resolve(&self, path: &str, from: &Path) -> PathBuf {
+        match (path.strip_prefix("~/"), &self.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => from.join(path),
+        }
+    }
+
+    /// The directory that the first of these variables names which is set, else one of the home directory.
+    fn named(&self, names: &[&str], otherwise: &str, dir: &Path) -> Option<PathBuf> {
+        match names.iter().find_map(|name| self.var(name)) {
+            Some(named) => Some(dir.join(named)),
+            None => self.home.as_ref().map(|home| home.join(otherwise)),
+        }
+    }
+
+    /// The directories that a path may start at, the nearest first. Empty: it is nowhere.
+    pub(super) fn bases(&self, base: Base, dir: &Path) -> Vec<PathBuf> {
+        let only = |path: Option<PathBuf>| path.into_iter().collect();
+        match base {
+            Base::Root => vec![self.root.clone()],
+            Base::Home => only(self.home.clone()),
+            Base::Config => only(self.config.clone()),
+            Base::Variable(name, otherwise) => only(self.named(&[name], otherwise, dir)),
+            Base::FirstVariable(names, otherwise) => only(self.named(names, otherwise, dir)),
+            Base::Project => vec![dir.to_owned()],
+            Base::Repository => vec![repository(dir).unwrap_or(dir).to_owned()],
+            Base::Upwards { steps, within_repository } => {
+                let last = match (within_repository, repository(dir)) {
+                    (false, _) => None,
+                    (true, Some(root)) => Some(root),
+                    // What lies above a directory that is in no repository may be anybody's, as in `/tmp`.
+                    (true, None) => Some(dir),
+                };
+                let mut dirs = Vec::new();
+                for above in dir.ancestors().take(steps.saturating_add(1)) {
+                    dirs.push(above.to_owned());
+                    if Some(above) == last {
+                        break;
+                    }
+                }
+                dirs
+            }
+        }
+    }
+}
+
+/// The nearest directory that has `.git`, a directory or, in a worktree, a file.
+fn repository(dir: &Path) -> Option<&Path> {
+    dir.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())
+}
+
+/// Values of variables may be secrets.
+impl fmt::Debug for Where {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { home, config, root, vars: _ } = self;
+        f.debug_struct("Where").field("home", home).field("config", config).field("root", root).finish_non_exhaustive()
+    }
+}

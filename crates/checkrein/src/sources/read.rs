@@ -1,0 +1,120 @@
+//! Reading one file, whatever it is: at most so much of it, and without waiting for anybody.
+
+use std::fs::{File, FileType, Metadata};
+use std::io::{self, Read};
+use std::path::Path;
+
+use checkrein_dialects::config::{Diagnostic, Location, Severity};
+use checkrein_dialects::document::{Lines, MAX_SIZE, Span};
+
+use super::FileStatus;
+
+/// Why there is no text.
+pub(super) struct NoText {
+    pub(super) status: FileStatus,
+    pub(super) why: Box<Diagnostic>,
+}
+
+impl NoText {
+    fn new(status: FileStatus, why: Diagnostic) -> Self {
+        Self { status, why: Box::new(why) }
+    }
+}
+
+/// The text of a file.
+pub(super) fn read(path: &Path) -> Result<String, NoText> {
+    let name = path.display().to_string();
+    let wrong = |code, text: String| {
+        NoText::new(FileStatus::Unreadable, Diagnostic::of_file(Severity::Error, code, &name, text))
+    };
+    let too_large = |size: String| {
+        let text = format!("the file has {size} bytes, more than the {MAX_SIZE} that are read");
+        NoText::new(FileStatus::TooLarge, Diagnostic::of_file(Severity::Error, "too-large", &name, text))
+    };
+    let failed = |error: &io::Error| {
+        let (code, text) = in_words(path, error);
+        wrong(code, text)
+    };
+    let check = |metadata: &Metadata| match metadata {
+        // A pipe would wait for a writer, and a device may do anything.
+        other if !other.is_file() => {
+            let text = format!("this is {}, not a file", what(other.file_type()));
+            Err(wrong("not-a-file", text))
+        }
+        large if large.len() > MAX_SIZE as u64 => Err(too_large(large.len().to_string())),
+        _ => Ok(()),
+    };
+    check(&path.metadata().map_err(|error| failed(&error))?)?;
+    let file = open(path).map_err(|error| failed(&error))?;
+    // It may be another one by now.
+    check(&file.metadata().map_err(|error| failed(&error))?)?;
+    let mut bytes = Vec::new();
+    file.take(MAX_SIZE as u64 + 1).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+    if bytes.len() > MAX_SIZE {
+        return Err(too_large(format!("more than {MAX_SIZE}")));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(error.as_bytes());
+        let at = u32::try_from(good).unwrap_or(u32::MAX);
+        let location = Location::of(&Lines::new(&text), Span { start: at, end: at });
+        let text = format!("the file is not UTF-8: byte {good} cannot be read");
+        NoText::new(FileStatus::Unreadable, Diagnostic::of_file(Severity::Error, "not-utf8", &name, text).at(location))
+    })
+}
+
+#[cfg(unix)]
+fn open(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    use rustix::fs::OFlags;
+
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+    std::fs::OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+fn what(file: FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if file.is_fifo() {
+            return "a named pipe";
+        }
+        if file.is_socket() {
+            return "a socket";
+        }
+        if file.is_block_device() || file.is_char_device() {
+            return "a device";
+        }
+    }
+    if file.is_dir() { "a directory" } else { "something else" }
+}
+
+/// A code and a text for an error.
+fn in_words(path: &Path, error: &io::Error) -> (&'static str, String) {
+    if is_loop(error) {
+        return ("link-loop", "the symbolic link leads in a circle".to_owned());
+    }
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => ("no-permission", "the file may not be read".to_owned()),
+        io::ErrorKind::NotFound if path.is_symlink() => {
+            ("dead-link", "the symbolic link leads to a file that does not exist".to_owned())
+        }
+        _ => ("io-error", format!("the file cannot be read: {error}")),
+    }
+}
+
+#[cfg(unix)]
+fn is_loop(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_loop(_: &io::Error) -> bool {
+    false
+}

@@ -1,0 +1,96 @@
+//! A home, a project and an administrator's directory of a test's own.
+
+use std::path::{Path, PathBuf};
+
+use checkrein::dialects::native;
+use checkrein::payload::ToolCall;
+use checkrein::sources::{FileStatus, Loaded, Sources, Where};
+use checkrein::{Event, HookSpec, HookState};
+use tempfile::TempDir;
+
+/// Where the files of each scope are.
+pub const MANAGED: &str = "root/etc/checkrein/hooks.json";
+pub const USER: &str = "home/.config/checkrein/hooks.json";
+pub const PROJECT: &str = "project/.checkrein/hooks.json";
+pub const LOCAL: &str = "project/.checkrein/hooks.local.json";
+
+pub struct World {
+    dir: TempDir,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let world = Self { dir: tempfile::tempdir().unwrap() };
+        for dir in ["home", "project/.git"] {
+            std::fs::create_dir_all(world.path(dir)).unwrap();
+        }
+        world
+    }
+
+    /// With these files.
+    pub fn with(files: &[(&str, &str)]) -> Self {
+        let world = Self::new();
+        for (path, text) in files {
+            world.write(path, text);
+        }
+        world
+    }
+
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.dir.path().join(path)
+    }
+
+    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub fn place(&self) -> Where {
+        Where::new(self.path("root")).home(self.path("home"))
+    }
+
+    pub fn sources(&self) -> Sources {
+        self.sources_in("project")
+    }
+
+    pub fn sources_in(&self, dir: &str) -> Sources {
+        Sources::discover_in(&native::DIALECT, self.path(dir), self.place())
+    }
+
+    pub fn load(&self) -> Loaded {
+        self.sources().load()
+    }
+
+    /// What is wrong, as `FILE CODE`, with paths from the test's own directory.
+    pub fn codes(&self, loaded: &Loaded) -> Vec<String> {
+        let short = |file: &str| Path::new(file).strip_prefix(self.dir.path()).unwrap().display().to_string();
+        loaded.diagnostics.iter().map(|told| format!("{} {}", short(&told.file), told.code)).collect()
+    }
+}
+
+/// A file with one hook at each name's event.
+pub fn hooks(names: &[&str]) -> String {
+    let hook = |name: &&str| format!(r#"{{"id": "{name}", "event": "PreToolUse", "command": "echo {name}"}}"#);
+    format!(r#"{{"hooks": [{}]}}"#, names.iter().map(hook).collect::<Vec<_>>().join(","))
+}
+
+pub fn ids(hooks: &[HookSpec]) -> Vec<&str> {
+    hooks.iter().map(|spec| spec.hook.info.id.as_str()).collect()
+}
+
+pub fn ready(hooks: &[HookSpec]) -> Vec<&str> {
+    let ready = hooks.iter().filter(|spec| spec.hook.state == HookState::Ready);
+    ready.map(|spec| spec.hook.info.id.as_str()).collect()
+}
+
+/// The files that were found, as their names.
+pub fn found(loaded: &Loaded) -> Vec<String> {
+    let found = loaded.files.iter().filter(|file| file.status != FileStatus::Missing);
+    found.map(|file| file.path.file_name().unwrap().to_string_lossy().into_owned()).collect()
+}
+
+pub fn tool_call(tool: &str, input: &str) -> Event {
+    Event::pre_tool_use(ToolCall::new(tool, input.parse::<checkrein::RawJson>().unwrap()))
+}

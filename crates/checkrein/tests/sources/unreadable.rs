@@ -1,0 +1,110 @@
+//! Files that are there and cannot be read: a diagnostic each, closed gates, and nobody waits.
+
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+
+use checkrein::dialects::document::MAX_SIZE;
+use checkrein::payload::Prompt;
+use checkrein::sources::FileStatus;
+use checkrein::{Decision, Engine, Event, EventKind, HookState};
+
+use crate::common::{LOCAL, PROJECT, USER, World, hooks, ids};
+
+type Make = fn(&Path);
+
+fn pipe(path: &Path) {
+    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// Sparse: it takes no room on the disk.
+fn large(path: &Path) {
+    std::fs::File::create(path).unwrap().set_len(50 << 20).unwrap();
+}
+
+#[test]
+fn each_has_its_diagnostic_and_closes_its_gates() {
+    let cases: &[(&str, FileStatus, Make)] = &[
+        ("not-a-file", FileStatus::Unreadable, |path| std::fs::create_dir(path).unwrap()),
+        ("not-a-file", FileStatus::Unreadable, pipe),
+        ("not-a-file", FileStatus::Unreadable, |path| symlink("/dev/zero", path).unwrap()),
+        ("not-a-file", FileStatus::Unreadable, |path| drop(std::os::unix::net::UnixListener::bind(path).unwrap())),
+        ("link-loop", FileStatus::Unreadable, |path| symlink(path, path).unwrap()),
+        ("dead-link", FileStatus::Unreadable, |path| symlink("nowhere", path).unwrap()),
+        ("too-large", FileStatus::TooLarge, large),
+        ("not-utf8", FileStatus::Unreadable, |path| std::fs::write(path, b"{\n  \"\xff\": 1}").unwrap()),
+        ("not-readable", FileStatus::Unreadable, |path| std::fs::write(path, "{").unwrap()),
+        ("wrong-type", FileStatus::Unreadable, |path| std::fs::write(path, "[]").unwrap()),
+    ];
+    for (code, status, make) in cases {
+        let world = World::with(&[(LOCAL, &hooks(&["neighbour"]))]);
+        make(&world.path(PROJECT));
+        let loaded = world.load();
+        let codes = world.codes(&loaded);
+        assert_eq!(codes, [format!("{PROJECT} {code}")]);
+        assert_eq!(ids(&loaded.hooks), ["unreadable", "neighbour"], "{code}: others are not touched");
+        assert!(matches!(loaded.hooks[0].hook.state, HookState::Broken(_)), "{code}");
+        let state = loaded.files.iter().find(|file| file.path == world.path(PROJECT)).unwrap();
+        assert_eq!((state.status, state.hooks), (*status, 1), "{code}");
+
+        let engine = Engine::builder().sources(world.sources()).build();
+        let verdict = engine.fire_blocking(Event::prompt_submit(Prompt::new("hi")));
+        assert_eq!(verdict.decision(), Decision::Deny, "{code}");
+        assert!(verdict.reason().unwrap().contains("cannot be read"), "{code}: {:?}", verdict.reason());
+        assert_eq!(engine.diagnostics().len(), 1);
+        assert!(!engine.has(&EventKind::Notification), "{code}: only gates are closed");
+    }
+}
+
+#[test]
+fn the_place_of_a_byte_that_is_no_text_is_told() {
+    let world = World::new();
+    world.write(PROJECT, b"{\n  \"\xc3\xa4\xff\": 1}");
+    let told = world.load().diagnostics.remove(0);
+    let at = told.at.unwrap();
+    assert_eq!((at.place.line, at.place.column, at.span.start), (2, 5, 7));
+    assert_eq!(told.message, "the file is not UTF-8: byte 7 cannot be read");
+}
+
+#[test]
+fn as_large_as_is_read_and_one_byte_more() {
+    let world = World::new();
+    world.write(PROJECT, " ".repeat(MAX_SIZE));
+    assert_eq!(world.codes(&world.load()), [""; 0]);
+    world.write(PROJECT, " ".repeat(MAX_SIZE + 1));
+    assert_eq!(world.codes(&world.load()), [format!("{PROJECT} too-large")]);
+    // Says that it has no bytes, and has many.
+    std::fs::remove_file(world.path(PROJECT)).unwrap();
+    symlink("/proc/self/status", world.path(PROJECT)).unwrap();
+    if world.path(PROJECT).exists() {
+        assert_eq!(world.codes(&world.load()), [format!("{PROJECT} not-readable")]);
+    }
+}
+
+#[test]
+fn a_file_without_permission() {
+    let world = World::with(&[(PROJECT, &hooks(&["guard"]))]);
+    let lock = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    lock(&world.path(PROJECT), 0);
+    // Nothing is closed to an administrator.
+    if std::fs::read(world.path(PROJECT)).is_ok() {
+        return;
+    }
+    assert_eq!(world.codes(&world.load()), [format!("{PROJECT} no-permission")]);
+    lock(&world.path("project/.checkrein"), 0);
+    let codes = world.codes(&world.load());
+    lock(&world.path("project/.checkrein"), 0o700);
+    assert_eq!(codes[0], format!("{PROJECT} no-permission"), "{codes:?}");
+}
+
+#[test]
+fn a_directory_of_files_that_is_none() {
+    let world = World::with(&[("home/.config/checkrein/hooks.d", "a file"), (USER, &hooks(&["user"]))]);
+    let loaded = world.load();
+    assert_eq!((world.codes(&loaded), ids(&loaded.hooks)), (vec![], vec!["user"]));
+    std::fs::remove_file(world.path("home/.config/checkrein/hooks.d")).unwrap();
+    symlink("hooks.d", world.path("home/.config/checkrein/hooks.d")).unwrap();
+    let loaded = world.load();
+    assert_eq!(world.codes(&loaded), ["home/.config/checkrein/hooks.d link-loop"]);
+    assert_eq!(ids(&loaded.hooks), ["user", "unreadable"]);
+}
