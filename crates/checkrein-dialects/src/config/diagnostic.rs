@@ -91,10 +91,16 @@ impl Diagnostic {
     }
 }
 
+/// Words of a file, and names of files, are foreign: they must not steer the terminal that they are shown on.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
 /// `FILE:LINE:COLUMN: error[CODE]: MESSAGE`, the line with a mark under the place, and what to do.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { severity, code, message, file, at, help } = self;
+        let (message, file) = (printable(message), printable(file));
         match at {
             None => write!(f, "{file}: {severity}[{code}]: {message}")?,
             Some(Location { place, line, width, .. }) => {

@@ -238,7 +238,10 @@ impl Dialect {
                 for problem in &parsed.problems {
                     decoder.warning("odd-document", problem.span(), problem.to_string());
                 }
-                (self.config.decode)(&mut decoder, &parsed.root);
+                // A YAML file in which all is commented out is as good as an empty one.
+                if format != Format::Yaml || !parsed.root.is_null() {
+                    (self.config.decode)(&mut decoder, &parsed.root);
+                }
             }
             Err(error) => {
                 decoder.error("not-readable", error.span, error.message.clone());
