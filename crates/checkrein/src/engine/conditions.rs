@@ -99,6 +99,8 @@ impl Judge {
     fn fits_values(&self, input: &RawJson) -> bool {
         if let Some((name, pattern)) = self.pattern.split_once(':')
             && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+            // The start of a URL is no name.
+            && !pattern.starts_with("//")
         {
             return input.field(name).is_none_or(|value| wildcard(pattern, &text_of(&value)));
         }

@@ -2,6 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
 
 mod common;
+mod conditions;
+mod corpus;
+mod includes;
 mod order;
 #[cfg(unix)]
+mod reload;
+mod settings;
+#[cfg(unix)]
 mod unreadable;
+#[cfg(all(unix, feature = "watch"))]
+mod watch;

@@ -1,0 +1,161 @@
+//! Rules and patterns for tool input.
+
+use checkrein::dialects::{InputPattern, PermissionRule};
+use checkrein::payload::{SessionStart, ToolOutcome};
+use checkrein::{Engine, Envelope, Event, EventKind, HookSpec, Matcher, RawJson, WhyNot};
+
+use crate::common::tool_call;
+
+fn runs(spec: HookSpec, event: &Event) -> bool {
+    let engine = Engine::builder().hook(spec).cwd("/work/project").vars([("HOME", "/home/ann")]).build();
+    engine.explain(event, |plan| plan.chosen().count() == 1)
+}
+
+fn spec() -> HookSpec {
+    HookSpec::shell("h", EventKind::PreToolUse, "true")
+        .also_for(EventKind::PostToolUse)
+        .also_for(EventKind::SessionStart)
+}
+
+fn ruled(rule: &str) -> HookSpec {
+    let mut spec = spec();
+    spec.rule = Some(rule.parse::<PermissionRule>().unwrap());
+    spec
+}
+
+fn command(text: &str) -> Event {
+    tool_call("Bash", &format!(r#"{{"command": {}}}"#, RawJson::string(text)))
+}
+
+#[test]
+fn rules_for_commands() {
+    for (rule, text, expected) in [
+        ("Bash", "anything", true),
+        ("Edit", "anything", false),
+        ("B*h", "anything", true),
+        ("Bash(git *)", "git push", true),
+        ("Bash(git *)", "git", true),
+        ("Bash(git *)", "gitk", false),
+        ("Bash(git *)", "ls", false),
+        ("Bash(git *)", "/usr/bin/git push", true),
+        ("Bash(git *)", "FOO=1 git push", true),
+        ("Bash(git *)", "sudo git push", true),
+        ("Bash(git *)", "cd x && git push", true),
+        ("Bash(git *)", "ls | xargs git add", true),
+        ("Bash(git *)", "echo $(git status)", true),
+        ("Bash(git *)", "echo `git status`", true),
+        ("Bash(git *)", "echo $HOME", false),
+        ("Bash(git *)", "$TOOL push", true),
+        ("Bash(git *)", "echo 'git push'", false),
+        ("Bash(git push *)", "git push origin", true),
+        ("Bash(git push *)", "git push", true),
+        ("Bash(git push *)", "git pull", false),
+        ("Bash(git push *)", "git $WHAT", true),
+        ("Bash(git push *)", "ls $X", true),
+        ("Bash(git push)", "git push origin", false),
+        ("Bash(git push)", "git push", true),
+        ("Bash(git:*)", "git push", true),
+        ("Bash(npm run test:*)", "npm run test:unit", true),
+        ("Bash(npm run test:*)", "npm run test --all", true),
+        ("Bash(npm run test:*)", "npm run build", false),
+        ("Bash(* --force)", "git push --force", true),
+        ("Bash(./scripts/x *)", "./scripts/x 1", true),
+        ("Bash(git *)", "echo 'not closed", true),
+        ("Bash(rm *)", "find . -exec rm {} +", true),
+        ("Bash(rm *)", "bash -c 'rm x'", true),
+    ] {
+        assert_eq!(runs(ruled(rule), &command(text)), expected, "{rule} at {text}");
+    }
+    let argv = tool_call("shell", r#"{"command": ["git", "push"]}"#);
+    assert!(runs(ruled("shell(git *)"), &argv) && !runs(ruled("shell(ls *)"), &argv));
+}
+
+#[test]
+fn rules_for_files() {
+    for (rule, path, expected) in [
+        ("Edit(src/**)", "/work/project/src/a/b.rs", true),
+        ("Edit(src/**)", "src/a.rs", true),
+        ("Edit(src/**)", "/work/project/sub/src/a.rs", false),
+        ("Edit(src/**)", "/elsewhere/src/a.rs", false),
+        ("Edit(src/**)", "/work/project/src/../secret", false),
+        ("Edit(**/src/**)", "/work/project/sub/src/a.rs", true),
+        ("Edit(*.ts)", "/work/project/deep/a.ts", true),
+        ("Edit(*.ts)", "/work/project/deep/a.rs", false),
+        ("Edit(/etc/**)", "/etc/passwd", true),
+        ("Edit(//etc/**)", "/etc/passwd", true),
+        ("Edit(//src/**)", "/work/project/src/a", false),
+        ("Edit(/src/**)", "/work/project/src/a", true),
+        ("Edit(~/.ssh/**)", "/home/ann/.ssh/id", true),
+        ("Edit(~/.ssh/**)", "/home/bob/.ssh/id", false),
+        ("Edit([)", "/anything", true),
+        ("Write(src/**)", "src/a.rs", false),
+    ] {
+        let input = |key: &str| format!(r#"{{"{key}": {}, "text": "x"}}"#, RawJson::string(path));
+        for key in ["file_path", "path"] {
+            assert_eq!(runs(ruled(rule), &tool_call("Edit", &input(key))), expected, "{rule} at {path}");
+        }
+    }
+    let elsewhere = tool_call("Edit", r#"{"file_path": "src/a"}"#).within(Envelope::new().cwd("/other"));
+    assert!(runs(ruled("Edit(src/**)"), &elsewhere), "the event's directory counts");
+}
+
+#[test]
+fn rules_for_all_else() {
+    for (rule, input, expected) in [
+        ("Web(https://*)", r#"{"url": "https://example.com"}"#, true),
+        ("Web(https://*)", r#"{"url": "ftp://example.com"}"#, false),
+        ("Web(url:https://*)", r#"{"url": "https://example.com"}"#, true),
+        ("Web(domain:example.com)", r#"{"url": "ftp://example.com"}"#, true),
+        ("Web(7)", r#"{"n": 7}"#, true),
+        ("Web(x*)", r#""xyz""#, true),
+    ] {
+        assert_eq!(runs(ruled(rule), &tool_call("Web", input)), expected, "{rule} at {input}");
+    }
+}
+
+#[test]
+fn a_rule_never_holds_where_no_tool_is_called() {
+    let start = || Event::session_start(SessionStart::new());
+    assert!(runs(spec(), &start()) && !runs(ruled("Bash"), &start()));
+    let engine = Engine::builder().hook(ruled("Bash")).build();
+    assert!(engine.problems()[0].text.contains("never runs at `session_start`"), "{:?}", engine.problems());
+    let input: RawJson = r#"{"command": "git push"}"#.parse().unwrap();
+    assert!(runs(ruled("Bash(git *)"), &Event::post_tool_use(ToolOutcome::new("Bash", input))));
+}
+
+#[test]
+fn patterns_for_input() {
+    let with = |patterns: &[(&str, &str)]| {
+        let mut spec = spec();
+        let pattern = |(field, name): &(&str, &str)| InputPattern {
+            field: (*field).to_owned(),
+            matcher: Matcher::names([*name]),
+        };
+        spec.input = patterns.iter().map(pattern).collect();
+        spec
+    };
+    let event = || tool_call("Db", r#"{"mode": "write", "n": 1.50, "to": {"table": "users"}, "list": [1]}"#);
+    for (patterns, expected) in [
+        (&[("mode", "write")][..], true),
+        (&[("mode", "read")], false),
+        (&[("n", "1.50"), ("to.table", "users")], true),
+        (&[("n", "1.50"), ("to.table", "orders")], false),
+        (&[("list", "[1]")], true),
+        (&[("none", "x")], false),
+        (&[("mode.deeper", "x")], false),
+    ] {
+        assert_eq!(runs(with(patterns), &event()), expected, "{patterns:?}");
+    }
+    assert!(!runs(with(&[("mode", "write")]), &Event::session_start(SessionStart::new())));
+}
+
+#[test]
+fn the_plan_tells_which_condition_does_not_hold() {
+    let mut spec = ruled("Bash(git *)");
+    spec.input = vec![InputPattern { field: "cwd".to_owned(), matcher: Matcher::names(["/"]) }];
+    let engine = Engine::builder().hook(spec).build();
+    engine.explain(&command("git push"), |plan| {
+        let text = "Bash(git *) and input.cwd: /".to_owned();
+        assert_eq!(plan.entries[0].why_not, Some(WhyNot::Condition { text }));
+    });
+}

@@ -1,0 +1,111 @@
+//! Files that files include.
+
+use checkrein::dialects::native;
+use checkrein::sources::Sources;
+use checkrein::{Effect, HookState, Scope};
+
+use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, hooks, ids, ready};
+
+fn include(path: &str, more: &str) -> String {
+    format!(r#"{{"include": [{{"dialect": "native", "path": "{path}"{more}}}]}}"#)
+}
+
+#[test]
+fn paths_start_at_the_including_file_or_at_home() {
+    let world = World::with(&[
+        (USER, &include("../more.yaml", "")),
+        ("home/.config/more.yaml", "hooks: [{id: beside, event: Stop, command: x}]"),
+        (PROJECT, &include("~/mine.json", "")),
+        ("home/mine.json", &hooks(&["at-home"])),
+        (LOCAL, &include("none.json", "")),
+    ]);
+    let loaded = world.load();
+    assert_eq!(ids(&loaded.hooks), ["beside", "at-home"]);
+    let scopes: Vec<_> = loaded.hooks.iter().map(|spec| spec.hook.info.source.scope).collect();
+    assert_eq!(scopes, [Scope::User, Scope::Project], "whoever includes a file vouches for it");
+    assert_eq!(world.codes(&loaded), ["project/.checkrein/none.json missing-file"]);
+}
+
+#[test]
+fn all_files_of_a_dialect_and_circles() {
+    let world = World::with(&[
+        (USER, &hooks(&["user"])),
+        (PROJECT, &hooks(&["project"])),
+        ("x/a.json", r#"{"include": [{"dialect": "native", "path": "b.json"}, "native"], "hooks": []}"#),
+        ("x/b.json", &include("a.json", "")),
+    ]);
+    let files = [world.path("x/a.json")];
+    let sources = Sources::of_files_in(&native::DIALECT, files, world.path("project"), world.place());
+    let loaded = sources.load();
+    assert_eq!(ids(&loaded.hooks), ["user", "project"]);
+    assert_eq!(world.codes(&loaded), [""; 0]);
+}
+
+#[test]
+fn a_chain_of_files_has_an_end() {
+    let world = World::new();
+    for at in 0..100 {
+        world.write(&format!("x/{at}.json"), include(&format!("{}.json", at + 1), ""));
+    }
+    let loaded = Sources::of_files(&native::DIALECT, [world.path("x/0.json")]).load();
+    assert_eq!(world.codes(&loaded), ["x/17.json too-many-files"]);
+    assert!(matches!(loaded.hooks[0].hook.state, HookState::Broken(_)), "nobody knows what the rest says");
+}
+
+#[test]
+fn an_include_says_what_is_done_when_its_hooks_fail() {
+    let two = r#"{"hooks": [
+        {"id": "silent", "event": "Stop", "command": "x"},
+        {"id": "own", "event": "Stop", "command": "y", "on_failure": "closed"}]}"#;
+    let world = World::with(&[(USER, &include("more.json", r#", "on_failure": "ask""#))]);
+    world.write("home/.config/checkrein/more.json", two);
+    let loaded = world.load();
+    let effects: Vec<_> = loaded.hooks.iter().map(|spec| spec.hook.info.on_failure).collect();
+    assert_eq!(effects, [Some(Effect::Ask), Some(Effect::Closed)], "what a hook says itself counts more");
+}
+
+#[test]
+fn a_repository_cannot_loosen_what_is_not_its_own() {
+    let all = r#"{"include": [{"dialect": "native", "on_failure": "open"}]}"#;
+    let world = World::with(&[
+        (MANAGED, &hooks(&["managed"])),
+        (USER, &hooks(&["user"])),
+        ("x/theirs.json", all),
+        ("y/.checkrein/hooks.json", &include("../../x/theirs.json", "")),
+    ]);
+    std::fs::create_dir_all(world.path("elsewhere/home")).unwrap();
+    // The first to be read is the project's file, and it leads to all others.
+    let first =
+        Sources::discover_in(&native::DIALECT, world.path("y"), checkrein::sources::Where::new(world.path("none")));
+    assert!(ids(&first.load().hooks).is_empty());
+    let loaded = first.and(world.sources()).load();
+    assert_eq!(ids(&loaded.hooks), ["managed", "user"]);
+    assert!(loaded.hooks.iter().all(|spec| spec.hook.info.on_failure.is_none()));
+    // The same from within one set of places.
+    let world = World::with(&[("y/.checkrein/hooks.json", &include("../theirs.json", "")), ("y/theirs.json", all)]);
+    world.write("home/.config/checkrein/hooks.d/late.json", hooks(&["user"]));
+    let loaded = world.sources_in("y").load();
+    assert_eq!(ids(&loaded.hooks), ["user"]);
+    assert!(loaded.hooks[0].hook.info.on_failure.is_none());
+}
+
+#[test]
+fn an_included_entry_that_calls_checkrein_is_not_run_again() {
+    let commands = [
+        "checkrein hook --as claude",
+        "/usr/bin/checkrein hook",
+        "cd x && FOO=1 exec checkrein hook",
+        "checkrein check",
+        "echo checkrein hook",
+    ];
+    let entry = |command: &&str| format!(r#"{{"id": "{command}", "event": "Stop", "command": "{command}"}}"#);
+    let list = commands.iter().map(entry).collect::<Vec<_>>().join(",");
+    let argv = r#"{"id": "argv", "event": "Stop", "command": "checkrein", "args": ["hook"]}"#;
+    let text = format!(r#"{{"hooks": [{list}, {argv}]}}"#);
+    let world = World::with(&[(USER, &include("agent.json", "")), ("home/.config/checkrein/agent.json", &text)]);
+    let loaded = world.load();
+    assert_eq!(ready(&loaded.hooks), ["checkrein check", "echo checkrein hook"]);
+    assert_eq!(world.codes(&loaded), ["home/.config/checkrein/agent.json calls-itself"; 4]);
+    let world = World::with(&[(USER, &text)]);
+    assert_eq!(ready(&world.load().hooks).len(), 6, "what is not included is as it is");
+}

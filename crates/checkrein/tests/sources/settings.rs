@@ -1,0 +1,107 @@
+//! What files say about hooks of others.
+
+use checkrein::{HandlerSpec, HookState};
+
+use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, ids, ready};
+
+/// A file with one hook, and settings.
+fn file(id: &str, settings: &str) -> String {
+    format!(r#"{{{settings} "hooks": [{{"id": "{id}", "event": "PreToolUse", "command": "echo {id}"}}]}}"#)
+}
+
+const ON: &str = r#""disableAllHooks": false,"#;
+const OFF: &str = r#""disableAllHooks": true,"#;
+
+#[test]
+fn hooks_are_switched_off_by_the_weightiest_file_that_says_something() {
+    let all = ["managed", "user", "project", "local"];
+    // What each file says, and which hooks run.
+    let cases: &[([&str; 4], &[&str])] = &[
+        (["", "", "", ""], &all),
+        (["", OFF, "", ""], &["managed"]),
+        (["", "", OFF, ""], &["managed"]),
+        (["", "", "", OFF], &["managed"]),
+        (["", OFF, ON, ""], &all),
+        (["", "", OFF, ON], &all),
+        (["", ON, ON, OFF], &["managed"]),
+        ([OFF, ON, ON, ON], &[]),
+        ([ON, OFF, OFF, OFF], &all),
+    ];
+    for (said, expected) in cases {
+        let files: Vec<_> = all.iter().zip(said).map(|(id, said)| file(id, said)).collect();
+        let paths = [MANAGED, USER, PROJECT, LOCAL];
+        let files: Vec<_> = paths.iter().copied().zip(files.iter().map(String::as_str)).collect();
+        let loaded = World::with(&files).load();
+        assert_eq!(ready(&loaded.hooks), *expected, "{said:?}");
+        assert_eq!(ids(&loaded.hooks), all, "they stay in the list");
+    }
+}
+
+#[test]
+fn a_broken_file_is_switched_off_with_all_others() {
+    let world = World::with(&[(PROJECT, "{"), (LOCAL, &file("local", OFF))]);
+    assert!(world.load().hooks.iter().all(|spec| spec.hook.state == HookState::Disabled));
+}
+
+#[test]
+fn only_managed_hooks_if_an_administrator_says_so() {
+    const ONLY: &str = r#""allowManagedHooksOnly": true,"#;
+    let user = file("user", "");
+    let world = World::with(&[(MANAGED, &file("managed", ONLY)), (USER, &user), (PROJECT, "{")]);
+    assert_eq!(ready(&world.load().hooks), ["managed"]);
+    assert!(world.load().hooks.iter().skip(1).all(|spec| spec.hook.state == HookState::Disabled));
+
+    let world = World::with(&[(MANAGED, &file("managed", "")), (USER, &file("user", ONLY))]);
+    let loaded = world.load();
+    assert_eq!(ready(&loaded.hooks), ["managed", "user"]);
+    assert_eq!(world.codes(&loaded), [format!("{USER} no-effect")]);
+
+    let unclear = file("managed", r#""allowManagedHooksOnly": "yes","#);
+    let world = World::with(&[(MANAGED, &unclear), (USER, &user)]);
+    assert_eq!(ready(&world.load().hooks), ["managed"], "what cannot be read is taken for the stricter");
+}
+
+fn endpoints(settings: &str, urls: &[&str]) -> String {
+    let hook = |url: &&str| {
+        format!(
+            r#"{{"id": "{url}", "event": "Stop", "url": "{url}", "allowedEnvVars": ["A", "B"], "headers": {{"x": "$A$B"}}}}"#
+        )
+    };
+    format!(r#"{{{settings} "hooks": [{}]}}"#, urls.iter().map(hook).collect::<Vec<_>>().join(","))
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn http_hooks_call_only_what_all_files_together_allow() {
+    let urls = ["https://A.example.com/x", "https://b.example.com./x", "https://evil.com/?a.example.com/"];
+    let user = endpoints(r#""allowedHttpHookUrls": ["https://a.example.com/*"],"#, &urls);
+    let world = World::with(&[(USER, &user)]);
+    let loaded = world.load();
+    assert_eq!(ready(&loaded.hooks), [urls[0]]);
+    assert_eq!(world.codes(&loaded), [format!("{USER} url-not-allowed"), format!("{USER} url-not-allowed")]);
+
+    world.write(PROJECT, r#"{"allowedHttpHookUrls": ["https://b.EXAMPLE.com/*", "evil.com"]}"#);
+    let loaded = world.load();
+    assert_eq!(ready(&loaded.hooks), urls[..2]);
+    assert_eq!(world.codes(&loaded), [format!("{USER} url-not-allowed"), format!("{PROJECT} bad-url-pattern")]);
+
+    let none = World::with(&[(USER, &endpoints("", &urls)), (MANAGED, r#"{"allowedHttpHookUrls": []}"#)]);
+    assert!(ready(&none.load().hooks).is_empty());
+    let any = World::with(&[(USER, &endpoints("", &urls))]);
+    assert_eq!(ready(&any.load().hooks), urls);
+}
+
+#[test]
+fn http_hooks_send_only_what_files_allow() {
+    let world = World::with(&[(USER, &endpoints("", &["https://a.example/"]))]);
+    let sent = || match &world.load().hooks[0].handler {
+        HandlerSpec::Http(http) => http.env_allow.clone(),
+        _ => panic!("not an endpoint"),
+    };
+    assert_eq!(sent(), ["A", "B"]);
+    world.write(PROJECT, r#"{"httpHookAllowedEnvVars": ["B", "C"]}"#);
+    assert_eq!(sent(), ["B"]);
+    assert_eq!(world.codes(&world.load()), [format!("{USER} variable-not-allowed")]);
+    world.write(LOCAL, r#"{"httpHookAllowedEnvVars": ["A"]}"#);
+    assert_eq!(sent(), ["A", "B"]);
+}
