@@ -47,7 +47,7 @@ struct State {
     /// As they were when the hooks were loaded that are in place.
     in_force: Vec<FileState>,
     diagnostics: Vec<Diagnostic>,
-    #[cfg_attr(not(feature = "watch"), expect(dead_code, reason = "only those who watch ask for it"))]
+    /// What whoever watches has to follow.
     followed: Vec<std::path::PathBuf>,
     kept_old: bool,
 }

@@ -1,10 +1,11 @@
 //! Files that files include.
 
-use checkrein::dialects::native;
+use checkrein::dialects::config::{Base, FileRow};
+use checkrein::dialects::{Dialect, native};
 use checkrein::sources::Sources;
 use checkrein::{Effect, HookState, Scope};
 
-use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, hooks, ids, ready};
+use crate::common::{LOCAL, PROJECT, USER, World, hooks, ids, ready};
 
 fn include(path: &str, more: &str) -> String {
     format!(r#"{{"include": [{{"dialect": "native", "path": "{path}"{more}}}]}}"#)
@@ -66,27 +67,21 @@ fn an_include_says_what_is_done_when_its_hooks_fail() {
 
 #[test]
 fn a_repository_cannot_loosen_what_is_not_its_own() {
-    let all = r#"{"include": [{"dialect": "native", "on_failure": "open"}]}"#;
+    // An agent that knows only the project's file, so that it is read before the user's.
+    let mut agent = native::DIALECT.clone();
+    agent.name = "agent";
+    agent.config.files = Box::leak(Box::new([FileRow::new(Scope::Project, Base::Project, "agent.json")]));
+    let agent: &'static Dialect = Box::leak(Box::new(agent));
     let world = World::with(&[
-        (MANAGED, &hooks(&["managed"])),
         (USER, &hooks(&["user"])),
-        ("x/theirs.json", all),
-        ("y/.checkrein/hooks.json", &include("../../x/theirs.json", "")),
+        (PROJECT, &hooks(&["project"])),
+        ("project/agent.json", r#"{"include": [{"dialect": "native", "on_failure": "open"}]}"#),
     ]);
-    std::fs::create_dir_all(world.path("elsewhere/home")).unwrap();
-    // The first to be read is the project's file, and it leads to all others.
-    let first =
-        Sources::discover_in(&native::DIALECT, world.path("y"), checkrein::sources::Where::new(world.path("none")));
-    assert!(ids(&first.load().hooks).is_empty());
-    let loaded = first.and(world.sources()).load();
-    assert_eq!(ids(&loaded.hooks), ["managed", "user"]);
-    assert!(loaded.hooks.iter().all(|spec| spec.hook.info.on_failure.is_none()));
-    // The same from within one set of places.
-    let world = World::with(&[("y/.checkrein/hooks.json", &include("../theirs.json", "")), ("y/theirs.json", all)]);
-    world.write("home/.config/checkrein/hooks.d/late.json", hooks(&["user"]));
-    let loaded = world.sources_in("y").load();
-    assert_eq!(ids(&loaded.hooks), ["user"]);
-    assert!(loaded.hooks[0].hook.info.on_failure.is_none());
+    let loaded = Sources::discover_in(agent, world.path("project"), world.place()).load();
+    let effects: Vec<_> =
+        loaded.hooks.iter().map(|spec| (spec.hook.info.id.as_str(), spec.hook.info.on_failure)).collect();
+    assert_eq!(effects, [("user", None), ("project", Some(Effect::Open))]);
+    assert_eq!(world.codes(&loaded), [format!("{USER} not-its-to-say")]);
 }
 
 #[test]
