@@ -115,12 +115,11 @@ fn the_plan_shows_which_of_two_hooks_that_are_the_same_is_dropped() {
     let same = |id: &str| format!(r#"{{"hooks": [{{"id": "{id}", "event": "PreToolUse", "command": "./guard"}}]}}"#);
     let world = World::with(&[(USER, &same("mine")), (PROJECT, &same("theirs")), (LOCAL, &hooks(&["other"]))]);
     let engine = Engine::builder().sources(world.sources()).build();
-    engine.explain(&tool_call("Bash", "{}"), |plan| {
-        let why: Vec<_> =
-            plan.entries.iter().map(|entry| (entry.hook.info.id.as_str(), entry.why_not.clone())).collect();
-        let dropped = Some(WhyNot::DuplicateOf { id: "mine".to_owned() });
-        assert_eq!(why, [("mine", None), ("theirs", dropped), ("other", None)]);
-    });
+    let plan = engine.explain(&tool_call("Bash", "{}"));
+    let why: Vec<_> =
+        plan.iter().map(|planned| (planned.hook.hook.info.id.as_str(), planned.why_not.clone())).collect();
+    let dropped = Some(WhyNot::DuplicateOf { id: "mine".to_owned() });
+    assert_eq!(why, [("mine", None), ("theirs", dropped), ("other", None)]);
 }
 
 #[test]
