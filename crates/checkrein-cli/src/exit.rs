@@ -17,11 +17,18 @@ impl Exit {
 pub const FINE: Exit = Exit(0);
 /// Problems were found.
 pub const PROBLEMS: Exit = Exit(1);
+/// `run`: what was asked about is denied, or all ends.
+pub const DENIED: Exit = Exit(2);
+/// `run`: the user is to be asked.
+pub const ASK: Exit = Exit(3);
+/// `run`: denied because a hook failed.
+pub const FAILED_CLOSED: Exit = Exit(4);
 /// The program was called in a way that it does not know.
 pub const WRONG_CALL: Exit = Exit(64);
 
 /// For `--help`.
-pub const HELP: &str = "Exit codes:\n  0   all went well\n  1   problems were found\n  64  a wrong call";
+pub const HELP: &str =
+    "Exit codes:\n  0   all went well\n  1   problems were found\n  64  a wrong call\n  130 interrupted";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

@@ -20,6 +20,9 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Simulate(commands::simulate::Arguments),
+    Run(commands::run::Arguments),
+    Explain(commands::explain::Arguments),
+    List(commands::list::Arguments),
     Events(commands::events::Arguments),
     Get(commands::get::Arguments),
     Say(commands::say::Arguments),
@@ -39,6 +42,9 @@ fn main() -> ExitCode {
     };
     let done = match arguments.command {
         Command::Simulate(arguments) => commands::simulate::run(&arguments),
+        Command::Run(arguments) => commands::run::run(&arguments),
+        Command::Explain(arguments) => commands::explain::run(&arguments),
+        Command::List(arguments) => commands::list::run(&arguments),
         Command::Events(arguments) => commands::events::run(&arguments),
         Command::Get(arguments) => commands::get::run(&arguments),
         Command::Say(arguments) => commands::say::run(&arguments),

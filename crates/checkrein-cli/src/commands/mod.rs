@@ -1,10 +1,16 @@
 //! One file per command.
 
+pub mod colours;
 pub mod completions;
+pub mod config;
 pub mod dialect;
+pub mod event;
 pub mod events;
+pub mod explain;
 pub mod get;
+pub mod list;
 pub mod man;
+pub mod run;
 pub mod say;
 pub mod schema;
 pub mod simulate;
@@ -14,6 +20,11 @@ use std::io::{self, Write};
 /// Writes an error and what led to it, in one clear form.
 pub fn complain(error: &anyhow::Error) -> io::Result<()> {
     writeln!(anstream::stderr(), "checkrein: {error:#}")
+}
+
+/// Tells something beside the result, on standard error. When that is closed there is nobody left to tell.
+pub fn note(text: &str) {
+    let _ = writeln!(anstream::stderr(), "checkrein: {text}");
 }
 
 /// Whether the reader has gone, as `head` does when it has seen enough. That is no problem of ours.

@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
-use checkrein::{Decision, Event, HookOutcome, HookRecord, Record, Target, Verdict};
-use owo_colors::{OwoColorize, Style};
+use checkrein::{Event, HookOutcome, HookRecord, Record, Target, Verdict};
+use owo_colors::OwoColorize;
+
+use super::super::colours;
 
 /// What is said at the end.
 #[derive(Debug, Default)]
@@ -42,14 +44,14 @@ pub fn fire(out: &mut impl Write, number: usize, event: &Event, verdict: &Verdic
     }
     writeln!(out)?;
     for hook in &record.hooks {
-        let (label, style) = label(hook);
+        let (label, style) = colours::label(hook);
         let words = words(hook);
         // No blanks at the end of a line that says no more.
         let width = if words.is_empty() { 0 } else { 11 };
         writeln!(out, "    {:<20} {:<width$}{words}", hook.id, label.style(style))?;
     }
     let decision = verdict.decision();
-    write!(out, "    {:<20} {}", "=> verdict", decision.name().style(style_of(decision)))?;
+    write!(out, "    {:<20} {}", "=> verdict", decision.name().style(colours::of(decision)))?;
     if let Some(reason) = verdict.reason() {
         write!(out, ": {reason}")?;
     }
@@ -75,17 +77,6 @@ pub fn summary(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
     Ok(())
 }
 
-fn label(hook: &HookRecord) -> (&'static str, Style) {
-    match (hook.outcome, hook.decision) {
-        (HookOutcome::Failure, _) => ("failed", Style::new().red()),
-        (HookOutcome::Skipped, _) => ("skipped", Style::new().dimmed()),
-        (_, Some(decision)) if decision != Decision::NoOpinion => (decision.name(), style_of(decision)),
-        _ if !hook.rewrote.is_empty() => ("rewrites", Style::new().cyan()),
-        _ if !hook.context.is_empty() => ("context", Style::new().cyan()),
-        _ => ("-", Style::new().dimmed()),
-    }
-}
-
 fn words(hook: &HookRecord) -> String {
     let mut words: Vec<String> = Vec::new();
     words.extend(hook.reason.clone());
@@ -94,13 +85,4 @@ fn words(hook: &HookRecord) -> String {
     words.extend(hook.failure.map(|kind| kind.to_string()));
     words.extend(hook.detail.clone());
     words.join(": ")
-}
-
-fn style_of(decision: Decision) -> Style {
-    match decision {
-        Decision::NoOpinion => Style::new().dimmed(),
-        Decision::Allow => Style::new().green(),
-        Decision::Ask | Decision::Defer => Style::new().yellow(),
-        Decision::Deny | Decision::Halt => Style::new().red(),
-    }
 }

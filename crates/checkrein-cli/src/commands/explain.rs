@@ -1,0 +1,89 @@
+//! `checkrein explain`: what would run for an event, and why, without running it.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use checkrein::engine::Planned;
+use owo_colors::OwoColorize;
+use serde_json::{Value, json};
+
+use super::config::{self, ConfigArguments};
+use super::event::EventArguments;
+use crate::exit::{self, Exit};
+
+/// Shows for each hook whether it would run for an event, and why not: the matcher and what it was compared with, disabled,
+/// the same as another, not approved, broken. Runs nothing.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  checkrein explain PreToolUse --tool Bash\n  checkrein explain Stop --as claude --json"
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    event: EventArguments,
+    #[command(flatten)]
+    config: ConfigArguments,
+    /// Shows hooks for other events as well
+    #[arg(long)]
+    all: bool,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Exit> {
+    let dialect = arguments.config.dialect.0;
+    let dir = arguments.config.directory()?;
+    let event = arguments.event.event(dialect, &dir)?;
+    let loaded = arguments.config.load()?;
+    config::tell(&loaded);
+    let plan = config::engine(dialect, &loaded, &dir).explain(&event);
+    let about = |planned: &&Planned| arguments.all || planned.hook.hook.kinds.contains(&event.kind());
+    let mut out = anstream::stdout().lock();
+    if arguments.json {
+        let hooks: Vec<_> = plan.iter().filter(about).map(as_json).collect();
+        let subject = event.subject().map(String::from);
+        writeln!(out, "{:#}", json!({ "event": event.kind().name(), "subject": subject, "hooks": hooks }))?;
+        return Ok(exit::FINE);
+    }
+    let name = dialect.name_of(&event.kind()).unwrap_or_default();
+    match event.subject() {
+        Some(subject) => writeln!(out, "{} {subject}", name.bold())?,
+        None => writeln!(out, "{}", name.bold())?,
+    }
+    let mut hooks = plan.iter().filter(about).peekable();
+    if hooks.peek().is_none() {
+        writeln!(out, "  no hook is for this event")?;
+    }
+    for planned in hooks {
+        show(&mut out, planned)?;
+    }
+    Ok(exit::FINE)
+}
+
+fn show(out: &mut impl Write, planned: &Planned) -> io::Result<()> {
+    let hook = &planned.hook.hook;
+    let source = hook.info.source.to_string();
+    let matcher = match hook.matcher.pattern() {
+        "" => "no matcher".to_owned(),
+        pattern => format!("its matcher `{pattern}` fits"),
+    };
+    match (&planned.why_not, &planned.fails) {
+        (Some(why), _) => writeln!(out, "  {}  {} ({source}): {why}", "out".dimmed(), hook.info.id),
+        (None, Some(fails)) => writeln!(out, "  {}  {} ({source}): fails, {fails}", "in ".red(), hook.info.id),
+        (None, None) => writeln!(out, "  {}  {} ({source}): {matcher}", "in ".green(), hook.info.id),
+    }
+}
+
+fn as_json(planned: &Planned) -> Value {
+    let info = &planned.hook.hook.info;
+    json!({
+        "id": info.id,
+        "source": { "file": info.source.file, "line": info.source.line, "scope": info.source.scope },
+        "handler": planned.hook.handler.kind(),
+        "matcher": planned.hook.hook.matcher.pattern(),
+        "runs": planned.why_not.is_none(),
+        "why_not": planned.why_not.as_ref().map(ToString::to_string),
+        "fails": planned.fails,
+    })
+}

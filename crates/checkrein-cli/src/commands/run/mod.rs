@@ -1,0 +1,109 @@
+//! `checkrein run`: fires one event and shows what came of it.
+
+mod show;
+
+use std::io::Write;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use checkrein::dialects::Dialect;
+use checkrein::sources::Loaded;
+use checkrein::{Decision, Effect, Event, Record, Verdict};
+
+use super::config::{self, directory, sources};
+use super::dialect::DialectName;
+use super::event::EventArguments;
+use crate::exit::{self, Exit};
+
+/// Fires one event and shows the verdict, and for each hook why it ran, what it printed and what that was taken for.
+///
+/// What is not said about the event is made up. With --as more than once the first names the language of the files, and the
+/// same hooks are settled by the rules of each, to show where the verdicts differ.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit codes:\n  0  go on    2  denied or halted    3  ask    4  a hook failed and that closed the gate\n\nExample:\n  checkrein run PreToolUse --tool Bash --input '{\"command\": \"rm -rf /\"}'\n  checkrein run Stop --as claude --json | jq .verdict"
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    event: EventArguments,
+    /// Whose files, formats and rules apply; more than one: whose rules to compare
+    #[arg(long = "as", value_name = "DIALECT", default_value = "native")]
+    dialects: Vec<DialectName>,
+    /// Reads this file instead of what would be found; may be given several times
+    #[arg(long, value_name = "FILE")]
+    config: Vec<std::path::PathBuf>,
+    /// Where the agent would be started
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    dir: std::path::PathBuf,
+    /// Prints one record as JSON; with --as more than once a list of them
+    #[arg(long)]
+    json: bool,
+}
+
+/// How long hooks in the background are waited for: somebody wants to see what they do.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Exit> {
+    let first = arguments.dialects.first().context("--as needs a dialect")?.0;
+    let dir = directory(&arguments.dir)?;
+    let event = arguments.event.event(first, &dir)?;
+    let loaded = config::skipped(sources(first, &arguments.config, &dir)?.load());
+    config::tell(&loaded);
+
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let mut fired = Vec::new();
+    for DialectName(dialect) in &arguments.dialects {
+        fired.push(runtime.block_on(fire(dialect, &loaded, &dir, &event)));
+    }
+    let mut out = anstream::stdout().lock();
+    if arguments.json {
+        let records: Vec<_> = fired.iter().map(|fired| &fired.record).collect();
+        match &records[..] {
+            [one] => serde_json::to_writer_pretty(&mut out, one).map_err(std::io::Error::from)?,
+            many => serde_json::to_writer_pretty(&mut out, many).map_err(std::io::Error::from)?,
+        }
+        writeln!(out)?;
+    } else {
+        show::fired(&mut out, first, &event, &fired)?;
+    }
+    Ok(fired.first().map_or(exit::FINE, |fired| exit_of(&fired.verdict)))
+}
+
+/// What came of one fire.
+pub struct Fired {
+    dialect: &'static Dialect,
+    plan: Vec<checkrein::engine::Planned>,
+    verdict: Verdict,
+    record: Record,
+    later: Vec<checkrein::engine::Completion>,
+}
+
+async fn fire(dialect: &'static Dialect, loaded: &Loaded, dir: &std::path::Path, event: &Event) -> Fired {
+    let engine = config::engine(dialect, loaded, dir);
+    let mut completions = engine.completions();
+    let plan = engine.explain(event);
+    let (verdict, record) = engine.fire_recorded(event.clone()).await;
+    engine.shutdown(PATIENCE).await;
+    let mut later = Vec::new();
+    while let Some(completion) = completions.next().await {
+        later.push(completion);
+    }
+    Fired { dialect, plan, verdict, record, later }
+}
+
+/// What the program ends with after this verdict.
+pub fn exit_of(verdict: &Verdict) -> Exit {
+    let closed = |id: &str| {
+        verdict
+            .warnings()
+            .iter()
+            .any(|warning| warning.hook.id == id && warning.failure.is_some_and(|(_, effect)| effect == Effect::Closed))
+    };
+    match verdict.decision() {
+        Decision::Deny if verdict.decided_by().is_some_and(|hook| closed(&hook.id)) => exit::FAILED_CLOSED,
+        Decision::Deny | Decision::Halt => exit::DENIED,
+        Decision::Ask | Decision::Defer => exit::ASK,
+        Decision::Allow | Decision::NoOpinion => exit::FINE,
+    }
+}
