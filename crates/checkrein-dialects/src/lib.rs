@@ -51,6 +51,8 @@ pub mod reply;
 mod say;
 mod spec;
 mod table;
+#[doc(hidden)]
+pub mod testing;
 pub mod ub;
 pub mod vscode;
 pub mod windsurf;

@@ -1,6 +1,6 @@
 //! Events as a dialect's hooks read them, and as its agent sends them: one table, read both ways.
 
-use checkrein_core::payload::{Field, JsonPiece};
+use checkrein_core::payload::{Field, FieldInfo, JsonPiece};
 use checkrein_core::{DecodeError, Event, EventKind, JsonError, RawJson, Target};
 
 use crate::table::Dialect;
@@ -152,7 +152,7 @@ impl Dialect {
         let mut canonical = Out::new();
         canonical.text("event", kind.name());
         for field in rows() {
-            let required = kind.fields().iter().any(|info| info.required && info.name == field.from);
+            let required = kind.fields().iter().find(|info| info.required && info.name == field.from);
             if let Some(value) = read(field, json, required) {
                 canonical.extra(field.from, &value);
             }
@@ -251,15 +251,21 @@ fn is_void(field: &Field<'_>) -> bool {
 }
 
 /// The other way round.
-fn read(row: &FieldRow, payload: &RawJson, required: bool) -> Option<RawJson> {
+fn read(row: &FieldRow, payload: &RawJson, required: Option<&FieldInfo>) -> Option<RawJson> {
     let Some(value) = at(payload, row.name) else {
-        return match row.absent {
-            Absent::Json(json) if required || json != "null" => RawJson::parse(json).ok(),
+        return match (row.absent, required) {
+            (Absent::Json("null"), None) => None,
+            (Absent::Json(json), _) => RawJson::parse(json).ok(),
+            // It was left out because it is empty.
+            (Absent::OmittedIfEmpty | Absent::OmittedIfVoid, Some(info)) => match info.json {
+                "a string" => Some(RawJson::string("")),
+                _ => RawJson::parse("{}").ok(),
+            },
             _ => None,
         };
     };
     // What stands for an absent one is absent.
-    if !required && row.absent == Absent::Json("null") && value.as_str().trim_ascii() == "null" {
+    if required.is_none() && row.absent == Absent::Json("null") && value.as_str().trim_ascii() == "null" {
         return None;
     }
     match row.form {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use arc_swap::ArcSwap;
-use checkrein_core::{Envelope, Rules};
+use checkrein_core::{Compat, Envelope, Rules};
 use checkrein_dialects::{Dialect, native};
 use tokio::sync::Semaphore;
 
@@ -42,6 +42,7 @@ pub struct EngineBuilder {
     at_once: usize,
     background: usize,
     stop_cap: Option<u32>,
+    compat: Option<Compat>,
 }
 
 impl EngineBuilder {
@@ -58,6 +59,7 @@ impl EngineBuilder {
             at_once: AT_ONCE,
             background: BACKGROUND,
             stop_cap: None,
+            compat: None,
         }
     }
 
@@ -118,6 +120,13 @@ impl EngineBuilder {
         self
     }
 
+    /// Follows an agent's rules also where they let a later allow cancel a deny, or not, whatever files say.
+    #[must_use]
+    pub fn compat(mut self, compat: Compat) -> Self {
+        self.compat = Some(compat);
+        self
+    }
+
     /// Tells this observer of every run, behind those there are.
     #[must_use]
     pub fn observer(mut self, observer: impl Observer) -> Self {
@@ -163,13 +172,14 @@ impl EngineBuilder {
             vars: self.vars.unwrap_or_else(|| std::env::vars_os().collect()).into(),
             registry: self.registry,
         };
-        let (files, hooks) = FromFiles::load(self.sources, self.hooks);
+        let (files, hooks, compat) = FromFiles::load(self.sources, self.hooks);
         Engine {
             shared: Arc::new(Shared {
-                hooks: ArcSwap::from_pointee(LoadedHooks::load(hooks, &env, None)),
+                hooks: ArcSwap::from_pointee(LoadedHooks::load(hooks, &env, None).following(compat)),
                 files,
                 env,
                 rules: self.rules,
+                compat: self.compat,
                 observers: self.observers,
                 running: Semaphore::new(self.at_once.min(Semaphore::MAX_PERMITS)),
                 next_run: AtomicU64::new(1),

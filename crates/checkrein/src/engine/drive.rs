@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use checkrein_core::{
-    Block, Effect, Event, Failure, FailureKind, HookInfo, HookRecord, Record, RunOrder, Scope, Settlement, Source,
-    Step, Target, Verdict, shielded,
+    Block, Effect, Event, Failure, FailureKind, HookInfo, HookRecord, Record, Rules, RunOrder, Scope, Settlement,
+    Source, Step, Target, Verdict, shielded,
 };
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -23,10 +23,11 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
     let span = debug_span!("checkrein.fire", event = %event.kind());
     async {
         shared.stops.mark(&mut event);
-        let (waited, in_background) = choose(shared, &event);
+        let (waited, in_background, rules) = choose(shared, &event);
         let mut driver = Driver {
             shared,
-            settlement: Settlement::new(&shared.rules.at(&event.kind()), &event),
+            settlement: Settlement::new(&rules, &event),
+            order: rules.order,
             original: Arc::new(event.clone()),
             moment: None,
             wants_records: record.is_some() || !shared.observers.is_empty(),
@@ -55,19 +56,23 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
     .await
 }
 
-/// The hooks that fit: those that are waited for, and those that are not.
-fn choose(shared: &Shared, event: &Event) -> (Vec<Chosen>, Vec<Chosen>) {
+/// The hooks that fit, those that are waited for and those that are not, and how they settle.
+fn choose(shared: &Shared, event: &Event) -> (Vec<Chosen>, Vec<Chosen>, Rules) {
     let hooks = shared.hooks.load();
-    hooks
+    let mut rules = shared.rules.at(&event.kind());
+    rules.compat = shared.compat.or(hooks.compat).unwrap_or(rules.compat);
+    let (waited, in_background) = hooks
         .set
         .select(event)
         .filter_map(|(position, _)| Some((position, hooks.get(position).claim(event.envelope.session_id.as_ref())?)))
-        .partition(|(_, claim)| !claim.hook.spec.background)
+        .partition(|(_, claim)| !claim.hook.spec.background);
+    (waited, in_background, rules)
 }
 
 struct Driver<'a> {
     shared: &'a Arc<Shared>,
     settlement: Settlement<'a>,
+    order: RunOrder,
     original: Arc<Event>,
     /// The event as the next hook sees it; none if it has been rewritten since.
     moment: Option<Arc<Moment>>,
@@ -77,7 +82,7 @@ struct Driver<'a> {
 
 impl Driver<'_> {
     async fn drive(&mut self, hooks: Vec<Chosen>, in_background: Vec<Chosen>) {
-        match self.shared.rules.at(&self.original.kind()).order {
+        match self.order {
             RunOrder::Phased => {
                 let (rewriters, others): (Vec<_>, Vec<_>) =
                     hooks.into_iter().partition(|(_, claim)| claim.hook.spec.hook.info.declares_rewrites);

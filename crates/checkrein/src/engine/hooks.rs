@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use checkrein_core::{Effect, EventKind, Failure, FailureKind, HookInfo, HookSet, HookState};
+use checkrein_core::{Compat, Effect, EventKind, Failure, FailureKind, HookInfo, HookSet, HookState};
 
 use super::conditions::with_conditions;
 use crate::handler::{Handler, HandlerEnv};
@@ -32,6 +32,8 @@ pub(super) struct LoadedHooks {
     /// By the position in the set.
     loaded: Vec<Arc<LoadedHook>>,
     pub(super) problems: Vec<Problem>,
+    /// What files say about rules that are not safe.
+    pub(super) compat: Option<Compat>,
 }
 
 /// A hook and what does its work.
@@ -117,7 +119,12 @@ impl LoadedHooks {
                 Arc::new(loaded)
             })
             .collect();
-        Self { set, loaded, problems }
+        Self { set, loaded, problems, compat: None }
+    }
+
+    pub(super) fn following(mut self, compat: Option<Compat>) -> Self {
+        self.compat = compat;
+        self
     }
 
     pub(super) fn get(&self, position: usize) -> &Arc<LoadedHook> {

@@ -51,7 +51,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use checkrein_core::{Envelope, Event, EventKind, Record, Verdict, shielded};
+use checkrein_core::{Compat, Envelope, Event, EventKind, Record, Verdict, shielded};
 use tokio::sync::Semaphore;
 
 use background::Background;
@@ -88,6 +88,8 @@ pub(crate) struct Shared {
     files: FromFiles,
     env: HandlerEnv,
     rules: Settling,
+    /// What the host says about rules that are not safe, whatever files say.
+    compat: Option<Compat>,
     observers: Vec<Arc<dyn Observer>>,
     /// How many limited handlers run at once.
     running: Semaphore,
@@ -167,7 +169,7 @@ impl Engine {
     ///
     /// If files have changed, the next [`reload`](Self::reload) puts theirs and those of the builder in place of these.
     pub fn replace_all(&self, hooks: Vec<HookSpec>) {
-        self.shared.put(hooks);
+        self.shared.put(hooks, None);
     }
 
     /// Reads the files of all [sources](EngineBuilder::sources) again, and puts the hooks that they have now in place of

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use checkrein_core::{HookState, Scope};
+use checkrein_core::{Compat, HookState, Scope};
 use checkrein_dialects::config::{Diagnostic, Severity};
 use checkrein_dialects::{HandlerSpec, HookSpec, HttpSpec};
 
@@ -113,9 +113,26 @@ fn switch_off(hooks: &mut [HookSpec]) {
     }
 }
 
-/// Reports what only an administrator can say.
+/// Whether an agent's rules are followed where they are not safe. Only who answers for the machine or uses it can say so: a
+/// repository must not loosen its reader's guards.
+pub(super) fn compat(files: &[LoadedFile]) -> Option<Compat> {
+    let said = |scope| files.iter().filter(|file| file.state.scope == scope).find_map(|file| file.settings.exact);
+    said(Scope::Managed).or(said(Scope::User)).map(|exact| if exact { Compat::Exact } else { Compat::Safe })
+}
+
+/// Reports what not everybody can say.
 fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
-    files
+    let exact = files
+        .iter()
+        .filter(|file| file.settings.exact.is_some() && !matches!(file.state.scope, Scope::Managed | Scope::User))
+        .map(|file| {
+            let text = format!(
+                "`compat` counts in files of the user or an administrator, this is a {} file",
+                file.state.scope
+            );
+            Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
+        });
+    let managed = files
         .iter()
         .filter(|file| file.settings.managed_only.is_some() && file.state.scope != Scope::Managed)
         .map(|file| {
@@ -124,8 +141,8 @@ fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
                 file.state.scope
             );
             Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
-        })
-        .collect()
+        });
+    exact.chain(managed).collect()
 }
 
 /// The URLs that hooks may call.

@@ -40,7 +40,7 @@ mod read;
 use std::fmt;
 use std::path::PathBuf;
 
-use checkrein_core::Scope;
+use checkrein_core::{Compat, Scope};
 use checkrein_dialects::config::Diagnostic;
 use checkrein_dialects::{Dialect, HookSpec};
 
@@ -135,6 +135,8 @@ pub struct Loaded {
     pub hooks: Vec<HookSpec>,
     /// What is wrong with the files, and what came of that.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether an agent's rules are followed where they are not safe, if a file of the user or an administrator says so.
+    pub compat: Option<Compat>,
     /// The files that were looked at, in order.
     pub files: Vec<FileState>,
     /// All paths at which a change may matter; a last part `*` stands for every file of the directory.

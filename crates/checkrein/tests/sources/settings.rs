@@ -1,8 +1,9 @@
 //! What files say about hooks of others.
 
-use checkrein::{HandlerSpec, HookState};
+use checkrein::dialects::evva;
+use checkrein::{Decision, Engine, HandlerSpec, HookState, RawJson};
 
-use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, ids, ready};
+use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, ids, ready, tool_call};
 
 /// A file with one hook, and settings.
 fn file(id: &str, settings: &str) -> String {
@@ -104,4 +105,27 @@ fn http_hooks_send_only_what_files_allow() {
     assert_eq!(world.codes(&world.load()), [format!("{USER} variable-not-allowed")]);
     world.write(LOCAL, r#"{"httpHookAllowedEnvVars": ["A"]}"#);
     assert_eq!(sent(), ["A", "B"]);
+}
+
+#[tokio::test]
+async fn only_the_user_can_follow_unsafe_rules() {
+    // Two hooks of an agent whose last word counts: a deny, then an allow.
+    let say = |word: &str| {
+        format!(r#"echo '{{"hookSpecificOutput":{{"permissionDecision":"{word}","permissionDecisionReason":"r"}}}}'"#)
+    };
+    let file = |compat: &str| {
+        let hook = |word| format!(r#"{{"event":"PreToolUse","command":{}}}"#, RawJson::string(&say(word)));
+        format!(r#"{{{compat}"hooks":[{},{}]}}"#, hook("deny"), hook("allow"))
+    };
+    for (path, compat, decision, said) in [
+        (USER, "", Decision::Deny, 0),
+        (USER, r#""compat":"exact","#, Decision::Allow, 0),
+        (PROJECT, r#""compat":"exact","#, Decision::Deny, 1),
+    ] {
+        let world = World::with(&[(path, &file(compat))]);
+        let engine = Engine::builder().settle_as(&evva::DIALECT).sources(world.sources()).build();
+        assert_eq!(engine.diagnostics().len(), said, "{path} {compat}: {:?}", engine.diagnostics());
+        let verdict = engine.fire(tool_call("Bash", "{}")).await;
+        assert_eq!(verdict.decision(), decision, "{path} {compat}");
+    }
 }

@@ -1,0 +1,91 @@
+//! What fuzzing does to a dialect: bytes in, and nothing may break.
+
+use std::sync::Arc;
+
+use checkrein_core::payload::{Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
+use checkrein_core::{
+    Event, HookInfo, HttpReply, ProcessExit, ProcessReply, RawJson, Reply, Scope, Settlement, Source,
+};
+
+use crate::document::Format;
+use crate::spec::HookSpec;
+use crate::table::Dialect;
+
+/// Reads bytes as a config file in every format. What is read and can be written is read again as the same.
+pub fn exercise_config(dialect: &'static Dialect, bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for format in [Format::Json, Format::Yaml, Format::Toml] {
+        let decoded = dialect.decode("file", Scope::User, &text, format);
+        for diagnostic in &decoded.diagnostics {
+            assert!(!diagnostic.to_string().is_empty(), "a diagnostic that says nothing");
+        }
+        let hooks: Vec<_> = decoded.hooks.iter().collect();
+        let Some(encoded) = dialect.encode(&hooks) else { continue };
+        if encoded.lost.is_empty() {
+            // A YAML reader takes JSON too, and each dialect writes what it reads.
+            let written = if encoded.text.trim_start().starts_with('{') { Format::Json } else { Format::Yaml };
+            let again = dialect.decode("file", Scope::User, &encoded.text, written);
+            let definitions = |hooks: &[HookSpec]| {
+                let mut all: Vec<_> = hooks.iter().map(HookSpec::definition).collect();
+                all.sort_unstable();
+                all
+            };
+            // A hook for several events may come back as several hooks.
+            if decoded.hooks.iter().all(|hook| hook.hook.kinds.len() == 1) {
+                assert_eq!(definitions(&again.hooks), definitions(&decoded.hooks), "changed:\n{}", encoded.text);
+            }
+        }
+    }
+}
+
+/// Reads bytes as replies of hooks at several events, and says what comes of them.
+pub fn exercise_reply(dialect: &'static Dialect, bytes: &[u8]) {
+    let (code, rest) = bytes.split_first().map_or((0, bytes), |(first, rest)| (i32::from(*first) % 4, rest));
+    let at = rest.iter().position(|byte| *byte == 0).unwrap_or(rest.len());
+    let (stdout, stderr) = (rest[..at].to_vec(), rest.get(at + 1..).unwrap_or_default().to_vec());
+    let json = || RawJson::parse(r#"{"command":"ls"}"#).unwrap_or_default();
+    let hook = Arc::new(HookInfo::new("h", Source::of(Scope::User)).rewrites());
+    for event in [
+        Event::pre_tool_use(ToolCall::new("Bash", json())),
+        Event::permission_request(ToolCall::new("Bash", json())),
+        Event::post_tool_use(ToolOutcome::new("Bash", json())),
+        Event::prompt_submit(Prompt::new("hi")),
+        Event::session_start(SessionStart::new()),
+        Event::stop(Stop::new()),
+    ] {
+        let process = ProcessReply::new(ProcessExit::Code(code)).stdout(stdout.clone()).stderr(stderr.clone());
+        let http = HttpReply::new(200, stdout.clone());
+        for reply in [Reply::Process(process), Reply::Http(http)] {
+            for strict in [false, true] {
+                let mut settlement = Settlement::new(&dialect.rules_at(&event.kind()), &event);
+                let _ = match dialect.read(&event, reply.clone(), strict) {
+                    Ok(opinion) => settlement.push(0, &hook, &opinion),
+                    Err(failure) => settlement.push_failure(0, &hook, &failure),
+                };
+                let answer = dialect.say(&event, &settlement.finish());
+                assert!(answer.stdout.is_empty() || RawJson::parse(answer.stdout.as_str()).is_ok(), "{answer:?}");
+            }
+        }
+    }
+}
+
+/// Reads bytes as a payload; what is an event becomes a payload again that is the same event.
+pub fn exercise_payload(dialect: &'static Dialect, bytes: &[u8]) {
+    let Ok(json) = RawJson::parse_bytes(bytes) else { return };
+    let Ok(event) = dialect.event(&json, None) else { return };
+    // Events that no hook outside of the process hears have no payload.
+    let rows = || dialect.payload.fields.iter().chain(dialect.row(&event.kind()).map_or(&[][..], |row| row.fields));
+    let mut required = event.kind().fields().iter().filter(|field| field.required);
+    if !dialect.payload.everything && !required.all(|field| rows().any(|row| row.from == field.name)) {
+        return;
+    }
+    let payload: Vec<u8> = dialect.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
+    let again = RawJson::parse_bytes(&payload).ok().and_then(|json| dialect.event(&json, None).ok());
+    let text = String::from_utf8_lossy(&payload);
+    assert_eq!(
+        again.map(|event| event.kind()),
+        Some(event.kind()),
+        "{}: does not come back: {text} from {json}",
+        dialect.name
+    );
+}

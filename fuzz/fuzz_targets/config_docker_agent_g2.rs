@@ -1,0 +1,5 @@
+#![no_main]
+
+use checkrein_dialects::{docker_agent, testing};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| testing::exercise_config(&docker_agent::G2, bytes));

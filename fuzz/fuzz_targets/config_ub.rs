@@ -1,0 +1,5 @@
+#![no_main]
+
+use checkrein_dialects::{ub, testing};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| testing::exercise_config(&ub::DIALECT, bytes));
