@@ -102,6 +102,12 @@ enum Compiled {
     Lite(Lite, Needle),
     Regex(regex::Regex, Needle),
     Glob(regex::bytes::Regex, Needle),
+    /// What fits `rest`, but not `not`.
+    Except {
+        not: Box<Compiled>,
+        rest: Box<Compiled>,
+        needle: Needle,
+    },
 }
 
 /// The small engine compiles in a tenth of the time and is as good on names. On long subjects the large one is much
@@ -133,6 +139,12 @@ pub(crate) struct Needle {
     pub(crate) text: String,
     /// Whether it must come first.
     pub(crate) leads: bool,
+}
+
+impl Needle {
+    fn none() -> Self {
+        Self { text: String::new(), leads: false }
+    }
 }
 
 /// What an index can know of a matcher without running it.
@@ -203,22 +215,30 @@ impl Matcher {
 
     /// Whether the subject fits.
     pub fn matches(&self, subject: &str) -> bool {
-        match &self.compiled {
-            Compiled::Everything => true,
-            Compiled::Names(names) => names.iter().any(|name| name == subject),
-            Compiled::Lite(regex, _) => regex.is_match(subject),
-            Compiled::Regex(regex, _) => regex.is_match(subject),
-            Compiled::Glob(glob, _) => glob.is_match(subject.as_bytes()),
-        }
+        self.compiled.matches(subject)
     }
 
     pub(crate) fn shape(&self) -> Shape<'_> {
         match &self.compiled {
             Compiled::Everything => Shape::Everything,
             Compiled::Names(names) => Shape::Names(names),
-            Compiled::Lite(_, needle) | Compiled::Regex(_, needle) | Compiled::Glob(_, needle) => {
-                Shape::Pattern(needle)
-            }
+            Compiled::Lite(_, needle)
+            | Compiled::Regex(_, needle)
+            | Compiled::Glob(_, needle)
+            | Compiled::Except { needle, .. } => Shape::Pattern(needle),
+        }
+    }
+}
+
+impl Compiled {
+    fn matches(&self, subject: &str) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Names(names) => names.iter().any(|name| name == subject),
+            Self::Lite(regex, _) => regex.is_match(subject),
+            Self::Regex(regex, _) => regex.is_match(subject),
+            Self::Glob(glob, _) => glob.is_match(subject.as_bytes()),
+            Self::Except { not, rest, .. } => !not.matches(subject) && rest.matches(subject),
         }
     }
 }
@@ -228,7 +248,7 @@ impl fmt::Debug for Matcher {
         let how = match &self.compiled {
             Compiled::Everything => "everything",
             Compiled::Names(_) => "names",
-            Compiled::Lite(..) | Compiled::Regex(..) => "regex",
+            Compiled::Lite(..) | Compiled::Regex(..) | Compiled::Except { .. } => "regex",
             Compiled::Glob(..) => "glob",
         };
         write!(f, "Matcher({how} {:?})", self.pattern)
@@ -277,8 +297,36 @@ fn compile(syntax: Syntax, pattern: &str) -> Result<Compiled, MatcherProblem> {
                 compile_regex(&format!("^(?:{pattern})$")).or_else(|_| compile_regex(&format!("^(?:{pattern}\n)$")))?;
             Ok(whole.with_needle(needle))
         }
-        Syntax::RegexSearch => Ok(compile_regex(pattern)?.with_needle(regex_needle(pattern, false))),
+        Syntax::RegexSearch => match not_at_start(pattern) {
+            Some((not, rest)) => {
+                let not = Box::new(compile_regex(&format!("^(?:{not})"))?.with_needle(Needle::none()));
+                let rest = Box::new(compile_regex(&format!("^(?:{rest})"))?.with_needle(Needle::none()));
+                Ok(Compiled::Except { not, rest, needle: Needle::none() })
+            }
+            None => Ok(compile_regex(pattern)?.with_needle(regex_needle(pattern, false))),
+        },
     }
+}
+
+/// `^(?!X)Y` as `X` and `Y`: what people write for "all but". Patterns have no other look-around.
+fn not_at_start(pattern: &str) -> Option<(&str, &str)> {
+    let inside = pattern.strip_prefix("^(?!")?;
+    let (mut depth, mut class, mut escaped) = (1_usize, false, false);
+    for (at, c) in inside.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => class = true,
+            ']' => class = false,
+            '(' if !class => depth += 1,
+            ')' if !class => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some((&inside[..at], &inside[at + 1..]));
+        }
+    }
+    None
 }
 
 enum AnyRegex {
@@ -331,7 +379,7 @@ const REGEX_META: &str = r"\.+*?()|[]{}^$";
 
 /// Text that every match of the regular expression starts with, as far as can be told without parsing it.
 fn regex_needle(pattern: &str, whole: bool) -> Needle {
-    let none = || Needle { text: String::new(), leads: false };
+    let none = Needle::none;
     let anchored = pattern.starts_with('^');
     let body = pattern.strip_prefix('^').unwrap_or(pattern);
     let length = body.find(|c| REGEX_META.contains(c)).unwrap_or(body.len());
@@ -488,8 +536,8 @@ mod tests {
             (Grammar::NAMES_OR_SEARCH, "*.rs", r#"invalid matcher "*.rs": repetition operator missing expression"#),
             (
                 Grammar::NAMES_OR_SEARCH,
-                "^(?!Bash)",
-                r#"invalid matcher "^(?!Bash)": look-around, including look-ahead and look-behind, is not supported"#,
+                "(?=Bash)",
+                r#"invalid matcher "(?=Bash)": look-around, including look-ahead and look-behind, is not supported"#,
             ),
             (Grammar::NAMES_OR_SEARCH, "|", r#"invalid matcher "|": the list has no names"#),
             (
@@ -508,6 +556,28 @@ mod tests {
         assert!(Matcher::compile(&Grammar::GLOB, Some(&braces)).is_err());
         let huge = "(?:a{1000}){1000}";
         assert!(Matcher::compile(&Grammar::REGEX_SEARCH, Some(huge)).is_err());
+    }
+
+    #[test]
+    fn all_but_some_can_be_said() {
+        for (pattern, subject, fits) in [
+            ("^(?!Bash)", "Bash", false),
+            ("^(?!Bash)", "BashOutput", false),
+            ("^(?!Bash$)", "BashOutput", true),
+            ("^(?!Bash$|Read$).*", "Read", false),
+            ("^(?!Bash$|Read$).*", "Write", true),
+            ("^(?!.*secret)mcp__", "mcp__db", true),
+            ("^(?!.*secret)mcp__", "mcp__secret", false),
+            ("^(?!.*secret)mcp__", "x_mcp__db", false),
+            (r"^(?!a\)[)]b)", "a))b", false),
+            (r"^(?!a\)[)]b)", "ab", true),
+        ] {
+            let matcher = Matcher::compile(&Grammar::NAMES_OR_SEARCH, Some(pattern)).unwrap();
+            assert_eq!(matcher.matches(subject), fits, "{pattern} {subject}");
+        }
+        for pattern in ["(?!x)", "a(?=b)", "(?<!a)b", "^(?!x"] {
+            assert!(Matcher::compile(&Grammar::NAMES_OR_SEARCH, Some(pattern)).is_err(), "{pattern}");
+        }
     }
 
     #[test]
