@@ -24,6 +24,7 @@ impl Dialect {
             name,
             events,
             has_all_events: false,
+            tools: &[],
             matcher: Grammar::NAMES_OR_SEARCH,
             payload: PayloadTable { event: "hook_event_name", fields: &[], everything: true, originals: false },
             reply: ReplyTable {

@@ -39,6 +39,7 @@ pub static DIALECT: Dialect = Dialect {
     name: "claw",
     events: EVENTS,
     has_all_events: false,
+    tools: &[],
     matcher: Grammar::new(&[], None, Syntax::Exact),
     payload: PayloadTable { event: "hook_event_name", fields: &[], everything: false, originals: false },
     reply: ReplyTable {

@@ -36,6 +36,7 @@ pub static DIALECT: Dialect = Dialect {
     name: "evva",
     events: EVENTS,
     has_all_events: false,
+    tools: &[],
     matcher: Grammar::GLOB,
     payload: PayloadTable {
         event: "hook_event_name",

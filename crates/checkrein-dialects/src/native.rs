@@ -30,6 +30,7 @@ pub static DIALECT: Dialect = Dialect {
     name: "native",
     events: NAMES,
     has_all_events: true,
+    tools: &[],
     matcher: Grammar::NAMES_OR_SEARCH,
     payload: PayloadTable { event: "hook_event_name", fields: &[], everything: true, originals: true },
     reply: ReplyTable {

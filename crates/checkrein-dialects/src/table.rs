@@ -25,6 +25,8 @@ pub struct Dialect {
     pub events: &'static [EventRow],
     /// Whether it has all of checkrein's events, with all that hooks may do there; its rows are then only names.
     pub has_all_events: bool,
+    /// The tools that its agent is known to have. Empty: nobody knows.
+    pub tools: &'static [&'static str],
     /// How matchers are written.
     pub matcher: Grammar,
     /// What hooks are given.

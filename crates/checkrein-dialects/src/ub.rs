@@ -33,6 +33,7 @@ pub static DIALECT: Dialect = Dialect {
     name: "ub",
     events: EVENTS,
     has_all_events: false,
+    tools: &[],
     matcher: Grammar::new(&[], None, Syntax::Exact),
     payload: PayloadTable {
         event: "event",

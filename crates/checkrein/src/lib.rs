@@ -21,6 +21,7 @@ pub mod builtins;
 pub mod catalogue;
 pub mod engine;
 mod handler;
+pub mod lint;
 mod observer;
 mod private_file;
 mod registry;

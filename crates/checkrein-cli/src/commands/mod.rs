@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod check;
 pub mod colours;
 pub mod completions;
 pub mod config;

@@ -28,6 +28,7 @@ const CLAUDE: Dialect = Dialect {
     name: "claude",
     events: events::EVENTS,
     has_all_events: false,
+    tools: TOOLS,
     matcher: Grammar::NAMES_OR_SEARCH,
     payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
     reply: ReplyTable {
@@ -68,6 +69,38 @@ const CLAUDE: Dialect = Dialect {
     stop_cap: 8,
     config: ConfigTable { files: FILES, comments: false, decode, encode: Some(encode), same: Same::Handler },
 };
+
+const TOOLS: &[&str] = &[
+    "Agent",
+    "AskUserQuestion",
+    "Bash",
+    "BashOutput",
+    "Edit",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "Glob",
+    "Grep",
+    "KillShell",
+    "LSP",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "PowerShell",
+    "Read",
+    "SendMessage",
+    "Skill",
+    "SlashCommand",
+    "Task",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskUpdate",
+    "TodoWrite",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+    "Write",
+];
 
 const EMPTY: &str = "\"\"";
 

@@ -36,6 +36,7 @@ pub static DIALECT: Dialect = Dialect {
     name: "docker-agent",
     events: event::NEWEST,
     has_all_events: false,
+    tools: &[],
     matcher: Grammar::REGEX_WHOLE,
     payload: PayloadTable { event: "hook_event_name", fields: NEWEST_FIELDS, everything: false, originals: false },
     reply: ReplyTable {
@@ -72,6 +73,7 @@ pub static G2: Dialect = Dialect {
     name: "docker-agent@g2",
     events: event::G2,
     has_all_events: false,
+    tools: &[],
     matcher: Grammar::REGEX_WHOLE,
     payload: PayloadTable { event: "hook_event_name", fields: ALWAYS, everything: false, originals: false },
     reply: ReplyTable {

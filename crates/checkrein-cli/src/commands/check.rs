@@ -1,0 +1,144 @@
+//! `checkrein check`: what is wrong with hooks and their files.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use checkrein::dialects::config::{Diagnostic, Severity};
+use checkrein::lint::{self, RULES};
+use owo_colors::OwoColorize;
+use serde_json::{Value, json};
+
+use super::config::{directory, sources};
+use super::dialect::DialectName;
+use crate::exit::{self, Exit};
+
+/// Shows all that is wrong with config files, and faults of the hooks themselves: scripts that are missing or cannot run,
+/// matchers that fit nothing, guards that stop nothing.
+///
+/// A script silences a lint with a comment: `# checkrein: allow CODE`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  checkrein check\n  checkrein check --as claude .claude/settings.json --strict\n  checkrein check --explain exit-1"
+)]
+pub struct Arguments {
+    /// Files to look at instead of what would be found
+    files: Vec<PathBuf>,
+    /// Whose files they are
+    #[arg(long = "as", value_name = "DIALECT", default_value = "native")]
+    dialect: DialectName,
+    /// Where the agent would be started
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    dir: PathBuf,
+    /// Warnings count as problems too
+    #[arg(long)]
+    strict: bool,
+    /// Leaves these lints out
+    #[arg(long, value_name = "CODE")]
+    allow: Vec<String>,
+    /// Explains a lint and does nothing else
+    #[arg(long, value_name = "CODE")]
+    explain: Option<String>,
+    /// Prints JSON
+    #[arg(long, conflicts_with = "sarif")]
+    json: bool,
+    /// Prints SARIF, for code scanning
+    #[arg(long)]
+    sarif: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Exit> {
+    let mut out = anstream::stdout().lock();
+    if let Some(code) = &arguments.explain {
+        return explain(&mut out, code);
+    }
+    let dir = directory(&arguments.dir)?;
+    let loaded = sources(arguments.dialect.0, &arguments.files, &dir)?.load();
+    let lints = lint::lint(&loaded.hooks, &dir);
+    let mut found: Vec<_> = loaded.diagnostics.into_iter().chain(lints).collect();
+    found.retain(|diagnostic| !arguments.allow.iter().any(|code| code == diagnostic.code));
+    let errors = found.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count();
+    let warnings = found.len() - errors;
+    if arguments.sarif {
+        writeln!(out, "{:#}", sarif(&found))?;
+    } else if arguments.json {
+        let all: Vec<_> = found.iter().map(as_json).collect();
+        writeln!(out, "{:#}", json!({ "errors": errors, "warnings": warnings, "diagnostics": all }))?;
+    } else {
+        for diagnostic in &found {
+            show(&mut out, diagnostic)?;
+        }
+        let files = loaded.files.iter().filter(|file| file.hooks > 0).count();
+        let hooks = loaded.hooks.len();
+        writeln!(out, "{hooks} hooks in {files} files: {errors} errors, {warnings} warnings")?;
+    }
+    let bad = errors > 0 || (arguments.strict && warnings > 0);
+    Ok(if bad { exit::PROBLEMS } else { exit::FINE })
+}
+
+fn explain(out: &mut impl Write, code: &str) -> Result<Exit> {
+    let rule = lint::rule(code).with_context(|| {
+        let codes: Vec<_> = RULES.iter().map(|rule| rule.code).collect();
+        match checkrein::closest(code, codes.iter().copied()) {
+            Some(meant) => format!("there is no lint `{code}`, did you mean `{meant}`?"),
+            None => format!("there is no lint `{code}`; there are {}", codes.join(", ")),
+        }
+    })?;
+    writeln!(out, "{}\n\n{}\n\nWhat to do: {}.", rule.code.bold(), rule.explanation, rule.help)?;
+    writeln!(out, "To silence it: `# checkrein: allow {}` in the script, or --allow {}.", rule.code, rule.code)?;
+    Ok(exit::FINE)
+}
+
+fn show(out: &mut impl Write, diagnostic: &Diagnostic) -> io::Result<()> {
+    let text = diagnostic.to_string();
+    let word = diagnostic.severity.to_string();
+    let coloured = match diagnostic.severity {
+        Severity::Error => word.red().bold().to_string(),
+        Severity::Warning => word.yellow().bold().to_string(),
+    };
+    writeln!(out, "{}", text.replacen(&format!(" {word}["), &format!(" {coloured}["), 1))
+}
+
+fn as_json(diagnostic: &Diagnostic) -> Value {
+    json!({
+        "severity": diagnostic.severity.to_string(),
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "file": diagnostic.file,
+        "line": diagnostic.at.as_ref().map(|at| at.place.line),
+        "column": diagnostic.at.as_ref().map(|at| at.place.column),
+        "help": diagnostic.help,
+    })
+}
+
+/// Static Analysis Results Interchange Format, version 2.1.0.
+fn sarif(found: &[Diagnostic]) -> Value {
+    let results: Vec<_> = found
+        .iter()
+        .map(|diagnostic| {
+            let mut place = json!({ "artifactLocation": { "uri": diagnostic.file } });
+            if let Some(at) = &diagnostic.at {
+                place["region"] = json!({ "startLine": at.place.line, "startColumn": at.place.column });
+            }
+            json!({
+                "ruleId": diagnostic.code,
+                "level": diagnostic.severity.to_string(),
+                "message": { "text": diagnostic.message },
+                "locations": [{ "physicalLocation": place }],
+            })
+        })
+        .collect();
+    let rules: Vec<_> = RULES
+        .iter()
+        .map(|rule| json!({ "id": rule.code, "shortDescription": { "text": rule.help }, "fullDescription": { "text": rule.explanation } }))
+        .collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": { "name": "checkrein", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
+            "results": results,
+        }],
+    })
+}
