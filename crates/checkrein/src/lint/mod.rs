@@ -37,7 +37,7 @@ fn lint_hook(hook: &HookSpec, dir: &Path) -> Vec<Diagnostic> {
 fn told(hook: &HookSpec, code: &'static str, line: Option<u32>, message: String, script: &Script) -> Diagnostic {
     match (line, script.path()) {
         (Some(line), Some(path)) => of_line(&path.display().to_string(), code, line, message),
-        _ => of_hook(hook, code, message),
+        _ => of_hook(hook, code, &message),
     }
 }
 
@@ -45,7 +45,7 @@ fn of_line(file: &str, code: &'static str, line: u32, message: String) -> Diagno
     finished(Diagnostic::of_file(Severity::Warning, code, file, message), Some(line))
 }
 
-fn of_hook(hook: &HookSpec, code: &'static str, message: String) -> Diagnostic {
+fn of_hook(hook: &HookSpec, code: &'static str, message: &str) -> Diagnostic {
     let info = &hook.hook.info;
     let file = info.source.file.clone().unwrap_or_default();
     let text = format!("hook `{}`: {message}", info.id);
@@ -86,7 +86,7 @@ fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     });
     if is_rule && !hook.hook.matcher.matches(pattern) {
         let text = format!("its matcher `{pattern}` is a permission rule; as a pattern it fits hardly anything");
-        found.push(of_hook(hook, "rule-in-matcher", text));
+        found.push(of_hook(hook, "rule-in-matcher", &text));
         return;
     }
     // Tools of MCP servers have names that nobody knows here.
@@ -95,7 +95,7 @@ fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
         let close = checkrein_core::closest(pattern, tools.iter().copied());
         let hint = close.map(|tool| format!(", did you mean `{tool}`?")).unwrap_or_default();
         let text = format!("its matcher `{pattern}` fits no tool of {}{hint}", hook.dialect.name);
-        found.push(of_hook(hook, "matcher-fits-nothing", text));
+        found.push(of_hook(hook, "matcher-fits-nothing", &text));
     }
 }
 
@@ -104,7 +104,7 @@ fn timeout(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     // Nobody lets an agent wait for most of an hour; thousands are milliseconds.
     if time.as_secs() >= 1000 && time.subsec_nanos() == 0 && time.as_secs() % 100 == 0 {
         let text = format!("its timeout is {} seconds, as long as {} minutes", time.as_secs(), time.as_secs() / 60);
-        found.push(of_hook(hook, "timeout-unit", text));
+        found.push(of_hook(hook, "timeout-unit", &text));
     }
 }
 

@@ -97,8 +97,7 @@ impl Script {
 
 /// A text that is not too long; programs are none.
 fn read(path: &Path) -> Option<String> {
-    let metadata = path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= LOOKED_AT)?;
-    let _ = metadata;
+    path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= LOOKED_AT)?;
     let bytes = std::fs::read(path).ok()?;
     String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
@@ -138,8 +137,7 @@ fn content(text: &str, hook: &HookSpec, tell: &mut Tell<'_>) {
     let gate = is_gate(hook);
     let (one, two) = (blocks(hook, 1), blocks(hook, 2));
     if gate && shell {
-        for (line, number) in lines().filter(|(line, _)| exits_with(line, 1)) {
-            let _ = line;
+        for (_, number) in lines().filter(|(line, _)| exits_with(line, 1)) {
             if two && !one {
                 tell("exit-1", Some(number), "`exit 1` stops nothing here, only `exit 2` does".to_owned());
             }
@@ -171,7 +169,7 @@ fn content(text: &str, hook: &HookSpec, tell: &mut Tell<'_>) {
             tell("errexit-grep", Some(number), "ends the script under `set -e` when nothing is found".to_owned());
         }
     }
-    fields(hook, &mut lines().map(|(line, number)| (line, number)), tell);
+    fields(hook, &mut lines(), tell);
 }
 
 /// Whether an exit code stops something for this hook.
