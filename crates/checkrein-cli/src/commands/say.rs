@@ -23,6 +23,7 @@ pub struct Arguments {
     #[arg(value_enum)]
     what: What,
     /// The reason or the text; for `rewrite` the new tool input as JSON, or the new prompt
+    #[arg(required_if_eq_any = [("what", "deny"), ("what", "ask"), ("what", "halt"), ("what", "context"), ("what", "rewrite")])]
     text: Option<String>,
     /// In whose words
     #[arg(long = "as", value_name = "DIALECT", default_value = "native")]

@@ -1,0 +1,196 @@
+//! Every command, as its users run it.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+mod common;
+
+use common::{Place, Ran};
+
+const HOOKS: &str = r#"{
+  // what a project has
+  "hooks": {
+    "PreToolUse": [
+      { "matcher": "Bash", "hooks": [
+        { "id": "no-rm", "command": "grep -q 'rm -rf' || exit 0; echo 'move it instead' >&2; exit 2" },
+        { "id": "ask-curl", "command": "grep -q curl && echo '{\"decision\":\"ask\",\"reason\":\"network\"}'; true" },
+        { "id": "off", "command": "exit 2", "enabled": false }
+      ] },
+      { "matcher": "Write", "hooks": [{ "id": "breaks", "command": "echo oops >&2; exit 1" }] }
+    ],
+    "SessionStart": [{ "hooks": [{ "id": "greets", "command": "echo be kind" }] }]
+  }
+}
+"#;
+
+fn place() -> Place {
+    Place::with(&[(".checkrein/hooks.json", HOOKS)])
+}
+
+#[track_caller]
+fn fine(ran: Ran) -> String {
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.stderr, "");
+    ran.stdout
+}
+
+#[test]
+fn run_ends_with_what_the_verdict_says() {
+    let place = place();
+    for (arguments, code, last) in [
+        (&["run", "PreToolUse", "--tool", "Bash"][..], 0, "=> no_opinion"),
+        (
+            &["run", "PreToolUse", "--tool", "Bash", "--input", r#"{"command":"rm -rf /"}"#],
+            2,
+            "=> deny: move it instead",
+        ),
+        (&["run", "pre_tool_use", "--input", r#"{"command":"curl x"}"#], 3, "=> ask: network"),
+        (&["run", "PreToolUse", "--tool", "Write"], 4, "=> deny: hook `breaks`"),
+        (&["run", "SessionStart"], 0, "   context for the model: be kind"),
+        (&["run", "PreToolUse", "--set", "tool_input.command=rm -rf x"], 2, "=> deny: move it instead"),
+    ] {
+        let ran = place.run(arguments);
+        assert_eq!(ran.code, code, "{arguments:?}: {}{}", ran.stdout, ran.stderr);
+        assert!(ran.stdout.contains(last), "{arguments:?}:\n{}", ran.stdout);
+    }
+}
+
+#[test]
+fn run_shows_what_happened() {
+    insta::assert_snapshot!(place().run(&["run", "PreToolUse", "--input", r#"{"command":"rm -rf /"}"#]).stdout);
+}
+
+#[test]
+fn run_prints_one_record_as_json() {
+    let ran = place().run(&["run", "PreToolUse", "--tool", "Write", "--json"]);
+    assert_eq!(ran.code, 4);
+    insta::assert_snapshot!(ran.stdout);
+}
+
+#[test]
+fn run_compares_the_rules_of_several() {
+    let ran = place().run(&["run", "PreToolUse", "--tool", "Write", "--as", "native", "--as", "claude"]);
+    assert!(ran.stdout.contains("by the rules of claude"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("all come to the same verdict"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_payload_can_be_given() {
+    let place = place();
+    let payload = r#"{"tool_name":"Bash","tool_input":{"command":"rm -rf z"}}"#;
+    assert_eq!(place.run_with(&["run", "PreToolUse", "--payload", "-"], payload).code, 2);
+    assert_eq!(place.run_with(&["run", "PreToolUse", "--input", "-"], r#"{"command":"rm -rf z"}"#).code, 2);
+    place.write("input.json", r#"{"command":"rm -rf z"}"#);
+    assert_eq!(place.run(&["run", "PreToolUse", "--input", "@input.json"]).code, 2);
+}
+
+#[test]
+fn wrong_calls_say_what_is_wrong() {
+    let place = place();
+    for (arguments, code, said) in [
+        (&["run"][..], 64, "<EVENT>"),
+        (&["run", "PreToolUsee"], 1, "did you mean `PreToolUse`?"),
+        (&["run", "PreToolUse", "--as", "cluade"], 64, "did you mean `claude`?"),
+        (&["run", "PreToolUse", "--input", "{"], 1, "--input is no JSON"),
+        (&["run", "Stop", "--tool", "Bash"], 1, "is not about a tool"),
+        (&["run", "PreToolUse", "--config", "none.json"], 1, "cannot read none.json"),
+        (&["list", "--dir", "none"], 1, "there is no directory none"),
+        (&["check", "--explain", "exit1"], 1, "did you mean `exit-1`?"),
+        (&["nonsense"], 64, "unrecognized subcommand"),
+    ] {
+        let ran = place.run(arguments);
+        assert_eq!(ran.code, code, "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{arguments:?}: {}", ran.stderr);
+        assert_eq!(ran.stdout, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn explain_and_list() {
+    let place = place();
+    insta::assert_snapshot!("explain", fine(place.run(&["explain", "PreToolUse", "--tool", "Bash"])));
+    insta::assert_snapshot!("list", fine(place.run(&["list"])));
+    let list: serde_json::Value = serde_json::from_str(&fine(place.run(&["list", "--json"]))).unwrap();
+    assert_eq!(list["hooks"].as_array().unwrap().len(), 5);
+    let nowhere = Place::with(&[]);
+    assert!(fine(nowhere.run(&["list"])).starts_with("no hooks; looked for:"));
+}
+
+#[test]
+fn check_finds_problems() {
+    let place = Place::with(&[(
+        ".checkrein/hooks.yaml",
+        "hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - command: ./guard.sh\n          timout: 5\n",
+    )]);
+    let ran = place.run(&["check"]);
+    assert_eq!(ran.code, 1);
+    insta::assert_snapshot!(ran.stdout);
+    let sarif: serde_json::Value = serde_json::from_str(&place.run(&["check", "--sarif"]).stdout).unwrap();
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "unknown-key");
+    place.write("guard.sh", "#!/bin/sh\ntrue\n");
+    place.write(".checkrein/hooks.yaml", "hooks:\n  PreToolUse:\n    - command: ./guard.sh\n");
+    assert_eq!(fine(place.run(&["check", "--strict"])), "1 hooks in 1 files: 0 errors, 0 warnings\n");
+}
+
+#[test]
+fn hooks_can_be_skipped_and_that_is_said() {
+    let place = place();
+    let arguments = ["run", "PreToolUse", "--input", r#"{"command":"rm -rf /"}"#];
+    for (name, value) in [("CHECKREIN", "0"), ("CHECKREIN_SKIP", "no-rm")] {
+        let ran = place.ran(place.command(&arguments).env(name, value).output().unwrap());
+        assert_eq!(ran.code, 0, "{name}: {}", ran.stdout);
+        assert!(ran.stderr.contains(&format!("is skipped: {name}={value}")), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn helpers_for_scripts() {
+    let place = Place::with(&[]);
+    let payload = r#"{"tool_input":{"command":"ls","edits":[{"path":"a"}]},"n":null}"#;
+    for (arguments, code, out) in [
+        (&["get", "tool_input.command"][..], 0, "ls\n"),
+        (&["get", "tool_input.edits.0"], 0, "{\"path\":\"a\"}\n"),
+        (&["get", "n"], 1, ""),
+        (&["get", "none", "--default", "x"], 0, "x\n"),
+        (&["get", "tool_input.command", "--json"], 0, "\"ls\"\n"),
+    ] {
+        let ran = place.run_with(arguments, payload);
+        assert_eq!((ran.code, ran.stdout.as_str()), (code, out), "{arguments:?} {}", ran.stderr);
+    }
+    for (arguments, code, stdout, stderr) in [
+        (
+            &["say", "deny", "no", "--as", "claude"][..],
+            0,
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"no\"}}\n",
+            "",
+        ),
+        (&["say", "deny", "no", "--as", "ub"], 1, "", "no\n"),
+        (
+            &["say", "ask", "sure", "--as", "claude", "--event", "UserPromptSubmit"],
+            0,
+            "{\"decision\":\"block\",\"reason\":\"sure (claude has no way to say ask here)\"}\n",
+            "checkrein: claude has no way to say ask here; it was told deny\n",
+        ),
+        (&["say", "deny"], 64, "", "error"),
+    ] {
+        let ran = place.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (code, stdout), "{arguments:?} {}", ran.stderr);
+        assert!(ran.stderr.starts_with(stderr), "{arguments:?} {}", ran.stderr);
+    }
+}
+
+#[test]
+fn events_schemas_completions_and_manuals() {
+    let place = Place::with(&[]);
+    insta::assert_snapshot!(fine(place.run(&["events", "PreToolUse", "--as", "claude"])));
+    assert_eq!(fine(place.run(&["events", "--as", "evva"])).lines().count(), 6);
+    for what in ["config", "event", "answer", "record"] {
+        let schema: serde_json::Value = serde_json::from_str(&fine(place.run(&["schema", what]))).unwrap();
+        assert!(schema["$schema"].is_string(), "{what}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(fine(place.run(&["completions", shell])).contains("checkrein"));
+    }
+    assert!(fine(place.run(&["man"])).contains(".TH checkrein 1"));
+    fine(place.run(&["man", "--dir", "pages"]));
+    assert!(place.dir.path().join("pages/checkrein-run.1").is_file());
+}

@@ -1,0 +1,101 @@
+//! What the tests share: the program in a scratch directory, with a home of its own.
+#![allow(dead_code, reason = "each test uses its own part of this")]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use assert_cmd::cargo::CommandCargoExt;
+
+pub struct Place {
+    pub dir: tempfile::TempDir,
+}
+
+/// What a run of the program came to.
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Place {
+    /// A directory with these files, as a repository of its own.
+    pub fn with(files: &[(&str, &str)]) -> Self {
+        let place = Self { dir: tempfile::tempdir().unwrap() };
+        std::fs::create_dir_all(place.dir.path().join(".git")).unwrap();
+        for (path, text) in files {
+            place.write(path, text);
+        }
+        place
+    }
+
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.dir.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        #[cfg(unix)]
+        if text.starts_with("#!") {
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::cargo_bin("checkrein").unwrap();
+        let home = self.dir.path().join("home");
+        command
+            .args(arguments)
+            .current_dir(self.dir.path())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", &home)
+            .env("XDG_CONFIG_HOME", home.join(".config"));
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        self.ran(self.command(arguments).stdin(Stdio::null()).output().unwrap())
+    }
+
+    pub fn run_with(&self, arguments: &[&str], stdin: &str) -> Ran {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), stdin.as_bytes()).unwrap();
+        self.ran(child.wait_with_output().unwrap())
+    }
+
+    /// The output, with the scratch directory's path and times taken out.
+    pub fn ran(&self, output: Output) -> Ran {
+        let text = |bytes: Vec<u8>| tidy(&String::from_utf8(bytes).unwrap(), self.dir.path());
+        Ran { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
+
+fn tidy(text: &str, dir: &Path) -> String {
+    let real = dir.canonicalize().unwrap();
+    let text = text.replace(&*real.to_string_lossy(), "DIR").replace(&*dir.to_string_lossy(), "DIR");
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    // `12 ms` and `"duration_ms": 12` differ from run to run.
+    while let Some(at) = rest.find(" ms") {
+        let digits = rest[..at].chars().rev().take_while(char::is_ascii_digit).count();
+        out.push_str(&rest[..at - digits]);
+        out.push_str(if digits > 0 { "N ms" } else { " ms" });
+        rest = &rest[at + 3..];
+    }
+    out.push_str(rest);
+    let mut lines: Vec<String> = out.lines().map(str::to_owned).collect();
+    for line in &mut lines {
+        let number =
+            line.find("\"duration_ms\": ").filter(|at| line[at + 15..].starts_with(|c: char| c.is_ascii_digit()));
+        if let Some(at) = number {
+            let end = line[at..].find(',').map_or(line.len(), |comma| at + comma);
+            line.replace_range(at..end, "\"duration_ms\": N");
+        }
+    }
+    lines.join("\n") + if out.ends_with('\n') { "\n" } else { "" }
+}
