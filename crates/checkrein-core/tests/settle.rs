@@ -288,10 +288,15 @@ fn rewrites_chain_compose_or_conflict() {
         (&side_by_side, vec![replace(r#"{"a":1}"#), merge(r#"{"a":9}"#)], (NoOpinion, some(r#"{"a":9}"#))),
         (&side_by_side, vec![merge(r#"{"a":5}"#), merge(r#"{"a": 5}"#)], (NoOpinion, some(r#"{"a":5,"b":2}"#))),
         (&side_by_side, vec![replace("[1]"), replace("[ 1 ]")], (NoOpinion, some("[1]"))),
-        // Two values for one thing: the gate closes, and what is in conflict stays as it was.
-        (&side_by_side, vec![merge(r#"{"a":5,"c":1}"#), merge(r#"{"a":6}"#)], (Deny, some(r#"{"a":1,"b":2,"c":1}"#))),
+        // Two values for one thing: the gate closes, and what those in conflict made of it does not count.
+        (&side_by_side, vec![merge(r#"{"a":5,"c":1}"#), merge(r#"{"a":6}"#)], (Deny, None)),
+        (
+            &side_by_side,
+            vec![merge(r#"{"a":5}"#), merge(r#"{"a":6}"#), merge(r#"{"c":1}"#)],
+            (Deny, some(r#"{"a":1,"b":2,"c":1}"#)),
+        ),
         (&side_by_side, vec![replace("[1]"), replace("[2]")], (Deny, None)),
-        (&side_by_side, vec![replace(r#"{"a":1}"#), merge(r#"{"b":9}"#)], (Deny, some(r#"{"a":1,"b":2}"#))),
+        (&side_by_side, vec![replace(r#"{"a":1}"#), merge(r#"{"b":9}"#)], (Deny, None)),
         // For exact compatibility.
         (&last, vec![merge(r#"{"a":5}"#), merge(r#"{"a":6}"#)], (NoOpinion, some(r#"{"a":6,"b":2}"#))),
         (&first, vec![merge(r#"{"a":5}"#), merge(r#"{"a":6}"#)], (NoOpinion, some(r#"{"a":5,"b":2}"#))),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use checkrein_core::{Decision, Grammar, Rules};
 
-use crate::config::{ConfigTable, Decoder, Same};
+use crate::config::{ConfigTable, Decoder, Reach, Same};
 use crate::document::Node;
 use crate::payload::PayloadTable;
 use crate::reply::{Code, ExitRule, From, Malformed, ReplyTable, Then, Trigger, Unknown};
@@ -52,7 +52,15 @@ impl Dialect {
             rules: Rules::NATIVE,
             declares_rewrites: false,
             stop_cap: 8,
-            config: ConfigTable { files: &[], comments: false, decode: no_files, encode: None, same: Same::Never },
+            config: ConfigTable {
+                files: &[],
+                comments: false,
+                decode: no_files,
+                encode: None,
+                plugin: None,
+                reach: Reach::Everybody,
+                same: Same::Never,
+            },
         }
     }
 }

@@ -22,7 +22,7 @@ use checkrein_core::{
     Settle, SideBySide, Syntax, Target, Verdict,
 };
 
-use crate::config::{Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, Lost, Same, unsaid, unwritable};
+use crate::config::{Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, Lost, Reach, Same, unsaid, unwritable};
 use crate::document::{Member, Node};
 use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
@@ -83,7 +83,15 @@ pub static DIALECT: Dialect = Dialect {
         .failures(FAILURES),
     declares_rewrites: false,
     stop_cap: 8,
-    config: ConfigTable { files: FILES, comments: false, decode, encode: Some(encode), same: Same::Handler },
+    config: ConfigTable {
+        files: FILES,
+        comments: false,
+        decode,
+        encode: Some(encode),
+        plugin: None,
+        reach: Reach::Everybody,
+        same: Same::Handler,
+    },
 };
 
 /// After a tool, a hook that ran and went wrong makes the result an error.
@@ -208,6 +216,9 @@ fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
     if root.as_object().is_none() {
         let why = decoder.wrong_type(root, "the file", "an object");
         return decoder.broken("file", &gate, None, root.span, &why);
+    }
+    if root.get("hooks").is_none() {
+        decoder.misplaced(root.as_object().unwrap_or_default(), "hooks");
     }
     let Some(hooks) = root.get("hooks").filter(|hooks| !hooks.is_null()) else { return };
     match decoder.object(hooks, "hooks") {

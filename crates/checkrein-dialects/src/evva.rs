@@ -20,7 +20,7 @@ use checkrein_core::{
 };
 
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit,
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Reach, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
 use crate::payload::{FieldRow, Form, PayloadTable};
@@ -99,12 +99,23 @@ pub static DIALECT: Dialect = Dialect {
         .side_by_side(SideBySide::LastInOrder)
         .failures(
             FailureTable::open()
+                // The agent goes on after these, against its own documents.
+                .at_gates(FailureKind::Timeout, Effect::Closed)
+                .at_gates(FailureKind::Spawn, Effect::Closed)
                 .at_gates(FailureKind::OutputCap, Effect::Closed)
                 .at_gates(FailureKind::Schema, Effect::Closed),
         ),
     declares_rewrites: false,
     stop_cap: 1,
-    config: ConfigTable { files: FILES, comments: false, decode, encode: Some(encode), same: Same::Never },
+    config: ConfigTable {
+        files: FILES,
+        comments: false,
+        decode,
+        encode: Some(encode),
+        plugin: None,
+        reach: Reach::Everybody,
+        same: Same::Never,
+    },
 };
 
 const TOOL: [FieldRow; 3] =

@@ -17,7 +17,7 @@ use std::time::Duration;
 use checkrein_core::{Decision, Effect, EventKind, Grammar, Rules, Scope, Target, TimeClass};
 
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit,
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Reach, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
 use crate::payload::PayloadTable;
@@ -73,7 +73,15 @@ pub static DIALECT: Dialect = Dialect {
     rules: Rules::NATIVE,
     declares_rewrites: true,
     stop_cap: 8,
-    config: ConfigTable { files: FILES, comments: true, decode, encode: Some(encode), same: Same::Everything },
+    config: ConfigTable {
+        files: FILES,
+        comments: true,
+        decode,
+        encode: Some(encode),
+        plugin: None,
+        reach: Reach::NotAbove,
+        same: Same::Everything,
+    },
 };
 
 /// The names that existing scripts look for. All of checkrein's own names are understood besides.

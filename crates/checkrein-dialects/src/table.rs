@@ -235,6 +235,8 @@ pub enum Environment {
 pub enum Cwd {
     /// In the event's directory.
     Event,
+    /// There, or in the host's if it is gone.
+    EventOrHost,
     /// In the host's.
     Host,
 }

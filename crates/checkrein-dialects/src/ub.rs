@@ -20,7 +20,7 @@ use checkrein_core::{
 };
 
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, Lost, Same, duration, unsaid, unwritable,
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, Lost, Reach, Same, duration, unsaid, unwritable,
 };
 use crate::document::{Member, Node};
 use crate::payload::{FieldRow, Form, PayloadTable};
@@ -81,7 +81,15 @@ pub static DIALECT: Dialect = Dialect {
         .failures(FailureTable::open()),
     declares_rewrites: false,
     stop_cap: 8,
-    config: ConfigTable { files: FILES, comments: false, decode, encode: Some(encode), same: Same::Never },
+    config: ConfigTable {
+        files: FILES,
+        comments: false,
+        decode,
+        encode: Some(encode),
+        plugin: None,
+        reach: Reach::Everybody,
+        same: Same::Never,
+    },
 };
 
 const LONGEST: Duration = Duration::from_secs(60);
@@ -115,6 +123,9 @@ const KEYS: &[&str] = &["command", "tools", "timeout", "on_failure", "env"];
 const EFFECTS: &[(&str, Effect)] = &[("warn", Effect::Open), ("block", Effect::Closed)];
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    if root.get("hooks").is_none() {
+        decoder.misplaced(root.as_object().unwrap_or_default(), "hooks");
+    }
     let Some(hooks) = root.get("hooks").filter(|hooks| !hooks.is_null()) else {
         if root.as_object().is_none() && !root.is_null() {
             let why = decoder.wrong_type(root, "the file", "an object");

@@ -367,7 +367,7 @@ const SETTINGS: &str = r#"{
       ]}
     ],
     "Stop": [{"hooks": [{"type": "command", "command": "x", "async": true}]}],
-    "Notification": [{"matcher": "idle_prompt", "hooks": [{"type": "command", "command": "y", "asyncRewake": true, "once": true}]}]
+    "Notification": [{"matcher": "idle_prompt", "hooks": [{"type": "command", "command": "y", "asyncRewake": true}]}]
   }
 }"#;
 
@@ -407,7 +407,7 @@ fn what_is_wrong_is_said_where_it_stands() {
         ),
         (r#"{"SessionStart": [{"hooks": [{"type": "prompt", "prompt": "x"}]}]}"#, &["handler-not-here"]),
         (r#"{"Stop": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "x"}]}]}"#, &["matcher-ignored"]),
-        (r#"{"PreTooluse": []}"#, &["unknown-event"]),
+        (r#"{"PreTooluse": []}"#, &["closed-gate", "unknown-event"]),
     ] {
         let decoded = decode(&format!("{{\"hooks\": {hooks}}}"));
         let mut codes: Vec<_> = decoded.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();

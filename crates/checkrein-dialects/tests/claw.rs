@@ -114,7 +114,9 @@ fn what_is_wrong_is_told_and_closes_its_gate() {
         (r#"{"hooks":["./guard.sh"]}"#, "wrong-type", true),
         (r#"["./guard.sh"]"#, "wrong-type", true),
         (r#"{"hooks":"#, "not-readable", true),
-        (r#"{"hooks":{"PreToolUsee":["x"]}}"#, "unknown-event", false),
+        (r#"{"hooks":{"PreToolUsee":["x"]}}"#, "unknown-event", true),
+        (r#"{"PreToolUse":["x"]}"#, "misplaced", true),
+        (r#"{"Hooks":{"PreToolUse":["x"]}}"#, "unknown-key", true),
         (r#"{"hooks":{"Stop":["x"]}}"#, "unknown-event", false),
     ] {
         let decoded = decode(text);

@@ -155,7 +155,11 @@ fn what_is_wrong_costs_the_smallest_part_and_closes_its_gate() {
     let decoded = one("PreToolUse", "{a", good);
     assert!(codes(&decoded).contains(&"bad-matcher") && decoded.hooks[0].hook.matcher.is_everything());
     let decoded = decode(r#"{"hooks":{"PreToolUsee":[],"SessionEnd":[],"session_start":[]}}"#);
-    assert_eq!(codes(&decoded), ["unknown-event"; 3]);
+    assert_eq!(codes(&decoded).iter().filter(|code| **code == "unknown-event").count(), 3);
+    assert!(codes(&decoded).contains(&"closed-gate"));
+    for (text, code) in [(r#"{"Hooks":{}}"#, "unknown-key"), (r#"{"PreToolUse":[]}"#, "misplaced")] {
+        assert!(codes(&decode(text)).contains(&code) && !decode(text).hooks.is_empty(), "{text}");
+    }
     let decoded = decode(r#"{"hooks":"#);
     assert!(matches!(decoded.hooks[0].hook.state, HookState::Broken(_)));
     for empty in ["", "{}", r#"{"hooks":{}}"#] {
@@ -382,12 +386,12 @@ fn rewrites_are_threaded_and_context_is_kept() {
 }
 
 #[test]
-fn what_fails_is_open_and_told_but_what_was_cut_is_closed() {
+fn what_fails_is_told_and_a_guard_that_could_not_speak_is_closed() {
     let rules = DIALECT.rules_at(&EventKind::PreToolUse);
     let hook = HookInfo::new("h", Source::here()).into();
     for (kind, decision) in [
-        (FailureKind::Spawn, Decision::NoOpinion),
-        (FailureKind::Timeout, Decision::NoOpinion),
+        (FailureKind::Spawn, Decision::Deny),
+        (FailureKind::Timeout, Decision::Deny),
         (FailureKind::Exit, Decision::NoOpinion),
         (FailureKind::Signal, Decision::NoOpinion),
         (FailureKind::OutputCap, Decision::Deny),

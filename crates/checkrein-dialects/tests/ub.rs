@@ -182,7 +182,7 @@ fn files_that_cannot_be_read_close_the_gate() {
         assert!(decoded.hooks[0].hook.kinds.contains(&EventKind::PreToolUse));
     }
     let decoded = decode("hooks: {pre_tool_cal: [{command: [x]}], stop: [{command: [x]}]}");
-    assert_eq!(codes(&decoded), ["unknown-event", "unknown-event"]);
+    assert_eq!(codes(&decoded), ["unknown-event", "closed-gate", "unknown-event"]);
     assert!(decoded.diagnostics[0].message.contains("did you mean `pre_tool_call`?"));
 }
 

@@ -38,7 +38,8 @@ pub fn config() -> Value {
         "required": ["hooks"],
         "additionalProperties": false,
     });
-    let flat = json!({ "type": "object", "properties": flat, "additionalProperties": false });
+    let handlers: Vec<_> = shape.handlers.iter().map(|row| json!({ "required": row.needs })).collect();
+    let flat = json!({ "type": "object", "properties": flat, "anyOf": handlers, "additionalProperties": false });
     let one = json!({ "anyOf": [{ "$ref": "#/$defs/group" }, { "$ref": "#/$defs/flat_hook" }] });
     let of_event = json!({ "anyOf": [one, { "type": "array", "items": one }] });
     let names: Vec<_> = event_names().collect();
@@ -52,6 +53,9 @@ pub fn config() -> Value {
             "$schema": { "type": "string" },
             "version": { "type": ["string", "integer"] },
             "description": { "type": "string" },
+            "allowManagedHooksOnly": flag("Whether only hooks that an administrator has set run; counts in managed files."),
+            "allowedHttpHookUrls": { "type": "array", "items": { "type": "string" }, "description": "Patterns of the URLs that hooks may call." },
+            "httpHookAllowedEnvVars": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that hooks may send." },
             "disableAllHooks": flag("Whether no hooks run, but for those that an administrator has set."),
             "compat": { "enum": ["safe", "exact"], "description": "Whether an agent's rules are followed where they are not safe." },
             "include": {
@@ -64,7 +68,7 @@ pub fn config() -> Value {
             "hooks": {
                 "anyOf": [
                     { "type": "object", "properties": by_event, "additionalProperties": false },
-                    { "type": "array", "items": { "type": "object", "properties": listed, "additionalProperties": false } },
+                    { "type": "array", "items": { "type": "object", "properties": listed, "anyOf": handlers, "additionalProperties": false } },
                 ],
             },
         },
@@ -73,7 +77,7 @@ pub fn config() -> Value {
             "event": { "enum": names },
             "of_event": of_event,
             "group": group,
-            "hook": { "type": "object", "properties": hook, "additionalProperties": false },
+            "hook": { "type": "object", "properties": hook, "anyOf": handlers, "additionalProperties": false },
             "flat_hook": flat,
             "include": {
                 "anyOf": [

@@ -124,3 +124,34 @@ async fn rewrites_need_no_declaration_and_come_together() {
     let kinds: Vec<_> = verdict.failures().map(|(_, failure)| failure.kind).collect();
     assert!(kinds.contains(&FailureKind::Conflict), "{kinds:?}");
 }
+
+#[tokio::test]
+async fn who_is_in_conflict_allows_nothing() {
+    let allow = |input: &str| {
+        let answer = format!(
+            r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{input}}}}}"#
+        );
+        command(&format!("echo '{answer}'"))
+    };
+    let both = format!("{},{}", allow(r#"{"command":"ls --color"}"#), allow(r#"{"command":"sandbox ls"}"#));
+    let engine = Engine::builder().settle_as(&claude::DIALECT).hooks(hooks("PreToolUse", &both)).build();
+    let verdict = engine.fire(gate()).await;
+    assert_eq!(verdict.decision(), Decision::NoOpinion, "{verdict:?}");
+    assert_eq!(verdict.effective_input(), None);
+}
+
+#[tokio::test]
+async fn a_directory_that_is_gone_does_not_open_the_gate() {
+    let engine = Engine::builder().hooks(hooks("PreToolUse", &command("echo no >&2; exit 2"))).build();
+    let verdict = engine.fire(gate().within(Envelope::new().cwd("/no/such/directory"))).await;
+    assert_eq!(verdict.reason(), Some("no"));
+}
+
+#[tokio::test]
+async fn of_two_copies_the_one_that_guards_counts() {
+    let lazy = command("exit 2").replace('}', r#","async":true}"#);
+    let text = format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{lazy},{}]}}]}}}}"#, command("exit 2"));
+    let decoded = claude::DIALECT.decode("settings.json", Scope::User, &text, Format::Json);
+    let verdict = Engine::builder().hooks(decoded.hooks).build().fire(gate()).await;
+    assert!(verdict.is_block());
+}

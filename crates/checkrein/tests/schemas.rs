@@ -57,6 +57,7 @@ fn configs_fit_or_do_not() {
     for config in [
         json!([]),
         json!({ "hook": {} }),
+        json!({ "hooks": [{ "event": "PreToolUse" }] }),
         json!({ "hooks": { "PreToolUsee": [] } }),
         json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "command": "x", "timeout": "5" }] }] } }),
         json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "command": "x", "on_failure": "deny" }] }] } }),

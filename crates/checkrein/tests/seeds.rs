@@ -155,11 +155,11 @@ async fn evva_threads_rewrites_and_ends_at_a_block() {
 }
 
 #[tokio::test]
-async fn evva_goes_on_after_a_timeout_and_says_so() {
+async fn a_guard_of_evva_that_takes_too_long_blocks() {
     let dir = tempfile::tempdir().unwrap();
     let text = evva_hooks("PreToolUse", &["sleep 1000"]);
     let verdict = engine(&evva::DIALECT, &text, Format::Json, dir.path(), &[]).fire(call(RawJson::default())).await;
-    assert_eq!((verdict.decision(), kinds(&verdict)), (Decision::NoOpinion, vec![FailureKind::Timeout]));
+    assert_eq!((verdict.decision(), kinds(&verdict)), (Decision::Deny, vec![FailureKind::Timeout]));
     assert_eq!(verdict.warnings().len(), 1);
 }
 

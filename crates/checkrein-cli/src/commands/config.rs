@@ -21,6 +21,9 @@ pub struct ConfigArguments {
     /// Where the agent would be started
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
+    /// Whose hooks are meant, where a file has those of several agents
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
 }
 
 /// The variable that skips all hooks if it is `0`.
@@ -36,7 +39,11 @@ impl ConfigArguments {
 
     /// Where the files are.
     pub fn sources(&self) -> Result<Sources> {
-        sources(self.dialect.0, &self.config, &self.directory()?)
+        let sources = sources(self.dialect.0, &self.config, &self.directory()?)?;
+        Ok(match &self.agent {
+            Some(name) => sources.agent(name),
+            None => sources,
+        })
     }
 
     /// The hooks, with what is wrong with their files.
@@ -90,5 +97,9 @@ pub fn tell(loaded: &Loaded) {
 
 /// An engine with these hooks, which settles as this dialect does.
 pub fn engine(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> Engine {
-    Engine::builder().settle_as(dialect).cwd(dir).hooks(loaded.hooks.iter().cloned()).build()
+    let engine = Engine::builder().settle_as(dialect).cwd(dir).hooks(loaded.hooks.iter().cloned()).build();
+    for problem in engine.problems() {
+        super::note(&problem.to_string());
+    }
+    engine
 }

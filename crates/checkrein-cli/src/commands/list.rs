@@ -89,6 +89,10 @@ fn state(state: &HookState) -> Option<String> {
 /// What is done about a failure of this kind.
 fn effect(hook: &HookSpec, kind: &EventKind, failure: FailureKind) -> Effect {
     let info = &hook.hook.info;
+    // Where nothing waits for leave there is nothing to close.
+    if !kind.contract().is_gate() {
+        return Effect::Open;
+    }
     let own = if failure == FailureKind::Timeout { info.on_timeout.or(info.on_failure) } else { info.on_failure };
     own.unwrap_or_else(|| hook.dialect.failure_effect(kind, failure))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Settlement;
 use crate::contract::Target;
+use crate::decision::Decision;
 use crate::failure::{Failure, FailureKind};
 use crate::json::{Change, Fields, JsonType, RawJson, merge_shallow, with_changes};
 use crate::opinion::{Rewrite, RewriteMode};
@@ -124,7 +125,7 @@ impl Settlement<'_> {
         }
     }
 
-    /// Objects: changes to different fields come together. A field that is in conflict stays as it was.
+    /// Objects: changes to different fields come together. What hooks that are in conflict made of it does not count.
     fn compose_fields(
         &mut self,
         target: Target,
@@ -152,11 +153,16 @@ impl Settlement<'_> {
                 }
             }
         }
-        for (one, other, fields) in conflicts {
-            for field in &fields {
-                composed.remove(field);
+        if !conflicts.is_empty() {
+            // Who is in conflict has failed as a whole; the others still come together.
+            let failed = |rewrite: &Pending| {
+                conflicts.iter().any(|(one, other, _)| std::ptr::eq(*one, rewrite) || std::ptr::eq(*other, rewrite))
+            };
+            let rest: Vec<_> = rewrites.iter().copied().filter(|rewrite| !failed(rewrite)).collect();
+            for (one, other, fields) in conflicts {
+                self.conflict(one, other, &format!("the {target}'s {}", listed(&fields)));
             }
-            self.conflict(one, other, &format!("the {target}'s {}", listed(&fields)));
+            return self.compose(target, &rest);
         }
         let changes: Vec<_> =
             order.into_iter().filter_map(|field| composed.remove(&field).map(|(change, _)| (field, change))).collect();
@@ -179,6 +185,12 @@ impl Settlement<'_> {
         for (own, against) in [(one, other), (other, one)] {
             let message = format!("rewrites {what} in another way than {} does", against.hook);
             self.fail(own.position, &own.hook, Failure::new(FailureKind::Conflict, message));
+            // Who allowed what it made of the event has not allowed anything else. A deny stands.
+            for decided in &mut self.decided {
+                if decided.position == own.position && !decided.by_failing && !decided.decision.is_block() {
+                    decided.decision = Decision::NoOpinion;
+                }
+            }
         }
     }
 }

@@ -13,7 +13,8 @@ use std::time::Duration;
 use checkrein_core::{Decision, Effect, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, Target};
 
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit,
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Reach, Same, Shape,
+    TimeUnit,
 };
 use crate::document::Node;
 use crate::payload::{FieldRow, PayloadTable};
@@ -50,7 +51,7 @@ const CLAUDE: Dialect = Dialect {
             VariableRow::new("CLAUDE_CODE_SESSION_ID", Data::Field("session_id")),
             VariableRow::new("CLAUDECODE", Data::Fixed("1")),
         ],
-        cwd: Cwd::Event,
+        cwd: Cwd::EventOrHost,
         newline: true,
         output_cap: 1 << 20,
         leaves_background: true,
@@ -67,7 +68,15 @@ const CLAUDE: Dialect = Dialect {
     rules: Rules::NATIVE.order(RunOrder::Parallel).failures(FailureTable::open()),
     declares_rewrites: false,
     stop_cap: 8,
-    config: ConfigTable { files: FILES, comments: false, decode, encode: Some(encode), same: Same::Handler },
+    config: ConfigTable {
+        files: FILES,
+        comments: false,
+        decode,
+        encode: Some(encode),
+        plugin: Some(PLUGIN),
+        reach: Reach::Everybody,
+        same: Same::Handler,
+    },
 };
 
 const TOOLS: &[&str] = &[
@@ -246,6 +255,8 @@ const FILES: &[FileRow] = &[
     FileRow::new(Scope::Local, Base::Repository, ".claude/settings.local.json"),
 ];
 
+const PLUGIN: PluginTable = PluginTable { file: "hooks/hooks.json", root_variable: "CLAUDE_PLUGIN_ROOT" };
+
 const ON_FAILURE: &[(&str, Effect)] = &[("continue", Effect::Open), ("block", Effect::Closed)];
 
 /// Where a model can be asked, by a prompt or by an agent of its own.
@@ -280,7 +291,7 @@ const SHAPE: Shape = Shape {
         HookKey::new("timeout", Attribute::Timeout(TimeUnit::Seconds)),
         HookKey::new("async", Attribute::Background),
         HookKey::new("asyncRewake", Attribute::Rewake),
-        HookKey::new("once", Attribute::Once),
+        HookKey::new("once", Attribute::Nothing("Claude Code heeds it only in skills")),
         HookKey::new("statusMessage", Attribute::Status),
         HookKey::new("onFailure", Attribute::OnFailure(ON_FAILURE)),
         HookKey::new("prompt", Attribute::Setting),

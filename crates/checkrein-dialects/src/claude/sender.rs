@@ -46,7 +46,7 @@ pub static SENDER: Dialect = Dialect {
     rules: Rules::NATIVE.order(RunOrder::Sequential).failures(FailureTable::open()),
     // A stop is only told.
     stop_cap: 0,
-    config: ConfigTable { files: &[], decode, encode: Some(encode), same: Same::Never, ..CLAUDE.config },
+    config: ConfigTable { files: &[], plugin: None, decode, encode: Some(encode), same: Same::Never, ..CLAUDE.config },
     ..CLAUDE
 };
 

@@ -201,9 +201,15 @@ impl<'a> Decoder<'a> {
             Ok(kind) => Some(kind),
             Err(unknown) => {
                 let names: Vec<_> = self.dialect.events.iter().map(|row| row.name).collect();
-                let diagnostic = self.error("unknown-event", span, format!("{unknown}"));
-                if unknown.suggestion().is_none() {
-                    diagnostic.help = Some(format!("its events are: {}", names.join(", ")));
+                self.error("unknown-event", span, format!("{unknown}"));
+                match unknown.suggestion().and_then(|meant| self.dialect.kind_named(meant).ok()) {
+                    // A slip of the pen must not open a gate.
+                    Some(kind) => self.broken(name, &kind, None, span, &unknown.to_string()),
+                    None => {
+                        if let Some(diagnostic) = self.diagnostics.last_mut() {
+                            diagnostic.help = Some(format!("its events are: {}", names.join(", ")));
+                        }
+                    }
                 }
                 None
             }
@@ -287,6 +293,39 @@ impl<'a> Decoder<'a> {
         self.hooks.push(spec);
         let name = self.dialect.name_of(kind).unwrap_or(kind.name()).to_owned();
         let text = format!("this hook cannot be loaded, so `{name}` is refused where it would have run");
+        self.error("closed-gate", span, text).help = Some("mend it or take it out".to_owned());
+    }
+
+    /// Looks at a file that has no hooks where they should be: somebody may have meant to put some there. `root` is the key
+    /// that they stand under.
+    pub fn misplaced(&mut self, members: &[Member<'_>], root: &str) {
+        for member in members {
+            let is_event = self.dialect.kind_of(&member.key).is_ok()
+                && (member.value.as_array().is_some() || member.value.as_object().is_some());
+            if is_event {
+                let why = format!("`{}` stands beside `{root}` and not in it, so nothing of it is read", member.key);
+                self.error("misplaced", member.key_span, why.clone()).help = Some(format!("put it into `{root}`"));
+                if let Ok(kind) = self.dialect.kind_of(&member.key).cloned() {
+                    self.broken(member.key.clone(), &kind, None, member.key_span, &why);
+                }
+            } else if closest(&member.key, [root]).is_some() && member.key != root {
+                let why = format!("unknown key `{}`", member.key);
+                self.error("unknown-key", member.key_span, why.clone()).help = Some(format!("did you mean `{root}`?"));
+                self.broken_somewhere(member.key.clone(), member.key_span, &why);
+            }
+        }
+    }
+
+    /// Takes that a hook cannot be loaded of which nobody knows where it would have run: all gates are closed.
+    pub fn broken_somewhere(&mut self, id: impl Into<String>, span: Span, why: &str) {
+        let mut gates = EventKind::ALL.iter().filter(|kind| self.dialect.is_gate(kind)).cloned();
+        let Some(first) = gates.next() else { return };
+        let nothing = HandlerSpec::Command(CommandSpec::new(CommandLine::Argv(Vec::new())));
+        let mut spec = self.start(id, first, nothing, span);
+        spec.hook.kinds.extend(gates);
+        spec.hook.state = HookState::Broken(why.to_owned());
+        self.hooks.push(spec.on_failure(Effect::Closed));
+        let text = "nobody knows what this would have guarded, so everything that hooks can guard is refused";
         self.error("closed-gate", span, text).help = Some("mend it or take it out".to_owned());
     }
 

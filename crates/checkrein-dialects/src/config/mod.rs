@@ -29,6 +29,10 @@ pub struct ConfigTable {
     pub decode: fn(&mut Decoder<'_>, &Node<'_>),
     /// Writes hooks as one. `None`: the dialect has no files.
     pub encode: Option<fn(&Dialect, &[&HookSpec]) -> Encoded>,
+    /// Where plugins of its agent keep hooks. `None`: nowhere that is known.
+    pub plugin: Option<PluginTable>,
+    /// Whose hooks the settings of a file count for.
+    pub reach: Reach,
     /// When two hooks are the same, so that only one of them runs.
     pub same: Same,
 }
@@ -88,6 +92,25 @@ pub enum Base {
     Repository,
 }
 
+/// How plugins of an agent bring hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PluginTable {
+    /// The file, from the plugin's own directory.
+    pub file: &'static str,
+    /// The variable that has the plugin's own directory; `${NAME}` is filled in in words of a command.
+    pub root_variable: &'static str,
+}
+
+/// Whose hooks the settings of a file count for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Everybody's.
+    Everybody,
+    /// Those of its own scope and of narrower ones: a repository must not switch off what its reader has set.
+    NotAbove,
+}
+
 /// When two hooks are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Same {
@@ -106,7 +129,12 @@ impl Same {
     pub(crate) fn identity(self, spec: &HookSpec) -> Option<String> {
         match self {
             Self::Never => None,
-            Self::Handler => Some(format!("{:?} {:?}", spec.handler.identity(), spec.unused)),
+            // A copy that nobody waits for, or that fails in another way, is no copy: it must not stand in for a guard.
+            Self::Handler => {
+                let info = &spec.hook.info;
+                let policy = (spec.background, info.on_failure, info.on_timeout, &spec.rule);
+                Some(format!("{:?} {:?} {policy:?}", spec.handler.identity(), spec.unused))
+            }
             Self::Everything => Some(spec.definition()),
             Self::EverythingAndName => Some(format!("{} {:?}", spec.definition(), shape::own_name(spec))),
         }

@@ -80,7 +80,14 @@ impl Shape {
             decoder.keys(members, &[&[first], known].concat());
         }
         self.settings(decoder, members);
-        let Some(events) = self.root.split('.').try_fold(root, |node, key| node.get(key)) else { return };
+        let Some(events) = self.root.split('.').try_fold(root, |node, key| node.get(key)) else {
+            decoder.misplaced(members, self.root.split('.').next().unwrap_or(self.root));
+            return;
+        };
+        // In YAML, a key whose entries are all commented out.
+        if events.is_null() {
+            return;
+        }
         match events.as_array() {
             Some(entries) if self.flat => {
                 for (at, entry) in entries.iter().enumerate() {
@@ -102,6 +109,9 @@ impl Shape {
 
     fn event(&self, decoder: &mut Decoder<'_>, event: &Member<'_>) {
         let Some(kind) = decoder.event(&event.key, event.key_span) else { return };
+        if event.value.is_null() {
+            return;
+        }
         let groups = match (event.value.as_array(), event.value.as_object()) {
             (Some(groups), _) => groups,
             // One instead of a list of one is no mistake that matters.
@@ -154,17 +164,25 @@ impl Shape {
     /// A hook of a list that says itself which events it is for.
     fn flat_entry(&self, decoder: &mut Decoder<'_>, entry: &Node<'_>, at: usize) {
         let id = format!("hooks[{at}]");
-        if decoder.object(entry, &id).is_err() {
+        if let Err(why) = decoder.object(entry, &id) {
+            decoder.broken_somewhere(id, entry.span, &why);
             return;
         }
         let names = match (entry.get("events"), entry.get("event")) {
-            (Some(events), _) if events.as_str().is_none() => match decoder.array(events, "events") {
-                Ok(names) => names.iter().collect(),
-                Err(_) => return,
-            },
+            (Some(events), _) | (None, Some(events)) if events.as_str().is_none() => {
+                match decoder.array(events, "events") {
+                    Ok(names) => names.iter().collect(),
+                    Err(why) => {
+                        decoder.broken_somewhere(id, entry.span, &why);
+                        return;
+                    }
+                }
+            }
             (Some(event), _) | (None, Some(event)) => vec![event],
             (None, None) => {
-                decoder.error("missing-key", entry.span, "a hook needs `events`, the names of those that it is for");
+                let why = "a hook needs `events`, the names of those that it is for";
+                decoder.error("missing-key", entry.span, why);
+                decoder.broken_somewhere(id, entry.span, why);
                 return;
             }
         };
@@ -174,8 +192,11 @@ impl Shape {
                 kinds.extend(decoder.event(&text, name.span));
             }
         }
-        if !kinds.is_empty() {
-            self.hook(decoder, entry, &kinds, None, &id);
+        // One matcher for events at which it counts and others at which it does not is two hooks.
+        let (matched, others): (Vec<_>, Vec<_>) =
+            kinds.into_iter().partition(|kind| decoder.dialect().is_matched(kind));
+        for kinds in [matched, others].iter().filter(|kinds| !kinds.is_empty()) {
+            self.hook(decoder, entry, kinds, None, &id);
         }
     }
 
@@ -331,26 +352,51 @@ impl Shape {
                 Some(name) => Some((name.to_owned(), item.span)),
                 None => match decoder.object(item, "include") {
                     Ok(members) => {
-                        decoder.keys(members, &["dialect", "path", "on_failure"]);
+                        let known = ["dialect", "path", "on_failure"];
+                        decoder.keys(members, &known);
+                        if members.iter().any(|member| !known.contains(&&*member.key)) {
+                            decoder.broken_somewhere("include", item.span, "an include with a key that nobody knows");
+                            continue;
+                        }
                         let dialect = item.get("dialect");
                         if dialect.is_none() {
-                            decoder.error("missing-key", item.span, "an include needs a `dialect`");
+                            let why = "an include needs a `dialect`";
+                            decoder.error("missing-key", item.span, why);
+                            decoder.broken_somewhere("include", item.span, why);
                         }
                         dialect.and_then(|node| Some((decoder.text(node, "dialect").ok()?, node.span)))
                     }
-                    Err(_) => None,
+                    Err(why) => {
+                        decoder.broken_somewhere("include", item.span, &why);
+                        None
+                    }
                 },
             };
             let Some((name, span)) = name else { continue };
             let Some(dialect) = crate::find(&name) else {
                 let known: Vec<_> = crate::ALL.iter().map(|dialect| dialect.name).collect();
                 decoder.unknown("unknown-dialect", span, "dialect", &name, &known);
+                decoder.broken_somewhere("include", span, &format!("unknown dialect `{name}`"));
                 continue;
             };
-            let path = item.get("path").and_then(|node| decoder.text(node, "path").ok());
+            if dialect.config.encode.is_none() {
+                let why = format!("checkrein cannot read files of {name} yet");
+                decoder.error("no-files", span, why.clone());
+                decoder.broken_somewhere("include", span, &why);
+                continue;
+            }
+            let path = item.get("path").map(|node| decoder.text(node, "path")).transpose();
             let on_failure = item
                 .get("on_failure")
-                .and_then(|node| attribute::effect(decoder, node, "on_failure", attribute::EFFECTS).ok());
+                .map(|node| attribute::effect(decoder, node, "on_failure", attribute::EFFECTS))
+                .transpose();
+            let (path, on_failure) = match (path, on_failure) {
+                (Ok(path), Ok(on_failure)) => (path, on_failure),
+                (Err(why), _) | (_, Err(why)) => {
+                    decoder.broken_somewhere("include", item.span, &why);
+                    continue;
+                }
+            };
             decoder.settings.includes.push(Include { dialect: dialect.name, path, on_failure });
         }
     }

@@ -18,7 +18,8 @@ pub(super) const G2_EXITS: &[ExitRule] = &[
     ExitRule::new(Code::Is(0), Then::Read),
     ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, WHY)).at(At::Blocking),
     ExitRule::new(Code::Is(2), Then::Tell(WHY)),
-    ExitRule::new(Code::Any, Then::Nothing),
+    // It goes on, as the agent does; but not in silence.
+    ExitRule::new(Code::Any, Then::Tell(&[From::Stderr, From::Exit])),
 ];
 
 /// `decision` has one word.

@@ -107,7 +107,10 @@ impl Files {
             }
         } else if let Some(settings) = root.get("settings").filter(|settings| !settings.is_null()) {
             match decoder.object(settings, "settings") {
-                Ok(_) => settings.get("hooks").into_iter().for_each(|hooks| self.events(decoder, hooks)),
+                Ok(members) => match settings.get("hooks") {
+                    Some(hooks) => self.events(decoder, hooks),
+                    None => decoder.misplaced(members, "hooks"),
+                },
                 Err(_) => unreadable(decoder, settings, "its settings are no object"),
             }
         } else if let Some(hooks) = root.get("hooks") {
@@ -115,6 +118,8 @@ impl Files {
             self.events(decoder, hooks);
         } else if members.iter().any(|member| is_nearly_an_event(decoder.dialect(), &member.key)) {
             self.events(decoder, root);
+        } else {
+            ["agents", "settings", "hooks"].iter().for_each(|root| decoder.misplaced(members, root));
         }
     }
 

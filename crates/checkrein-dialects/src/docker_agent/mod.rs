@@ -23,7 +23,7 @@ mod write;
 
 use checkrein_core::{FailureTable, Grammar, Rules, RunOrder, SideBySide};
 
-use crate::config::{Base, ConfigTable, FileRow, Same};
+use crate::config::{Base, ConfigTable, FileRow, Reach, Same};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{Malformed, ReplyTable, Trigger, Unknown};
 use crate::table::{Cwd, Dialect, Environment, HttpTable, ProcessTable, Shell, TimeTable};
@@ -64,6 +64,8 @@ pub static DIALECT: Dialect = Dialect {
         comments: false,
         decode: file::decode_newest,
         encode: Some(file::encode_newest),
+        plugin: None,
+        reach: Reach::Everybody,
         same: Same::EverythingAndName,
     },
 };
@@ -98,6 +100,8 @@ pub static G2: Dialect = Dialect {
         comments: false,
         decode: file::decode_g2,
         encode: Some(file::encode_g2),
+        plugin: None,
+        reach: Reach::Everybody,
         same: Same::Handler,
     },
 };

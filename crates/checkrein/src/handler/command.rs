@@ -220,6 +220,9 @@ impl Command {
             Some(own) => event_cwd.join(own),
             None => event_cwd,
         };
+        if self.dialect.process.cwd == Cwd::EventOrHost && !cwd.is_dir() {
+            return None;
+        }
         (cwd != self.place.cwd()).then(|| self.place.clone().at(cwd))
     }
 }

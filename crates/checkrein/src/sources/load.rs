@@ -5,9 +5,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 use checkrein_core::{Effect, Scope};
-use checkrein_dialects::config::{Decoded, Diagnostic, Include, Settings, Severity};
+use checkrein_dialects::config::{DecodeOptions, Decoded, Diagnostic, Include, Settings, Severity};
 use checkrein_dialects::document::Format;
-use checkrein_dialects::{Dialect, HookSpec};
+use checkrein_dialects::{CommandLine, Dialect, HandlerSpec, HookSpec};
 
 use super::find::{find, is_missing};
 use super::read::{NoText, read};
@@ -49,11 +49,12 @@ struct Way<'a> {
     depth: usize,
     /// What the include that led here says about failures, and whose it is.
     on_failure: Option<(Effect, Scope)>,
+    options: &'a DecodeOptions,
 }
 
 pub(super) fn load(parts: &[Part]) -> Loaded {
     let mut loader = Loader::default();
-    for Part { dialect, files } in parts {
+    for Part { dialect, files, options } in parts {
         let way = |place, dir, named| Way {
             dialect,
             scope: Scope::User,
@@ -63,11 +64,22 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
             under: vec![dialect.name],
             depth: 0,
             on_failure: None,
+            options,
         };
         match files {
             Files::Usual(dir, place) => loader.usual(&way(place, dir.as_path(), false)),
             Files::Named(paths, dir, place) => {
                 paths.iter().for_each(|path| loader.named(path, &way(place, dir.as_path(), true)));
+            }
+            Files::Plugin(root, place) => {
+                if let Some(plugin) = dialect.config.plugin {
+                    let way = Way { scope: Scope::Plugin, ..way(place, root.as_path(), false) };
+                    let before = loader.files.len();
+                    loader.named(&root.join(plugin.file), &way);
+                    for file in loader.files.iter_mut().skip(before) {
+                        file.hooks.iter_mut().for_each(|hook| at_home(hook, plugin.root_variable, root));
+                    }
+                }
             }
         }
     }
@@ -76,6 +88,18 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
     let compat = merge::compat(&files);
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
     Loaded { hooks: hooks.into_iter().flatten().collect(), diagnostics, compat, files, followed }
+}
+
+/// Tells a hook of a plugin where the plugin is.
+fn at_home(hook: &mut HookSpec, variable: &str, root: &Path) {
+    let HandlerSpec::Command(command) = &mut hook.handler else { return };
+    let root = root.to_string_lossy();
+    command.env_set.push((variable.to_owned(), root.clone().into_owned()));
+    if let CommandLine::Argv(words) = &mut command.run {
+        for word in words {
+            *word = word.replace(&format!("${{{variable}}}"), &root);
+        }
+    }
 }
 
 #[derive(Default)]
@@ -137,7 +161,7 @@ impl Loader {
         match read(path) {
             Ok(text) => {
                 let format = Format::of_path(path).unwrap_or(Format::Json);
-                let decoded = way.dialect.decode(&name(path), way.scope, &text, format);
+                let decoded = way.dialect.decode_with(&name(path), way.scope, &text, format, way.options);
                 let status = if decoded.unreadable { FileStatus::Unreadable } else { FileStatus::Found };
                 let includes = decoded.settings.includes.clone();
                 self.take(path, way, decoded, status, hash_of(&text));

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use checkrein_core::{Compat, HookState, Scope};
-use checkrein_dialects::config::{Diagnostic, Severity};
+use checkrein_dialects::config::{Diagnostic, Reach, Severity};
 use checkrein_dialects::{HandlerSpec, HookSpec, HttpSpec};
 
 use super::load::LoadedFile;
@@ -11,13 +11,15 @@ use super::load::LoadedFile;
 /// Does what files say about others.
 pub(super) fn merge(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
     let mut diagnostics = without_effect(files);
+    diagnostics.extend(too_narrow(files));
     // Once for all files that the same ones count for.
     let mut applied = HashMap::new();
     for file in files.iter() {
-        applied.entry(file.under.clone()).or_insert_with(|| Applied::under(&file.under, files));
+        let key = (file.under.clone(), file.state.scope);
+        applied.entry(key).or_insert_with(|| Applied::to(file, files));
     }
     for file in files.iter_mut() {
-        let Some(settings) = applied.get(&file.under) else { continue };
+        let Some(settings) = applied.get(&(file.under.clone(), file.state.scope)) else { continue };
         let scope = file.state.scope;
         if settings.is_off(scope) {
             switch_off(&mut file.hooks);
@@ -39,8 +41,11 @@ struct Applied {
 }
 
 impl Applied {
-    fn under(dialects: &[&str], files: &[LoadedFile]) -> Self {
-        let counts = || files.iter().filter(|file| dialects.contains(&file.state.dialect));
+    fn to(file: &LoadedFile, files: &[LoadedFile]) -> Self {
+        let counts = || {
+            let of_dialect = files.iter().filter(|other| file.under.contains(&other.state.dialect));
+            of_dialect.filter(|other| other.reaches(file.state.scope))
+        };
         // The weightiest file that says something; of several, the last.
         let disables = counts()
             .filter_map(|other| Some((weight(other), other.state.scope, other.settings.disable_all?)))
@@ -88,6 +93,47 @@ impl Applied {
 }
 
 /// Whose word counts more.
+impl LoadedFile {
+    /// Whether what it says about others counts for hooks of this scope.
+    fn reaches(&self, scope: Scope) -> bool {
+        let reach =
+            checkrein_dialects::find(self.state.dialect).map_or(Reach::Everybody, |dialect| dialect.config.reach);
+        reach == Reach::Everybody || width(self.state.scope) >= width(scope)
+    }
+}
+
+/// Whose hooks it is about: the machine's, the user's, a project's.
+fn width(scope: Scope) -> u8 {
+    match scope {
+        Scope::Managed => 3,
+        Scope::User | Scope::Code => 2,
+        Scope::Project | Scope::Plugin => 1,
+        _ => 0,
+    }
+}
+
+/// Files that say something about wider ones, which does not count.
+fn too_narrow(files: &[LoadedFile]) -> impl Iterator<Item = Diagnostic> {
+    let says = |file: &LoadedFile| file.settings.disable_all == Some(true) || file.settings.http_urls.is_some();
+    files
+        .iter()
+        .filter(move |file| {
+            says(file)
+                && files.iter().any(|other| {
+                    file.state.dialect == other.state.dialect
+                        && !other.hooks.is_empty()
+                        && !file.reaches(other.state.scope)
+                })
+        })
+        .map(|file| {
+            let text = format!(
+                "what this {} file says about other hooks does not count for those of wider scopes",
+                file.state.scope
+            );
+            Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
+        })
+}
+
 fn weight(file: &LoadedFile) -> u8 {
     match file.state.scope {
         Scope::Managed => 5,

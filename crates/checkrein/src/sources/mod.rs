@@ -41,7 +41,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use checkrein_core::{Compat, Scope};
-use checkrein_dialects::config::Diagnostic;
+use checkrein_dialects::config::{DecodeOptions, Diagnostic};
 use checkrein_dialects::{Dialect, HookSpec};
 
 pub use place::Where;
@@ -57,6 +57,7 @@ pub struct Sources {
 struct Part {
     dialect: &'static Dialect,
     files: Files,
+    options: DecodeOptions,
 }
 
 #[derive(Debug, Clone)]
@@ -65,6 +66,8 @@ enum Files {
     Usual(PathBuf, Where),
     /// These; what they include is looked for from a directory.
     Named(Vec<PathBuf>, PathBuf, Where),
+    /// Those of a plugin in this directory.
+    Plugin(PathBuf, Where),
 }
 
 impl fmt::Debug for Part {
@@ -84,7 +87,7 @@ impl Sources {
 
     /// As [`discover`](Self::discover), with other places for the user's and the administrator's files.
     pub fn discover_in(dialect: &'static Dialect, dir: impl Into<PathBuf>, place: Where) -> Self {
-        Self { parts: vec![Part { dialect, files: Files::Usual(absolute(dir.into()), place) }] }
+        Self::of(dialect, Files::Usual(absolute(dir.into()), place))
     }
 
     /// These files, which are in this dialect. JSON if their extension does not say otherwise.
@@ -106,7 +109,26 @@ impl Sources {
         place: Where,
     ) -> Self {
         let paths = paths.into_iter().map(|path| absolute(path.into())).collect();
-        Self { parts: vec![Part { dialect, files: Files::Named(paths, absolute(dir.into()), place) }] }
+        Self::of(dialect, Files::Named(paths, absolute(dir.into()), place))
+    }
+
+    /// The hooks of a plugin of this dialect's agent, which is in this directory. Its hooks know where that is: by the
+    /// variable that the agent sets, in Claude Code `CLAUDE_PLUGIN_ROOT`. A dialect without plugins has none.
+    pub fn plugin(dialect: &'static Dialect, root: impl Into<PathBuf>) -> Self {
+        Self::of(dialect, Files::Plugin(absolute(root.into()), Where::default()))
+    }
+
+    fn of(dialect: &'static Dialect, files: Files) -> Self {
+        Self { parts: vec![Part { dialect, files, options: DecodeOptions::default() }] }
+    }
+
+    /// Takes the hooks of this agent, where files have those of several.
+    #[must_use]
+    pub fn agent(mut self, name: &str) -> Self {
+        for part in &mut self.parts {
+            part.options.agent = Some(name.to_owned());
+        }
+        self
     }
 
     /// These, and behind them others.

@@ -75,7 +75,7 @@ const COMMANDS: &[(&str, bool)] = &[
     ("mv .env x", true),
     ("mv config old", true),
     ("mv x .env", true),
-    ("cp .env /tmp/x", false),
+    ("cp .env /nowhere/x", false),
     ("cp x .env", true),
     ("cp /tmp/prod.yaml config/", true),
     ("cp -t config /tmp/prod.yaml", true),

@@ -104,3 +104,45 @@ fn an_included_entry_that_calls_checkrein_is_not_run_again() {
     let world = World::with(&[(USER, &text)]);
     assert_eq!(ready(&world.load().hooks).len(), 6, "what is not included is as it is");
 }
+
+#[tokio::test]
+async fn a_plugin_knows_where_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let hook = |command: &str| format!(r#"{{"type":"command","command":{}}}"#, checkrein::RawJson::string(command));
+    let text = format!(
+        r#"{{"description":"d","hooks":{{"PreToolUse":[{{"hooks":[{}]}}]}}}}"#,
+        hook("\"$CLAUDE_PLUGIN_ROOT\"/guard.sh")
+    );
+    std::fs::create_dir_all(dir.path().join("hooks")).unwrap();
+    std::fs::write(dir.path().join("hooks/hooks.json"), text).unwrap();
+    let guard = dir.path().join("guard.sh");
+    std::fs::write(&guard, "#!/bin/sh\necho \"no\" >&2\nexit 2\n").unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(&guard, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let sources = Sources::plugin(&checkrein::dialects::claude::DIALECT, dir.path());
+        let engine = checkrein::Engine::builder().sources(sources).build();
+        assert_eq!(engine.diagnostics(), []);
+        assert_eq!(engine.fire(crate::common::tool_call("Bash", "{}")).await.reason(), Some("no"));
+        let hook = &engine.hooks_for(&checkrein::EventKind::PreToolUse)[0];
+        assert_eq!(hook.hook.info.source.scope, Scope::Plugin);
+    }
+}
+
+#[test]
+fn one_of_several_agents_can_be_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("team.yaml");
+    let hooks = |name: &str| {
+        format!(
+            "  {name}:\n    hooks:\n      pre_tool_use:\n        - hooks:\n            - {{type: command, command: {name}}}\n"
+        )
+    };
+    std::fs::write(&file, format!("agents:\n{}{}", hooks("one"), hooks("two"))).unwrap();
+    let sources = || Sources::of_files(&checkrein::dialects::docker_agent::DIALECT, [&file]);
+    assert!(sources().load().diagnostics.iter().any(|diagnostic| diagnostic.code == "unknown-agent"));
+    let loaded = sources().agent("two").load();
+    assert_eq!(loaded.diagnostics, []);
+    assert_eq!(loaded.hooks.len(), 1);
+}

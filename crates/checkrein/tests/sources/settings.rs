@@ -20,11 +20,11 @@ fn hooks_are_switched_off_by_the_weightiest_file_that_says_something() {
     let cases: &[([&str; 4], &[&str])] = &[
         (["", "", "", ""], &all),
         (["", OFF, "", ""], &["managed"]),
-        (["", "", OFF, ""], &["managed"]),
-        (["", "", "", OFF], &["managed"]),
-        (["", OFF, ON, ""], &all),
-        (["", "", OFF, ON], &all),
-        (["", ON, ON, OFF], &["managed"]),
+        (["", "", OFF, ""], &["managed", "user"]),
+        (["", "", "", OFF], &["managed", "user", "project"]),
+        (["", OFF, ON, ""], &["managed", "project", "local"]),
+        (["", "", OFF, ON], &["managed", "user", "local"]),
+        (["", ON, ON, OFF], &["managed", "user", "project"]),
         ([OFF, ON, ON, ON], &[]),
         ([ON, OFF, OFF, OFF], &all),
     ];
@@ -40,7 +40,7 @@ fn hooks_are_switched_off_by_the_weightiest_file_that_says_something() {
 
 #[test]
 fn a_broken_file_is_switched_off_with_all_others() {
-    let world = World::with(&[(PROJECT, "{"), (LOCAL, &file("local", OFF))]);
+    let world = World::with(&[(USER, &file("user", OFF)), (PROJECT, "{")]);
     assert!(world.load().hooks.iter().all(|spec| spec.hook.state == HookState::Disabled));
 }
 
@@ -75,16 +75,16 @@ fn endpoints(settings: &str, urls: &[&str]) -> String {
 #[test]
 fn http_hooks_call_only_what_all_files_together_allow() {
     let urls = ["https://A.example.com/x", "https://b.example.com./x", "https://evil.com/?a.example.com/"];
-    let user = endpoints(r#""allowedHttpHookUrls": ["https://a.example.com/*"],"#, &urls);
-    let world = World::with(&[(USER, &user)]);
+    let local = endpoints(r#""allowedHttpHookUrls": ["https://a.example.com/*"],"#, &urls);
+    let world = World::with(&[(LOCAL, &local)]);
     let loaded = world.load();
     assert_eq!(ready(&loaded.hooks), [urls[0]]);
-    assert_eq!(world.codes(&loaded), [format!("{USER} url-not-allowed"), format!("{USER} url-not-allowed")]);
+    assert_eq!(world.codes(&loaded), [format!("{LOCAL} url-not-allowed"), format!("{LOCAL} url-not-allowed")]);
 
     world.write(PROJECT, r#"{"allowedHttpHookUrls": ["https://b.EXAMPLE.com/*", "evil.com"]}"#);
     let loaded = world.load();
     assert_eq!(ready(&loaded.hooks), urls[..2]);
-    assert_eq!(world.codes(&loaded), [format!("{USER} url-not-allowed"), format!("{PROJECT} bad-url-pattern")]);
+    assert_eq!(world.codes(&loaded), [format!("{LOCAL} url-not-allowed"), format!("{PROJECT} bad-url-pattern")]);
 
     let none = World::with(&[(USER, &endpoints("", &urls)), (MANAGED, r#"{"allowedHttpHookUrls": []}"#)]);
     assert!(ready(&none.load().hooks).is_empty());
@@ -94,7 +94,7 @@ fn http_hooks_call_only_what_all_files_together_allow() {
 
 #[test]
 fn http_hooks_send_only_what_files_allow() {
-    let world = World::with(&[(USER, &endpoints("", &["https://a.example/"]))]);
+    let world = World::with(&[(LOCAL, &endpoints("", &["https://a.example/"]))]);
     let sent = || match &world.load().hooks[0].handler {
         HandlerSpec::Http(http) => http.env_allow.clone(),
         _ => panic!("not an endpoint"),
@@ -102,8 +102,8 @@ fn http_hooks_send_only_what_files_allow() {
     assert_eq!(sent(), ["A", "B"]);
     world.write(PROJECT, r#"{"httpHookAllowedEnvVars": ["B", "C"]}"#);
     assert_eq!(sent(), ["B"]);
-    assert_eq!(world.codes(&world.load()), [format!("{USER} variable-not-allowed")]);
-    world.write(LOCAL, r#"{"httpHookAllowedEnvVars": ["A"]}"#);
+    assert_eq!(world.codes(&world.load()), [format!("{LOCAL} variable-not-allowed")]);
+    world.write(USER, r#"{"httpHookAllowedEnvVars": ["A"]}"#);
     assert_eq!(sent(), ["A", "B"]);
 }
 
@@ -128,4 +128,12 @@ async fn only_the_user_can_follow_unsafe_rules() {
         let verdict = engine.fire(tool_call("Bash", "{}")).await;
         assert_eq!(verdict.decision(), decision, "{path} {compat}");
     }
+}
+
+#[test]
+fn a_repository_cannot_switch_off_what_its_reader_has_set() {
+    let world = World::with(&[(USER, &file("mine", "")), (PROJECT, &file("theirs", OFF))]);
+    let loaded = world.sources().load();
+    assert_eq!(ready(&loaded.hooks), ["mine"]);
+    assert!(loaded.diagnostics.iter().any(|diagnostic| diagnostic.code == "no-effect"), "{:?}", loaded.diagnostics);
 }
