@@ -89,6 +89,8 @@ pub enum Plain {
     Context,
     /// A message for the user.
     Message,
+    /// What the hook made: the last line that has something in it.
+    LastLine,
 }
 
 impl EventRow {

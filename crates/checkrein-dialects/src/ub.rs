@@ -20,7 +20,7 @@ use checkrein_core::{
 };
 
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, Lost, Reach, Same, duration, unsaid, unwritable,
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, Lost, Reach, Same, duration, printable, unsaid, unwritable,
 };
 use crate::document::{Member, Node};
 use crate::payload::{FieldRow, Form, PayloadTable};
@@ -369,7 +369,8 @@ fn entry(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> Re
         Attribute::Variables,
     ];
     lost.extend(unsaid(at, spec, &DIALECT, SAID));
-    if command.env_all.unwrap_or(spec.dialect.process.environment == Environment::All) {
+    if command.env_all.unwrap_or(matches!(spec.dialect.process.environment, Environment::All | Environment::AllBut(_)))
+    {
         lost.push(Lost::part(at, "that it gets all variables of the host"));
     }
     Ok(format!("    - {}\n", lines.join("\n      ")))
@@ -400,6 +401,6 @@ fn policy(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> O
 
 /// In YAML, what JSON writes is a list as well.
 fn list(words: &[String]) -> String {
-    let words: Vec<_> = words.iter().map(|word| RawJson::string(word).to_string()).collect();
+    let words: Vec<_> = words.iter().map(|word| printable(RawJson::string(word).as_str())).collect();
     format!("[{}]", words.join(", "))
 }

@@ -457,3 +457,40 @@ fn a_notification_decides_nothing_anywhere() {
     }
     let _ = (Allow, Ask);
 }
+
+#[test]
+fn giving_up_is_neither_a_deny_nor_an_allow() {
+    use checkrein_core::{Failure, HookInfo, Opinion, Scope, Settlement, Source};
+    let hook = std::sync::Arc::new(HookInfo::new("h", Source::of(Scope::Code)));
+    for dialect in all() {
+        let event = gate();
+        let mut settlement = Settlement::new(&dialect.rules_at(&event.kind()), &event);
+        let _ = settlement.push(0, &hook, &Opinion::allow());
+        let _ = settlement.push_failure(1, &hook, &Failure::new(FailureKind::Cancelled, "given up"));
+        let verdict = settlement.finish();
+        assert!(verdict.is_cancelled() && verdict.decision() == NoOpinion, "{}: {verdict:?}", dialect.name);
+    }
+}
+
+#[test]
+fn a_failure_is_beside_the_verdict_everywhere() {
+    use checkrein_core::{Failure, HookInfo, Scope, Settlement, Source};
+    let hook = std::sync::Arc::new(HookInfo::new("h", Source::of(Scope::Code)));
+    for dialect in all() {
+        let event = gate();
+        let mut settlement = Settlement::new(&dialect.rules_at(&event.kind()), &event);
+        let _ = settlement.push_failure(0, &hook, &Failure::new(FailureKind::Signal, "ended by signal 9"));
+        let verdict = settlement.finish();
+        assert_eq!((verdict.failures().count(), verdict.warnings().len()), (1, 1), "{}", dialect.name);
+    }
+}
+
+#[test]
+fn a_gate_that_nobody_waits_for_is_told_of() {
+    use checkrein_dialects::document::Format;
+    for dialect in [&evva::DIALECT, &claude::DIALECT, &native::DIALECT] {
+        let text = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"x","async":true}]}]}}"#;
+        let decoded = dialect.decode("file", checkrein_core::Scope::User, text, Format::Json);
+        assert!(decoded.diagnostics.iter().any(|diagnostic| diagnostic.code == "async-gate"), "{}", dialect.name);
+    }
+}

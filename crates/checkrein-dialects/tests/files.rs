@@ -84,3 +84,48 @@ fn one_bad_hook_costs_that_hook_and_closes_its_gate() {
     ];
     assert_eq!(said(&decoded), expected);
 }
+
+#[test]
+fn hooks_for_several_events_stay_one_hook() {
+    let text =
+        r#"{"hooks": [{"id": "g", "events": ["PreToolUse", "PermissionRequest"], "matcher": "Bash", "command": "x"}]}"#;
+    let decoded = decode(text, Format::Json);
+    assert_eq!((said(&decoded).len(), decoded.hooks.len()), (0, 1));
+    let encoded = native::DIALECT.encode(&[&decoded.hooks[0]]).unwrap();
+    let again = decode(&encoded.text, Format::Json);
+    assert_eq!((said(&again), again.hooks.len()), (Vec::new(), 1), "{}", encoded.text);
+    assert_eq!(again.hooks[0].hook.kinds, decoded.hooks[0].hook.kinds);
+    assert_eq!(again.hooks[0].definition(), decoded.hooks[0].definition());
+}
+
+#[test]
+fn a_matcher_counts_where_it_can() {
+    let text = r#"{"hooks": [{"events": ["UserPromptSubmit", "PreToolUse"], "matcher": "Bash", "command": "x"}]}"#;
+    let decoded = decode(text, Format::Json);
+    let seen: Vec<_> = decoded.hooks.iter().map(|spec| (spec.hook.kinds.len(), spec.hook.matcher.pattern())).collect();
+    assert_eq!(seen, [(1, "Bash"), (1, "")]);
+    assert!(said(&decoded)[0].contains("matcher-ignored"), "{:?}", said(&decoded));
+}
+
+#[test]
+fn what_cannot_be_meant_closes_what_it_might_have_guarded() {
+    for text in [
+        r#"{"hooks": ["guard.sh"]}"#,
+        r#"{"hooks": [{"command": "x"}]}"#,
+        r#"{"hooks": [{"events": 5, "command": "x"}]}"#,
+        r#"{"Hooks": {}}"#,
+        r#"{"include": ["cluade"]}"#,
+        r#"{"include": ["codex"]}"#,
+        r#"{"include": [{"dialect": "claude", "paht": "x"}]}"#,
+        r#"{"include": [{"dialect": "claude", "path": 5}]}"#,
+        r#"{"include": [{"dialect": "claude", "on_failure": "close"}]}"#,
+    ] {
+        let decoded = decode(text, Format::Json);
+        let closed = decoded.hooks.iter().any(|spec| {
+            matches!(spec.hook.state, HookState::Broken(_))
+                && spec.hook.kinds.contains(&checkrein_core::EventKind::PreToolUse)
+        });
+        assert!(closed, "{text}: {:?}", said(&decoded));
+        assert!(decoded.settings.includes.is_empty());
+    }
+}

@@ -42,7 +42,7 @@ pub(crate) async fn to_the_end(started: Started, stdin: &Stdin, limits: &Limits,
 
     if !timed_out {
         leftovers = match limits.leftovers {
-            Leftovers::Leave => child.left()?,
+            Leftovers::Leave => child.left().await?,
             Leftovers::End if child.is_alone()? => Vec::new(),
             Leftovers::End => pump.during(child.end(limits.term)).await,
         };

@@ -143,7 +143,8 @@ impl Child {
     }
 
     /// What is left beside the first process, which has exited. It may go on.
-    pub(crate) fn left(&mut self) -> io::Result<Vec<Leftover>> {
+    #[expect(clippy::unused_async, reason = "its twin waits")]
+    pub(crate) async fn left(&mut self) -> io::Result<Vec<Leftover>> {
         let others = self.others()?;
         self.job.ends_on_close(false)?;
         Ok(others.into_iter().map(|pid| report(pid, false)).collect())

@@ -103,7 +103,10 @@ pub(super) const EVENTS: &[EventRow] = &[
     EventRow::new("FileChanged", EventKind::FileChanged)
         .matched()
         .fields(&[FieldRow::same("file_path"), FieldRow::named("event", "change")]),
-    EventRow::new("WorktreeCreate", EventKind::WorktreeCreate).blocks().fields(&[FieldRow::same("name")]),
+    EventRow::new("WorktreeCreate", EventKind::WorktreeCreate)
+        .blocks()
+        .plain(Plain::LastLine)
+        .fields(&[FieldRow::same("name")]),
     EventRow::new("WorktreeRemove", EventKind::WorktreeRemove).fields(&[FieldRow::same("worktree_path")]),
     EventRow::new("PreModelSwitch", EventKind::PreModelSwitch)
         .matched()

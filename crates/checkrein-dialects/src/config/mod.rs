@@ -4,12 +4,14 @@ mod decoder;
 mod diagnostic;
 pub(crate) mod duration;
 mod shape;
+mod yaml;
 
 pub use decoder::Decoder;
 pub use diagnostic::{Diagnostic, Location, Severity};
 pub(crate) use shape::written_matcher;
 pub use shape::{Attribute, HandlerRow, HookKey, Shape, TimeUnit};
 pub(crate) use shape::{unsaid, unwritable};
+pub(crate) use yaml::printable;
 
 use checkrein_core::Scope;
 

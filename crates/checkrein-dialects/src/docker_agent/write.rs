@@ -3,7 +3,7 @@
 use checkrein_core::{Block, HookState};
 
 use super::file::Files;
-use crate::config::{Encoded, Lost, written_matcher};
+use crate::config::{Encoded, Lost, printable, written_matcher};
 use crate::spec::HookSpec;
 use crate::table::Dialect;
 
@@ -68,20 +68,6 @@ fn text(events: &[(&str, bool, Vec<Group>)]) -> String {
             for hook in &group.hooks {
                 text.push_str(&format!("{indent}- {}\n", printable(hook)));
             }
-        }
-    }
-    text
-}
-
-/// JSON that is YAML as well: what YAML does not take as it is can only stand in strings, and is escaped there.
-fn printable(json: &str) -> String {
-    let mut text = String::with_capacity(json.len());
-    for c in json.chars() {
-        match c {
-            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
-                text.push_str(&format!("\\u{:04x}", u32::from(c)));
-            }
-            c => text.push(c),
         }
     }
     text

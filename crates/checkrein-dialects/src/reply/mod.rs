@@ -145,6 +145,10 @@ impl Reader<'_> {
                 format!("printed text where only one JSON object may stand{}", first_line(&text)),
             )),
             (Printed::Text(text), Plain::Context) => Ok(Opinion::context(text)),
+            (Printed::Text(text), Plain::LastLine) => {
+                let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+                Ok(Opinion::rewrite_output(RawJson::string(line)))
+            }
             (Printed::Text(text), Plain::Message) => Ok(Opinion::none().with_message(text)),
             _ => Ok(Opinion::none()),
         }

@@ -16,6 +16,8 @@ const KILL_WAIT: Duration = Duration::from_secs(5);
 /// How often those that are no children of ours are looked at. First often, then less so.
 const FIRST_PAUSE: Duration = Duration::from_micros(500);
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
+/// How long those are waited for of whom it can't be told yet whether they are ours.
+const CLEARING_UP: Duration = Duration::from_secs(1);
 
 /// How long a process takes from the end of its streams to its exit, if it is on its way.
 const LAST_MOMENT: Duration = Duration::from_micros(50);
@@ -66,12 +68,19 @@ impl Child {
     }
 
     /// What is left beside the first process, which has exited.
-    pub(crate) fn left(&mut self) -> io::Result<Vec<Leftover>> {
+    pub(crate) async fn left(&mut self) -> io::Result<Vec<Leftover>> {
         if self.is_alone()? {
             return Ok(Vec::new());
         }
-        let found = self.family.living();
-        Ok(found.iter().map(|member| member.report(false)).collect())
+        let until = Instant::now() + CLEARING_UP;
+        loop {
+            let found = self.family.living();
+            // One that is just becoming another program can be told from strangers in a moment.
+            if !found.is_empty() || !self.family.is_unclear() || Instant::now() >= until {
+                return Ok(found.iter().map(|member| member.report(false)).collect());
+            }
+            time::sleep(FIRST_PAUSE).await;
+        }
     }
 
     /// Ends everything: TERM, a grace, KILL. Returns when all are gone, and says who there was beside the first.

@@ -79,6 +79,11 @@ impl Family {
         self.living().is_empty() && !self.unclear
     }
 
+    /// Whether there may be more who could not be told from others when they were last looked for.
+    pub(super) fn is_unclear(&self) -> bool {
+        self.unclear
+    }
+
     /// Everybody who was ever found.
     pub(super) fn known(&self) -> &[Member] {
         &self.known

@@ -1,7 +1,7 @@
 //! The family of a process, as `/proc` has it.
 
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, getpgid, kill_process, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal, test_kill_process};
 
 use super::leaders;
 use super::proc::{self, Marked, Stat};
@@ -23,23 +23,36 @@ pub(super) struct Listed(Stat);
 /// last. Mostly there is none at all.
 pub(super) fn is_alone(leader: Pid, marker: &Marker) -> bool {
     let first = number(leader);
-    let Some(last) = proc::last_pid() else { return false };
-    if last < first || last - first > FEW {
-        let (living, unclear) = living(leader, marker, &[]);
-        return living.is_empty() && !unclear;
-    }
     let adopts = adopts_orphans();
-    !leaders::others(first + 1..=last).any(|pid| {
-        let Some(id) = Pid::from_raw(pid) else { return false };
-        // Children of the host itself are not the leader's, and those that are gone are nobody's. To ask for that is
-        // a hundred times cheaper than to read files.
-        if (!adopts && watcher::has_exited(id).is_ok()) || getpgid(Some(id)) == Err(Errno::SRCH) {
+    let mut checked = first;
+    loop {
+        let Some(last) = proc::last_pid() else { return false };
+        if last < checked || last - first > FEW {
+            let (living, unclear) = living(leader, marker, &[]);
+            return living.is_empty() && !unclear;
+        }
+        if last == checked {
+            return true;
+        }
+        if leaders::others(checked + 1..=last).any(|pid| may_belong(pid, leader, marker, adopts)) {
             return false;
         }
-        Stat::of(pid).is_some_and(|stat| {
-            let ours = || stat.group == first || proc::is_marked(pid, marker) != Marked::No;
-            stat.is_alive() && ours()
-        })
+        // One that was gone when it was looked at may have started another just before, with an id behind the last.
+        checked = last;
+    }
+}
+
+/// Whether a process lives and may belong to the leader's family.
+fn may_belong(pid: i32, leader: Pid, marker: &Marker, adopts: bool) -> bool {
+    let Some(id) = Pid::from_raw(pid) else { return false };
+    // Children of the host itself are not the leader's, and those that are gone are nobody's. To ask for that is a
+    // hundred times cheaper than to read files.
+    if (!adopts && watcher::has_exited(id).is_ok()) || test_kill_process(id) == Err(Errno::SRCH) {
+        return false;
+    }
+    Stat::of(pid).is_some_and(|stat| {
+        let ours = || stat.group == number(leader) || proc::is_marked(pid, marker) != Marked::No;
+        stat.is_alive() && ours()
     })
 }
 

@@ -100,16 +100,17 @@ pub(super) enum Marked {
 }
 
 pub(super) fn is_marked(pid: i32, marker: &Marker) -> Marked {
-    match std::fs::read(format!("/proc/{pid}/environ")) {
-        Err(_) => Marked::No,
-        Ok(environment) if marker.is_in(&environment) => Marked::Yes,
-        Ok(environment) if !environment.is_empty() => Marked::No,
+    let by_environment = || match std::fs::read(format!("/proc/{pid}/environ")) {
+        Err(_) => Some(Marked::No),
+        Ok(environment) if marker.is_in(&environment) => Some(Marked::Yes),
+        Ok(environment) => (!environment.is_empty()).then_some(Marked::No),
+    };
+    by_environment().unwrap_or_else(|| match std::fs::read(format!("/proc/{pid}/cmdline")) {
         // An empty environment is possible, a program without arguments hardly.
-        Ok(_) => match std::fs::read(format!("/proc/{pid}/cmdline")) {
-            Ok(arguments) if arguments.is_empty() => Marked::Unclear,
-            _ => Marked::No,
-        },
-    }
+        Ok(arguments) if arguments.is_empty() => Marked::Unclear,
+        // It may have become another program between the two looks, and has an environment now.
+        _ => by_environment().unwrap_or(Marked::No),
+    })
 }
 
 #[cfg(test)]

@@ -127,7 +127,9 @@ fn inherited(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Vec<(Os
     let allowed = |name: &OsString| {
         let of_dialect = |name: &str| match dialect.process.environment {
             Environment::All => spec.env_all.is_none(),
-            Environment::AllBut(prefixes) => !prefixes.iter().any(|prefix| name.starts_with(prefix)),
+            Environment::AllBut(prefixes) => {
+                spec.env_all.is_none() && !prefixes.iter().any(|prefix| name.starts_with(prefix))
+            }
             Environment::Only(names) => names.contains(&name),
             Environment::Usual => is_usual(name),
         };

@@ -14,6 +14,9 @@ impl Shape {
     /// Writes hooks as a file.
     pub fn encode(&self, dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
         let mut lost = Vec::new();
+        if self.flat && hooks.iter().any(|spec| spec.hook.kinds.len() > 1) {
+            return self.encode_list(dialect, hooks);
+        }
         // Event, matcher, hooks; in the order in which they come.
         let mut events: Vec<(&str, Vec<Group>)> = Vec::new();
         for (at, spec) in hooks.iter().enumerate() {
@@ -39,6 +42,25 @@ impl Shape {
             }
         }
         Encoded { text: self.text(&events), lost }
+    }
+
+    /// As one list, in which a hook can have several events.
+    fn encode_list(&self, dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+        let mut lost = Vec::new();
+        let mut entries = Vec::new();
+        for (at, spec) in hooks.iter().enumerate() {
+            let names: Vec<_> = spec.hook.kinds.iter().filter_map(|kind| self.event_name(dialect, kind)).collect();
+            let Some(hook) = self.write_hook(dialect, at, spec, &mut lost) else { continue };
+            let Some(kind) = spec.hook.kinds.iter().find(|kind| dialect.is_matched(kind)).or(spec.hook.kinds.first())
+            else {
+                continue;
+            };
+            let Some(matcher) = written_matcher(dialect, spec, kind, at, &mut lost) else { continue };
+            let names = list(&names.into_iter().map(str::to_owned).collect::<Vec<_>>());
+            let matcher = matcher.map(|pattern| format!("\"matcher\": {}, ", text(&pattern))).unwrap_or_default();
+            entries.push(format!("    {{ \"events\": {names}, {matcher}{}", hook.trim_start_matches("{ ")));
+        }
+        Encoded { text: format!("{{\n  \"{}\": [\n{}\n  ]\n}}\n", self.root, entries.join(",\n")), lost }
     }
 
     fn event_name(&self, dialect: &Dialect, kind: &EventKind) -> Option<&'static str> {
@@ -100,8 +122,14 @@ impl Shape {
             }
         }
         if let HandlerSpec::Other { settings, .. } = &spec.handler {
-            let own = settings.entries().into_iter().flatten();
-            members.extend(own.map(|entry| format!("{}: {}", RawJson::string(&entry.key()), entry.value())));
+            for entry in settings.entries().into_iter().flatten() {
+                // A key that means something else there would make another hook of it.
+                if self.keys.iter().any(|key| key.name == entry.key() && key.says == Attribute::Setting) {
+                    members.push(format!("{}: {}", RawJson::string(&entry.key()), entry.value()));
+                } else {
+                    lost.push(Lost::part(at, format!("its setting `{}`", entry.key())));
+                }
+            }
         }
         let known = |name: &str| self.keys.iter().any(|key| key.name == name);
         members.extend(
