@@ -11,7 +11,7 @@ use checkrein_dialects::{CommandLine, Dialect, HandlerSpec, HookSpec};
 
 use super::find::{find, is_missing};
 use super::read::{NoText, read};
-use super::{FileState, FileStatus, Files, Loaded, Part, Where, calls_itself, merge};
+use super::{FileState, FileStatus, Files, Loaded, Part, Where, calls_itself, links, merge};
 
 /// How deep files may include files.
 const DEPTH: usize = 16;
@@ -145,6 +145,7 @@ impl Loader {
         if let Ok(real) = &real {
             self.followed.push(real.clone());
         }
+        self.followed.extend(links::on_the_way(path));
         if !self.seen.insert((real.unwrap_or_else(|_| path.to_owned()), way.dialect.name)) {
             return;
         }

@@ -32,6 +32,7 @@
 
 mod calls_itself;
 mod find;
+mod links;
 mod load;
 mod merge;
 mod place;

@@ -148,3 +148,24 @@ fn what_changed_before_is_seen_and_what_changes_after_is_not() {
     until_hooks(&other, &["d"]);
     assert_eq!(now(&engine), ["b"]);
 }
+
+/// As deployments do it: the file is a link into a directory that is a link, and that one is pointed elsewhere.
+#[cfg(unix)]
+#[test]
+fn a_link_on_the_way_that_is_pointed_elsewhere() {
+    use std::os::unix::fs::symlink;
+    let world = World::with(&[]);
+    let base = world.path(USER).parent().unwrap().to_owned();
+    for (version, id) in [("v1", "one"), ("v2", "two")] {
+        std::fs::create_dir_all(base.join(version)).unwrap();
+        std::fs::write(base.join(version).join("h.json"), hooks(&[id])).unwrap();
+    }
+    symlink("v1", base.join("data")).unwrap();
+    symlink("data/h.json", world.path(USER)).unwrap();
+    let (engine, _) = engine(&world);
+    let _watch = engine.watch();
+    until_hooks(&engine, &["one"]);
+    symlink("v2", base.join("new")).unwrap();
+    std::fs::rename(base.join("new"), base.join("data")).unwrap();
+    until_hooks(&engine, &["two"]);
+}
