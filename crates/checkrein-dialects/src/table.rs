@@ -59,6 +59,9 @@ pub struct EventRow {
     pub kind: EventKind,
     /// Whether matchers count here. If not, every hook of the event fits.
     pub matched: bool,
+    /// What makes the subject into what matchers are compared with, if that is not the subject itself. `None` of it: nobody
+    /// knows, and every hook fits.
+    pub normal_subject: Option<fn(&str) -> Option<String>>,
     /// Whether a hook can stop something here.
     pub blocks: bool,
     /// What text that is no answer is taken for.
@@ -100,6 +103,7 @@ impl EventRow {
             name,
             kind,
             matched: false,
+            normal_subject: None,
             blocks: false,
             plain: Plain::Nothing,
             fields: &[],
@@ -116,6 +120,14 @@ impl EventRow {
     #[must_use]
     pub const fn matched(mut self) -> Self {
         self.matched = true;
+        self
+    }
+
+    /// Matchers count here, and are compared with what this makes of the subject.
+    #[must_use]
+    pub const fn matched_as(mut self, normal: fn(&str) -> Option<String>) -> Self {
+        self.matched = true;
+        self.normal_subject = Some(normal);
         self
     }
 

@@ -155,3 +155,17 @@ async fn of_two_copies_the_one_that_guards_counts() {
     let verdict = Engine::builder().hooks(decoded.hooks).build().fire(gate()).await;
     assert!(verdict.is_block());
 }
+
+#[tokio::test]
+async fn models_are_compared_by_their_one_name() {
+    use checkrein::payload::ModelSwitch;
+    let text = r#"{"hooks":{"PreModelSwitch":[{"matcher":"claude-opus-4-8","hooks":[{"type":"command","command":"exit 2"}]}]}}"#;
+    let decoded = claude::DIALECT.decode("settings.json", Scope::User, text, Format::Json);
+    let engine = Engine::builder().hooks(decoded.hooks).build();
+    for (model, blocked) in
+        [("claude-opus-4-8", true), ("claude-opus-4-8[1m]", true), ("opus", true), ("claude-haiku-4-5", false)]
+    {
+        let verdict = engine.fire(Event::pre_model_switch(ModelSwitch::new(model))).await;
+        assert_eq!(verdict.is_block(), blocked, "{model}");
+    }
+}

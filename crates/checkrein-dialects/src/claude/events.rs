@@ -109,13 +109,13 @@ pub(super) const EVENTS: &[EventRow] = &[
         .fields(&[FieldRow::same("name")]),
     EventRow::new("WorktreeRemove", EventKind::WorktreeRemove).fields(&[FieldRow::same("worktree_path")]),
     EventRow::new("PreModelSwitch", EventKind::PreModelSwitch)
-        .matched()
+        .matched_as(canonical_model)
         .blocks()
         .within_ms(30_000)
         .on_timeout(Effect::Closed)
         .fields(MODEL),
     EventRow::new("PostModelSwitch", EventKind::PostModelSwitch)
-        .matched()
+        .matched_as(canonical_model)
         .plain(Plain::Context)
         .within_ms(30_000)
         .fields(MODEL),
@@ -178,3 +178,37 @@ pub(super) const EVENTS: &[EventRow] = &[
         .blocks()
         .fields(&[FieldRow::same("teammate_name"), FieldRow::same("team_name")]),
 ];
+
+/// A model's name without what providers and settings add: their prefixes, dates, versions, and the size of the context.
+/// Aliases such as `opus` have none that is known.
+fn canonical_model(name: &str) -> Option<String> {
+    let name = name.split('[').next().unwrap_or(name);
+    let at = name.find("claude-")?;
+    let name = name[at..].split(['@', ':']).next().unwrap_or_default();
+    let is_date = |part: &&str| part.len() == 8 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_version =
+        |part: &&str| part.len() == 2 && part.starts_with('v') && part.ends_with(|c: char| c.is_ascii_digit());
+    let parts: Vec<_> = name.split('-').filter(|part| !is_date(part) && !is_version(part)).collect();
+    Some(parts.join("-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_have_one_name() {
+        for (name, canonical) in [
+            ("claude-opus-4-8", Some("claude-opus-4-8")),
+            ("claude-opus-4-8[1m]", Some("claude-opus-4-8")),
+            ("claude-sonnet-4-5-20250929", Some("claude-sonnet-4-5")),
+            ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", Some("claude-sonnet-4-5")),
+            ("claude-haiku-4-5@20251001", Some("claude-haiku-4-5")),
+            ("anthropic/claude-opus-4-8", Some("claude-opus-4-8")),
+            ("opus", None),
+            ("gpt-5", None),
+        ] {
+            assert_eq!(canonical_model(name).as_deref(), canonical, "{name}");
+        }
+    }
+}

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use checkrein_core::{Condition, Event, JsonType, RawJson};
+use checkrein_core::{Condition, Event, JsonType, Matcher, RawJson};
 use checkrein_dialects::{HookSpec, InputPattern, PermissionRule};
 
 use super::rule_command;
@@ -23,6 +23,7 @@ pub(super) fn with_conditions(mut spec: HookSpec, env: &HandlerEnv) -> HookSpec 
     if !spec.input.is_empty() {
         all.push(of_input(&spec.input));
     }
+    all.extend(of_normal_subject(&mut spec));
     spec.hook.condition = match all.len() {
         0 | 1 => all.pop(),
         _ => {
@@ -31,6 +32,19 @@ pub(super) fn with_conditions(mut spec: HookSpec, env: &HandlerEnv) -> HookSpec 
         }
     };
     spec
+}
+
+/// The matcher as a condition, where it is compared with something else than the subject.
+fn of_normal_subject(spec: &mut HookSpec) -> Option<Condition> {
+    let normal = spec.hook.kinds.iter().find_map(|kind| spec.dialect.row(kind)?.normal_subject)?;
+    if spec.hook.matcher.is_everything() {
+        return None;
+    }
+    let matcher = std::mem::replace(&mut spec.hook.matcher, Matcher::everything());
+    Some(Condition::new(format!("matcher {}", matcher.pattern()), move |event: &Event| {
+        let subject = event.subject().and_then(|subject| normal(&subject));
+        subject.is_none_or(|subject| matcher.matches(&subject))
+    }))
 }
 
 /// Each field must be there and fit: text as it is, all else as JSON.
