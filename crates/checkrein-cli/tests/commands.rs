@@ -194,3 +194,28 @@ fn events_schemas_completions_and_manuals() {
     fine(place.run(&["man", "--dir", "pages"]));
     assert!(place.dir.path().join("pages/checkrein-run.1").is_file());
 }
+
+#[test]
+fn convert_says_what_is_lost_and_keeps_gates() {
+    let place = place();
+    let text = fine(place.run(&["convert", "--from", "native", "--to", "native"]));
+    assert!(text.contains("\"id\": \"no-rm\""), "{text}");
+    let ran = place.run(&["convert", "--from", "native", "--to", "claude"]);
+    assert_eq!(ran.code, 1, "a hook that is off cannot be written there: {}", ran.stderr);
+    assert!(ran.stderr.contains("nothing is written") && ran.stdout.is_empty(), "{}", ran.stderr);
+    let ran = place.run(&["convert", "--from", "native", "--to", "claude", "--force", "--output", "out.json"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let ran = place.run(&[
+        "run",
+        "PreToolUse",
+        "--as",
+        "claude",
+        "--config",
+        "out.json",
+        "--input",
+        r#"{"command":"rm -rf /"}"#,
+    ]);
+    assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
+    let again = place.run(&["convert", "--from", "native", "--to", "native", "--output", "out.json"]);
+    assert!(again.code == 1 && again.stderr.contains("cannot write out.json"), "{}", again.stderr);
+}

@@ -4,6 +4,7 @@ pub mod check;
 pub mod colours;
 pub mod completions;
 pub mod config;
+pub mod convert;
 pub mod dialect;
 pub mod event;
 pub mod events;

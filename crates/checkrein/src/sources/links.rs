@@ -39,7 +39,7 @@ mod tests {
         symlink("v1", root.join("data")).unwrap();
         symlink("data/h.json", root.join("hooks.json")).unwrap();
         assert_eq!(on_the_way(&root.join("hooks.json")), [root.join("hooks.json"), root.join("data")]);
-        assert_eq!(on_the_way(&root.join("v1/h.json")), [PathBuf::new(); 0]);
+        assert!(on_the_way(&root.join("v1/h.json")).is_empty());
         symlink("loop", root.join("loop")).unwrap();
         assert_eq!(on_the_way(&root.join("loop")).len(), MOST);
     }
