@@ -133,7 +133,7 @@ const SHAPE: Shape = Shape {
         HookKey::new("command", Attribute::Command),
         HookKey::new("url", Attribute::Url),
         HookKey::new("headers", Attribute::Headers),
-        HookKey::new("timeout", Attribute::Timeout(TimeUnit::Seconds)),
+        HookKey::new("timeout", Attribute::Timeout(TimeUnit::WholeSeconds)),
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"]), HandlerRow::new("http", "http", &["url"])],
     infers_type: false,
