@@ -73,7 +73,13 @@ pub static DIALECT: Dialect = Dialect {
         leaves_background: true,
         expands: false,
     },
-    http: HttpTable { success_below: 300, decides: false, in_background: false, response_cap: 64 * 1024 },
+    http: HttpTable {
+        success_below: 300,
+        decides: false,
+        in_background: false,
+        variables: false,
+        response_cap: 64 * 1024,
+    },
     time: TimeTable::seconds(600),
     rules: Rules::NATIVE
         .settle(Settle::LastWriter)

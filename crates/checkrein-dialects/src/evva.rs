@@ -84,7 +84,13 @@ pub static DIALECT: Dialect = Dialect {
         leaves_background: true,
         expands: false,
     },
-    http: HttpTable { success_below: 300, decides: false, in_background: true, response_cap: 64 * 1024 },
+    http: HttpTable {
+        success_below: 300,
+        decides: false,
+        in_background: true,
+        variables: false,
+        response_cap: 64 * 1024,
+    },
     time: TimeTable {
         usual: Duration::from_secs(30),
         classes: &[(TimeClass::Tool, Duration::from_secs(60)), (TimeClass::Notice, Duration::from_secs(10))],

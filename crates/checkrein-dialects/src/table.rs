@@ -310,6 +310,8 @@ pub struct HttpTable {
     pub decides: bool,
     /// Whether hooks that are endpoints run in the background unless they say otherwise.
     pub in_background: bool,
+    /// Whether `$NAME` in headers stands for a variable. Where it does not, headers are sent as they are written.
+    pub variables: bool,
     /// How much of an answer is read, in bytes.
     pub response_cap: usize,
 }

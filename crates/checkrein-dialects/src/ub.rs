@@ -71,7 +71,7 @@ pub static DIALECT: Dialect = Dialect {
         leaves_background: true,
         expands: false,
     },
-    http: HttpTable { success_below: 300, decides: false, in_background: false, response_cap: 4096 },
+    http: HttpTable { success_below: 300, decides: false, in_background: false, variables: false, response_cap: 4096 },
     time: TimeTable { usual: Duration::from_secs(10), classes: &[], http: None, handlers: &[], cap: Some(LONGEST) },
     rules: Rules::NATIVE
         .settle(Settle::AnyBlock)

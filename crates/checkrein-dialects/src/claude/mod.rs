@@ -57,7 +57,7 @@ const CLAUDE: Dialect = Dialect {
         leaves_background: true,
         expands: false,
     },
-    http: HttpTable { success_below: 300, decides: true, in_background: false, response_cap: 1 << 20 },
+    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
     time: TimeTable {
         usual: Duration::from_secs(600),
         classes: &[],

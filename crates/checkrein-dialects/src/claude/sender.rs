@@ -41,7 +41,7 @@ pub static SENDER: Dialect = Dialect {
         output_cap: CAP,
         ..CLAUDE.process
     },
-    http: HttpTable { success_below: 300, response_cap: CAP, ..CLAUDE.http },
+    http: HttpTable { success_below: 300, variables: false, response_cap: CAP, ..CLAUDE.http },
     time: TimeTable { usual: Duration::from_secs(10), classes: &[], http: None, handlers: &[], cap: None },
     rules: Rules::NATIVE.order(RunOrder::Sequential).failures(FailureTable::open()),
     // A stop is only told.

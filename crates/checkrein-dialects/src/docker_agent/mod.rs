@@ -127,7 +127,7 @@ const PROCESS: ProcessTable = ProcessTable {
 
 /// Its hooks are never endpoints; the builtin `http_post` posts what it is told to, and hears nothing.
 const NO_HTTP: HttpTable =
-    HttpTable { success_below: 300, decides: false, in_background: false, response_cap: 64 * 1024 };
+    HttpTable { success_below: 300, decides: false, in_background: false, variables: false, response_cap: 64 * 1024 };
 
 const CONFIG_DIR: Base = Base::FirstVariable(&["DOCKER_AGENT_CONFIG_DIR", "CAGENT_CONFIG_DIR"], ".config/cagent");
 

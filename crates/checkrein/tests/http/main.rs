@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
 
 mod addresses;
+mod agents;
 mod answers;
 mod headers;
 mod keep_alive;

@@ -129,7 +129,9 @@ impl HandlerFactory for HttpFactory {
         Ok(Arc::new(Http {
             client: Arc::clone(self.client()),
             method: method(&spec.method)?,
-            headers: headers(spec, &target, value)?,
+            headers: headers(spec, &target, |text| {
+                if hook.dialect.http.variables { fill(text, value) } else { text.to_owned() }
+            })?,
             target,
             key,
             require_signed_reply: spec.require_signed_reply,
@@ -172,7 +174,7 @@ const OURS: &[HeaderName] = &[
     header::UPGRADE,
 ];
 
-fn headers(spec: &HttpSpec, target: &Target, value: impl Fn(&str) -> Option<String>) -> Result<HeaderMap, Failure> {
+fn headers(spec: &HttpSpec, target: &Target, filled: impl Fn(&str) -> String) -> Result<HeaderMap, Failure> {
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
@@ -188,7 +190,7 @@ fn headers(spec: &HttpSpec, target: &Target, value: impl Fn(&str) -> Option<Stri
             return Err(wrong(format!("the header `{name}` cannot be set by a hook")));
         }
         // One name may come more than once.
-        own.append(parsed, secret_value(name, &fill(text, &value))?);
+        own.append(parsed, secret_value(name, &filled(text))?);
     }
     for name in own.keys() {
         headers.remove(name);
