@@ -68,6 +68,7 @@ pub static DIALECT: Dialect = Dialect {
         ],
         http: None,
         handlers: &[],
+        in_background: &[],
         cap: None,
     },
     rules: Rules::NATIVE,

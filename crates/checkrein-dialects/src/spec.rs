@@ -98,7 +98,11 @@ impl HookSpec {
 
     /// How long it may take at events of this kind.
     pub fn time_at(&self, kind: &EventKind) -> Duration {
-        let time = self.timeout.unwrap_or_else(|| self.dialect.timeout(kind, self.handler.kind()));
+        let handler = self.handler.kind();
+        let mut in_background =
+            self.dialect.time.in_background.iter().filter(|(of, _)| self.background && *of == handler);
+        let usual = || in_background.next().map_or_else(|| self.dialect.timeout(kind, handler), |(_, time)| *time);
+        let time = self.timeout.unwrap_or_else(usual);
         self.dialect.time.cap.map_or(time, |cap| time.min(cap))
     }
 

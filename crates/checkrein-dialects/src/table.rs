@@ -328,6 +328,8 @@ pub struct TimeTable {
     pub http: Option<Duration>,
     /// The same for other kinds of handlers.
     pub handlers: &'static [(&'static str, Duration)],
+    /// The same for kinds of handlers that nobody waits for.
+    pub in_background: &'static [(&'static str, Duration)],
     /// The most that a hook may ask for; what is more is cut down to it.
     pub cap: Option<Duration>,
 }
@@ -335,7 +337,14 @@ pub struct TimeTable {
 impl TimeTable {
     /// The same time everywhere.
     pub const fn seconds(seconds: u64) -> Self {
-        Self { usual: Duration::from_secs(seconds), classes: &[], http: None, handlers: &[], cap: None }
+        Self {
+            usual: Duration::from_secs(seconds),
+            classes: &[],
+            http: None,
+            handlers: &[],
+            in_background: &[],
+            cap: None,
+        }
     }
 }
 

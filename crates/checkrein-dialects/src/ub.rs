@@ -15,8 +15,8 @@
 use std::time::Duration;
 
 use checkrein_core::{
-    Blocks, ChainEnd, Effect, EventKind, FailureTable, Grammar, Matcher, RawJson, Rules, RunOrder, Scope, Settle,
-    Syntax, closest,
+    Blocks, ChainEnd, Effect, EventKind, FailureTable, Grammar, HookOutcome, HookRecord, Matcher, RawJson, Record,
+    Rules, RunOrder, Scope, Settle, Syntax, closest,
 };
 
 use crate::config::{
@@ -72,7 +72,14 @@ pub static DIALECT: Dialect = Dialect {
         expands: false,
     },
     http: HttpTable { success_below: 300, decides: false, in_background: false, variables: false, response_cap: 4096 },
-    time: TimeTable { usual: Duration::from_secs(10), classes: &[], http: None, handlers: &[], cap: Some(LONGEST) },
+    time: TimeTable {
+        usual: Duration::from_secs(10),
+        classes: &[],
+        http: None,
+        handlers: &[],
+        in_background: &[],
+        cap: Some(LONGEST),
+    },
     rules: Rules::NATIVE
         .settle(Settle::AnyBlock)
         .order(RunOrder::Sequential)
@@ -403,4 +410,53 @@ fn policy(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> O
 fn list(words: &[String]) -> String {
     let words: Vec<_> = words.iter().map(|word| printable(RawJson::string(word).as_str())).collect();
     format!("[{}]", words.join(", "))
+}
+
+/// What one hook came to, as ub tells its activities.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// Its place among the hooks of the event.
+    pub index: usize,
+    /// What was run.
+    pub argv: Vec<String>,
+    /// The exit code; -1 if there is none.
+    pub exit: i32,
+    /// What it printed, cut to what ub keeps.
+    pub stdout: String,
+    /// What it complained about.
+    pub stderr: String,
+    /// How long it took.
+    pub duration: Duration,
+    /// Why it failed, if it did.
+    pub error: Option<String>,
+}
+
+/// The outcomes of a fire: what the record says of each hook, with its place in the file and its words. `hooks` are those of
+/// the event, in order.
+pub fn outcomes<'a>(record: &Record, hooks: impl IntoIterator<Item = &'a HookSpec>) -> Vec<Outcome> {
+    let hooks: Vec<_> = hooks.into_iter().collect();
+    let same = |spec: &HookSpec, hook: &HookRecord| {
+        let info = &spec.hook.info;
+        info.id == hook.id && info.source.file == hook.source.file && info.source.line == hook.source.line
+    };
+    let ran = record.hooks.iter().filter(|hook| hook.outcome != HookOutcome::Skipped);
+    ran.filter_map(|hook| {
+        let index = hooks.iter().position(|spec| same(spec, hook))?;
+        let argv = match &hooks[index].handler {
+            HandlerSpec::Command(CommandSpec { run: CommandLine::Argv(argv), .. }) => argv.clone(),
+            HandlerSpec::Command(CommandSpec { run: CommandLine::Shell { text, .. }, .. }) => vec![text.clone()],
+            _ => Vec::new(),
+        };
+        Some(Outcome {
+            index,
+            argv,
+            exit: hook.exit_code.unwrap_or(-1),
+            stdout: hook.stdout.clone().unwrap_or_default(),
+            stderr: hook.stderr.clone().unwrap_or_default(),
+            duration: Duration::from_millis(hook.duration_ms.unwrap_or_default()),
+            error: hook.failure.map(|_| hook.detail.clone().unwrap_or_default()),
+        })
+    })
+    .collect()
 }

@@ -223,3 +223,36 @@ async fn claw_tells_hooks_of_what_failed() {
     assert_eq!(verdict.context()[0].text, "PostToolUseFailure write {} 1 boom");
     assert!(verdict.is_block(), "the result counts as an error");
 }
+
+#[tokio::test]
+async fn ub_tells_each_outcome() {
+    let text = "hooks: {pre_tool_call: [{command: [\"true\"]}, {command: [sh, -c, \"echo out; echo err >&2; exit 7\"], on_failure: block}]}";
+    let decoded = ub::DIALECT.decode("config.yaml", Scope::User, text, Format::Yaml);
+    assert_eq!(decoded.diagnostics, []);
+    let engine = Engine::builder().settle_as(&ub::DIALECT).hooks(decoded.hooks.iter().cloned()).build();
+    let (verdict, record) = engine.fire_recorded(call(RawJson::default())).await;
+    assert_eq!(verdict.reason(), Some("err"));
+    let outcomes = ub::outcomes(&record, &decoded.hooks);
+    let seen: Vec<_> =
+        outcomes.iter().map(|one| (one.index, one.argv[0].as_str(), one.exit, one.error.is_some())).collect();
+    assert_eq!(seen, [(0, "true", 0, false), (1, "sh", 7, true)]);
+    assert_eq!((outcomes[1].stdout.as_str(), outcomes[1].stderr.as_str()), ("out\n", "err\n"));
+}
+
+#[tokio::test]
+async fn testagent_a_notification_about_nothing_is_everybodys() {
+    use checkrein::dialects::claude;
+    use checkrein::payload::Notification;
+    let text =
+        r#"{"hooks":{"Notification":[{"matcher":"idle_prompt","hooks":[{"type":"command","command":"true"}]}]}}"#;
+    let decoded = claude::SENDER.decode("settings.json", Scope::User, text, Format::Json);
+    let engine = Engine::builder().hooks(decoded.hooks).build();
+    for (notice, runs) in [
+        (Notification::new().message("m"), 1),
+        (Notification::new().message("m").notification_type("idle_prompt"), 1),
+        (Notification::new().message("m").notification_type("auth_success"), 0),
+    ] {
+        let (_, record) = engine.fire_recorded(Event::notification(notice.clone())).await;
+        assert_eq!(record.hooks.len(), runs, "{notice:?}");
+    }
+}

@@ -63,6 +63,7 @@ const CLAUDE: Dialect = Dialect {
         classes: &[],
         http: None,
         handlers: &[("prompt", Duration::from_secs(30)), ("agent", Duration::from_secs(60))],
+        in_background: &[],
         cap: None,
     },
     rules: Rules::NATIVE.order(RunOrder::Parallel).failures(FailureTable::open()),

@@ -42,7 +42,14 @@ pub static SENDER: Dialect = Dialect {
         ..CLAUDE.process
     },
     http: HttpTable { success_below: 300, variables: false, response_cap: CAP, ..CLAUDE.http },
-    time: TimeTable { usual: Duration::from_secs(10), classes: &[], http: None, handlers: &[], cap: None },
+    time: TimeTable {
+        usual: Duration::from_secs(10),
+        classes: &[],
+        http: None,
+        handlers: &[],
+        in_background: &[],
+        cap: None,
+    },
     rules: Rules::NATIVE.order(RunOrder::Sequential).failures(FailureTable::open()),
     // A stop is only told.
     stop_cap: 0,
@@ -90,7 +97,7 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("SessionEnd", EventKind::SessionEnd).fields(&[FieldRow::same("reason").or(EMPTY)]),
     EventRow::new("PreCompact", EventKind::PreCompact).fields(&[FieldRow::same("trigger").or(EMPTY)]),
     EventRow::new("PostCompact", EventKind::PostCompact).fields(&[FieldRow::same("trigger").or(EMPTY)]),
-    EventRow::new("Notification", EventKind::Notification).matched().fields(&[
+    EventRow::new("Notification", EventKind::Notification).matched_as(if_any).fields(&[
         MODE,
         FieldRow::named("matcher", "notification_type").unless_empty(),
         FieldRow::same("message").or(EMPTY),
@@ -147,4 +154,9 @@ fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
 
 fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
     SHAPE.encode(dialect, hooks)
+}
+
+/// A notification that does not say what it is about is everybody's.
+fn if_any(subject: &str) -> Option<String> {
+    (!subject.is_empty()).then(|| subject.to_owned())
 }
