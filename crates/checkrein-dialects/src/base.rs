@@ -57,7 +57,6 @@ impl Dialect {
             time: TimeTable {
                 usual: Duration::from_secs(60),
                 classes: &[],
-                http: None,
                 handlers: &[],
                 in_background: &[],
                 cap: None,

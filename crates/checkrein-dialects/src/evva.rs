@@ -94,8 +94,7 @@ pub static DIALECT: Dialect = Dialect {
     time: TimeTable {
         usual: Duration::from_secs(30),
         classes: &[(TimeClass::Tool, Duration::from_secs(60)), (TimeClass::Notice, Duration::from_secs(10))],
-        handlers: &[],
-        http: Some(Duration::from_secs(10)),
+        handlers: &[("http", Duration::from_secs(10))],
         in_background: &[("http", Duration::from_secs(30))],
         cap: None,
     },

@@ -66,7 +66,6 @@ pub static DIALECT: Dialect = Dialect {
             (TimeClass::Display, Duration::from_secs(10)),
             (TimeClass::Closing, Duration::from_secs(5)),
         ],
-        http: None,
         handlers: &[],
         in_background: &[],
         cap: None,

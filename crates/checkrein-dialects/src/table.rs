@@ -324,9 +324,7 @@ pub struct TimeTable {
     pub usual: Duration,
     /// The same for events of these classes.
     pub classes: &'static [(TimeClass, Duration)],
-    /// The same for HTTP endpoints.
-    pub http: Option<Duration>,
-    /// The same for other kinds of handlers.
+    /// The same for kinds of handlers.
     pub handlers: &'static [(&'static str, Duration)],
     /// The same for kinds of handlers that nobody waits for.
     pub in_background: &'static [(&'static str, Duration)],
@@ -337,14 +335,7 @@ pub struct TimeTable {
 impl TimeTable {
     /// The same time everywhere.
     pub const fn seconds(seconds: u64) -> Self {
-        Self {
-            usual: Duration::from_secs(seconds),
-            classes: &[],
-            http: None,
-            handlers: &[],
-            in_background: &[],
-            cap: None,
-        }
+        Self { usual: Duration::from_secs(seconds), classes: &[], handlers: &[], in_background: &[], cap: None }
     }
 }
 
@@ -384,13 +375,7 @@ impl Dialect {
         let class = kind.contract().time;
         let of_class = || self.time.classes.iter().find(|(of, _)| *of == class).map(|(_, time)| *time);
         let of_handler = || self.time.handlers.iter().find(|(of, _)| *of == handler).map(|(_, time)| *time);
-        self.time
-            .http
-            .filter(|_| handler == "http")
-            .or_else(of_handler)
-            .or_else(|| self.row(kind)?.timeout)
-            .or_else(of_class)
-            .unwrap_or(self.time.usual)
+        of_handler().or_else(|| self.row(kind)?.timeout).or_else(of_class).unwrap_or(self.time.usual)
     }
 
     /// What is done about a failure of one of its hooks at events of this kind.

@@ -75,7 +75,6 @@ pub static DIALECT: Dialect = Dialect {
     time: TimeTable {
         usual: Duration::from_secs(10),
         classes: &[],
-        http: None,
         handlers: &[],
         in_background: &[],
         cap: Some(LONGEST),

@@ -433,6 +433,6 @@ fn every_event_survives_the_way_there_and_back() {
 #[test]
 fn the_path_of_a_new_work_tree_is_the_last_line() {
     let event = Event::worktree_create(checkrein_core::payload::Worktree::new().name("fix"));
-    let opinion = read(&DIALECT, &event, process(0, "making it\n/work/trees/fix\n\n", "")).unwrap();
-    assert_eq!(opinion.rewrites()[0].value.as_text().as_deref(), Some("/work/trees/fix"));
+    let opinion = read(&DIALECT, &event, process(0, "making it\n/srv/trees/fix\n\n", "")).unwrap();
+    assert_eq!(opinion.rewrites()[0].value.as_text().as_deref(), Some("/srv/trees/fix"));
 }

@@ -61,7 +61,6 @@ const CLAUDE: Dialect = Dialect {
     time: TimeTable {
         usual: Duration::from_secs(600),
         classes: &[],
-        http: None,
         handlers: &[("prompt", Duration::from_secs(30)), ("agent", Duration::from_secs(60))],
         in_background: &[],
         cap: None,

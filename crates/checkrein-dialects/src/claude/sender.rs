@@ -42,14 +42,7 @@ pub static SENDER: Dialect = Dialect {
         ..CLAUDE.process
     },
     http: HttpTable { success_below: 300, variables: false, response_cap: CAP, ..CLAUDE.http },
-    time: TimeTable {
-        usual: Duration::from_secs(10),
-        classes: &[],
-        http: None,
-        handlers: &[],
-        in_background: &[],
-        cap: None,
-    },
+    time: TimeTable { usual: Duration::from_secs(10), classes: &[], handlers: &[], in_background: &[], cap: None },
     rules: Rules::NATIVE.order(RunOrder::Sequential).failures(FailureTable::open()),
     // A stop is only told.
     stop_cap: 0,

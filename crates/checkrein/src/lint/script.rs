@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use checkrein_core::EventKind;
-use checkrein_dialects::{CommandLine, CommandSpec, Dialect, HookSpec};
+use checkrein_dialects::{CommandLine, CommandSpec, Data, Dialect, HookSpec};
 
 use super::is_gate;
 use crate::builtins::shell::{World, steps, steps_of_argv};
@@ -40,7 +40,7 @@ impl Script {
         let project = dir.to_string_lossy();
         // What the agent puts there is known.
         let filled = |text: &str| {
-            dialect.process.variables.iter().filter(|row| row.name.ends_with("PROJECT_DIR")).fold(
+            dialect.process.variables.iter().filter(|row| row.from == Data::ProjectDir).fold(
                 text.to_owned(),
                 |text, row| {
                     let braced = format!("${{{}}}", row.name);

@@ -7,7 +7,7 @@ use checkrein::{Engine, Envelope, Event, EventKind, HookSpec, Matcher, RawJson, 
 use crate::common::tool_call;
 
 fn runs(spec: HookSpec, event: &Event) -> bool {
-    let engine = Engine::builder().hook(spec).cwd("/work/project").vars([("HOME", "/home/ann")]).build();
+    let engine = Engine::builder().hook(spec).cwd("/srv/project").vars([("HOME", "/home/ann")]).build();
     engine.explain(event).iter().filter(|planned| planned.why_not.is_none()).count() == 1
 }
 
@@ -73,18 +73,18 @@ fn rules_for_commands() {
 #[test]
 fn rules_for_files() {
     for (rule, path, expected) in [
-        ("Edit(src/**)", "/work/project/src/a/b.rs", true),
+        ("Edit(src/**)", "/srv/project/src/a/b.rs", true),
         ("Edit(src/**)", "src/a.rs", true),
-        ("Edit(src/**)", "/work/project/sub/src/a.rs", false),
+        ("Edit(src/**)", "/srv/project/sub/src/a.rs", false),
         ("Edit(src/**)", "/elsewhere/src/a.rs", false),
-        ("Edit(src/**)", "/work/project/src/../secret", false),
-        ("Edit(**/src/**)", "/work/project/sub/src/a.rs", true),
-        ("Edit(*.ts)", "/work/project/deep/a.ts", true),
-        ("Edit(*.ts)", "/work/project/deep/a.rs", false),
+        ("Edit(src/**)", "/srv/project/src/../secret", false),
+        ("Edit(**/src/**)", "/srv/project/sub/src/a.rs", true),
+        ("Edit(*.ts)", "/srv/project/deep/a.ts", true),
+        ("Edit(*.ts)", "/srv/project/deep/a.rs", false),
         ("Edit(/etc/**)", "/etc/passwd", true),
         ("Edit(//etc/**)", "/etc/passwd", true),
-        ("Edit(//src/**)", "/work/project/src/a", false),
-        ("Edit(/src/**)", "/work/project/src/a", true),
+        ("Edit(//src/**)", "/srv/project/src/a", false),
+        ("Edit(/src/**)", "/srv/project/src/a", true),
         ("Edit(~/.ssh/**)", "/home/ann/.ssh/id", true),
         ("Edit(~/.ssh/**)", "/home/bob/.ssh/id", false),
         ("Edit([)", "/anything", true),

@@ -1,0 +1,174 @@
+use super::*;
+use proptest::prelude::*;
+
+fn matches(grammar: &Grammar, pattern: &str, subject: &str) -> bool {
+    Matcher::compile(grammar, Some(pattern)).unwrap().matches(subject)
+}
+
+#[test]
+fn everything_is_absent_empty_or_a_wildcard() {
+    for grammar in [Grammar::NAMES_OR_SEARCH, Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::EXACT] {
+        for pattern in [None, Some(""), Some("*")] {
+            let matcher = Matcher::compile(&grammar, pattern).unwrap();
+            assert!(matcher.is_everything() && matcher.matches("anything") && matcher.matches(""));
+        }
+    }
+    assert!(Matcher::compile(&Grammar::GLOB, None).unwrap().matches("a/b"));
+}
+
+#[test]
+fn grammars_match_as_their_agents_do() {
+    let names = Grammar::NAMES_OR_SEARCH;
+    let (whole, search, glob, exact) = (Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB, Grammar::EXACT);
+    for (grammar, pattern, subject, expected) in [
+        (names, "Bash", "Bash", true),
+        (names, "Bash", "BashOutput", false),
+        (names, "Edit|Write", "Write", true),
+        (names, "Edit, Write", "Write", true),
+        (names, "Edit | Write", "Edit", true),
+        (names, "Edit|", "Edit", true),
+        (names, "Edit|", "", false),
+        (names, "mcp__memory", "mcp__memory__read", false),
+        (names, "mcp__memory__.*", "mcp__memory__read", true),
+        (names, "my-tool", "my-tool", true),
+        (names, "^Bash", "BashOutput", true),
+        (names, "bash", "Bash", false),
+        (whole, "shell|edit", "edit", true),
+        (whole, "shell|edit", "edit_file", false),
+        (whole, "mcp__.*", "mcp__a", true),
+        (whole, "a|b", "ab", false),
+        (whole, "a||b", "", true),
+        (search, "edit", "edit_config", true),
+        (search, "write_.*|edit", "no", false),
+        (search, "x*", "", true),
+        (glob, "write|edit", "edit", false),
+        (glob, "{write,edit}", "edit", true),
+        (glob, "mcp_*", "mcp_db", true),
+        (glob, "*", "a/b", false),
+        (glob, "**", "a/b", true),
+        (glob, "src/**/*.rs", "src/a/b/c.rs", true),
+        (glob, "src/*.rs", "src/a/b.rs", false),
+        (glob, "file[0-9]?", "file7x", true),
+        (whole, "mcp__\\w+", "mcp__größe", true),
+        (whole, "mcp__\\w+|é", "mcp__größe", true),
+        (whole, "(?x)Bash # the shell", "Bash", true),
+        (glob, "a\u{0}*", "a\u{0}\n", true),
+        (exact, "a.c", "abc", false),
+        (exact, "a.c", "a.c", true),
+    ] {
+        assert_eq!(matches(&grammar, pattern, subject), expected, "{pattern} {subject}");
+    }
+    assert!(Matcher::names(["a", "b"]).matches("b") && !Matcher::names(["a"]).matches("b"));
+    assert!(Matcher::names(Vec::<String>::new()).is_everything());
+}
+
+#[test]
+fn invalid_patterns_are_errors_that_say_why() {
+    for (grammar, pattern, message) in [
+        (Grammar::REGEX_WHOLE, "(", r#"invalid matcher "(": unclosed group"#),
+        (Grammar::REGEX_WHOLE, "a)(b", r#"invalid matcher "a)(b": unopened group"#),
+        (Grammar::NAMES_OR_SEARCH, "*.rs", r#"invalid matcher "*.rs": repetition operator missing expression"#),
+        (
+            Grammar::NAMES_OR_SEARCH,
+            "(?=Bash)",
+            r#"invalid matcher "(?=Bash)": look-around, including look-ahead and look-behind, is not supported"#,
+        ),
+        (Grammar::NAMES_OR_SEARCH, "|", r#"invalid matcher "|": the list has no names"#),
+        (
+            Grammar::GLOB,
+            "{a",
+            r#"invalid matcher "{a": unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"#,
+        ),
+        (Grammar::GLOB, "[", r#"invalid matcher "[": unclosed character class; missing ']'"#),
+    ] {
+        assert_eq!(Matcher::compile(&grammar, Some(pattern)).unwrap_err().to_string(), message);
+    }
+    let long = "a".repeat(MAX_PATTERN + 1);
+    let error = Matcher::compile(&Grammar::REGEX_SEARCH, Some(&long)).unwrap_err();
+    assert!(error.to_string().ends_with("it is 16385 bytes long, at most 16384 are allowed"));
+    let braces = "{".repeat(250) + "a" + &"}".repeat(250);
+    assert!(Matcher::compile(&Grammar::GLOB, Some(&braces)).is_err());
+    let huge = "(?:a{1000}){1000}";
+    assert!(Matcher::compile(&Grammar::REGEX_SEARCH, Some(huge)).is_err());
+}
+
+#[test]
+fn all_but_some_can_be_said() {
+    for (pattern, subject, fits) in [
+        ("^(?!Bash)", "Bash", false),
+        ("^(?!Bash)", "BashOutput", false),
+        ("^(?!Bash$)", "BashOutput", true),
+        ("^(?!Bash$|Read$).*", "Read", false),
+        ("^(?!Bash$|Read$).*", "Write", true),
+        ("^(?!.*secret)mcp__", "mcp__db", true),
+        ("^(?!.*secret)mcp__", "mcp__secret", false),
+        ("^(?!.*secret)mcp__", "x_mcp__db", false),
+        (r"^(?!a\)[)]b)", "a))b", false),
+        (r"^(?!a\)[)]b)", "ab", true),
+    ] {
+        let matcher = Matcher::compile(&Grammar::NAMES_OR_SEARCH, Some(pattern)).unwrap();
+        assert_eq!(matcher.matches(subject), fits, "{pattern} {subject}");
+    }
+    for pattern in ["(?!x)", "a(?=b)", "(?<!a)b", "^(?!x"] {
+        assert!(Matcher::compile(&Grammar::NAMES_OR_SEARCH, Some(pattern)).is_err(), "{pattern}");
+    }
+}
+
+#[test]
+fn needles_are_in_every_match() {
+    for (pattern, whole, text, leads) in [
+        ("mcp__db__.*", true, "mcp__db__", true),
+        ("mcp__db__.*", false, "mcp__db__", false),
+        ("^Bash", false, "Bash", true),
+        ("Bash$", false, "Bash", false),
+        ("ab*", true, "a", true),
+        ("ab?c", true, "a", true),
+        ("ab+c", true, "a", true),
+        ("ab+*", true, "a", true),
+        ("ab+{0}", true, "a", true),
+        ("0+??", true, "", false),
+        ("ab{0}c", true, "a", true),
+        ("abc|xyz", true, "", false),
+        ("ab(c|d)", true, "ab", true),
+        ("ab(c|d)|x", true, "", false),
+        (r"ab\(c|d", true, "", false),
+        ("ab[|]c", true, "", false),
+        ("(?i)abc", true, "", false),
+        (".*", true, "", false),
+    ] {
+        let needle = regex_needle(pattern, whole);
+        assert_eq!((needle.text.as_str(), needle.leads), (text, leads), "{pattern}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn never_panics(pattern in any::<String>(), subject in any::<String>()) {
+        for grammar in [
+            Grammar::NAMES_OR_SEARCH, Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB, Grammar::EXACT,
+        ] {
+            if let Ok(matcher) = Matcher::compile(&grammar, Some(&pattern)) {
+                matcher.matches(&subject);
+            }
+        }
+    }
+
+    #[test]
+    fn a_needle_never_loses_a_match(
+        pattern in "[\\^ab(|)*+?{}0-2\\[\\].$\\\\-]{0,8}",
+        subject in "[ab|0-2(-]{0,6}",
+    ) {
+        for grammar in [Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB] {
+            let Ok(matcher) = Matcher::compile(&grammar, Some(&pattern)) else { continue };
+            let Shape::Pattern(needle) = matcher.shape() else { continue };
+            if matcher.matches(&subject) {
+                let fits = if needle.leads {
+                    subject.starts_with(&needle.text)
+                } else {
+                    subject.contains(&needle.text)
+                };
+                prop_assert!(fits, "{pattern} {subject} {needle:?}");
+            }
+        }
+    }
+}
