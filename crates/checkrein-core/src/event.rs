@@ -33,12 +33,15 @@ pub struct Event {
     pub envelope: Envelope,
     /// What events of this kind carry.
     pub payload: Payload,
+    /// What else its subject is called: hooks that fit one of these names fit the event. Agents have names of their own
+    /// for tools that all of them have. Not part of the JSON form.
+    pub other_names: &'static [&'static str],
 }
 
 impl Event {
     /// An event with an empty envelope. There is also a constructor for each kind: [`Event::pre_tool_use`] and so on.
     pub fn new(payload: Payload) -> Self {
-        Self { envelope: Envelope::default(), payload }
+        Self { envelope: Envelope::default(), payload, other_names: &[] }
     }
 
     /// An event that only its host knows.
@@ -50,6 +53,13 @@ impl Event {
     #[must_use]
     pub fn within(mut self, envelope: Envelope) -> Self {
         self.envelope = envelope;
+        self
+    }
+
+    /// Calls its subject by these names as well.
+    #[must_use]
+    pub fn also_known_as(mut self, names: &'static [&'static str]) -> Self {
+        self.other_names = names;
         self
     }
 
@@ -155,7 +165,7 @@ impl Event {
         if let Payload::Custom(custom) = &mut payload {
             custom.fields = std::mem::take(&mut envelope.extra);
         }
-        Ok(Self { envelope, payload })
+        Ok(Self { envelope, payload, other_names: &[] })
     }
 
     /// Writes the canonical JSON form. Tool input and other JSON goes in as it is.

@@ -51,6 +51,24 @@ fn hooks_are_chosen_in_config_order_by_kind_and_matcher() {
 }
 
 #[test]
+fn a_hook_fits_one_of_the_names_that_a_tool_has() {
+    let hooks = HookSet::new(vec![
+        hook("common", "Bash"),
+        hook("own", "run_.*"),
+        hook("other", "Edit"),
+        hook("both", "Bash|x.*"),
+    ]);
+    let event = tool("run_shell").also_known_as(&["Bash"]);
+    assert_eq!(chosen(&hooks, &event), ["common", "own", "both"]);
+    let plan = hooks.explain(&event);
+    assert_eq!(plan.chosen().map(|entry| entry.hook.info.id.as_str()).collect::<Vec<_>>(), ["common", "own", "both"]);
+    assert_eq!(chosen(&hooks, &tool("run_shell")), ["own"]);
+    // Where matchers do not count, names neither.
+    let prompts = HookSet::new(vec![Hook::new(HookInfo::new("all", Source::here()), EventKind::PromptSubmit)]);
+    assert_eq!(chosen(&prompts, &Event::prompt_submit(Prompt::new("hi")).also_known_as(&["Bash"])), ["all"]);
+}
+
+#[test]
 fn a_plan_says_of_every_hook_why() {
     let mut off = hook("off", "*");
     off.state = HookState::Disabled;

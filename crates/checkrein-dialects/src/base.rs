@@ -8,7 +8,7 @@ use crate::config::{ConfigTable, Decoder, Reach, Same};
 use crate::document::Node;
 use crate::payload::PayloadTable;
 use crate::reply::{Code, ExitRule, From, Malformed, ReplyTable, Then, Trigger, Unknown};
-use crate::table::{Cwd, Dialect, Environment, EventRow, HttpTable, ProcessTable, Shell, TimeTable};
+use crate::table::{Cwd, Dialect, Environment, EventRow, HostTable, HttpTable, ProcessTable, Shell, TimeTable};
 
 const EXITS: &[ExitRule] = &[
     ExitRule::new(Code::Is(0), Then::Read),
@@ -35,6 +35,7 @@ impl Dialect {
                 exact_case: true,
                 keys: &[],
                 exits: EXITS,
+                stderr_answers: false,
                 text_cap: None,
             },
             process: ProcessTable {
@@ -73,6 +74,7 @@ impl Dialect {
                 reach: Reach::Everybody,
                 same: Same::Never,
             },
+            host: HostTable::UNKNOWN,
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec, shell_text};
 use crate::table::{
-    Cwd, Data, Dialect, Environment, EventRow, HttpTable, Plain, ProcessTable, Shell, TimeTable, VariableRow,
+    Cwd, Data, Dialect, Environment, EventRow, HostTable, HttpTable, Plain, ProcessTable, Shell, TimeTable, VariableRow,
 };
 
 /// Under which name the host hears that a hook has blocked, and not only denied leave.
@@ -55,6 +55,7 @@ pub static DIALECT: Dialect = Dialect {
                 .marks(BLOCKED),
             ExitRule::new(Code::Any, Then::FailFor(&[From::Answer, From::Stdout])),
         ],
+        stderr_answers: false,
         text_cap: None,
     },
     process: ProcessTable {
@@ -98,6 +99,7 @@ pub static DIALECT: Dialect = Dialect {
         reach: Reach::Everybody,
         same: Same::Handler,
     },
+    host: HostTable::UNKNOWN,
 };
 
 /// After a tool, a hook that ran and went wrong makes the result an error.

@@ -26,7 +26,9 @@ use crate::document::Node;
 use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
-use crate::table::{Cwd, Data, Dialect, Environment, EventRow, HttpTable, ProcessTable, Shell, TimeTable, VariableRow};
+use crate::table::{
+    Cwd, Data, Dialect, Environment, EventRow, HostTable, HttpTable, ProcessTable, Shell, TimeTable, VariableRow,
+};
 
 /// Under which name the host hears that something was blocked, and not denied.
 pub const BLOCKED: &str = "blocked";
@@ -68,6 +70,7 @@ pub static DIALECT: Dialect = Dialect {
             .marks(BLOCKED),
             ExitRule::new(Code::Any, Then::Fail),
         ],
+        stderr_answers: false,
         text_cap: None,
     },
     process: ProcessTable {
@@ -122,6 +125,7 @@ pub static DIALECT: Dialect = Dialect {
         reach: Reach::Everybody,
         same: Same::Never,
     },
+    host: HostTable::UNKNOWN,
 };
 
 const TOOL: [FieldRow; 3] =
@@ -199,6 +203,9 @@ const SHAPE: Shape = Shape {
     handlers: &[HandlerRow::new("command", "command", &["command"]), HandlerRow::new("http", "http", &["url"])],
     infers_type: false,
     flat: false,
+    direct: false,
+    group: &[],
+    beside: &[],
     timeout_range: Some((Duration::from_secs(1), Duration::from_secs(600))),
 };
 

@@ -62,7 +62,8 @@ pub use spec::{
     BadRule, BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule,
 };
 pub use table::{
-    Cwd, Data, Dialect, Environment, EventRow, HttpTable, Plain, ProcessTable, Shell, TimeTable, VariableRow,
+    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Known, Outcome, Plain, ProcessTable,
+    Shell, TimeTable, ToolRow, VariableRow,
 };
 
 /// All dialects. The five that checkrein was made for come first.

@@ -23,7 +23,7 @@ use crate::document::Node;
 use crate::payload::PayloadTable;
 use crate::reply::{Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
-use crate::table::{Cwd, Dialect, Environment, EventRow, HttpTable, ProcessTable, Shell, TimeTable};
+use crate::table::{Cwd, Dialect, Environment, EventRow, HostTable, HttpTable, ProcessTable, Shell, TimeTable};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
@@ -45,6 +45,7 @@ pub static DIALECT: Dialect = Dialect {
             ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Answer, From::Stderr])),
             ExitRule::new(Code::Any, Then::Fail),
         ],
+        stderr_answers: false,
         text_cap: None,
     },
     process: ProcessTable {
@@ -82,6 +83,7 @@ pub static DIALECT: Dialect = Dialect {
         reach: Reach::NotAbove,
         same: Same::Everything,
     },
+    host: HostTable::UNKNOWN,
 };
 
 /// The names that existing scripts look for. All of checkrein's own names are understood besides.
@@ -213,6 +215,9 @@ pub const SHAPE: Shape = Shape {
     ],
     infers_type: true,
     flat: true,
+    direct: false,
+    group: &[],
+    beside: &[],
     timeout_range: None,
 };
 

@@ -3,13 +3,14 @@
 use checkrein_core::payload::{Field, FieldInfo, JsonPiece};
 use checkrein_core::{DecodeError, Event, EventKind, JsonError, RawJson, Target};
 
-use crate::table::Dialect;
+use crate::table::{Dialect, EventRow};
 
 /// What the payload of every event has.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PayloadTable {
-    /// The field that names the event; dots lead into objects.
+    /// The field that names the event; dots lead into objects. Empty: payloads do not say which event they are, but for
+    /// those whose row says how.
     pub event: &'static str,
     /// What all events have. Fields of one object stand together.
     pub fields: &'static [FieldRow],
@@ -25,7 +26,7 @@ pub struct PayloadTable {
 pub struct FieldRow {
     /// The dialect's name for it; dots lead into objects.
     pub name: &'static str,
-    /// checkrein's name for it.
+    /// checkrein's name for it. With dots, a part of it, which is written and not read: who reads the whole has it.
     pub from: &'static str,
     /// What form it has.
     pub form: Form,
@@ -110,7 +111,11 @@ impl Dialect {
         let kind = event.kind();
         let row = self.row(&kind);
         let mut out = Out::new();
-        out.text(self.payload.event, row.map_or(kind.name(), |row| row.name));
+        let name = row.map_or(kind.name(), |row| row.name);
+        let (place, name) = row.and_then(|row| row.named).unwrap_or((self.payload.event, name));
+        if !place.is_empty() {
+            out.text(place, name);
+        }
         if let Some(original) = original.filter(|_| self.payload.originals) {
             for target in Target::ALL {
                 let (before, now) = (original.original(target), event.original(target));
@@ -119,8 +124,9 @@ impl Dialect {
                 }
             }
         }
-        for field in self.payload.fields.iter().chain(row.map_or(&[][..], |row| row.fields)) {
-            write(field, event.field(field.from), &mut out);
+        for field in self.fields_of(row) {
+            let part = field.from.contains('.').then(|| part_of(event, field.from)).flatten();
+            write(field, part.as_ref().map(Field::Json).or_else(|| event.field(field.from)), &mut out);
         }
         if self.payload.everything {
             let (names, pieces) = (std::mem::take(&mut out.names), event.to_json_pieces(SHARE_FROM));
@@ -141,17 +147,17 @@ impl Dialect {
         if json.entries().is_none() {
             return Err(PayloadError::NotAnObject(json.json_type()));
         }
-        let said = at(json, self.payload.event).and_then(|name| name.as_text().map(std::borrow::Cow::into_owned));
-        let name = name.map(str::to_owned).or(said).ok_or(PayloadError::NoName { field: self.payload.event })?;
+        let name = name.map(str::to_owned).or_else(|| self.event_name(json));
+        let name = name.ok_or(PayloadError::NoName { field: self.payload.event })?;
         let row = self.events.iter().find(|row| row.name == name);
         let kind = match row {
             Some(row) => row.kind.clone(),
             None => self.kind_named(&name)?,
         };
-        let rows = || self.payload.fields.iter().chain(row.map_or(&[][..], |row| row.fields));
+        let rows = || self.fields_of(row);
         let mut canonical = Out::new();
         canonical.text("event", kind.name());
-        for field in rows() {
+        for field in rows().filter(|field| !field.from.is_empty() && !field.from.contains('.')) {
             let required = kind.fields().iter().find(|info| info.required && info.name == field.from);
             if let Some(value) = read(field, json, required) {
                 canonical.extra(field.from, &value);
@@ -160,13 +166,35 @@ impl Dialect {
         // All that nobody has taken is kept under its name.
         let taken = |key: &str| {
             let own = |path: &str| path.split('.').next() == Some(key);
-            own(self.payload.event) || rows().any(|field| own(field.name))
+            let named = row.and_then(|row| row.named).map_or(self.payload.event, |(place, _)| place);
+            own(named) || rows().any(|field| own(field.name))
         };
         for entry in json.entries().into_iter().flatten().filter(|entry| !taken(&entry.key())) {
             canonical.extra(&entry.key(), &RawJson::parse(entry.value())?);
         }
         let bytes: Vec<u8> = canonical.finish().iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
-        Ok(Event::from_json_bytes(&bytes)?)
+        Ok(self.with_common_names(Event::from_json_bytes(&bytes)?))
+    }
+
+    /// The dialect's name for the event that a payload is of, if it says that.
+    pub fn event_name(&self, payload: &RawJson) -> Option<String> {
+        let said = |path: &str| Some(at(payload, path)?.as_text()?.into_owned());
+        let usual = || said(self.payload.event).filter(|_| !self.payload.event.is_empty());
+        let row = self
+            .events
+            .iter()
+            .find(|row| row.named.is_some_and(|(place, name)| said(place).is_some_and(|said| said == name)));
+        row.map(|row| row.name.to_owned()).or_else(usual)
+    }
+
+    /// The fields that payloads of events of this kind have.
+    pub fn fields_at(&self, kind: &EventKind) -> impl Iterator<Item = &'static FieldRow> + use<> {
+        self.fields_of(self.row(kind))
+    }
+
+    fn fields_of(&self, row: Option<&'static EventRow>) -> impl Iterator<Item = &'static FieldRow> + use<> {
+        let common = row.and_then(|row| row.instead).unwrap_or(self.payload.fields);
+        common.iter().chain(row.map_or(&[][..], |row| row.fields))
     }
 
     /// The kind of this name, in the dialect's spelling or in checkrein's.
@@ -186,9 +214,9 @@ pub enum PayloadError {
     #[error("a payload is a JSON object, not {0}")]
     NotAnObject(checkrein_core::JsonType),
     /// It does not say which event it is.
-    #[error("the payload does not name its event in `{field}`, and no name was given")]
+    #[error("the payload does not name its event{}, and no name was given", in_field(.field))]
     NoName {
-        /// Where the name should be.
+        /// Where the name should be. Empty: nowhere, the agent does not say it.
         field: &'static str,
     },
     /// The dialect does not have the event.
@@ -200,6 +228,21 @@ pub enum PayloadError {
     /// It is not JSON.
     #[error(transparent)]
     Json(#[from] JsonError),
+}
+
+fn in_field(field: &str) -> String {
+    if field.is_empty() { String::new() } else { format!(" in `{field}`") }
+}
+
+/// A part of a field, and what it is as text.
+pub(crate) fn text_at(event: &Event, path: &str) -> Option<String> {
+    let json = if path.contains('.') { part_of(event, path)? } else { event.field(path)?.to_json() };
+    Some(json.as_text().map_or_else(|| json.as_str().to_owned(), std::borrow::Cow::into_owned))
+}
+
+fn part_of(event: &Event, path: &str) -> Option<RawJson> {
+    let (field, inside) = path.split_once('.')?;
+    at(&event.field(field)?.to_json(), inside)
 }
 
 fn write(row: &FieldRow, field: Option<Field<'_>>, out: &mut Out) {

@@ -1,9 +1,9 @@
 //! A verdict in the words of the agent that asked: the same tables as for replies, the other way round.
 
-use checkrein_core::{Decision, Event, EventKind, RawJson, RewriteMode, Target, Verdict};
+use checkrein_core::{Decision, Event, EventKind, RawJson, RewriteMode, Rewritten, Target, Verdict};
 
 use crate::reply::{Code, ExitRule, Key, Means, Then, Trigger};
-use crate::table::Dialect;
+use crate::table::{Dialect, Plain};
 
 /// What a program says to the agent that called it as a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,10 +24,14 @@ impl Dialect {
     /// is not weaker; what else it cannot hear is noted.
     pub fn say(&self, event: &Event, verdict: &Verdict) -> Answer {
         let kind = event.kind();
-        let mut saying = Saying { dialect: self, kind: &kind, tree: Tree::default(), answer: Answer::default() };
+        let mut saying =
+            Saying { dialect: self, kind: &kind, tree: Tree::default(), plain: None, answer: Answer::default() };
         saying.decision(verdict);
         saying.words(verdict);
-        saying.rewrites(verdict);
+        // What does not happen needs no new input.
+        if !(verdict.is_block() && kind.contract().is_gate()) {
+            saying.rewrites(verdict);
+        }
         saying.finish()
     }
 }
@@ -36,8 +40,13 @@ struct Saying<'a> {
     dialect: &'a Dialect,
     kind: &'a EventKind,
     tree: Tree,
+    /// Context that is said as text, if nothing else is said.
+    plain: Option<String>,
     answer: Answer,
 }
+
+/// Why something does not happen, if nobody said. Agents that want a reason overlook a block without one.
+const NO_REASON: &str = "refused by a hook, which gave no reason";
 
 impl Saying<'_> {
     /// The keys that can be said here, in the table's order.
@@ -78,6 +87,9 @@ impl Saying<'_> {
         };
         for &said in tries {
             let mut reason = reason.to_owned();
+            if reason.is_empty() && decision.is_block() {
+                NO_REASON.clone_into(&mut reason);
+            }
             if said != decision {
                 let cannot = format!("{} has no way to say {decision} here", self.dialect.name);
                 reason = if reason.is_empty() { cannot.clone() } else { format!("{reason} ({cannot})") };
@@ -98,7 +110,8 @@ impl Saying<'_> {
     fn decide(&mut self, decision: Decision, reason: &str) -> bool {
         let found = self.keys().find_map(|(at, key)| match key.means {
             Means::Decision(words) => {
-                let (word, _) = words.iter().find(|(_, means)| *means == decision)?;
+                let says = !key.never_says.contains(&decision);
+                let (word, _) = words.iter().find(|(_, means)| *means == decision && says)?;
                 Some((at, key.paths.first()?, RawJson::string(word)))
             }
             Means::Flag(when, means) if means == decision => {
@@ -128,7 +141,7 @@ impl Saying<'_> {
                 _ => return None,
             };
             match rule.code {
-                Code::Is(code) => Some(code).filter(|_| means == decision),
+                Code::Is(code) | Code::AtLeast(code) => Some(code).filter(|_| means == decision),
                 Code::NotZero => Some(1).filter(|_| means == decision),
                 Code::Any => None,
             }
@@ -155,6 +168,9 @@ impl Saying<'_> {
             }
             match self.key(|key| key == means) {
                 Some(path) => self.put(path, &RawJson::string(&text)),
+                None if means == Means::Context && self.dialect.plain(self.kind) == Plain::Context => {
+                    self.plain = Some(text);
+                }
                 None => self.note(format!("{} takes no {what} at `{}`", self.dialect.name, self.kind)),
             }
         }
@@ -175,12 +191,21 @@ impl Saying<'_> {
         for target in Target::ALL {
             let Some(rewritten) = verdict.rewritten(target) else { continue };
             let key = self.keys().find_map(|(_, key)| match key.means {
-                Means::Replace(of) if of == target => Some((key.paths.first()?, RewriteMode::Replace)),
-                Means::Merge(of) if of == target => Some((key.paths.first()?, RewriteMode::Merge)),
+                Means::Replace(of) if of == target => Some((key, key.paths.first()?, RewriteMode::Replace)),
+                Means::Merge(of) if of == target => Some((key, key.paths.first()?, RewriteMode::Merge)),
                 _ => None,
             });
             match key {
-                Some((path, _)) => self.put(path, &rewritten.effective),
+                // What is merged into the old value cannot take anything out of it.
+                Some((_, _, RewriteMode::Merge)) if takes_out(rewritten) => self.lost_rewrite(target),
+                Some((key, path, _)) => {
+                    self.put(path, &inside(key, &rewritten.effective));
+                    if let Some((path, json)) = key.along.filter(|(path, _)| !self.tree.has(path))
+                        && let Ok(json) = RawJson::parse(json)
+                    {
+                        self.put(path, &json);
+                    }
+                }
                 None => self.lost_rewrite(target),
             }
         }
@@ -211,8 +236,32 @@ impl Saying<'_> {
             }
             self.answer.stdout = self.tree.to_json();
         }
+        match self.plain.take() {
+            Some(text) if self.answer.stdout.is_empty() && self.answer.exit == 0 => self.answer.stdout = text,
+            Some(_) => self.note(format!("{} takes context at `{}` only alone", self.dialect.name, self.kind)),
+            None => {}
+        }
         self.answer
     }
+}
+
+/// Whether something of the old value is not in the new one.
+fn takes_out(rewritten: &Rewritten) -> bool {
+    let original = rewritten.original.as_ref();
+    original.and_then(RawJson::entries).into_iter().flatten().any(|old| rewritten.effective.field(&old.key()).is_none())
+}
+
+/// The value as the key has it.
+fn inside(key: &Key, value: &RawJson) -> RawJson {
+    let Some((name, beside)) = key.inside.filter(|_| value.entries().is_none()) else { return value.clone() };
+    let mut tree = Tree::default();
+    for (name, json) in beside {
+        if let Ok(json) = RawJson::parse(*json) {
+            tree.put(name, json);
+        }
+    }
+    tree.put(name, value.clone());
+    RawJson::parse(tree.to_json()).unwrap_or_else(|_| value.clone())
 }
 
 /// The table's own text for a name.

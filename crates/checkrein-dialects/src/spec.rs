@@ -103,7 +103,8 @@ impl HookSpec {
             self.dialect.time.in_background.iter().filter(|(of, _)| self.background && *of == handler);
         let usual = || in_background.next().map_or_else(|| self.dialect.timeout(kind, handler), |(_, time)| *time);
         let time = self.timeout.unwrap_or_else(usual);
-        self.dialect.time.cap.map_or(time, |cap| time.min(cap))
+        let of_event = self.dialect.row(kind).and_then(|row| row.timeout_cap);
+        of_event.or(self.dialect.time.cap).map_or(time, |cap| time.min(cap))
     }
 
     /// All that is said of it, but for its name, its place, and when it runs: the same text for the same hook.

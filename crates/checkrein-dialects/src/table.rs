@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use checkrein_core::{
-    Block, ChainEnd, Contract, Effect, EventKind, FailureKind, FailureTable, Grammar, Rules, RunOrder, Settle,
+    Block, ChainEnd, Contract, Effect, Event, EventKind, FailureKind, FailureTable, Grammar, Rules, RunOrder, Settle,
     TimeClass,
 };
 
@@ -26,7 +26,7 @@ pub struct Dialect {
     /// Whether it has all of checkrein's events, with all that hooks may do there; its rows are then only names.
     pub has_all_events: bool,
     /// The tools that its agent is known to have. Empty: nobody knows.
-    pub tools: &'static [&'static str],
+    pub tools: &'static [ToolRow],
     /// How matchers are written.
     pub matcher: Grammar,
     /// What hooks are given.
@@ -47,6 +47,110 @@ pub struct Dialect {
     pub stop_cap: u32,
     /// Its files.
     pub config: ConfigTable,
+    /// What its agent does with a program that it calls as a hook.
+    pub host: HostTable,
+}
+
+/// A tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolRow {
+    /// What the agent calls it.
+    pub name: &'static str,
+    /// What it is called in the vocabulary that all dialects share, which is Claude Code's: `Bash`, `Write`, `Edit`,
+    /// `Read`, `Grep`, `Glob`, `Agent`, `WebFetch`, … Hooks that fit one of these fit the tool. Empty: it is not in it,
+    /// or has the same name there.
+    pub common: &'static [&'static str],
+}
+
+impl ToolRow {
+    /// A tool that is called the same everywhere, or that nobody else has.
+    pub const fn same(name: &'static str) -> Self {
+        Self { name, common: &[] }
+    }
+
+    /// A tool that the agent has another name for.
+    pub const fn new(name: &'static str, common: &'static [&'static str]) -> Self {
+        Self { name, common }
+    }
+}
+
+/// What an agent does with a program that it calls as a hook, for who puts one in front of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HostTable {
+    /// What is written beside a hook in its file so that its failures block: a key and its value as JSON. `None`: there is
+    /// no such thing.
+    pub failure_switch: Option<(&'static str, &'static str)>,
+    /// What it does with a tool call if the program is not there.
+    pub missing_program: Outcome,
+    /// What it does with a tool call if the program is killed.
+    pub killed: Outcome,
+    /// What it does with a tool call if the program takes too long.
+    pub late: Outcome,
+    /// How its denial by exit code reads for the model.
+    pub exit_reason: ExitReason,
+    /// What hooks never hear of, in words.
+    pub unseen: &'static [&'static str],
+}
+
+/// What an agent does with a tool call when its hook fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The tool runs.
+    Runs,
+    /// It does not.
+    Blocked,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// How the reason of a denial by exit code reads for the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitReason {
+    /// As it is.
+    Plain,
+    /// With the hook's whole command line in front.
+    WithCommandLine,
+    /// It is lost.
+    Lost,
+    /// Nobody knows.
+    Unknown,
+}
+
+impl HostTable {
+    /// An agent of which none of this is known.
+    pub const UNKNOWN: Self = Self {
+        failure_switch: None,
+        missing_program: Outcome::Unknown,
+        killed: Outcome::Unknown,
+        late: Outcome::Unknown,
+        exit_reason: ExitReason::Unknown,
+        unseen: &[],
+    };
+}
+
+/// Where a fact comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Known {
+    /// The agent was seen doing it.
+    Observed,
+    /// Its source or its maker's documentation says so.
+    #[default]
+    Documented,
+    /// Others say so, or sources differ.
+    Uncertain,
+}
+
+impl Known {
+    /// In a word.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Observed => "observed",
+            Self::Documented => "documented",
+            Self::Uncertain => "uncertain",
+        }
+    }
 }
 
 /// What a dialect calls an event, and what its hooks may do there. Several names may stand for one kind.
@@ -62,14 +166,22 @@ pub struct EventRow {
     /// What makes the subject into what matchers are compared with, if that is not the subject itself. `None` of it: nobody
     /// knows, and every hook fits.
     pub normal_subject: Option<fn(&str) -> Option<String>>,
+    /// The field that matchers are compared with, under checkrein's name, if it is not the kind's; dots lead into objects.
+    pub compares: Option<&'static str>,
     /// Whether a hook can stop something here.
     pub blocks: bool,
     /// What text that is no answer is taken for.
     pub plain: Plain,
     /// What the payload has here besides what all have.
     pub fields: &'static [FieldRow],
+    /// What the payload has here instead of what all have.
+    pub instead: Option<&'static [FieldRow]>,
+    /// The field that names the event in its payload, and the name there, if it is not as everywhere.
+    pub named: Option<(&'static str, &'static str)>,
     /// How long hooks may take here, if it is not the usual time.
     pub timeout: Option<Duration>,
+    /// The most that a hook may ask for here, if it is not as everywhere.
+    pub timeout_cap: Option<Duration>,
     /// What is done about a hook that takes too long here, if it is not as everywhere.
     pub on_timeout: Option<Effect>,
     /// How hooks run here, if it is not as everywhere.
@@ -80,6 +192,8 @@ pub struct EventRow {
     pub settle: Option<Settle>,
     /// What is done about every failure here, whatever the dialect's table and the hook itself say.
     pub fails: Option<Effect>,
+    /// Where all this comes from.
+    pub known: Known,
 }
 
 /// What text that is no answer is taken for.
@@ -104,15 +218,20 @@ impl EventRow {
             kind,
             matched: false,
             normal_subject: None,
+            compares: None,
             blocks: false,
             plain: Plain::Nothing,
             fields: &[],
+            instead: None,
+            named: None,
             timeout: None,
+            timeout_cap: None,
             on_timeout: None,
             order: None,
             chain_end: None,
             settle: None,
             fails: None,
+            known: Known::Documented,
         }
     }
 
@@ -128,6 +247,14 @@ impl EventRow {
     pub const fn matched_as(mut self, normal: fn(&str) -> Option<String>) -> Self {
         self.matched = true;
         self.normal_subject = Some(normal);
+        self
+    }
+
+    /// Matchers count here, and are compared with this field.
+    #[must_use]
+    pub const fn compares(mut self, field: &'static str) -> Self {
+        self.matched = true;
+        self.compares = Some(field);
         self
     }
 
@@ -149,6 +276,41 @@ impl EventRow {
     #[must_use]
     pub const fn fields(mut self, fields: &'static [FieldRow]) -> Self {
         self.fields = fields;
+        self
+    }
+
+    /// The payload has these instead of what all have.
+    #[must_use]
+    pub const fn instead(mut self, fields: &'static [FieldRow]) -> Self {
+        self.instead = Some(fields);
+        self
+    }
+
+    /// The payload names the event in this field, by this name.
+    #[must_use]
+    pub const fn named(mut self, field: &'static str, name: &'static str) -> Self {
+        self.named = Some((field, name));
+        self
+    }
+
+    /// The agent was seen doing it.
+    #[must_use]
+    pub const fn observed(mut self) -> Self {
+        self.known = Known::Observed;
+        self
+    }
+
+    /// Others say so, or sources differ.
+    #[must_use]
+    pub const fn uncertain(mut self) -> Self {
+        self.known = Known::Uncertain;
+        self
+    }
+
+    /// Hooks may take so many milliseconds at most, whatever they ask for.
+    #[must_use]
+    pub const fn at_most_ms(mut self, ms: u64) -> Self {
+        self.timeout_cap = Some(Duration::from_millis(ms));
         self
     }
 
@@ -348,6 +510,38 @@ impl Dialect {
     /// Whether matchers count at events of this kind.
     pub fn is_matched(&self, kind: &EventKind) -> bool {
         self.column(kind, |row| row.matched, |contract| contract.matched_on.is_some())
+    }
+
+    /// What matchers of this dialect's hooks are compared with at an event. `None`: nobody knows.
+    pub fn compared(&self, event: &Event) -> Option<String> {
+        let row = self.row(&event.kind());
+        let subject = match row.and_then(|row| row.compares) {
+            Some(path) => crate::payload::text_at(event, path),
+            None => event.subject().map(std::borrow::Cow::into_owned),
+        };
+        match row.and_then(|row| row.normal_subject) {
+            Some(normal) => subject.and_then(|subject| normal(&subject)),
+            None => subject,
+        }
+    }
+
+    /// What a tool is called in the vocabulary that all dialects share, besides its name.
+    pub fn common_names(&self, tool: &str) -> &'static [&'static str] {
+        self.tools.iter().find(|row| row.name == tool).map_or(&[], |row| row.common)
+    }
+
+    /// The event with its tool called by the names that all dialects share as well.
+    #[must_use]
+    pub fn with_common_names(&self, event: Event) -> Event {
+        match event.tool_name().map(|tool| self.common_names(tool)) {
+            Some(names) if !names.is_empty() => event.also_known_as(names),
+            _ => event,
+        }
+    }
+
+    /// Whether payloads of this kind of event say which event they are. If not, somebody else must say it.
+    pub fn names_event(&self, kind: &EventKind) -> bool {
+        !self.payload.event.is_empty() || self.row(kind).is_some_and(|row| row.named.is_some())
     }
 
     /// Whether a hook can stop something at events of this kind.

@@ -74,13 +74,14 @@ pub fn exercise_payload(dialect: &'static Dialect, bytes: &[u8]) {
     let Ok(json) = RawJson::parse_bytes(bytes) else { return };
     let Ok(event) = dialect.event(&json, None) else { return };
     // Events that no hook outside of the process hears have no payload.
-    let rows = || dialect.payload.fields.iter().chain(dialect.row(&event.kind()).map_or(&[][..], |row| row.fields));
+    let rows = || dialect.fields_at(&event.kind());
     let mut required = event.kind().fields().iter().filter(|field| field.required);
     if !dialect.payload.everything && !required.all(|field| rows().any(|row| row.from == field.name)) {
         return;
     }
     let payload: Vec<u8> = dialect.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
-    let again = RawJson::parse_bytes(&payload).ok().and_then(|json| dialect.event(&json, None).ok());
+    let name = dialect.name_of(&event.kind());
+    let again = RawJson::parse_bytes(&payload).ok().and_then(|json| dialect.event(&json, name).ok());
     let text = String::from_utf8_lossy(&payload);
     assert_eq!(
         again.map(|event| event.kind()),

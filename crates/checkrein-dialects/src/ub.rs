@@ -26,7 +26,9 @@ use crate::document::{Member, Node};
 use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Malformed, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec, escaped, has_variables, plain};
-use crate::table::{Cwd, Data, Dialect, Environment, EventRow, HttpTable, ProcessTable, Shell, TimeTable, VariableRow};
+use crate::table::{
+    Cwd, Data, Dialect, Environment, EventRow, HostTable, HttpTable, ProcessTable, Shell, TimeTable, VariableRow,
+};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
@@ -53,6 +55,7 @@ pub static DIALECT: Dialect = Dialect {
             ExitRule::new(Code::NotZero, Then::FailFor(&[From::Stderr, From::Exit])).at(At::Blocking),
             ExitRule::new(Code::Any, Then::Fail),
         ],
+        stderr_answers: false,
         text_cap: None,
     },
     process: ProcessTable {
@@ -96,6 +99,7 @@ pub static DIALECT: Dialect = Dialect {
         reach: Reach::Everybody,
         same: Same::Never,
     },
+    host: HostTable::UNKNOWN,
 };
 
 const LONGEST: Duration = Duration::from_secs(60);

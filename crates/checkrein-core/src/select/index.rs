@@ -129,7 +129,20 @@ impl KindIndex {
             Some(subject) => Some(subject),
             None => event.payload.contract().matched_on.as_ref().map(|_| Cow::Borrowed("")),
         };
-        self.select(hooks, subject.as_deref())
+        if subject.is_none() || event.other_names.is_empty() {
+            return self.select(hooks, subject.as_deref());
+        }
+        // Only agents with names of their own come here.
+        let names = subject.as_deref().into_iter().chain(event.other_names.iter().copied());
+        let mut found: Vec<u32> = Vec::new();
+        for name in names {
+            let chosen = self.select(hooks, Some(name));
+            let (one, other) = chosen.lists();
+            found.extend(one.iter().chain(other));
+        }
+        found.sort_unstable();
+        found.dedup();
+        Chosen::Found(found.into())
     }
 
     /// For a subject; without one, matchers do not count.

@@ -106,7 +106,9 @@ fn unfit(hook: &Hook, event: &Event, kind: &EventKind, compared: Option<&str>) -
     if hook.state == HookState::Disabled {
         return Some(WhyNot::Disabled);
     }
-    if let Some(subject) = compared.filter(|subject| !hook.matcher.matches(subject)) {
+    let fits = |name: &str| hook.matcher.matches(name);
+    if let Some(subject) = compared.filter(|subject| !fits(subject) && !event.other_names.iter().any(|name| fits(name)))
+    {
         return Some(WhyNot::NoMatch { pattern: hook.matcher.pattern().to_owned(), subject: subject.to_owned() });
     }
     hook.condition

@@ -20,7 +20,10 @@ use crate::document::Node;
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
-use crate::table::{Cwd, Data, Dialect, Environment, HttpTable, ProcessTable, Shell, TimeTable, VariableRow};
+use crate::table::{
+    Cwd, Data, Dialect, Environment, ExitReason, HostTable, HttpTable, Outcome, ProcessTable, Shell, TimeTable,
+    ToolRow, VariableRow,
+};
 
 /// The table.
 pub static DIALECT: Dialect = CLAUDE;
@@ -40,6 +43,7 @@ const CLAUDE: Dialect = Dialect {
         exact_case: true,
         keys: KEYS,
         exits: EXITS,
+        stderr_answers: false,
         text_cap: Some(10_000),
     },
     process: ProcessTable {
@@ -77,38 +81,47 @@ const CLAUDE: Dialect = Dialect {
         reach: Reach::Everybody,
         same: Same::Handler,
     },
+    host: HostTable {
+        // Since 2.1.295; older ones overlook it.
+        failure_switch: Some(("onFailure", "\"block\"")),
+        missing_program: Outcome::Runs,
+        killed: Outcome::Runs,
+        late: Outcome::Runs,
+        exit_reason: ExitReason::WithCommandLine,
+        unseen: &["in print mode, a turn that an error of the service ended"],
+    },
 };
 
-const TOOLS: &[&str] = &[
-    "Agent",
-    "AskUserQuestion",
-    "Bash",
-    "BashOutput",
-    "Edit",
-    "EnterPlanMode",
-    "ExitPlanMode",
-    "Glob",
-    "Grep",
-    "KillShell",
-    "LSP",
-    "MultiEdit",
-    "NotebookEdit",
-    "NotebookRead",
-    "PowerShell",
-    "Read",
-    "SendMessage",
-    "Skill",
-    "SlashCommand",
-    "Task",
-    "TaskCreate",
-    "TaskGet",
-    "TaskList",
-    "TaskUpdate",
-    "TodoWrite",
-    "ToolSearch",
-    "WebFetch",
-    "WebSearch",
-    "Write",
+const TOOLS: &[ToolRow] = &[
+    ToolRow::same("Agent"),
+    ToolRow::same("AskUserQuestion"),
+    ToolRow::same("Bash"),
+    ToolRow::same("BashOutput"),
+    ToolRow::same("Edit"),
+    ToolRow::same("EnterPlanMode"),
+    ToolRow::same("ExitPlanMode"),
+    ToolRow::same("Glob"),
+    ToolRow::same("Grep"),
+    ToolRow::same("KillShell"),
+    ToolRow::same("LSP"),
+    ToolRow::same("MultiEdit"),
+    ToolRow::same("NotebookEdit"),
+    ToolRow::same("NotebookRead"),
+    ToolRow::same("PowerShell"),
+    ToolRow::same("Read"),
+    ToolRow::same("SendMessage"),
+    ToolRow::same("Skill"),
+    ToolRow::same("SlashCommand"),
+    ToolRow::same("Task"),
+    ToolRow::same("TaskCreate"),
+    ToolRow::same("TaskGet"),
+    ToolRow::same("TaskList"),
+    ToolRow::same("TaskUpdate"),
+    ToolRow::same("TodoWrite"),
+    ToolRow::same("ToolSearch"),
+    ToolRow::same("WebFetch"),
+    ToolRow::same("WebSearch"),
+    ToolRow::same("Write"),
 ];
 
 const EMPTY: &str = "\"\"";
@@ -310,6 +323,9 @@ const SHAPE: Shape = Shape {
     ],
     infers_type: false,
     flat: false,
+    direct: false,
+    group: &[],
+    beside: &[],
     timeout_range: None,
 };
 

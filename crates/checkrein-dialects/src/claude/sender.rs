@@ -31,6 +31,7 @@ pub static SENDER: Dialect = Dialect {
         exact_case: true,
         keys: KEYS,
         exits: EXITS,
+        stderr_answers: false,
         text_cap: None,
     },
     process: ProcessTable {
@@ -138,6 +139,9 @@ const SHAPE: Shape = Shape {
     handlers: &[HandlerRow::new("command", "command", &["command"]), HandlerRow::new("http", "http", &["url"])],
     infers_type: false,
     flat: false,
+    direct: false,
+    group: &[],
+    beside: &[],
     timeout_range: None,
 };
 

@@ -60,6 +60,11 @@ impl<'a> Decoder<'a> {
         self.options
     }
 
+    /// Its path.
+    pub fn file(&self) -> &'a str {
+        self.file
+    }
+
     /// In whose language.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect

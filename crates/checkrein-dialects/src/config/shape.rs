@@ -32,6 +32,12 @@ pub struct Shape {
     pub infers_type: bool,
     /// Whether hooks may stand in one list, each with its `events`.
     pub flat: bool,
+    /// Whether a hook may stand where a group does, with a matcher of its own.
+    pub direct: bool,
+    /// Keys of a group besides its matcher and its hooks, which say something of each of them.
+    pub group: &'static [HookKey],
+    /// Keys beside the events that are none.
+    pub beside: &'static [&'static str],
     /// The shortest and the longest time that may be asked for; what lies outside is an error.
     pub timeout_range: Option<(Duration, Duration)>,
 }
@@ -63,9 +69,6 @@ impl HandlerRow {
         self
     }
 }
-
-/// The keys of a group.
-const GROUP: &[&str] = &["matcher", "hooks"];
 
 impl Shape {
     /// Reads a file.
@@ -100,7 +103,7 @@ impl Shape {
                     decoder.unreadable("its hooks are no object", place);
                     return;
                 };
-                for event in events {
+                for event in events.iter().filter(|event| !self.beside.contains(&&*event.key)) {
                     self.event(decoder, event);
                 }
             }
@@ -138,12 +141,13 @@ impl Shape {
         id: &str,
     ) -> Result<(), (String, Span)> {
         let members = decoder.object(group, id).map_err(|why| (why, group.span))?;
-        let is_hook = self.flat && group.get("hooks").is_none();
+        let is_hook = (self.flat || self.direct) && group.get("hooks").is_none();
         if is_hook {
             self.hook(decoder, group, std::slice::from_ref(kind), None, id);
             return Ok(());
         }
-        decoder.keys(members, GROUP);
+        let keys: Vec<_> = ["matcher", "hooks"].into_iter().chain(self.group.iter().map(|key| key.name)).collect();
+        decoder.keys(members, &keys);
         let matcher = decoder.matcher(group.get("matcher"), kind).map_err(|why| (why, group.span))?;
         let Some(hooks) = group.get("hooks") else {
             let why = "a group needs `hooks`, a list of them".to_owned();
@@ -156,7 +160,19 @@ impl Shape {
         }
         for (at, hook) in hooks.iter().enumerate() {
             let id = format!("{id}.hooks[{at}]");
-            self.hook(decoder, hook, std::slice::from_ref(kind), Some(&matcher), &id);
+            let read = self.read_hook(decoder, hook, std::slice::from_ref(kind), Some(&matcher), &id);
+            let read = read.and_then(|mut spec| {
+                for key in self.group {
+                    if let Some(value) = group.get(key.name) {
+                        key.read(self, decoder, value, &mut spec)?;
+                    }
+                }
+                Ok(spec)
+            });
+            match read {
+                Ok(spec) => decoder.push(spec),
+                Err(why) => decoder.broken(id, kind, Some(matcher.clone()), hook.span, &why),
+            }
         }
         Ok(())
     }
@@ -241,7 +257,11 @@ impl Shape {
         } else if let Some(kind) = kinds.first() {
             spec.hook.matcher = decoder.matcher(hook.get("matcher"), kind)?;
         }
-        let own = |key: &str| self.flat && matches!(key, "matcher" | "event" | "events");
+        let own = |key: &str| match key {
+            "matcher" => self.flat || (self.direct && matcher.is_none()),
+            "event" | "events" => self.flat,
+            _ => false,
+        };
         for member in members.iter().filter(|member| !own(&member.key)) {
             match self.keys.iter().find(|key| key.name == member.key) {
                 Some(key) => key.read(self, decoder, &member.value, &mut spec)?,

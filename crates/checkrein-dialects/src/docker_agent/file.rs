@@ -73,7 +73,18 @@ const G2: Files = Files {
 };
 
 const fn shape(keys: &'static [HookKey], handlers: &'static [HandlerRow]) -> Shape {
-    Shape { root: "hooks", file_keys: None, keys, handlers, infers_type: false, flat: false, timeout_range: None }
+    Shape {
+        root: "hooks",
+        file_keys: None,
+        keys,
+        handlers,
+        infers_type: false,
+        flat: false,
+        direct: false,
+        group: &[],
+        beside: &[],
+        timeout_range: None,
+    }
 }
 
 pub(super) fn decode_newest(decoder: &mut Decoder<'_>, root: &Node<'_>) {

@@ -26,7 +26,7 @@ use checkrein_core::{FailureTable, Grammar, Rules, RunOrder, SideBySide};
 use crate::config::{Base, ConfigTable, FileRow, Reach, Same};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{Malformed, ReplyTable, Trigger, Unknown};
-use crate::table::{Cwd, Dialect, Environment, HttpTable, ProcessTable, Shell, TimeTable};
+use crate::table::{Cwd, Dialect, Environment, HostTable, HttpTable, ProcessTable, Shell, TimeTable};
 use checkrein_core::Scope;
 
 pub use flags::{FLAGS, UnknownFlag, hooks_from_flags};
@@ -47,6 +47,7 @@ pub static DIALECT: Dialect = Dialect {
         exact_case: true,
         keys: answer::NEWEST_KEYS,
         exits: answer::NEWEST_EXITS,
+        stderr_answers: false,
         text_cap: None,
     },
     process: PROCESS,
@@ -68,6 +69,7 @@ pub static DIALECT: Dialect = Dialect {
         reach: Reach::Everybody,
         same: Same::EverythingAndName,
     },
+    host: HostTable::UNKNOWN,
 };
 
 /// The table of the generation with twelve events.
@@ -86,6 +88,7 @@ pub static G2: Dialect = Dialect {
         exact_case: true,
         keys: answer::G2_KEYS,
         exits: answer::G2_EXITS,
+        stderr_answers: false,
         text_cap: None,
     },
     process: PROCESS,
@@ -104,6 +107,7 @@ pub static G2: Dialect = Dialect {
         reach: Reach::Everybody,
         same: Same::Handler,
     },
+    host: HostTable::UNKNOWN,
 };
 
 const ALWAYS: &[FieldRow] = &[FieldRow::same("session_id").or("\"\""), FieldRow::same("cwd").or("\"\"")];

@@ -31,7 +31,7 @@ pub(super) fn read(dialect: &Dialect, event: &Event, json: &RawJson, strict: boo
         }
     }
     reading.unknown_keys(json, "")?;
-    Ok(reading.finish())
+    reading.finish()
 }
 
 struct Reading<'a> {
@@ -47,6 +47,8 @@ struct Reading<'a> {
 struct Said {
     decision: Decision,
     reason: Option<String>,
+    /// The key whose block needs a reason.
+    needs_reason: Option<&'static str>,
 }
 
 impl Reading<'_> {
@@ -164,6 +166,9 @@ impl Reading<'_> {
         }
         if let Some(said) = self.said.last_mut() {
             said.decision = said.decision.max(decision);
+            if key.needs_reason && decision.is_block() {
+                said.needs_reason = key.paths.first().copied();
+            }
         }
     }
 
@@ -226,7 +231,11 @@ impl Reading<'_> {
         }
     }
 
-    fn finish(self) -> Opinion {
+    fn finish(self) -> Result<Opinion, Failure> {
+        let empty = |said: &&Said| said.reason.is_none();
+        if let Some(path) = self.said.iter().filter(empty).find_map(|said| said.needs_reason) {
+            return Err(schema(format!("`{path}` blocks without a reason, which voids the answer")));
+        }
         // Of equals the first in the table gives the reason; one without a reason takes any.
         let strongest = self.said.iter().map(|said| said.decision).max().unwrap_or_default();
         let own = self.said.iter().filter(|said| said.decision == strongest).find_map(|said| said.reason.clone());
@@ -237,10 +246,10 @@ impl Reading<'_> {
             Decision::NoOpinion => self.opinion,
             decision => self.opinion.with_decision(decision),
         };
-        match reason {
+        Ok(match reason {
             Some(reason) => opinion.with_reason(reason),
             None => opinion,
-        }
+        })
     }
 }
 

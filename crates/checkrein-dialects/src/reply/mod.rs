@@ -46,15 +46,21 @@ enum Printed {
 impl Reader<'_> {
     fn process(&self, reply: &ProcessReply) -> Result<Opinion, Failure> {
         let stderr = reply.stderr.text();
+        let stdout = self.answer_of(reply);
         let kind = self.event.kind();
         let rule = self.dialect.reply.exits.iter().find(|rule| {
             let code = match (rule.code, reply.exit) {
                 (Code::Any, _) => true,
                 (Code::Is(code), ProcessExit::Code(is)) => code == is,
+                (Code::AtLeast(least), ProcessExit::Code(is)) => is >= least,
                 (Code::NotZero, exit) => exit != ProcessExit::Code(0),
-                (Code::Is(_), ProcessExit::Signal(_)) => false,
+                (Code::Is(_) | Code::AtLeast(_), ProcessExit::Signal(_)) => false,
             };
-            code && rule.at.fits(self.dialect, &kind) && (!rule.needs_stderr || !stderr.trim().is_empty())
+            let complained = !stderr.trim().is_empty();
+            code && rule.at.fits(self.dialect, &kind)
+                && (!rule.needs_stderr || complained)
+                && (!rule.needs_text || complained || !reply.stdout.text().trim().is_empty())
+                && (!rule.if_answer || !matches!(self.printed(stdout), Ok(Printed::Text(_) | Printed::Nothing)))
         });
         match rule.map_or(Then::Fail, |rule| rule.then) {
             Then::Nothing => Ok(Opinion::none()),
@@ -66,8 +72,8 @@ impl Reader<'_> {
                     None => failure,
                 })
             }
-            Then::Read => self.text_counts(self.printed(&reply.stdout)?),
-            Then::ReadOrFail => match self.printed(&reply.stdout) {
+            Then::Read => self.text_counts(self.printed(stdout)?),
+            Then::ReadOrFail => match self.printed(stdout) {
                 Ok(Printed::Answer(opinion)) => Ok(opinion),
                 _ => Err(self.unexpected(reply)),
             },
@@ -88,6 +94,12 @@ impl Reader<'_> {
         }
     }
 
+    /// The stream that an answer stands in.
+    fn answer_of<'r>(&self, reply: &'r ProcessReply) -> &'r Captured {
+        let blank = reply.stdout.bytes.trim_ascii().is_empty() && !reply.stdout.is_cut();
+        if self.dialect.reply.stderr_answers && blank { &reply.stderr } else { &reply.stdout }
+    }
+
     /// A guard that blocks has blocked, whatever is wrong with what it printed.
     fn decided(&self, decision: Decision, reasons: &[From], reply: &ProcessReply) -> Opinion {
         let (said, unread, reason) = self.said_with(reasons, reply);
@@ -101,7 +113,7 @@ impl Reader<'_> {
 
     /// What was printed, what kept it from being read, and the first of the reasons that there is.
     fn said_with(&self, reasons: &[From], reply: &ProcessReply) -> (Opinion, Option<Failure>, Option<String>) {
-        let (said, text, unread) = match self.printed(&reply.stdout) {
+        let (said, text, unread) = match self.printed(self.answer_of(reply)) {
             Ok(Printed::Answer(opinion)) => (opinion, None, None),
             Ok(Printed::Text(text)) => (Opinion::none(), Some(text), None),
             Ok(Printed::Nothing) => (Opinion::none(), None, None),

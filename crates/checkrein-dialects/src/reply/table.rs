@@ -23,6 +23,8 @@ pub struct ReplyTable {
     pub keys: &'static [Key],
     /// What exit codes mean: the first rule that fits counts.
     pub exits: &'static [ExitRule],
+    /// Whether standard error is taken for standard output if nothing was printed there.
+    pub stderr_answers: bool,
     /// How many characters of a context, a message or a first prompt are taken; what is longer is kept elsewhere.
     pub text_cap: Option<usize>,
 }
@@ -88,12 +90,32 @@ pub struct Key {
     pub unless_empty: bool,
     /// What the host is told under this name, `true`, when the key denies: for agents that know two kinds of it.
     pub marks: Option<&'static str>,
+    /// Decisions that are understood here, but never said: the agent does not do what they mean.
+    pub never_says: &'static [Decision],
+    /// Whether a block without a reason is none, and voids the answer.
+    pub needs_reason: bool,
+    /// What must be said with it, unless something is said there already: a path and JSON.
+    pub along: Option<(&'static str, &'static str)>,
+    /// The object that text is put into when it is said: the key that it has there, and what else is in it, as JSON.
+    pub inside: Option<(&'static str, &'static [(&'static str, &'static str)])>,
 }
 
 impl Key {
     /// A key that counts everywhere.
     pub const fn new(paths: &'static [&'static str], means: Means) -> Self {
-        Self { paths, means, at: At::Any, only_read: false, only_strict: false, unless_empty: false, marks: None }
+        Self {
+            paths,
+            means,
+            at: At::Any,
+            only_read: false,
+            only_strict: false,
+            unless_empty: false,
+            marks: None,
+            never_says: &[],
+            needs_reason: false,
+            along: None,
+            inside: None,
+        }
     }
 
     /// Counts only there.
@@ -133,6 +155,34 @@ impl Key {
     #[must_use]
     pub const fn marks(mut self, mark: &'static str) -> Self {
         self.marks = Some(mark);
+        self
+    }
+
+    /// Understands these decisions, but never says them.
+    #[must_use]
+    pub const fn never_says(mut self, decisions: &'static [Decision]) -> Self {
+        self.never_says = decisions;
+        self
+    }
+
+    /// A block without a reason voids the answer.
+    #[must_use]
+    pub const fn needs_reason(mut self) -> Self {
+        self.needs_reason = true;
+        self
+    }
+
+    /// Is said with this, unless something is said there already.
+    #[must_use]
+    pub const fn along(mut self, path: &'static str, json: &'static str) -> Self {
+        self.along = Some((path, json));
+        self
+    }
+
+    /// Text is said inside an object, under this key, beside what else is in it.
+    #[must_use]
+    pub const fn inside(mut self, key: &'static str, beside: &'static [(&'static str, &'static str)]) -> Self {
+        self.inside = Some((key, beside));
         self
     }
 }
@@ -209,6 +259,10 @@ pub struct ExitRule {
     pub at: At,
     /// Whether only if the process complained about something.
     pub needs_stderr: bool,
+    /// Whether only if the process printed something, wherever.
+    pub needs_text: bool,
+    /// Whether only if what was printed is an answer.
+    pub if_answer: bool,
     /// What then.
     pub then: Then,
     /// What the host is told under this name, `true`, when the rule denies.
@@ -218,7 +272,7 @@ pub struct ExitRule {
 impl ExitRule {
     /// A rule for all events.
     pub const fn new(code: Code, then: Then) -> Self {
-        Self { code, at: At::Any, needs_stderr: false, then, marks: None }
+        Self { code, at: At::Any, needs_stderr: false, needs_text: false, if_answer: false, then, marks: None }
     }
 
     /// Counts only there.
@@ -235,6 +289,20 @@ impl ExitRule {
         self
     }
 
+    /// Counts only if the process printed something.
+    #[must_use]
+    pub const fn needs_text(mut self) -> Self {
+        self.needs_text = true;
+        self
+    }
+
+    /// Counts only if what was printed is an answer.
+    #[must_use]
+    pub const fn if_answer(mut self) -> Self {
+        self.if_answer = true;
+        self
+    }
+
     /// Tells the host under this name when it denies.
     #[must_use]
     pub const fn marks(mut self, mark: &'static str) -> Self {
@@ -248,7 +316,9 @@ impl ExitRule {
 pub enum Code {
     /// This one.
     Is(i32),
-    /// Any but 0.
+    /// This one and all above.
+    AtLeast(i32),
+    /// Any but 0, and signals.
     NotZero,
     /// Any at all, and signals.
     Any,

@@ -36,14 +36,14 @@ pub(super) fn with_conditions(mut spec: HookSpec, env: &HandlerEnv) -> HookSpec 
 
 /// The matcher as a condition, where it is compared with something else than the subject.
 fn of_normal_subject(spec: &mut HookSpec) -> Option<Condition> {
-    let normal = spec.hook.kinds.iter().find_map(|kind| spec.dialect.row(kind)?.normal_subject)?;
-    if spec.hook.matcher.is_everything() {
+    let dialect = spec.dialect;
+    let differs = |kind| dialect.row(kind).is_some_and(|row| row.normal_subject.is_some() || row.compares.is_some());
+    if spec.hook.matcher.is_everything() || !spec.hook.kinds.iter().any(differs) {
         return None;
     }
     let matcher = std::mem::replace(&mut spec.hook.matcher, Matcher::everything());
     Some(Condition::new(format!("matcher {}", matcher.pattern()), move |event: &Event| {
-        let subject = event.subject().and_then(|subject| normal(&subject));
-        subject.is_none_or(|subject| matcher.matches(&subject))
+        dialect.compared(event).is_none_or(|subject| matcher.matches(&subject))
     }))
 }
 
@@ -83,7 +83,8 @@ fn of_rule(rule: &PermissionRule, env: &HandlerEnv) -> Condition {
     });
     Condition::new(rule.to_string(), move |event| {
         let (Some(name), Some(input)) = (event.tool_name(), event.tool_input()) else { return false };
-        wildcard(&tool, name) && judge.as_ref().is_none_or(|judge| judge.fits(event, input))
+        let named = wildcard(&tool, name) || event.other_names.iter().any(|other| wildcard(&tool, other));
+        named && judge.as_ref().is_none_or(|judge| judge.fits(event, input))
     })
 }
 

@@ -80,7 +80,8 @@ fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     if pattern.is_empty() || !about_tools || hook.hook.kinds.is_empty() {
         return;
     }
-    let tools = hook.dialect.tools;
+    let rows = hook.dialect.tools.iter();
+    let tools: Vec<&str> = rows.flat_map(|row| std::iter::once(row.name).chain(row.common.iter().copied())).collect();
     let is_rule = pattern.split_once('(').is_some_and(|(tool, rest)| {
         rest.ends_with(')') && !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     });

@@ -213,8 +213,8 @@ fn fields(hook: &HookSpec, lines: &mut dyn Iterator<Item = (&str, u32)>, tell: &
 /// All fields that a payload of this kind can have.
 fn top_level(dialect: &Dialect, kind: &EventKind) -> Vec<String> {
     let first = |path: &str| path.split('.').next().unwrap_or(path).to_owned();
-    let rows = dialect.payload.fields.iter().chain(dialect.row(kind).map_or(&[][..], |row| row.fields));
-    let mut names: Vec<_> = rows.map(|row| first(row.name)).chain([first(dialect.payload.event)]).collect();
+    let named = dialect.row(kind).and_then(|row| row.named).map_or(dialect.payload.event, |(place, _)| place);
+    let mut names: Vec<_> = dialect.fields_at(kind).map(|row| first(row.name)).chain([first(named)]).collect();
     if dialect.payload.everything {
         let own = kind.fields().iter().chain(checkrein_core::Envelope::fields());
         names.extend(own.map(|field| field.name.to_owned()));

@@ -88,6 +88,10 @@ pub enum Attribute {
     Variables,
     /// Something that only its handler understands.
     Setting,
+    /// Its command for this shell.
+    CommandFor(&'static str),
+    /// Something that counts elsewhere: on another system, or only in the agent itself. It is kept.
+    Elsewhere,
     /// Something that has no effect, and why.
     Nothing(&'static str),
 }
@@ -97,7 +101,7 @@ impl Attribute {
     pub fn label(self) -> &'static str {
         match self {
             Self::Type => "its type",
-            Self::Command | Self::ShellCommand => "its command",
+            Self::Command | Self::ShellCommand | Self::CommandFor(_) => "its command",
             Self::Args | Self::FunctionArgs => "its arguments",
             Self::Shell => "its shell",
             Self::Url => "its URL",
@@ -126,7 +130,7 @@ impl Attribute {
             Self::Rewrites => "that it rewrites",
             Self::Variables => "that variables stand in its words",
             Self::Strict => "that nothing is overlooked in its answers",
-            Self::Setting | Self::Nothing(_) => "a setting",
+            Self::Setting | Self::Elsewhere | Self::Nothing(_) => "a setting",
         }
     }
 }
@@ -150,13 +154,17 @@ pub enum TimeUnit {
     Milliseconds,
     /// Seconds, whole ones. 0 is the usual time.
     WholeSeconds,
+    /// Milliseconds for commands, seconds for all else.
+    MillisecondsForCommands,
 }
 
 impl TimeUnit {
-    fn duration(self) -> Duration {
-        match self {
-            Self::Seconds | Self::WholeSeconds => Duration::from_secs(1),
-            Self::Milliseconds => Duration::from_millis(1),
+    fn duration(self, handler: &HandlerSpec) -> Duration {
+        match (self, handler) {
+            (Self::Milliseconds, _) | (Self::MillisecondsForCommands, HandlerSpec::Command(_)) => {
+                Duration::from_millis(1)
+            }
+            _ => Duration::from_secs(1),
         }
     }
 }
@@ -192,7 +200,7 @@ impl HookKey {
                 return Err(decoder.wrong_type(node, name, "a whole number of seconds"));
             }
             Attribute::Timeout(unit) => {
-                let time = decoder.time(node, name, unit.duration())?;
+                let time = decoder.time(node, name, unit.duration(&spec.handler))?;
                 if let Some((least, most)) = shape.timeout_range
                     && !(least..=most).contains(&time)
                 {
@@ -266,6 +274,7 @@ impl HookKey {
                 let effect = effect(decoder, node, name, words)?;
                 info(spec, |info| info.on_timeout = Some(effect));
             }
+            Attribute::Elsewhere => spec.unused.push((name.to_owned(), node.to_json())),
             Attribute::Nothing(why) => {
                 decoder.warning("no-effect", node.span, format!("`{name}` has no effect: {why}"));
             }
@@ -283,6 +292,10 @@ impl HookKey {
             },
             (HandlerSpec::Command(command), Attribute::ShellCommand) => command.put_text(decoder.text(node, name)?),
             (HandlerSpec::Builtin(builtin), Attribute::ShellCommand) => builtin.name = decoder.text(node, name)?,
+            (HandlerSpec::Command(command), Attribute::CommandFor(shell)) => {
+                command.put_text(decoder.text(node, name)?);
+                command.put_shell(shell_named(shell).unwrap_or_default());
+            }
             (HandlerSpec::Command(command), Attribute::Args) => command.put_args(decoder.texts(node, name)?),
             (HandlerSpec::Command(command), Attribute::Shell) => {
                 let shell = decoder.text(node, name)?;

@@ -74,7 +74,8 @@ impl Shape {
         let events: Vec<_> = events
             .iter()
             .map(|(name, groups)| {
-                let groups: Vec<_> = groups.iter().map(Group::text).collect();
+                let text = |group: &Group| if self.direct { group.entries() } else { group.text() };
+                let groups: Vec<_> = groups.iter().map(text).collect();
                 format!("{}: [\n{}\n    ]", RawJson::string(name), groups.join(",\n"))
             })
             .collect();
@@ -114,11 +115,16 @@ impl Shape {
             lost.push(Lost::part(at, "what its endpoint answers: that does not count there"));
         }
         for HookKey { name, says } in self.keys {
-            if let Some(value) = value(*says, spec, dialect) {
+            // What one key has said, another need not say again.
+            let is_said = said.contains(&Attribute::Command) && matches!(says, Attribute::Command);
+            if let Some(value) = value(*says, spec, dialect).filter(|_| !is_said) {
                 members.push(format!("{}: {value}", RawJson::string(name)));
                 said.push(*says);
                 // Its arguments are in the text.
                 said.extend((*says == Attribute::ShellCommand).then_some(Attribute::Args));
+                if matches!(says, Attribute::CommandFor(_)) {
+                    said.extend([Attribute::Command, Attribute::Shell]);
+                }
             }
         }
         if let HandlerSpec::Other { settings, .. } = &spec.handler {
@@ -190,6 +196,14 @@ struct Group {
 }
 
 impl Group {
+    /// Each hook by itself.
+    fn entries(&self) -> String {
+        let matcher =
+            self.matcher.as_ref().map(|pattern| format!("\"matcher\": {}, ", text(pattern))).unwrap_or_default();
+        let hooks = self.hooks.iter().map(|hook| format!("      {{ {matcher}{}", hook.trim_start_matches("{ ")));
+        hooks.collect::<Vec<_>>().join(",\n")
+    }
+
     fn text(&self) -> String {
         let matcher =
             self.matcher.as_ref().map(|text| format!("\"matcher\": {}, ", RawJson::string(text))).unwrap_or_default();
@@ -263,7 +277,7 @@ fn value(attribute: Attribute, spec: &HookSpec, dialect: &Dialect) -> Option<Str
         word.or(words.is_empty().then_some("")).map(text)
     };
     match attribute {
-        Attribute::Timeout(unit) => spec.timeout.map(|time| number(time, unit)),
+        Attribute::Timeout(unit) => spec.timeout.map(|time| number(time, unit, &spec.handler)),
         // Rather a little longer than cut off.
         Attribute::WholeSeconds { .. } => spec.timeout.map(|time| (time.as_millis().div_ceil(1000)).to_string()),
         Attribute::Background if spec.is_http() && dialect.http.in_background => {
@@ -297,6 +311,11 @@ fn of_handler(attribute: Attribute, handler: &HandlerSpec) -> Option<String> {
         (HandlerSpec::Command(command), Attribute::Command) => match &command.run {
             CommandLine::Shell { text: command, .. } => Some(text(command)),
             CommandLine::Argv(argv) => argv.first().map(|program| text(program)),
+        },
+        // A command for one shell is written where that shell's commands stand; all others are plain commands.
+        (HandlerSpec::Command(command), Attribute::CommandFor(name)) => match &command.run {
+            CommandLine::Shell { text: command, shell: Some(shell) } if is_shell(shell, name) => Some(text(command)),
+            _ => None,
         },
         (HandlerSpec::Command(command), Attribute::ShellCommand) => Some(match &command.run {
             CommandLine::Shell { text: command, .. } => text(command),
@@ -336,6 +355,10 @@ fn of_handler(attribute: Attribute, handler: &HandlerSpec) -> Option<String> {
     }
 }
 
+fn is_shell(words: &[String], name: &str) -> bool {
+    words.first().is_some_and(|program| program == name)
+}
+
 fn text(text: &str) -> String {
     RawJson::string(text).as_str().to_owned()
 }
@@ -358,11 +381,13 @@ fn pairs<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Option<String> 
     (!pairs.is_empty()).then(|| format!("{{ {} }}", pairs.join(", ")))
 }
 
-fn number(time: Duration, unit: TimeUnit) -> String {
-    let count = match unit {
-        TimeUnit::Seconds => time.as_secs_f64(),
-        TimeUnit::WholeSeconds => time.as_secs_f64().ceil(),
-        TimeUnit::Milliseconds => time.as_secs_f64() * 1000.0,
+fn number(time: Duration, unit: TimeUnit, handler: &HandlerSpec) -> String {
+    let count = match (unit, handler) {
+        (TimeUnit::WholeSeconds, _) => time.as_secs_f64().ceil(),
+        (TimeUnit::Milliseconds, _) | (TimeUnit::MillisecondsForCommands, HandlerSpec::Command(_)) => {
+            time.as_secs_f64() * 1000.0
+        }
+        (TimeUnit::Seconds | TimeUnit::MillisecondsForCommands, _) => time.as_secs_f64(),
     };
     format!("{count}")
 }
