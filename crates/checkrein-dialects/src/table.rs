@@ -208,6 +208,8 @@ pub enum Plain {
     Message,
     /// What the hook made: the last line that has something in it.
     LastLine,
+    /// A failure.
+    Failure,
 }
 
 impl EventRow {

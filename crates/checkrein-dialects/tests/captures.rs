@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use checkrein_core::RawJson;
-use checkrein_dialects::{Dialect, claude};
+use checkrein_dialects::{Dialect, claude, codex};
 
-const AGENTS: &[(&str, &Dialect)] = &[("claude", &claude::DIALECT)];
+const AGENTS: &[(&str, &Dialect)] = &[("claude", &claude::DIALECT), ("codex", &codex::DIALECT)];
 
 #[test]
 fn payloads_come_back_as_they_were() {

@@ -63,7 +63,8 @@ impl Reading<'_> {
                 return Ok(());
             }
             let what = format!("`{path}` has no effect at `{}`", self.event.kind());
-            return if self.strict { Err(schema(what)) } else { self.tell(key.means, what) };
+            let fails = self.strict || self.dialect.reply.unknown_keys == Unknown::Failure;
+            return if fails { Err(schema(what)) } else { self.tell(key.means, what) };
         }
         self.take_value(key, path, value).or_else(|problem| self.bad(problem))
     }

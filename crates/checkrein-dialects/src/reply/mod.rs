@@ -152,7 +152,7 @@ impl Reader<'_> {
         let plain = self.dialect.plain(&self.event.kind());
         match (printed, plain) {
             (Printed::Answer(opinion), _) => Ok(opinion),
-            (Printed::Text(text), _) if self.strict => Err(Failure::new(
+            (Printed::Text(text), plain) if self.strict || plain == Plain::Failure => Err(Failure::new(
                 FailureKind::Parse,
                 format!("printed text where only one JSON object may stand{}", first_line(&text)),
             )),

@@ -154,6 +154,8 @@ pub enum TimeUnit {
     Milliseconds,
     /// Seconds, whole ones. 0 is the usual time.
     WholeSeconds,
+    /// Seconds, whole ones. 0 is one.
+    WholeSecondsFromOne,
     /// Milliseconds for commands, seconds for all else.
     MillisecondsForCommands,
 }
@@ -194,7 +196,10 @@ impl HookKey {
         match self.says {
             Attribute::Type => {}
             Attribute::Timeout(TimeUnit::WholeSeconds) if node.as_number() == Some("0") => {}
-            Attribute::Timeout(TimeUnit::WholeSeconds)
+            Attribute::Timeout(TimeUnit::WholeSecondsFromOne) if node.as_number() == Some("0") => {
+                spec.timeout = Some(Duration::from_secs(1));
+            }
+            Attribute::Timeout(TimeUnit::WholeSeconds | TimeUnit::WholeSecondsFromOne)
                 if node.as_number().is_some_and(|number| number.parse::<i64>().is_err()) =>
             {
                 return Err(decoder.wrong_type(node, name, "a whole number of seconds"));

@@ -383,7 +383,7 @@ fn pairs<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Option<String> 
 
 fn number(time: Duration, unit: TimeUnit, handler: &HandlerSpec) -> String {
     let count = match (unit, handler) {
-        (TimeUnit::WholeSeconds, _) => time.as_secs_f64().ceil(),
+        (TimeUnit::WholeSeconds | TimeUnit::WholeSecondsFromOne, _) => time.as_secs_f64().ceil(),
         (TimeUnit::Milliseconds, _) | (TimeUnit::MillisecondsForCommands, HandlerSpec::Command(_)) => {
             time.as_secs_f64() * 1000.0
         }

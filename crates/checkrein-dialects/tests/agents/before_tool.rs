@@ -1,0 +1,92 @@
+//! What each agent did with a misbehaving hook in front of a tool: the table of what was observed, row by row.
+
+use checkrein_dialects::{claude, codex};
+
+use super::*;
+
+/// The agent's dialect, its name for the shell, and how a hook denies in its own words.
+struct Agent {
+    dialect: &'static Dialect,
+    shell: &'static str,
+    deny: &'static str,
+}
+
+const CLAUDE_DENY: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"R"}}"#;
+const CLAUDE_DENY_BARE: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}"#;
+const BLOCK: &str = r#"{"decision":"block","reason":"R"}"#;
+
+static AGENTS: &[Agent] = &[
+    Agent { dialect: &claude::DIALECT, shell: "Bash", deny: CLAUDE_DENY },
+    Agent { dialect: &codex::DIALECT, shell: "Bash", deny: CLAUDE_DENY },
+];
+
+/// A row: what the hook does, and which agents ran the tool, in the order of the columns: `x` blocked, `.` ran, `?` not
+/// tried, and a capital letter where checkrein differs on purpose: `X` blocked though the agent ran the tool.
+type Row = (&'static str, fn(&Agent) -> End<'static>, &'static str);
+
+const GARBAGE: &str = "xxxxxxxxxxxxxxxx";
+const NOISE_FIRST: &str = "starting\n{\"decision\":\"block\",\"reason\":\"R\"}";
+
+/// claude, codex
+const ROWS: &[Row] = &[
+    ("exit 2 + stderr", |_| End::Exit(2, "", "R"), "xx"),
+    ("exit 2, no output", |_| End::Exit(2, "", ""), "x."),
+    ("exit 2, text on stdout only", |_| End::Exit(2, "R", ""), "x."),
+    ("exit 2 + stderr + {}", |_| End::Exit(2, "{}", "R"), "xx"),
+    ("exit 1 + stderr", |_| End::Exit(1, "", "R"), ".."),
+    ("exit 3 + stderr", |_| End::Exit(3, "", "R"), ".."),
+    ("exit 1 + deny JSON", |agent| End::Exit(1, agent.deny, ""), "x."),
+    ("killed", |_| End::Killed, ".."),
+    ("program missing", |_| End::Exit(127, "", "sh: 1: guard: not found"), ".."),
+    ("timeout", |_| End::Late, ".."),
+    ("garbage on stdout", |_| End::Exit(0, GARBAGE, ""), ".."),
+    ("truncated JSON", |agent| End::Exit(0, &agent.deny[..agent.deny.len() - 4], ""), ".."),
+    ("native deny JSON", |agent| End::Exit(0, agent.deny, ""), "xx"),
+    ("Claude-shape deny", |_| End::Exit(0, CLAUDE_DENY, ""), "xx"),
+    ("decision: block", |_| End::Exit(0, BLOCK, ""), "xx"),
+    ("Claude-shape deny without reason", |_| End::Exit(0, CLAUDE_DENY_BARE, ""), "x."),
+    ("log line, then deny JSON", |_| End::Exit(0, NOISE_FIRST, ""), ".."),
+    ("deny JSON on stderr, exit 0", |agent| End::Exit(0, "", agent.deny), ".."),
+];
+
+#[test]
+fn as_observed() {
+    for (fact, end, columns) in ROWS {
+        assert_eq!(columns.len(), AGENTS.len(), "{fact}");
+        for (agent, expected) in AGENTS.iter().zip(columns.chars()) {
+            let blocked = outcome(agent.dialect, &call(agent.shell), end(agent)).is_some();
+            match expected {
+                '?' => {}
+                'x' | 'X' => assert!(blocked, "{} {fact}: the tool should be blocked", agent.dialect.name),
+                _ => assert!(!blocked, "{} {fact}: the tool should run", agent.dialect.name),
+            }
+        }
+    }
+}
+
+/// "native deny + unknown extra keys"
+#[test]
+fn extra_keys() {
+    for (agent, expected) in AGENTS.iter().zip("x.".chars()) {
+        let denial = format!("{},\"extra\":{{\"a\":1}}}}", &agent.deny[..agent.deny.len() - 1]);
+        let blocked = outcome(agent.dialect, &call(agent.shell), End::Exit(0, &denial, "")).is_some();
+        assert_eq!(blocked, expected == 'x', "{}", agent.dialect.name);
+    }
+}
+
+/// Whoever puts a program in front of an agent relies on these.
+#[test]
+fn what_hosts_do_is_what_was_observed() {
+    use checkrein_dialects::Outcome;
+    for agent in AGENTS {
+        let host = agent.dialect.host;
+        for (what, end) in [
+            (host.missing_program, End::Exit(127, "", "sh: 1: guard: not found")),
+            (host.killed, End::Killed),
+            (host.late, End::Late),
+        ] {
+            let blocked = outcome(agent.dialect, &call(agent.shell), end).is_some();
+            assert_eq!(what, if blocked { Outcome::Blocked } else { Outcome::Runs }, "{}", agent.dialect.name);
+        }
+    }
+}

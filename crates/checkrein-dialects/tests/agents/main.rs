@@ -1,0 +1,126 @@
+//! The agents that were observed: what they do with what a hook prints and how it ends, what is said to them, and what
+//! their files say. Each row names the fact that it stands for.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that fails may say so")]
+
+mod before_tool;
+mod codex;
+
+use checkrein_core::payload::{Compaction, Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
+use checkrein_core::{
+    Effect, Event, FailureKind, HookInfo, Opinion, Outcome, ProcessExit, ProcessReply, RawJson, Reply, Rules, Scope,
+    Source, Verdict, settle,
+};
+use checkrein_dialects::Dialect;
+use checkrein_dialects::config::Decoded;
+use checkrein_dialects::document::Format;
+
+fn json(text: &str) -> RawJson {
+    text.parse().unwrap()
+}
+
+/// A shell command, under the agent's own name for the tool.
+fn call(tool: &str) -> Event {
+    Event::pre_tool_use(ToolCall::new(tool, json(r#"{"command":"ls","description":"d"}"#)))
+}
+
+fn request(tool: &str) -> Event {
+    Event::permission_request(ToolCall::new(tool, json(r#"{"command":"ls"}"#)))
+}
+
+fn done(tool: &str) -> Event {
+    Event::post_tool_use(ToolOutcome::new(tool, json(r#"{"command":"ls"}"#)).tool_response(json("\"out\"")))
+}
+
+fn prompt() -> Event {
+    Event::prompt_submit(Prompt::new("hello"))
+}
+
+fn start() -> Event {
+    Event::session_start(SessionStart::new().source("startup"))
+}
+
+fn stop() -> Event {
+    Event::stop(Stop::new())
+}
+
+fn compaction() -> Event {
+    Event::pre_compact(Compaction::new())
+}
+
+fn verdict(event: &Event, opinion: &Opinion) -> Verdict {
+    let hook = HookInfo::new("h", Source::here()).rewrites().into();
+    settle(&Rules::NATIVE, event, &[Outcome { hook: &hook, result: Ok(opinion) }])
+}
+
+/// What is said for an opinion: the fact, the event, the opinion, standard output, standard error and exit code, and a part
+/// of what is noted.
+type Saying<'a> = (&'a str, Event, Opinion, &'a str, &'a str, i32, &'a str);
+
+fn says(dialect: &Dialect, rows: &[Saying<'_>]) {
+    for (fact, event, opinion, stdout, stderr, exit, note) in rows {
+        let answer = dialect.say(event, &verdict(event, opinion));
+        let said = (answer.stdout.as_str(), answer.stderr.as_str(), answer.exit);
+        assert_eq!(said, (*stdout, *stderr, *exit), "{} {fact}: {:?}", dialect.name, answer.notes);
+        let notes = answer.notes.join("; ");
+        assert!(notes.contains(note) && notes.is_empty() == note.is_empty(), "{} {fact}: {notes}", dialect.name);
+        // What was said is understood by the reader of the same dialect, and as nothing weaker.
+        let reply = ProcessReply::new(ProcessExit::Code(*exit)).stdout(*stdout).stderr(*stderr);
+        let heard = dialect.read(event, Reply::Process(reply), false);
+        let heard = heard.unwrap_or_else(|failure| panic!("{} {fact}: {failure}", dialect.name));
+        let lost = note.contains("lost");
+        assert!(lost || !opinion.decision().is_block() || heard.decision().is_block(), "{} {fact}", dialect.name);
+    }
+}
+
+/// How a hook's process ended.
+#[derive(Clone, Copy)]
+enum End<'a> {
+    Exit(i32, &'a str, &'a str),
+    Killed,
+    Late,
+}
+
+/// What comes of a hook's end, as the agent would have it: `None` if what was about to happen happens, else the reason.
+fn outcome(dialect: &Dialect, event: &Event, end: End<'_>) -> Option<String> {
+    let reply = match end {
+        End::Exit(code, stdout, stderr) => ProcessReply::new(ProcessExit::Code(code)).stdout(stdout).stderr(stderr),
+        End::Killed => ProcessReply::new(ProcessExit::Signal(9)),
+        End::Late => {
+            let closed = dialect.failure_effect(&event.kind(), FailureKind::Timeout) == Effect::Closed;
+            return closed.then(String::new);
+        }
+    };
+    match dialect.read(event, Reply::Process(reply), false) {
+        Ok(opinion) => opinion.decision().is_block().then(|| opinion.reason().unwrap_or_default().to_owned()),
+        Err(failure) => {
+            let closed = dialect.failure_effect(&event.kind(), failure.kind) == Effect::Closed;
+            closed.then(|| failure.message.clone())
+        }
+    }
+}
+
+fn decode(dialect: &'static Dialect, file: &str, text: &str) -> Decoded {
+    let format = if file.ends_with(".toml") { Format::Toml } else { Format::Json };
+    dialect.decode(file, Scope::Project, text, format)
+}
+
+/// Codes and places of what is wrong with a file.
+fn faults(decoded: &Decoded) -> Vec<(&'static str, u32, u32)> {
+    let place = |told: &checkrein_dialects::config::Diagnostic| {
+        told.at.as_ref().map_or((0, 0), |at| (at.place.line, at.place.column))
+    };
+    let all = decoded.diagnostics.iter();
+    all.map(|told| (told.code, place(told).0, place(told).1)).collect()
+}
+
+/// Hooks that are written and read again are the same.
+fn comes_back(dialect: &'static Dialect, file: &str, decoded: &Decoded) {
+    let hooks: Vec<_> = decoded.hooks.iter().collect();
+    let encoded = dialect.encode(&hooks).unwrap();
+    assert!(encoded.lost.is_empty(), "{}: {:?}", dialect.name, encoded.lost);
+    let again = decode(dialect, file, &encoded.text);
+    let definitions = |decoded: &Decoded| {
+        decoded.hooks.iter().map(|hook| (hook.hook.kinds.clone(), hook.definition())).collect::<Vec<_>>()
+    };
+    assert_eq!(definitions(&again), definitions(decoded), "{}", encoded.text);
+}
