@@ -11,6 +11,11 @@ impl Exit {
     pub const fn of(code: u8) -> Self {
         Self(code)
     }
+
+    /// As shells number it when a signal has ended something.
+    pub fn of_signal(signal: i32) -> Self {
+        u8::try_from(signal.saturating_add(128)).map_or(PROBLEMS, Self)
+    }
 }
 
 /// All went well.
@@ -27,8 +32,7 @@ pub const FAILED_CLOSED: Exit = Exit(4);
 pub const WRONG_CALL: Exit = Exit(64);
 
 /// For `--help`.
-pub const HELP: &str =
-    "Exit codes:\n  0   all went well\n  1   problems were found\n  64  a wrong call\n  130 interrupted";
+pub const HELP: &str = "Exit codes:\n  0   all went well\n  1   problems were found\n  64  a wrong call\n  130 interrupted (128 and the number of the signal)";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

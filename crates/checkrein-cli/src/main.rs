@@ -4,6 +4,7 @@
 
 mod commands;
 mod exit;
+mod interrupt;
 
 use std::process::ExitCode;
 
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
         Err(error) if commands::is_closed_pipe(&error) => exit::FINE.into(),
         Err(error) => {
             let _ = commands::complain(&error);
-            exit::PROBLEMS.into()
+            error.downcast_ref().map_or(exit::PROBLEMS, |interrupted: &interrupt::Interrupted| interrupted.exit).into()
         }
     }
 }

@@ -32,3 +32,11 @@ pub use program::{Program, Shell};
 pub use reply::{Exit, Leftover, Output, Reply};
 pub use resolve::{ResolveError, ResolvedProgram};
 pub use stdin::{Chunk, Stdin};
+
+/// Waits until everything is gone that runs whose futures were dropped had started, or the time is over. Whether it is.
+///
+/// Dropping sends a KILL at once but cannot wait; a thread of this crate looks after what is slow to die, and ends with the
+/// host. So a host that is about to leave calls this last. Blocks, but not if there is nothing to wait for.
+pub fn wait_for_dropped(patience: std::time::Duration) -> bool {
+    sys::wait_for_dropped(patience)
+}

@@ -20,6 +20,7 @@ use rustix::fs::{Access, access};
 use crate::place::Place;
 
 pub(crate) use child::Child;
+pub(crate) use reaper::wait as wait_for_dropped;
 pub(crate) use start::{Reader, Started, Writer, start};
 
 /// Whether texts that need no shell are run without one.

@@ -3,7 +3,7 @@
 //! Dropping can't wait, and there may be no runtime any more that could. So a thread does it, which is there only as
 //! long as there is something to do.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,15 @@ struct Orphans {
 }
 
 static ORPHANS: Mutex<Orphans> = Mutex::new(Orphans { waiting: Vec::new(), at_work: false });
+static IDLE: Condvar = Condvar::new();
+
+/// Waits until nothing is left to finish, or the time is over. Whether it is.
+pub(crate) fn wait(patience: Duration) -> bool {
+    let orphans = ORPHANS.lock().unwrap_or_else(PoisonError::into_inner);
+    let busy = |orphans: &mut Orphans| orphans.at_work;
+    let (orphans, _) = IDLE.wait_timeout_while(orphans, patience, busy).unwrap_or_else(PoisonError::into_inner);
+    !orphans.at_work
+}
 
 /// Takes over a family that has been sent a KILL.
 pub(super) fn adopt(family: Family) {
@@ -51,6 +60,7 @@ fn work() {
                 mine.append(&mut orphans.waiting);
             } else if mine.is_empty() {
                 orphans.at_work = false;
+                IDLE.notify_all();
                 return;
             }
         }

@@ -157,12 +157,8 @@ impl Background {
 
     pub(super) async fn shutdown(&self, patience: Duration) -> ShutdownReport {
         let _alone = self.shutting_down.lock().await;
-        let (mut tasks, mut running, runtime, completions) = {
-            let mut state = self.lock();
-            state.closed = true;
-            let State { tasks, running, runtime, completions, .. } = &mut *state;
-            (std::mem::take(tasks), std::mem::take(running), runtime.take(), completions.take())
-        };
+        let mut leaving = Leaving::start(self);
+        let State { tasks, running, .. } = &mut leaving.state;
         let mut finished = 0;
         let wait = async {
             while let Some(done) = tasks.join_next_with_id().await {
@@ -175,22 +171,48 @@ impl Background {
         tasks.abort_all();
         // When their futures are gone, whatever they started has been ended.
         let _ = tokio::time::timeout(ENDING, async { while tasks.join_next().await.is_some() {} }).await;
-        for (hook, moment) in running.into_values() {
+        // What is slow to die, also of fires that were dropped.
+        let _ = tokio::task::spawn_blocking(|| checkrein_process::wait_for_dropped(ENDING)).await;
+        for (hook, moment) in std::mem::take(running).into_values() {
             let result = Err(Failure::new(FailureKind::Cancelled, "ended by the shutdown"));
             let event = Arc::new(moment.event.clone());
-            if let Some(completions) = &completions {
+            if let Some(completions) = &leaving.state.completions {
                 let _ =
                     completions.send(Completion { hook, event, result, record: None, broken_observers: Vec::new() });
             }
         }
-        if let Some(runtime) = runtime {
+        if let Some(runtime) = leaving.state.runtime.take() {
             runtime.shutdown_background();
         }
+        leaving.state.completions = None;
         ShutdownReport { finished, ended }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a shutdown has taken out to work on. If its future is dropped, all of it is put back, for the next one.
+struct Leaving<'a> {
+    background: &'a Background,
+    state: State,
+}
+
+impl<'a> Leaving<'a> {
+    fn start(background: &'a Background) -> Self {
+        let empty =
+            State { closed: true, runtime: None, tasks: JoinSet::new(), running: HashMap::new(), completions: None };
+        Self { background, state: std::mem::replace(&mut *background.lock(), empty) }
+    }
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        let mut state = self.background.lock();
+        // Nothing is started any more, so what is there now came from here.
+        std::mem::swap(&mut *state, &mut self.state);
+        state.closed = true;
     }
 }
 

@@ -207,8 +207,9 @@ impl Engine {
         self.shared.background.completions()
     }
 
-    /// Waits for hooks in the background until the time is over, then ends those that are left. No more of them are
-    /// started afterwards. A host that has hooks in the background calls this before it leaves.
+    /// Waits for hooks in the background until the time is over, then ends those that are left, and sees to it that nothing
+    /// remains of fires that were dropped. No more hooks are started in the background afterwards. A host calls this before
+    /// it leaves.
     pub async fn shutdown(&self, patience: Duration) -> ShutdownReport {
         self.shared.background.shutdown(patience).await
     }

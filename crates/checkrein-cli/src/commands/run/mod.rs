@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use checkrein::dialects::Dialect;
-use checkrein::sources::Loaded;
-use checkrein::{Decision, Effect, Event, Record, Verdict};
+use checkrein::{Decision, Effect, Engine, Event, Record, Verdict};
 
 use super::config::{self, directory, sources};
 use super::dialect::DialectName;
 use super::event::EventArguments;
 use crate::exit::{self, Exit};
+use crate::interrupt::{self, Engines};
 
 /// Fires one event and shows the verdict, and for each hook why it ran, what it printed and what that was taken for.
 ///
@@ -51,11 +51,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let loaded = config::skipped(sources(first, &arguments.config, &dir)?.load());
     config::tell(&loaded);
 
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let mut fired = Vec::new();
-    for DialectName(dialect) in &arguments.dialects {
-        fired.push(runtime.block_on(fire(dialect, &loaded, &dir, &event)));
-    }
+    let engines = Engines::default();
+    let fired = interrupt::block_on(&engines, async {
+        let mut fired = Vec::new();
+        for DialectName(dialect) in &arguments.dialects {
+            let engine = config::engine(dialect, &loaded, &dir);
+            engines.look_after(&engine);
+            fired.push(fire(dialect, &engine, &event).await);
+        }
+        fired
+    })?;
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let records: Vec<_> = fired.iter().map(|fired| &fired.record).collect();
@@ -79,8 +84,7 @@ pub struct Fired {
     later: Vec<checkrein::engine::Completion>,
 }
 
-async fn fire(dialect: &'static Dialect, loaded: &Loaded, dir: &std::path::Path, event: &Event) -> Fired {
-    let engine = config::engine(dialect, loaded, dir);
+async fn fire(dialect: &'static Dialect, engine: &Engine, event: &Event) -> Fired {
     let mut completions = engine.completions();
     let plan = engine.explain(event);
     let (verdict, record) = engine.fire_recorded(event.clone()).await;

@@ -1,0 +1,75 @@
+//! Told to end, the program ends everything that hooks have started, and says so in its exit code.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+mod common;
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::Place;
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Far more than anything here takes, and less than the hooks would.
+const SOON: Duration = Duration::from_secs(60);
+
+#[track_caller]
+fn until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_true() {
+        assert!(begun.elapsed() < SOON, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn is_alive(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Behind the name, which may have brackets in it, is the state.
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+/// The processes that say who they are in these files; each line is one.
+fn pids(dir: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(dir.join("pids")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Starts the program, waits until `count` processes of its hooks are there, and sends it a signal.
+fn ends_all(hooks: &str, arguments: &[&str], count: usize, signal: Signal, code: i32) {
+    let place = Place::with(&[(".checkrein/hooks.json", hooks)]);
+    let mut command = place.command(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let program = command.spawn().unwrap();
+    until("the hooks are up", || pids(place.dir.path()).len() >= count);
+    kill_process(Pid::from_child(&program), signal).unwrap();
+    let ran = place.ran(program.wait_with_output().unwrap());
+    // At once: when the program is gone, so are they.
+    let living: Vec<_> = pids(place.dir.path()).into_iter().filter(|pid| is_alive(pid)).collect();
+    assert_eq!(living, [""; 0], "{hooks}");
+    assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.stdout, "");
+    assert_eq!(ran.stderr, "checkrein: interrupted; all that hooks had started was ended\n");
+}
+
+const SLEEPS: &str = r#"{"hooks": {"PreToolUse": [{ "command": "echo $$ >> pids; sleep 100; true" }]}}"#;
+
+#[test]
+fn a_hook_that_runs_is_ended() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        ends_all(SLEEPS, &["run", "PreToolUse"], 1, signal, code);
+    }
+}
+
+#[test]
+fn what_it_has_started_is_ended_too() {
+    let hooks = r#"{"hooks": {"PreToolUse": [{ "command":
+        "setsid sh -c 'echo $$ >> pids; sleep 100; true' & echo $$ >> pids; trap '' TERM; sleep 100; true" }]}}"#;
+    ends_all(hooks, &["run", "PreToolUse"], 2, Signal::INT, 130);
+}
+
+#[test]
+fn hooks_in_the_background_are_ended() {
+    let hooks = r#"{"hooks": {"PostToolUse": [{ "async": true, "command": "echo $$ >> pids; sleep 100; true" }]}}"#;
+    ends_all(hooks, &["run", "PostToolUse"], 1, Signal::INT, 130);
+}
