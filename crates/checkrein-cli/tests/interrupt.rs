@@ -73,3 +73,8 @@ fn hooks_in_the_background_are_ended() {
     let hooks = r#"{"hooks": {"PostToolUse": [{ "async": true, "command": "echo $$ >> pids; sleep 100; true" }]}}"#;
     ends_all(hooks, &["run", "PostToolUse"], 1, Signal::INT, 130);
 }
+
+#[test]
+fn a_benchmark_can_be_interrupted() {
+    ends_all(SLEEPS, &["bench"], 1, Signal::INT, 130);
+}

@@ -47,6 +47,11 @@ pub fn tool_event(kind: &EventKind, tool: &str) -> Event {
     Event::from_json(&text).unwrap_or(event)
 }
 
+/// The tools that [`tool_event`] knows.
+pub fn tools() -> impl Iterator<Item = &'static str> {
+    TOOLS.iter().map(|(name, _, _)| *name)
+}
+
 fn value(kind: &EventKind, field: &str) -> Option<&'static str> {
     let own = OWN.iter().find(|(of, name, _)| of == kind && *name == field).map(|(_, _, value)| *value);
     own.or_else(|| FIELDS.iter().find(|(name, _)| *name == field).map(|(_, value)| *value))

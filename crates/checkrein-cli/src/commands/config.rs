@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use checkrein::dialects::Dialect;
+use checkrein::engine::EngineBuilder;
 use checkrein::sources::{Loaded, Sources};
 use checkrein::{Engine, HookState, Scope};
 
@@ -97,7 +98,12 @@ pub fn tell(loaded: &Loaded) {
 
 /// An engine with these hooks, which settles as this dialect does.
 pub fn engine(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> Engine {
-    let engine = Engine::builder().settle_as(dialect).cwd(dir).hooks(loaded.hooks.iter().cloned()).build();
+    built(Engine::builder().settle_as(dialect).cwd(dir).hooks(loaded.hooks.iter().cloned()))
+}
+
+/// The engine; what is wrong with its hooks is told on standard error.
+pub fn built(engine: EngineBuilder) -> Engine {
+    let engine = engine.build();
     for problem in engine.problems() {
         super::note(&problem.to_string());
     }

@@ -12,6 +12,13 @@ use checkrein::{Event, RawJson, Target, catalogue};
 pub struct EventArguments {
     /// The event, in the dialect's spelling or checkrein's
     pub event: String,
+    #[command(flatten)]
+    pub about: About,
+}
+
+/// What a caller says of an event.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct About {
     /// The tool that it is about
     #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
@@ -29,13 +36,20 @@ pub struct EventArguments {
 impl EventArguments {
     /// The event, as an agent of this dialect in this directory would fire it.
     pub fn event(&self, dialect: &Dialect, dir: &Path) -> Result<Event> {
-        let kind = dialect.kind_named(&self.event)?;
+        self.about.event(&self.event, dialect, dir)
+    }
+}
+
+impl About {
+    /// The event of this name, as an agent of this dialect in this directory would fire it.
+    pub fn event(&self, name: &str, dialect: &Dialect, dir: &Path) -> Result<Event> {
+        let kind = dialect.kind_named(name)?;
         let mut sample = match &self.tool {
             Some(tool) => catalogue::tool_event(&kind, tool),
             None => catalogue::event(&kind),
         };
         if self.tool.is_some() && sample.tool_name().is_none() {
-            bail!("`{}` is not about a tool", self.event);
+            bail!("`{name}` is not about a tool");
         }
         sample.envelope.cwd = Some(dir.to_string_lossy().into_owned());
         let bytes: Vec<u8> = dialect.payload(&sample, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
@@ -47,14 +61,22 @@ impl EventArguments {
             let (path, value) = assignment.split_once('=').with_context(|| format!("`{assignment}` has no `=`"))?;
             payload = set(&payload, path, value)?;
         }
-        let event = dialect.event(&payload, Some(&self.event))?;
+        let event = dialect.event(&payload, Some(name))?;
         match &self.input {
             None => Ok(event),
             Some(input) => {
                 let input = RawJson::parse(text(input)?).context("--input is no JSON")?;
-                event.rewritten(Target::Input, &input).with_context(|| format!("`{}` has no tool input", self.event))
+                event.rewritten(Target::Input, &input).with_context(|| format!("`{name}` has no tool input"))
             }
         }
+    }
+}
+
+impl About {
+    /// Whether nothing is said.
+    pub fn is_empty(&self) -> bool {
+        let Self { tool, input, payload, set } = self;
+        tool.is_none() && input.is_none() && payload.is_none() && set.is_empty()
     }
 }
 

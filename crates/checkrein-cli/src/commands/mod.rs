@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod bench;
 pub mod check;
 pub mod colours;
 pub mod completions;
@@ -12,6 +13,7 @@ pub mod explain;
 pub mod get;
 pub mod list;
 pub mod man;
+pub mod progress;
 pub mod run;
 pub mod say;
 pub mod schema;

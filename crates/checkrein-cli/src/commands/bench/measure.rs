@@ -1,0 +1,228 @@
+//! Firing again and again, in turns with the floor.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use checkrein::dialects::Dialect;
+use checkrein::engine::Planned;
+use checkrein::sources::Loaded;
+use checkrein::{Engine, Event, EventKind, HookInfo, HookOutcome, HookRecord, HookRun, HookSpec, Observer, catalogue};
+
+use super::super::event::About;
+use super::super::progress::Progress;
+use super::times::Times;
+
+/// Takes the time of every run.
+#[derive(Clone, Default)]
+pub struct Stopwatch(Arc<Mutex<Vec<Lap>>>);
+
+struct Lap {
+    hook: Arc<HookInfo>,
+    took: Duration,
+    failed: bool,
+}
+
+impl Observer for Stopwatch {
+    fn finished(&self, run: &HookRun, record: &HookRecord, took: Duration) {
+        let failed = record.outcome == HookOutcome::Failure;
+        self.laps().push(Lap { hook: Arc::clone(&run.hook), took, failed });
+    }
+}
+
+impl Stopwatch {
+    fn laps(&self) -> std::sync::MutexGuard<'_, Vec<Lap>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One event that is fired again and again.
+pub struct Case {
+    pub event: Event,
+    hooks: Vec<Measured>,
+    fires: Vec<Duration>,
+}
+
+struct Measured {
+    hook: Arc<HookSpec>,
+    laps: Vec<Duration>,
+    failures: usize,
+}
+
+/// A hook that is for an event that was measured, but did not run.
+pub struct LeftOut {
+    pub hook: Arc<HookInfo>,
+    pub why: String,
+}
+
+/// What came of one event.
+pub struct Outcome {
+    pub event: Event,
+    /// How long the agent waits.
+    pub fires: Option<Times>,
+    pub hooks: Vec<HookOutcomes>,
+}
+
+/// What came of one hook.
+pub struct HookOutcomes {
+    pub hook: Arc<HookSpec>,
+    pub times: Option<Times>,
+    pub failures: usize,
+    /// Its part of the time of all hooks of the event.
+    pub share: f64,
+}
+
+/// The events that are to be fired: the one that is named, or those that have hooks. Where the usual example of an event does
+/// not fit all hooks, there is one more for each tool that is needed.
+pub fn cases(
+    engine: &Engine,
+    loaded: &Loaded,
+    name: Option<&str>,
+    about: &About,
+    dialect: &Dialect,
+    dir: &Path,
+) -> Result<(Vec<Case>, Vec<LeftOut>)> {
+    let kinds = match name {
+        Some(name) => vec![dialect.kind_named(name)?],
+        None if !about.is_empty() => bail!("which event is that of? name it"),
+        None => kinds(loaded),
+    };
+    let (mut cases, mut left_out) = (Vec::new(), Vec::new());
+    for kind in kinds {
+        let name = name.or_else(|| dialect.name_of(&kind)).unwrap_or(kind.name());
+        let mut missing: Vec<Planned> = Vec::new();
+        let mut add = |event: Event, missing: &mut Vec<Planned>, first: bool| {
+            let plan = engine.explain(&event);
+            let own = plan.into_iter().filter(|planned| planned.hook.hook.kinds.contains(&kind));
+            let (runs, out): (Vec<_>, Vec<_>) = own.partition(|planned| planned.why_not.is_none());
+            let new = first || missing.iter().any(|one| runs.iter().any(|run| Arc::ptr_eq(&run.hook, &one.hook)));
+            if first {
+                *missing = out;
+            } else {
+                missing.retain(|one| !runs.iter().any(|run| Arc::ptr_eq(&run.hook, &one.hook)));
+            }
+            if new && !runs.is_empty() {
+                let measured = |run: Planned| Measured { hook: run.hook, laps: Vec::new(), failures: 0 };
+                cases.push(Case { event, hooks: runs.into_iter().map(measured).collect(), fires: Vec::new() });
+            }
+        };
+        add(about.event(name, dialect, dir)?, &mut missing, true);
+        if about.is_empty() && kind.contract().matched_on.as_deref() == Some("tool_name") {
+            for tool in tools(dialect, &missing) {
+                if missing.iter().any(|one| one.hook.hook.matcher.matches(&tool)) {
+                    let about = About { tool: Some(tool), ..About::default() };
+                    add(about.event(name, dialect, dir)?, &mut missing, false);
+                }
+            }
+        }
+        left_out.extend(missing.into_iter().map(|one| LeftOut {
+            hook: Arc::clone(&one.hook.hook.info),
+            why: one.why_not.map(|why| why.to_string()).unwrap_or_default(),
+        }));
+    }
+    Ok((cases, left_out))
+}
+
+/// Tools that hooks may be for: those that are known, and those that matchers name.
+fn tools(dialect: &Dialect, hooks: &[Planned]) -> Vec<String> {
+    let known = dialect.tools.iter().copied().chain(catalogue::tools()).map(str::to_owned);
+    let named = hooks.iter().flat_map(|one| one.hook.hook.matcher.pattern().split('|'));
+    let is_name = |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+    known.chain(named.filter(is_name).map(str::to_owned)).collect()
+}
+
+/// The kinds that hooks are for, in the order of the table.
+fn kinds(loaded: &Loaded) -> Vec<EventKind> {
+    let mut kinds: Vec<EventKind> = Vec::new();
+    for kind in loaded.hooks.iter().flat_map(|hook| &hook.hook.kinds) {
+        if !kinds.contains(kind) {
+            kinds.push(kind.clone());
+        }
+    }
+    kinds.sort_by_key(|kind| EventKind::ALL.iter().position(|own| own == kind).unwrap_or(usize::MAX));
+    kinds
+}
+
+/// Fires each event so often, in turns with an empty process. Gives the floor and what came of each event.
+pub async fn measure(
+    engine: &Engine,
+    stopwatch: &Stopwatch,
+    mut cases: Vec<Case>,
+    warmup: usize,
+    runs: usize,
+) -> Result<(Option<Times>, Vec<Outcome>)> {
+    let mut floor = Vec::new();
+    let mut progress = Progress::new();
+    let all = warmup + runs;
+    for round in 0..all {
+        let counts = round >= warmup;
+        progress.show(|| match counts {
+            true => format!("round {} of {runs}", round - warmup + 1),
+            false => format!("warming up, {} of {warmup}", round + 1),
+        });
+        let took = empty_process()?;
+        if counts {
+            floor.push(took);
+        }
+        for case in &mut cases {
+            stopwatch.laps().clear();
+            let begun = Instant::now();
+            engine.fire_recorded(case.event.clone()).await;
+            let took = begun.elapsed();
+            if counts {
+                case.fires.push(took);
+                case.count(&stopwatch.laps());
+            }
+        }
+    }
+    Ok((Times::of(floor), cases.into_iter().map(Case::outcome).collect()))
+}
+
+impl Case {
+    fn count(&mut self, laps: &[Lap]) {
+        for lap in laps {
+            let own = self.hooks.iter_mut().find(|one| Arc::ptr_eq(&one.hook.hook.info, &lap.hook));
+            if let Some(measured) = own {
+                measured.laps.push(lap.took);
+                measured.failures += usize::from(lap.failed);
+            }
+        }
+    }
+
+    fn outcome(self) -> Outcome {
+        let sum: Duration = self.hooks.iter().flat_map(|one| &one.laps).sum();
+        let hooks = self.hooks.into_iter().map(|one| {
+            let own: Duration = one.laps.iter().sum();
+            let share = if sum.is_zero() { 0.0 } else { own.as_secs_f64() / sum.as_secs_f64() };
+            HookOutcomes { hook: one.hook, times: Times::of(one.laps), failures: one.failures, share }
+        });
+        Outcome { hooks: hooks.collect(), event: self.event, fires: Times::of(self.fires) }
+    }
+}
+
+/// Programs that do nothing, where they are to be had.
+const EMPTY: &[&[&str]] = if cfg!(windows) {
+    &[&["cmd", "/c", "rem"]]
+} else {
+    // By its path, so that the time has no search in it.
+    &[&["/bin/true"], &["/usr/bin/true"], &["true"]]
+};
+
+/// How long it takes to start a process that does nothing, with pipes for what it prints, and to see it end.
+fn empty_process() -> Result<Duration> {
+    let [program, args @ ..] = EMPTY
+        .iter()
+        .find(|command| command.first().is_some_and(|program| Path::new(program).exists()))
+        .or(EMPTY.last())
+        .copied()
+        .unwrap_or_default()
+    else {
+        bail!("there is no empty program")
+    };
+    let begun = Instant::now();
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null()).output().with_context(|| format!("cannot run `{program}`"))?;
+    Ok(begun.elapsed())
+}

@@ -1,0 +1,137 @@
+//! What people and programs see of measured hooks.
+
+use std::io::{self, Write};
+
+use checkrein::dialects::Dialect;
+use owo_colors::OwoColorize;
+use serde_json::{Value, json};
+
+use super::measure::{HookOutcomes, LeftOut, Outcome};
+use super::times::{Times, micros, shown};
+
+/// How many lines a histogram has at most, and how wide its bars are.
+const LINES: usize = 8;
+const WIDTH: usize = 40;
+
+/// A table for each event, and a histogram for each hook.
+pub fn text(out: &mut impl Write, dialect: &Dialect, floor: Option<&Times>, outcomes: &[Outcome]) -> io::Result<()> {
+    for (at, outcome) in outcomes.iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        let kind = outcome.event.kind();
+        write!(out, "{}", dialect.name_of(&kind).unwrap_or(kind.name()).bold())?;
+        if let Some(subject) = outcome.event.subject() {
+            write!(out, " {subject}")?;
+        }
+        writeln!(out)?;
+        table(out, floor, outcome)?;
+        for hook in &outcome.hooks {
+            histogram(out, hook)?;
+        }
+    }
+    Ok(())
+}
+
+fn table(out: &mut impl Write, floor: Option<&Times>, outcome: &Outcome) -> io::Result<()> {
+    let names = outcome.hooks.iter().map(|hook| hook.hook.hook.info.id.as_str());
+    let width = names.chain(["an empty process"]).map(|name| name.chars().count()).max().unwrap_or_default();
+    let heading = format!(
+        "  {:<width$}  {:>9} {:>9} {:>9} {:>9} {:>8} {:>6}",
+        "", "p50", "p95", "p99", "max", "x floor", "share"
+    );
+    writeln!(out, "{}", heading.dimmed())?;
+    for hook in &outcome.hooks {
+        row(out, width, &hook.hook.hook.info.id, hook.times.as_ref(), floor, Some(hook.share))?;
+        if hook.failures > 0 {
+            let text = format!("failed {} times of {}", hook.failures, hook.times.as_ref().map_or(0, Times::count));
+            writeln!(out, "  {:width$}  {}", "", text.red())?;
+        }
+    }
+    row(out, width, "the agent waits", outcome.fires.as_ref(), floor, None)?;
+    row(out, width, "an empty process", floor, floor, None)
+}
+
+fn row(
+    out: &mut impl Write,
+    width: usize,
+    name: &str,
+    times: Option<&Times>,
+    floor: Option<&Times>,
+    share: Option<f64>,
+) -> io::Result<()> {
+    let Some(times) = times else { return writeln!(out, "  {name:<width$}  never ran after the warm-up") };
+    write!(out, "  {name:<width$} ")?;
+    for time in [times.percentile(50), times.percentile(95), times.percentile(99), times.longest()] {
+        write!(out, " {:>9}", shown(time))?;
+    }
+    write!(out, " {:>8}", ratio(times, floor).map(|ratio| format!("{ratio:.2}")).unwrap_or_default())?;
+    match share {
+        Some(share) => writeln!(out, " {:>5.1}%", share * 100.0),
+        None => writeln!(out),
+    }
+}
+
+/// How many times the floor, by the medians.
+fn ratio(times: &Times, floor: Option<&Times>) -> Option<f64> {
+    let floor = micros(floor?.percentile(50));
+    (floor > 0.0).then(|| micros(times.percentile(50)) / floor)
+}
+
+fn histogram(out: &mut impl Write, hook: &HookOutcomes) -> io::Result<()> {
+    let Some(times) = &hook.times else { return Ok(()) };
+    writeln!(out, "\n  {}, {} runs", hook.hook.hook.info.id.bold(), times.count())?;
+    let buckets = times.histogram(LINES);
+    let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(1).max(1);
+    for bucket in buckets {
+        // Even one run of thousands is to be seen.
+        let bar = match bucket.count {
+            0 => String::new(),
+            count => format!("{} ", "█".repeat((count * WIDTH).div_ceil(most)).cyan()),
+        };
+        writeln!(out, "  {:>9} {} {bar}{}", shown(bucket.from), "|".dimmed(), bucket.count)?;
+    }
+    Ok(())
+}
+
+/// All of it.
+pub fn json(dialect: &Dialect, floor: Option<&Times>, outcomes: &[Outcome], left_out: &[LeftOut]) -> Value {
+    let events: Vec<_> = outcomes
+        .iter()
+        .map(|outcome| {
+            let kind = outcome.event.kind();
+            json!({
+                "event": kind.name(),
+                "name": dialect.name_of(&kind),
+                "subject": outcome.event.subject(),
+                "time": outcome.fires.as_ref().map(Times::json),
+                "hooks": outcome.hooks.iter().map(|hook| of_hook(hook, floor)).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let not_measured: Vec<_> =
+        left_out.iter().map(|one| json!({ "id": one.hook.id, "source": source(&one.hook), "why": one.why })).collect();
+    json!({ "floor": floor.map(Times::json), "events": events, "not_measured": not_measured })
+}
+
+fn source(hook: &checkrein::HookInfo) -> Value {
+    json!({ "file": hook.source.file, "line": hook.source.line, "scope": hook.source.scope })
+}
+
+fn of_hook(hook: &HookOutcomes, floor: Option<&Times>) -> Value {
+    let buckets = hook.times.as_ref().map(|times| times.histogram(LINES)).unwrap_or_default();
+    let buckets: Vec<_> = buckets
+        .iter()
+        .map(|bucket| json!({ "from_us": micros(bucket.from), "to_us": micros(bucket.to), "count": bucket.count }))
+        .collect();
+    json!({
+        "id": hook.hook.hook.info.id,
+        "source": source(&hook.hook.hook.info),
+        "handler": hook.hook.handler.kind(),
+        "time": hook.times.as_ref().map(Times::json),
+        "failures": hook.failures,
+        "share": hook.share,
+        "times_floor": hook.times.as_ref().and_then(|times| ratio(times, floor)),
+        "histogram": buckets,
+    })
+}
