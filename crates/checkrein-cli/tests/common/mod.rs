@@ -1,6 +1,9 @@
 //! What the tests share: the program in a scratch directory, with a home of its own.
 #![allow(dead_code, reason = "each test uses its own part of this")]
 
+#[cfg(unix)]
+pub mod terminal;
+
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -66,6 +69,16 @@ impl Place {
             .unwrap();
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), stdin.as_bytes()).unwrap();
         self.ran(child.wait_with_output().unwrap())
+    }
+
+    /// As [`run`](Self::run), on a terminal. What escapes there are is shown with `␛`.
+    #[cfg(unix)]
+    pub fn run_on_terminal(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
+        let mut command = self.command(arguments);
+        command.env("TERM", "xterm-256color").envs(variables.iter().copied());
+        let (code, output) = terminal::run(command);
+        let text = tidy(&output.replace("\r\n", "\n").replace('\u{1b}', "␛"), self.dir.path());
+        Ran { code, stdout: text, stderr: String::new() }
     }
 
     /// The output, with the scratch directory's path and times taken out.

@@ -1,0 +1,34 @@
+//! A program on a terminal of its own, of a fixed size.
+
+use std::fs::File;
+use std::io::Read;
+use std::process::Command;
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// Runs the program with the terminal as all three of its streams. Gives its exit code and all that the terminal was sent.
+pub fn run(mut command: Command) -> (i32, String) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    tcsetwinsize(&ours, Winsize { ws_row: 24, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let name = ptsname(&ours, Vec::new()).unwrap();
+    let theirs = open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap()).stderr(theirs);
+    let mut child = command.spawn().unwrap();
+    // The command holds the program's end; only when that is closed everywhere does reading end.
+    drop(command);
+    let mut sent = Vec::new();
+    let mut ours = File::from(ours);
+    let mut part = [0; 4096];
+    // The end of a terminal is an error on Linux and nothing on others.
+    while let Ok(length) = ours.read(&mut part)
+        && length > 0
+    {
+        sent.extend_from_slice(&part[..length]);
+    }
+    let code = child.wait().unwrap().code().unwrap_or(-1);
+    (code, String::from_utf8(sent).unwrap())
+}

@@ -1,0 +1,103 @@
+//! What commands look like on a terminal, and that there are no colours anywhere else.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+mod common;
+
+use common::Place;
+
+const HOOKS: &str = r#"{
+  "hooks": {
+    "PreToolUse": [
+      { "matcher": "Bash", "hooks": [
+        { "id": "no-rm", "command": "grep -q 'rm -rf' || exit 0; echo 'move it instead' >&2; exit 2" },
+        { "id": "off", "command": "exit 2", "enabled": false }
+      ] },
+      { "matcher": "Write", "hooks": [{ "id": "breaks", "command": "echo oops >&2; exit 1", "on_failure": "open" }] }
+    ],
+    "SessionStart": [{ "hooks": [{ "id": "greets", "command": "./greet.sh" }] }]
+  }
+}
+"#;
+
+/// Every command that has something to show, with a short name.
+const COMMANDS: &[(&str, &[&str])] = &[
+    ("run", &["run", "PreToolUse", "--input", r#"{"command":"rm -rf /"}"#]),
+    ("run_failing", &["run", "PreToolUse", "--tool", "Write"]),
+    ("explain", &["explain", "PreToolUse"]),
+    ("list", &["list"]),
+    ("check", &["check"]),
+    ("check_explain", &["check", "--explain", "exit-1"]),
+    ("events_of_evva", &["events", "--as", "evva"]),
+    ("event", &["events", "SessionStart"]),
+    ("wrong_call", &["explain"]),
+    ("problem", &["explain", "PreToolUsee"]),
+];
+
+/// Those that are for programs, or whose output is different every time.
+const MORE: &[&[&str]] = &[
+    &["run", "PreToolUse", "--json"],
+    &["explain", "PreToolUse", "--json"],
+    &["list", "--json"],
+    &["check", "--json"],
+    &["check", "--sarif"],
+    &["bench", "--runs", "2"],
+    &["bench", "--runs", "2", "--json"],
+    &["simulate"],
+    &["convert", "--from", "native", "--to", "native"],
+    &["say", "deny", "no"],
+    &["schema", "record"],
+    &["completions", "bash"],
+    &["man"],
+    &["--help"],
+    &["run", "--help"],
+];
+
+fn place() -> Place {
+    Place::with(&[(".checkrein/hooks.json", HOOKS)])
+}
+
+#[test]
+fn on_a_terminal_there_are_colours() {
+    for (name, arguments) in COMMANDS {
+        let ran = place().run_on_terminal(arguments, &[]);
+        insta::assert_snapshot!(*name, format!("{}exit {}\n", ran.stdout, ran.code));
+    }
+}
+
+#[test]
+fn elsewhere_there_are_none() {
+    let place = place();
+    for arguments in COMMANDS.iter().map(|(_, arguments)| *arguments).chain(MORE.iter().copied()) {
+        let ran = place.run(arguments);
+        let output = ran.stdout + &ran.stderr;
+        assert!(!output.is_empty() && !output.contains('\u{1b}'), "{arguments:?}: {output:?}");
+    }
+}
+
+#[test]
+fn who_wants_no_colours_gets_none() {
+    for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        for (_, arguments) in COMMANDS {
+            let output = place().run_on_terminal(arguments, &[(name, value)]).stdout;
+            assert!(!output.is_empty() && !output.contains('␛'), "{name}: {arguments:?}: {output}");
+        }
+    }
+}
+
+#[test]
+fn what_programs_read_is_never_coloured() {
+    for arguments in MORE.iter().filter(|arguments| arguments.contains(&"--json") || arguments.contains(&"--sarif")) {
+        let output = place().run_on_terminal(arguments, &[]).stdout;
+        let start = output.find(['{', '[']).unwrap();
+        assert!(!output[start..].contains("␛[3"), "{arguments:?}: {output}");
+    }
+}
+
+#[test]
+fn progress_leaves_nothing_on_the_terminal() {
+    let output = place().run_on_terminal(&["bench", "SessionStart", "--runs", "3"], &[]).stdout;
+    assert!(output.contains("warming up, 1 of 3"), "{output}");
+    let last = output.rfind("\r␛[K").unwrap();
+    assert!(output[last..].starts_with("\r␛[K␛[1mSessionStart"), "{output}");
+}
