@@ -32,7 +32,14 @@ pub const FAILED_CLOSED: Exit = Exit(4);
 pub const WRONG_CALL: Exit = Exit(64);
 
 /// For `--help`.
-pub const HELP: &str = "Exit codes:\n  0   all went well\n  1   problems were found\n  64  a wrong call\n  130 interrupted (128 and the number of the signal)";
+pub const HELP: &str = "Commands that show something have --json; `checkrein schema` describes what that prints.
+
+Exit codes:
+  0        all went well
+  1        problems were found
+  2, 3, 4  what a verdict says, see `checkrein run --help`
+  64       a wrong call
+  130      interrupted (128 and the number of the signal)";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

@@ -6,6 +6,10 @@
 //! assert!(schema["properties"]["hooks"].is_object());
 //! ```
 
+mod outputs;
+
+pub use outputs::{bench, check, convert, events, explain, list, say};
+
 use checkrein_core::payload::FieldInfo;
 use checkrein_core::{Envelope, EventKind, Record};
 use checkrein_dialects::config::{Attribute, HookKey};
@@ -14,6 +18,38 @@ use checkrein_dialects::reply::Means;
 use serde_json::{Map, Value, json};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// A schema that is part of the distribution.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Schema {
+    /// What it is called: `config`.
+    pub name: &'static str,
+    /// What it is of, in a few words.
+    pub about: &'static str,
+    /// Makes it.
+    pub make: fn() -> Value,
+}
+
+/// Every schema that needs no further choice.
+pub const ALL: &[Schema] = &[
+    Schema { name: "config", about: "config files", make: config },
+    Schema { name: "event", about: "what hooks are given", make: event },
+    Schema { name: "answer", about: "what hooks answer", make: answer },
+    Schema { name: "record", about: "what `run --json` prints; a list of them with --as more than once", make: record },
+    Schema { name: "explain", about: "what `explain --json` prints", make: explain },
+    Schema { name: "bench", about: "what `bench --json` prints", make: bench },
+    Schema { name: "list", about: "what `list --json` prints", make: list },
+    Schema { name: "check", about: "what `check --json` prints", make: check },
+    Schema { name: "convert", about: "what `convert --json` prints", make: convert },
+    Schema { name: "events", about: "what `events --json` prints", make: events },
+    Schema { name: "say", about: "what `say --json` prints", make: say },
+];
+
+/// The schema of this name.
+pub fn find(name: &str) -> Option<&'static Schema> {
+    ALL.iter().find(|schema| schema.name == name)
+}
 
 /// Config files.
 pub fn config() -> Value {

@@ -8,21 +8,12 @@ use checkrein::payload::ToolCall;
 use checkrein::{Engine, Event, EventKind, HookSpec, schema};
 use serde_json::{Value, json};
 
-fn all() -> [(&'static str, Value); 4] {
-    [
-        ("config", schema::config()),
-        ("event", schema::event()),
-        ("answer", schema::answer()),
-        ("record", schema::record()),
-    ]
-}
-
 #[test]
 fn what_is_checked_in_is_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas");
-    for (name, schema) in all() {
+    for schema::Schema { name, make, .. } in schema::ALL {
         let path = folder.join(format!("{name}.json"));
-        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        let text = serde_json::to_string_pretty(&make()).unwrap() + "\n";
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(&path, &text).unwrap();
@@ -33,6 +24,14 @@ fn what_is_checked_in_is_current() {
             "{} is not current: UPDATE_DOCS=1 cargo test -p checkrein --features schema",
             path.display()
         );
+    }
+}
+
+#[test]
+fn every_schema_is_one() {
+    for schema in schema::ALL {
+        jsonschema::meta::validate(&(schema.make)()).unwrap();
+        assert!(schema::find(schema.name).is_some());
     }
 }
 

@@ -19,7 +19,7 @@ use crate::exit::{self, Exit};
 /// A script silences a lint with a comment: `# checkrein: allow CODE`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  checkrein check\n  checkrein check --as claude .claude/settings.json --strict\n  checkrein check --explain exit-1"
+    after_help = "Exit codes:\n  0  no errors    1  errors, or warnings with --strict\n\nExample:\n  checkrein check\n  checkrein check --as claude .claude/settings.json --strict\n  checkrein check --explain exit-1"
 )]
 pub struct Arguments {
     /// Files to look at instead of what would be found
@@ -51,7 +51,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut out = anstream::stdout().lock();
     if let Some(code) = &arguments.explain {
-        return explain(&mut out, code);
+        return explain(&mut out, code, arguments.json);
     }
     let dir = directory(&arguments.dir)?;
     let loaded = sources(arguments.dialect.0, &arguments.files, &dir)?.load();
@@ -77,7 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     Ok(if bad { exit::PROBLEMS } else { exit::FINE })
 }
 
-fn explain(out: &mut impl Write, code: &str) -> Result<Exit> {
+fn explain(out: &mut impl Write, code: &str, as_json: bool) -> Result<Exit> {
     let rule = lint::rule(code).with_context(|| {
         let codes: Vec<_> = RULES.iter().map(|rule| rule.code).collect();
         match checkrein::closest(code, codes.iter().copied()) {
@@ -85,6 +85,11 @@ fn explain(out: &mut impl Write, code: &str) -> Result<Exit> {
             None => format!("there is no lint `{code}`; there are {}", codes.join(", ")),
         }
     })?;
+    if as_json {
+        let rule = json!({ "code": rule.code, "help": rule.help, "explanation": rule.explanation });
+        writeln!(out, "{rule:#}")?;
+        return Ok(exit::FINE);
+    }
     writeln!(out, "{}\n\n{}\n\nWhat to do: {}.", rule.code.bold(), rule.explanation, rule.help)?;
     writeln!(out, "To silence it: `# checkrein: allow {}` in the script, or --allow {}.", rule.code, rule.code)?;
     Ok(exit::FINE)

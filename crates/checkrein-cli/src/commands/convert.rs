@@ -1,12 +1,13 @@
 //! `checkrein convert`: hooks of one agent as a file of another.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use checkrein::HookSpec;
 use checkrein::dialects::Dialect;
 use checkrein::dialects::config::Lost;
+use serde_json::{Value, json};
 
 use super::config::{self, directory, sources};
 use super::dialect::DialectName;
@@ -17,7 +18,7 @@ use crate::exit::{self, Exit};
 /// If a gate would stop being a gate, nothing is written, unless --force is given.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  checkrein convert --from claude --to native > .checkrein/hooks.json\n  checkrein convert --from native --to ub hooks.yaml --output ~/.config/ub/config.yaml"
+    after_help = "Exit codes:\n  0  converted    1  a gate would be lost, or there is nothing to convert\n\nExample:\n  checkrein convert --from claude --to native > .checkrein/hooks.json\n  checkrein convert --from native --to ub hooks.yaml --output ~/.config/ub/config.yaml"
 )]
 pub struct Arguments {
     /// Whose format the hooks are in
@@ -37,6 +38,9 @@ pub struct Arguments {
     /// Writes also if a gate is lost, and over a file that is there
     #[arg(long)]
     force: bool,
+    /// Prints the text and what is lost as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs the command.
@@ -50,23 +54,26 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     let hooks: Vec<_> = loaded.hooks.iter().collect();
     let encoded = to.encode(&hooks).with_context(|| format!("checkrein cannot write files of {} yet", to.name))?;
-    let mut gates = 0;
-    for lost in &encoded.lost {
-        if let Some(hook) = hooks.get(lost.hook) {
-            let is_gate = lost.all && is_gate(hook, from);
-            gates += usize::from(is_gate);
-            super::note(&told(hook, lost, is_gate));
+    let losses = losses(&hooks, &encoded.lost, from, to);
+    let gates = losses.iter().filter(|loss| loss.gate).count();
+    let refused = gates > 0 && !arguments.force;
+    if arguments.json {
+        if let Some(path) = arguments.output.as_ref().filter(|_| !refused) {
+            write(path, &encoded.text, arguments.force)?;
         }
+        let converted = json!({
+            "text": (!refused).then_some(&encoded.text),
+            "written_to": arguments.output.as_ref().filter(|_| !refused),
+            "lost": losses.iter().map(Loss::json).collect::<Vec<_>>(),
+            "gates_lost": gates,
+        });
+        writeln!(std::io::stdout(), "{converted:#}")?;
+        return Ok(if refused { exit::PROBLEMS } else { exit::FINE });
     }
-    for (at, hook) in hooks.iter().enumerate() {
-        let lost_already = encoded.lost.iter().any(|lost| lost.hook == at && lost.all);
-        let weaker = hook.hook.kinds.iter().find(|kind| from.is_gate(kind) && !to.is_gate(kind));
-        if let Some(kind) = weaker.filter(|_| !hook.background && !lost_already) {
-            gates += 1;
-            super::note(&format!("{}: `{kind}` cannot be refused by hooks of {}", hook.hook.info, to.name));
-        }
+    for loss in &losses {
+        super::note(&loss.told());
     }
-    if gates > 0 && !arguments.force {
+    if refused {
         super::note(&format!(
             "{gates} gates would stop guarding anything, so nothing is written; --force writes all the same"
         ));
@@ -74,30 +81,71 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     match &arguments.output {
         None => std::io::stdout().write_all(encoded.text.as_bytes())?,
-        Some(path) => {
-            let mut options = std::fs::OpenOptions::new();
-            options.write(true);
-            if arguments.force {
-                options.create(true).truncate(true);
-            } else {
-                options.create_new(true);
-            }
-            let mut file = options.open(path).with_context(|| format!("cannot write {}", path.display()))?;
-            file.write_all(encoded.text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
-        }
+        Some(path) => write(path, &encoded.text, arguments.force)?,
     }
     Ok(exit::FINE)
 }
 
-fn is_gate(hook: &HookSpec, dialect: &Dialect) -> bool {
-    !hook.background && hook.hook.kinds.iter().any(|kind| dialect.is_gate(kind))
+fn write(path: &Path, text: &str, over: bool) -> Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true);
+    if over {
+        options.create(true).truncate(true);
+    } else {
+        options.create_new(true);
+    }
+    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn told(hook: &HookSpec, lost: &Lost, is_gate: bool) -> String {
-    let what = if lost.all { "is lost" } else { "loses" };
-    let gate = if is_gate { " (a gate)" } else { "" };
-    match lost.all {
-        true => format!("{}{gate} {what}: {}", hook.hook.info, lost.what),
-        false => format!("{}{gate} {what} {}", hook.hook.info, lost.what),
+/// What the other format cannot say of a hook.
+struct Loss<'a> {
+    hook: &'a HookSpec,
+    what: String,
+    /// Whether the whole hook is lost.
+    all: bool,
+    /// Whether a gate stops being one.
+    gate: bool,
+}
+
+fn losses<'a>(hooks: &[&'a HookSpec], lost: &[Lost], from: &Dialect, to: &Dialect) -> Vec<Loss<'a>> {
+    let told = lost.iter().filter_map(|lost| {
+        let hook = *hooks.get(lost.hook)?;
+        let gate = lost.all && is_gate(hook, from);
+        Some(Loss { hook, what: lost.what.to_string(), all: lost.all, gate })
+    });
+    let weaker = hooks.iter().enumerate().filter_map(|(at, hook)| {
+        let lost_already = lost.iter().any(|lost| lost.hook == at && lost.all);
+        let weaker = hook.hook.kinds.iter().find(|kind| from.is_gate(kind) && !to.is_gate(kind));
+        let kind = weaker.filter(|_| !hook.background && !lost_already)?;
+        let what = format!("its say: `{kind}` cannot be refused by hooks of {}", to.name);
+        Some(Loss { hook, what, all: false, gate: true })
+    });
+    told.chain(weaker).collect()
+}
+
+impl Loss<'_> {
+    fn told(&self) -> String {
+        let gate = if self.gate { " (a gate)" } else { "" };
+        let (hook, what) = (&self.hook.hook.info, &self.what);
+        match self.all {
+            true => format!("{hook}{gate} is lost: {what}"),
+            false => format!("{hook}{gate} loses {what}"),
+        }
     }
+
+    fn json(&self) -> Value {
+        let info = &self.hook.hook.info;
+        json!({
+            "hook": info.id,
+            "source": { "file": info.source.file, "line": info.source.line, "scope": info.source.scope },
+            "what": self.what,
+            "all": self.all,
+            "gate": self.gate,
+        })
+    }
+}
+
+fn is_gate(hook: &HookSpec, dialect: &Dialect) -> bool {
+    !hook.background && hook.hook.kinds.iter().any(|kind| dialect.is_gate(kind))
 }

@@ -12,7 +12,7 @@ use crate::exit::{self, Exit};
 /// Dots lead into objects, numbers into arrays. A field that is not there, or is null, prints nothing and ends with 1.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  command=$(checkrein get tool_input.command)\n  checkrein get tool_input.edits.0.path --default none"
+    after_help = "Exit codes:\n  0  printed    1  there is no such field\n\nExample:\n  command=$(checkrein get tool_input.command)\n  checkrein get tool_input.edits.0.path --default none"
 )]
 pub struct Arguments {
     /// The field: `tool_input.command`

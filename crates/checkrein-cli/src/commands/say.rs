@@ -4,12 +4,14 @@ use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use checkrein::dialects::Answer;
 use checkrein::{
     Decision, EventKind, HookInfo, Opinion, RawJson, Rewrite, Scope, Settlement, Source, Target, catalogue,
 };
+use serde_json::json;
 
 use super::dialect::{self, DialectName};
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 
 /// Prints the answer of a hook in the words of a dialect, and ends with its exit code.
 ///
@@ -31,6 +33,9 @@ pub struct Arguments {
     /// At which event, in the dialect's spelling or checkrein's
     #[arg(long, value_name = "EVENT", default_value = "pre_tool_use")]
     event: String,
+    /// Prints what would be said as JSON, and ends with 0
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -63,6 +68,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         bail!("{}", warning.text);
     }
     let answer = dialect.say(&event, &verdict);
+    if arguments.json {
+        let Answer { stdout, stderr, exit, notes, .. } = &answer;
+        let said = json!({ "stdout": stdout, "stderr": stderr, "exit": exit, "notes": notes });
+        writeln!(std::io::stdout(), "{said:#}")?;
+        return Ok(exit::FINE);
+    }
     for note in &answer.notes {
         writeln!(std::io::stderr(), "checkrein: {note}")?;
     }

@@ -14,6 +14,7 @@ pub struct Place {
 }
 
 /// What a run of the program came to.
+#[derive(Debug)]
 pub struct Ran {
     pub code: i32,
     pub stdout: String,

@@ -1,0 +1,154 @@
+//! What programs that call the program rely on: `--json` with its schemas, exit codes, and help that shows how.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::Place;
+use serde_json::Value;
+
+const HOOKS: &str = r#"{ "hooks": {
+  "PreToolUse": [
+    { "matcher": "Bash", "hooks": [
+      { "id": "denies", "command": "grep -q deny || exit 0; echo no >&2; exit 2" },
+      { "id": "asks", "command": "grep -q ask || exit 0; echo '{\"decision\":\"ask\",\"reason\":\"sure?\"}'" },
+      { "id": "fails", "command": "grep -q fail && exit 1; true" },
+      { "id": "halts", "command": "grep -q halt || exit 0; echo '{\"continue\":false,\"stopReason\":\"enough\"}'" },
+      { "id": "off", "command": "exit 2", "enabled": false }
+    ] },
+    { "matcher": "Never", "hooks": [{ "id": "script", "command": "./none.sh" }] }
+  ],
+  "Stop": [{ "id": "stops", "url": "http://127.0.0.1:9/", "timeout": 1 }]
+} }"#;
+
+fn place() -> Place {
+    Place::with(&[(".checkrein/hooks.json", HOOKS), ("bad.json", r#"{ "hooks": { "PreToolUse": 7 } }"#)])
+}
+
+/// All commands, as the help lists them.
+fn commands() -> Vec<String> {
+    let help = place().run(&["--help"]).stdout;
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    // What goes on in the next line is further in.
+    let own = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    own.map(|line| line.split_whitespace().next().unwrap().to_owned()).filter(|name| name != "help").collect()
+}
+
+/// Commands whose output is a file for another program already.
+const WITHOUT_JSON: &[&str] = &["schema", "completions", "man"];
+
+/// Calls with `--json`, and the schema of what they print. `None`: a part of what the command was given.
+const CALLS: &[(&[&str], Option<&str>)] = &[
+    (&["run", "PreToolUse"], Some("record")),
+    (&["run", "PreToolUse", "--input", r#"{"command":"deny ask fail"}"#], Some("record")),
+    (&["run", "Stop"], Some("record")),
+    (&["run", "SessionStart", "--as", "claude"], Some("record")),
+    (&["explain", "PreToolUse", "--all"], Some("explain")),
+    (&["explain", "SessionEnd"], Some("explain")),
+    (&["bench", "--runs", "2", "--warmup", "0"], Some("bench")),
+    (&["bench", "SessionEnd"], Some("bench")),
+    (&["list"], Some("list")),
+    (&["list", "--config", "bad.json"], Some("list")),
+    (&["check"], Some("check")),
+    (&["check", "bad.json"], Some("check")),
+    (&["check", "--explain", "exit-1"], Some("check")),
+    (&["convert", "--from", "native", "--to", "native"], Some("convert")),
+    (&["convert", "--from", "native", "--to", "ub"], Some("convert")),
+    (&["convert", "--from", "native", "--to", "claude", "--force", "--output", "out.json"], Some("convert")),
+    (&["events"], Some("events")),
+    (&["events", "--as", "ub"], Some("events")),
+    (&["events", "stop", "--as", "docker-agent"], Some("events")),
+    (&["say", "ask", "sure", "--as", "claude", "--event", "UserPromptSubmit"], Some("say")),
+    (&["say", "deny", "no", "--as", "ub"], Some("say")),
+    (&["get", "a.b"], None),
+];
+
+/// With a time where they were taken out.
+fn timed(json: &str) -> String {
+    json.replace("\"duration_ms\": N", "\"duration_ms\": 1")
+}
+
+#[test]
+fn what_is_printed_as_json_fits_its_schema() {
+    let place = place();
+    let schema = |name: &str| -> Value { serde_json::from_str(&place.run(&["schema", name]).stdout).unwrap() };
+    for (call, name) in CALLS {
+        let ran = place.run_with(&[*call, &["--json"]].concat(), r#"{"a":{"b":[1]}}"#);
+        let value: Value = serde_json::from_str(&timed(&ran.stdout)).unwrap_or_else(|_| panic!("{call:?}: {ran:?}"));
+        let Some(name) = name else { continue };
+        let validator = jsonschema::validator_for(&schema(name)).unwrap();
+        let errors: Vec<_> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert_eq!(errors, [""; 0], "{call:?}: {value:#}");
+        // A schema that anything fits would say nothing.
+        assert!(!validator.is_valid(&Value::Bool(true)), "{name}");
+    }
+    let many = place.run(&["run", "PreToolUse", "--as", "native", "--as", "claude", "--json"]).stdout;
+    let validator = jsonschema::validator_for(&schema("record")).unwrap();
+    let many: Vec<Value> = serde_json::from_str(&timed(&many)).unwrap();
+    assert!(many.len() == 2 && many.iter().all(|record| validator.is_valid(record)));
+}
+
+#[test]
+fn every_command_has_json() {
+    let called: BTreeSet<_> = CALLS.iter().map(|(call, _)| call[0]).collect();
+    for command in commands() {
+        let help = place().run(&[&command, "--help"]).stdout;
+        let has = help.lines().any(|line| line.trim_start().starts_with("--json"));
+        assert_eq!(has, !WITHOUT_JSON.contains(&command.as_str()), "{command}");
+        // `simulate` and `test` have tests of their own.
+        let elsewhere = ["simulate", "test"].contains(&command.as_str());
+        assert!(!has || elsewhere || called.contains(command.as_str()), "{command} --json is not tested");
+    }
+}
+
+#[test]
+fn every_command_shows_how_it_is_called() {
+    let commands = commands();
+    assert!(commands.len() >= 12, "{commands:?}");
+    for command in &commands {
+        let ran = place().run(&[command, "--help"]);
+        assert_eq!(ran.code, 0);
+        assert!(ran.stdout.contains("Example:\n  "), "{command}: {}", ran.stdout);
+        assert!(ran.stdout.contains(&format!("checkrein {command}")), "{command}: {}", ran.stdout);
+        let short = place().run(&[command, "-h"]).stdout;
+        assert!(short.lines().next().is_some_and(|line| !line.is_empty()), "{command}");
+    }
+}
+
+#[test]
+fn every_exit_code_is_what_the_help_says() {
+    let place = place();
+    let input = |word: &str| format!(r#"{{"command":"{word}"}}"#);
+    for (word, code) in [("fine", 0), ("deny", 2), ("halt", 2), ("ask", 3), ("fail", 4)] {
+        let ran = place.run(&["run", "PreToolUse", "--input", &input(word)]);
+        assert_eq!(ran.code, code, "{word}: {ran:?}");
+    }
+    for (call, code) in [
+        (&["explain", "PreToolUse"][..], 0),
+        (&["explain", "NoSuchEvent"], 1),
+        (&["explain"], 64),
+        (&["list", "--dir", "none"], 1),
+        (&["check", "--strict"], 1),
+        (&["check"], 0),
+        (&["check", "bad.json"], 1),
+        (&["bench", "NoSuchEvent"], 1),
+        (&["convert", "--from", "native", "--to", "ub"], 1),
+        (&["convert", "--from", "claude", "--to", "native"], 1),
+        (&["convert", "--from", "native", "--to", "native"], 0),
+        (&["events", "NoSuchEvent"], 1),
+        (&["schema", "none"], 64),
+        (&["say", "halt"], 64),
+        (&["completions", "none"], 64),
+        (&["man", "--dir", "bad.json/x"], 1),
+        (&["--version"], 0),
+        (&["--help"], 0),
+        (&[], 64),
+        // 130 and its like are in `interrupt.rs`.
+    ] {
+        assert_eq!(place.run(call).code, code, "{call:?}: {:?}", place.run(call));
+    }
+    assert_eq!(place.run_with(&["get", "none"], "{}").code, 1);
+    assert_eq!(place.run_with(&["get", "a"], r#"{"a":1}"#).code, 0);
+}

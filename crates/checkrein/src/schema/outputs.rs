@@ -1,0 +1,210 @@
+//! What the program's commands print with `--json`.
+
+use checkrein_core::{Effect, EventKind, Scope};
+use serde_json::{Map, Value, json};
+
+use super::DRAFT;
+
+/// An object that has all of these fields and no others.
+fn object(fields: &[(&str, Value)]) -> Value {
+    let names: Vec<_> = fields.iter().map(|(name, _)| *name).collect();
+    let properties: Map<String, Value> =
+        fields.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
+    json!({ "type": "object", "properties": properties, "required": names, "additionalProperties": false })
+}
+
+fn root(title: &str, schema: Value) -> Value {
+    let Value::Object(schema) = schema else { return schema };
+    let mut root = Map::new();
+    root.insert("$schema".to_owned(), DRAFT.into());
+    root.insert("title".to_owned(), title.into());
+    root.extend(schema);
+    Value::Object(root)
+}
+
+fn list_of(item: &Value) -> Value {
+    json!({ "type": "array", "items": item })
+}
+
+fn or_null(schema: &Value) -> Value {
+    json!({ "anyOf": [schema, { "type": "null" }] })
+}
+
+fn text() -> Value {
+    json!({ "type": "string" })
+}
+
+fn flag() -> Value {
+    json!({ "type": "boolean" })
+}
+
+fn count() -> Value {
+    json!({ "type": "integer", "minimum": 0 })
+}
+
+fn at_least_0() -> Value {
+    json!({ "type": "number", "minimum": 0 })
+}
+
+fn event_kind() -> Value {
+    // A host may have kinds of its own.
+    let known: Vec<_> = EventKind::ALL.iter().map(EventKind::name).collect();
+    json!({ "type": "string", "examples": known })
+}
+
+fn scope() -> Value {
+    part(schemars::schema_for!(Scope))
+}
+
+fn effect() -> Value {
+    part(schemars::schema_for!(Effect))
+}
+
+/// A schema for use inside of another.
+fn part(mut schema: schemars::Schema) -> Value {
+    schema.remove("$schema");
+    schema.to_value()
+}
+
+/// Where a hook stands.
+fn source(more: &[(&str, Value)]) -> Value {
+    let line = || or_null(&json!({ "type": "integer", "minimum": 1 }));
+    object(&[&[("file", or_null(&text())), ("line", line()), ("scope", scope())][..], more].concat())
+}
+
+/// What `list --json` prints.
+pub fn list() -> Value {
+    let event = object(&[
+        ("event", event_kind()),
+        ("name", or_null(&text())),
+        ("timeout_s", at_least_0()),
+        ("on_failure", effect()),
+        ("on_timeout", effect()),
+        ("gate", flag()),
+    ]);
+    let hook = object(&[
+        ("id", text()),
+        ("description", or_null(&text())),
+        ("dialect", text()),
+        ("source", source(&[("column", or_null(&json!({ "type": "integer", "minimum": 1 })))])),
+        ("handler", text()),
+        ("runs", text()),
+        ("matcher", text()),
+        ("order", json!({ "type": "integer" })),
+        ("waited_for", flag()),
+        ("state", text()),
+        ("events", list_of(&event)),
+    ]);
+    let file =
+        object(&[("path", text()), ("scope", scope()), ("dialect", text()), ("status", text()), ("hooks", count())]);
+    root(
+        "All hooks, in the order in which they would run",
+        object(&[("hooks", list_of(&hook)), ("files", list_of(&file))]),
+    )
+}
+
+/// What `explain --json` prints.
+pub fn explain() -> Value {
+    let hook = object(&[
+        ("id", text()),
+        ("source", source(&[])),
+        ("handler", text()),
+        ("matcher", text()),
+        ("runs", flag()),
+        ("why_not", or_null(&text())),
+        ("fails", or_null(&text())),
+    ]);
+    let plan = object(&[("event", event_kind()), ("subject", or_null(&text())), ("hooks", list_of(&hook))]);
+    root("Which hooks would run for an event, and why not", plan)
+}
+
+/// What `check --json` prints.
+pub fn check() -> Value {
+    let place = || or_null(&json!({ "type": "integer", "minimum": 1 }));
+    let diagnostic = object(&[
+        ("severity", json!({ "enum": ["error", "warning"] })),
+        ("code", text()),
+        ("message", text()),
+        ("file", text()),
+        ("line", place()),
+        ("column", place()),
+        ("help", or_null(&text())),
+    ]);
+    let found = object(&[("errors", count()), ("warnings", count()), ("diagnostics", list_of(&diagnostic))]);
+    let rule = object(&[("code", text()), ("help", text()), ("explanation", text())]);
+    root("What is wrong with hooks; with --explain what a lint means", json!({ "anyOf": [found, rule] }))
+}
+
+/// What `events --json` prints.
+pub fn events() -> Value {
+    let answer = object(&[("stdout", json!(true)), ("stderr", text()), ("exit", json!({ "type": "integer" }))]);
+    let event = object(&[
+        ("name", text()),
+        ("kind", event_kind()),
+        ("when", text()),
+        ("matched_on", or_null(&text())),
+        ("may", list_of(&text())),
+        ("timeout_s", at_least_0()),
+        ("payload", json!(true)),
+        ("answer", answer),
+    ]);
+    root("Events; one if it was named, else all in a list", json!({ "anyOf": [event, list_of(&event)] }))
+}
+
+/// What `bench --json` prints.
+pub fn bench() -> Value {
+    let times = object(&[
+        ("runs", json!({ "type": "integer", "minimum": 1 })),
+        ("p50_us", at_least_0()),
+        ("p95_us", at_least_0()),
+        ("p99_us", at_least_0()),
+        ("max_us", at_least_0()),
+        ("mean_us", at_least_0()),
+    ]);
+    let times = or_null(&times);
+    let bucket = object(&[("from_us", at_least_0()), ("to_us", at_least_0()), ("count", count())]);
+    let hook = object(&[
+        ("id", text()),
+        ("source", source(&[])),
+        ("handler", text()),
+        ("time", times.clone()),
+        ("failures", count()),
+        ("share", json!({ "type": "number", "minimum": 0, "maximum": 1.000_001 })),
+        ("times_floor", or_null(&at_least_0())),
+        ("histogram", list_of(&bucket)),
+    ]);
+    let event = object(&[
+        ("event", event_kind()),
+        ("name", or_null(&text())),
+        ("subject", or_null(&text())),
+        ("time", times.clone()),
+        ("hooks", list_of(&hook)),
+    ]);
+    let left_out = object(&[("id", text()), ("source", source(&[])), ("why", text())]);
+    let all = object(&[("floor", times), ("events", list_of(&event)), ("not_measured", list_of(&left_out))]);
+    root("How long hooks take, in microseconds", all)
+}
+
+/// What `convert --json` prints.
+pub fn convert() -> Value {
+    let lost =
+        object(&[("hook", text()), ("source", source(&[])), ("what", text()), ("all", flag()), ("gate", flag())]);
+    let converted = object(&[
+        ("text", or_null(&text())),
+        ("written_to", or_null(&text())),
+        ("lost", list_of(&lost)),
+        ("gates_lost", count()),
+    ]);
+    root("Hooks in another format, and what cannot be said there", converted)
+}
+
+/// What `say --json` prints.
+pub fn say() -> Value {
+    let answer = object(&[
+        ("stdout", text()),
+        ("stderr", text()),
+        ("exit", json!({ "type": "integer" })),
+        ("notes", list_of(&text())),
+    ]);
+    root("The answer of a hook: what it prints, and its exit code", answer)
+}
