@@ -128,7 +128,7 @@ fn check_finds_problems() {
     assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "unknown-key");
     place.write("guard.sh", "#!/bin/sh\ntrue\n");
     place.write(".checkrein/hooks.yaml", "hooks:\n  PreToolUse:\n    - command: ./guard.sh\n");
-    assert_eq!(fine(place.run(&["check", "--strict"])), "1 hooks in 1 files: 0 errors, 0 warnings\n");
+    assert_eq!(fine(place.run(&["check", "--strict"])), "1 hook in 1 file: 0 errors, 0 warnings\n");
 }
 
 #[test]

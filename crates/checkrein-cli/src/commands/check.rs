@@ -10,6 +10,7 @@ use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::config::{directory, sources};
+use super::counted;
 use super::dialect::DialectName;
 use crate::exit::{self, Exit};
 
@@ -71,7 +72,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         }
         let files = loaded.files.iter().filter(|file| file.hooks > 0).count();
         let hooks = loaded.hooks.len();
-        writeln!(out, "{hooks} hooks in {files} files: {errors} errors, {warnings} warnings")?;
+        let [hooks, files] = [counted(hooks, "hook"), counted(files, "file")];
+        let [errors, warnings] = [counted(errors, "error"), counted(warnings, "warning")];
+        writeln!(out, "{hooks} in {files}: {errors}, {warnings}")?;
     }
     let bad = errors > 0 || (arguments.strict && warnings > 0);
     Ok(if bad { exit::PROBLEMS } else { exit::FINE })

@@ -31,6 +31,11 @@ pub fn note(text: &str) {
     let _ = writeln!(anstream::stderr(), "checkrein: {text}");
 }
 
+/// So many of them: `1 hook`, `2 hooks`.
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Whether the reader has gone, as `head` does when it has seen enough. That is no problem of ours.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
