@@ -9,6 +9,7 @@ mod interrupt;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use commands::hook::Arguments as Hook;
 
 /// Lifecycle hooks for AI agents: fire them, see what they do, and why.
 #[derive(Debug, Parser)]
@@ -21,6 +22,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Simulate(commands::simulate::Arguments),
+    Hook(commands::hook::Arguments),
     Run(commands::run::Arguments),
     Explain(commands::explain::Arguments),
     Bench(commands::bench::Arguments),
@@ -36,6 +38,13 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // Before every tool call, so before anything else.
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    if let Some(arguments) =
+        words.split_first().filter(|(first, _)| *first == "hook").and_then(|(_, rest)| Hook::quickly(rest))
+    {
+        return ended(commands::hook::run(&arguments));
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -46,6 +55,7 @@ fn main() -> ExitCode {
     };
     let done = match arguments.command {
         Command::Simulate(arguments) => commands::simulate::run(&arguments),
+        Command::Hook(arguments) => commands::hook::run(&arguments),
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),
@@ -59,6 +69,10 @@ fn main() -> ExitCode {
         Command::Completions(arguments) => commands::completions::run(&arguments),
         Command::Man(arguments) => commands::man::run(&arguments),
     };
+    ended(done)
+}
+
+fn ended(done: anyhow::Result<exit::Exit>) -> ExitCode {
     match done {
         Ok(code) => code.into(),
         Err(error) if commands::is_closed_pipe(&error) => exit::FINE.into(),

@@ -1,5 +1,6 @@
 //! Patterns that events' subjects are compared with, in the grammars that agents use.
 
+mod rules_out;
 mod translate;
 
 use std::fmt;
@@ -258,16 +259,7 @@ impl fmt::Debug for Matcher {
 impl NameList {
     /// The names, if the pattern is a list of names.
     fn split(&self, pattern: &str) -> Option<Vec<String>> {
-        let may_stand =
-            |c: char| c.is_ascii_alphanumeric() || c == '_' || self.also.contains(c) || self.separators.contains(c);
-        pattern.chars().all(may_stand).then(|| {
-            pattern
-                .split(|c| self.separators.contains(c))
-                .map(|name| if self.trim { name.trim_ascii() } else { name })
-                .filter(|name| !name.is_empty())
-                .map(str::to_owned)
-                .collect()
-        })
+        self.is_list(pattern).then(|| self.names(pattern).map(str::to_owned).collect())
     }
 }
 

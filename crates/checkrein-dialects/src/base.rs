@@ -73,6 +73,7 @@ impl Dialect {
                 plugin: None,
                 reach: Reach::Everybody,
                 same: Same::Never,
+                skim: None,
             },
             host: HostTable::UNKNOWN,
         }

@@ -98,6 +98,7 @@ pub static DIALECT: Dialect = Dialect {
         plugin: None,
         reach: Reach::Everybody,
         same: Same::Handler,
+        skim: None,
     },
     host: HostTable::UNKNOWN,
 };

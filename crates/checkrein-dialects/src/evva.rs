@@ -124,6 +124,7 @@ pub static DIALECT: Dialect = Dialect {
         plugin: None,
         reach: Reach::Everybody,
         same: Same::Never,
+        skim: None,
     },
     host: HostTable::UNKNOWN,
 };

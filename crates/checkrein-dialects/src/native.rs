@@ -82,6 +82,7 @@ pub static DIALECT: Dialect = Dialect {
         plugin: None,
         reach: Reach::NotAbove,
         same: Same::Everything,
+        skim: Some(&SHAPE),
     },
     host: HostTable::UNKNOWN,
 };

@@ -3,6 +3,7 @@
 use checkrein_core::payload::{Field, FieldInfo, JsonPiece};
 use checkrein_core::{DecodeError, Event, EventKind, JsonError, RawJson, Target};
 
+use crate::config::Wanted;
 use crate::table::{Dialect, EventRow};
 
 /// What the payload of every event has.
@@ -174,6 +175,25 @@ impl Dialect {
         }
         let bytes: Vec<u8> = canonical.finish().iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
         Ok(self.with_common_names(Event::from_json_bytes(&bytes)?))
+    }
+
+    /// Which hooks may run at the event of a payload, told from as little of it as possible. `None`: that takes the whole
+    /// [event](Self::event).
+    pub fn wanted(&self, json: &RawJson, name: Option<&str>) -> Option<Wanted> {
+        let name = name.map(str::to_owned).or_else(|| self.event_name(json))?;
+        let row = self.events.iter().find(|row| row.name == name)?;
+        let kind = row.kind.clone();
+        let Some(field) = kind.contract().matched_on.clone() else { return Some(Wanted::new(kind, Vec::new())) };
+        let place = self.fields_of(Some(row)).find(|row| row.from == field);
+        let place = match place {
+            Some(row) if row.form == Form::Same => row.name,
+            None if self.payload.everything => &field,
+            _ => return None,
+        };
+        let subject = at(json, place)?.as_text()?.into_owned();
+        let others = if field == "tool_name" { self.common_names(&subject) } else { &[] };
+        let subjects = std::iter::once(subject).chain(others.iter().map(|name| (*name).to_owned())).collect();
+        Some(Wanted::new(kind, subjects))
     }
 
     /// The dialect's name for the event that a payload is of, if it says that.

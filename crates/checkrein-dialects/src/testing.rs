@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use checkrein_core::payload::{Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
 use checkrein_core::{
-    Event, HookInfo, HttpReply, ProcessExit, ProcessReply, RawJson, Reply, Scope, Settlement, Source,
+    Event, EventKind, HookInfo, HttpReply, ProcessExit, ProcessReply, RawJson, Reply, Scope, Settlement, Source,
 };
 
+use crate::config::{DecodeOptions, Decoded, Wanted};
 use crate::document::Format;
 use crate::spec::HookSpec;
 use crate::table::Dialect;
@@ -19,6 +20,7 @@ pub fn exercise_config(dialect: &'static Dialect, bytes: &[u8]) {
         for diagnostic in &decoded.diagnostics {
             assert!(!diagnostic.to_string().is_empty(), "a diagnostic that says nothing");
         }
+        only_what_is_wanted(dialect, &text, format, &decoded);
         let hooks: Vec<_> = decoded.hooks.iter().collect();
         let Some(encoded) = dialect.encode(&hooks) else { continue };
         if encoded.lost.is_empty() {
@@ -35,6 +37,22 @@ pub fn exercise_config(dialect: &'static Dialect, bytes: &[u8]) {
                 assert_eq!(definitions(&again.hooks), definitions(&decoded.hooks), "changed:\n{}", encoded.text);
             }
         }
+    }
+}
+
+/// To read only what may run at an event takes out what may not, and nothing else.
+fn only_what_is_wanted(dialect: &'static Dialect, text: &str, format: Format, all: &Decoded) {
+    let tool = Wanted::new(EventKind::PreToolUse, vec!["Edit".to_owned()]);
+    for wanted in [tool, Wanted::new(EventKind::Stop, Vec::new())] {
+        let options = DecodeOptions::default().only(wanted.clone());
+        let some = dialect.decode_with("file", Scope::User, text, format, &options);
+        let may_run = |spec: &&HookSpec| {
+            spec.hook.kinds.contains(&wanted.kind) && wanted.fits(spec.dialect, &wanted.kind, &spec.hook.matcher)
+        };
+        let expected: Vec<_> = all.hooks.iter().filter(may_run).map(HookSpec::definition).collect();
+        let found: Vec<_> = some.hooks.iter().map(HookSpec::definition).collect();
+        assert_eq!(found, expected, "at {wanted:?} of {}:\n{text}", dialect.name);
+        assert_eq!((&some.settings, some.unreadable), (&all.settings, all.unreadable), "{}:\n{text}", dialect.name);
     }
 }
 

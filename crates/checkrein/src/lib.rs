@@ -20,6 +20,7 @@
 pub mod builtins;
 pub mod catalogue;
 pub mod engine;
+pub mod front;
 mod handler;
 pub mod lint;
 mod observer;

@@ -11,6 +11,7 @@ pub mod event;
 pub mod events;
 pub mod explain;
 pub mod get;
+pub mod hook;
 pub mod list;
 pub mod man;
 pub mod progress;

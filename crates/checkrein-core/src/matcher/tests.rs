@@ -171,4 +171,34 @@ proptest! {
             }
         }
     }
+
+    #[test]
+    fn what_is_ruled_out_does_not_fit(
+        pattern in "(\\^|)(\\(|\\(\\?:|)([ab|^$.*+?{}()\\[\\]\\\\ ,-]{0,7})(\\)|)(\\$|)",
+        subject in "[ab|\n -]{0,5}",
+    ) {
+        for grammar in [
+            Grammar::NAMES_OR_SEARCH, Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB, Grammar::EXACT,
+        ] {
+            if grammar.rules_out(&pattern, &subject) {
+                let matcher = Matcher::compile(&grammar, Some(&pattern));
+                prop_assert!(matcher.is_ok_and(|matcher| !matcher.matches(&subject)), "{grammar:?} {pattern} {subject}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_people_write_is_ruled_out_at_a_glance() {
+    let grammar = Grammar::NAMES_OR_SEARCH;
+    for pattern in
+        ["Edit|Write", "^Edit$|^Write$", "^(Edit|Write)$", "mcp__.*", "mcp__.*__write.*", "Edit.*", "(Read|Edit)"]
+    {
+        assert!(grammar.rules_out(pattern, "Bash"), "{pattern}");
+    }
+    for pattern in
+        ["", "*", "Bash", "Bash|Edit", ".*", "^(Bash|Edit)$", "B.*h", "[", "(", "Bas[h]", "Ba?sh", "a{99999}"]
+    {
+        assert!(!grammar.rules_out(pattern, "Bash"), "{pattern}");
+    }
 }

@@ -80,6 +80,7 @@ const CLAUDE: Dialect = Dialect {
         plugin: Some(PLUGIN),
         reach: Reach::Everybody,
         same: Same::Handler,
+        skim: Some(&SHAPE),
     },
     host: HostTable {
         // Since 2.1.295; older ones overlook it.

@@ -65,6 +65,16 @@ impl<'a> Decoder<'a> {
         self.file
     }
 
+    /// Whether hooks for this event are wanted at all.
+    pub fn wants(&self, kind: &EventKind) -> bool {
+        self.options.only.as_ref().is_none_or(|wanted| wanted.kind == *kind)
+    }
+
+    /// Whether hooks with this matcher are.
+    pub fn wants_matcher(&self, kind: &EventKind, matcher: &Matcher) -> bool {
+        self.options.only.as_ref().is_none_or(|wanted| wanted.fits(self.dialect, kind, matcher))
+    }
+
     /// In whose language.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect
@@ -72,7 +82,11 @@ impl<'a> Decoder<'a> {
 
     pub(super) fn finish(mut self) -> Decoded {
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.at.as_ref().map(|at| at.span.start));
-        let Self { hooks, diagnostics, settings, unreadable, .. } = self;
+        let Self { mut hooks, diagnostics, settings, unreadable, options, .. } = self;
+        if let Some(wanted) = &options.only {
+            let may_run = |spec: &HookSpec| wanted.fits(spec.dialect, &wanted.kind, &spec.hook.matcher);
+            hooks.retain(|spec| spec.hook.kinds.contains(&wanted.kind) && may_run(spec));
+        }
         Decoded { hooks, diagnostics, settings, unreadable }
     }
 
@@ -237,6 +251,12 @@ impl<'a> Decoder<'a> {
             return Ok(Matcher::everything());
         }
         Ok(matcher)
+    }
+
+    /// The matcher of something else that is wrong, if that is good: it is refused only where it would have run.
+    pub(super) fn matcher_of(&self, node: &Node<'_>, kind: &EventKind) -> Option<Matcher> {
+        let pattern = node.get("matcher")?.as_str().filter(|_| self.dialect.is_matched(kind))?;
+        Matcher::compile(&self.dialect.matcher, Some(pattern)).ok()
     }
 
     /// Reports what people write in a glob who know other agents' patterns.

@@ -4,6 +4,8 @@ mod decoder;
 mod diagnostic;
 pub(crate) mod duration;
 mod shape;
+mod skim;
+mod wanted;
 mod yaml;
 
 pub use decoder::Decoder;
@@ -11,6 +13,7 @@ pub use diagnostic::{Diagnostic, Location, Severity};
 pub(crate) use shape::written_matcher;
 pub use shape::{Attribute, HandlerRow, HookKey, Shape, TimeUnit};
 pub(crate) use shape::{unsaid, unwritable};
+pub use wanted::Wanted;
 pub(crate) use yaml::printable;
 
 use checkrein_core::Scope;
@@ -37,6 +40,8 @@ pub struct ConfigTable {
     pub reach: Reach,
     /// When two hooks are the same, so that only one of them runs.
     pub same: Same,
+    /// The shape of its files, if it can be told from that alone that a file has nothing for an event.
+    pub skim: Option<&'static Shape>,
 }
 
 /// A place where files are.
@@ -149,6 +154,8 @@ impl Same {
 pub struct DecodeOptions {
     /// Whose hooks are wanted, where a file has those of several agents.
     pub agent: Option<String>,
+    /// Only hooks that may run at an event are wanted. What is wrong with others need not be found.
+    pub only: Option<Wanted>,
 }
 
 impl DecodeOptions {
@@ -156,6 +163,13 @@ impl DecodeOptions {
     #[must_use]
     pub fn agent(mut self, name: impl Into<String>) -> Self {
         self.agent = Some(name.into());
+        self
+    }
+
+    /// Wants only the hooks that may run at an event.
+    #[must_use]
+    pub fn only(mut self, wanted: Wanted) -> Self {
+        self.only = Some(wanted);
         self
     }
 }
@@ -254,6 +268,11 @@ impl Dialect {
         options: &DecodeOptions,
     ) -> Decoded {
         let format = if format == Format::Json && self.config.comments { Format::Jsonc } else { format };
+        if let Some(wanted) = &options.only
+            && skim::has_nothing(self, text, format, wanted)
+        {
+            return Decoded::default();
+        }
         let mut decoder = Decoder::new(self, file, scope, text, options);
         // An empty file says nothing, and that is fine.
         if text.trim_start_matches('\u{feff}').trim().is_empty() {

@@ -112,7 +112,7 @@ impl Shape {
 
     fn event(&self, decoder: &mut Decoder<'_>, event: &Member<'_>) {
         let Some(kind) = decoder.event(&event.key, event.key_span) else { return };
-        if event.value.is_null() {
+        if event.value.is_null() || !decoder.wants(&kind) {
             return;
         }
         let groups = match (event.value.as_array(), event.value.as_object()) {
@@ -128,7 +128,8 @@ impl Shape {
         for (at, group) in groups.iter().enumerate() {
             let id = format!("{}[{at}]", event.key);
             if let Err((why, span)) = self.group(decoder, group, &kind, &id) {
-                decoder.broken(id, &kind, None, span, &why);
+                let matcher = decoder.matcher_of(group, &kind);
+                decoder.broken(id, &kind, matcher, span, &why);
             }
         }
     }
@@ -155,6 +156,9 @@ impl Shape {
             return Err((why, group.span));
         };
         let hooks = decoder.array(hooks, "hooks").map_err(|why| (why, hooks.span))?;
+        if !decoder.wants_matcher(kind, &matcher) {
+            return Ok(());
+        }
         if hooks.is_empty() {
             decoder.warning("no-hooks", group.span, "this group has no hooks");
         }
@@ -205,7 +209,7 @@ impl Shape {
         let mut kinds = Vec::new();
         for name in names {
             if let Ok(text) = decoder.text(name, "events") {
-                kinds.extend(decoder.event(&text, name.span));
+                kinds.extend(decoder.event(&text, name.span).filter(|kind| decoder.wants(kind)));
             }
         }
         // One matcher for events at which it counts and others at which it does not is two hooks.
@@ -228,7 +232,8 @@ impl Shape {
             Ok(spec) => decoder.push(spec),
             Err(why) => {
                 for kind in kinds {
-                    decoder.broken(id, kind, matcher.cloned(), hook.span, &why);
+                    let matcher = matcher.cloned().or_else(|| decoder.matcher_of(hook, kind));
+                    decoder.broken(id, kind, matcher, hook.span, &why);
                 }
             }
         }

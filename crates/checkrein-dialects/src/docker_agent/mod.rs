@@ -68,6 +68,7 @@ pub static DIALECT: Dialect = Dialect {
         plugin: None,
         reach: Reach::Everybody,
         same: Same::EverythingAndName,
+        skim: None,
     },
     host: HostTable::UNKNOWN,
 };
@@ -106,6 +107,7 @@ pub static G2: Dialect = Dialect {
         plugin: None,
         reach: Reach::Everybody,
         same: Same::Handler,
+        skim: None,
     },
     host: HostTable::UNKNOWN,
 };

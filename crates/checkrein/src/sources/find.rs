@@ -67,6 +67,12 @@ impl Found {
             if row.extensions.is_empty() { vec![path.to_owned()] } else { row.extensions.iter().map(with).collect() };
         self.followed.extend(paths.iter().cloned());
         let mut candidates: Vec<Candidate> = Vec::new();
+        // Mostly not even the directory is there.
+        let nothing = path.parent().is_some_and(|parent| parent.metadata().is_err_and(|error| is_missing(&error)));
+        if nothing {
+            let missing = |path| Candidate { path, scope: row.scope, is_there: false };
+            return paths.into_iter().map(missing).collect();
+        }
         for path in paths {
             let (is_there, hidden) = match path.symlink_metadata() {
                 Ok(_) => (true, false),

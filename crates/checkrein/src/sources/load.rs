@@ -121,7 +121,7 @@ impl Loader {
             let way = Way { scope: candidate.scope, ..way.clone() };
             if candidate.is_there {
                 self.file(&candidate.path, &way);
-            } else {
+            } else if way.options.only.is_none() {
                 self.take(&candidate.path, &way, Decoded::default(), FileStatus::Missing, 0);
             }
         }
@@ -141,12 +141,8 @@ impl Loader {
     }
 
     fn file(&mut self, path: &Path, way: &Way<'_>) {
-        let real = path.canonicalize();
-        if let Ok(real) = &real {
-            self.followed.push(real.clone());
-        }
-        self.followed.extend(links::on_the_way(path));
-        if !self.seen.insert((real.unwrap_or_else(|_| path.to_owned()), way.dialect.name)) {
+        let real = self.real(path, way);
+        if !self.seen.insert((real, way.dialect.name)) {
             return;
         }
         if self.files.len() >= FILES || way.depth > DEPTH {
@@ -165,7 +161,8 @@ impl Loader {
                 let decoded = way.dialect.decode_with(&name(path), way.scope, &text, format, way.options);
                 let status = if decoded.unreadable { FileStatus::Unreadable } else { FileStatus::Found };
                 let includes = decoded.settings.includes.clone();
-                self.take(path, way, decoded, status, hash_of(&text));
+                let hash = if way.options.only.is_some() { 0 } else { hash_of(&text) };
+                self.take(path, way, decoded, status, hash);
                 for include in &includes {
                     self.include(path, include, way);
                 }
@@ -176,6 +173,19 @@ impl Loader {
                 self.take(path, way, decoded, status, hash);
             }
         }
+    }
+
+    /// What tells a file from others. Who wants only what may run now does not follow files, and looks at no links.
+    fn real(&mut self, path: &Path, way: &Way<'_>) -> PathBuf {
+        if way.options.only.is_some() {
+            return path.to_owned();
+        }
+        let real = path.canonicalize();
+        if let Ok(real) = &real {
+            self.followed.push(real.clone());
+        }
+        self.followed.extend(links::on_the_way(path));
+        real.unwrap_or_else(|_| path.to_owned())
     }
 
     fn include(&mut self, from: &Path, include: &Include, way: &Way<'_>) {

@@ -42,7 +42,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use checkrein_core::{Compat, Scope};
-use checkrein_dialects::config::{DecodeOptions, Diagnostic};
+use checkrein_dialects::config::{DecodeOptions, Diagnostic, Wanted};
 use checkrein_dialects::{Dialect, HookSpec};
 
 pub use place::Where;
@@ -128,6 +128,15 @@ impl Sources {
     pub fn agent(mut self, name: &str) -> Self {
         for part in &mut self.parts {
             part.options.agent = Some(name.to_owned());
+        }
+        self
+    }
+
+    /// Takes only the hooks that may run at an event, and spends no time on others: what is wrong with those is not told.
+    #[must_use]
+    pub fn only(mut self, wanted: &Wanted) -> Self {
+        for part in &mut self.parts {
+            part.options.only = Some(wanted.clone());
         }
         self
     }

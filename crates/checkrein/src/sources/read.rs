@@ -48,7 +48,8 @@ pub(super) fn read(path: &Path) -> Result<String, NoText> {
     let file = open(path).map_err(|error| failed(&error))?;
     // It may be another one by now.
     check(&file.metadata().map_err(|error| failed(&error))?)?;
-    let mut bytes = Vec::new();
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
     file.take(MAX_SIZE as u64 + 1).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
     if bytes.len() > MAX_SIZE {
         return Err(too_large(format!("more than {MAX_SIZE}")));

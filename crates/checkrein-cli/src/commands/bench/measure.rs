@@ -127,7 +127,7 @@ pub fn cases(
 
 /// Tools that hooks may be for: those that are known, and those that matchers name.
 fn tools(dialect: &Dialect, hooks: &[Planned]) -> Vec<String> {
-    let known = dialect.tools.iter().copied().chain(catalogue::tools()).map(str::to_owned);
+    let known = dialect.tools.iter().map(|tool| tool.name).chain(catalogue::tools()).map(str::to_owned);
     let named = hooks.iter().flat_map(|one| one.hook.hook.matcher.pattern().split('|'));
     let is_name = |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
     known.chain(named.filter(is_name).map(str::to_owned)).collect()
