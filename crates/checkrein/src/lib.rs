@@ -28,6 +28,8 @@ mod private_file;
 mod registry;
 #[cfg(feature = "schema")]
 pub mod schema;
+#[cfg(feature = "session")]
+pub mod session;
 pub mod sources;
 mod wildcard;
 

@@ -17,6 +17,8 @@ use checkrein_dialects::native;
 use checkrein_dialects::reply::Means;
 use serde_json::{Map, Value, json};
 
+use crate::session::{Answer, LEADS, TOOL_KEYS, Takes};
+
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// A schema that is part of the distribution.
@@ -37,6 +39,7 @@ pub const ALL: &[Schema] = &[
     Schema { name: "event", about: "what hooks are given", make: event },
     Schema { name: "answer", about: "what hooks answer", make: answer },
     Schema { name: "record", about: "what `run --json` prints; a list of them with --as more than once", make: record },
+    Schema { name: "session", about: "scripts of sessions, for `simulate`", make: session },
     Schema { name: "explain", about: "what `explain --json` prints", make: explain },
     Schema { name: "bench", about: "what `bench --json` prints", make: bench },
     Schema { name: "list", about: "what `list --json` prints", make: list },
@@ -175,6 +178,52 @@ pub fn record() -> Value {
         schema.insert("title".to_owned(), "What happened for one event".into());
     }
     schema
+}
+
+/// Scripts of sessions, as `checkrein simulate` plays them.
+pub fn session() -> Value {
+    let object = |fields: &[FieldInfo]| {
+        let all = fields.iter().chain(Envelope::fields());
+        let properties: Map<String, Value> = all.map(|field| (field.name.to_owned(), of_field(field))).collect();
+        json!({ "type": "object", "properties": properties, "additionalProperties": false })
+    };
+    let step = |properties: Value, lead: &str| json!({ "type": "object", "properties": properties, "required": [lead], "additionalProperties": false });
+    let mut steps: Vec<_> = LEADS
+        .iter()
+        .map(|lead| step(json!({ (lead.key): text(lead.about), "fields": object(lead.kind.fields()) }), lead.key))
+        .collect();
+    let tool: Map<String, Value> = TOOL_KEYS
+        .iter()
+        .map(|(key, takes, about)| {
+            let schema = match takes {
+                Takes::Text => text(about),
+                Takes::Flag => flag(about),
+                Takes::Answer => json!({ "enum": Answer::ALL.map(Answer::name), "description": about }),
+                Takes::Anything => json!({ "description": about }),
+            };
+            ((*key).to_owned(), schema)
+        })
+        .collect();
+    let mut tool = step(Value::Object(tool), "tool");
+    tool["not"] = json!({ "required": ["result", "failure"] });
+    steps.push(tool);
+    let names: Vec<_> = event_names().collect();
+    let fields = json!({ "type": "object", "description": "Its fields. What is absent is made up." });
+    let event = json!({ "enum": names, "description": "Any other event is fired." });
+    steps.push(step(json!({ "event": event, "fields": fields }), "event"));
+    json!({
+        "$schema": DRAFT,
+        "title": "A session that checkrein plays",
+        "type": "object",
+        "properties": {
+            "$schema": { "type": "string" },
+            "description": text("What it is about."),
+            "session": object(&[]),
+            "steps": { "type": "array", "items": { "oneOf": steps } },
+        },
+        "required": ["steps"],
+        "additionalProperties": false,
+    })
 }
 
 fn event_names() -> impl Iterator<Item = String> {

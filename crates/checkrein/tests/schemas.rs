@@ -84,6 +84,36 @@ fn answers_fit() {
     assert!(!errors(&schema, &json!({ "decision": "denny" })).is_empty());
 }
 
+#[test]
+fn scripts_of_sessions_fit_or_do_not() {
+    use checkrein::session::Script;
+    let schema = schema::session();
+    let good = [
+        json!({ "steps": [] }),
+        json!({ "description": "x", "session": { "cwd": "/x" }, "steps": [{ "start": "startup" }, { "end": "other" }] }),
+        json!({ "steps": [{ "prompt": "hi", "fields": { "session_title": "x" } }, { "stop": "done" }] }),
+        json!({ "steps": [{ "tool": "Bash", "input": {}, "failure": "no", "asks": true, "answer": "deny" }] }),
+        json!({ "steps": [{ "event": "Notification", "fields": { "message": "x" } }, { "compact": "auto" }] }),
+    ];
+    let bad = [
+        json!({}),
+        json!({ "steps": [{}] }),
+        json!({ "steps": [{ "prompt": 1 }] }),
+        json!({ "steps": [{ "prompt": "a", "stop": "b" }] }),
+        json!({ "steps": [{ "tool": "Bash", "answer": "maybe" }] }),
+        json!({ "steps": [{ "tool": "Bash", "result": 1, "failure": "x" }] }),
+        json!({ "steps": [{ "event": "Nothing" }] }),
+        json!({ "session": { "colour": "red" }, "steps": [] }),
+    ];
+    // The schema and the reader say the same.
+    for (scripts, fine) in [(&good[..], true), (&bad[..], false)] {
+        for script in scripts {
+            assert_eq!(errors(&schema, script).is_empty(), fine, "{script}: {:?}", errors(&schema, script));
+            assert_eq!(Script::parse("s.json", &script.to_string()).is_ok(), fine, "{script}");
+        }
+    }
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn records_fit() {
