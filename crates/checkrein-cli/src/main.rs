@@ -5,6 +5,7 @@
 mod commands;
 mod exit;
 mod interrupt;
+mod starter;
 
 use std::process::ExitCode;
 

@@ -1,34 +1,48 @@
 //! `checkrein simulate`, as its users run it.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
 
-use std::process::Command;
+mod common;
 
-use assert_cmd::assert::OutputAssertExt;
-use assert_cmd::cargo::CommandCargoExt;
+use std::process::Stdio;
 
-fn checkrein(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("checkrein").unwrap();
-    command.args(arguments).env_remove("CLICOLOR_FORCE");
-    command
+use checkrein::session::Script;
+use checkrein::{Decision, FailureKind, Record};
+use common::{Place, Ran};
+
+#[track_caller]
+fn fine(ran: Ran) -> String {
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.stderr, "");
+    ran.stdout
 }
 
-fn stdout_of(arguments: &[&str]) -> String {
-    let output = checkrein(arguments).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "nothing on standard error");
-    String::from_utf8(output.stdout).unwrap()
+/// What is printed before the summary's times, which differ from run to run, with the scratch directory taken out.
+fn steady(printed: &str) -> String {
+    let scratch = std::env::temp_dir().canonicalize().unwrap().display().to_string();
+    let mut text = printed.split("\nSlowest hooks:").next().unwrap().to_owned();
+    while let Some(at) = text.find(&format!("{scratch}/.tmp")) {
+        let end = at + text[at..].find("/.env").expect("only this file is named");
+        text.replace_range(at..end, "SCRATCH");
+    }
+    text
 }
 
-/// Lines of the starter hooks' own source move when that file is edited; they are not what is tested.
-fn without_lines(text: &str) -> String {
-    let mut parts = text.split(".rs:");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| text + ".rs:LINE" + part.trim_start_matches(|c: char| c.is_ascii_digit()))
+/// `(12 ms)` as `(N ms)`, as it is in what the program printed.
+fn without_times(text: &str) -> String {
+    let parts: Vec<_> = text.split(" ms)").collect();
+    let (last, parts) = parts.split_last().unwrap();
+    let tidy = parts.iter().map(|part| part.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned() + "N ms)");
+    tidy.collect::<String>() + last
+}
+
+fn records(printed: &str) -> Vec<Record> {
+    printed.lines().map(|line| serde_json::from_str(line).expect("each line is a record")).collect()
 }
 
 #[test]
-fn plays_a_session_and_shows_every_hook_and_verdict() {
-    insta::assert_snapshot!(without_lines(&stdout_of(&["simulate"])));
+fn without_hooks_a_starter_set_is_shown() {
+    insta::assert_snapshot!(steady(&fine(Place::with(&[]).run(&["simulate"]))));
 }
 
 #[test]
@@ -39,49 +53,178 @@ fn the_readme_shows_what_it_really_prints() {
         .nth(1)
         .and_then(|rest| rest.split("```").next())
         .expect("the README has a block of output");
-    let printed = stdout_of(&["simulate"]);
+    let printed = fine(Place::with(&[]).run(&["simulate"]));
+    let shown = without_times(shown);
+    assert!(shown.split("…\n").count() > 2);
     for part in shown.split("…\n") {
         assert!(printed.contains(part.trim_matches('\n')), "the README shows what is not printed:\n{part}");
     }
 }
 
 #[test]
-fn json_is_one_record_a_line() {
-    let printed = stdout_of(&["simulate", "--json"]);
-    let records: Vec<checkrein::Record> =
-        printed.lines().map(|line| serde_json::from_str(line).expect("each line is a record")).collect();
-    assert_eq!(records.len(), 11);
-    let decided = |decision| records.iter().any(|record| record.verdict.decision == decision);
-    assert!(decided(checkrein::Decision::Allow) && decided(checkrein::Decision::Deny));
-    assert!(records.iter().any(|record| record.verdict.original_input != record.verdict.effective_input));
-    let failures = || records.iter().flat_map(|record| &record.hooks).filter_map(|hook| hook.failure);
-    assert!(failures().any(|kind| kind == checkrein::FailureKind::Panic));
+fn json_is_one_record_a_line_and_nothing_else() {
+    let ran = Place::with(&[]).run(&["simulate", "--json"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.stderr.contains("a starter set runs"), "{}", ran.stderr);
+    let records = records(&ran.stdout);
+    assert_eq!(records.len(), 18);
+    for decision in [Decision::Deny, Decision::Ask, Decision::NoOpinion] {
+        assert!(records.iter().any(|record| record.verdict.decision == decision), "{decision}");
+    }
+    let rewritten = |record: &&Record| record.verdict.original_input != record.verdict.effective_input;
+    let rewritten = records.iter().find(rewritten).unwrap();
+    let input = rewritten.verdict.effective_input.as_ref().unwrap().as_str();
+    assert_eq!(input, r#"{"command":"cargo test","run_id":9007199254740993,"timeout":600000}"#);
+}
+
+/// Hooks of each kind that matters here, with a name, a time and a place of their own.
+const HOOKS: &str = r#"hooks:
+  PreToolUse:
+    - matcher: Bash
+      hooks:
+        - id: breaks
+          command: echo oops >&2; exit 1
+        - id: no-rm
+          command: "grep -q 'rm -rf' || exit 0; echo 'move it instead' >&2; exit 2"
+  PostToolUse:
+    - hooks:
+        - id: later
+          command: touch it-ran; exit 3
+          async: true
+  Stop:
+    - hooks:
+        - id: never
+          command: sleep 0.01; echo 'not yet' >&2; exit 2
+"#;
+
+#[test]
+fn the_hooks_of_the_project_are_played() {
+    let place = Place::with(&[(".checkrein/hooks.yaml", HOOKS)]);
+    let ran = place.run(&["simulate"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    insta::assert_snapshot!(steady(&ran.stdout));
+    let (_, times) = ran.stdout.split_once("\nSlowest hooks:\n").unwrap();
+    let (times, warnings) = times.split_once("\nWarnings:\n").unwrap();
+    assert!(times.contains("never (DIR/.checkrein/hooks.yaml:16)") && times.contains(" % of all"), "{times}");
+    assert!(place.dir.path().join("it-ran").exists(), "hooks run where the agent would be");
+    for expected in [
+        "pre_tool_use: hook `breaks` (DIR/.checkrein/hooks.yaml:5): failed",
+        "(3 times)",
+        "stop: hook `never` (DIR/.checkrein/hooks.yaml:16): the stop was refused 8 times in a row; now it stands",
+        "post_tool_use: hook `later` failed in the background",
+    ] {
+        assert!(warnings.contains(expected), "{expected}:\n{warnings}");
+    }
+}
+
+#[test]
+fn a_script_of_ones_own_is_played() {
+    let script = "steps:\n  - prompt: hi\n  - tool: Bash\n    input: { command: rm -rf x }\n  - tool: Read\n";
+    let hooks = HOOKS.replace("exit 1", "exit 0");
+    let place = Place::with(&[(".checkrein/hooks.yaml", &hooks), ("session.yaml", script)]);
+    let by_name = records(&place.run(&["simulate", "session.yaml", "--json"]).stdout);
+    let events: Vec<_> = by_name.iter().map(|record| record.event.as_str()).collect();
+    assert_eq!(events, ["prompt_submit", "pre_tool_use", "pre_tool_use", "post_tool_use"]);
+    assert_eq!(by_name[1].verdict.reason.as_deref(), Some("move it instead"));
+    let by_stdin = records(&place.run_with(&["simulate", "-", "--json"], script).stdout);
+    assert_eq!(by_stdin.len(), by_name.len());
+
+    let printed = fine(place.run(&["simulate", "--print-script"]));
+    assert_eq!(printed, Script::DEFAULT);
+}
+
+#[test]
+fn a_script_that_is_wrong_is_told_with_its_place() {
+    let script = "steps:\n  - promt: hi\n  - tool: Bash\n    answer: 5\n";
+    let ran = Place::with(&[("session.yaml", script)]).run(&["simulate", "session.yaml"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    for expected in
+        ["session.yaml:2:5: error[unknown-key]", "did you mean `prompt`?", "session.yaml:4:13: error[wrong-type]"]
+    {
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+    }
+    let ran = Place::with(&[]).run(&["simulate", "missing.yaml"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("cannot read missing.yaml"), "{}", ran.stderr);
+}
+
+#[test]
+fn hooks_of_other_agents_are_played_as_theirs() {
+    let settings = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "exit 2"}]}],
+        "PostToolUse": [{"hooks": [{"type": "command", "command": "exit 1"}]}]}}"#;
+    let place = Place::with(&[(".claude/settings.json", settings)]);
+    let printed = records(&place.run(&["simulate", "--as", "claude", "--json"]).stdout);
+    assert!(printed.iter().all(|record| record.dialect == "claude"));
+    let denied = printed.iter().filter(|record| record.verdict.decision == Decision::Deny).count();
+    assert_eq!(denied, 3);
+    let failures: Vec<_> = printed.iter().flat_map(|record| &record.hooks).filter_map(|hook| hook.failure).collect();
+    assert_eq!(failures, [FailureKind::Exit; 3]);
+}
+
+#[test]
+fn the_starter_set_does_not_hide_what_is_wrong() {
+    let place = Place::with(&[(".checkrein/hooks.yaml", "hooks: 5\n")]);
+    let ran = place.run(&["simulate"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.stderr.contains(".checkrein/hooks.yaml:1:8"), "{}", ran.stderr);
+    assert!(!ran.stdout.contains("starter set"), "{}", ran.stdout);
+    // Who names a file means that file.
+    let place = Place::with(&[("empty.yaml", "hooks: {}\n")]);
+    let printed = fine(place.run(&["simulate", "--config", "empty.yaml"]));
+    assert!(printed.contains(", 0 runs of hooks"), "{printed}");
+}
+
+#[test]
+fn hooks_can_be_skipped() {
+    let place = Place::with(&[(".checkrein/hooks.yaml", HOOKS)]);
+    let output = place.command(&["simulate", "--json"]).env("CHECKREIN_SKIP", "never,breaks,later").output().unwrap();
+    let ran = place.ran(output);
+    let ids: Vec<_> = records(&ran.stdout).iter().flat_map(|record| record.hooks.clone()).map(|hook| hook.id).collect();
+    assert!(ids.iter().all(|id| id == "no-rm") && !ids.is_empty(), "{ids:?}");
+}
+
+#[test]
+fn piped_output_has_no_escapes_and_one_line_per_hook() {
+    let odd = "hooks: [{id: odd, event: Stop, command: \"printf 'a\\\\nb\\\\033[31mc' >&2; exit 2\"}]\n";
+    let place = Place::with(&[("odd.yaml", odd)]);
+    let printed = fine_but_warned(place.run(&["simulate", "--config", "odd.yaml"]));
+    assert!(!printed.contains('\x1b'), "{printed}");
+    assert!(printed.contains("    odd                  deny       a b [31mc (N ms)\n"), "{printed}");
+}
+
+#[track_caller]
+fn fine_but_warned(ran: Ran) -> String {
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    ran.stdout
+}
+
+#[test]
+fn an_interrupt_ends_it_with_130() {
+    let hooks = "hooks: [{id: waits, event: PreToolUse, command: 'kill -INT $PPID; sleep 600'}]\n";
+    let place = Place::with(&[("hooks.yaml", hooks)]);
+    let ran = place.run(&["simulate", "--config", "hooks.yaml"]);
+    assert_eq!(ran.code, 130, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("interrupted"), "{}", ran.stderr);
 }
 
 #[test]
 fn a_wrong_call_ends_with_64_and_says_what_is_wrong() {
-    for arguments in [&["simulat"][..], &["simulate", "--jsn"], &[]] {
-        let output = checkrein(arguments).output().unwrap();
-        output.clone().assert().code(64);
-        assert!(!output.stderr.is_empty());
-        assert!(output.stdout.is_empty());
+    let place = Place::with(&[]);
+    for arguments in [&["simulat"][..], &["simulate", "--jsn"], &["simulate", "--as", "nobody"], &[]] {
+        let ran = place.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (64, ""), "{arguments:?}");
+        assert!(!ran.stderr.is_empty());
     }
     for arguments in [&["--help"][..], &["simulate", "--help"], &["--version"]] {
-        let output = checkrein(arguments).output().unwrap();
-        output.clone().assert().code(0);
-        assert!(!output.stdout.is_empty());
+        assert!(!fine(place.run(arguments)).is_empty());
     }
 }
 
 #[test]
 fn a_reader_that_leaves_early_is_no_problem() {
-    let mut child = checkrein(&["simulate"])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
+    let place = Place::with(&[]);
+    let mut child = place.command(&["simulate"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let ran = place.ran(child.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
 }
