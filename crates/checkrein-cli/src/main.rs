@@ -24,6 +24,7 @@ struct Arguments {
 enum Command {
     Simulate(commands::simulate::Arguments),
     Hook(commands::hook::Arguments),
+    Init(commands::init::Arguments),
     Run(commands::run::Arguments),
     Explain(commands::explain::Arguments),
     Bench(commands::bench::Arguments),
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Simulate(arguments) => commands::simulate::run(&arguments),
         Command::Hook(arguments) => commands::hook::run(&arguments),
+        Command::Init(arguments) => commands::init::run(&arguments),
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),

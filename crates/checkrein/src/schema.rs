@@ -8,7 +8,7 @@
 
 mod outputs;
 
-pub use outputs::{bench, check, convert, events, explain, list, say};
+pub use outputs::{bench, check, convert, events, explain, init, list, say};
 
 use checkrein_core::payload::FieldInfo;
 use checkrein_core::{Envelope, EventKind, Record};
@@ -45,6 +45,7 @@ pub const ALL: &[Schema] = &[
     Schema { name: "list", about: "what `list --json` prints", make: list },
     Schema { name: "check", about: "what `check --json` prints", make: check },
     Schema { name: "convert", about: "what `convert --json` prints", make: convert },
+    Schema { name: "init", about: "what `init --json` prints", make: init },
     Schema { name: "events", about: "what `events --json` prints", make: events },
     Schema { name: "say", about: "what `say --json` prints", make: say },
 ];

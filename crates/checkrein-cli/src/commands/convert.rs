@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use checkrein::HookSpec;
 use checkrein::dialects::Dialect;
 use checkrein::dialects::config::Lost;
+use checkrein::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
 use serde_json::{Value, json};
 
 use super::config::{self, directory, sources};
@@ -99,16 +99,17 @@ fn write(path: &Path, text: &str, over: bool) -> Result<()> {
 }
 
 /// What the other format cannot say of a hook.
-struct Loss<'a> {
+pub struct Loss<'a> {
     hook: &'a HookSpec,
     what: String,
     /// Whether the whole hook is lost.
     all: bool,
     /// Whether a gate stops being one.
-    gate: bool,
+    pub gate: bool,
 }
 
-fn losses<'a>(hooks: &[&'a HookSpec], lost: &[Lost], from: &Dialect, to: &Dialect) -> Vec<Loss<'a>> {
+/// All that the other format cannot say.
+pub fn losses<'a>(hooks: &[&'a HookSpec], lost: &[Lost], from: &Dialect, to: &Dialect) -> Vec<Loss<'a>> {
     let told = lost.iter().filter_map(|lost| {
         let hook = *hooks.get(lost.hook)?;
         let gate = lost.all && is_gate(hook, from);
@@ -121,11 +122,19 @@ fn losses<'a>(hooks: &[&'a HookSpec], lost: &[Lost], from: &Dialect, to: &Dialec
         let what = format!("its say: `{kind}` cannot be refused by hooks of {}", to.name);
         Some(Loss { hook, what, all: false, gate: true })
     });
-    told.chain(weaker).collect()
+    let variables = hooks.iter().enumerate().flat_map(|(at, hook)| {
+        let lost_already = lost.iter().any(|lost| lost.hook == at && lost.all);
+        variables_lost(hook, from, to).filter(move |_| !lost_already).map(|name| {
+            let what = format!("the variable {name}, which hooks of {} are not given", to.name);
+            Loss { hook, what, all: false, gate: false }
+        })
+    });
+    told.chain(weaker).chain(variables).collect()
 }
 
 impl Loss<'_> {
-    fn told(&self) -> String {
+    /// For people.
+    pub fn told(&self) -> String {
         let gate = if self.gate { " (a gate)" } else { "" };
         let (hook, what) = (&self.hook.hook.info, &self.what);
         match self.all {
@@ -134,7 +143,8 @@ impl Loss<'_> {
         }
     }
 
-    fn json(&self) -> Value {
+    /// For programs.
+    pub fn json(&self) -> Value {
         let info = &self.hook.hook.info;
         json!({
             "hook": info.id,
@@ -146,6 +156,49 @@ impl Loss<'_> {
     }
 }
 
+/// Variables that a command names and that only the one agent sets.
+fn variables_lost<'a>(hook: &'a HookSpec, from: &'a Dialect, to: &'a Dialect) -> impl Iterator<Item = &'static str> {
+    let words: &[String] = match &hook.handler {
+        HandlerSpec::Command(CommandSpec { run: CommandLine::Shell { text, .. }, .. }) => std::slice::from_ref(text),
+        HandlerSpec::Command(CommandSpec { run: CommandLine::Argv(words), .. }) => words,
+        _ => &[],
+    };
+    let set = |dialect: &'a Dialect| dialect.process.variables.iter().map(|row| row.name);
+    set(from).filter(move |name| {
+        let is_set_otherwise = set(to).any(|other| other == *name)
+            || matches!(&hook.handler, HandlerSpec::Command(command) if command.env_set.iter().any(|(set, _)| set == name));
+        !is_set_otherwise && words.iter().any(|word| names_variable(word, name))
+    })
+}
+
+/// Whether a text has `$NAME` or `${NAME`, and not the start of a longer name.
+fn names_variable(text: &str, name: &str) -> bool {
+    text.split('$').skip(1).any(|rest| {
+        let rest = rest.strip_prefix('{').unwrap_or(rest);
+        rest.strip_prefix(name).is_some_and(|after| !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+    })
+}
+
 fn is_gate(hook: &HookSpec, dialect: &Dialect) -> bool {
     !hook.background && hook.hook.kinds.iter().any(|kind| dialect.is_gate(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_variable;
+
+    #[test]
+    fn variables_are_found_by_their_whole_names() {
+        for (text, found) in [
+            ("$DIR/x", true),
+            ("\"${DIR}\"/x", true),
+            ("${DIR:-.}", true),
+            ("$DIRECTORY", false),
+            ("$DIR_2", false),
+            ("DIR", false),
+            ("$A $DIR", true),
+        ] {
+            assert_eq!(names_variable(text, "DIR"), found, "{text}");
+        }
+    }
 }

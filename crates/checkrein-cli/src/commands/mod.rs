@@ -12,6 +12,7 @@ pub mod events;
 pub mod explain;
 pub mod get;
 pub mod hook;
+pub mod init;
 pub mod list;
 pub mod man;
 pub mod progress;

@@ -187,15 +187,33 @@ pub fn bench() -> Value {
 
 /// What `convert --json` prints.
 pub fn convert() -> Value {
-    let lost =
-        object(&[("hook", text()), ("source", source(&[])), ("what", text()), ("all", flag()), ("gate", flag())]);
     let converted = object(&[
         ("text", or_null(&text())),
         ("written_to", or_null(&text())),
-        ("lost", list_of(&lost)),
+        ("lost", list_of(&lost())),
         ("gates_lost", count()),
     ]);
     root("Hooks in another format, and what cannot be said there", converted)
+}
+
+/// What a format cannot say of a hook.
+fn lost() -> Value {
+    object(&[("hook", text()), ("source", source(&[])), ("what", text()), ("all", flag()), ("gate", flag())])
+}
+
+/// What `init --json` prints.
+pub fn init() -> Value {
+    let outcome = json!({ "enum": ["written", "same", "dry-run", "exists", "gates-lost"] });
+    let done = object(&[
+        ("path", text()),
+        ("written", flag()),
+        ("outcome", outcome),
+        ("why", or_null(&text())),
+        ("text", text()),
+        ("lost", list_of(&lost())),
+        ("gates_lost", count()),
+    ]);
+    root("A config file that was written, or why not", done)
 }
 
 /// What `say --json` prints.

@@ -1,0 +1,77 @@
+//! Writes a file as a whole or not at all.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+/// Writes the file, with the directories above it. One that is there is overwritten only if `overwrites`, also if it has
+/// come into being a moment ago. A file of the user's own can be read only by them.
+pub fn write(path: &Path, text: &str, overwrites: bool, private: bool) -> Result<()> {
+    let written = || -> std::io::Result<()> {
+        // A link stays one: what it leads to is written.
+        let path =
+            if overwrites { fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()) } else { path.to_owned() };
+        let folder = path.parent().unwrap_or_else(|| Path::new("."));
+        fs::create_dir_all(folder)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".hooks-");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(fs::Permissions::from_mode(if private { 0o600 } else { 0o644 }));
+        }
+        #[cfg(not(unix))]
+        let _ = private;
+        let mut file = builder.tempfile_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        if overwrites {
+            if let Ok(there) = fs::metadata(&path) {
+                file.as_file().set_permissions(there.permissions())?;
+            }
+            file.persist(&path)?;
+        } else {
+            file.persist_noclobber(&path)?;
+        }
+        Ok(())
+    };
+    written().with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+mod tests {
+    use super::write;
+
+    #[test]
+    fn what_has_come_into_being_meanwhile_is_not_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/hooks.yaml");
+        write(&path, "first", false, false).unwrap();
+        let error = write(&path, "second", false, false).unwrap_err();
+        assert!(format!("{error:#}").contains("exists"), "{error:#}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "first");
+        write(&path, "second", true, false).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "second");
+        let left: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
+        assert_eq!(left.len(), 1, "nothing is left beside it: {left:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_permissions_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real.yaml"), dir.path().join("hooks.yaml"));
+        let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        write(&real, "first", false, true).unwrap();
+        assert_eq!(mode(&real), 0o600);
+        std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
+        symlink(&real, &link).unwrap();
+        write(&link, "second", true, true).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!((std::fs::read_to_string(&real).unwrap().as_str(), mode(&real)), ("second", 0o640));
+    }
+}

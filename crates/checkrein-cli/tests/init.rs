@@ -1,0 +1,223 @@
+//! `checkrein init`, as its users run it.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+mod common;
+
+use std::os::unix::fs::PermissionsExt;
+
+use checkrein::{Decision, HookOutcome, Record};
+use common::{Place, Ran};
+use serde_json::Value;
+
+const CLAUDE: &str = r#"{
+  "hooks": {
+    "PreToolUse": [{ "matcher": "Bash", "hooks": [
+      { "type": "command", "command": "grep -q 'rm -rf' && { echo no >&2; exit 2; }; exit 0", "timeout": 5 }
+    ] }],
+    "Stop": [{ "hooks": [{ "type": "command", "command": "$CLAUDE_PROJECT_DIR/done.sh" }] }]
+  }
+}
+"#;
+
+fn read(place: &Place, path: &str) -> String {
+    std::fs::read_to_string(place.dir.path().join(path)).unwrap()
+}
+
+fn exists(place: &Place, path: &str) -> bool {
+    place.dir.path().join(path).symlink_metadata().is_ok()
+}
+
+fn mode(place: &Place, path: &str) -> u32 {
+    std::fs::metadata(place.dir.path().join(path)).unwrap().permissions().mode() & 0o777
+}
+
+/// What it said of what it did.
+#[track_caller]
+fn told(ran: &Ran, code: i32, says: &str) {
+    assert_eq!(ran.code, code, "{}", ran.stderr);
+    assert!(ran.stderr.contains(says), "{says}:\n{}", ran.stderr);
+}
+
+#[test]
+fn writes_a_starter_config_and_shows_it() {
+    let place = Place::with(&[]);
+    let ran = place.run(&["init"]);
+    told(&ran, 0, "this goes to DIR/.checkrein/hooks.yaml:\n");
+    told(&ran, 0, "wrote DIR/.checkrein/hooks.yaml\n");
+    assert_eq!(read(&place, ".checkrein/hooks.yaml"), ran.stdout);
+    insta::assert_snapshot!(ran.stdout);
+    assert_eq!(mode(&place, ".checkrein/hooks.yaml"), 0o644);
+    let listed: Vec<_> = std::fs::read_dir(place.dir.path().join(".checkrein")).unwrap().collect();
+    assert_eq!(listed.len(), 1, "nothing is left beside it: {listed:?}");
+}
+
+#[test]
+fn the_starter_config_is_without_fault_and_all_its_hooks_work() {
+    let place = Place::with(&[]);
+    place.run(&["init", "--yes"]);
+    let checked = place.run(&["check", "--strict"]);
+    assert_eq!((checked.code, checked.stderr.as_str()), (0, ""), "{}", checked.stdout);
+
+    let played = place.run(&["simulate", "--json"]);
+    assert_eq!((played.code, played.stderr.as_str()), (0, ""));
+    let records: Vec<Record> = played.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let hooks = || records.iter().flat_map(|record| &record.hooks);
+    assert!(hooks().all(|hook| hook.outcome != HookOutcome::Failure), "{}", played.stdout);
+    let file = read(&place, ".checkrein/hooks.yaml");
+    let ids: Vec<_> = file.lines().filter_map(|line| line.strip_prefix("  - id: ")).collect();
+    assert_eq!(ids.len(), 9);
+    for id in ids {
+        let did = |hook: &&checkrein::HookRecord| {
+            hook.decision != Some(Decision::NoOpinion) || !hook.rewrote.is_empty() || !hook.context.is_empty()
+        };
+        assert!(hooks().filter(|hook| hook.id == id).any(|hook| did(&hook)), "{id} does nothing in the whole session");
+    }
+}
+
+#[test]
+fn what_is_there_is_not_overwritten_unless_that_is_said() {
+    let mine = "# mine\nhooks: []\n";
+    let place = Place::with(&[(".checkrein/hooks.yaml", mine)]);
+    for arguments in [&["init"][..], &["init", "--yes"], &["init", "--json"]] {
+        let ran = place.run(arguments);
+        told(&ran, 1, "nothing was written: DIR/.checkrein/hooks.yaml is there; --force writes all the same\n");
+        assert_eq!(read(&place, ".checkrein/hooks.yaml"), mine);
+    }
+    let ran = place.run(&["init", "--force"]);
+    told(&ran, 0, "this changes in DIR/.checkrein/hooks.yaml:");
+    assert!(ran.stdout.starts_with("--- there\n+++ new\n@@") && ran.stdout.contains("\n-# mine\n"), "{}", ran.stdout);
+    assert!(read(&place, ".checkrein/hooks.yaml").contains("id: no-destruction"));
+    told(&place.run(&["init"]), 0, "says this already");
+}
+
+#[test]
+fn hooks_in_another_format_are_there_too() {
+    let place = Place::with(&[(".checkrein/hooks.toml", "")]);
+    told(&place.run(&["init"]), 1, "DIR/.checkrein/hooks.toml is there");
+    assert!(!exists(&place, ".checkrein/hooks.yaml"));
+    told(&place.run(&["init", "--force"]), 0, "DIR/.checkrein/hooks.toml is there, too, and both are read");
+    assert!(exists(&place, ".checkrein/hooks.toml") && exists(&place, ".checkrein/hooks.yaml"));
+}
+
+#[test]
+fn a_file_further_down_does_not_put_hooks_out_of_force() {
+    let place = Place::with(&[("sub/deep/x", ""), (".checkrein/hooks.yaml", "hooks: []\n")]);
+    told(&place.run(&["init", "--dir", "sub/deep"]), 1, "DIR/.checkrein/hooks.yaml is there");
+    std::fs::remove_dir_all(place.dir.path().join(".checkrein")).unwrap();
+    told(&place.run(&["init", "--dir", "sub/deep"]), 0, "wrote DIR/.checkrein/hooks.yaml");
+    assert!(!exists(&place, "sub/deep/.checkrein"));
+}
+
+#[test]
+fn the_users_own_file() {
+    let place = Place::with(&[]);
+    told(&place.run(&["init", "--user"]), 0, "wrote DIR/home/.config/checkrein/hooks.yaml");
+    assert_eq!(mode(&place, "home/.config/checkrein/hooks.yaml"), 0o600);
+    assert!(!exists(&place, ".checkrein"));
+    assert!(place.run(&["list"]).stdout.contains("no-destruction"));
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let place = Place::with(&[(".claude/settings.json", CLAUDE)]);
+    for arguments in
+        [&["init", "--dry-run"][..], &["init", "--dry-run", "--force"], &["init", "--from", "claude", "--dry-run"]]
+    {
+        let ran = place.run(arguments);
+        told(&ran, 0, "nothing was written: this is what would be");
+        assert!(ran.stdout.contains("hooks"), "{}", ran.stdout);
+        assert!(!exists(&place, ".checkrein"));
+    }
+}
+
+#[test]
+fn the_hooks_of_another_agent_are_imported_and_work() {
+    let place = Place::with(&[(".claude/settings.json", CLAUDE)]);
+    let ran = place.run(&["init", "--from", "claude"]);
+    told(&ran, 0, "wrote DIR/.checkrein/hooks.json");
+    told(
+        &ran,
+        0,
+        "(DIR/.claude/settings.json:6) loses the variable CLAUDE_PROJECT_DIR, which hooks of native are not given",
+    );
+    insta::assert_snapshot!(read(&place, ".checkrein/hooks.json"));
+    for (command, code) in [("rm -rf x", 2), ("ls", 0)] {
+        let set = format!("tool_input.command={command}");
+        let ran = place.run(&["run", "PreToolUse", "--tool", "Bash", "--set", &set]);
+        assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
+    }
+    // A file that is named is taken whosever it is.
+    let place = Place::with(&[("theirs.json", CLAUDE)]);
+    told(&place.run(&["init", "--from", "claude", "theirs.json"]), 0, "wrote DIR/.checkrein/hooks.json");
+}
+
+#[test]
+fn an_import_keeps_apart_what_is_the_users_and_the_projects() {
+    let place = Place::with(&[("home/.claude/settings.json", CLAUDE)]);
+    let ran = place.run(&["init", "--from", "claude"]);
+    told(&ran, 1, "there are no hooks of claude to import");
+    told(&ran, 1, "2 of 2 hooks are of scope `user`; --user imports those");
+    told(&place.run(&["init", "--from", "claude", "--user"]), 0, "wrote DIR/home/.config/checkrein/hooks.json");
+    told(&Place::with(&[]).run(&["init", "--from", "claude"]), 1, "there are no hooks of claude to import");
+}
+
+#[test]
+fn an_import_that_loses_a_gate_writes_nothing() {
+    let broken = CLAUDE.replace(r#""timeout": 5 }"#, r#""timeout": 5 }, { "type": "command" }"#);
+    let place = Place::with(&[(".claude/settings.json", &broken)]);
+    for arguments in [&["init", "--from", "claude"][..], &["init", "--from", "claude", "--yes"]] {
+        let ran = place.run(arguments);
+        told(&ran, 1, "hook `PreToolUse[0].hooks[1]` (DIR/.claude/settings.json:4) (a gate) is lost");
+        told(&ran, 1, "nothing was written: gates that would stop guarding anything: 1; --force writes all the same");
+        assert!(!exists(&place, ".checkrein"));
+    }
+    let ran = place.run(&["init", "--from", "claude", "--json"]);
+    let json: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((ran.code, &json["outcome"], &json["gates_lost"]), (1, &"gates-lost".into(), &1.into()));
+    assert_eq!(place.run(&["init", "--from", "claude", "--dry-run"]).code, 1);
+    told(&place.run(&["init", "--from", "claude", "--force"]), 0, "wrote DIR/.checkrein/hooks.json");
+}
+
+#[test]
+fn json_tells_what_was_done() {
+    let place = Place::with(&[]);
+    for (arguments, outcome, written) in [
+        (&["init", "--json", "--dry-run"][..], "dry-run", false),
+        (&["init", "--json"], "written", true),
+        (&["init", "--json"], "same", false),
+    ] {
+        let ran = place.run(arguments);
+        let json: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!((&json["outcome"], &json["written"]), (&outcome.into(), &written.into()), "{arguments:?}");
+        assert_eq!(json["path"], "DIR/.checkrein/hooks.yaml");
+        assert_eq!(ran.code, 0);
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_told() {
+    let place = Place::with(&[(".checkrein", "in the way\n")]);
+    told(&place.run(&["init"]), 1, "cannot write DIR/.checkrein/hooks.yaml: ");
+    assert_eq!(read(&place, ".checkrein"), "in the way\n");
+
+    let place = Place::with(&[(".checkrein/x", "")]);
+    let folder = place.dir.path().join(".checkrein");
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o555)).unwrap();
+    let ran = place.run(&["init"]);
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    // Permissions stop everybody but root.
+    if !rustix::process::geteuid().is_root() {
+        told(&ran, 1, "cannot write DIR/.checkrein/hooks.yaml: ");
+        assert!(!exists(&place, ".checkrein/hooks.yaml"));
+    }
+}
+
+#[test]
+fn wrong_calls() {
+    let place = Place::with(&[]);
+    for arguments in [&["init", "--from", "nobody"][..], &["init", "file.json"], &["init", "--what"]] {
+        assert_eq!(place.run(arguments).code, 64, "{arguments:?}");
+    }
+    assert!(!exists(&place, ".checkrein"));
+}
