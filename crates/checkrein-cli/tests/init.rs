@@ -7,6 +7,7 @@ mod common;
 use std::os::unix::fs::PermissionsExt;
 
 use checkrein::{Decision, HookOutcome, Record};
+use common::terminal::{self, Does};
 use common::{Place, Ran};
 use serde_json::Value;
 
@@ -193,6 +194,28 @@ fn json_tells_what_was_done() {
         assert_eq!(json["path"], "DIR/.checkrein/hooks.yaml");
         assert_eq!(ran.code, 0);
     }
+}
+
+#[test]
+fn somebody_at_a_terminal_is_asked() {
+    let place = Place::with(&[]);
+    let talk = |arguments: &[&str], then: &[(&str, Does<'_>)]| terminal::talk(place.command(arguments), 100, then);
+    for no in ["\n", "n\n", "what\n", "\x04"] {
+        let (code, shown) = talk(&["init"], &[("? [y/N] ", Does::Types(no))]);
+        assert_eq!(code, 1, "{shown}");
+        assert!(shown.contains("id: no-destruction") && shown.contains("nothing was written: you said no"), "{shown}");
+        assert!(!exists(&place, ".checkrein"));
+    }
+    let (code, shown) = talk(&["init"], &[("write ", Does::Types("y\n"))]);
+    assert_eq!(code, 0, "{shown}");
+    // Who says so at the terminal has said it.
+    place.write(".checkrein/hooks.yaml", "# \x1b[31mmine\nhooks: []\n");
+    let (code, shown) = talk(&["init"], &[("overwrite ", Does::Types("no\n"))]);
+    assert_eq!(code, 1, "{shown}");
+    assert!(shown.contains("-#  [31mmine") && read(&place, ".checkrein/hooks.yaml").contains("mine"), "{shown}");
+    assert_eq!(talk(&["init", "--yes"], &[]).0, 1);
+    assert_eq!(talk(&["init"], &[("overwrite ", Does::Types("yes\n"))]).0, 0);
+    assert!(!read(&place, ".checkrein/hooks.yaml").contains("mine"));
 }
 
 #[test]

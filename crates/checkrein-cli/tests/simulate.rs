@@ -8,6 +8,7 @@ use std::process::Stdio;
 
 use checkrein::session::Script;
 use checkrein::{Decision, FailureKind, Record};
+use common::terminal::{self, Does};
 use common::{Place, Ran};
 
 #[track_caller]
@@ -105,7 +106,7 @@ fn the_hooks_of_the_project_are_played() {
     insta::assert_snapshot!(steady(&ran.stdout));
     let (_, times) = ran.stdout.split_once("\nSlowest hooks:\n").unwrap();
     let (times, warnings) = times.split_once("\nWarnings:\n").unwrap();
-    assert!(times.contains("never (DIR/.checkrein/hooks.yaml:16)") && times.contains(" % of all"), "{times}");
+    assert!(times.contains(" %  never in 9 runs (DIR/.checkrein/hooks.yaml:16)\n"), "{times}");
     assert!(place.dir.path().join("it-ran").exists(), "hooks run where the agent would be");
     for expected in [
         "pre_tool_use: hook `breaks` (DIR/.checkrein/hooks.yaml:5): failed",
@@ -115,6 +116,8 @@ fn the_hooks_of_the_project_are_played() {
     ] {
         assert!(warnings.contains(expected), "{expected}:\n{warnings}");
     }
+    let ran = place.run(&["simulate", "--json"]);
+    assert!(ran.stderr.contains("hook `later` failed in the background"), "no record has it: {}", ran.stderr);
 }
 
 #[test]
@@ -131,6 +134,15 @@ fn a_script_of_ones_own_is_played() {
 
     let printed = fine(place.run(&["simulate", "--print-script"]));
     assert_eq!(printed, Script::DEFAULT);
+}
+
+#[test]
+fn the_script_in_the_documents_can_be_played() {
+    let documents = include_str!("../../../docs/simulate.md");
+    let script = documents.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let place = Place::with(&[("session.yaml", script)]);
+    let records = records(&place.run(&["simulate", "session.yaml", "--json"]).stdout);
+    assert_eq!((records[0].session_id.as_deref(), records.len()), (Some("s-1"), 13));
 }
 
 #[test]
@@ -205,6 +217,44 @@ fn an_interrupt_ends_it_with_130() {
     let ran = place.run(&["simulate", "--config", "hooks.yaml"]);
     assert_eq!(ran.code, 130, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains("interrupted"), "{}", ran.stderr);
+}
+
+/// A hook that ends when somebody has seen it run.
+const WAITS: &str =
+    "hooks: [{id: waits, event: Stop, command: 'until test -e seen; do sleep 0.01; done; echo ended >&2; exit 1'}]\n";
+
+#[test]
+fn on_a_terminal_a_hook_is_shown_while_it_runs_and_nothing_of_that_is_left() {
+    let place = Place::with(&[("hooks.yaml", WAITS)]);
+    let seen = place.dir.path().join("seen");
+    let command = place.command(&["simulate", "--config", "hooks.yaml"]);
+    // Seen twice: drawn, and drawn again over itself.
+    let (code, shown) = terminal::talk(command, 40, &[("\x1b[1A", Does::Makes(&seen))]);
+    assert_eq!(code, 0, "{shown}");
+    // Its line is drawn, drawn again over itself, and taken away before what came of it is printed.
+    let line = shown.split("\x1b[?25l").nth(1).unwrap();
+    assert!(line.contains("waits") && line.contains(" s\r\n"), "{shown}");
+    let (_, after) = shown.rsplit_once("\x1b[?25h").unwrap();
+    assert!(!after.contains("\x1b[?25l") && after.contains("failed     "), "{shown}");
+    let drawn = shown.matches("\x1b[?25l").count();
+    assert_eq!(shown.matches("\x1b[1A").count(), drawn, "each goes up once, the last to be taken away: {shown}");
+    // Nothing is wider than the terminal, but for what is told at the end, which is told in full.
+    for line in shown.split("\n19 events").next().unwrap().lines().filter(|line| !line.contains('\x1b')) {
+        assert!(line.chars().count() <= 40, "{line:?}");
+    }
+    let plain = place.command(&["simulate", "--config", "hooks.yaml", "--json"]);
+    assert!(!terminal::talk(plain, 40, &[]).1.contains('\x1b'));
+}
+
+#[test]
+fn an_interrupt_leaves_the_terminal_as_it_was() {
+    let place = Place::with(&[("hooks.yaml", WAITS)]);
+    let command = place.command(&["simulate", "--config", "hooks.yaml"]);
+    let (code, shown) = terminal::talk(command, 80, &[("\x1b[?25l", Does::Interrupts)]);
+    assert_eq!(code, 130, "{shown}");
+    let (_, after) = shown.rsplit_once("\x1b[?25h").expect("the cursor is shown again");
+    assert!(!after.contains("\x1b[?25l") && after.contains("interrupted"), "{shown}");
+    assert!(shown.rfind("\x1b[?7h") > shown.rfind("\x1b[?7l"), "lines wrap again: {shown}");
 }
 
 #[test]

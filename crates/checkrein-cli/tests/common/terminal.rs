@@ -1,19 +1,37 @@
 //! A program on a terminal of its own, of a fixed size.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
+use std::path::Path;
 use std::process::Command;
 
 use rustix::fs::{Mode, OFlags, open};
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+/// What somebody at the terminal does.
+#[derive(Debug, Clone, Copy)]
+pub enum Does<'a> {
+    /// Types this.
+    Types(&'a str),
+    /// Makes this file, elsewhere.
+    Makes(&'a Path),
+    /// Has seen enough.
+    Interrupts,
+}
+
 /// Runs the program with the terminal as all three of its streams. Gives its exit code and all that the terminal was sent.
-pub fn run(mut command: Command) -> (i32, String) {
+pub fn run(command: Command) -> (i32, String) {
+    talk(command, 100, &[])
+}
+
+/// As [`run`], on a terminal with so many columns, and with somebody there who does something when a text has come.
+pub fn talk(mut command: Command, columns: u16, mut then: &[(&str, Does<'_>)]) -> (i32, String) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();
-    tcsetwinsize(&ours, Winsize { ws_row: 24, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    tcsetwinsize(&ours, Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
     let name = ptsname(&ours, Vec::new()).unwrap();
     let theirs = open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
     command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap()).stderr(theirs);
@@ -28,7 +46,18 @@ pub fn run(mut command: Command) -> (i32, String) {
         && length > 0
     {
         sent.extend_from_slice(&part[..length]);
+        if let [(text, does), rest @ ..] = then
+            && String::from_utf8_lossy(&sent).contains(text)
+        {
+            match does {
+                Does::Types(text) => ours.write_all(text.as_bytes()).unwrap(),
+                Does::Makes(path) => drop(File::create(path).unwrap()),
+                Does::Interrupts => kill_process(Pid::from_child(&child), Signal::INT).unwrap(),
+            }
+            then = rest;
+        }
     }
+    assert!(then.is_empty(), "nobody came to it: {then:?}\n{}", String::from_utf8_lossy(&sent));
     let code = child.wait().unwrap().code().unwrap_or(-1);
     (code, String::from_utf8(sent).unwrap())
 }

@@ -102,8 +102,7 @@ impl Observer for Told {
             let mut state = self.0.lock();
             state.rows.push(row);
             // Those that start at once would stand in another order each time.
-            let place = |source: &Source| (source.file.clone(), source.line, source.column);
-            state.rows.sort_by(|one, other| place(&one.source).cmp(&place(&other.source)));
+            state.rows.sort_by_key(|row| (row.source.file.clone(), row.source.line, row.source.column));
             self.0.changed.notify_all();
         }
     }
@@ -141,6 +140,10 @@ impl Shared {
 
 impl State {
     fn draw(&mut self) {
+        // They may have been taken away while the drawer waited.
+        if self.rows.is_empty() {
+            return;
+        }
         self.frame = (self.frame + 1) % SPINNER.len();
         let (columns, rows) = size();
         let (width, height) = (usize::from(columns), usize::from(rows).saturating_sub(1).max(1));

@@ -117,10 +117,11 @@ async fn play(
     }
     // Who finishes first differs from run to run.
     later.sort_by_key(|(kind, hook)| (hook.source.line, hook.id.clone(), kind.name().to_owned()));
+    let told_already = summary.warnings.len();
     for (kind, hook) in &later {
         summary.add_background(kind, hook);
     }
-    show.background(&later)?;
+    show.background(&later, summary.warnings.get(told_already..).unwrap_or_default())?;
     Ok(summary)
 }
 

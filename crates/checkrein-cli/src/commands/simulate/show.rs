@@ -86,7 +86,13 @@ impl Show {
     }
 
     /// What hooks in the background came to.
-    pub fn background(&self, later: &[(EventKind, HookRecord)]) -> Result<()> {
+    pub fn background(&self, later: &[(EventKind, HookRecord)], warnings: &[String]) -> Result<()> {
+        if self.json {
+            // No record has them.
+            for warning in warnings {
+                super::super::note(&tame(warning));
+            }
+        }
         if self.json || later.is_empty() {
             return Ok(());
         }
@@ -117,7 +123,7 @@ impl Show {
         for (time, share) in slowest {
             let HookTime { id, runs, total_ms, .. } = time;
             let runs = counted(*runs, "run");
-            let line = format!("{}{}  {total_ms} ms in {runs}, {share} % of all", tame(id), place(time));
+            let line = format!("{total_ms:>6} ms {share:>3} %  {} in {runs}{}", tame(id), place(time));
             let _ = writeln!(text, "  {}", fitting(&line, 2));
         }
         if !summary.warnings.is_empty() {
