@@ -272,6 +272,7 @@ const SHAPE: Shape = Shape {
     group: &[],
     // Which hooks are trusted, and where an administrator's scripts are.
     beside: &["state", "managed_dir"],
+    sibling: None,
     timeout_range: None,
 };
 

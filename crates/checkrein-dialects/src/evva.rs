@@ -207,6 +207,7 @@ const SHAPE: Shape = Shape {
     direct: false,
     group: &[],
     beside: &[],
+    sibling: None,
     timeout_range: Some((Duration::from_secs(1), Duration::from_secs(600))),
 };
 

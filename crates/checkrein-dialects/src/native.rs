@@ -219,6 +219,7 @@ pub const SHAPE: Shape = Shape {
     direct: false,
     group: &[],
     beside: &[],
+    sibling: None,
     timeout_range: None,
 };
 

@@ -135,7 +135,9 @@ impl Dialect {
         }
         // What only the host knows is passed on, unless it would stand there twice.
         for (name, value) in &event.envelope.extra {
-            out.extra(name, value);
+            if !self.fields_of(row).any(|field| field.from == name) {
+                out.extra(name, value);
+            }
         }
         out.finish()
     }

@@ -168,6 +168,8 @@ pub struct EventRow {
     pub normal_subject: Option<fn(&str) -> Option<String>>,
     /// The field that matchers are compared with, under checkrein's name, if it is not the kind's; dots lead into objects.
     pub compares: Option<&'static str>,
+    /// How matchers are written here, if it is not as everywhere.
+    pub grammar: Option<Grammar>,
     /// Whether a hook can stop something here.
     pub blocks: bool,
     /// What text that is no answer is taken for.
@@ -221,6 +223,7 @@ impl EventRow {
             matched: false,
             normal_subject: None,
             compares: None,
+            grammar: None,
             blocks: false,
             plain: Plain::Nothing,
             fields: &[],
@@ -257,6 +260,14 @@ impl EventRow {
     pub const fn compares(mut self, field: &'static str) -> Self {
         self.matched = true;
         self.compares = Some(field);
+        self
+    }
+
+    /// Matchers count here, and are written so.
+    #[must_use]
+    pub const fn matched_by(mut self, grammar: Grammar) -> Self {
+        self.matched = true;
+        self.grammar = Some(grammar);
         self
     }
 
@@ -512,6 +523,11 @@ impl Dialect {
     /// Whether matchers count at events of this kind.
     pub fn is_matched(&self, kind: &EventKind) -> bool {
         self.column(kind, |row| row.matched, |contract| contract.matched_on.is_some())
+    }
+
+    /// How matchers are written at events of this kind.
+    pub fn grammar(&self, kind: &EventKind) -> &Grammar {
+        self.row(kind).and_then(|row| row.grammar.as_ref()).unwrap_or(&self.matcher)
     }
 
     /// What matchers of this dialect's hooks are compared with at an event. `None`: nobody knows.

@@ -4,9 +4,15 @@
 use std::path::Path;
 
 use checkrein_core::RawJson;
-use checkrein_dialects::{Dialect, claude, codex};
+use checkrein_dialects::{Dialect, claude, codex, copilot, copilot_pascal, gemini};
 
-const AGENTS: &[(&str, &Dialect)] = &[("claude", &claude::DIALECT), ("codex", &codex::DIALECT)];
+const AGENTS: &[(&str, &Dialect)] = &[
+    ("claude", &claude::DIALECT),
+    ("codex", &codex::DIALECT),
+    ("gemini", &gemini::DIALECT),
+    ("copilot", &copilot::DIALECT),
+    ("copilot-pascal", &copilot_pascal::DIALECT),
+];
 
 #[test]
 fn payloads_come_back_as_they_were() {

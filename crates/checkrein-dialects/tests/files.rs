@@ -115,7 +115,7 @@ fn what_cannot_be_meant_closes_what_it_might_have_guarded() {
         r#"{"hooks": [{"events": 5, "command": "x"}]}"#,
         r#"{"Hooks": {}}"#,
         r#"{"include": ["cluade"]}"#,
-        r#"{"include": ["codex"]}"#,
+        r#"{"include": ["amp"]}"#,
         r#"{"include": [{"dialect": "claude", "paht": "x"}]}"#,
         r#"{"include": [{"dialect": "claude", "path": 5}]}"#,
         r#"{"include": [{"dialect": "claude", "on_failure": "close"}]}"#,

@@ -327,6 +327,7 @@ const SHAPE: Shape = Shape {
     direct: false,
     group: &[],
     beside: &[],
+    sibling: None,
     timeout_range: None,
 };
 

@@ -142,6 +142,7 @@ const SHAPE: Shape = Shape {
     direct: false,
     group: &[],
     beside: &[],
+    sibling: None,
     timeout_range: None,
 };
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use checkrein_core::{Effect, EventKind, HookInfo, HookState, Matcher, Scope, Source, Syntax, closest};
+use checkrein_core::{Effect, EventKind, Grammar, HookInfo, HookState, Matcher, Scope, Source, Syntax, closest};
 
 use super::{DecodeOptions, Decoded, Diagnostic, Location, Settings, Severity};
 use crate::document::{Lines, Member, Node, Place, Span};
@@ -78,6 +78,13 @@ impl<'a> Decoder<'a> {
     /// In whose language.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect
+    }
+
+    /// Reads something that is in another language.
+    pub(super) fn speaking(&mut self, dialect: &'static Dialect, read: impl FnOnce(&mut Self)) {
+        let own = std::mem::replace(&mut self.dialect, dialect);
+        read(self);
+        self.dialect = own;
     }
 
     pub(super) fn finish(mut self) -> Decoded {
@@ -242,7 +249,7 @@ impl<'a> Decoder<'a> {
     pub fn matcher(&mut self, node: Option<&Node<'_>>, kind: &EventKind) -> Result<Matcher, String> {
         let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(Matcher::everything()) };
         let pattern = self.text(node, "matcher")?;
-        let matcher = self.pattern(&pattern, node.span)?;
+        let matcher = self.pattern_in(self.dialect.grammar(kind), &pattern, node.span)?;
         self.foreign_pattern(&pattern, node.span);
         if !self.dialect.is_matched(kind) && !matcher.is_everything() {
             let name = self.dialect.name_of(kind).unwrap_or(kind.name());
@@ -281,7 +288,11 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// What is wrong; it has been reported.
     pub fn pattern(&mut self, pattern: &str, span: Span) -> Result<Matcher, String> {
-        Matcher::compile(&self.dialect.matcher, Some(pattern)).map_err(|error| {
+        self.pattern_in(&self.dialect.matcher, pattern, span)
+    }
+
+    fn pattern_in(&mut self, grammar: &Grammar, pattern: &str, span: Span) -> Result<Matcher, String> {
+        Matcher::compile(grammar, Some(pattern)).map_err(|error| {
             let message = error.to_string();
             self.error("bad-matcher", span, message.clone());
             message
@@ -301,6 +312,31 @@ impl<'a> Decoder<'a> {
     pub fn push(&mut self, mut spec: HookSpec) {
         spec.hook.identity = self.dialect.config.same.identity(&spec);
         self.hooks.push(spec);
+    }
+
+    /// Switches the hooks of this file off that are called so, or whose command is this.
+    pub fn switch_off(&mut self, names: &[(String, Span)]) {
+        for (name, span) in names {
+            let is_meant = |spec: &HookSpec| match &spec.handler {
+                _ if spec.hook.info.id == *name => true,
+                HandlerSpec::Command(command) => {
+                    matches!(&command.run, CommandLine::Shell { text, .. } if text == name)
+                }
+                _ => false,
+            };
+            let mut found = false;
+            for spec in self.hooks.iter_mut().filter(|spec| is_meant(spec)) {
+                // One that cannot be loaded stays what it is.
+                if spec.hook.state == HookState::Ready {
+                    spec.hook.state = HookState::Disabled;
+                }
+                found = true;
+            }
+            if !found {
+                let text = format!("`{name}` is no hook of this file, and those of other files are not switched off");
+                self.warning("no-effect", *span, text);
+            }
+        }
     }
 
     /// Takes that a hook cannot be loaded. If it might have stopped something, the gate is closed until it is mended.

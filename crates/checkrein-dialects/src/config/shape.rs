@@ -14,6 +14,7 @@ pub(crate) use encode::{unsaid, unwritable, written_matcher};
 use super::{Decoder, Include};
 use crate::document::{Member, Node, Span};
 use crate::spec::{HandlerSpec, HookSpec};
+use crate::table::Dialect;
 
 /// What is particular about one dialect's use of the shape.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +39,8 @@ pub struct Shape {
     pub group: &'static [HookKey],
     /// Keys beside the events that are none.
     pub beside: &'static [&'static str],
+    /// Whose names of events may stand beside the dialect's own. Hooks there speak that dialect.
+    pub sibling: Option<&'static Dialect>,
     /// The shortest and the longest time that may be asked for; what lies outside is an error.
     pub timeout_range: Option<(Duration, Duration)>,
 }
@@ -111,6 +114,14 @@ impl Shape {
     }
 
     fn event(&self, decoder: &mut Decoder<'_>, event: &Member<'_>) {
+        let is_own = decoder.dialect().kind_of(&event.key).is_ok();
+        match self.sibling.filter(|sibling| !is_own && sibling.kind_of(&event.key).is_ok()) {
+            Some(sibling) => decoder.speaking(sibling, |decoder| self.own_event(decoder, event)),
+            None => self.own_event(decoder, event),
+        }
+    }
+
+    fn own_event(&self, decoder: &mut Decoder<'_>, event: &Member<'_>) {
         let Some(kind) = decoder.event(&event.key, event.key_span) else { return };
         if event.value.is_null() || !decoder.wants(&kind) {
             return;

@@ -83,6 +83,7 @@ const fn shape(keys: &'static [HookKey], handlers: &'static [HandlerRow]) -> Sha
         direct: false,
         group: &[],
         beside: &[],
+        sibling: None,
         timeout_range: None,
     }
 }

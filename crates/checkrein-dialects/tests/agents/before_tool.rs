@@ -1,6 +1,6 @@
 //! What each agent did with a misbehaving hook in front of a tool: the table of what was observed, row by row.
 
-use checkrein_dialects::{claude, codex};
+use checkrein_dialects::{claude, codex, copilot, copilot_pascal, gemini};
 
 use super::*;
 
@@ -13,11 +13,15 @@ struct Agent {
 
 const CLAUDE_DENY: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"R"}}"#;
 const CLAUDE_DENY_BARE: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}"#;
+const COPILOT_DENY: &str = r#"{"permissionDecision":"deny","permissionDecisionReason":"R"}"#;
 const BLOCK: &str = r#"{"decision":"block","reason":"R"}"#;
 
 static AGENTS: &[Agent] = &[
     Agent { dialect: &claude::DIALECT, shell: "Bash", deny: CLAUDE_DENY },
     Agent { dialect: &codex::DIALECT, shell: "Bash", deny: CLAUDE_DENY },
+    Agent { dialect: &gemini::DIALECT, shell: "run_shell_command", deny: r#"{"decision":"deny","reason":"R"}"# },
+    Agent { dialect: &copilot::DIALECT, shell: "bash", deny: COPILOT_DENY },
+    Agent { dialect: &copilot_pascal::DIALECT, shell: "Bash", deny: CLAUDE_DENY },
 ];
 
 /// A row: what the hook does, and which agents ran the tool, in the order of the columns: `x` blocked, `.` ran, `?` not
@@ -27,32 +31,32 @@ type Row = (&'static str, fn(&Agent) -> End<'static>, &'static str);
 const GARBAGE: &str = "xxxxxxxxxxxxxxxx";
 const NOISE_FIRST: &str = "starting\n{\"decision\":\"block\",\"reason\":\"R\"}";
 
-/// claude, codex
+/// claude, codex, gemini, copilot, copilot@pascal, qwen, goose, letta, cline
 const ROWS: &[Row] = &[
-    ("exit 2 + stderr", |_| End::Exit(2, "", "R"), "xx"),
-    ("exit 2, no output", |_| End::Exit(2, "", ""), "x."),
-    ("exit 2, text on stdout only", |_| End::Exit(2, "R", ""), "x."),
-    ("exit 2 + stderr + {}", |_| End::Exit(2, "{}", "R"), "xx"),
-    ("exit 1 + stderr", |_| End::Exit(1, "", "R"), ".."),
-    ("exit 3 + stderr", |_| End::Exit(3, "", "R"), ".."),
-    ("exit 1 + deny JSON", |agent| End::Exit(1, agent.deny, ""), "x."),
-    ("killed", |_| End::Killed, ".."),
-    ("program missing", |_| End::Exit(127, "", "sh: 1: guard: not found"), ".."),
-    ("timeout", |_| End::Late, ".."),
-    ("garbage on stdout", |_| End::Exit(0, GARBAGE, ""), ".."),
-    ("truncated JSON", |agent| End::Exit(0, &agent.deny[..agent.deny.len() - 4], ""), ".."),
-    ("native deny JSON", |agent| End::Exit(0, agent.deny, ""), "xx"),
-    ("Claude-shape deny", |_| End::Exit(0, CLAUDE_DENY, ""), "xx"),
-    ("decision: block", |_| End::Exit(0, BLOCK, ""), "xx"),
-    ("Claude-shape deny without reason", |_| End::Exit(0, CLAUDE_DENY_BARE, ""), "x."),
-    ("log line, then deny JSON", |_| End::Exit(0, NOISE_FIRST, ""), ".."),
-    ("deny JSON on stderr, exit 0", |agent| End::Exit(0, "", agent.deny), ".."),
+    ("exit 2 + stderr", |_| End::Exit(2, "", "R"), "xxxxxxxx."),
+    ("exit 2, no output", |_| End::Exit(2, "", ""), "x..xx.xx."),
+    ("exit 2, text on stdout only", |_| End::Exit(2, "R", ""), "x.xxx.xx."),
+    ("exit 2 + stderr + {}", |_| End::Exit(2, "{}", "R"), "xx.xxxxx."),
+    ("exit 1 + stderr", |_| End::Exit(1, "", "R"), "...xx...."),
+    ("exit 3 + stderr", |_| End::Exit(3, "", "R"), "..xxx...."),
+    ("exit 1 + deny JSON", |agent| End::Exit(1, agent.deny, ""), "x.xxxxx.x"),
+    ("killed", |_| End::Killed, "...xx...."),
+    ("program missing", |_| End::Exit(127, "", "sh: 1: guard: not found"), "..xxx...."),
+    ("timeout", |_| End::Late, "........."),
+    ("garbage on stdout", |_| End::Exit(0, GARBAGE, ""), "........."),
+    ("truncated JSON", |agent| End::Exit(0, &agent.deny[..agent.deny.len() - 4], ""), "........."),
+    ("native deny JSON", |agent| End::Exit(0, agent.deny, ""), "xxxxxxx.x"),
+    ("Claude-shape deny", |_| End::Exit(0, CLAUDE_DENY, ""), "xx..xx..."),
+    ("decision: block", |_| End::Exit(0, BLOCK, ""), "xxx..xx.."),
+    ("Claude-shape deny without reason", |_| End::Exit(0, CLAUDE_DENY_BARE, ""), "x..??x???"),
+    ("log line, then deny JSON", |_| End::Exit(0, NOISE_FIRST, ""), "........."),
+    ("deny JSON on stderr, exit 0", |agent| End::Exit(0, "", agent.deny), "..x..x..?"),
 ];
 
 #[test]
 fn as_observed() {
     for (fact, end, columns) in ROWS {
-        assert_eq!(columns.len(), AGENTS.len(), "{fact}");
+        assert!(columns.len() >= AGENTS.len(), "{fact}");
         for (agent, expected) in AGENTS.iter().zip(columns.chars()) {
             let blocked = outcome(agent.dialect, &call(agent.shell), end(agent)).is_some();
             match expected {
@@ -67,10 +71,10 @@ fn as_observed() {
 /// "native deny + unknown extra keys"
 #[test]
 fn extra_keys() {
-    for (agent, expected) in AGENTS.iter().zip("x.".chars()) {
+    for (agent, expected) in AGENTS.iter().zip("x.xx?xx?x".chars()) {
         let denial = format!("{},\"extra\":{{\"a\":1}}}}", &agent.deny[..agent.deny.len() - 1]);
         let blocked = outcome(agent.dialect, &call(agent.shell), End::Exit(0, &denial, "")).is_some();
-        assert_eq!(blocked, expected == 'x', "{}", agent.dialect.name);
+        assert!(expected == '?' || blocked == (expected == 'x'), "{}", agent.dialect.name);
     }
 }
 

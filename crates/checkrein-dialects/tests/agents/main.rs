@@ -4,6 +4,8 @@
 
 mod before_tool;
 mod codex;
+mod copilot;
+mod gemini;
 
 use checkrein_core::payload::{Compaction, Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
 use checkrein_core::{

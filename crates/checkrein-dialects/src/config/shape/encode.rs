@@ -229,7 +229,7 @@ pub(crate) fn written_matcher(
         lost.push(Lost::part(at, format!("its matcher `{}`: there are none at `{kind}`", matcher.pattern())));
         return Some(None);
     }
-    match matcher.in_grammar(&dialect.matcher) {
+    match matcher.in_grammar(dialect.grammar(kind)) {
         Some(pattern) => Some(Some(pattern)),
         None => {
             lost.push(Lost::whole(at, format!("its matcher `{}` cannot be written there", matcher.pattern())));

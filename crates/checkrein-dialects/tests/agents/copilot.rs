@@ -1,0 +1,223 @@
+//! GitHub Copilot CLI 1.0.102, in both of its payload forms.
+
+use checkrein_core::EventKind;
+use checkrein_core::payload::PromptExpansion;
+use checkrein_dialects::payload::PayloadError;
+use checkrein_dialects::{CommandLine, HandlerSpec, copilot, copilot_pascal};
+
+use super::*;
+
+#[test]
+fn answers_are_what_it_understands() {
+    let rewrite = || Opinion::rewrite_input(json(r#"{"command":"pwd"}"#));
+    says(
+        &copilot::DIALECT,
+        &[
+            (
+                "allow skips the question",
+                call("bash"),
+                Opinion::allow(),
+                r#"{"permissionDecision":"allow"}"#,
+                "",
+                0,
+                "",
+            ),
+            (
+                "native deny",
+                call("bash"),
+                Opinion::deny("no"),
+                r#"{"permissionDecision":"deny","permissionDecisionReason":"no"}"#,
+                "",
+                0,
+                "",
+            ),
+            (
+                "ask",
+                call("bash"),
+                Opinion::ask("sure?"),
+                r#"{"permissionDecision":"ask","permissionDecisionReason":"sure?"}"#,
+                "",
+                0,
+                "",
+            ),
+            (
+                "continue is ignored",
+                call("bash"),
+                Opinion::halt("no"),
+                r#"{"permissionDecision":"deny","permissionDecisionReason":"no (copilot has no way to say halt here)"}"#,
+                "",
+                0,
+                "told deny",
+            ),
+            ("native rewrite", call("bash"), rewrite(), r#"{"modifiedArgs":{"command":"pwd"}}"#, "", 0, ""),
+            ("context before a tool", call("bash"), Opinion::context("c"), r#"{"additionalContext":"c"}"#, "", 0, ""),
+            ("a request", request("bash"), Opinion::deny("no"), r#"{"behavior":"deny","message":"no"}"#, "", 0, ""),
+            ("context after a tool", done("bash"), Opinion::context("c"), r#"{"additionalContext":"c"}"#, "", 0, ""),
+            (
+                "text becomes a result",
+                done("bash"),
+                Opinion::rewrite_output(json("\"short\"")),
+                r#"{"modifiedResult":{"resultType":"success","textResultForLlm":"short"}}"#,
+                "",
+                0,
+                "",
+            ),
+            (
+                "a result stays one",
+                done("bash"),
+                Opinion::rewrite_output(json(r#"{"resultType":"failure","textResultForLlm":"x"}"#)),
+                r#"{"modifiedResult":{"resultType":"failure","textResultForLlm":"x"}}"#,
+                "",
+                0,
+                "",
+            ),
+            ("a prompt cannot be stopped", prompt(), Opinion::deny("no"), "", "", 0, "is lost"),
+            ("go on", stop(), Opinion::deny("tests"), r#"{"decision":"block","reason":"tests"}"#, "", 0, ""),
+            ("context at the start", start(), Opinion::context("c"), r#"{"additionalContext":"c"}"#, "", 0, ""),
+            ("compaction cannot be stopped", compaction(), Opinion::deny("no"), "", "", 0, "is lost"),
+        ],
+    );
+    let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#;
+    says(
+        &copilot_pascal::DIALECT,
+        &[
+            ("Claude-shape deny", call("Bash"), Opinion::deny("no"), deny, "", 0, ""),
+            (
+                "a rewrite with leave",
+                call("Bash"),
+                rewrite().with_decision(checkrein_core::Decision::Allow),
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"pwd"}}}"#,
+                "",
+                0,
+                "",
+            ),
+            (
+                "a rewrite without a decision does not count, so it asks",
+                call("Bash"),
+                rewrite(),
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"pwd"},"permissionDecision":"ask"}}"#,
+                "",
+                0,
+                "",
+            ),
+            (
+                "a request comes in the other form",
+                request("bash"),
+                Opinion::deny("no"),
+                r#"{"behavior":"deny","message":"no"}"#,
+                "",
+                0,
+                "",
+            ),
+            ("go on", stop(), Opinion::deny("tests"), r#"{"decision":"block","reason":"tests"}"#, "", 0, ""),
+        ],
+    );
+    let expansion = Event::prompt_expansion(PromptExpansion::new("p"));
+    let answer = copilot::DIALECT.say(&expansion, &verdict(&expansion, &Opinion::rewrite_prompt("q")));
+    assert_eq!(answer.stdout, r#"{"modifiedTransformedPrompt":"q"}"#);
+}
+
+/// "stop hook `decision:block` / exit 2: yes / **no**"; "prompt hook exit 2: not blocked"; "after-tool exit 2: user only"
+#[test]
+fn exit_codes_stop_tools_and_requests_alone() {
+    let failed = |event: &Event| outcome(&copilot::DIALECT, event, End::Exit(2, "", "R"));
+    assert_eq!(failed(&call("bash")).as_deref(), Some("R"));
+    assert_eq!(failed(&request("bash")).as_deref(), Some("R"));
+    for event in [stop(), prompt(), done("bash")] {
+        assert_eq!(failed(&event), None, "{}", event.kind());
+    }
+    // "a non-zero exit denies even when stdout says `permissionDecision:"allow"`"
+    let allowed = outcome(&copilot::DIALECT, &call("bash"), End::Exit(1, r#"{"permissionDecision":"allow"}"#, ""));
+    assert!(allowed.is_some());
+}
+
+#[test]
+fn payloads_do_not_say_which_event_they_are() {
+    let payload = json(r#"{"sessionId":"s","timestamp":1,"cwd":"/","toolName":"bash","toolArgs":{"command":"ls"}}"#);
+    let error = copilot::DIALECT.event(&payload, None).unwrap_err();
+    assert_eq!(error, PayloadError::NoName { field: "" });
+    assert_eq!(error.to_string(), "the payload does not name its event, and no name was given");
+    let event = copilot::DIALECT.event(&payload, Some("preToolUse")).unwrap();
+    assert_eq!(event.other_names, ["Bash"]);
+    for (dialect, kind, named) in [
+        (&copilot::DIALECT, EventKind::PreToolUse, false),
+        (&copilot::DIALECT, EventKind::PermissionRequest, true),
+        (&copilot::DIALECT, EventKind::Notification, true),
+        (&copilot_pascal::DIALECT, EventKind::PreToolUse, true),
+    ] {
+        assert_eq!(dialect.names_event(&kind), named, "{} {kind}", dialect.name);
+    }
+    // Those that do are known by it, whichever form their file has.
+    for dialect in [&copilot::DIALECT, &copilot_pascal::DIALECT] {
+        let payload = json(r#"{"hookName":"permissionRequest","sessionId":"s","toolName":"edit","toolInput":{}}"#);
+        assert_eq!(dialect.event(&payload, None).unwrap().kind(), EventKind::PermissionRequest);
+    }
+}
+
+const FILE: &str = r#"{
+  "version": 1,
+  "hooks": {
+    "preToolUse": [
+      {"type": "command", "bash": "./guard.sh", "powershell": "guard.ps1", "cwd": "scripts", "timeoutSec": 5, "matcher": "bash|edit"},
+      {"matcher": "view", "hooks": [{"type": "command", "command": "look"}]}
+    ],
+    "PreToolUse": [{"command": "./claude-guard.sh", "matcher": "Bash"}],
+    "sessionEnd": [{"type": "http", "url": "https://example.com/end"}]
+  }
+}"#;
+
+#[test]
+fn files_are_read_and_written() {
+    let decoded = decode(&copilot::DIALECT, "hooks.json", FILE);
+    assert_eq!(faults(&decoded), []);
+    let dialects: Vec<_> = decoded.hooks.iter().map(|hook| hook.dialect.name).collect();
+    assert_eq!(
+        dialects,
+        ["copilot", "copilot", "copilot@pascal", "copilot"],
+        "the case of a name chooses the language"
+    );
+    let HandlerSpec::Command(guard) = &decoded.hooks[0].handler else { panic!("no command") };
+    assert!(
+        matches!(&guard.run, CommandLine::Shell { text, shell: Some(shell) } if text == "./guard.sh" && shell[0] == "bash")
+    );
+    assert!(
+        decoded.hooks[0].hook.matcher.matches("edit") && !decoded.hooks[0].hook.matcher.matches("edits"),
+        "anchored"
+    );
+
+    let own = FILE.replace("\"PreToolUse\": [{\"command\": \"./claude-guard.sh\", \"matcher\": \"Bash\"}],", "");
+    comes_back(&copilot::DIALECT, "hooks.json", &decode(&copilot::DIALECT, "hooks.json", &own));
+}
+
+#[test]
+fn broken_files_say_where() {
+    for (text, expected) in [
+        ("{\"hooks\": {\n  \"pretooluse\": []}}", vec![("unknown-event", 2, 3), ("closed-gate", 2, 3)]),
+        (
+            "{\"hooks\": {\"preToolUse\": [\n  {\"type\": \"command\", \"powershell\": \"x\"}]}}",
+            vec![("bad-command", 2, 3), ("closed-gate", 2, 3)],
+        ),
+        (
+            "{\"hooks\": {\"preToolUse\": [\n  {\"type\": \"prompt\", \"prompt\": \"x\"}]}}",
+            vec![("handler-not-here", 2, 3), ("closed-gate", 2, 3)],
+        ),
+        (
+            "{\"hooks\": {\"preToolUse\": [\n  {\"command\": \"x\", \"matcher\": \"(\"}]}}",
+            vec![("closed-gate", 2, 3), ("bad-matcher", 2, 31)],
+        ),
+    ] {
+        assert_eq!(faults(&decode(&copilot::DIALECT, "hooks.json", text)), expected, "{text}");
+    }
+}
+
+/// "a name or `|` list → equality with runtime *or* Claude name; anything else → case-sensitive regex anchored"
+#[test]
+fn pascal_matchers_fit_both_names() {
+    let sent = json(
+        r#"{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Write","tool_input":{"path":"a"}}"#,
+    );
+    let event = copilot_pascal::DIALECT.event(&sent, None).unwrap();
+    assert_eq!(event.other_names, ["create"]);
+    let matcher = checkrein_core::Matcher::compile(&copilot_pascal::DIALECT.matcher, Some("Wr.*")).unwrap();
+    assert!(matcher.matches("Write") && !matcher.matches("xWrite"));
+}

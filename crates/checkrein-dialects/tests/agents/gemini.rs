@@ -1,0 +1,165 @@
+//! Gemini CLI 0.61.0.
+
+use std::time::Duration;
+
+use checkrein_core::payload::{ModelCall, Notification};
+use checkrein_core::{HookState, Target};
+use checkrein_dialects::gemini::DIALECT;
+
+use super::*;
+
+#[test]
+fn answers_are_what_it_understands() {
+    let shell = "run_shell_command";
+    says(
+        &DIALECT,
+        &[
+            ("no opinion", call(shell), Opinion::none(), "", "", 0, ""),
+            ("an allow spares no question", call(shell), Opinion::allow(), "", "", 0, ""),
+            ("native deny", call(shell), Opinion::deny("no"), r#"{"decision":"deny","reason":"no"}"#, "", 0, ""),
+            (
+                "ask runs the tool when nobody is there",
+                call(shell),
+                Opinion::ask("sure?"),
+                r#"{"decision":"deny","reason":"sure? (gemini has no way to say ask here)"}"#,
+                "",
+                0,
+                "told deny",
+            ),
+            ("the run ends", call(shell), Opinion::halt("end"), r#"{"continue":false,"stopReason":"end"}"#, "", 0, ""),
+            (
+                "a rewrite is merged",
+                call(shell),
+                Opinion::rewrite_input(json(r#"{"command":"pwd","description":"d"}"#)),
+                r#"{"hookSpecificOutput":{"tool_input":{"command":"pwd","description":"d"}}}"#,
+                "",
+                0,
+                "",
+            ),
+            (
+                "what is merged takes nothing out",
+                call(shell),
+                Opinion::rewrite_input(json(r#"{"command":"pwd"}"#)),
+                r#"{"decision":"deny","reason":"gemini cannot be told of a new input at `pre_tool_use`"}"#,
+                "",
+                0,
+                "told deny",
+            ),
+            ("no context before a tool", call(shell), Opinion::context("c"), "", "", 0, "takes no context"),
+            (
+                "context after a tool",
+                done(shell),
+                Opinion::context("c"),
+                r#"{"hookSpecificOutput":{"additionalContext":"c"}}"#,
+                "",
+                0,
+                "",
+            ),
+            (
+                "feedback replaces the output",
+                done(shell),
+                Opinion::deny("bad"),
+                r#"{"decision":"deny","reason":"bad"}"#,
+                "",
+                0,
+                "",
+            ),
+            ("a prompt", prompt(), Opinion::deny("no"), r#"{"decision":"deny","reason":"no"}"#, "", 0, ""),
+            ("go on", stop(), Opinion::deny("tests"), r#"{"decision":"deny","reason":"tests"}"#, "", 0, ""),
+            (
+                "context at the start",
+                start(),
+                Opinion::context("c"),
+                r#"{"hookSpecificOutput":{"additionalContext":"c"}}"#,
+                "",
+                0,
+                "",
+            ),
+            ("compression cannot be stopped", compaction(), Opinion::deny("no"), "", "", 0, "is lost"),
+            ("a message", prompt(), Opinion::none().with_message("m"), r#"{"systemMessage":"m"}"#, "", 0, ""),
+            (
+                "an answer in the model's place counts beside a deny",
+                Event::before_model(ModelCall::new()),
+                Opinion::rewrite_output(json(r#"{"text":"hi"}"#)),
+                r#"{"hookSpecificOutput":{"llm_response":{"text":"hi"}},"decision":"deny"}"#,
+                "",
+                0,
+                "",
+            ),
+        ],
+    );
+}
+
+/// "unparsable text on exit 0 becomes allow + system message"
+#[test]
+fn text_is_for_the_user() {
+    let reply = |stdout: &str, stderr: &str| {
+        Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(stdout).stderr(stderr))
+    };
+    for event in [start(), call("run_shell_command"), Event::notification(Notification::new())] {
+        for reply in [reply("hi", ""), reply("", "hi"), reply("{\"decision\":\"den", "")] {
+            let heard = DIALECT.read(&event, reply, false).unwrap();
+            assert_eq!((heard.decision().is_block(), heard.messages().len(), heard.contexts().len()), (false, 1, 0));
+        }
+    }
+}
+
+#[test]
+fn the_model_is_an_event() {
+    let sent = json(
+        r#"{"hook_event_name":"BeforeModel","llm_request":{"model":"m","messages":[{"role":"user","content":"x"}],"config":{},"toolConfig":{"mode":"ANY"}}}"#,
+    );
+    let event = DIALECT.event(&sent, None).unwrap();
+    assert_eq!(event.original(Target::Messages).unwrap().as_str(), r#"[{"role":"user","content":"x"}]"#);
+}
+
+const FILE: &str = r#"{
+  // Settings may have comments.
+  "ui": {"theme": "x"},
+  "hooksConfig": {"enabled": true, "disabled": ["log"]},
+  "hooks": {
+    "BeforeTool": [{"matcher": "write_.*", "sequential": true, "hooks": [
+      {"type": "command", "name": "guard", "command": "./guard.sh", "timeout": 5000, "env": {"A": "b"}}
+    ]}],
+    "SessionStart": [{"matcher": "startup", "hooks": [{"type": "command", "name": "log", "command": "date"}]}]
+  }
+}"#;
+
+#[test]
+fn files_are_read_and_written() {
+    let decoded = decode(&DIALECT, "settings.json", FILE);
+    assert_eq!(faults(&decoded), []);
+    let [guard, log] = &decoded.hooks[..] else { panic!("{:?}", decoded.hooks) };
+    assert_eq!((guard.hook.info.id.as_str(), guard.timeout), ("guard", Some(Duration::from_secs(5))), "milliseconds");
+    assert!(guard.hook.info.declares_rewrites, "of a group that runs one after the other");
+    assert!(guard.hook.matcher.matches("overwrite_x"), "patterns are searched for");
+    assert_eq!(log.hook.state, HookState::Disabled);
+    assert!(!log.hook.matcher.matches("startup2"), "sources are compared whole");
+
+    let plain = decode(
+        &DIALECT,
+        "settings.json",
+        r#"{"hooks":{"AfterTool":[{"matcher":"x","hooks":[{"type":"command","name":"n","command":"c","timeout":1500}]}]}}"#,
+    );
+    comes_back(&DIALECT, "settings.json", &plain);
+}
+
+#[test]
+fn broken_files_say_where() {
+    for (text, expected) in [
+        ("{\"hooks\": {\n  \"PreToolUse\": []}}", vec![("unknown-event", 2, 3), ("closed-gate", 2, 3)]),
+        (
+            "{\"hooks\": {\"BeforeTool\": [{\"hooks\": [\n  {\"type\": \"command\", \"command\": \"x\", \"timeout\": \"5\"}]}]}}",
+            vec![("closed-gate", 2, 3), ("wrong-type", 2, 50)],
+        ),
+        ("{\"hooksConfig\": {\"disabled\": [\n  \"nobody\"]}}", vec![("no-effect", 2, 3)]),
+        (
+            "{\"hooks\": {\"Notification\": [\n  {\"matcher\": \"x\", \"hooks\": [{\"type\": \"command\", \"command\": \"x\"}]}]}}",
+            vec![("matcher-ignored", 2, 15)],
+        ),
+    ] {
+        assert_eq!(faults(&decode(&DIALECT, "settings.json", text)), expected, "{text}");
+    }
+    let off = decode(&DIALECT, "settings.json", r#"{"hooksConfig": {"enabled": false}}"#);
+    assert_eq!(off.settings.disable_all, Some(true));
+}
