@@ -67,6 +67,7 @@ impl Dialect {
             stop_cap: 8,
             config: ConfigTable {
                 files: &[],
+                scripts: false,
                 comments: false,
                 decode: no_files,
                 encode: None,

@@ -92,6 +92,7 @@ pub static DIALECT: Dialect = Dialect {
     stop_cap: 8,
     config: ConfigTable {
         files: FILES,
+        scripts: false,
         comments: false,
         decode,
         encode: Some(encode),

@@ -81,6 +81,7 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, Base::Project, ".codex/hooks.json"),
             FileRow::new(Scope::Project, Base::Project, ".codex/config.toml"),
         ],
+        scripts: false,
         comments: false,
         decode,
         encode: Some(encode),
@@ -248,7 +249,7 @@ const SHAPE: Shape = Shape {
     file_keys: Some(&["description"]),
     keys: &[
         HookKey::new("type", Attribute::Type),
-        HookKey::new("command", Attribute::Command),
+        HookKey::new("command", Attribute::ShellCommand),
         HookKey::new("commandWindows", Attribute::Elsewhere),
         HookKey::new("command_windows", Attribute::Elsewhere),
         HookKey::new("timeout", Attribute::Timeout(TimeUnit::WholeSecondsFromOne)),

@@ -67,6 +67,7 @@ pub(crate) const COPILOT: Dialect = Dialect {
     stop_cap: 8,
     config: ConfigTable {
         files: FILES,
+        scripts: false,
         comments: false,
         decode,
         encode: Some(encode),
@@ -256,7 +257,7 @@ pub(crate) const SHAPE: Shape = Shape {
         HookKey::new("type", Attribute::Type),
         HookKey::new("bash", Attribute::CommandFor("bash")),
         HookKey::new("powershell", Attribute::Elsewhere),
-        HookKey::new("command", Attribute::Command),
+        HookKey::new("command", Attribute::ShellCommand),
         HookKey::new("cwd", Attribute::Cwd),
         HookKey::new("env", Attribute::Env),
         HookKey::new("timeoutSec", Attribute::Timeout(TimeUnit::Seconds)),

@@ -118,6 +118,7 @@ pub static DIALECT: Dialect = Dialect {
     stop_cap: 1,
     config: ConfigTable {
         files: FILES,
+        scripts: false,
         comments: false,
         decode,
         encode: Some(encode),

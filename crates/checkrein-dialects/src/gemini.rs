@@ -88,6 +88,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
             FileRow::new(Scope::User, Base::Home, ".gemini/settings.json"),
             FileRow::new(Scope::Project, Base::Project, ".gemini/settings.json"),
         ],
+        scripts: false,
         comments: true,
         decode,
         encode: Some(encode),
@@ -239,7 +240,7 @@ const SHAPE: Shape = Shape {
     file_keys: None,
     keys: &[
         HookKey::new("type", Attribute::Type),
-        HookKey::new("command", Attribute::Command),
+        HookKey::new("command", Attribute::ShellCommand),
         HookKey::new("name", Attribute::Id),
         HookKey::new("description", Attribute::Description),
         HookKey::new("timeout", Attribute::Timeout(TimeUnit::Milliseconds)),

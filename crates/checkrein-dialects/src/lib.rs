@@ -85,6 +85,7 @@ pub static ALL: &[&Dialect] = &[
     &windsurf::DIALECT,
     &qwen::DIALECT,
     &cline::DIALECT,
+    &cline::EXTENSION,
     &kiro::DIALECT,
     &amazon_q::DIALECT,
     &goose::DIALECT,

@@ -76,6 +76,7 @@ pub static DIALECT: Dialect = Dialect {
     stop_cap: 8,
     config: ConfigTable {
         files: FILES,
+        scripts: false,
         comments: true,
         decode,
         encode: Some(encode),

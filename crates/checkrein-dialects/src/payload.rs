@@ -46,6 +46,8 @@ pub enum Form {
     Text,
     /// An object: JSON that is none is put into one, under this name.
     Object(&'static str),
+    /// An object whose values are strings that hold JSON text.
+    TextValues,
 }
 
 /// What stands in a payload if the event does not have a field.
@@ -288,6 +290,9 @@ fn write(row: &FieldRow, field: Option<Field<'_>>, out: &mut Out) {
             None => out.text(row.name, json.as_str()),
         },
         (Form::JsonText | Form::Text, field) => out.text(row.name, field.to_json().as_str()),
+        (Form::TextValues, field) => {
+            out.json(row.name, &with_values(&field.to_json(), |value| Some(RawJson::string(value))))
+        }
         (Form::Object(_), Field::Json(json)) if json.entries().is_some() => out.json(row.name, json),
         (Form::Object(inside), field) => {
             out.raw(row.name, &format!("{{{}:{}}}", RawJson::string(inside), field.to_json()));
@@ -338,6 +343,9 @@ fn read(row: &FieldRow, payload: &RawJson, required: Option<&FieldInfo>) -> Opti
         // What is no JSON is the text itself.
         Form::JsonText => Some(value.as_text().and_then(|text| RawJson::parse(text.as_ref()).ok()).unwrap_or(value)),
         Form::Text => Some(value),
+        Form::TextValues => {
+            Some(with_values(&value, |value| RawJson::parse(RawJson::parse(value).ok()?.as_text()?.as_ref()).ok()))
+        }
         Form::Object(inside) => {
             let mut entries = value.entries()?;
             let first = entries.next();
@@ -347,6 +355,18 @@ fn read(row: &FieldRow, payload: &RawJson, required: Option<&FieldInfo>) -> Opti
             }
         }
     }
+}
+
+/// The object with each value made into another; what cannot be made stays.
+fn with_values(json: &RawJson, make: impl Fn(&str) -> Option<RawJson>) -> RawJson {
+    let Some(entries) = json.entries() else { return json.clone() };
+    let members: Vec<_> = entries
+        .map(|entry| {
+            let value = make(entry.value()).map_or_else(|| entry.value().to_owned(), |made| made.as_str().to_owned());
+            format!("{}:{value}", RawJson::string(&entry.key()))
+        })
+        .collect();
+    RawJson::parse(format!("{{{}}}", members.join(","))).unwrap_or_else(|_| json.clone())
 }
 
 /// What stands at a path of keys.

@@ -1,6 +1,6 @@
 //! A verdict in the words of the agent that asked: the same tables as for replies, the other way round.
 
-use checkrein_core::{Decision, Event, EventKind, RawJson, RewriteMode, Rewritten, Target, Verdict};
+use checkrein_core::{Block, Decision, Event, EventKind, RawJson, RewriteMode, Rewritten, Target, Verdict};
 
 use crate::reply::{Code, ExitRule, Key, Means, Then, Trigger};
 use crate::table::{Dialect, Plain};
@@ -24,14 +24,21 @@ impl Dialect {
     /// is not weaker; what else it cannot hear is noted.
     pub fn say(&self, event: &Event, verdict: &Verdict) -> Answer {
         let kind = event.kind();
-        let mut saying =
-            Saying { dialect: self, kind: &kind, tree: Tree::default(), plain: None, answer: Answer::default() };
+        let mut saying = Saying {
+            dialect: self,
+            kind: &kind,
+            tree: Tree::default(),
+            plain: None,
+            feedback: None,
+            answer: Answer::default(),
+        };
         saying.decision(verdict);
         saying.words(verdict);
         // What does not happen needs no new input.
         if !(verdict.is_block() && kind.contract().is_gate()) {
             saying.rewrites(verdict);
         }
+        saying.not_silent(verdict);
         saying.finish()
     }
 }
@@ -42,6 +49,8 @@ struct Saying<'a> {
     tree: Tree,
     /// Context that is said as text, if nothing else is said.
     plain: Option<String>,
+    /// Why something was bad, for agents that hear it only as context.
+    feedback: Option<String>,
     answer: Answer,
 }
 
@@ -80,8 +89,10 @@ impl Saying<'_> {
             Decision::NoOpinion => return,
             // Not to say it leaves the agent as careful as it was.
             Decision::Allow => &[Decision::Allow],
-            Decision::Ask => &[Decision::Ask, Decision::Deny],
-            Decision::Defer => &[Decision::Defer, Decision::Ask, Decision::Deny],
+            Decision::Ask => &[Decision::Ask, Decision::Deny, Decision::Halt],
+            Decision::Defer => &[Decision::Defer, Decision::Ask, Decision::Deny, Decision::Halt],
+            // Where a block is feedback, the model shall hear it; that is no reason to end everything.
+            Decision::Deny if self.kind.contract().block == Block::Feedback => &[Decision::Deny],
             Decision::Deny => &[Decision::Deny, Decision::Halt],
             Decision::Halt => &[Decision::Halt, Decision::Deny],
         };
@@ -101,7 +112,11 @@ impl Saying<'_> {
                 return;
             }
         }
-        if decision != Decision::Allow {
+        let is_feedback = self.kind.contract().block == Block::Feedback && decision == Decision::Deny;
+        if is_feedback && !reason.is_empty() && self.key(|key| key == Means::Context).is_some() {
+            self.feedback = Some(reason.to_owned());
+            self.note(format!("{} has no way to say deny here; it was told the reason as context", self.dialect.name));
+        } else if decision != Decision::Allow {
             self.note(format!("{} cannot be stopped at `{}`; its {decision} is lost", self.dialect.name, self.kind));
         }
     }
@@ -157,9 +172,12 @@ impl Saying<'_> {
     fn words(&mut self, verdict: &Verdict) {
         let joined =
             |said: &[checkrein_core::Said]| said.iter().map(|said| said.text.as_str()).collect::<Vec<_>>().join("\n");
+        let said = joined(verdict.context());
+        let parts = self.feedback.take().into_iter().chain([said].into_iter().filter(|said| !said.is_empty()));
+        let context = parts.collect::<Vec<_>>().join("\n");
         let first = verdict.first_user_message().unwrap_or_default().to_owned();
         for (what, text, means) in [
-            ("context", joined(verdict.context()), Means::Context),
+            ("context", context, Means::Context),
             ("a message for the user", joined(verdict.messages()), Means::Message),
             ("a first user message", first, Means::FirstMessage),
         ] {
@@ -220,6 +238,18 @@ impl Saying<'_> {
             self.note(if denied { format!("{text}; it was told deny") } else { text });
         } else {
             self.note(text);
+        }
+    }
+
+    /// Where silence gives leave, who has none to give fails.
+    fn not_silent(&mut self, verdict: &Verdict) {
+        let silence = self.dialect.reply.exits.iter().find(|rule| {
+            matches!(rule.code, Code::Is(0) | Code::AtLeast(0) | Code::Any) && rule.at.fits(self.dialect, self.kind)
+        });
+        let gives_leave = silence.is_some_and(|rule| matches!(rule.then, Then::Decide(Decision::Allow, _)));
+        if gives_leave && self.answer.exit == 0 && verdict.decision() != Decision::Allow {
+            self.answer.exit = 1;
+            "checkrein has no opinion here".clone_into(&mut self.answer.stderr);
         }
     }
 

@@ -194,6 +194,8 @@ pub struct EventRow {
     pub settle: Option<Settle>,
     /// What is done about every failure here, whatever the dialect's table and the hook itself say.
     pub fails: Option<Effect>,
+    /// Whether hooks run in the background here, whatever they say.
+    pub detached: bool,
     /// Where all this comes from.
     pub known: Known,
 }
@@ -236,6 +238,7 @@ impl EventRow {
             chain_end: None,
             settle: None,
             fails: None,
+            detached: false,
             known: Known::Documented,
         }
     }
@@ -303,6 +306,13 @@ impl EventRow {
     #[must_use]
     pub const fn named(mut self, field: &'static str, name: &'static str) -> Self {
         self.named = Some((field, name));
+        self
+    }
+
+    /// Hooks run in the background here.
+    #[must_use]
+    pub const fn detached(mut self) -> Self {
+        self.detached = true;
         self
     }
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use checkrein_core::RawJson;
-use checkrein_dialects::{Dialect, claude, codex, copilot, copilot_pascal, gemini};
+use checkrein_dialects::{Dialect, claude, codex, copilot, copilot_pascal, gemini, goose, letta, qwen};
 
 const AGENTS: &[(&str, &Dialect)] = &[
     ("claude", &claude::DIALECT),
@@ -12,7 +12,19 @@ const AGENTS: &[(&str, &Dialect)] = &[
     ("gemini", &gemini::DIALECT),
     ("copilot", &copilot::DIALECT),
     ("copilot-pascal", &copilot_pascal::DIALECT),
+    ("qwen", &qwen::DIALECT),
+    ("goose", &goose::DIALECT),
+    ("letta", &letta::DIALECT),
 ];
+
+#[test]
+fn every_agent_with_captures_is_looked_at() {
+    let folders = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures")).unwrap();
+    for folder in folders {
+        let name = folder.unwrap().file_name().into_string().unwrap();
+        assert!(AGENTS.iter().any(|(agent, _)| *agent == name), "{name}");
+    }
+}
 
 #[test]
 fn payloads_come_back_as_they_were() {
@@ -26,6 +38,9 @@ fn payloads_come_back_as_they_were() {
             let name = name.as_text().unwrap().into_owned();
             let event = dialect.event(&sent, Some(&name)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             assert_eq!(dialect.name_of(&event.kind()), Some(name.as_str()));
+            let said = dialect.event_name(&sent);
+            assert_eq!(said.is_some(), dialect.names_event(&event.kind()), "{}", path.display());
+            assert!(said.is_none_or(|said| said == name), "{}", path.display());
             let bytes: Vec<u8> =
                 dialect.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
             let again = RawJson::parse_bytes(&bytes).unwrap();

@@ -74,6 +74,7 @@ const CLAUDE: Dialect = Dialect {
     stop_cap: 8,
     config: ConfigTable {
         files: FILES,
+        scripts: false,
         comments: false,
         decode,
         encode: Some(encode),

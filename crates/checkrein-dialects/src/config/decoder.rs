@@ -339,6 +339,33 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// Takes the file itself as a hook: its name is that of an event, in any case. What is called otherwise is no hook.
+    pub(super) fn script(&mut self, executable: bool) {
+        const EXTENSIONS: [&str; 11] = ["sh", "bash", "zsh", "js", "mjs", "cjs", "ts", "mts", "cts", "py", "ps1"];
+        let path = std::path::Path::new(self.file);
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        if extension.is_some_and(|extension| !EXTENSIONS.contains(&extension)) {
+            return;
+        }
+        let Some(row) = self.dialect.events.iter().find(|row| row.name.eq_ignore_ascii_case(stem)) else {
+            if closest(stem, self.dialect.events.iter().map(|row| row.name)).is_some() {
+                self.event(stem, Span::default());
+            }
+            return;
+        };
+        if !executable {
+            let why = "the file is not executable, so its agent does not run it";
+            self.error("not-executable", Span::default(), why).help = Some(format!("chmod +x {}", self.file));
+            self.broken(row.name, &row.kind, None, Span::default(), why);
+            return;
+        }
+        let program = CommandSpec::new(CommandLine::Argv(vec![self.file.to_owned()]));
+        let mut spec = self.start(row.name, row.kind.clone(), HandlerSpec::Command(program), Span::default());
+        spec.background = row.detached;
+        self.push(spec);
+    }
+
     /// Takes that a hook cannot be loaded. If it might have stopped something, the gate is closed until it is mended.
     pub fn broken(&mut self, id: impl Into<String>, kind: &EventKind, matcher: Option<Matcher>, span: Span, why: &str) {
         if !self.dialect.is_gate(kind) {

@@ -28,6 +28,8 @@ use crate::table::Dialect;
 pub struct ConfigTable {
     /// Where they are, in the order in which their hooks run.
     pub files: &'static [FileRow],
+    /// Whether the files are the hooks themselves: programs that are called as the event is that they are for.
+    pub scripts: bool,
     /// Whether JSON may have comments and trailing commas.
     pub comments: bool,
     /// Reads the hooks of one.
@@ -52,7 +54,8 @@ pub struct FileRow {
     pub scope: Scope,
     /// Where the path starts.
     pub base: Base,
-    /// The path. After `/*` at its end, all files of a directory with one of the extensions, by name.
+    /// The path. After `/*` at its end, all files of a directory with one of the extensions, by name. `/*/` in it stands for
+    /// each directory there, and what is found belongs to the plugin that the directory is.
     pub path: &'static str,
     /// Extensions that it is tried with. Empty: it is complete.
     pub extensions: &'static [&'static str],
@@ -297,6 +300,14 @@ impl Dialect {
                 decoder.unreadable(&error.message, error.place);
             }
         }
+        decoder.finish()
+    }
+
+    /// The hook that a program is, by its name.
+    pub fn decode_script(&'static self, file: &str, scope: Scope, executable: bool) -> Decoded {
+        let options = DecodeOptions::default();
+        let mut decoder = Decoder::new(self, file, scope, "", &options);
+        decoder.script(executable);
         decoder.finish()
     }
 

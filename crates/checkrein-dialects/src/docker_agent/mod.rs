@@ -62,6 +62,7 @@ pub static DIALECT: Dialect = Dialect {
     stop_cap: 8,
     config: ConfigTable {
         files: FILES,
+        scripts: false,
         comments: false,
         decode: file::decode_newest,
         encode: Some(file::encode_newest),
@@ -101,6 +102,7 @@ pub static G2: Dialect = Dialect {
     stop_cap: 8,
     config: ConfigTable {
         files: FILES,
+        scripts: false,
         comments: false,
         decode: file::decode_g2,
         encode: Some(file::encode_g2),

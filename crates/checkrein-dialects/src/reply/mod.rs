@@ -192,8 +192,13 @@ impl Reader<'_> {
                 }
             }
             Trigger::OwnObject => return Ok(text()),
-            Trigger::Object if RawJson::parse_bytes(bytes).is_ok_and(|json| json.entries().is_some()) => {}
-            Trigger::Object if !opens => return Ok(text()),
+            Trigger::ObjectOrLine(mark) if last_marked(bytes, mark).is_some() => {
+                let answer = last_marked(bytes, mark).unwrap_or_default();
+                return self.json(stdout, answer).map(Printed::Answer);
+            }
+            Trigger::Object | Trigger::ObjectOrLine(_)
+                if RawJson::parse_bytes(bytes).is_ok_and(|json| json.entries().is_some()) => {}
+            Trigger::Object | Trigger::ObjectOrLine(_) if !opens => return Ok(text()),
             Trigger::Braces if !(opens && closes) => return Ok(text()),
             Trigger::Brace | Trigger::LastObject if opens => {}
             Trigger::LastObject => {
@@ -268,6 +273,11 @@ fn first_line(stderr: &str) -> String {
         None => String::new(),
         Some(line) => format!(": {}", line.chars().take(SHOWN).collect::<String>()),
     }
+}
+
+/// What follows the mark in the last line that starts with it.
+fn last_marked<'b>(bytes: &'b [u8], mark: &str) -> Option<&'b [u8]> {
+    bytes.split(|byte| *byte == b'\n').rev().find_map(|line| line.strip_prefix(mark.as_bytes()))
 }
 
 /// A shell's profile or a tool may print before the hook does. If the text ends in a JSON object that starts on a line of

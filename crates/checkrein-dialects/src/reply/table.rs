@@ -43,6 +43,8 @@ pub enum Trigger {
     /// That it is a JSON object with a key that the dialect has, or nearly has. Any other JSON is text, and an empty object
     /// is nothing.
     OwnObject,
+    /// That it is a JSON object; or the last of the lines in it that start so, of which the rest is the answer.
+    ObjectOrLine(&'static str),
     /// An opening brace at its start, or at the start of the line where its last part starts that is an object: shells
     /// print greetings.
     LastObject,

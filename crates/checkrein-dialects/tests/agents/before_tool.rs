@@ -1,6 +1,6 @@
 //! What each agent did with a misbehaving hook in front of a tool: the table of what was observed, row by row.
 
-use checkrein_dialects::{claude, codex, copilot, copilot_pascal, gemini};
+use checkrein_dialects::{claude, cline, codex, copilot, copilot_pascal, gemini, goose, letta, qwen};
 
 use super::*;
 
@@ -22,6 +22,10 @@ static AGENTS: &[Agent] = &[
     Agent { dialect: &gemini::DIALECT, shell: "run_shell_command", deny: r#"{"decision":"deny","reason":"R"}"# },
     Agent { dialect: &copilot::DIALECT, shell: "bash", deny: COPILOT_DENY },
     Agent { dialect: &copilot_pascal::DIALECT, shell: "Bash", deny: CLAUDE_DENY },
+    Agent { dialect: &qwen::DIALECT, shell: "run_shell_command", deny: CLAUDE_DENY },
+    Agent { dialect: &goose::DIALECT, shell: "shell", deny: BLOCK },
+    Agent { dialect: &letta::DIALECT, shell: "Bash", deny: BLOCK },
+    Agent { dialect: &cline::DIALECT, shell: "run_commands", deny: r#"{"cancel":true,"errorMessage":"R"}"# },
 ];
 
 /// A row: what the hook does, and which agents ran the tool, in the order of the columns: `x` blocked, `.` ran, `?` not
@@ -56,7 +60,7 @@ const ROWS: &[Row] = &[
 #[test]
 fn as_observed() {
     for (fact, end, columns) in ROWS {
-        assert!(columns.len() >= AGENTS.len(), "{fact}");
+        assert_eq!(columns.len(), AGENTS.len(), "{fact}");
         for (agent, expected) in AGENTS.iter().zip(columns.chars()) {
             let blocked = outcome(agent.dialect, &call(agent.shell), end(agent)).is_some();
             match expected {

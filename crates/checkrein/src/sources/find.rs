@@ -16,6 +16,8 @@ pub(super) struct Candidate {
     pub(super) scope: Scope,
     /// Whether something is there, be it readable or not.
     pub(super) is_there: bool,
+    /// The directory of the plugin that it belongs to.
+    pub(super) plugin: Option<PathBuf>,
 }
 
 /// The files of a dialect, in its order.
@@ -42,9 +44,10 @@ impl Found {
     fn row(&mut self, row: &FileRow, dir: &Path, place: &Where) {
         let mut first_looked_at = None;
         for base in place.bases(row.base, dir) {
-            let looked_at = match row.path.strip_suffix("/*") {
-                Some(directory) => self.list(&base.join(directory), row),
-                None => self.named(&base.join(row.path), row),
+            let looked_at = match (row.path.strip_suffix("/*"), row.path.split_once("/*/")) {
+                (Some(directory), _) => self.list(&base.join(directory), row),
+                (None, Some((directory, inside))) => self.plugins(&base.join(directory), inside, row),
+                (None, None) => self.named(&base.join(row.path), row),
             };
             if looked_at.iter().any(|candidate| candidate.is_there) {
                 self.files.extend(looked_at);
@@ -87,7 +90,7 @@ impl Found {
                         .with_help("keep the hooks in one of them"),
                 );
             }
-            candidates.push(Candidate { path, scope: row.scope, is_there });
+            candidates.push(Candidate { path, scope: row.scope, is_there, plugin: None });
             if hidden {
                 break;
             }
@@ -95,11 +98,29 @@ impl Found {
         candidates
     }
 
+    /// The file in each directory that is there, by name.
+    fn plugins(&mut self, directory: &Path, inside: &str, row: &FileRow) -> Vec<Candidate> {
+        let directories = self.list(directory, row);
+        let mut all = Vec::new();
+        for plugin in directories {
+            // Nothing is there, or nobody can tell what.
+            if plugin.path == directory {
+                return vec![plugin];
+            }
+            if plugin.path.is_dir() {
+                let found = self.named(&plugin.path.join(inside), row).into_iter();
+                all.extend(found.map(|file| Candidate { plugin: Some(plugin.path.clone()), ..file }));
+            }
+        }
+        all
+    }
+
     /// All files of a directory, by name.
     fn list(&mut self, directory: &Path, row: &FileRow) -> Vec<Candidate> {
         // What is put into it later has a path of its own that nobody knows yet.
         self.followed.push(directory.join("*"));
-        let itself = |is_there| vec![Candidate { path: directory.to_owned(), scope: row.scope, is_there }];
+        let itself =
+            |is_there| vec![Candidate { path: directory.to_owned(), scope: row.scope, is_there, plugin: None }];
         let entries = match std::fs::read_dir(directory) {
             Ok(entries) => entries,
             Err(error) if is_missing(&error) => return itself(false),
@@ -120,7 +141,7 @@ impl Found {
             self.diagnostics.push(Diagnostic::of_file(Severity::Error, "too-many-files", file, text));
             paths.truncate(LISTED);
         }
-        paths.into_iter().map(|path| Candidate { path, scope: row.scope, is_there: true }).collect()
+        paths.into_iter().map(|path| Candidate { path, scope: row.scope, is_there: true, plugin: None }).collect()
     }
 }
 

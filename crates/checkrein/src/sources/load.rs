@@ -120,7 +120,13 @@ impl Loader {
         for candidate in found.files {
             let way = Way { scope: candidate.scope, ..way.clone() };
             if candidate.is_there {
+                let before = self.files.len();
                 self.file(&candidate.path, &way);
+                if let Some((root, plugin)) = candidate.plugin.zip(way.dialect.config.plugin) {
+                    for file in self.files.iter_mut().skip(before) {
+                        file.hooks.iter_mut().for_each(|hook| at_home(hook, plugin.root_variable, &root));
+                    }
+                }
             } else if way.options.only.is_none() {
                 self.take(&candidate.path, &way, Decoded::default(), FileStatus::Missing, 0);
             }
@@ -153,6 +159,12 @@ impl Loader {
                 let decoded = way.dialect.unreadable(&name(path), way.scope, why);
                 self.take(path, way, decoded, FileStatus::Unreadable, 0);
             }
+            return;
+        }
+        if way.dialect.config.scripts && path.is_file() {
+            let decoded = way.dialect.decode_script(&name(path), way.scope, is_executable(path));
+            // It is run anew each time, so what is in it does not matter here.
+            self.take(path, way, decoded, FileStatus::Found, 0);
             return;
         }
         match read(path) {
@@ -255,6 +267,18 @@ fn vouched_for(scope: Scope) -> u8 {
         Scope::User | Scope::Local | Scope::Code => 1,
         _ => 2,
     }
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|file| file.permissions().mode() & 0o111 != 0)
+}
+
+/// Elsewhere a file's name says it.
+#[cfg(not(unix))]
+fn is_executable(_: &Path) -> bool {
+    true
 }
 
 fn name(path: &Path) -> String {

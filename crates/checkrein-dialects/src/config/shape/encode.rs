@@ -20,6 +20,8 @@ impl Shape {
         // Event, matcher, hooks; in the order in which they come.
         let mut events: Vec<(&str, Vec<Group>)> = Vec::new();
         for (at, spec) in hooks.iter().enumerate() {
+            // Its own language may stand there too.
+            let dialect = self.sibling.filter(|sibling| sibling.name == spec.dialect.name).unwrap_or(dialect);
             let Some(hook) = self.write_hook(dialect, at, spec, &mut lost) else { continue };
             for kind in &spec.hook.kinds {
                 let Some(name) = self.event_name(dialect, kind) else {
@@ -116,7 +118,7 @@ impl Shape {
         }
         for HookKey { name, says } in self.keys {
             // What one key has said, another need not say again.
-            let is_said = said.contains(&Attribute::Command) && matches!(says, Attribute::Command);
+            let is_said = said.contains(&Attribute::Command) && says.label() == Attribute::Command.label();
             if let Some(value) = value(*says, spec, dialect).filter(|_| !is_said) {
                 members.push(format!("{}: {value}", RawJson::string(name)));
                 said.push(*says);

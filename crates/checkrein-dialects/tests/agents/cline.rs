@@ -1,0 +1,102 @@
+//! Cline CLI 3.0.65.
+
+use checkrein_core::{Decision, EventKind, HookState};
+use checkrein_dialects::cline::{DIALECT, EXTENSION};
+use checkrein_dialects::{CommandLine, HandlerSpec};
+
+use super::*;
+
+#[test]
+fn answers_are_what_it_understands() {
+    let cancel = |reason: &str| format!(r#"{{"cancel":true,"errorMessage":"{reason}"}}"#);
+    says(
+        &DIALECT,
+        &[
+            ("no opinion", call("run_commands"), Opinion::none(), "", "", 0, ""),
+            ("leave cannot be given", call("run_commands"), Opinion::allow(), "", "", 0, ""),
+            (
+                "a denial ends the run",
+                call("run_commands"),
+                Opinion::deny("no"),
+                &cancel("no (cline has no way to say deny here)"),
+                "",
+                0,
+                "told halt",
+            ),
+            ("and that is a halt", call("run_commands"), Opinion::halt("no"), &cancel("no"), "", 0, ""),
+            (
+                "native rewrite",
+                call("run_commands"),
+                Opinion::rewrite_input(json(r#"{"commands":["pwd"]}"#)),
+                r#"{"overrideInput":{"commands":["pwd"]}}"#,
+                "",
+                0,
+                "",
+            ),
+            ("context before a tool", call("run_commands"), Opinion::context("c"), r#"{"context":"c"}"#, "", 0, ""),
+            ("context after a tool", done("run_commands"), Opinion::context("c"), r#"{"context":"c"}"#, "", 0, ""),
+            ("a stop stands", stop(), Opinion::deny("tests"), "", "", 0, "is lost"),
+            ("prompts never fire", prompt(), Opinion::deny("no"), "", "", 0, "is lost"),
+        ],
+    );
+    // "`ask`, headless: runs"
+    let event = call("run_commands");
+    let answer = DIALECT.say(&event, &verdict(&event, &Opinion::ask("sure?")));
+    assert!(answer.stdout.starts_with(r#"{"cancel":true"#), "{}", answer.stdout);
+}
+
+/// "Control lines `HOOK_CONTROL<TAB>{json}` (last wins), otherwise whole stdout as JSON"
+#[test]
+fn answers_may_stand_in_lines() {
+    let heard = |stdout: &str| outcome(&DIALECT, &call("editor"), End::Exit(0, stdout, ""));
+    let line = "HOOK_CONTROL\t";
+    assert_eq!(heard(&format!("log\n{line}{{\"cancel\":true,\"errorMessage\":\"R\"}}\nlog")).as_deref(), Some("R"));
+    assert_eq!(heard(&format!("{line}{{\"cancel\":true}}\n{line}{{}}")), None, "the last wins");
+    let reply = ProcessReply::new(ProcessExit::Code(0)).stdout("{\"review\":true}");
+    assert_eq!(DIALECT.read(&call("editor"), Reply::Process(reply), false).unwrap().decision(), Decision::Ask);
+}
+
+/// "twin `preToolUse.parameters` has every value JSON-encoded as a string"
+#[test]
+fn a_call_has_two_forms() {
+    let sent = json(
+        r#"{"hookName":"tool_call","taskId":"t","sessionContext":{"rootSessionId":"s"},"workspaceRoots":["/w"],
+            "tool_call":{"id":"c-1","name":"run_commands","input":{"commands":["ls"],"n":9007199254740993}},
+            "preToolUse":{"toolName":"run_commands","parameters":{"commands":"[\"ls\"]","n":"9007199254740993"}}}"#,
+    );
+    let event = DIALECT.event(&sent, None).unwrap();
+    assert_eq!(event.kind(), EventKind::PreToolUse);
+    assert_eq!((event.tool_name(), event.other_names), (Some("run_commands"), &["Bash"][..]));
+    assert_eq!(event.envelope.session_id.as_deref(), Some("s"));
+    let bytes: Vec<u8> = DIALECT.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
+    let again = RawJson::parse_bytes(&bytes).unwrap();
+    assert!(again.says_the_same_as(&sent), "{again}");
+
+    let sent = json(
+        r#"{"hookName":"PreToolUse","taskId":"t","preToolUse":{"toolName":"execute_command","parameters":{"command":"\"ls\"","timeout":"5"}}}"#,
+    );
+    let event = EXTENSION.event(&sent, None).unwrap();
+    assert_eq!(event.tool_input().unwrap().as_str(), r#"{"command":"ls","timeout":5}"#);
+}
+
+#[test]
+fn files_are_the_hooks() {
+    let script = |file: &str, executable| DIALECT.decode_script(file, Scope::Project, executable);
+    for file in ["/w/.clinerules/hooks/PreToolUse", "/w/.clinerules/hooks/pretooluse.sh"] {
+        let decoded = script(file, true);
+        assert_eq!(faults(&decoded), []);
+        let [hook] = &decoded.hooks[..] else { panic!("{file}") };
+        assert_eq!((hook.hook.kinds.as_slice(), hook.background), (&[EventKind::PreToolUse][..], false));
+        let HandlerSpec::Command(command) = &hook.handler else { panic!("{file}") };
+        assert_eq!(command.run, CommandLine::Argv(vec![file.to_owned()]));
+    }
+    assert!(script("/w/TaskStart", true).hooks[0].background, "nobody waits for those");
+    for file in ["/w/README.md", "/w/lib.sh", "/w/PreToolUse.bak"] {
+        assert!(script(file, true).hooks.is_empty(), "{file}");
+    }
+    let broken = script("/w/PreToolUse", false);
+    assert_eq!(faults(&broken).iter().map(|fault| fault.0).collect::<Vec<_>>(), ["not-executable", "closed-gate"]);
+    assert!(matches!(broken.hooks[0].hook.state, HookState::Broken(_)));
+    let misspelt = script("/w/PreToolUs", true);
+    assert_eq!(faults(&misspelt).iter().map(|fault| fault.0).collect::<Vec<_>>(), ["unknown-event", "closed-gate"]);
+}

@@ -1,0 +1,110 @@
+//! goose 1.50.0.
+
+use checkrein_core::{Effect, EventKind, FailureKind};
+use checkrein_dialects::goose::DIALECT;
+
+use super::*;
+
+#[test]
+fn answers_are_what_it_understands() {
+    let block = |reason: &str| format!(r#"{{"decision":"block","reason":"{reason}"}}"#);
+    says(
+        &DIALECT,
+        &[
+            ("no opinion", call("shell"), Opinion::none(), "", "", 0, ""),
+            ("leave cannot be given", call("shell"), Opinion::allow(), "", "", 0, ""),
+            ("native deny", call("shell"), Opinion::deny("no"), &block("no"), "", 0, ""),
+            (
+                "it asks nobody",
+                call("shell"),
+                Opinion::ask("sure?"),
+                &block("sure? (goose has no way to say ask here)"),
+                "",
+                0,
+                "told deny",
+            ),
+            (
+                "continue is ignored",
+                call("shell"),
+                Opinion::halt("no"),
+                &block("no (goose has no way to say halt here)"),
+                "",
+                0,
+                "told deny",
+            ),
+            (
+                "no rewrite",
+                call("shell"),
+                Opinion::rewrite_input(json(r#"{"command":"pwd"}"#)),
+                &block("goose cannot be told of a new input at `pre_tool_use`"),
+                "",
+                0,
+                "told deny",
+            ),
+            ("no context", call("shell"), Opinion::context("c"), "", "", 0, "takes no context"),
+            ("no context after a tool", done("shell"), Opinion::context("c"), "", "", 0, "takes no context"),
+            ("a prompt cannot be stopped", prompt(), Opinion::deny("no"), "", "", 0, "is lost"),
+            ("go on", stop(), Opinion::deny("tests"), &block("tests"), "", 0, ""),
+            ("no context at the start", start(), Opinion::context("c"), "", "", 0, "takes no context"),
+        ],
+    );
+}
+
+/// "`matcher_context` says what the matcher saw"
+#[test]
+fn matchers_see_what_the_event_is_about() {
+    let capture =
+        |event: &str, more: &str| json(&format!(r#"{{"event":"{event}","session_id":"s",{more},"working_dir":"/w"}}"#));
+    for (sent, seen) in [
+        (
+            capture(
+                "BeforeShellExecution",
+                r#""matcher_context":"echo hi","tool_name":"shell","tool_input":{"command":"echo hi"}"#,
+            ),
+            "echo hi",
+        ),
+        (
+            capture(
+                "AfterFileEdit",
+                r#""matcher_context":"/w/a","tool_name":"write","tool_input":{"path":"/w/a","content":"x"}"#,
+            ),
+            "/w/a",
+        ),
+        (
+            capture("PreToolUse", r#""matcher_context":"shell","tool_name":"shell","tool_input":{"command":"ls"}"#),
+            "shell",
+        ),
+        (json(r#"{"event":"UserPromptSubmit","session_id":"s","matcher_context":"hello","message":"hello"}"#), "hello"),
+    ] {
+        let event = DIALECT.event(&sent, None).unwrap();
+        assert_eq!(DIALECT.compared(&event).as_deref(), Some(seen));
+        let bytes: Vec<u8> = DIALECT.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
+        assert!(RawJson::parse_bytes(&bytes).unwrap().says_the_same_as(&sent));
+    }
+}
+
+/// "`\"on_failure\":\"block\"` … turn these into BLOCK"
+#[test]
+fn failures_block_if_the_hook_says_so() {
+    let text = r#"{"hooks":{"PreToolUse":[{"matcher":"shell","hooks":[{"type":"command","command":"${PLUGIN_ROOT}/guard","timeout":5,"on_failure":"block"}]}]}}"#;
+    let decoded = decode(&DIALECT, "hooks.json", text);
+    assert_eq!(faults(&decoded), []);
+    assert_eq!(decoded.hooks[0].hook.info.on_failure, Some(Effect::Closed));
+    assert_eq!(DIALECT.failure_effect(&EventKind::PreToolUse, FailureKind::Exit), Effect::Open, "unless it does");
+    assert_eq!(DIALECT.host.failure_switch, Some(("on_failure", "\"block\"")));
+    comes_back(&DIALECT, "hooks.json", &decoded);
+}
+
+#[test]
+fn broken_files_say_where() {
+    for (text, expected) in [
+        (
+            "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [\n  {\"type\": \"command\", \"command\": \"x\", \"on_failure\": \"deny\"}]}]}}",
+            vec![("closed-gate", 2, 3), ("unknown-value", 2, 53)],
+        ),
+        ("{\"hooks\": {\n  \"PreTolUse\": []}}", vec![("unknown-event", 2, 3), ("closed-gate", 2, 3)]),
+        ("{\"hooks\": {\"Stop\": [\n  {\"hooks\": 5}]}}", vec![("wrong-type", 2, 13)]),
+    ] {
+        assert_eq!(faults(&decode(&DIALECT, "hooks.json", text)), expected, "{text}");
+    }
+}

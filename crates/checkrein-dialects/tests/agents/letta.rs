@@ -1,0 +1,105 @@
+//! Letta Code 0.32.18.
+
+use std::time::Duration;
+
+use checkrein_dialects::letta::DIALECT;
+
+use super::*;
+
+#[test]
+fn answers_are_what_it_understands() {
+    says(
+        &DIALECT,
+        &[
+            ("no opinion", call("Bash"), Opinion::none(), "", "", 0, ""),
+            ("exit 2 alone denies", call("Bash"), Opinion::deny("no"), "", "no", 2, ""),
+            (
+                "it asks nobody",
+                call("Bash"),
+                Opinion::ask("sure?"),
+                "",
+                "sure? (letta has no way to say ask here)",
+                2,
+                "told deny",
+            ),
+            (
+                "continue is ignored",
+                call("Bash"),
+                Opinion::halt("no"),
+                "",
+                "no (letta has no way to say halt here)",
+                2,
+                "told deny",
+            ),
+            (
+                "a rewrite needs no decision",
+                call("Bash"),
+                Opinion::rewrite_input(json(r#"{"command":"pwd"}"#)),
+                r#"{"hookSpecificOutput":{"updatedInput":{"command":"pwd"}}}"#,
+                "",
+                0,
+                "",
+            ),
+            ("no context before a tool", call("Bash"), Opinion::context("c"), "", "", 0, "takes no context"),
+            (
+                "context after a tool",
+                done("Bash"),
+                Opinion::context("c"),
+                r#"{"hookSpecificOutput":{"additionalContext":"c"}}"#,
+                "",
+                0,
+                "",
+            ),
+            ("feedback after a tool", done("Bash"), Opinion::deny("bad"), "", "bad", 2, ""),
+            ("a prompt", prompt(), Opinion::deny("no"), "", "no", 2, ""),
+            ("context is what is printed", prompt(), Opinion::context("c"), "c", "", 0, ""),
+            ("context at the start", start(), Opinion::context("c"), "c", "", 0, ""),
+            ("go on", stop(), Opinion::deny("tests"), "", "tests", 2, ""),
+            ("an exit code of 0 gives leave", request("Bash"), Opinion::allow(), "", "", 0, ""),
+            ("a request", request("Bash"), Opinion::deny("no"), "", "no", 2, ""),
+        ],
+    );
+}
+
+/// "allow: exit 0 on PermissionRequest": who has no opinion must not be heard as giving leave.
+#[test]
+fn silence_gives_no_leave() {
+    let event = request("Bash");
+    let answer = DIALECT.say(&event, &verdict(&event, &Opinion::none()));
+    assert_eq!((answer.exit, answer.stdout.as_str()), (1, ""));
+    let reply = ProcessReply::new(ProcessExit::Code(0));
+    let heard = DIALECT.read(&event, Reply::Process(reply), false).unwrap();
+    assert_eq!(heard.decision(), checkrein_core::Decision::Allow);
+    // Elsewhere silence is silence.
+    let event = call("Bash");
+    assert_eq!(DIALECT.say(&event, &verdict(&event, &Opinion::none())).exit, 0);
+}
+
+#[test]
+fn files_are_read_and_written() {
+    let text = r#"{"hooks":{"disabled":false,"PreToolUse":[{"matcher":"Bash|Write","hooks":[{"type":"command","command":"./guard.sh","timeout":1500,"quiet":true}]}],"Stop":[{"hooks":[{"type":"command","command":"x"}]}]}}"#;
+    let decoded = decode(&DIALECT, "settings.json", text);
+    assert_eq!(faults(&decoded), []);
+    assert_eq!(decoded.settings.disable_all, Some(false));
+    let guard = &decoded.hooks[0];
+    assert_eq!(guard.timeout, Some(Duration::from_millis(1500)));
+    assert!(guard.hook.matcher.matches("Write") && !guard.hook.matcher.matches("NotebookWrite"), "anchored");
+    comes_back(&DIALECT, "settings.json", &decoded);
+}
+
+#[test]
+fn broken_files_say_where() {
+    for (text, expected) in [
+        ("{\"hooks\": {\n  \"disabled\": \"yes\"}}", vec![("wrong-type", 2, 15)]),
+        (
+            "{\"hooks\": {\"PreToolUse\": [\n  {\"matcher\": \"(\", \"hooks\": []}]}}",
+            vec![("closed-gate", 2, 3), ("bad-matcher", 2, 15)],
+        ),
+        (
+            "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [\n  {\"command\": \"x\"}]}]}}",
+            vec![("missing-key", 2, 3), ("closed-gate", 2, 3)],
+        ),
+    ] {
+        assert_eq!(faults(&decode(&DIALECT, "settings.json", text)), expected, "{text}");
+    }
+}
