@@ -75,6 +75,7 @@ impl Dialect {
                 reach: Reach::Everybody,
                 same: Same::Never,
                 skim: None,
+                pattern: None,
             },
             host: HostTable::UNKNOWN,
         }

@@ -100,6 +100,7 @@ pub static DIALECT: Dialect = Dialect {
         reach: Reach::Everybody,
         same: Same::Handler,
         skim: None,
+        pattern: None,
     },
     host: HostTable::UNKNOWN,
 };

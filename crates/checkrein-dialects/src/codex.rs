@@ -89,6 +89,7 @@ pub static DIALECT: Dialect = Dialect {
         reach: Reach::Everybody,
         same: Same::Never,
         skim: None,
+        pattern: None,
     },
     host: HostTable {
         failure_switch: None,
@@ -275,6 +276,7 @@ const SHAPE: Shape = Shape {
     beside: &["state", "managed_dir"],
     sibling: None,
     timeout_range: None,
+    ..Shape::USUAL
 };
 
 const NOT_AT_THE_END: &[EventKind] = &[

@@ -74,6 +74,7 @@ pub(crate) const COPILOT: Dialect = Dialect {
         plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "PLUGIN_ROOT" }),
         reach: Reach::Everybody,
         same: Same::Never,
+        pattern: None,
     },
     host: HostTable {
         failure_switch: None,
@@ -279,6 +280,7 @@ pub(crate) const SHAPE: Shape = Shape {
     beside: &[],
     sibling: Some(&crate::copilot_pascal::DIALECT),
     timeout_range: None,
+    ..Shape::USUAL
 };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {

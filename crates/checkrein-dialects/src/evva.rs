@@ -126,6 +126,7 @@ pub static DIALECT: Dialect = Dialect {
         reach: Reach::Everybody,
         same: Same::Never,
         skim: None,
+        pattern: None,
     },
     host: HostTable::UNKNOWN,
 };
@@ -210,6 +211,7 @@ const SHAPE: Shape = Shape {
     beside: &[],
     sibling: None,
     timeout_range: Some((Duration::from_secs(1), Duration::from_secs(600))),
+    ..Shape::USUAL
 };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {

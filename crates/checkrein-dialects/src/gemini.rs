@@ -95,6 +95,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
         plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "extensionPath" }),
         reach: Reach::Everybody,
         same: Same::EverythingAndName,
+        pattern: None,
     },
     host: HostTable {
         failure_switch: None,
@@ -255,6 +256,7 @@ const SHAPE: Shape = Shape {
     beside: &["enabled", "disabled", "notifications"],
     sibling: None,
     timeout_range: None,
+    ..Shape::USUAL
 };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {

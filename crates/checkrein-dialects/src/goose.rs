@@ -83,6 +83,7 @@ pub static DIALECT: Dialect = Dialect {
         plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "PLUGIN_ROOT" }),
         reach: Reach::Everybody,
         same: Same::Never,
+        pattern: None,
     },
     host: HostTable {
         // Not in its documentation, and seen to work.
@@ -156,6 +157,7 @@ const SHAPE: Shape = Shape {
     beside: &[],
     sibling: None,
     timeout_range: None,
+    ..Shape::USUAL
 };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {

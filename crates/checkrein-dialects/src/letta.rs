@@ -105,6 +105,7 @@ pub static DIALECT: Dialect = Dialect {
         plugin: None,
         reach: Reach::Everybody,
         same: Same::Never,
+        pattern: None,
     },
     host: HostTable {
         failure_switch: None,
@@ -213,6 +214,7 @@ const SHAPE: Shape = Shape {
     beside: &["disabled"],
     sibling: None,
     timeout_range: None,
+    ..Shape::USUAL
 };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {

@@ -84,6 +84,7 @@ pub static DIALECT: Dialect = Dialect {
         reach: Reach::NotAbove,
         same: Same::Everything,
         skim: Some(&SHAPE),
+        pattern: None,
     },
     host: HostTable::UNKNOWN,
 };
@@ -222,6 +223,7 @@ pub const SHAPE: Shape = Shape {
     beside: &[],
     sibling: None,
     timeout_range: None,
+    ..Shape::USUAL
 };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {

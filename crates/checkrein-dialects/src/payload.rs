@@ -1,7 +1,7 @@
 //! Events as a dialect's hooks read them, and as its agent sends them: one table, read both ways.
 
 use checkrein_core::payload::{Field, FieldInfo, JsonPiece};
-use checkrein_core::{DecodeError, Event, EventKind, JsonError, RawJson, Target};
+use checkrein_core::{DecodeError, Envelope, Event, EventKind, JsonError, RawJson, Target};
 
 use crate::config::Wanted;
 use crate::table::{Dialect, EventRow};
@@ -27,7 +27,7 @@ pub struct PayloadTable {
 pub struct FieldRow {
     /// The dialect's name for it; dots lead into objects.
     pub name: &'static str,
-    /// checkrein's name for it. With dots, a part of it, which is written and not read: who reads the whole has it.
+    /// checkrein's name for it. With dots, a part of it, which is read only where nothing else has the whole.
     pub from: &'static str,
     /// What form it has.
     pub form: Form,
@@ -48,6 +48,8 @@ pub enum Form {
     Object(&'static str),
     /// An object whose values are strings that hold JSON text.
     TextValues,
+    /// An array, whose first element it is.
+    First,
 }
 
 /// What stands in a payload if the event does not have a field.
@@ -61,6 +63,8 @@ pub enum Absent {
     OmittedIfVoid,
     /// This JSON.
     Json(&'static str),
+    /// Nothing, ever: it is always this JSON, and the agent does not say so.
+    Implied(&'static str),
 }
 
 impl FieldRow {
@@ -72,6 +76,11 @@ impl FieldRow {
     /// A field that the dialect has another name for.
     pub const fn named(name: &'static str, from: &'static str) -> Self {
         Self { name, from, form: Form::Same, absent: Absent::Omitted }
+    }
+
+    /// A field that the dialect's payloads do not have, because it is always this JSON.
+    pub const fn implied(from: &'static str, json: &'static str) -> Self {
+        Self { name: "", from, form: Form::Same, absent: Absent::Implied(json) }
     }
 
     /// In another form.
@@ -162,15 +171,27 @@ impl Dialect {
         let rows = || self.fields_of(row);
         let mut canonical = Out::new();
         canonical.text("event", kind.name());
-        for field in rows().filter(|field| !field.from.is_empty() && !field.from.contains('.')) {
-            let required = kind.fields().iter().find(|info| info.required && info.name == field.from);
-            if let Some(value) = read(field, json, required) {
-                canonical.extra(field.from, &value);
+        let mut parts = Parts::default();
+        // Fields of which checkrein thinks otherwise than the agent does.
+        let mut foreign = Vec::new();
+        // What is only taken from a list counts where nothing says it outright.
+        let (listed, said): (Vec<&FieldRow>, Vec<&FieldRow>) = rows().partition(|field| field.form == Form::First);
+        for field in said.into_iter().chain(listed).filter(|field| !field.from.is_empty()) {
+            let info = kind.fields().iter().chain(Envelope::fields()).find(|info| info.name == field.from);
+            let value = read(field, json, info.filter(|info| info.required));
+            match (field.from.split_once('.'), value) {
+                (Some((whole, path)), value) => parts.put(whole, path, value),
+                (None, Some(value)) if info.is_none_or(|info| info.required || fits(info, &value)) => {
+                    canonical.extra(field.from, &value);
+                }
+                (None, Some(_)) => foreign.push(field.name),
+                (None, None) => {}
             }
         }
+        parts.finish(&mut canonical);
         // All that nobody has taken is kept under its name.
         let taken = |key: &str| {
-            let own = |path: &str| path.split('.').next() == Some(key);
+            let own = |path: &str| path.split('.').next() == Some(key) && !foreign.contains(&path);
             let named = row.and_then(|row| row.named).map_or(self.payload.event, |(place, _)| place);
             own(named) || rows().any(|field| own(field.name))
         };
@@ -258,8 +279,8 @@ fn in_field(field: &str) -> String {
     if field.is_empty() { String::new() } else { format!(" in `{field}`") }
 }
 
-/// A part of a field, and what it is as text.
-pub(crate) fn text_at(event: &Event, path: &str) -> Option<String> {
+/// A field of an event as text, by checkrein's name for it: text as it is, all else as JSON. Dots lead into JSON.
+pub fn text_at(event: &Event, path: &str) -> Option<String> {
     let json = if path.contains('.') { part_of(event, path)? } else { event.field(path)?.to_json() };
     Some(json.as_text().map_or_else(|| json.as_str().to_owned(), std::borrow::Cow::into_owned))
 }
@@ -269,7 +290,43 @@ fn part_of(event: &Event, path: &str) -> Option<RawJson> {
     at(&event.field(field)?.to_json(), inside)
 }
 
+/// Whether a value is of the type that checkrein has for the field.
+fn fits(info: &FieldInfo, value: &RawJson) -> bool {
+    match info.json {
+        "a string" => value.as_text().is_some(),
+        "true or false" => value.as_bool().is_some(),
+        "a whole number" => value.as_str().trim_ascii().parse::<u64>().is_ok(),
+        _ => true,
+    }
+}
+
+/// JSON whose members stand in fields of their own.
+#[derive(Default)]
+struct Parts(Vec<(&'static str, Vec<String>)>);
+
+impl Parts {
+    fn put(&mut self, whole: &'static str, key: &str, value: Option<RawJson>) {
+        let at = self.0.iter().position(|(have, _)| *have == whole).unwrap_or_else(|| {
+            self.0.push((whole, Vec::new()));
+            self.0.len() - 1
+        });
+        self.0[at].1.extend(value.map(|value| format!("{}:{value}", RawJson::string(key))));
+    }
+
+    fn finish(self, out: &mut Out) {
+        for (whole, members) in self.0 {
+            if let Ok(json) = RawJson::parse(format!("{{{}}}", members.join(","))) {
+                out.extra(whole, &json);
+            }
+        }
+    }
+}
+
 fn write(row: &FieldRow, field: Option<Field<'_>>, out: &mut Out) {
+    // Of several for one name, the first that has something.
+    if matches!(row.absent, Absent::Implied(_)) || out.names.iter().any(|name| name == row.name) {
+        return;
+    }
     let Some(field) = field else {
         if let Absent::Json(json) = row.absent {
             out.raw(row.name, json);
@@ -297,6 +354,7 @@ fn write(row: &FieldRow, field: Option<Field<'_>>, out: &mut Out) {
         (Form::Object(inside), field) => {
             out.raw(row.name, &format!("{{{}:{}}}", RawJson::string(inside), field.to_json()));
         }
+        (Form::First, field) => out.raw(row.name, &format!("[{}]", field.to_json())),
     }
 }
 
@@ -325,7 +383,7 @@ fn read(row: &FieldRow, payload: &RawJson, required: Option<&FieldInfo>) -> Opti
     let Some(value) = at(payload, row.name) else {
         return match (row.absent, required) {
             (Absent::Json("null"), None) => None,
-            (Absent::Json(json), _) => RawJson::parse(json).ok(),
+            (Absent::Json(json) | Absent::Implied(json), _) => RawJson::parse(json).ok(),
             // It was left out because it is empty.
             (Absent::OmittedIfEmpty | Absent::OmittedIfVoid, Some(info)) => match info.json {
                 "a string" => Some(RawJson::string("")),
@@ -346,6 +404,7 @@ fn read(row: &FieldRow, payload: &RawJson, required: Option<&FieldInfo>) -> Opti
         Form::TextValues => {
             Some(with_values(&value, |value| RawJson::parse(RawJson::parse(value).ok()?.as_text()?.as_ref()).ok()))
         }
+        Form::First => value.items()?.next().and_then(|first| RawJson::parse(first).ok()),
         Form::Object(inside) => {
             let mut entries = value.entries()?;
             let first = entries.next();

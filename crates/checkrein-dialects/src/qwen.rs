@@ -99,6 +99,7 @@ pub static DIALECT: Dialect = Dialect {
         plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "extensionPath" }),
         reach: Reach::Everybody,
         same: Same::EverythingAndName,
+        pattern: None,
     },
     host: HostTable {
         failure_switch: None,
@@ -339,6 +340,7 @@ const SHAPE: Shape = Shape {
     beside: &["enabled", "disabled"],
     sibling: None,
     timeout_range: None,
+    ..Shape::USUAL
 };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {

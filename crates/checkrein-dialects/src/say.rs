@@ -133,16 +133,20 @@ impl Saying<'_> {
                 let value = RawJson::parse(if when { "true" } else { "false" }).ok()?;
                 Some((at, key.paths.first()?, value))
             }
+            Means::Because(means) if means == decision => Some((at, key.paths.first()?, RawJson::string(reason))),
             _ => None,
         });
         if let Some((at, path, value)) = found {
             let behind = self.keys().skip_while(|(behind, _)| *behind <= at);
-            let reason_path = behind
-                .take_while(|(_, key)| !matches!(key.means, Means::Decision(_) | Means::Flag(..)))
+            let reason_paths: &[&str] = behind
+                .take_while(|(_, key)| !matches!(key.means, Means::Decision(_) | Means::Flag(..) | Means::Because(_)))
                 .find(|(_, key)| matches!(key.means, Means::Reason | Means::StopReason))
-                .and_then(|(_, key)| key.paths.first().copied());
+                .map_or(
+                    &[],
+                    |(_, key)| if key.everywhere { key.paths } else { key.paths.get(..1).unwrap_or_default() },
+                );
             self.put(path, &value);
-            if let Some(path) = reason_path.filter(|_| !reason.is_empty()) {
+            for path in reason_paths.iter().filter(|_| !reason.is_empty()) {
                 self.put(path, &RawJson::string(reason));
             }
             return true;

@@ -170,6 +170,8 @@ pub struct EventRow {
     pub compares: Option<&'static str>,
     /// How matchers are written here, if it is not as everywhere.
     pub grammar: Option<Grammar>,
+    /// What matchers are compared with, if it is always the same.
+    pub always: Option<&'static str>,
     /// Whether a hook can stop something here.
     pub blocks: bool,
     /// What text that is no answer is taken for.
@@ -226,6 +228,7 @@ impl EventRow {
             normal_subject: None,
             compares: None,
             grammar: None,
+            always: None,
             blocks: false,
             plain: Plain::Nothing,
             fields: &[],
@@ -271,6 +274,14 @@ impl EventRow {
     pub const fn matched_by(mut self, grammar: Grammar) -> Self {
         self.matched = true;
         self.grammar = Some(grammar);
+        self
+    }
+
+    /// Matchers count here, and are always compared with this.
+    #[must_use]
+    pub const fn always(mut self, subject: &'static str) -> Self {
+        self.matched = true;
+        self.always = Some(subject);
         self
     }
 
@@ -408,6 +419,8 @@ pub struct ProcessTable {
 pub enum Shell {
     /// `sh -c`.
     Sh,
+    /// `bash -c`.
+    Bash,
     /// The one that `$SHELL` names, as `-c`.
     User,
     /// The one that this variable names, else `/bin/sh`.
@@ -457,7 +470,7 @@ pub struct VariableRow {
 pub enum Data {
     /// The dialect's name for the event.
     EventName,
-    /// A field, under checkrein's name for it: text as it is, all else as JSON.
+    /// A field, under checkrein's name for it: text as it is, all else as JSON. Dots lead into JSON.
     Field(&'static str),
     /// The same, but `1` and `0` instead of true and false.
     Digit(&'static str),
@@ -543,6 +556,9 @@ impl Dialect {
     /// What matchers of this dialect's hooks are compared with at an event. `None`: nobody knows.
     pub fn compared(&self, event: &Event) -> Option<String> {
         let row = self.row(&event.kind());
+        if let Some(always) = row.and_then(|row| row.always) {
+            return Some(always.to_owned());
+        }
         let subject = match row.and_then(|row| row.compares) {
             Some(path) => crate::payload::text_at(event, path),
             None => event.subject().map(std::borrow::Cow::into_owned),

@@ -96,7 +96,9 @@ pub fn exercise_payload(dialect: &'static Dialect, bytes: &[u8]) {
     // Events that no hook outside of the process hears have no payload.
     let rows = || dialect.fields_at(&event.kind());
     let mut required = event.kind().fields().iter().filter(|field| field.required);
-    if !dialect.payload.everything && !required.all(|field| rows().any(|row| row.from == field.name)) {
+    if !dialect.payload.everything
+        && !required.all(|field| rows().any(|row| row.from.split('.').next() == Some(field.name)))
+    {
         return;
     }
     let payload: Vec<u8> = dialect.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();

@@ -82,6 +82,7 @@ const CLAUDE: Dialect = Dialect {
         reach: Reach::Everybody,
         same: Same::Handler,
         skim: Some(&SHAPE),
+        pattern: None,
     },
     host: HostTable {
         // Since 2.1.295; older ones overlook it.
@@ -330,6 +331,7 @@ const SHAPE: Shape = Shape {
     beside: &[],
     sibling: None,
     timeout_range: None,
+    ..Shape::USUAL
 };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {

@@ -144,6 +144,7 @@ const SHAPE: Shape = Shape {
     beside: &[],
     sibling: None,
     timeout_range: None,
+    ..Shape::USUAL
 };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {

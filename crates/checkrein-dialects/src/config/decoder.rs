@@ -228,7 +228,11 @@ impl<'a> Decoder<'a> {
             Err(unknown) => {
                 let names: Vec<_> = self.dialect.events.iter().map(|row| row.name).collect();
                 self.error("unknown-event", span, format!("{unknown}"));
-                match unknown.suggestion().and_then(|meant| self.dialect.kind_named(meant).ok()) {
+                // What other agents have under this very name is no slip of the pen for something else.
+                let named = || crate::ALL.iter().flat_map(|dialect| dialect.events).filter(|row| row.name == name);
+                let is_slip = |kind: &EventKind| named().next().is_none() || named().any(|row| row.kind == *kind);
+                let meant = unknown.suggestion().and_then(|meant| self.dialect.kind_named(meant).ok());
+                match meant.filter(is_slip) {
                     // A slip of the pen must not open a gate.
                     Some(kind) => self.broken(name, &kind, None, span, &unknown.to_string()),
                     None => {
@@ -292,6 +296,8 @@ impl<'a> Decoder<'a> {
     }
 
     fn pattern_in(&mut self, grammar: &Grammar, pattern: &str, span: Span) -> Result<Matcher, String> {
+        let own = self.dialect.config.pattern.and_then(|meaning| meaning(pattern));
+        let pattern = own.as_deref().unwrap_or(pattern);
         Matcher::compile(grammar, Some(pattern)).map_err(|error| {
             let message = error.to_string();
             self.error("bad-matcher", span, message.clone());

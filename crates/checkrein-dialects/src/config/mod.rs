@@ -44,6 +44,8 @@ pub struct ConfigTable {
     pub same: Same,
     /// The shape of its files, if it can be told from that alone that a file has nothing for an event.
     pub skim: Option<&'static Shape>,
+    /// Patterns with a meaning of their own, and what they are in the dialect's grammar. `None`: there are none.
+    pub pattern: Option<fn(&str) -> Option<String>>,
 }
 
 /// A place where files are.

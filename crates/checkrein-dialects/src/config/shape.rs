@@ -5,7 +5,7 @@ mod encode;
 
 use std::time::Duration;
 
-use checkrein_core::{EventKind, HookState, Matcher};
+use checkrein_core::{EventKind, HookState, Matcher, closest};
 
 pub(super) use attribute::own_name;
 pub use attribute::{Attribute, HookKey, TimeUnit};
@@ -43,6 +43,14 @@ pub struct Shape {
     pub sibling: Option<&'static Dialect>,
     /// The shortest and the longest time that may be asked for; what lies outside is an error.
     pub timeout_range: Option<(Duration, Duration)>,
+    /// Other names that files have for events, and the dialect's own.
+    pub names: &'static [(&'static str, &'static str)],
+    /// Whether upper case, lower case and `_` make no difference in the names of events.
+    pub loose_names: bool,
+    /// Whether the events may stand in the file itself, where it has no `root`.
+    pub bare: bool,
+    /// Members that a file must have besides its hooks, with their values as JSON.
+    pub head: &'static [(&'static str, &'static str)],
 }
 
 /// A kind of handler.
@@ -74,6 +82,25 @@ impl HandlerRow {
 }
 
 impl Shape {
+    /// What is usual: groups under `hooks`, in a program's settings, of hooks that say their type.
+    pub const USUAL: Self = Self {
+        root: "hooks",
+        file_keys: None,
+        keys: &[],
+        handlers: &[],
+        infers_type: false,
+        flat: false,
+        direct: false,
+        group: &[],
+        beside: &[],
+        sibling: None,
+        timeout_range: None,
+        names: &[],
+        loose_names: false,
+        bare: false,
+        head: &[],
+    };
+
     /// Reads a file.
     pub fn decode(&self, decoder: &mut Decoder<'_>, root: &Node<'_>) {
         let Ok(members) = decoder.object(root, "the file") else {
@@ -87,6 +114,9 @@ impl Shape {
         }
         self.settings(decoder, members);
         let Some(events) = self.root.split('.').try_fold(root, |node, key| node.get(key)) else {
+            if self.bare {
+                return self.bare_events(decoder, members);
+            }
             decoder.misplaced(members, self.root.split('.').next().unwrap_or(self.root));
             return;
         };
@@ -113,6 +143,21 @@ impl Shape {
         }
     }
 
+    /// A file whose events stand in it directly. What is no event may be another setting, or a slip of the pen.
+    fn bare_events(&self, decoder: &mut Decoder<'_>, members: &[Member<'_>]) {
+        let first = self.root.split('.').next().unwrap_or(self.root);
+        for member in members.iter().filter(|member| !self.beside.contains(&&*member.key)) {
+            let is_event = decoder.dialect().kind_of(self.own_name(decoder, &member.key)).is_ok();
+            let is_slip = member.value.as_array().is_some()
+                && closest(&member.key, decoder.dialect().events.iter().map(|row| row.name)).is_some();
+            if is_event || is_slip {
+                self.event(decoder, member);
+            } else if closest(&member.key, [first]).is_some() {
+                decoder.misplaced(std::slice::from_ref(member), first);
+            }
+        }
+    }
+
     fn event(&self, decoder: &mut Decoder<'_>, event: &Member<'_>) {
         let is_own = decoder.dialect().kind_of(&event.key).is_ok();
         match self.sibling.filter(|sibling| !is_own && sibling.kind_of(&event.key).is_ok()) {
@@ -122,7 +167,7 @@ impl Shape {
     }
 
     fn own_event(&self, decoder: &mut Decoder<'_>, event: &Member<'_>) {
-        let Some(kind) = decoder.event(&event.key, event.key_span) else { return };
+        let Some(kind) = decoder.event(self.own_name(decoder, &event.key), event.key_span) else { return };
         if event.value.is_null() || !decoder.wants(&kind) {
             return;
         }
@@ -143,6 +188,17 @@ impl Shape {
                 decoder.broken(id, &kind, matcher, span, &why);
             }
         }
+    }
+
+    /// The dialect's own name for an event that a file may call otherwise.
+    fn own_name<'n>(&self, decoder: &Decoder<'_>, name: &'n str) -> &'n str {
+        let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
+        let other = || self.names.iter().find(|(other, _)| *other == name).map(|(_, own)| *own);
+        let loose = || {
+            let mut rows = decoder.dialect().events.iter().filter(|_| self.loose_names);
+            rows.find(|row| plain(row.name) == plain(name)).map(|row| row.name)
+        };
+        other().or_else(loose).unwrap_or(name)
     }
 
     fn group(

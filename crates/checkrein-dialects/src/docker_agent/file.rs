@@ -85,6 +85,7 @@ const fn shape(keys: &'static [HookKey], handlers: &'static [HandlerRow]) -> Sha
         beside: &[],
         sibling: None,
         timeout_range: None,
+        ..Shape::USUAL
     }
 }
 

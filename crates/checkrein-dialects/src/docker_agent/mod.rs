@@ -70,6 +70,7 @@ pub static DIALECT: Dialect = Dialect {
         reach: Reach::Everybody,
         same: Same::EverythingAndName,
         skim: None,
+        pattern: None,
     },
     host: HostTable::UNKNOWN,
 };
@@ -110,6 +111,7 @@ pub static G2: Dialect = Dialect {
         reach: Reach::Everybody,
         same: Same::Handler,
         skim: None,
+        pattern: None,
     },
     host: HostTable::UNKNOWN,
 };

@@ -18,7 +18,7 @@ pub(super) fn read(dialect: &Dialect, event: &Event, json: &RawJson, strict: boo
     }
     for key in dialect.reply.keys {
         let counts = key.at.fits(dialect, &event.kind());
-        if counts && matches!(key.means, Means::Decision(_) | Means::Flag(..)) {
+        if counts && matches!(key.means, Means::Decision(_) | Means::Flag(..) | Means::Because(_)) {
             reading.said.push(Said::default());
         }
         for path in key.paths {
@@ -66,7 +66,8 @@ impl Reading<'_> {
             let fails = self.strict || self.dialect.reply.unknown_keys == Unknown::Failure;
             return if fails { Err(schema(what)) } else { self.tell(key.means, what) };
         }
-        self.take_value(key, path, value).or_else(|problem| self.bad(problem))
+        let inner = value.as_text().filter(|_| key.or_text).and_then(|text| RawJson::parse(text.as_ref()).ok());
+        self.take_value(key, path, inner.as_ref().unwrap_or(value)).or_else(|problem| self.bad(problem))
     }
 
     /// Says that something was ignored, unless it never had a meaning.
@@ -110,6 +111,15 @@ impl Reading<'_> {
                 }
                 if let Some(said) = self.said.last_mut().filter(|_| !text.trim().is_empty()) {
                     said.reason = Some(text);
+                }
+            }
+            Means::Because(decision) => {
+                let text = text()?;
+                if !text.trim().is_empty() {
+                    self.decide(key, decision);
+                    if let Some(said) = self.said.last_mut() {
+                        said.reason = Some(text);
+                    }
                 }
             }
             Means::StopReason => {

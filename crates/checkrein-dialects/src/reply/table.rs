@@ -86,6 +86,10 @@ pub struct Key {
     pub at: At,
     /// Whether it is read, but never said: old names, and those of others.
     pub only_read: bool,
+    /// Whether a string that holds JSON is that JSON.
+    pub or_text: bool,
+    /// Whether verdicts say it at all paths, and not only at the first.
+    pub everywhere: bool,
     /// Whether it counts only in answers in which nothing is overlooked.
     pub only_strict: bool,
     /// Whether an empty text, array or object is as good as none.
@@ -110,6 +114,8 @@ impl Key {
             means,
             at: At::Any,
             only_read: false,
+            or_text: false,
+            everywhere: false,
             only_strict: false,
             unless_empty: false,
             marks: None,
@@ -136,6 +142,20 @@ impl Key {
     #[must_use]
     pub const fn only_read(mut self) -> Self {
         self.only_read = true;
+        self
+    }
+
+    /// A string that holds JSON is that JSON.
+    #[must_use]
+    pub const fn or_text(mut self) -> Self {
+        self.or_text = true;
+        self
+    }
+
+    /// Is said at all its paths.
+    #[must_use]
+    pub const fn everywhere(mut self) -> Self {
+        self.everywhere = true;
         self
     }
 
@@ -199,6 +219,8 @@ pub enum Means {
     Reason,
     /// This decision, if it is this truth value.
     Flag(bool, Decision),
+    /// This decision, by being there, and why: a text that is not empty.
+    Because(Decision),
     /// Why all ends.
     StopReason,
     /// A message for the user.

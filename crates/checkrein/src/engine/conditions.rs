@@ -37,7 +37,11 @@ pub(super) fn with_conditions(mut spec: HookSpec, env: &HandlerEnv) -> HookSpec 
 /// The matcher as a condition, where it is compared with something else than the subject.
 fn of_normal_subject(spec: &mut HookSpec) -> Option<Condition> {
     let dialect = spec.dialect;
-    let differs = |kind| dialect.row(kind).is_some_and(|row| row.normal_subject.is_some() || row.compares.is_some());
+    let differs = |kind| {
+        dialect
+            .row(kind)
+            .is_some_and(|row| row.normal_subject.is_some() || row.compares.is_some() || row.always.is_some())
+    };
     if spec.hook.matcher.is_everything() || !spec.hook.kinds.iter().any(differs) {
         return None;
     }

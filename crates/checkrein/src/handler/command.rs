@@ -104,6 +104,7 @@ fn program(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Result<Pr
         },
         CommandLine::Shell { text, shell: None } => {
             let named = match dialect.process.shell {
+                dialects::Shell::Bash => Some("bash".to_owned()),
                 dialects::Shell::User => env.var("SHELL"),
                 dialects::Shell::Variable(name) => env.var(name),
                 dialects::Shell::Sh | dialects::Shell::None => None,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use checkrein_core::payload::Field;
 use checkrein_core::{Event, EventKind};
+use checkrein_dialects::payload::text_at;
 use checkrein_dialects::{Data, Dialect};
 
 use crate::private_file;
@@ -62,15 +63,6 @@ impl Drop for Variables {
     }
 }
 
-/// Text as it is, all else as JSON.
-fn text(field: &Field<'_>) -> String {
-    match field {
-        Field::Text(text) => (*text).to_owned(),
-        Field::Json(json) => json.as_text().map_or_else(|| json.as_str().to_owned(), Into::into),
-        other => other.to_json().as_str().to_owned(),
-    }
-}
-
 /// What a row of the table stands for.
 fn value(data: Data, dialect: &Dialect, event: &Event, project: &Path) -> Option<String> {
     let kind = event.kind();
@@ -78,8 +70,8 @@ fn value(data: Data, dialect: &Dialect, event: &Event, project: &Path) -> Option
         Data::EventName => Some(dialect.name_of(&kind).unwrap_or(kind.name()).to_owned()),
         Data::Fixed(text) => Some(text.to_owned()),
         Data::ProjectDir => Some(project.to_string_lossy().into_owned()),
-        Data::Field(name) => event.field(name).map(|field| text(&field)),
-        Data::FirstOf(names) => names.iter().find_map(|name| event.field(name)).map(|field| text(&field)),
+        Data::Field(name) => text_at(event, name),
+        Data::FirstOf(names) => names.iter().find_map(|name| text_at(event, name)),
         Data::ToolFailed => {
             let says_so = matches!(event.field("is_error"), Some(Field::Flag(true)));
             Some(u8::from(says_so || kind == EventKind::PostToolFailure).to_string())

@@ -21,6 +21,8 @@ pub enum Attribute {
     Command,
     /// Arguments of the command, which then is a program.
     Args,
+    /// Its command on this system, in place of the usual one. Elsewhere it is kept.
+    CommandOn(&'static str),
     /// Its command, always text for a shell; or the function of the registry, for a hook that is one.
     ShellCommand,
     /// Arguments of the function.
@@ -58,12 +60,16 @@ pub enum Attribute {
     Rule,
     /// Patterns that fields of the tool's input must fit.
     Input,
+    /// A pattern that this field of the tool's input must fit.
+    InputField(&'static str),
     /// What the user is shown while it runs.
     Status,
     /// What is done when it fails, in these words.
     OnFailure(&'static [(&'static str, Effect)]),
     /// The same, and a word for going on without a warning.
     OnFailureOr(&'static [(&'static str, Effect)], &'static str),
+    /// Whether everything is refused when it fails.
+    FailClosed,
     /// What is done when it takes too long, in these words.
     OnTimeout(&'static [(&'static str, Effect)]),
     /// Its name.
@@ -76,6 +82,8 @@ pub enum Attribute {
     Env,
     /// Variables of the host that it gets.
     EnvAllow,
+    /// How much of its output is read, in bytes.
+    OutputCap,
     /// Where it runs.
     Cwd,
     /// Where it stands among others.
@@ -101,7 +109,7 @@ impl Attribute {
     pub fn label(self) -> &'static str {
         match self {
             Self::Type => "its type",
-            Self::Command | Self::ShellCommand | Self::CommandFor(_) => "its command",
+            Self::Command | Self::ShellCommand | Self::CommandOn(_) | Self::CommandFor(_) => "its command",
             Self::Args | Self::FunctionArgs => "its arguments",
             Self::Shell => "its shell",
             Self::Url => "its URL",
@@ -116,15 +124,16 @@ impl Attribute {
             Self::Rewake => "that it wakes the agent",
             Self::Once => "that it runs once",
             Self::Rule => "the rule that the tool call must fit",
-            Self::Input => "the patterns that the tool's input must fit",
+            Self::Input | Self::InputField(_) => "the patterns that the tool's input must fit",
             Self::Status => "what is shown while it runs",
-            Self::OnFailure(_) | Self::OnFailureOr(..) => "what is done when it fails",
+            Self::OnFailure(_) | Self::OnFailureOr(..) | Self::FailClosed => "what is done when it fails",
             Self::OnTimeout(_) => "what is done when it takes too long",
             Self::Id => "its name",
             Self::Description => "its description",
             Self::Enabled => "that it is switched off",
             Self::Env => "its variables",
             Self::EnvAllow => "the variables of the host that it gets",
+            Self::OutputCap => "how much of its output is read",
             Self::Cwd => "where it runs",
             Self::Order => "its place among others",
             Self::Rewrites => "that it rewrites",
@@ -269,6 +278,18 @@ impl HookKey {
                 let effect = effect(decoder, node, name, words)?;
                 info(spec, |info| info.on_failure = Some(effect));
             }
+            Attribute::InputField(field) => {
+                let pattern = decoder.text(node, name)?;
+                let matcher = decoder.pattern(&pattern, node.span)?;
+                spec.input.push(InputPattern { field: field.to_owned(), matcher });
+            }
+            Attribute::FailClosed => {
+                let effect = if decoder.flag(node, name)? { Effect::Closed } else { Effect::Open };
+                info(spec, |info| info.on_failure = Some(effect));
+            }
+            Attribute::CommandOn(system) if system != std::env::consts::OS => {
+                spec.unused.push((name.to_owned(), node.to_json()));
+            }
             Attribute::OnFailureOr(words, quiet) => {
                 let all: Vec<_> = words.iter().copied().chain([(quiet, Effect::Open)]).collect();
                 let effect = effect(decoder, node, name, &all)?;
@@ -295,6 +316,12 @@ impl HookKey {
                 Some(_) => command.run = CommandLine::Argv(decoder.texts(node, name)?),
                 None => command.put_text(decoder.text(node, name)?),
             },
+            (HandlerSpec::Command(command), Attribute::CommandOn(_)) => command.put_text(decoder.text(node, name)?),
+            (HandlerSpec::Command(command), Attribute::OutputCap) => {
+                let cap = node.as_number().and_then(|number| number.parse().ok());
+                command.output_cap =
+                    Some(cap.ok_or_else(|| decoder.wrong_type(node, name, "a whole number of bytes"))?);
+            }
             (HandlerSpec::Command(command), Attribute::ShellCommand) => command.put_text(decoder.text(node, name)?),
             (HandlerSpec::Builtin(builtin), Attribute::ShellCommand) => builtin.name = decoder.text(node, name)?,
             (HandlerSpec::Command(command), Attribute::CommandFor(shell)) => {

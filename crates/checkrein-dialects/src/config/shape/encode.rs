@@ -85,8 +85,11 @@ impl Shape {
         if events.is_empty() {
             text = "{}".to_owned();
         }
+        let head: String =
+            self.head.iter().map(|(key, value)| format!("  {}: {value},\n", RawJson::string(key))).collect();
         for key in self.root.rsplit('.') {
-            text = format!("{{\n  {}: {text}\n}}", RawJson::string(key));
+            let head = if self.root.starts_with(key) { head.as_str() } else { "" };
+            text = format!("{{\n{head}  {}: {text}\n}}", RawJson::string(key));
         }
         text + "\n"
     }
@@ -109,7 +112,9 @@ impl Shape {
             lost.push(Lost::whole(at, format!("it has no hooks of the kind `{kind}`")));
             return None;
         };
-        let mut members = vec![format!("\"type\": {}", RawJson::string(row.name))];
+        let says_type = self.keys.iter().any(|key| key.says == Attribute::Type);
+        let mut members: Vec<_> =
+            says_type.then(|| format!("\"type\": {}", RawJson::string(row.name))).into_iter().collect();
         let mut said = Vec::new();
         let fitting = self.fitting(at, spec, lost);
         let spec = fitting.as_ref().unwrap_or(spec);
@@ -146,6 +151,8 @@ impl Shape {
                 .filter(|(name, _)| known(name))
                 .map(|(name, value)| format!("{}: {value}", RawJson::string(name))),
         );
+        let of_group = spec.unused.iter().filter(|(name, _)| self.group.iter().any(|key| key.name == name));
+        lost.extend(of_group.map(|(name, _)| Lost::part(at, format!("`{name}` of its group"))));
         lost.extend(unsaid(at, spec, dialect, &said));
         Some(format!("{{ {} }}", members.join(", ")))
     }
@@ -303,6 +310,8 @@ fn value(attribute: Attribute, spec: &HookSpec, dialect: &Dialect) -> Option<Str
         Attribute::OnFailure(words) => word(info.on_failure, words),
         Attribute::OnFailureOr(_, quiet) if info.quiet => Some(text(quiet)),
         Attribute::OnFailureOr(words, _) => word(info.on_failure, words),
+        // To ask is less than to refuse, and nothing else is there.
+        Attribute::FailClosed => info.on_failure.map(|effect| (effect != Effect::Open).to_string()),
         Attribute::OnTimeout(words) => word(info.on_timeout, words),
         _ => of_handler(attribute, &spec.handler),
     }
@@ -338,6 +347,7 @@ fn of_handler(attribute: Attribute, handler: &HandlerSpec) -> Option<String> {
         (HandlerSpec::Command(command), Attribute::EnvAllow) => {
             (!command.env_allow.is_empty()).then(|| list(&command.env_allow))
         }
+        (HandlerSpec::Command(command), Attribute::OutputCap) => command.output_cap.map(|cap| cap.to_string()),
         (HandlerSpec::Command(command), Attribute::Cwd) => command.cwd.as_ref().map(|cwd| text(&cwd.to_string_lossy())),
         (HandlerSpec::Http(http), Attribute::Url) => Some(text(&http.url)),
         (HandlerSpec::Http(http), Attribute::Method) => (http.method != "POST").then(|| text(&http.method)),
