@@ -1,0 +1,140 @@
+//! Agents that are known from documentation: each as a table of what it sends, what it hears, and what its files say.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+mod cursor;
+
+use checkrein_core::payload::{Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
+use checkrein_core::{
+    Decision, Effect, Event, EventKind, FailureKind, HookInfo, Matcher, Opinion, Outcome, ProcessExit, ProcessReply,
+    RawJson, Reply, Scope, Source, settle,
+};
+use checkrein_dialects::config::Decoded;
+use checkrein_dialects::document::Format;
+use checkrein_dialects::{Answer, Dialect, HookSpec};
+
+fn json(text: &str) -> RawJson {
+    text.parse().unwrap()
+}
+
+/// Something that the agent sends becomes an event of this kind, and the event becomes the same again.
+#[track_caller]
+fn round_trip(dialect: &Dialect, kind: EventKind, payload: &str) -> Event {
+    let sent = json(payload);
+    let event = dialect.event(&sent, None).unwrap_or_else(|error| panic!("{}: {error}: {payload}", dialect.name));
+    assert_eq!(event.kind(), kind, "{}: {payload}", dialect.name);
+    let bytes: Vec<u8> = dialect.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
+    let again = RawJson::parse_bytes(&bytes).unwrap();
+    assert!(again.says_the_same_as(&sent), "{}:\n{again}\n{sent}", dialect.name);
+    event
+}
+
+fn gate() -> Event {
+    Event::pre_tool_use(ToolCall::new("Shell", json(r#"{"command":"ls"}"#)))
+}
+
+fn done() -> Event {
+    Event::post_tool_use(ToolOutcome::new("Shell", json(r#"{"command":"ls"}"#)))
+}
+
+fn prompt() -> Event {
+    Event::prompt_submit(Prompt::new("hi"))
+}
+
+fn start() -> Event {
+    Event::session_start(SessionStart::new())
+}
+
+fn stop() -> Event {
+    Event::stop(Stop::new())
+}
+
+/// What the agent is told when hooks came to this.
+fn said(dialect: &Dialect, event: &Event, opinion: &Opinion) -> Answer {
+    let hook = HookInfo::new("h", Source::here()).rewrites().into();
+    dialect
+        .say(event, &settle(&dialect.rules_at(&event.kind()), event, &[Outcome { hook: &hook, result: Ok(opinion) }]))
+}
+
+/// An answer in one line: standard output, `!` and standard error if there is any, and the exit code if it is not 0.
+fn line(answer: &Answer) -> String {
+    let mut line = answer.stdout.clone();
+    if !answer.stderr.is_empty() {
+        line = format!("{line}!{}", answer.stderr);
+    }
+    if answer.exit != 0 {
+        line = format!("{line} [{}]", answer.exit);
+    }
+    line
+}
+
+/// Each opinion at an event, what the agent is told, and how many notes say what it cannot be told.
+#[track_caller]
+fn says(dialect: &Dialect, rows: &[(&Event, Opinion, &str, usize)]) {
+    for (event, opinion, expected, notes) in rows {
+        let answer = said(dialect, event, opinion);
+        assert_eq!(line(&answer), *expected, "{} at {}: {opinion:?}", dialect.name, event.kind());
+        assert_eq!(answer.notes.len(), *notes, "{} at {}: {:?}", dialect.name, event.kind(), answer.notes);
+    }
+}
+
+/// What a hook comes to: a decision, or a failure and what is done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comes {
+    To(Decision),
+    Fails(FailureKind, Effect),
+}
+
+/// What a hook comes to that ends with this code and prints this.
+fn comes(dialect: &Dialect, event: &Event, code: i32, stdout: &str, stderr: &str) -> Comes {
+    let reply = ProcessReply::new(ProcessExit::Code(code)).stdout(stdout).stderr(stderr);
+    match dialect.read(event, Reply::Process(reply), false) {
+        Ok(opinion) => Comes::To(opinion.decision()),
+        Err(failure) => Comes::Fails(failure.kind, dialect.failure_effect(&event.kind(), failure.kind)),
+    }
+}
+
+/// What a hook says that ends well and prints this.
+fn read(dialect: &Dialect, event: &Event, stdout: &str) -> Opinion {
+    dialect.read(event, Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(stdout)), false).unwrap()
+}
+
+fn decode(dialect: &'static Dialect, text: &str) -> Decoded {
+    dialect.decode("hooks.json", Scope::Project, text, Format::Json)
+}
+
+/// What is wrong with a file: code and line of each, by code.
+fn wrong(decoded: &Decoded) -> Vec<(&'static str, u32)> {
+    let told = decoded.diagnostics.iter().map(|told| (told.code, told.at.as_ref().unwrap().place.line));
+    let mut told: Vec<_> = told.collect();
+    told.sort_unstable();
+    told
+}
+
+/// Each file has these faults, in any order.
+#[track_caller]
+fn all_wrong<const N: usize>(dialect: &'static Dialect, rows: [(&str, &[(&'static str, u32)]); N]) {
+    for (text, codes) in rows {
+        let mut codes = codes.to_vec();
+        codes.sort_unstable();
+        assert_eq!(wrong(&decode(dialect, text)), codes, "{}: {text}", dialect.name);
+    }
+}
+
+/// A file is written as it was read.
+#[track_caller]
+fn written_again(dialect: &'static Dialect, text: &str) {
+    let decoded = decode(dialect, text);
+    let hooks: Vec<_> = decoded.hooks.iter().collect();
+    let encoded = dialect.encode(&hooks).unwrap();
+    assert_eq!(encoded.lost, [], "{}", dialect.name);
+    let again = decode(dialect, &encoded.text);
+    assert_eq!(wrong(&again), [], "{}", encoded.text);
+    let all = |hooks: &[HookSpec]| -> Vec<_> {
+        hooks.iter().map(|hook| (hook.hook.kinds.clone(), pattern(&hook.hook.matcher), hook.definition())).collect()
+    };
+    assert_eq!(all(&again.hooks), all(&decoded.hooks), "{}", encoded.text);
+}
+
+fn pattern(matcher: &Matcher) -> String {
+    matcher.pattern().to_owned()
+}
