@@ -1,0 +1,170 @@
+use checkrein_core::payload::SubagentStop;
+use checkrein_core::{Decision, Effect, Event, EventKind, FailureKind, Opinion, RunOrder, SideBySide};
+use checkrein_dialects::vscode::DIALECT;
+
+use super::Comes::{Fails, To};
+use super::*;
+
+const COMMON: &str =
+    r#""timestamp":"2026-08-19T10:00:00.000Z","session_id":"s","transcript_path":"/t.jsonl","cwd":"/home/ann/project""#;
+
+#[test]
+fn what_it_sends_comes_back() {
+    for (name, kind, own) in [
+        ("SessionStart", EventKind::SessionStart, r#""source":"new""#),
+        ("UserPromptSubmit", EventKind::PromptSubmit, r#""prompt":"go""#),
+        (
+            "PreToolUse",
+            EventKind::PreToolUse,
+            r#""tool_name":"create_file","tool_input":{"filePath":"/a","content":"x"},"tool_use_id":"t""#,
+        ),
+        (
+            "PostToolUse",
+            EventKind::PostToolUse,
+            r#""tool_name":"run_in_terminal","tool_input":{},"tool_use_id":"t","tool_response":"done""#,
+        ),
+        ("PreCompact", EventKind::PreCompact, r#""trigger":"auto""#),
+        ("SubagentStart", EventKind::SubagentStart, r#""agent_id":"a","agent_type":"Plan""#),
+        ("SubagentStop", EventKind::SubagentStop, r#""agent_id":"a","agent_type":"Plan","stop_hook_active":false"#),
+        ("Stop", EventKind::Stop, r#""stop_hook_active":true"#),
+    ] {
+        round_trip(&DIALECT, kind, &format!(r#"{{"hook_event_name":"{name}",{COMMON},{own}}}"#));
+    }
+    let call =
+        format!(r#"{{"hook_event_name":"PreToolUse",{COMMON},"tool_name":"run_in_terminal","tool_input":{{}}}}"#);
+    let event = DIALECT.event(&json(&call), None).unwrap();
+    assert_eq!(event.other_names, ["Bash"], "hooks that are for Bash fit it");
+}
+
+#[test]
+fn what_it_is_told() {
+    let subagent = Event::subagent_stop(SubagentStop::new());
+    says(
+        &DIALECT,
+        &[
+            (&gate(), Opinion::none(), "", 0),
+            (
+                &gate(),
+                Opinion::allow(),
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#,
+                0,
+            ),
+            (
+                &gate(),
+                Opinion::deny("no"),
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#,
+                0,
+            ),
+            (
+                &gate(),
+                Opinion::ask("?"),
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"?"}}"#,
+                0,
+            ),
+            (
+                &gate(),
+                Opinion::rewrite_input(json(r#"{"a":1}"#)),
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"a":1}}}"#,
+                0,
+            ),
+            (
+                &gate(),
+                Opinion::context("c"),
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"c"}}"#,
+                0,
+            ),
+            (&gate(), Opinion::halt("enough"), r#"{"continue":false,"stopReason":"enough"}"#, 0),
+            (&gate(), Opinion::none().with_message("m"), r#"{"systemMessage":"m"}"#, 0),
+            (&prompt(), Opinion::deny("no"), "!no [2]", 0),
+            (&done(), Opinion::deny("wrong"), r#"{"decision":"block","reason":"wrong"}"#, 0),
+            (
+                &start(),
+                Opinion::context("c"),
+                r#"{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"c"}}"#,
+                0,
+            ),
+            (
+                &stop(),
+                Opinion::deny("go on"),
+                r#"{"hookSpecificOutput":{"hookEventName":"Stop","decision":"block","reason":"go on"}}"#,
+                0,
+            ),
+            (&subagent, Opinion::deny("go on"), r#"{"decision":"block","reason":"go on"}"#, 0),
+        ],
+    );
+}
+
+#[test]
+fn what_its_hooks_say() {
+    for (event, code, stdout, comes_to) in [
+        (&gate(), 0, "text", To(Decision::NoOpinion)),
+        (
+            &gate(),
+            0,
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}"#,
+            To(Decision::Ask),
+        ),
+        (&gate(), 0, r#"{"continue":false,"stopReason":"s"}"#, To(Decision::Halt)),
+        (&gate(), 2, "", To(Decision::Deny)),
+        // The code counts, whatever was printed.
+        (&gate(), 2, r#"{"hookSpecificOutput":{"permissionDecision":"allow"}}"#, To(Decision::Deny)),
+        (&gate(), 1, "", Fails(FailureKind::Exit, Effect::Open)),
+        (
+            &stop(),
+            0,
+            r#"{"hookSpecificOutput":{"hookEventName":"Stop","decision":"block","reason":"r"}}"#,
+            To(Decision::Deny),
+        ),
+        (&stop(), 2, "", To(Decision::Deny)),
+        (&start(), 2, "", Fails(FailureKind::Exit, Effect::Open)),
+        // Of another event, so it is dropped.
+        (
+            &gate(),
+            0,
+            r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","permissionDecision":"deny"}}"#,
+            Fails(FailureKind::Schema, Effect::Open),
+        ),
+    ] {
+        assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
+    }
+    assert_eq!((DIALECT.rules.order, DIALECT.rules.side_by_side), (RunOrder::Sequential, SideBySide::LastInOrder));
+}
+
+#[test]
+fn files() {
+    let text = r#"{"hooks": {
+  "PreToolUse": [
+    {"type": "command", "command": "./any.sh", "linux": "./linux.sh", "windows": "guard.ps1", "timeout": 5, "env": {"A": "b"}},
+    {"matcher": "", "hooks": [{"type": "command", "command": "./claude.sh"}]}
+  ]
+}}"#;
+    let decoded = decode(&DIALECT, text);
+    assert_eq!(wrong(&decoded), []);
+    assert_eq!(decoded.hooks.len(), 2);
+    let first = format!("{:?}", decoded.hooks[0].handler);
+    assert_eq!(first.contains("./linux.sh"), cfg!(target_os = "linux"), "{first}");
+    // Copilot's spelling.
+    let copilot = r#"{"version": 1, "hooks": {
+  "preToolUse": [{"type": "command", "bash": "./guard.sh", "powershell": "guard.ps1", "timeoutSec": 7}],
+  "userPromptSubmitted": [{"bash": "./log.sh"}],
+  "sessionEnd": [{"bash": "./log.sh"}],
+  "agentStop": [{"bash": "./check.sh"}]
+}}"#;
+    let decoded = decode(&DIALECT, copilot);
+    assert_eq!(wrong(&decoded), []);
+    let kinds: Vec<_> = decoded.hooks.iter().map(|spec| spec.hook.kinds[0].name()).collect();
+    assert_eq!(kinds, ["pre_tool_use", "prompt_submit", "stop"]);
+    assert_eq!(decoded.hooks[0].timeout.map(|time| time.as_secs()), Some(7));
+
+    all_wrong(
+        &DIALECT,
+        [
+            (
+                "{\"hooks\":{\"PreToolUse\":[\n{\"matcher\":\"edit\",\"hooks\":[{\"type\":\"command\",\"command\":\"x\"}]}]}}",
+                &[("matcher-ignored", 2)],
+            ),
+            ("{\"hooks\":{\"PreToolUse\":[\n{\"type\":\"command\"}]}}", &[("bad-command", 2), ("closed-gate", 2)]),
+            ("{\"hooks\":{\n\"PreToolUze\":[]}}", &[("unknown-event", 2), ("closed-gate", 2)]),
+        ],
+    );
+}
