@@ -3,6 +3,7 @@
 
 mod cursor;
 mod vscode;
+mod windsurf;
 
 use checkrein_core::payload::{Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
 use checkrein_core::{
