@@ -1,0 +1,95 @@
+use checkrein_core::{Decision, Effect, EventKind, FailureKind, Opinion, RewriteMode};
+use checkrein_dialects::crush::DIALECT;
+
+use super::Comes::{Fails, To};
+use super::*;
+
+#[test]
+fn what_it_sends_comes_back() {
+    let sent = r#"{"event":"PreToolUse","session_id":"s","cwd":"/a","tool_name":"bash","tool_input":{"command":"ls"}}"#;
+    let event = round_trip(&DIALECT, EventKind::PreToolUse, sent);
+    assert_eq!(event.other_names, ["Bash"]);
+}
+
+#[test]
+fn what_it_is_told() {
+    says(
+        &DIALECT,
+        &[
+            (&gate(), Opinion::none(), "", 0),
+            (&gate(), Opinion::allow(), r#"{"decision":"allow"}"#, 0),
+            (&gate(), Opinion::deny("no"), r#"{"decision":"deny","reason":"no"}"#, 0),
+            (&gate(), Opinion::ask("?"), r#"{"decision":"deny","reason":"? (crush has no way to say ask here)"}"#, 1),
+            (&gate(), Opinion::halt("enough"), r#"{"halt":true,"reason":"enough"}"#, 0),
+            (
+                &gate(),
+                Opinion::rewrite_input(json(r#"{"command":"ls -l"}"#)),
+                r#"{"updated_input":{"command":"ls -l"}}"#,
+                0,
+            ),
+            (&gate(), Opinion::context("c"), r#"{"context":"c"}"#, 0),
+            // It has no words for the user.
+            (&gate(), Opinion::none().with_message("m"), "", 1),
+        ],
+    );
+    // What is merged cannot take a field out.
+    let without = said(&DIALECT, &gate(), &Opinion::rewrite_input(json(r#"{"other":1}"#)));
+    assert!(without.stdout.contains(r#""decision":"deny""#), "{without:?}");
+}
+
+#[test]
+fn what_its_hooks_say() {
+    for (code, stdout, comes_to) in [
+        (0, "", To(Decision::NoOpinion)),
+        (0, "text", To(Decision::NoOpinion)),
+        (0, r#"{"version":1,"decision":"allow"}"#, To(Decision::Allow)),
+        (0, r#"{"decision":"deny","reason":"r"}"#, To(Decision::Deny)),
+        (0, r#"{"halt":true,"reason":"r"}"#, To(Decision::Halt)),
+        (
+            0,
+            r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"r"}}"#,
+            To(Decision::Deny),
+        ),
+        (2, "", To(Decision::Deny)),
+        (2, r#"{"decision":"allow"}"#, To(Decision::Deny)),
+        (49, "", To(Decision::Halt)),
+        (1, "", Fails(FailureKind::Exit, Effect::Open)),
+        (1, r#"{"decision":"deny"}"#, Fails(FailureKind::Exit, Effect::Open)),
+    ] {
+        assert_eq!(comes(&DIALECT, &gate(), code, stdout, "why"), comes_to, "{code} {stdout}");
+    }
+    for text in [r#"{"updated_input":{"a":1}}"#, r#"{"updated_input":"{\"a\":1}"}"#] {
+        let rewrites = read(&DIALECT, &gate(), text);
+        let rewrite = &rewrites.rewrites()[0];
+        assert_eq!(rewrite.mode, RewriteMode::Merge);
+        assert!(rewrite.value.says_the_same_as(&json(r#"{"a":1}"#)), "{text}");
+    }
+    assert_eq!(read(&DIALECT, &gate(), r#"{"context":["a","b"]}"#).contexts(), ["a", "b"]);
+}
+
+#[test]
+fn files() {
+    let text = r#"{
+  "providers": {},
+  "hooks": {
+    "PreToolUse": [{"name": "guard", "matcher": "^(edit|write)$", "command": "./guard.sh", "timeout": 5}],
+    "pre_tool_use": [{"command": "./log.sh"}]
+  }
+}"#;
+    let decoded = decode(&DIALECT, text);
+    assert_eq!((wrong(&decoded), decoded.hooks.len()), (vec![], 2), "names are not particular about case and `_`");
+    assert_eq!(decoded.hooks[0].hook.info.id, "guard");
+    assert_eq!(decoded.hooks[1].time_at(&EventKind::PreToolUse).as_secs(), 30);
+    written_again(&DIALECT, text);
+    all_wrong(
+        &DIALECT,
+        [
+            ("{\"hooks\":{\"PreToolUse\":[\n{\"matcher\":\"bash\"}]}}", &[("missing-key", 2), ("closed-gate", 2)]),
+            (
+                "{\"hooks\":{\"PreToolUse\":[\n{\"command\":\"x\",\"matcher\":\"[\"}]}}",
+                &[("bad-matcher", 2), ("closed-gate", 2)],
+            ),
+            ("{\"hooks\":{\n\"PostToolUse\":[]}}", &[("unknown-event", 2)]),
+        ],
+    );
+}
