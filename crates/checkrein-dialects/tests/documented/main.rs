@@ -3,6 +3,7 @@
 
 mod crush;
 mod cursor;
+mod factory;
 mod vscode;
 mod windsurf;
 

@@ -1,0 +1,132 @@
+use checkrein_core::payload::SubagentStop;
+use checkrein_core::{Decision, Effect, Event, EventKind, FailureKind, Opinion};
+use checkrein_dialects::factory::DIALECT;
+
+use super::Comes::{Fails, To};
+use super::*;
+
+const COMMON: &str = r#""session_id":"s","transcript_path":"/t.jsonl","cwd":"/a","permission_mode":"auto-low""#;
+
+#[test]
+fn what_it_sends_comes_back() {
+    for (name, kind, own) in [
+        (
+            "PreToolUse",
+            EventKind::PreToolUse,
+            r#""tool_name":"Create","tool_input":{"file_path":"/a/b","content":"x"}"#,
+        ),
+        (
+            "PostToolUse",
+            EventKind::PostToolUse,
+            r#""tool_name":"Execute","tool_input":{"command":"ls"},"tool_response":{"success":true}"#,
+        ),
+        ("Notification", EventKind::Notification, r#""message":"m""#),
+        ("UserPromptSubmit", EventKind::PromptSubmit, r#""prompt":"go""#),
+        ("Stop", EventKind::Stop, r#""stop_hook_active":true"#),
+        ("SubagentStop", EventKind::SubagentStop, r#""stop_hook_active":false"#),
+        ("PreCompact", EventKind::PreCompact, r#""trigger":"manual","custom_instructions":"""#),
+        ("SessionStart", EventKind::SessionStart, r#""source":"startup""#),
+        ("SessionEnd", EventKind::SessionEnd, r#""reason":"other""#),
+    ] {
+        round_trip(&DIALECT, kind, &format!(r#"{{"hook_event_name":"{name}",{COMMON},{own}}}"#));
+    }
+}
+
+#[test]
+fn what_it_is_told() {
+    let subagent = Event::subagent_stop(SubagentStop::new());
+    says(
+        &DIALECT,
+        &[
+            (&gate(), Opinion::none(), "", 0),
+            (
+                &gate(),
+                Opinion::allow(),
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#,
+                0,
+            ),
+            (
+                &gate(),
+                Opinion::deny("no"),
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#,
+                0,
+            ),
+            (
+                &gate(),
+                Opinion::ask("?"),
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"?"}}"#,
+                0,
+            ),
+            (
+                &gate(),
+                Opinion::rewrite_input(json(r#"{"command":"x"}"#)),
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"x"}}}"#,
+                0,
+            ),
+            (&gate(), Opinion::halt("enough"), r#"{"continue":false,"stopReason":"enough"}"#, 0),
+            (&gate(), Opinion::context("c"), "", 1),
+            (&prompt(), Opinion::deny("no"), r#"{"decision":"block","reason":"no"}"#, 0),
+            (
+                &prompt(),
+                Opinion::context("c"),
+                r#"{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"c"}}"#,
+                0,
+            ),
+            (&done(), Opinion::deny("wrong"), r#"{"decision":"block","reason":"wrong"}"#, 0),
+            (&stop(), Opinion::deny("go on"), r#"{"decision":"block","reason":"go on"}"#, 0),
+            (&subagent, Opinion::deny("go on"), r#"{"decision":"block","reason":"go on"}"#, 0),
+            (&start(), Opinion::halt("no"), r#"{"continue":false,"stopReason":"no"}"#, 0),
+        ],
+    );
+}
+
+#[test]
+fn what_its_hooks_say() {
+    for (event, code, stdout, comes_to) in [
+        (&gate(), 0, r#"{"decision":"approve"}"#, To(Decision::Allow)),
+        (&gate(), 0, r#"{"decision":"block","reason":"r"}"#, To(Decision::Deny)),
+        (&gate(), 0, r#"{"hookSpecificOutput":{"permissionDecision":"ask"}}"#, To(Decision::Ask)),
+        (&gate(), 0, r#"{"continue":false}"#, To(Decision::Halt)),
+        (&gate(), 2, "", To(Decision::Deny)),
+        (&prompt(), 2, "", To(Decision::Deny)),
+        (&stop(), 2, "", To(Decision::Deny)),
+        (&gate(), 1, "", Fails(FailureKind::Exit, Effect::Open)),
+        (&start(), 2, "", Fails(FailureKind::Exit, Effect::Open)),
+    ] {
+        assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
+    }
+    assert_eq!(read(&DIALECT, &prompt(), "some text").contexts(), ["some text"]);
+    assert!(read(&DIALECT, &gate(), "some text").contexts().is_empty());
+}
+
+#[test]
+fn files() {
+    let bare = r#"{
+  "PreToolUse": [
+    {"matcher": "Execute", "commandRegex": "^git push", "hooks": [{"type": "command", "command": "./guard.sh", "timeout": 5}]}
+  ],
+  "Stop": [{"hooks": [{"type": "command", "command": "./check.sh"}]}]
+}"#;
+    let decoded = decode(&DIALECT, bare);
+    assert_eq!((wrong(&decoded), decoded.hooks.len()), (vec![], 2), "events stand in hooks.json itself");
+    assert_eq!(
+        (decoded.hooks[0].input[0].field.as_str(), decoded.hooks[0].input[0].matcher.pattern()),
+        ("command", "^git push")
+    );
+    let settings = r#"{"model": "x", "hooks": {"PreToolUse": [{"matcher": "Execute", "hooks": [{"type": "command", "command": "./guard.sh"}]}]}}"#;
+    assert_eq!(decode(&DIALECT, settings).hooks.len(), 1, "and under `hooks` in settings.json");
+    written_again(&DIALECT, settings);
+    all_wrong(
+        &DIALECT,
+        [
+            ("{\n\"PreToolUze\":[]}", &[("unknown-event", 2), ("closed-gate", 2)]),
+            ("{\n\"hoks\":{\"PreToolUse\":[]}}", &[("unknown-key", 2), ("closed-gate", 2)]),
+            ("{\"PreToolUse\":[\n{\"matcher\":\"Edit\"}]}", &[("missing-key", 2), ("closed-gate", 2)]),
+            (
+                "{\"PreToolUse\":[{\"hooks\":[\n{\"type\":\"http\",\"url\":\"x\"}]}]}",
+                &[("unknown-handler", 2), ("closed-gate", 2)],
+            ),
+            ("{\"model\":\"x\",\"theme\":[]}", &[]),
+        ],
+    );
+}
