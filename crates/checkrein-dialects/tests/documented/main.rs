@@ -1,6 +1,7 @@
 //! Agents that are known from documentation: each as a table of what it sends, what it hears, and what its files say.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 
+mod amazon_q;
 mod crush;
 mod cursor;
 mod factory;

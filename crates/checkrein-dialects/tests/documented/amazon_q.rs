@@ -1,0 +1,118 @@
+use checkrein_core::{Decision, Effect, EventKind, FailureKind, Opinion, Scope};
+use checkrein_dialects::amazon_q::DIALECT;
+use checkrein_dialects::config::DecodeOptions;
+use checkrein_dialects::document::Format;
+use checkrein_dialects::{HandlerSpec, Shell};
+
+use super::Comes::{Fails, To};
+use super::*;
+
+#[test]
+fn what_it_sends_comes_back() {
+    for (name, kind, own) in [
+        ("agentSpawn", EventKind::SessionStart, ""),
+        ("userPromptSubmit", EventKind::PromptSubmit, r#","prompt":"go""#),
+        ("preToolUse", EventKind::PreToolUse, r#","tool_name":"fs_read","tool_input":{"operations":[]}"#),
+        (
+            "postToolUse",
+            EventKind::PostToolUse,
+            r#","tool_name":"fs_read","tool_input":{},"tool_response":{"success":true,"result":["x"]}"#,
+        ),
+        ("stop", EventKind::Stop, ""),
+    ] {
+        round_trip(&DIALECT, kind, &format!(r#"{{"hook_event_name":"{name}","cwd":"/a"{own}}}"#));
+    }
+}
+
+#[test]
+fn what_it_is_told() {
+    says(
+        &DIALECT,
+        &[
+            (&gate(), Opinion::none(), "", 0),
+            (&gate(), Opinion::allow(), "", 0),
+            (&gate(), Opinion::deny("no"), "!no [2]", 0),
+            (&gate(), Opinion::ask("?"), "!? (amazon-q has no way to say ask here) [2]", 1),
+            (&gate(), Opinion::halt("enough"), "!enough (amazon-q has no way to say halt here) [2]", 1),
+            (
+                &gate(),
+                Opinion::rewrite_input(json("{}")),
+                "!amazon-q cannot be told of a new input at `pre_tool_use` [2]",
+                1,
+            ),
+            (&gate(), Opinion::context("c"), "", 1),
+            // What is printed is context.
+            (&start(), Opinion::context("c"), "c", 0),
+            (&prompt(), Opinion::context("c"), "c", 0),
+            // Neither a prompt nor a stop can be refused.
+            (&prompt(), Opinion::deny("no"), "", 1),
+            (&stop(), Opinion::deny("go on"), "", 1),
+        ],
+    );
+}
+
+#[test]
+fn what_its_hooks_say() {
+    for (event, code, stdout, comes_to) in [
+        (&gate(), 0, r#"{"decision":"block"}"#, To(Decision::NoOpinion)),
+        (&gate(), 2, "", To(Decision::Deny)),
+        (&gate(), 1, "", Fails(FailureKind::Exit, Effect::Open)),
+        (&prompt(), 2, "", Fails(FailureKind::Exit, Effect::Open)),
+    ] {
+        assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
+    }
+    assert_eq!(read(&DIALECT, &prompt(), r#"{"a":1}"#).contexts(), [r#"{"a":1}"#]);
+    assert_eq!((DIALECT.process.shell, DIALECT.process.output_cap), (Shell::Bash, 10_240));
+}
+
+const FILE: &str = r#"{
+  "name": "mine",
+  "tools": ["*"],
+  "hooks": {
+    "preToolUse": [{"matcher": "fs_*", "command": "./guard.sh", "timeout_ms": 1500, "max_output_size": 2048}],
+    "agentSpawn": [{"command": "git status"}]
+  }
+}"#;
+
+#[test]
+fn files() {
+    let decoded = decode(&DIALECT, FILE);
+    assert_eq!((wrong(&decoded), decoded.hooks.len()), (vec![], 2));
+    assert_eq!(decoded.hooks[0].timeout.map(|time| time.as_millis()), Some(1500));
+    let HandlerSpec::Command(command) = &decoded.hooks[0].handler else { panic!("no command") };
+    assert_eq!(command.output_cap, Some(2048));
+    written_again(&DIALECT, FILE);
+    let of_agent = |agent: &str| {
+        let options = DecodeOptions::default().agent(agent);
+        DIALECT.decode_with("mine.json", Scope::User, FILE, Format::Json, &options).hooks.len()
+    };
+    assert_eq!((of_agent("mine"), of_agent("other")), (2, 0), "hooks belong to an agent");
+
+    for (pattern, tool, fits) in [
+        ("*", "fs_read", true),
+        ("*", "@git/status", true),
+        ("fs_*", "fs_write", true),
+        ("fs_*", "execute_bash", false),
+        ("@git", "@git/status", true),
+        ("@git", "@github/status", false),
+        ("@git/status", "@git/status", true),
+        ("@git/status", "@git/push", false),
+        ("@builtin", "fs_read", true),
+        ("@builtin", "@git/status", false),
+    ] {
+        let text = format!(r#"{{"hooks":{{"preToolUse":[{{"command":"x","matcher":"{pattern}"}}]}}}}"#);
+        assert_eq!(decode(&DIALECT, &text).hooks[0].hook.matcher.matches(tool), fits, "{pattern} {tool}");
+    }
+    all_wrong(
+        &DIALECT,
+        [
+            ("{\"hooks\":{\"preToolUse\":[\n{\"command\":\"x\",\"cache_ttl_seconds\":60}]}}", &[("no-effect", 2)]),
+            (
+                "{\"hooks\":{\"preToolUse\":[{\"command\":\"x\",\n\"timeout_ms\":\"1s\"}]}}",
+                &[("closed-gate", 1), ("wrong-type", 2)],
+            ),
+            ("{\"hooks\":{\"preToolUse\":[\n{\"matcher\":\"*\"}]}}", &[("missing-key", 2), ("closed-gate", 2)]),
+            ("{\"hooks\":{\n\"PreToolUse\":[]}}", &[("unknown-event", 2), ("closed-gate", 2)]),
+        ],
+    );
+}
