@@ -5,6 +5,7 @@ mod amazon_q;
 mod crush;
 mod cursor;
 mod factory;
+mod kiro;
 mod vscode;
 mod windsurf;
 
