@@ -4,6 +4,7 @@
 mod amazon_q;
 mod crush;
 mod cursor;
+mod devin;
 mod factory;
 mod kiro;
 mod vscode;

@@ -1,0 +1,104 @@
+use checkrein_core::payload::ToolCall;
+use checkrein_core::{Decision, Effect, Event, EventKind, FailureKind, Opinion};
+use checkrein_dialects::devin::DIALECT;
+
+use super::Comes::{Fails, To};
+use super::*;
+
+fn request() -> Event {
+    Event::permission_request(ToolCall::new("exec", json(r#"{"command":"ls"}"#)))
+}
+
+#[test]
+fn what_it_sends_comes_back() {
+    for (name, kind, own) in [
+        ("SessionStart", EventKind::SessionStart, ""),
+        ("SessionEnd", EventKind::SessionEnd, ""),
+        ("UserPromptSubmit", EventKind::PromptSubmit, r#","prompt":"go""#),
+        ("PreToolUse", EventKind::PreToolUse, r#","tool_name":"exec","tool_input":{"command":"ls"}"#),
+        ("PermissionRequest", EventKind::PermissionRequest, r#","tool_name":"write","tool_input":{}"#),
+        (
+            "PostToolUse",
+            EventKind::PostToolUse,
+            r#","tool_name":"exec","tool_input":{},"tool_response":{"success":false,"output":"","error":"e"}"#,
+        ),
+        ("Stop", EventKind::Stop, r#","last_assistant_message":"done","stop_hook_active":false"#),
+        ("PostCompaction", EventKind::PostCompact, ""),
+    ] {
+        round_trip(&DIALECT, kind, &format!(r#"{{"hook_event_name":"{name}","session_id":"s","prompt_id":"p"{own}}}"#));
+    }
+}
+
+#[test]
+fn what_it_is_told() {
+    says(
+        &DIALECT,
+        &[
+            (&gate(), Opinion::none(), "", 0),
+            (&gate(), Opinion::allow(), "", 0),
+            (&request(), Opinion::allow(), r#"{"decision":"approve"}"#, 0),
+            (&gate(), Opinion::deny("no"), r#"{"decision":"block","reason":"no"}"#, 0),
+            (&request(), Opinion::deny("no"), r#"{"decision":"block","reason":"no"}"#, 0),
+            (&gate(), Opinion::ask("?"), r#"{"decision":"block","reason":"? (devin has no way to say ask here)"}"#, 1),
+            (
+                &gate(),
+                Opinion::halt("enough"),
+                r#"{"decision":"block","reason":"enough (devin has no way to say halt here)"}"#,
+                1,
+            ),
+            (
+                &gate(),
+                Opinion::rewrite_input(json("{}")),
+                r#"{"decision":"block","reason":"devin cannot be told of a new input at `pre_tool_use`"}"#,
+                1,
+            ),
+            (&gate(), Opinion::context("c"), "", 1),
+            (&start(), Opinion::context("c"), "", 1),
+            (&stop(), Opinion::deny("go on"), r#"{"decision":"block","reason":"go on"}"#, 0),
+            (&done(), Opinion::deny("wrong"), "", 1),
+        ],
+    );
+}
+
+#[test]
+fn what_its_hooks_say() {
+    for (event, code, stdout, comes_to) in [
+        (&gate(), 0, r#"{"decision":"deny","reason":"r"}"#, To(Decision::Deny)),
+        (&gate(), 0, r#"{"decision":"block","reason":"r"}"#, To(Decision::Deny)),
+        (&gate(), 0, r#"{"decision":"approve"}"#, To(Decision::NoOpinion)),
+        (&request(), 0, r#"{"decision":"approve"}"#, To(Decision::Allow)),
+        (&stop(), 0, r#"{"decision":"block","reason":"r"}"#, To(Decision::Deny)),
+        (&gate(), 2, "", To(Decision::Deny)),
+        (&gate(), 1, "", Fails(FailureKind::Exit, Effect::Open)),
+    ] {
+        assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
+    }
+}
+
+#[test]
+fn files() {
+    let bare = r#"{
+  "PreToolUse": [{"matcher": "^exec$", "hooks": [{"type": "command", "command": "./guard.sh", "timeout": 5}]}],
+  "Stop": [{"hooks": [{"type": "prompt", "prompt": "is it done?"}]}]
+}"#;
+    let decoded = decode(&DIALECT, bare);
+    assert_eq!((wrong(&decoded), decoded.hooks.len()), (vec![], 2), "hooks.v1.json is the events themselves");
+    let claude = r#"{"permissions": {}, "hooks": {
+  "PreToolUse": [{"hooks": [{"type": "command", "command": "x", "async": false, "statusMessage": "m"}]}],
+  "SubagentStop": [{"hooks": [{"type": "command", "command": "x"}]}]
+}}"#;
+    let decoded = decode(&DIALECT, claude);
+    assert_eq!((wrong(&decoded), decoded.hooks.len()), (vec![], 1), "Claude Code's files, as far as they are for it");
+    written_again(&DIALECT, bare);
+    all_wrong(
+        &DIALECT,
+        [
+            (
+                "{\"hooks\":{\"PreToolUse\":[{\"hooks\":[\n{\"command\":\"x\"}]}]}}",
+                &[("missing-key", 2), ("closed-gate", 2)],
+            ),
+            ("{\n\"PreToolUze\":[]}", &[("unknown-event", 2), ("closed-gate", 2)]),
+            ("[\n]", &[("wrong-type", 1)]),
+        ],
+    );
+}
