@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 
 mod amazon_q;
+mod augment;
 mod crush;
 mod cursor;
 mod devin;
