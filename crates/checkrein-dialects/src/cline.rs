@@ -83,6 +83,7 @@ const CLINE: Dialect = Dialect {
         plugin: None,
         reach: Reach::Everybody,
         same: Same::Never,
+        skim: None,
         pattern: None,
     },
     host: HostTable {

@@ -74,6 +74,7 @@ pub(crate) const COPILOT: Dialect = Dialect {
         plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "PLUGIN_ROOT" }),
         reach: Reach::Everybody,
         same: Same::Never,
+        skim: None,
         pattern: None,
     },
     host: HostTable {

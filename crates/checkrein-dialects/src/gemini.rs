@@ -95,6 +95,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
         plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "extensionPath" }),
         reach: Reach::Everybody,
         same: Same::EverythingAndName,
+        skim: None,
         pattern: None,
     },
     host: HostTable {

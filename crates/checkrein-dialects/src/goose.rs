@@ -83,6 +83,7 @@ pub static DIALECT: Dialect = Dialect {
         plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "PLUGIN_ROOT" }),
         reach: Reach::Everybody,
         same: Same::Never,
+        skim: None,
         pattern: None,
     },
     host: HostTable {

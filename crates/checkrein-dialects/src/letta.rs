@@ -105,6 +105,7 @@ pub static DIALECT: Dialect = Dialect {
         plugin: None,
         reach: Reach::Everybody,
         same: Same::Never,
+        skim: None,
         pattern: None,
     },
     host: HostTable {

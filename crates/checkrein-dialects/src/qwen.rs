@@ -99,6 +99,7 @@ pub static DIALECT: Dialect = Dialect {
         plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "extensionPath" }),
         reach: Reach::Everybody,
         same: Same::EverythingAndName,
+        skim: None,
         pattern: None,
     },
     host: HostTable {
