@@ -7,8 +7,12 @@
 //! assert_eq!(event.tool_name(), Some("Bash"));
 //! ```
 
+#[cfg(feature = "captures")]
+mod captured;
+
 use checkrein_core::payload::{CustomPayload, Notification};
 use checkrein_core::{Envelope, Event, EventKind, RawJson};
+use checkrein_dialects::Dialect;
 
 /// A realistic event of this kind. One of a kind of its host's own has no fields.
 pub fn event(kind: &EventKind) -> Event {
@@ -27,7 +31,54 @@ pub fn event(kind: &EventKind) -> Event {
 
 /// The same for a tool of this name, with what such a tool is usually called with.
 pub fn tool_event(kind: &EventKind, tool: &str) -> Event {
-    let event = event(kind);
+    with_tool(event(kind), tool)
+}
+
+/// What hooks of this dialect are given at an event of this kind, for a tool of this name if it is about one.
+///
+/// With the feature `captures` it is shaped like what the real agent sent, where that was captured: what tools are called
+/// with and give back, and fields that only this agent has.
+pub fn payload(dialect: &Dialect, kind: &EventKind, tool: Option<&str>) -> RawJson {
+    let pieces = dialect.payload(&event_of(dialect, kind, tool), None);
+    let bytes: Vec<u8> = pieces.iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
+    RawJson::parse_bytes(&bytes).unwrap_or_default()
+}
+
+/// The event that such a [`payload`] is of.
+pub fn event_of(dialect: &Dialect, kind: &EventKind, tool: Option<&str>) -> Event {
+    let usual = match tool {
+        Some(tool) => tool_event(kind, tool),
+        None => event(kind),
+    };
+    #[cfg(feature = "captures")]
+    if let Some(captured) = captured::find(dialect, kind, tool) {
+        let same_tool = tool.is_none_or(|tool| captured.tool_name().is_none_or(|own| own == tool));
+        let event = if same_tool { captured } else { with_tool(captured, tool.unwrap_or_default()) };
+        return in_usual_session(event, usual.envelope);
+    }
+    #[cfg(not(feature = "captures"))]
+    let _ = dialect;
+    usual
+}
+
+/// All made-up events are of one session.
+#[cfg(feature = "captures")]
+fn in_usual_session(mut event: Event, usual: Envelope) -> Event {
+    let own = &mut event.envelope;
+    for (own, usual) in [
+        (&mut own.session_id, usual.session_id),
+        (&mut own.cwd, usual.cwd),
+        (&mut own.transcript_path, usual.transcript_path),
+        (&mut own.permission_mode, usual.permission_mode),
+    ] {
+        if own.is_some() {
+            *own = usual;
+        }
+    }
+    event
+}
+
+fn with_tool(event: Event, tool: &str) -> Event {
     if event.tool_name().is_none() {
         return event;
     }

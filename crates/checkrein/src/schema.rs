@@ -7,8 +7,10 @@
 //! ```
 
 mod outputs;
+mod payload;
 
 pub use outputs::{bench, check, convert, events, explain, init, list, say};
+pub use payload::payload;
 
 use checkrein_core::payload::FieldInfo;
 use checkrein_core::{Envelope, EventKind, Record};

@@ -44,24 +44,13 @@ impl About {
     /// The event of this name, as an agent of this dialect in this directory would fire it.
     pub fn event(&self, name: &str, dialect: &Dialect, dir: &Path) -> Result<Event> {
         let kind = dialect.kind_named(name)?;
-        let mut sample = match &self.tool {
-            Some(tool) => catalogue::tool_event(&kind, tool),
-            None => catalogue::event(&kind),
-        };
+        let mut sample = catalogue::event_of(dialect, &kind, self.tool.as_deref());
         if self.tool.is_some() && sample.tool_name().is_none() {
             bail!("`{name}` is not about a tool");
         }
         sample.envelope.cwd = Some(dir.to_string_lossy().into_owned());
-        let bytes: Vec<u8> = dialect.payload(&sample, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
-        let mut payload = RawJson::parse_bytes(&bytes)?;
-        if let Some(path) = &self.payload {
-            payload = over(&payload, &given(path)?)?;
-        }
-        for assignment in &self.set {
-            let (path, value) = assignment.split_once('=').with_context(|| format!("`{assignment}` has no `=`"))?;
-            payload = set(&payload, path, value)?;
-        }
-        let event = dialect.event(&payload, Some(name))?;
+        let event =
+            if self.payload.is_none() && self.set.is_empty() { sample } else { self.filled(name, dialect, &sample)? };
         match &self.input {
             None => Ok(event),
             Some(input) => {
@@ -73,6 +62,20 @@ impl About {
 }
 
 impl About {
+    /// The payload of this event with what the caller says in place of what is made up, read again.
+    fn filled(&self, name: &str, dialect: &Dialect, sample: &Event) -> Result<Event> {
+        let bytes: Vec<u8> = dialect.payload(sample, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
+        let mut payload = RawJson::parse_bytes(&bytes)?;
+        if let Some(path) = &self.payload {
+            payload = over(&payload, &given(path)?)?;
+        }
+        for assignment in &self.set {
+            let (path, value) = assignment.split_once('=').with_context(|| format!("`{assignment}` has no `=`"))?;
+            payload = set(&payload, path, value)?;
+        }
+        Ok(dialect.event(&payload, Some(name))?)
+    }
+
     /// Whether nothing is said.
     pub fn is_empty(&self) -> bool {
         let Self { tool, input, payload, set } = self;

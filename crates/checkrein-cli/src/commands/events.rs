@@ -93,9 +93,7 @@ impl Row {
     }
 
     fn payload(&self, dialect: &Dialect) -> Value {
-        let pieces = dialect.payload(&catalogue::event(&self.kind), None);
-        let bytes: Vec<u8> = pieces.iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
-        serde_json::from_slice(&bytes).unwrap_or_default()
+        catalogue::payload(dialect, &self.kind, None).read().unwrap_or_default()
     }
 
     /// An answer that stops what is about to happen, or else one that adds context.

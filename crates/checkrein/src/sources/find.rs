@@ -73,7 +73,7 @@ impl Found {
         // Mostly not even the directory is there.
         let nothing = path.parent().is_some_and(|parent| parent.metadata().is_err_and(|error| is_missing(&error)));
         if nothing {
-            let missing = |path| Candidate { path, scope: row.scope, is_there: false };
+            let missing = |path| Candidate { path, scope: row.scope, is_there: false, plugin: None };
             return paths.into_iter().map(missing).collect();
         }
         for path in paths {

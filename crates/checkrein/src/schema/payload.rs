@@ -1,0 +1,96 @@
+//! What hooks of a dialect are given, by its table.
+
+use checkrein_core::payload::FieldInfo;
+use checkrein_core::{Envelope, EventKind, Target};
+use checkrein_dialects::Dialect;
+use checkrein_dialects::payload::{Absent, FieldRow, Form};
+use serde_json::{Map, Value, json};
+
+use super::{DRAFT, of_field};
+
+/// What hooks of this dialect are given: one schema for each event, under `$defs`. Agents may send more than that.
+pub fn payload(dialect: &Dialect) -> Value {
+    let named = dialect.events.iter().map(|row| (row.name, &row.kind));
+    let others = EventKind::ALL.iter().filter(|kind| dialect.has_all_events && dialect.name_of(kind).is_none());
+    let all = named.chain(others.map(|kind| (kind.name(), kind)));
+    let events: Map<String, Value> = all.map(|(name, kind)| (name.to_owned(), of_event(dialect, name, kind))).collect();
+    let any: Vec<_> = events.keys().map(|name| json!({ "$ref": format!("#/$defs/{}", escaped(name)) })).collect();
+    json!({ "$schema": DRAFT, "title": format!("What a hook of {} is given", dialect.name), "anyOf": any, "$defs": events })
+}
+
+/// A key as JSON pointers in URLs have it.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1").replace(' ', "%20")
+}
+
+fn of_event(dialect: &Dialect, name: &str, kind: &EventKind) -> Value {
+    let mut schema = json!({ "type": "object", "properties": {}, "required": [] });
+    let row = dialect.events.iter().find(|row| row.name == name);
+    for field in dialect.payload.fields.iter().chain(row.map_or(&[][..], |row| row.fields)) {
+        let info = info(kind, field.from);
+        put(&mut schema, field.name, of_row(field, info), is_always_there(field, info));
+    }
+    if dialect.payload.everything {
+        for info in kind.fields().iter().chain(Envelope::fields()) {
+            put(&mut schema, info.name, of_field(info), info.required);
+        }
+        put(&mut schema, "event", json!({ "const": kind.name() }), true);
+    }
+    if dialect.payload.originals {
+        for target in Target::ALL {
+            put(&mut schema, &format!("original_{target}"), json!(true), false);
+        }
+    }
+    put(&mut schema, dialect.payload.event, json!({ "const": name }), true);
+    schema
+}
+
+fn info(kind: &EventKind, name: &str) -> Option<&'static FieldInfo> {
+    kind.fields().iter().chain(Envelope::fields()).find(|info| info.name == name)
+}
+
+fn of_row(field: &FieldRow, info: Option<&FieldInfo>) -> Value {
+    let own = match (field.form, info) {
+        (Form::JsonText | Form::Text, _) => json!({ "type": "string" }),
+        (Form::Object(_), _) => json!({ "type": "object" }),
+        (_, Some(info)) => of_field(info),
+        (_, None) => json!(true),
+    };
+    match field.absent {
+        Absent::Json(json) if own != json!(true) => {
+            let absent: Value = serde_json::from_str(json).unwrap_or_default();
+            json!({ "anyOf": [own, { "const": absent }] })
+        }
+        _ => own,
+    }
+}
+
+fn is_always_there(field: &FieldRow, info: Option<&FieldInfo>) -> bool {
+    match field.absent {
+        Absent::Json(_) => true,
+        Absent::Omitted => info.is_some_and(|info| info.required),
+        _ => false,
+    }
+}
+
+/// Puts the schema of a field at its path of keys.
+fn put(object: &mut Value, path: &str, schema: Value, required: bool) {
+    let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
+    let keys = &mut object["required"];
+    if let Value::Array(keys) = keys
+        && required
+        && !keys.iter().any(|own| own == key)
+    {
+        keys.push(key.into());
+    }
+    let slot = &mut object["properties"][key];
+    match rest {
+        None => *slot = schema,
+        Some(rest) => {
+            if slot["properties"].is_null() {
+                *slot = json!({ "type": "object", "properties": {}, "required": [] });
+            }
+            put(slot, rest, schema, required);
+        }
+    }
+}
