@@ -17,7 +17,7 @@ use crate::exit::{self, Exit};
 /// Shows all that is wrong with config files, and faults of the hooks themselves: scripts that are missing or cannot run,
 /// matchers that fit nothing, guards that stop nothing.
 ///
-/// A script silences a lint with a comment: `# checkrein: allow CODE`.
+/// A comment silences a lint, in the script or in the config file: `# checkrein: allow CODE`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Exit codes:\n  0  no errors    1  errors, or warnings with --strict\n\nExample:\n  checkrein check\n  checkrein check --as claude .claude/settings.json --strict\n  checkrein check --explain exit-1"
@@ -94,7 +94,11 @@ fn explain(out: &mut impl Write, code: &str, as_json: bool) -> Result<Exit> {
         return Ok(exit::FINE);
     }
     writeln!(out, "{}\n\n{}\n\nWhat to do: {}.", rule.code.bold(), rule.explanation, rule.help)?;
-    writeln!(out, "To silence it: `# checkrein: allow {}` in the script, or --allow {}.", rule.code, rule.code)?;
+    writeln!(
+        out,
+        "To silence it: `# checkrein: allow {}` in the script or the config file, or --allow {}.",
+        rule.code, rule.code
+    )?;
     Ok(exit::FINE)
 }
 

@@ -1,10 +1,14 @@
 //! What is probably wrong with hooks themselves: the faults that guards in the wild really have.
 //!
-//! Each lint has a code, which is the same from release to release, and an explanation ([`RULES`]). A script silences one
-//! with a comment that has `checkrein: allow CODE` in it.
+//! Each lint has a code, which is the same from release to release, and an explanation ([`RULES`]). A comment with
+//! `checkrein: allow CODE` in it silences one: in the script, or in the file that the hook stands in.
 
+mod answers;
+mod code;
+mod fields;
 mod rules;
 mod script;
+mod shell;
 
 pub use rules::{LintRule, RULES, rule};
 
@@ -26,11 +30,23 @@ fn lint_hook(hook: &HookSpec, dir: &Path) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     matcher(hook, &mut found);
     timeout(hook, &mut found);
+    let mut script = None;
     if let HandlerSpec::Command(command) = &hook.handler {
-        let script = Script::of(command, hook.dialect, dir);
-        script.lint(hook, &mut |code, line, message| found.push(told(hook, code, line, message, &script)));
+        let script = script.insert(Script::of(command, hook.dialect, dir));
+        script.lint(hook, &mut |code, line, message| found.push(told(hook, code, line, message, script)));
+    }
+    if !found.is_empty() {
+        let config = hook.hook.info.source.file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        let texts = [config.as_deref(), script.as_ref().and_then(Script::text)];
+        found.retain(|diagnostic| !texts.iter().flatten().any(|text| allows(text, diagnostic.code)));
     }
     found
+}
+
+/// Whether a comment in this text silences a lint.
+fn allows(text: &str, code: &str) -> bool {
+    let mut allowed = text.split("checkrein: allow ").skip(1);
+    allowed.any(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '-').next() == Some(code))
 }
 
 /// A lint about a hook, or about a line of its script.
@@ -105,6 +121,11 @@ fn timeout(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     // Nobody lets an agent wait for most of an hour; thousands are milliseconds.
     if time.as_secs() >= 1000 && time.subsec_nanos() == 0 && time.as_secs() % 100 == 0 {
         let text = format!("its timeout is {} seconds, as long as {} minutes", time.as_secs(), time.as_secs() / 60);
+        found.push(of_hook(hook, "timeout-unit", &text));
+    }
+    // Nor does anybody give a process less time than it takes to start; single digits are seconds.
+    if !time.is_zero() && time < std::time::Duration::from_millis(100) {
+        let text = format!("its timeout is {time:?}, in which hardly anything can start");
         found.push(of_hook(hook, "timeout-unit", &text));
     }
 }

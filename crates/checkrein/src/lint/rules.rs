@@ -85,9 +85,10 @@ pub const RULES: &[LintRule] = &[
     },
     LintRule {
         code: "timeout-unit",
-        help: "times are seconds here",
-        explanation: "The timeout looks like milliseconds, but this agent counts seconds: a hook that hangs would hold \
-                      the agent for a very long time.",
+        help: "see in which unit this agent counts: most count seconds, some milliseconds",
+        explanation: "The timeout looks as if it were meant in another unit. Milliseconds that are taken for seconds let a \
+                      hook that hangs hold the agent for hours; seconds that are taken for milliseconds end a hook before \
+                      it has started.",
     },
     LintRule {
         code: "deny-without-reason",
@@ -100,5 +101,53 @@ pub const RULES: &[LintRule] = &[
         help: "write `grep … || true`, or test it in an `if`",
         explanation: "Under `set -e`, a `grep` that finds nothing ends the script with 1, in silence: the guard stops \
                       guarding exactly when there is nothing to find.",
+    },
+    LintRule {
+        code: "local-outside-function",
+        help: "leave `local` out, or put the lines into a function",
+        explanation: "`local` in no function is an error of the shell. It is met only when the line is reached, which is \
+                      often the path on which the threat was found: the guard crashes exactly there.",
+    },
+    LintRule {
+        code: "quoted-heredoc",
+        help: "take the quotes off the mark: <<EOF",
+        explanation: "In a here-document whose mark is quoted (`<<'EOF'`) nothing is filled in: the user reads a literal \
+                      `$command`.",
+    },
+    LintRule {
+        code: "unset-variable",
+        help: "give it a default: ${NAME:-}",
+        explanation: "The script ends at the first variable that is not set (`set -u`) and uses one that only another agent \
+                      sets. Here it ends with 1 on every call, which stops nothing.",
+    },
+    LintRule {
+        code: "unheard-feedback",
+        help: "end with exit 2, or print an answer to standard output",
+        explanation: "The script tells something on standard error and ends with 0. This agent reads standard error only \
+                      when a hook blocks, so neither the model nor the user sees it.",
+    },
+    LintRule {
+        code: "echoes-input",
+        help: "print an answer or nothing; send copies to a file",
+        explanation: "The script prints what it was given as its own answer. Its keys mean nothing there at best; at worst \
+                      one of them does.",
+    },
+    LintRule {
+        code: "unknown-answer",
+        help: "see `checkrein events EVENT` for what may be answered, or let `checkrein say` write it",
+        explanation: "The script answers with a key or a decision that this agent does not have. Most agents overlook it \
+                      in silence: the guard finds the threat, says so, and nothing happens.",
+    },
+    LintRule {
+        code: "answer-with-exit",
+        help: "print the answer and exit 0, or say why on standard error and exit 2",
+        explanation: "The script prints an answer and ends with an exit code with which this agent does not read it, or \
+                      reads something else first. The same script has another outcome in every agent.",
+    },
+    LintRule {
+        code: "answer-not-read",
+        help: "see `checkrein events EVENT` for what this event reads, or let `checkrein say` write it",
+        explanation: "The script decides by a key that this agent reads at other events only, such as `permissionDecision` \
+                      in answer to a permission request. The decision is overlooked.",
     },
 ];

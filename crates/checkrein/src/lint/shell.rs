@@ -1,0 +1,211 @@
+//! Faults of shell scripts.
+
+use checkrein_core::{Block, EventKind, ProcessExit, ProcessReply, Reply};
+use checkrein_dialects::HookSpec;
+use checkrein_dialects::reply::Trigger;
+
+use super::code::{Code, exits, mentions};
+use super::is_gate;
+use super::script::Tell;
+
+pub(super) fn lint(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
+    if is_gate(hook) {
+        exit_codes(code, hook, tell);
+    }
+    errexit_grep(code, tell);
+    local(code, tell);
+    quoted_heredoc(code, tell);
+    unset_variables(code, hook, tell);
+    unheard(code, hook, tell);
+    echoes_input(code, hook, tell);
+}
+
+fn exit_codes(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
+    let ends_with = |wanted: u8| code.lines().filter(move |(line, _)| exits(line).any(|code| code == wanted));
+    let mut ones = ends_with(1).peekable();
+    if ones.peek().is_some() && blocks(hook, 2) && !blocks(hook, 1) {
+        for (_, number) in ones {
+            tell("exit-1", Some(number), "`exit 1` stops nothing here, only `exit 2` does".to_owned());
+        }
+    }
+    let text = code.text;
+    let speaks = text.contains(">&2") || text.contains("/dev/stderr") || text.contains("permissionDecision");
+    if let Some((_, number)) = ends_with(2).next().filter(|_| !speaks && blocks(hook, 2)) {
+        tell("deny-without-reason", Some(number), "blocks, and never says why".to_owned());
+    }
+}
+
+/// Whether an exit code stops something for this hook.
+fn blocks(hook: &HookSpec, code: i32) -> bool {
+    use checkrein_core::{Decision, Effect};
+    let kinds = hook.hook.kinds.iter().filter(|kind| hook.dialect.is_gate(kind));
+    kinds.into_iter().any(|kind| {
+        let reply = ProcessReply::new(ProcessExit::Code(code)).stderr("x");
+        match hook.dialect.read(&crate::catalogue::event(kind), Reply::Process(reply), hook.strict) {
+            Ok(opinion) => opinion.decision() >= Decision::Deny,
+            Err(failure) => {
+                let own = hook.hook.info.on_failure;
+                own.unwrap_or_else(|| hook.dialect.failure_effect(kind, failure.kind)) == Effect::Closed
+            }
+        }
+    })
+}
+
+/// Whether the script sets an option by its letter or its long name.
+fn sets(code: &Code<'_>, letter: char, long: &str) -> bool {
+    code.lines().any(|(line, _)| {
+        let mut words = line.split_whitespace();
+        words.next() == Some("set")
+            && words.any(|word| word == long || word.strip_prefix('-').is_some_and(|flags| flags.contains(letter)))
+    })
+}
+
+fn errexit_grep(code: &Code<'_>, tell: &mut Tell<'_>) {
+    if !sets(code, 'e', "errexit") {
+        return;
+    }
+    let bare = |line: &str| {
+        let line = line.trim_start();
+        let is_grep = line.starts_with("grep ") || line.contains("=$(grep ") || line.contains("| grep ");
+        let is_tested = ["if ", "elif ", "while ", "until ", "! "].iter().any(|word| line.starts_with(word));
+        is_grep && !is_tested && !line.contains("||") && !line.contains("&&") && !line.contains("then")
+    };
+    if let Some((_, number)) = code.lines().find(|(line, _)| bare(line)) {
+        tell("errexit-grep", Some(number), "ends the script under `set -e` when nothing is found".to_owned());
+    }
+}
+
+/// The lines that are in no function. One that opens or closes a function is in it.
+fn outside_functions<'a>(code: &Code<'a>) -> impl Iterator<Item = (&'a str, u32)> {
+    let mut closes: Option<String> = None;
+    code.lines().filter(move |(line, _)| {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        if let Some(end) = &closes {
+            if line.starts_with(end.as_str()) {
+                closes = None;
+            }
+            return false;
+        }
+        let starts = line.trim_start().starts_with("function ") || line.contains("()");
+        let is_whole = line.contains('{') && line.trim_end().ends_with('}');
+        if starts && !is_whole {
+            // Its last line has the same indent, and nothing else in it is that far out.
+            closes = Some(format!("{indent}}}"));
+        }
+        !starts
+    })
+}
+
+fn local(code: &Code<'_>, tell: &mut Tell<'_>) {
+    let is_local = |line: &str| line.trim_start().starts_with("local ") || line.contains("; local ");
+    if let Some((_, number)) = outside_functions(code).find(|(line, _)| is_local(line)) {
+        tell("local-outside-function", Some(number), "`local` in no function is an error".to_owned());
+    }
+}
+
+fn quoted_heredoc(code: &Code<'_>, tell: &mut Tell<'_>) {
+    let prints = |command: &str| command.trim_start().starts_with("cat") && !command.contains('|');
+    for document in code.here_documents().iter().filter(|document| document.is_quoted && prints(document.command)) {
+        let mut names = document.body.split('$').skip(1).map(|rest| {
+            let rest = rest.trim_start_matches('{');
+            rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+        });
+        // Only what the script itself has set was meant to be filled in.
+        let is_set = |name: &str| {
+            let assigns = format!("{name}=");
+            !name.is_empty()
+                && code.lines().any(|(line, _)| line.trim_start().trim_start_matches("local ").starts_with(&assigns))
+        };
+        if let Some(name) = names.find(|name| is_set(name)) {
+            let text = format!("`${name}` is printed as it stands here, since the mark behind `<<` is quoted");
+            tell("quoted-heredoc", Some(document.line), text);
+        }
+    }
+}
+
+fn unset_variables(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
+    if !sets(code, 'u', "nounset") {
+        return;
+    }
+    let sets = |name: &str| hook.dialect.process.variables.iter().any(|row| row.name == name);
+    let mut told: Vec<&str> = Vec::new();
+    for (dialect, row) in checkrein_dialects::ALL
+        .iter()
+        .flat_map(|dialect| dialect.process.variables.iter().map(move |row| (dialect, row)))
+    {
+        // Under some names agents pass whatever the payload has.
+        if row.name.is_empty() || sets(row.name) || told.contains(&row.name) {
+            continue;
+        }
+        let (bare, braced) = (format!("${}", row.name), format!("${{{}}}", row.name));
+        let uses = |line: &str| line.contains(&braced) || (mentions(line, &bare[1..]) && line.contains(&bare));
+        let guarded = code.text.contains(&format!("${{{}:", row.name))
+            || code.text.contains(&format!("${{{}-", row.name))
+            || code.text.contains(&format!("${{{}+", row.name));
+        if let Some((_, number)) = code.lines().find(|(line, _)| uses(line)).filter(|_| !guarded) {
+            let text = format!(
+                "`${}` is set by {}, not by {}: under `set -u` the script ends here",
+                row.name, dialect.name, hook.dialect.name
+            );
+            tell("unset-variable", Some(number), text);
+            told.push(row.name);
+        }
+    }
+}
+
+/// Feedback for the model that goes to standard error, while the script ends with 0.
+fn unheard(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
+    let gives_feedback =
+        |kind: &EventKind| hook.dialect.blocks(kind) && matches!(kind.contract().block, Block::Feedback | Block::GoOn);
+    // One that can block, or prints an answer, has another way to be heard.
+    let others = code.lines().any(|(line, _)| exits(line).any(|code| code != 0))
+        || code.text.contains("hookSpecificOutput")
+        || code.text.contains("\"decision\"");
+    if others || hook.hook.kinds.is_empty() {
+        return;
+    }
+    let ends = code.lines().find(|(line, number)| line.contains(">&2") && code.exit_behind(*number) == Some(0));
+    let is_heard = |kind: &EventKind| {
+        let reply = ProcessReply::new(ProcessExit::Code(0)).stderr("x");
+        let read = hook.dialect.read(&crate::catalogue::event(kind), Reply::Process(reply), hook.strict);
+        read.is_ok_and(|opinion| !opinion.contexts().is_empty() || !opinion.messages().is_empty())
+    };
+    if let Some((_, number)) = ends
+        && !hook.hook.kinds.iter().any(|kind| !gives_feedback(kind) || is_heard(kind))
+    {
+        tell("unheard-feedback", Some(number), "nobody reads standard error when the script ends with 0".to_owned());
+    }
+}
+
+fn echoes_input(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
+    if hook.dialect.reply.trigger == Trigger::Never {
+        return;
+    }
+    let holds_input = |name: &str| {
+        let ways = ["$(cat)", "\"$(cat)\"", "$(cat -)", "\"$(cat -)\"", "$(</dev/stdin)", "$(cat /dev/stdin)"];
+        code.lines().any(|(line, _)| {
+            line.trim()
+                .trim_start_matches("local ")
+                .split_once('=')
+                .is_some_and(|(own, value)| own == name && ways.contains(&value))
+        })
+    };
+    let echoes = |line: &str| {
+        let line = line.trim();
+        let printed = ["echo ", "printf '%s' ", "printf '%s\\n' ", "printf \"%s\" "]
+            .iter()
+            .find_map(|way| line.strip_prefix(way));
+        match printed {
+            Some(value) => {
+                let name = value.trim_matches('"').strip_prefix('$').map(|name| name.trim_matches(['{', '}']));
+                name.is_some_and(|name| holds_input(name))
+            }
+            None => line == "cat" || line == "cat -" || (line.starts_with("tee ") && !line.contains(['>', '|', ';'])),
+        }
+    };
+    // The last command of a script says what it answers; before that, many things are called `echo`.
+    let last = outside_functions(code).filter(|(line, _)| !line.trim().is_empty() && line.trim() != "exit 0").last();
+    if let Some((_, number)) = last.filter(|(line, _)| echoes(line)) {
+        tell("echoes-input", Some(number), "prints what it was given as its answer".to_owned());
+    }
+}
