@@ -185,7 +185,9 @@ fn failures_do_what_the_table_says_unless_the_hook_says_otherwise() {
         assert!(verdict.warnings()[0].to_string().starts_with("hook `h0` (hooks.json:7): failed ("), "{row}");
     }
     let verdict = settled(&Rules::NATIVE, &gate, &[Err(Failure::new(FailureKind::Timeout, "took 5 s"))]);
-    assert_eq!(verdict.reason(), Some("hook `h0` (hooks.json:7) failed (timeout: took 5 s); the hook fails closed"));
+    let reason = "hook `h0` (hooks.json:7) failed (timeout: took 5 s); the hook fails closed \
+                  (`checkrein check` and `checkrein run pre_tool_use` tell more)";
+    assert_eq!(verdict.reason(), Some(reason));
     let worded = Failure::new(FailureKind::Exit, "exit code 7").with_reason("not on a Friday");
     let verdict = settled(&Rules::NATIVE, &gate, &[Err(worded)]);
     assert_eq!(verdict.reason(), Some("not on a Friday"));

@@ -237,7 +237,10 @@ impl<'a> Settlement<'a> {
                 position,
                 hook: Arc::clone(hook),
                 decision,
-                reason: failure.reason.clone().or_else(|| Some(format!("{hook} failed ({failure}); {done}"))),
+                reason: failure.reason.clone().or_else(|| {
+                    let look = self.where_to_look(hook);
+                    Some(format!("{hook} failed ({failure}); {done}{look}"))
+                }),
                 by_failing: true,
             });
         }
@@ -251,6 +254,14 @@ impl<'a> Settlement<'a> {
         }
         self.failures.push((position, (Arc::clone(hook), failure)));
         effect
+    }
+
+    /// How to look into a failure, for hooks that stand in files: whoever reads the reason may not know of the program.
+    fn where_to_look(&self, hook: &HookInfo) -> String {
+        match hook.source.file {
+            Some(_) => format!(" (`checkrein check` and `checkrein run {}` tell more)", self.event.kind()),
+            None => String::new(),
+        }
     }
 
     /// The failure's own effect, else the hook's, else the table's; open where nothing can be closed.
