@@ -237,7 +237,8 @@ impl Dialect {
         self.fields_of(self.row(kind))
     }
 
-    fn fields_of(&self, row: Option<&'static EventRow>) -> impl Iterator<Item = &'static FieldRow> + use<> {
+    /// The fields that payloads of this event have; without one, those of all events.
+    pub fn fields_of(&self, row: Option<&'static EventRow>) -> impl Iterator<Item = &'static FieldRow> + use<> {
         let common = row.and_then(|row| row.instead).unwrap_or(self.payload.fields);
         common.iter().chain(row.map_or(&[][..], |row| row.fields))
     }

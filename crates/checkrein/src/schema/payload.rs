@@ -23,10 +23,10 @@ fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1").replace(' ', "%20")
 }
 
-fn of_event(dialect: &Dialect, name: &str, kind: &EventKind) -> Value {
+fn of_event(dialect: &'static Dialect, name: &str, kind: &EventKind) -> Value {
     let mut schema = json!({ "type": "object", "properties": {}, "required": [] });
     let row = dialect.events.iter().find(|row| row.name == name);
-    for field in dialect.payload.fields.iter().chain(row.map_or(&[][..], |row| row.fields)) {
+    for field in dialect.fields_of(row) {
         let info = info(kind, field.from);
         put(&mut schema, field.name, of_row(field, info), is_always_there(field, info));
     }
@@ -41,7 +41,11 @@ fn of_event(dialect: &Dialect, name: &str, kind: &EventKind) -> Value {
             put(&mut schema, &format!("original_{target}"), json!(true), false);
         }
     }
-    put(&mut schema, dialect.payload.event, json!({ "const": name }), true);
+    match row.and_then(|row| row.named) {
+        Some((place, name)) => put(&mut schema, place, json!({ "const": name }), true),
+        None if dialect.payload.event.is_empty() => {}
+        None => put(&mut schema, dialect.payload.event, json!({ "const": name }), true),
+    }
     schema
 }
 
