@@ -19,6 +19,7 @@
 
 pub mod builtins;
 pub mod catalogue;
+mod draft;
 pub mod engine;
 pub mod front;
 mod handler;
@@ -36,6 +37,7 @@ mod wildcard;
 pub use checkrein_core::*;
 pub use checkrein_dialects as dialects;
 pub use checkrein_dialects::{BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec};
+pub use draft::{DraftError, EventDraft};
 pub use engine::{Engine, Reload};
 #[cfg(feature = "http")]
 pub use handler::{BadHttpSetting, HttpFactory};

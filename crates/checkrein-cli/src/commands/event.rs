@@ -3,9 +3,9 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use checkrein::dialects::Dialect;
-use checkrein::{Event, RawJson, Target, catalogue};
+use checkrein::{Event, EventDraft, RawJson};
 
 /// An event, with what a caller says of it; all else is made up.
 #[derive(Debug, Clone, clap::Args)]
@@ -43,37 +43,21 @@ impl EventArguments {
 impl About {
     /// The event of this name, as an agent of this dialect in this directory would fire it.
     pub fn event(&self, name: &str, dialect: &Dialect, dir: &Path) -> Result<Event> {
-        let kind = dialect.kind_named(name)?;
-        let mut sample = catalogue::event_of(dialect, &kind, self.tool.as_deref());
-        if self.tool.is_some() && sample.tool_name().is_none() {
-            bail!("`{name}` is not about a tool");
+        let mut draft = EventDraft::new(name);
+        if let Some(tool) = &self.tool {
+            draft = draft.tool(tool);
         }
-        sample.envelope.cwd = Some(dir.to_string_lossy().into_owned());
-        let event =
-            if self.payload.is_none() && self.set.is_empty() { sample } else { self.filled(name, dialect, &sample)? };
-        match &self.input {
-            None => Ok(event),
-            Some(input) => {
-                let input = RawJson::parse(text(input)?).context("--input is no JSON")?;
-                event.rewritten(Target::Input, &input).with_context(|| format!("`{name}` has no tool input"))
-            }
-        }
-    }
-}
-
-impl About {
-    /// The payload of this event with what the caller says in place of what is made up, read again.
-    fn filled(&self, name: &str, dialect: &Dialect, sample: &Event) -> Result<Event> {
-        let bytes: Vec<u8> = dialect.payload(sample, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
-        let mut payload = RawJson::parse_bytes(&bytes)?;
         if let Some(path) = &self.payload {
-            payload = over(&payload, &given(path)?)?;
+            draft = draft.payload(given(path)?);
         }
         for assignment in &self.set {
             let (path, value) = assignment.split_once('=').with_context(|| format!("`{assignment}` has no `=`"))?;
-            payload = set(&payload, path, value)?;
+            draft = draft.set(path, RawJson::parse(value).unwrap_or_else(|_| RawJson::string(value)));
         }
-        Ok(dialect.event(&payload, Some(name))?)
+        if let Some(input) = &self.input {
+            draft = draft.input(RawJson::parse(text(input)?).context("--input is no JSON")?);
+        }
+        Ok(draft.event(dialect, dir)?)
     }
 
     /// Whether nothing is said.
@@ -81,31 +65,6 @@ impl About {
         let Self { tool, input, payload, set } = self;
         tool.is_none() && input.is_none() && payload.is_none() && set.is_empty()
     }
-}
-
-/// Fields of one object over those of another.
-fn over(under: &RawJson, upper: &RawJson) -> Result<RawJson> {
-    let upper_entries: Vec<_> = upper.entries().context("the payload is no JSON object")?.collect();
-    let has = |key: &str| upper_entries.iter().any(|entry| entry.key() == key);
-    let kept = under.entries().into_iter().flatten().filter(|entry| !has(&entry.key()));
-    let all: Vec<_> = kept
-        .chain(upper_entries.iter().cloned())
-        .map(|entry| format!("{}:{}", RawJson::string(&entry.key()), entry.value()))
-        .collect();
-    Ok(RawJson::parse(format!("{{{}}}", all.join(",")))?)
-}
-
-fn set(payload: &RawJson, path: &str, value: &str) -> Result<RawJson> {
-    let value = RawJson::parse(value).unwrap_or_else(|_| RawJson::string(value));
-    let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
-    let value = match rest {
-        None => value,
-        Some(rest) => {
-            let inner = payload.field(key).filter(|inner| inner.entries().is_some());
-            set(&inner.map_or_else(|| RawJson::parse("{}"), Ok)?, rest, value.as_str())?
-        }
-    };
-    over(payload, &RawJson::parse(format!("{{{}:{value}}}", RawJson::string(key)))?)
 }
 
 fn given(path: &Path) -> Result<RawJson> {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{DRAFT, of_field};
 
 /// What hooks of this dialect are given: one schema for each event, under `$defs`. Agents may send more than that.
-pub fn payload(dialect: &Dialect) -> Value {
+pub fn payload(dialect: &'static Dialect) -> Value {
     let named = dialect.events.iter().map(|row| (row.name, &row.kind));
     let others = EventKind::ALL.iter().filter(|kind| dialect.has_all_events && dialect.name_of(kind).is_none());
     let all = named.chain(others.map(|kind| (kind.name(), kind)));
