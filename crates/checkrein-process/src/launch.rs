@@ -18,6 +18,8 @@ pub(crate) struct Launch<'a> {
     /// The value of `PWD`, where it must differ from the one in the place.
     pub(crate) pwd: Option<&'a OsStr>,
     pub(crate) marker: &'a Marker,
+    /// Whether nobody reads stdout.
+    pub(crate) stdout_closed: bool,
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -16,6 +16,8 @@ pub struct Limits {
     pub timeout: Duration,
     /// How many bytes of stdout are kept. The rest is read and dropped.
     pub stdout_cap: usize,
+    /// Whether nobody reads stdout: writing there fails, as it does when the host has gone.
+    pub stdout_closed: bool,
     /// How many bytes of stderr are kept. The rest is read and dropped.
     pub stderr_cap: usize,
     /// How long output is still read after the process has exited, when something else holds its streams open.
@@ -31,6 +33,7 @@ impl Limits {
     pub const fn new(timeout: Duration) -> Self {
         Self {
             timeout,
+            stdout_closed: false,
             stdout_cap: 1 << 20,
             stderr_cap: 1 << 20,
             drain: Duration::from_millis(100),
@@ -51,6 +54,13 @@ impl Limits {
     #[must_use]
     pub const fn drain(mut self, grace: Duration) -> Self {
         self.drain = grace;
+        self
+    }
+
+    /// The same with nobody who reads stdout.
+    #[must_use]
+    pub const fn close_stdout(mut self) -> Self {
+        self.stdout_closed = true;
         self
     }
 

@@ -89,18 +89,33 @@ impl Prepared {
             Cow::Owned(Route::choose(&self.program, place)?)
         };
         let marker = Marker::new();
-        let (started, direct) = self.start(&route, place, stdin, &marker)?;
+        let (started, direct) = self.start(&route, place, stdin, &marker, limits.stdout_closed)?;
         let lost = |source| RunError::Lost { program: route.first.path().into(), source };
         let mut reply = watch::to_the_end(started, stdin, limits, begun).await.map_err(lost)?;
         reply.direct = direct;
         Ok(reply)
     }
 
-    fn start(&self, route: &Route, place: &Place, stdin: &Stdin, marker: &Marker) -> Result<(Started, bool), RunError> {
+    fn start(
+        &self,
+        route: &Route,
+        place: &Place,
+        stdin: &Stdin,
+        marker: &Marker,
+        stdout_closed: bool,
+    ) -> Result<(Started, bool), RunError> {
         let launch = match &self.program.0 {
             Kind::Argv(argv) => {
                 let (arg0, args) = argv.split_first().ok_or(ResolveError::Empty)?;
-                Launch { program: route.first.path(), arg0, args: Args::List(args), place, pwd: None, marker }
+                Launch {
+                    program: route.first.path(),
+                    arg0,
+                    args: Args::List(args),
+                    place,
+                    pwd: None,
+                    marker,
+                    stdout_closed,
+                }
             }
             Kind::Text { shell, text } => Launch {
                 program: route.first.path(),
@@ -109,6 +124,7 @@ impl Prepared {
                 place,
                 pwd: None,
                 marker,
+                stdout_closed,
             },
         };
         if let Some(direct) = &route.direct

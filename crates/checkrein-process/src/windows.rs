@@ -91,7 +91,7 @@ pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, Start
         .envs(launch.place.variables().iter().map(|(name, value)| (name, value)))
         .env(MARKER, launch.marker.value())
         .stdin(if stdin.is_empty() { Stdio::null() } else { Stdio::piped() })
-        .stdout(Stdio::piped())
+        .stdout(if launch.stdout_closed { unread().map_err(StartError::before)? } else { Stdio::piped() })
         .stderr(Stdio::piped())
         .kill_on_drop(true)
         // It must be in the job before it can start anything.
@@ -114,10 +114,20 @@ fn connect(job: Job, mut process: tokio::process::Child) -> io::Result<Started> 
     let missing = || io::Error::other("stream missing");
     Ok(Started {
         writer: process.stdin.take(),
-        stdout: Box::new(process.stdout.take().ok_or_else(missing)?),
+        stdout: match process.stdout.take() {
+            Some(stdout) => Box::new(stdout),
+            // Nobody reads it.
+            None => Box::new(tokio::io::empty()),
+        },
         stderr: Box::new(process.stderr.take().ok_or_else(missing)?),
         child: Child { pid, process, job },
     })
+}
+
+/// A pipe that nobody reads, from before the process starts.
+fn unread() -> io::Result<Stdio> {
+    let (_, writer) = io::pipe()?;
+    Ok(writer.into())
 }
 
 fn is_cmd(program: &Path) -> bool {

@@ -64,3 +64,18 @@ async fn output_during_the_grace_after_term_is_kept() {
     assert_eq!(reply.exit, Exit::Exited(7));
     assert_eq!(reply.stdout.bytes, b"hello\nbye\n");
 }
+
+#[tokio::test]
+async fn a_stdout_that_nobody_reads_ends_who_writes_there() {
+    let cases = [
+        ("echo out; echo not reached >&2", Exit::Signalled(13), ""),
+        ("trap '' PIPE; echo out 2>/dev/null || { echo told >&2; exit 3; }", Exit::Exited(3), "told\n"),
+        ("echo fine >&2; exit 2", Exit::Exited(2), "fine\n"),
+    ];
+    for (text, exit, stderr) in cases {
+        let program = Program::shell(text).prepare(&place("/")).unwrap();
+        let reply = program.run(&place("/"), &Stdin::bytes("in"), &limits().close_stdout()).await.unwrap();
+        assert_eq!((reply.exit, &*reply.stderr.bytes), (exit, stderr.as_bytes()), "{text}");
+        assert!(reply.stdout.bytes.is_empty() && reply.stdout.ended, "{text}");
+    }
+}

@@ -36,7 +36,7 @@ pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, Start
         .envs(launch.place.variables().iter().map(|(name, value)| (name, value)))
         .env(MARKER, launch.marker.value())
         .process_group(0)
-        .stdout(Stdio::piped())
+        .stdout(if launch.stdout_closed { unread().map_err(StartError::before)? } else { Stdio::piped() })
         .stderr(Stdio::piped());
     if let Some(pwd) = launch.pwd {
         command.env("PWD", pwd);
@@ -58,7 +58,11 @@ pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, Start
 fn connect(mut child: Child, mut process: process::Child, stdin: &Stdin) -> io::Result<Started> {
     child.watch()?;
     let missing = || io::Error::other("stream missing");
-    let stdout = OwnedFd::from(process.stdout.take().ok_or_else(missing)?);
+    let stdout = match process.stdout.take() {
+        Some(stdout) => OwnedFd::from(stdout),
+        // Nobody reads it: here it is at its end from the start.
+        None => OwnedFd::from(io::pipe()?.0),
+    };
     let stderr = OwnedFd::from(process.stderr.take().ok_or_else(missing)?);
     let writer = process.stdin.take().map(OwnedFd::from).map(|end| {
         super::stdin::widen(&end, stdin.len());
@@ -70,6 +74,12 @@ fn connect(mut child: Child, mut process: process::Child, stdin: &Stdin) -> io::
         stdout: Reader::from_owned_fd_unchecked(without_blocking(stdout)?)?,
         stderr: Reader::from_owned_fd_unchecked(without_blocking(stderr)?)?,
     })
+}
+
+/// A pipe that nobody reads, from before the process starts: what is printed at once must fail as well.
+fn unread() -> io::Result<Stdio> {
+    let (_, writer) = io::pipe()?;
+    Ok(writer.into())
 }
 
 /// Only our end: the process has one of its own, which must block as usual.
