@@ -18,6 +18,8 @@
 #![forbid(unsafe_code)]
 
 pub mod builtins;
+#[cfg(feature = "cases")]
+pub mod cases;
 pub mod catalogue;
 mod draft;
 pub mod engine;

@@ -229,6 +229,20 @@ pub fn session() -> Value {
     })
 }
 
+/// Files with cases for hooks.
+pub fn test_cases() -> Value {
+    crate::cases::schema()
+}
+
+/// What came of cases and probes.
+pub fn test_report() -> Value {
+    let mut schema = schemars::schema_for!(crate::cases::TestReport).to_value();
+    if let Value::Object(schema) = &mut schema {
+        schema.insert("title".to_owned(), "What came of tests of hooks".into());
+    }
+    schema
+}
+
 fn event_names() -> impl Iterator<Item = String> {
     let known = native::DIALECT.events.iter().map(|row| row.name.to_owned());
     known.chain(EventKind::ALL.iter().map(|kind| kind.name().to_owned()))

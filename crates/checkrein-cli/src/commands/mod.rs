@@ -20,6 +20,7 @@ pub mod run;
 pub mod say;
 pub mod schema;
 pub mod simulate;
+pub mod test;
 
 use std::io::{self, Write};
 

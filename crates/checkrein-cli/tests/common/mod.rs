@@ -60,6 +60,14 @@ impl Place {
         self.ran(self.command(arguments).stdin(Stdio::null()).output().unwrap())
     }
 
+    /// What it printed as JSON, as it is.
+    pub fn run_json(&self, arguments: &[&str]) -> (i32, serde_json::Value) {
+        let output = self.command(arguments).stdin(Stdio::null()).output().unwrap();
+        let json = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+        (output.status.code().unwrap_or(-1), json)
+    }
+
     pub fn run_with(&self, arguments: &[&str], stdin: &str) -> Ran {
         let mut child = self
             .command(arguments)

@@ -14,11 +14,11 @@ const UNITS: &[(&str, u64)] = &[
     ("h", 3600 * 1_000_000_000),
 ];
 
-/// A time, or nothing if it is zero or negative.
+/// A time as programs in Go write it (`1m30s`, `500ms`), or nothing if it is zero or negative.
 ///
 /// # Errors
 /// In words, what is wrong with the text.
-pub(crate) fn parse(text: &str) -> Result<Option<Duration>, String> {
+pub fn parse(text: &str) -> Result<Option<Duration>, String> {
     let (negative, mut rest) = match text.strip_prefix(['-', '+']) {
         Some(rest) => (text.starts_with('-'), rest),
         None => (false, text),

@@ -10,6 +10,7 @@ mod yaml;
 
 pub use decoder::Decoder;
 pub use diagnostic::{Diagnostic, Location, Severity};
+pub use duration::parse as parse_duration;
 pub(crate) use shape::written_matcher;
 pub use shape::{Attribute, HandlerRow, HookKey, Shape, TimeUnit};
 pub(crate) use shape::{unsaid, unwritable};

@@ -91,6 +91,7 @@ mod post {
             hook: Arc::new(call.hook.clone()),
             deadline: Instant::now() + DEADLINE,
             dialect: spec.dialect,
+            unheard: false,
             moment: Arc::new(moment),
         };
         let problem = match handler.call(&post).await {

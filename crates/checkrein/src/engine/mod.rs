@@ -66,7 +66,7 @@ pub use reload::Reload;
 use settling::Settling;
 use stops::Stops;
 #[cfg(feature = "watch")]
-pub use watch::Watch;
+pub use watch::{FileWatch, Watch};
 
 use crate::handler::HandlerEnv;
 use crate::observer::Observer;

@@ -164,6 +164,7 @@ async fn call(
         hook: Arc::clone(&hook.spec.hook.info),
         deadline,
         dialect: hook.spec.dialect,
+        unheard: false,
         moment: Arc::clone(moment),
     };
     let too_long = || Failure::new(FailureKind::Timeout, format!("took longer than {timeout:?} and was ended"));

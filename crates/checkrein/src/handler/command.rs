@@ -146,7 +146,7 @@ fn inherited(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Vec<(Os
 }
 
 /// Names on Windows are the same in every case.
-fn is_usual(name: &str) -> bool {
+pub(crate) fn is_usual(name: &str) -> bool {
     let same = |usual: &&str| if cfg!(windows) { usual.eq_ignore_ascii_case(name) } else { **usual == *name };
     USUAL.iter().any(same) || name.starts_with(USUAL_PREFIX)
 }
@@ -196,6 +196,7 @@ impl Command {
         };
         let mut limits = self.limits;
         limits.timeout = call.deadline.saturating_duration_since(Instant::now());
+        limits.stdout_closed = call.unheard;
         let reply = prepared
             .run(place, &stdin(call.payload(), self.dialect.process.newline), &limits)
             .await

@@ -21,6 +21,8 @@ use checkrein_dialects::Dialect;
 pub(crate) use builtin::BuiltinFactory;
 pub use builtin::{Builtin, BuiltinCall, BuiltinDoc};
 pub(crate) use command::CommandFactory;
+#[cfg(feature = "cases")]
+pub(crate) use command::is_usual;
 #[cfg(feature = "http")]
 pub(crate) use http::UrlPattern;
 #[cfg(feature = "http")]
@@ -113,6 +115,8 @@ pub struct Call {
     pub deadline: Instant,
     /// Whose language the hook speaks.
     pub dialect: &'static Dialect,
+    /// Whether nobody reads what a process prints.
+    pub(crate) unheard: bool,
     pub(crate) moment: Arc<Moment>,
 }
 
@@ -168,7 +172,7 @@ impl Moment {
     }
 
     /// With another payload than the event's own.
-    #[cfg(feature = "http")]
+    #[cfg(any(feature = "http", feature = "cases"))]
     pub(crate) fn with_payload(event: Event, dialect: &'static Dialect, pieces: Vec<JsonPiece>) -> Self {
         let written = Written { dialect: dialect.name, pieces, next: Payloads::default() };
         Self { event, original: None, payloads: Payloads(OnceLock::from(Box::new(written))) }

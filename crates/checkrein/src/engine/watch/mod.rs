@@ -3,6 +3,7 @@
 //! One thread waits for changes at the paths that matter. When they have been quiet for a moment it reads all files again
 //! and puts the hooks in place. Where the system cannot tell of changes, it looks every now and then.
 
+mod files;
 mod follow;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+pub use files::FileWatch;
 use follow::Follower;
 use tracing::warn;
 

@@ -1,0 +1,205 @@
+//! What people see of tests.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use checkrein::HookOutcome;
+use checkrein::cases::{CaseOutcome, CaseReport, Finding, HookProbes, Mismatch, ProbeReport, TestReport};
+use owo_colors::{OwoColorize, Style};
+
+/// How much of a stream is shown.
+const SHOWN_LINES: usize = 20;
+const SHOWN_COLUMNS: usize = 200;
+
+/// A path as somebody in the current directory would write it.
+pub(super) fn relative(path: &Path) -> String {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    let short = here.ok().and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
+    printable(&short.filter(|short| !short.as_os_str().is_empty()).unwrap_or_else(|| path.to_owned()).to_string_lossy())
+}
+
+/// Text without what would move a terminal's cursor or change its colours.
+pub(super) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+fn place(report: &CaseReport) -> String {
+    format!("{}:{}", relative(Path::new(&report.file)), report.line)
+}
+
+/// All cases, by file, and at the end those that failed once more.
+pub(super) fn cases(out: &mut impl Write, report: &TestReport) -> io::Result<()> {
+    let mut file = "";
+    for case in &report.cases {
+        if case.file != file {
+            file = &case.file;
+            writeln!(out, "{}", relative(Path::new(file)).bold())?;
+        }
+        one(out, case)?;
+    }
+    let mut counts = vec![format!("{} passed", report.passed)];
+    for (count, word) in [(report.failed, "failed"), (report.errors, "could not run"), (report.skipped, "skipped")] {
+        if count > 0 {
+            counts.push(format!("{count} {word}"));
+        }
+    }
+    let style = if report.is_fine() { Style::new().green() } else { Style::new().red() };
+    let cases = plural(report.cases.len(), "case");
+    writeln!(out, "\n{cases}: {}, in {} ms", counts.join(", ").style(style), report.duration_ms)?;
+    if !report.problems.is_empty() {
+        writeln!(out, "  {} in files with cases, see above", plural(report.problems.len(), "problem").red())?;
+    }
+    for case in report.cases.iter().filter(|case| !matches!(case.outcome, CaseOutcome::Passed | CaseOutcome::Skipped)) {
+        let fields: Vec<_> = case.mismatches.iter().map(|mismatch| mismatch.field.as_str()).collect();
+        let why = case.error.clone().unwrap_or_else(|| fields.join(", "));
+        writeln!(out, "  {} {} {}: {}", "failed".red(), place(case), printable(&case.name), printable(&why))?;
+    }
+    Ok(())
+}
+
+fn plural(count: usize, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}
+
+fn one(out: &mut impl Write, case: &CaseReport) -> io::Result<()> {
+    let (word, style) = match case.outcome {
+        CaseOutcome::Passed => ("ok     ", Style::new().green()),
+        CaseOutcome::Skipped => ("skipped", Style::new().dimmed()),
+        _ => ("FAILED ", Style::new().red().bold()),
+    };
+    write!(out, "  {} {}", word.style(style), printable(&case.name))?;
+    match case.outcome {
+        CaseOutcome::Passed => writeln!(out, " {}", format!("({} ms)", case.duration_ms).dimmed())?,
+        CaseOutcome::Skipped => writeln!(out)?,
+        _ => writeln!(out, " {}", format!("({}, {} ms)", place(case), case.duration_ms).dimmed())?,
+    }
+    if let Some(error) = &case.error {
+        writeln!(out, "          {}", printable(error))?;
+    }
+    for mismatch in &case.mismatches {
+        different(out, mismatch)?;
+    }
+    let hooks = case.record.iter().filter(|_| !case.mismatches.is_empty()).flat_map(|record| &record.hooks);
+    for hook in hooks.filter(|hook| hook.outcome != HookOutcome::Skipped) {
+        let mut facts = vec![match (hook.failure, hook.decision) {
+            (Some(kind), _) => format!("failed: {kind}"),
+            (None, Some(decision)) => decision.name().to_owned(),
+            (None, None) => "no opinion".to_owned(),
+        }];
+        facts.extend(hook.exit_code.map(|code| format!("exit {code}")));
+        writeln!(out, "      hook {} ({})", printable(&hook.id).bold(), facts.join(", "))?;
+        stream(out, "stdout", hook.stdout.as_deref().unwrap_or_default())?;
+        stream(out, "stderr", hook.stderr.as_deref().unwrap_or_default())?;
+    }
+    Ok(())
+}
+
+fn different(out: &mut impl Write, mismatch: &Mismatch) -> io::Result<()> {
+    writeln!(out, "      {} {}", mismatch.field.bold(), format!("(line {})", mismatch.line).dimmed())?;
+    for line in &mismatch.diff {
+        let style = match line.as_bytes().first() {
+            Some(b'-') => Style::new().red(),
+            Some(b'+') => Style::new().green(),
+            _ => Style::new(),
+        };
+        writeln!(out, "        {}", cut(line).style(style))?;
+    }
+    Ok(())
+}
+
+fn stream(out: &mut impl Write, name: &str, text: &str) -> io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "        {name} ({}):", plural(text.len(), "byte"))?;
+    for line in text.lines().take(SHOWN_LINES) {
+        writeln!(out, "        {} {}", "|".dimmed(), cut(line))?;
+    }
+    let left = text.lines().count().saturating_sub(SHOWN_LINES);
+    if left > 0 {
+        writeln!(out, "        {} … {} more", "|".dimmed(), plural(left, "line"))?;
+    }
+    Ok(())
+}
+
+/// The start of a line.
+fn cut(line: &str) -> String {
+    let line = printable(line);
+    match line.char_indices().nth(SHOWN_COLUMNS) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
+/// What came of probes: a table for each hook.
+pub(super) fn contract(out: &mut impl Write, report: &TestReport, with_cases: usize) -> io::Result<()> {
+    for hook in &report.contract {
+        writeln!(
+            out,
+            "{} {} {}",
+            printable(&hook.id).bold(),
+            hook.event,
+            format!("({})", shortened(&hook.source)).dimmed()
+        )?;
+        if let Some(why) = &hook.not_probed {
+            writeln!(out, "  {} {}", "not probed:".dimmed(), cut(why))?;
+        }
+        let mut shown = (String::new(), String::new());
+        for probe in &hook.probes {
+            row(out, probe)?;
+            let streams = (probe.stdout.clone(), probe.stderr.clone());
+            // What is the same as above need not be read again.
+            if probe.finding.is_some() && streams != shown {
+                stream(out, "stdout", &streams.0)?;
+                stream(out, "stderr", &streams.1)?;
+                shown = streams;
+            }
+        }
+    }
+    let bad: Vec<_> = report.contract.iter().filter(|hook| hook.has_findings()).collect();
+    let probed = report.contract.iter().filter(|hook| hook.not_probed.is_none()).count();
+    let style = if bad.is_empty() { Style::new().green() } else { Style::new().red() };
+    let findings = format!("{} with findings", bad.len());
+    writeln!(out, "\n{} probed: {}, in {} ms", plural(probed, "hook"), findings.style(style), report.duration_ms)?;
+    if with_cases > 0 {
+        writeln!(out, "{} left out, since cases fire them (--all probes them too)", plural(with_cases, "hook"))?;
+    }
+    for hook in bad {
+        writeln!(out, "  {} {}: {}", "bad".red(), printable(&hook.id), words(hook))?;
+    }
+    Ok(())
+}
+
+fn shortened(source: &str) -> String {
+    match source.rsplit_once(':') {
+        Some((file, line)) => format!("{}:{line}", relative(Path::new(file))),
+        None => source.to_owned(),
+    }
+}
+
+fn words(hook: &HookProbes) -> String {
+    let mut kinds: Vec<(Finding, Vec<&str>)> = Vec::new();
+    for probe in &hook.probes {
+        let Some(finding) = probe.finding else { continue };
+        match kinds.iter_mut().find(|(kind, _)| *kind == finding) {
+            Some((_, probes)) => probes.push(&probe.probe),
+            None => kinds.push((finding, vec![&probe.probe])),
+        }
+    }
+    let words = kinds.iter().map(|(finding, probes)| format!("{} ({})", finding.name(), probes.join(", ")));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+fn row(out: &mut impl Write, probe: &ProbeReport) -> io::Result<()> {
+    let (word, style) = match probe.finding {
+        None => ("ok", Style::new().green()),
+        Some(finding) => (finding.name(), Style::new().red().bold()),
+    };
+    write!(out, "  {} {:<15}", format!("{word:<7}").style(style), probe.probe)?;
+    match (&probe.detail, probe.decision) {
+        (Some(detail), _) => writeln!(out, " {}", cut(detail))?,
+        (None, Some(decision)) => writeln!(out, " {}", decision.name())?,
+        (None, None) => writeln!(out)?,
+    }
+    Ok(())
+}
