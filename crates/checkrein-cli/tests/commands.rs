@@ -183,7 +183,7 @@ fn events_schemas_completions_and_manuals() {
     let place = Place::with(&[]);
     insta::assert_snapshot!(fine(place.run(&["events", "PreToolUse", "--as", "claude"])));
     assert_eq!(fine(place.run(&["events", "--as", "evva"])).lines().count(), 6);
-    for what in ["config", "event", "answer", "record"] {
+    for what in ["config", "event", "answer", "record", "test-cases", "test-report"] {
         let schema: serde_json::Value = serde_json::from_str(&fine(place.run(&["schema", what]))).unwrap();
         assert!(schema["$schema"].is_string(), "{what}");
     }

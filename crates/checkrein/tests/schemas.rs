@@ -122,3 +122,70 @@ async fn records_fit() {
     let (_, record) = Engine::builder().hook(hook).build().fire_recorded(event).await;
     assert_eq!(errors(&schema::record(), &serde_json::to_value(&record).unwrap()), [""; 0]);
 }
+
+/// The schema and the reader are of one mind about what a case may say.
+#[test]
+fn cases_fit_or_do_not() {
+    let schema = schema::test_cases();
+    let case = |extra: Value, expect: Value| {
+        let mut case = json!({ "name": "a", "event": "PreToolUse", "expect": expect });
+        case.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        json!({ "cases": [case] })
+    };
+    let fine = json!({ "decision": "deny" });
+    let good = [
+        case(json!({}), fine.clone()),
+        case(json!({ "as": "claude", "config": ["a.json"], "tool": "Bash", "input": { "a": 1 } }), fine.clone()),
+        case(json!({ "files": { "a": "b", "c": { "text": "d", "executable": true } } }), fine.clone()),
+        case(json!({ "environment": { "A": "b", "C": 1, "D": null }, "set": { "a.b": 1 } }), fine.clone()),
+        case(json!({}), json!({ "reason": null, "context": [], "input": null, "prompt": { "lacks": "x" } })),
+        case(json!({}), json!({ "decision": ["ask", "deny"], "max_duration": "5s", "ran": [], "not_ran": "x" })),
+        case(json!({}), json!({ "hooks": { "g": { "failure": "timeout", "stdout": "x", "max_duration": 0.5 } } })),
+    ];
+    let bad = [
+        json!({}),
+        json!({ "cases": [] }),
+        json!({ "cases": [{ "name": "a", "event": "Stop" }] }),
+        case(json!({}), json!({})),
+        case(json!({}), json!({ "decision": "denny" })),
+        case(json!({}), json!({ "reason": 5 })),
+        case(json!({}), json!({ "reason": { "contains": "a", "equals": "b" } })),
+        case(json!({}), json!({ "hooks": { "g": { "ran": [] } } })),
+        case(json!({}), json!({ "hooks": { "g": { "failure": "tiemout" } } })),
+        case(json!({ "as": "cluade" }), fine.clone()),
+        case(json!({ "files": { "a": { "executable": true } } }), fine.clone()),
+        case(json!({ "fils": {} }), fine.clone()),
+        case(json!({ "environment": { "A": [] } }), fine),
+    ];
+    let read = |value: &Value| {
+        checkrein::cases::read_text(Path::new("a.test.yaml"), &value.to_string(), &native::DIALECT).diagnostics
+    };
+    for file in &good {
+        assert_eq!(errors(&schema, file), [""; 0], "{file}");
+        assert!(read(file).is_empty(), "{file}: {:?}", read(file));
+    }
+    for file in &bad {
+        assert!(!errors(&schema, file).is_empty(), "{file}");
+        assert!(!read(file).is_empty(), "{file}");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn reports_fit() {
+    use checkrein::cases::{self, TestReport, Trials};
+    let project = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(project.path().join(".checkrein")).unwrap();
+    let hooks = "hooks: [{id: h, event: Stop, command: echo hm}]";
+    std::fs::write(project.path().join(".checkrein/hooks.yaml"), hooks).unwrap();
+    let trials = Trials::new(&native::DIALECT, project.path());
+    let text = "cases: [{name: a, event: Stop, expect: {decision: deny}}, {name: b, event: Stop, expect: {ran: h}}, {name: c, event: Stop, tool: X, expect: {ran: h}}]";
+    let read = cases::read_text(Path::new("a.test.yaml"), text, &native::DIALECT);
+    let reports = trials.run_all(&read.cases, 2, false, |_| {}).await;
+    let loaded = trials.loaded();
+    let probes = cases::probe_all(&trials, &loaded.hooks, 1, std::time::Duration::from_secs(60), |_| {}).await;
+    let report = TestReport::new(reports, probes, std::time::Duration::ZERO).with_problems(vec!["x".to_owned()]);
+    assert_eq!((report.passed, report.failed, report.errors), (1, 1, 1));
+    assert!(!report.contract[0].has_findings(), "{report:?}");
+    assert_eq!(errors(&schema::test_report(), &serde_json::to_value(&report).unwrap()), [""; 0]);
+}

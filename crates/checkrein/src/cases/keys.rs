@@ -39,6 +39,7 @@ pub(super) enum Is {
 #[derive(Debug)]
 pub(super) struct Key {
     pub(super) name: &'static str,
+    #[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "only the schema tells it"))]
     pub(super) is: Is,
     #[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "only the schema tells it"))]
     pub(super) says: &'static str,
