@@ -42,8 +42,11 @@ impl Line {
             let _ = std::io::stderr().flush();
         }
     }
+}
 
-    pub(super) fn clear(self) {
+/// Whoever gives up on the way wants no half line either.
+impl Drop for Line {
+    fn drop(&mut self) {
         if self.on_terminal {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }

@@ -177,7 +177,7 @@ async fn once(arguments: &Arguments, known: &Known) -> Result<Exit> {
     } else {
         let mut live = live::Line::new(known.cases.len());
         let reports = known.trials.run_all(&known.cases, jobs, arguments.fail_fast, |report| live.done(report)).await;
-        live.clear();
+        drop(live);
         (TestReport::new(reports, Vec::new(), begun.elapsed()), 0)
     };
     let (report, with_cases) = report;
@@ -217,7 +217,7 @@ fn to_probe(arguments: &Arguments, known: &Known) -> (Vec<HookSpec>, usize) {
 async fn probe_all(trials: &Trials, hooks: &[HookSpec], jobs: usize, limit: Duration) -> Vec<HookProbes> {
     let mut live = live::Line::new(hooks.len());
     let probes = cases::probe_all(trials, hooks, jobs, limit, |probes| live.probed(probes)).await;
-    live.clear();
+    drop(live);
     probes
 }
 
