@@ -42,6 +42,8 @@ pub const ALL: &[Schema] = &[
     Schema { name: "answer", about: "what hooks answer", make: answer },
     Schema { name: "record", about: "what `run --json` prints; a list of them with --as more than once", make: record },
     Schema { name: "session", about: "scripts of sessions, for `simulate`", make: session },
+    Schema { name: "test-cases", about: "files with cases, for `test`", make: test_cases },
+    Schema { name: "test-report", about: "what `test --json` prints", make: test_report },
     Schema { name: "explain", about: "what `explain --json` prints", make: explain },
     Schema { name: "bench", about: "what `bench --json` prints", make: bench },
     Schema { name: "list", about: "what `list --json` prints", make: list },

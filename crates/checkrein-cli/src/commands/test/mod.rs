@@ -17,6 +17,7 @@ use serde_json::json;
 
 use super::config::ConfigArguments;
 use crate::exit::{self, Exit};
+use crate::interrupt::{self, Engines};
 
 /// Runs cases for hooks, each in a scratch directory of its own, and shows where what came of them differs from what they
 /// expect.
@@ -82,26 +83,15 @@ fn seconds(text: &str) -> Result<Duration, String> {
     time.filter(|time| !time.is_zero()).ok_or_else(|| "it should be a number of seconds above 0".to_owned())
 }
 
-/// The program ends with this when it is interrupted.
-const INTERRUPTED: Exit = Exit::of(130);
-
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     if arguments.list {
         return list(arguments);
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(async {
-        let work = async {
-            if arguments.watch { watch::run(arguments).await } else { once(arguments, &Known::read(arguments)?).await }
-        };
-        // What runs is ended when its future is dropped.
-        tokio::select! {
-            biased;
-            _ = tokio::signal::ctrl_c() => Ok(INTERRUPTED),
-            done = work => done,
-        }
-    })
+    // What runs is ended when its future is dropped.
+    interrupt::block_on(&Engines::default(), async {
+        if arguments.watch { watch::run(arguments).await } else { once(arguments, &Known::read(arguments)?).await }
+    })?
 }
 
 /// What is known before anything runs.

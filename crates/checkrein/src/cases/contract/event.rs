@@ -23,7 +23,7 @@ pub(super) fn for_hook(hook: &HookSpec) -> Event {
         return usual;
     }
     let about = |tool: &str| Some(catalogue::tool_event(&kind, tool)).filter(fits);
-    let mut known = hook.dialect.tools.iter().copied().chain(catalogue::tools());
+    let mut known = hook.dialect.tools.iter().map(|tool| tool.name).chain(catalogue::tools());
     let mut named = hook.hook.matcher.pattern().split('|').map(str::trim);
     known.find_map(about).or_else(|| named.find_map(about)).unwrap_or(usual)
 }
