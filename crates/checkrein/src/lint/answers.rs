@@ -1,5 +1,7 @@
 //! Faults of what scripts answer.
 
+use std::borrow::Cow;
+
 use checkrein_core::{Decision, EventKind, Opinion, ProcessExit, ProcessReply, RawJson, Reply};
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::reply::{Key, Means};
@@ -49,7 +51,7 @@ fn read(hook: &HookSpec, code: i32, stdout: &RawJson) -> Option<Opinion> {
     hook.dialect.read(&crate::catalogue::event(kind), Reply::Process(reply), hook.strict).ok()
 }
 
-fn paths<'a>(keys: &'a [Key]) -> impl Iterator<Item = (&'a Key, &'static str)> {
+fn paths(keys: &[Key]) -> impl Iterator<Item = (&Key, &'static str)> {
     keys.iter().flat_map(|key| key.paths.iter().map(move |path| (key, *path)))
 }
 
@@ -72,7 +74,7 @@ fn unknown(literal: &Literal, hook: &HookSpec, tell: &mut Tell<'_>) {
     }
     for (key, path) in paths(keys) {
         let Means::Decision(words) = key.means else { continue };
-        let Some(said) = at(&literal.json, path).and_then(|value| value.as_text().map(|text| text.into_owned())) else {
+        let Some(said) = at(&literal.json, path).and_then(|value| value.as_text().map(Cow::into_owned)) else {
             continue;
         };
         let same =

@@ -198,7 +198,7 @@ fn echoes_input(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
         match printed {
             Some(value) => {
                 let name = value.trim_matches('"').strip_prefix('$').map(|name| name.trim_matches(['{', '}']));
-                name.is_some_and(|name| holds_input(name))
+                name.is_some_and(holds_input)
             }
             None => line == "cat" || line == "cat -" || (line.starts_with("tee ") && !line.contains(['>', '|', ';'])),
         }
