@@ -642,6 +642,17 @@ async fn a_shutdown_waits_or_ends_and_says_how_many() {
 }
 
 #[tokio::test]
+async fn a_shutdown_that_is_given_up_can_be_called_again() {
+    let endless = HookSpec::shell("endless", GATE, "sleep 1000").in_background().timeout(Duration::from_secs(2000));
+    let engine = engine([endless]);
+    engine.fire(tool_call()).await;
+    // It waits for as long as the hook sleeps.
+    let patient = engine.shutdown(Duration::from_secs(1000));
+    assert!(tokio::time::timeout(Duration::from_millis(10), patient).await.is_err());
+    assert_eq!(engine.shutdown(Duration::ZERO).await.ended, 1);
+}
+
+#[tokio::test]
 async fn what_waits_in_the_background_is_bounded() {
     let endless = HookSpec::shell("endless", GATE, "sleep 1000").in_background();
     let engine = Engine::builder().background_at_once(1).hook(endless).build();
