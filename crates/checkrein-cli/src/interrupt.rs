@@ -50,7 +50,8 @@ impl std::error::Error for Interrupted {}
 /// Does the work on a runtime of its own. If the program is told to end meanwhile, the work is dropped, all that the engines
 /// have started is ended, and the error is [`Interrupted`].
 pub fn block_on<F: Future>(engines: &Engines, work: F) -> Result<F::Output> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    // This thread works too; more than two would only cost time to start.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let done = runtime.block_on(async {
         let mut signals = Signals::listen().context("cannot listen to signals")?;
         let told = {

@@ -171,8 +171,10 @@ impl Background {
         tasks.abort_all();
         // When their futures are gone, whatever they started has been ended.
         let _ = tokio::time::timeout(ENDING, async { while tasks.join_next().await.is_some() {} }).await;
-        // What is slow to die, also of fires that were dropped.
-        let _ = tokio::task::spawn_blocking(|| checkrein_process::wait_for_dropped(ENDING)).await;
+        // What is slow to die, also of fires that were dropped. Mostly there is nothing, and then no thread is needed.
+        if !checkrein_process::wait_for_dropped(Duration::ZERO) {
+            let _ = tokio::task::spawn_blocking(|| checkrein_process::wait_for_dropped(ENDING)).await;
+        }
         for (hook, moment) in std::mem::take(running).into_values() {
             let result = Err(Failure::new(FailureKind::Cancelled, "ended by the shutdown"));
             let event = Arc::new(moment.event.clone());
