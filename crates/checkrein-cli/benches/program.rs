@@ -1,0 +1,120 @@
+//! What the program costs, against floors in the same run: a process that does nothing, and one that only reads the files.
+//!
+//! Each case is measured in turns with its floor, so that whatever else the machine does befalls both alike; the ratio of
+//! the medians is what counts. Where others use the machine too, longer processes are interrupted more often than short
+//! ones; `at best` is the ratio of the fastest tenths, which that touches least.
+//! `cargo bench -p checkrein-cli --bench program -- check` measures only what has `check` in its name.
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a benchmark reports to people"
+)]
+#![cfg_attr(not(unix), allow(dead_code, unused_imports, reason = "the floors are Unix's"))]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_checkrein");
+/// How many files `check` looks at.
+const FILES: usize = 1000;
+
+/// Hooks as a project has them; none is for the event that is fired.
+const NOTHING_FITS: &str = r#"{ "hooks": {
+  "PostToolUse": [{ "matcher": "Edit|Write", "hooks": [{ "command": "./format.sh" }, { "command": "./lint.sh" }] }],
+  "PreToolUse": [{ "matcher": "Write", "hooks": [{ "command": "./guard.sh" }] }, { "matcher": "mcp__.*", "hooks": [{ "command": "./guard.sh" }] }],
+  "SessionStart": [{ "hooks": [{ "command": "cat RULES.md" }] }]
+} }"#;
+const ONE_FITS: &str = r#"{ "hooks": { "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "command": "true" }] }] } }"#;
+
+fn main() {
+    #[cfg(unix)]
+    measure();
+}
+
+#[cfg(unix)]
+fn measure() {
+    let wanted = std::env::args().nth(1).filter(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let show = |name: &str, rounds: usize, each: usize, run: &mut dyn FnMut(), floor: &mut dyn FnMut()| {
+        if name.contains(&wanted) {
+            compare(name, rounds, each, run, floor);
+        }
+    };
+    println!("{:<44} {:>10} {:>10} {:>8} {:>8}", "case", "time", "floor", "x floor", "at best");
+    let place = tempfile::tempdir().unwrap();
+    let nothing = &mut || ended(&mut command(Path::new("/bin/true"), place.path()));
+    show("--version", 300, 1, &mut || checkrein(place.path(), &["--version"]), nothing);
+    write(place.path(), NOTHING_FITS);
+    let fire = ["run", "PreToolUse", "--tool", "Bash"];
+    show("run, nothing fits", 300, 1, &mut || checkrein(place.path(), &fire), nothing);
+    show("explain, nothing fits", 300, 1, &mut || checkrein(place.path(), &["explain", "PreToolUse"]), nothing);
+    let one = tempfile::tempdir().unwrap();
+    write(one.path(), ONE_FITS);
+    let shell = &mut || ended(command(Path::new("/bin/sh"), one.path()).args(["-c", "true"]));
+    show("run, one hook `true`", 300, 1, &mut || checkrein(one.path(), &fire), nothing);
+    show("run, one hook `true`, against sh -c true", 300, 1, &mut || checkrein(one.path(), &fire), shell);
+
+    let many = tempfile::tempdir().unwrap();
+    let names: Vec<_> = (0..FILES).map(|n| format!("{n}.json")).collect();
+    for name in &names {
+        std::fs::write(many.path().join(name), NOTHING_FITS.replace("./", "./scripts/")).unwrap();
+    }
+    std::fs::create_dir(many.path().join("scripts")).unwrap();
+    for script in ["format.sh", "lint.sh", "guard.sh"] {
+        use std::os::unix::fs::PermissionsExt;
+        let path = many.path().join("scripts").join(script);
+        std::fs::write(&path, "#!/bin/sh\necho no >&2\nexit 2\n").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let check = [&["check"], &names[..]].concat();
+    let read = &mut || ended(command(Path::new("/bin/cat"), many.path()).args(&names));
+    show("check, 1,000 files, each", 15, FILES, &mut || checkrein(many.path(), &check), read);
+}
+
+fn write(dir: &Path, hooks: &str) {
+    std::fs::create_dir_all(dir.join(".git")).unwrap();
+    std::fs::create_dir_all(dir.join(".checkrein")).unwrap();
+    std::fs::write(dir.join(".checkrein/hooks.json"), hooks).unwrap();
+}
+
+/// With the same environment and streams for all.
+fn command(program: &Path, dir: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(dir).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", dir);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn ended(command: &mut Command) {
+    assert!(command.status().unwrap().success());
+}
+
+fn checkrein(dir: &Path, arguments: &[&str]) {
+    ended(command(Path::new(PROGRAM), dir).args(arguments));
+}
+
+fn compare(name: &str, rounds: usize, each: usize, run: &mut dyn FnMut(), floor: &mut dyn FnMut()) {
+    let (mut own, mut bare) = (Vec::new(), Vec::new());
+    for round in 0..rounds + 3 {
+        let (ours, floors) = (timed(run), timed(floor));
+        if round >= 3 {
+            own.push(ours / each as u32);
+            bare.push(floors / each as u32);
+        }
+    }
+    own.sort_unstable();
+    bare.sort_unstable();
+    let us = |times: &[Duration], part: usize| times[times.len() / part].as_nanos() as f64 / 1000.0;
+    let (time, floor) = (us(&own, 2), us(&bare, 2));
+    let at_best = us(&own, 10) / us(&bare, 10);
+    println!("{name:<44} {time:>7.0} us {floor:>7.0} us {:>8.2} {at_best:>8.2}", time / floor);
+}
+
+fn timed(run: &mut dyn FnMut()) -> Duration {
+    let begun = Instant::now();
+    run();
+    begun.elapsed()
+}
