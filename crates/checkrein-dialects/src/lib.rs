@@ -1,7 +1,8 @@
 //! Every agent's hook language, as data: one file each.
 //!
-//! So far a dialect is the names that it has for events; what it does with them comes next. The names are those of the
-//! agents' own documentation and source, in their spelling. [`document`] reads the files that agents are configured with.
+//! A dialect is a table of facts: names, payloads, answers, files, and what its agent does when hooks fail. Of some agents
+//! only the names of events are there yet. Names are in the agents' own spelling. [`document`] reads the files that agents are
+//! configured with.
 //!
 //! ```
 //! use checkrein_core::EventKind;

@@ -76,15 +76,19 @@ const TASK: &[FieldRow] = &[
 
 /// In the order of its documentation.
 pub(super) const EVENTS: &[EventRow] = &[
-    EventRow::new("SessionStart", EventKind::SessionStart).matched().plain(Plain::Context).fields(&[
+    EventRow::new("SessionStart", EventKind::SessionStart).observed().matched().plain(Plain::Context).fields(&[
         FieldRow::same("source"),
         FieldRow::same("model"),
         FieldRow::same("session_title"),
         FieldRow::same("context_tokens"),
     ]),
     EventRow::new("Setup", EventKind::Setup).matched().fields(&[FieldRow::same("trigger")]),
-    EventRow::new("SessionEnd", EventKind::SessionEnd).matched().within_ms(1500).fields(&[FieldRow::same("reason")]),
-    EventRow::new("InstructionsLoaded", EventKind::InstructionsLoaded).matched().fields(&[
+    EventRow::new("SessionEnd", EventKind::SessionEnd)
+        .observed()
+        .matched()
+        .within_ms(1500)
+        .fields(&[FieldRow::same("reason")]),
+    EventRow::new("InstructionsLoaded", EventKind::InstructionsLoaded).observed().matched().fields(&[
         FieldRow::same("file_path"),
         FieldRow::same("memory_type"),
         FieldRow::same("load_reason"),
@@ -120,6 +124,7 @@ pub(super) const EVENTS: &[EventRow] = &[
         .within_ms(30_000)
         .fields(MODEL),
     EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
+        .observed()
         .blocks()
         .plain(Plain::Context)
         .within_ms(30_000)
@@ -140,38 +145,44 @@ pub(super) const EVENTS: &[EventRow] = &[
         FieldRow::named("final", "is_final"),
         FieldRow::named("delta", "text"),
     ]),
-    EventRow::new("Stop", EventKind::Stop).blocks().fields(STOP),
-    EventRow::new("StopFailure", EventKind::StopFailure).matched().fields(&[
+    EventRow::new("Stop", EventKind::Stop).observed().blocks().fields(STOP),
+    EventRow::new("StopFailure", EventKind::StopFailure).observed().matched().fields(&[
         FieldRow::named("error", "error_type"),
         FieldRow::same("error_details"),
         FieldRow::same("last_assistant_message"),
     ]),
     EventRow::new("PreCompact", EventKind::PreCompact)
+        .observed()
         .matched()
         .blocks()
         .fields(&[FieldRow::same("trigger"), FieldRow::same("custom_instructions").or("null")]),
     EventRow::new("PostCompact", EventKind::PostCompact)
+        .observed()
         .matched()
         .fields(&[FieldRow::same("trigger"), FieldRow::named("compact_summary", "summary")]),
-    EventRow::new("Notification", EventKind::Notification).matched().fields(&[
+    EventRow::new("Notification", EventKind::Notification).observed().matched().fields(&[
         FieldRow::same("message"),
         FieldRow::same("title"),
         FieldRow::same("notification_type"),
     ]),
-    EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(TOOL),
+    EventRow::new("PreToolUse", EventKind::PreToolUse).observed().matched().blocks().fields(TOOL),
     EventRow::new("PermissionRequest", EventKind::PermissionRequest)
+        .observed()
         .matched()
         .blocks()
         .settle(Settle::AnyDenyElseLastAllow)
         .fields(REQUEST),
     EventRow::new("PermissionDenied", EventKind::PermissionDenied).matched().fields(DENIED),
-    EventRow::new("PostToolUse", EventKind::PostToolUse).matched().blocks().fields(DONE),
-    EventRow::new("PostToolUseFailure", EventKind::PostToolFailure).matched().blocks().fields(FAILED),
-    EventRow::new("PostToolBatch", EventKind::PostToolBatch).blocks().fields(&[FieldRow::same("tool_calls")]),
+    EventRow::new("PostToolUse", EventKind::PostToolUse).observed().matched().blocks().fields(DONE),
+    EventRow::new("PostToolUseFailure", EventKind::PostToolFailure).observed().matched().blocks().fields(FAILED),
+    EventRow::new("PostToolBatch", EventKind::PostToolBatch)
+        .observed()
+        .blocks()
+        .fields(&[FieldRow::same("tool_calls")]),
     EventRow::new("Elicitation", EventKind::Elicitation).matched().blocks().fields(ELICITATION),
     EventRow::new("ElicitationResult", EventKind::ElicitationResult).matched().blocks().fields(ELICITATION),
-    EventRow::new("SubagentStart", EventKind::SubagentStart).matched(),
-    EventRow::new("SubagentStop", EventKind::SubagentStop).matched().blocks().fields(SUBAGENT_STOP),
+    EventRow::new("SubagentStart", EventKind::SubagentStart).observed().matched(),
+    EventRow::new("SubagentStop", EventKind::SubagentStop).observed().matched().blocks().fields(SUBAGENT_STOP),
     EventRow::new("TaskCreated", EventKind::TaskCreated).blocks().fields(TASK),
     EventRow::new("TaskCompleted", EventKind::TaskCompleted).blocks().fields(TASK),
     EventRow::new("TeammateIdle", EventKind::TeammateIdle)

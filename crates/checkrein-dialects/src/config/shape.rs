@@ -471,7 +471,7 @@ impl Shape {
                 decoder.broken_somewhere("include", span, &format!("unknown dialect `{name}`"));
                 continue;
             };
-            if dialect.config.encode.is_none() {
+            if dialect.config.encode.is_none() && dialect.config.files.is_empty() {
                 let why = format!("checkrein cannot read files of {name} yet");
                 decoder.error("no-files", span, why.clone());
                 decoder.broken_somewhere("include", span, &why);

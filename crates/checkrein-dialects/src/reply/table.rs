@@ -306,6 +306,11 @@ impl ExitRule {
         self
     }
 
+    /// Whether it counts at events of this kind.
+    pub fn counts(&self, dialect: &Dialect, kind: &EventKind) -> bool {
+        self.at.fits(dialect, kind)
+    }
+
     /// Counts only if the process complained about something.
     #[must_use]
     pub const fn needs_stderr(mut self) -> Self {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that fails may say so")]
 
 mod before_tool;
+mod claude;
 mod cline;
 mod codex;
 mod copilot;

@@ -1,0 +1,144 @@
+//! `docs/support.md` has a table for each agent, which is made from the dialects' tables. This keeps it so.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use checkrein_core::{Decision, Target};
+use checkrein_dialects::reply::{Means, Then};
+use checkrein_dialects::{ALL, Dialect, EventRow, ExitReason, Known, Outcome, Plain};
+
+/// What hooks of an agent can do at an event.
+struct Can {
+    block: &'static str,
+    rewrite: String,
+    context: &'static str,
+}
+
+impl Can {
+    fn at(dialect: &Dialect, row: &EventRow) -> Self {
+        let keys = || dialect.reply.keys.iter().filter(|key| key.counts(dialect, &row.kind) && !key.only_read);
+        let said = |decision: Decision| {
+            keys().any(|key| match key.means {
+                Means::Decision(words) => {
+                    words.iter().any(|(_, means)| *means == decision) && !key.never_says.contains(&decision)
+                }
+                Means::Flag(_, means) => means == decision,
+                _ => false,
+            })
+        };
+        let exits = dialect
+            .reply
+            .exits
+            .iter()
+            .any(|rule| rule.counts(dialect, &row.kind) && matches!(rule.then, Then::Decide(Decision::Deny, _)));
+        let block = match (said(Decision::Deny) || exits, said(Decision::Ask), said(Decision::Halt)) {
+            (true, true, _) => "yes, or ask",
+            (true, false, _) => "yes",
+            (false, _, true) => "ends the run",
+            (false, ..) => "",
+        };
+        let targets = Target::ALL.into_iter().filter(|target| {
+            keys().any(|key| matches!(key.means, Means::Replace(of) | Means::Merge(of) if of == *target))
+        });
+        let context = match (keys().any(|key| key.means == Means::Context), row.plain) {
+            (true, _) => "yes",
+            (false, Plain::Context) => "as text",
+            _ => "",
+        };
+        Self { block, rewrite: targets.map(|target| target.to_string()).collect::<Vec<_>>().join(", "), context }
+    }
+}
+
+fn table(dialect: &Dialect) -> String {
+    let mut out = String::new();
+    let host = dialect.host;
+    writeln!(out, "## {}\n", dialect.name).unwrap();
+    let outcome = |what: Outcome| match what {
+        Outcome::Runs => "runs",
+        Outcome::Blocked => "is refused",
+        Outcome::Unknown => "nobody knows",
+    };
+    if (host.missing_program, host.killed, host.late) != (Outcome::Unknown, Outcome::Unknown, Outcome::Unknown) {
+        writeln!(
+            out,
+            "A tool whose hook is missing: {}; is killed: {}; takes too long: {}.",
+            outcome(host.missing_program),
+            outcome(host.killed),
+            outcome(host.late)
+        )
+        .unwrap();
+        let switch = host
+            .failure_switch
+            .map(|(key, value)| format!("`\"{key}\": {value}` beside a hook makes failures refuse."));
+        writeln!(out, "{}", switch.unwrap_or_else(|| "Nothing in its files makes failures refuse.".to_owned()))
+            .unwrap();
+        writeln!(
+            out,
+            "{}\n",
+            match host.exit_reason {
+                ExitReason::Plain => "The reason of a denial by exit code reaches the model as it is.",
+                ExitReason::WithCommandLine =>
+                    "The reason of a denial by exit code comes with the hook's command line.",
+                ExitReason::Lost => "The reason of a denial by exit code is lost.",
+                ExitReason::Unknown => "What becomes of the reason of a denial by exit code, nobody knows.",
+            }
+        )
+        .unwrap();
+    }
+    if !host.unseen.is_empty() {
+        writeln!(out, "Hooks never hear of:\n").unwrap();
+        host.unseen.iter().for_each(|what| writeln!(out, "- {what}").unwrap());
+        out.push('\n');
+    }
+    let unnamed: Vec<_> = dialect
+        .events
+        .iter()
+        .filter(|row| !dialect.names_event(&row.kind))
+        .map(|row| format!("`{}`", row.name))
+        .collect();
+    if !unnamed.is_empty() {
+        writeln!(out, "Payloads that do not say which event they are: {}.\n", unnamed.join(", ")).unwrap();
+    }
+    writeln!(out, "| event | kind | can block | can rewrite | can add context | known |\n|---|---|---|---|---|---|")
+        .unwrap();
+    for row in dialect.events {
+        let Can { block, rewrite, context } = Can::at(dialect, row);
+        let known = row.known.label();
+        writeln!(out, "| `{}` | `{}` | {block} | {rewrite} | {context} | {known} |", row.name, row.kind).unwrap();
+    }
+    out.push('\n');
+    out
+}
+
+const HEAD: &str = "# What hooks can do, agent by agent
+
+What each agent lets a hook do at each of its events, and where that is known from: *observed* is what the agent itself was
+seen doing, *documented* is in its source or its maker's documentation, *uncertain* is what others say, or what sources differ
+about. This page is made from the tables in `crates/checkrein-dialects`; a test keeps it so.
+
+checkrein's own events are in [events.md](events.md), with the most that hooks may do at each. What an agent cannot be told
+becomes the nearest that is not weaker, see [dialects.md](dialects.md).
+
+";
+
+#[test]
+fn the_page_is_what_the_tables_say() {
+    let agents = ALL.iter().filter(|dialect| !dialect.has_all_events && !dialect.reply.keys.is_empty());
+    let page: String = HEAD.to_owned() + agents.map(|dialect| table(dialect)).collect::<String>().trim_end() + "\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/support.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let have = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(have == page, "docs/support.md is not what the tables say; UPDATE_DOCS=1 writes it anew");
+}
+
+#[test]
+fn what_was_observed_is_marked() {
+    for name in ["codex", "gemini", "copilot", "copilot@pascal", "qwen", "goose", "letta", "cline", "claude"] {
+        let dialect = checkrein_dialects::find(name).unwrap();
+        let row = dialect.row(&checkrein_core::EventKind::PreToolUse).unwrap();
+        assert_eq!(row.known, Known::Observed, "{name}");
+    }
+}
