@@ -349,7 +349,7 @@ fn write(row: &FieldRow, field: Option<Field<'_>>, out: &mut Out) {
         },
         (Form::JsonText | Form::Text, field) => out.text(row.name, field.to_json().as_str()),
         (Form::TextValues, field) => {
-            out.json(row.name, &with_values(&field.to_json(), |value| Some(RawJson::string(value))))
+            out.json(row.name, &with_values(&field.to_json(), |value| Some(RawJson::string(value))));
         }
         (Form::Object(_), Field::Json(json)) if json.entries().is_some() => out.json(row.name, json),
         (Form::Object(inside), field) => {

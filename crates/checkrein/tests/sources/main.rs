@@ -1,6 +1,8 @@
 //! Hooks from files: real ones, in temporary directories.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
 
+#[cfg(unix)]
+mod agents;
 mod common;
 mod conditions;
 mod corpus;
