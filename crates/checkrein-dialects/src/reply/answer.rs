@@ -25,8 +25,11 @@ pub(super) fn read(dialect: &Dialect, event: &Event, json: &RawJson, strict: boo
             // `null` is as good as absent.
             let is_said =
                 |value: &RawJson| value.json_type() != JsonType::Null && !(key.unless_empty && is_empty(value));
-            if let Some(value) = at(json, path).filter(is_said) {
-                reading.take(key, path, &value)?;
+            let Some(value) = at(json, path).filter(is_said) else { continue };
+            // Alone it does not count.
+            match key.along.filter(|(beside, _)| counts && at(json, beside).is_none()) {
+                Some((beside, _)) => reading.tell(key.means, format!("`{path}` counts only beside `{beside}`"))?,
+                None => reading.take(key, path, &value)?,
             }
         }
     }

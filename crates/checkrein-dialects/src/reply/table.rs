@@ -100,7 +100,8 @@ pub struct Key {
     pub never_says: &'static [Decision],
     /// Whether a block without a reason is none, and voids the answer.
     pub needs_reason: bool,
-    /// What must be said with it, unless something is said there already: a path and JSON.
+    /// What must be said with it, unless something is said there already: a path and JSON. An answer that says nothing there
+    /// does not say this either.
     pub along: Option<(&'static str, &'static str)>,
     /// The object that text is put into when it is said: the key that it has there, and what else is in it, as JSON.
     pub inside: Option<(&'static str, &'static [(&'static str, &'static str)])>,

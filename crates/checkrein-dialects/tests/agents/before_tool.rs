@@ -72,6 +72,49 @@ fn as_observed() {
     }
 }
 
+/// "`continue:false`": the run ends, or this tool is blocked, or it is ignored.
+#[test]
+fn continue_false() {
+    for (agent, expected) in AGENTS.iter().zip("x.x..x...".chars()) {
+        let end = End::Exit(0, r#"{"continue":false,"stopReason":"R"}"#, "");
+        let blocked = outcome(agent.dialect, &call(agent.shell), end).is_some();
+        assert_eq!(blocked, expected == 'x', "{}", agent.dialect.name);
+    }
+}
+
+/// The rows about rewrites and context: what is printed, and for which agents it counts.
+#[test]
+fn rewrites_and_context() {
+    let native = |name: &str| match name {
+        "gemini" => r#"{"hookSpecificOutput":{"tool_input":{"command":"pwd"}}}"#,
+        "copilot" => r#"{"modifiedArgs":{"command":"pwd"}}"#,
+        "cline" => r#"{"overrideInput":{"command":"pwd"}}"#,
+        _ => {
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"pwd"}}}"#
+        }
+    };
+    let heard = |agent: &Agent, stdout: &str| {
+        let reply = ProcessReply::new(ProcessExit::Code(0)).stdout(stdout);
+        agent.dialect.read(&call(agent.shell), Reply::Process(reply), false).unwrap_or_default()
+    };
+    let rewrites = |opinion: &Opinion| !opinion.rewrites().is_empty();
+    for (at, agent) in AGENTS.iter().enumerate() {
+        let name = agent.dialect.name;
+        let is = |columns: &str| columns.as_bytes()[at] == b'x';
+        assert_eq!(rewrites(&heard(agent, native(name))), is("xxxxx..xx"), "{name}: rewrite input, native");
+        let shape = native("claude");
+        assert_eq!(rewrites(&heard(agent, shape)), is("xx..x..x."), "{name}: rewrite, Claude shape + allow");
+        let alone = shape.replace(r#""permissionDecision":"allow","#, "");
+        assert_eq!(rewrites(&heard(agent, &alone)), is("x......x."), "{name}: rewrite without permissionDecision");
+        let context = match name {
+            "copilot" | "copilot@pascal" => r#"{"additionalContext":"c"}"#,
+            "cline" => r#"{"context":"c"}"#,
+            _ => r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"c"}}"#,
+        };
+        assert_eq!(heard(agent, context).contexts().len() == 1, is("xx.xx...x"), "{name}: context before a tool");
+    }
+}
+
 /// "native deny + unknown extra keys"
 #[test]
 fn extra_keys() {
