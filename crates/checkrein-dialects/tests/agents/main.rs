@@ -2,7 +2,6 @@
 //! their files say. Each row names the fact that it stands for.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that fails may say so")]
 
-mod before_tool;
 mod claude;
 mod cline;
 mod codex;
@@ -10,6 +9,7 @@ mod copilot;
 mod gemini;
 mod goose;
 mod letta;
+mod observed;
 mod qwen;
 
 use checkrein_core::payload::{Compaction, Prompt, SessionStart, Stop, ToolCall, ToolOutcome};

@@ -1,4 +1,4 @@
-//! What each agent did with a misbehaving hook in front of a tool: the table of what was observed, row by row.
+//! What each agent did with a misbehaving hook, in front of a tool and elsewhere: the tables of what was observed, row by row.
 
 use checkrein_dialects::{claude, cline, codex, copilot, copilot_pascal, gemini, goose, letta, qwen};
 
@@ -112,6 +112,42 @@ fn rewrites_and_context() {
             _ => r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"c"}}"#,
         };
         assert_eq!(heard(agent, context).contexts().len() == 1, is("xx.xx...x"), "{name}: context before a tool");
+    }
+}
+
+/// The table of other events, in the same order; `?` was not tried, or never fires.
+#[test]
+fn at_other_events() {
+    let read = |agent: &Agent, event: &Event, stdout: &str| {
+        let reply = ProcessReply::new(ProcessExit::Code(0)).stdout(stdout);
+        agent.dialect.read(event, Reply::Process(reply), false).unwrap_or_default()
+    };
+    for (at, agent) in AGENTS.iter().enumerate() {
+        let (dialect, shell) = (agent.dialect, agent.shell);
+        let is = |fact: &str, columns: &str, happens: bool| match columns.as_bytes()[at] {
+            b'?' => {}
+            column => assert_eq!(happens, column == b'x', "{}: {fact}", dialect.name),
+        };
+        let exit_2 = |event: &Event| outcome(dialect, event, End::Exit(2, "", "R")).is_some();
+        is("prompt hook exit 2", "xxx..x.?.", exit_2(&prompt()));
+        is("after-tool exit 2", "xxx....x.", exit_2(&done(shell)));
+        is("stop hook exit 2", "xxx..xx?.", exit_2(&stop()));
+        let block = match dialect.name {
+            "gemini" => r#"{"decision":"deny","reason":"R"}"#,
+            _ => BLOCK,
+        };
+        is("stop hook decision:block", "xxxxxxx?.", read(agent, &stop(), block).decision().is_block());
+        let context = |event: &str| match dialect.name {
+            "copilot" | "copilot@pascal" => r#"{"additionalContext":"c"}"#.to_owned(),
+            "cline" => r#"{"context":"c"}"#.to_owned(),
+            _ => format!(r#"{{"hookSpecificOutput":{{"hookEventName":"{event}","additionalContext":"c"}}}}"#),
+        };
+        let name = |kind| dialect.name_of(&kind).unwrap_or_default();
+        let after = context(name(checkrein_core::EventKind::PostToolUse));
+        is("after-tool additionalContext", "xxxxxx.xx", !read(agent, &done(shell), &after).contexts().is_empty());
+        let first = context(name(checkrein_core::EventKind::SessionStart));
+        is("session-start JSON context", "xxxxxx.??", !read(agent, &start(), &first).contexts().is_empty());
+        is("session-start plain text", "xx...x.??", !read(agent, &start(), "hi").contexts().is_empty());
     }
 }
 
