@@ -27,7 +27,6 @@ const CLINE: Dialect = Dialect {
         ToolRow::new("editor", &["Edit", "Write"]),
         ToolRow::new("read_files", &["Read"]),
         ToolRow::new("search_codebase", &["Grep"]),
-        ToolRow::new("fetch_web_content", &["WebFetch"]),
     ],
     // There are none.
     matcher: Grammar::EXACT,

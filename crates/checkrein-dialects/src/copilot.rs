@@ -116,7 +116,6 @@ const TOOLS: &[ToolRow] = &[
     ToolRow::new("web_fetch", &["WebFetch"]),
     ToolRow::new("web_search", &["WebSearch"]),
     ToolRow::new("ask_user", &["AskUserQuestion"]),
-    ToolRow::new("update_todo", &["TodoWrite"]),
 ];
 
 pub(crate) const COMMON: &[FieldRow] = &[

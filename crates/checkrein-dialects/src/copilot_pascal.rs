@@ -36,7 +36,6 @@ const TOOLS: &[ToolRow] = &[
     ToolRow::new("WebFetch", &["web_fetch"]),
     ToolRow::new("WebSearch", &["web_search"]),
     ToolRow::new("AskUserQuestion", &["ask_user"]),
-    ToolRow::new("TodoWrite", &["update_todo"]),
     // As requests for leave have them.
     ToolRow::new("bash", &["Bash"]),
     ToolRow::new("create", &["Write"]),

@@ -90,6 +90,7 @@ pub static DIALECT: Dialect = Dialect {
         files: &[
             FileRow::new(Scope::Project, Base::Project, ".qwen/settings.json"),
             FileRow::new(Scope::User, Base::Home, ".qwen/settings.json"),
+            // Where exactly was not observed.
             FileRow::new(Scope::Managed, Base::Root, "etc/qwen-code/settings.json"),
         ],
         scripts: false,
