@@ -113,8 +113,8 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("post_read_code", EventKind::PostFileRead).fields(&READ),
     EventRow::new("pre_write_code", EventKind::PreFileWrite).blocks().fields(&WRITE),
     EventRow::new("post_write_code", EventKind::PostFileWrite).fields(&WRITE),
-    // It runs in the background.
     EventRow::new("post_cascade_response", EventKind::Stop)
+        .detached()
         .fields(&[FieldRow::named("tool_info.response", "last_assistant_message")]),
     EventRow::new("post_cascade_response_with_transcript", EventKind::AgentResponse).fields(&[
         // It is in the transcript.

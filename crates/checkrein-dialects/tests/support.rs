@@ -23,7 +23,7 @@ impl Can {
                 Means::Decision(words) => {
                     words.iter().any(|(_, means)| *means == decision) && !key.never_says.contains(&decision)
                 }
-                Means::Flag(_, means) => means == decision,
+                Means::Flag(_, means) | Means::Because(means) => means == decision,
                 _ => false,
             })
         };

@@ -147,7 +147,8 @@ fn what_it_is_told() {
             (&prompt(), Opinion::allow(), "", 0),
             (&stop(), Opinion::deny("tests fail"), r#"{"followup_message":"tests fail"}"#, 0),
             (&subagent, Opinion::deny("go on"), r#"{"followup_message":"go on"}"#, 0),
-            (&done(), Opinion::deny("late"), "", 1),
+            // What is too late to stop is told the model.
+            (&done(), Opinion::deny("late"), r#"{"additional_context":"late"}"#, 1),
         ],
     );
     let unexplained = said(&DIALECT, &gate(), &Opinion::deny(""));
