@@ -49,6 +49,7 @@ pub static DIALECT: Dialect = Dialect {
         late: Outcome::Runs,
         exit_reason: ExitReason::Plain,
         unseen: &["the end of a session", "requests for permission", "sub-agents"],
+        uncertain: &[],
     },
     ..BASE
 };

@@ -87,6 +87,11 @@ pub static DIALECT: Dialect = Dialect {
             "requests for permission",
             "conversations, unless a group asks for them",
         ],
+        uncertain: &[
+            "whether `allow` and `ask` are heard",
+            "under which key a new input is heard, since 0.27",
+            "what the names of MCP tools look like",
+        ],
     },
     ..BASE
 };

@@ -92,6 +92,7 @@ const CLINE: Dialect = Dialect {
         late: Outcome::Runs,
         exit_reason: ExitReason::Lost,
         unseen: &["prompts, in the CLI: the event is declared and never fired"],
+        uncertain: &[],
     },
 };
 

@@ -102,6 +102,7 @@ pub static DIALECT: Dialect = Dialect {
             "what is typed into a shell that runs already (`write_stdin`), and waiting in code mode",
             "the end of a sub-agent's session",
         ],
+        uncertain: &[],
     },
 };
 

@@ -87,6 +87,7 @@ pub(crate) const COPILOT: Dialect = Dialect {
             "anything, from a project's files in a folder that is not trusted: they are passed over without a word",
             "sub-agents of the general-purpose kind as such: only the tools that they use",
         ],
+        uncertain: &[],
     },
 };
 

@@ -87,6 +87,7 @@ pub static DIALECT: Dialect = Dialect {
         late: Outcome::Runs,
         exit_reason: ExitReason::Plain,
         unseen: &["what sub-agents do", "everything but tool calls"],
+        uncertain: &[],
     },
     ..BASE
 };

@@ -84,6 +84,12 @@ pub static DIALECT: Dialect = Dialect {
             "in the cloud: hooks of the user, `stop` and `subagentStop`",
             "on the command line some events, which ones is not known",
         ],
+        uncertain: &[
+            "in which order the hooks of an event run, and how long one may take that does not say",
+            "whether an allow of a tool call skips the question to the user",
+            "whether a new input replaces the old one",
+            "what becomes of a file with an event that this version does not know",
+        ],
     },
     ..BASE
 };

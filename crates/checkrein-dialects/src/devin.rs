@@ -78,6 +78,11 @@ pub static DIALECT: Dialect = Dialect {
         late: Outcome::Unknown,
         exit_reason: ExitReason::Plain,
         unseen: &["all of it in cloud sessions and in restricted mode", "sub-agents"],
+        uncertain: &[
+            "how hooks add context or change the input: it is said that they can",
+            "how long a hook may take that does not say, and which of several decides",
+            "in older versions any exit code but 0 denied",
+        ],
     },
     ..BASE
 };

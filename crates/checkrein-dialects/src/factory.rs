@@ -89,6 +89,10 @@ pub static DIALECT: Dialect = Dialect {
             "sub-agents that start",
             "turns that a user interrupted",
         ],
+        uncertain: &[
+            "`commandRegex` beside a matcher",
+            "whether `hooks.json` is read: some report that only `settings.json` is",
+        ],
     },
     ..BASE
 };

@@ -105,6 +105,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
         late: Outcome::Runs,
         exit_reason: ExitReason::Plain,
         unseen: &["sub-agents as such: only the tools that they use"],
+        uncertain: &[],
     },
 };
 

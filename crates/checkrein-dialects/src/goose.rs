@@ -94,6 +94,7 @@ pub static DIALECT: Dialect = Dialect {
         late: Outcome::Runs,
         exit_reason: ExitReason::Plain,
         unseen: &["what tools gave back", "sub-agents: their events are declared and never fired"],
+        uncertain: &[],
     },
 };
 

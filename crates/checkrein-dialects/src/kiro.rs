@@ -56,6 +56,11 @@ pub static DIALECT: Dialect = Dialect {
         late: Outcome::Runs,
         exit_reason: ExitReason::Plain,
         unseen: &["the end of a session", "requests for permission", "sub-agents", "in older versions, a tool's input"],
+        uncertain: &[
+            "how long a hook may take that does not say",
+            "whether a stop can be answered",
+            "at which events what a hook prints reaches the model",
+        ],
     },
     ..BASE
 };

@@ -115,6 +115,7 @@ pub static DIALECT: Dialect = Dialect {
         late: Outcome::Runs,
         exit_reason: ExitReason::WithCommandLine,
         unseen: &["without a terminal, all but tools: no prompt, no session, no stop"],
+        uncertain: &[],
     },
 };
 

@@ -110,6 +110,7 @@ pub static DIALECT: Dialect = Dialect {
         late: Outcome::Runs,
         exit_reason: ExitReason::Plain,
         unseen: &["the end of a session that has no terminal"],
+        uncertain: &[],
     },
 };
 

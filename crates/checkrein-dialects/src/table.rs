@@ -92,6 +92,8 @@ pub struct HostTable {
     pub exit_reason: ExitReason,
     /// What hooks never hear of, in words.
     pub unseen: &'static [&'static str],
+    /// What is not certain of it besides what its events say, in words.
+    pub uncertain: &'static [&'static str],
 }
 
 /// What an agent does with a tool call when its hook fails.
@@ -127,6 +129,7 @@ impl HostTable {
         late: Outcome::Unknown,
         exit_reason: ExitReason::Unknown,
         unseen: &[],
+        uncertain: &[],
     };
 }
 

@@ -71,6 +71,7 @@ pub static DIALECT: Dialect = Dialect {
         late: Outcome::Runs,
         exit_reason: ExitReason::Plain,
         unseen: &["the end of a session", "tools that failed"],
+        uncertain: &["its source was read at an older state than its documentation"],
     },
     ..BASE
 };

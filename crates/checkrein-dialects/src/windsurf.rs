@@ -72,6 +72,7 @@ pub static DIALECT: Dialect = Dialect {
             "sessions that start or end",
             "sub-agents",
         ],
+        uncertain: &["whether hooks that take too long are ended"],
     },
     ..BASE
 };

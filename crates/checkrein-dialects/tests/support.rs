@@ -91,6 +91,11 @@ fn table(dialect: &Dialect) -> String {
         host.unseen.iter().for_each(|what| writeln!(out, "- {what}").unwrap());
         out.push('\n');
     }
+    if !host.uncertain.is_empty() {
+        writeln!(out, "Not certain:\n").unwrap();
+        host.uncertain.iter().for_each(|what| writeln!(out, "- {what}").unwrap());
+        out.push('\n');
+    }
     let unnamed: Vec<_> = dialect
         .events
         .iter()

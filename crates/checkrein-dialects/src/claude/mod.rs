@@ -92,6 +92,7 @@ const CLAUDE: Dialect = Dialect {
         late: Outcome::Runs,
         exit_reason: ExitReason::WithCommandLine,
         unseen: &["in print mode, a turn that an error of the service ended"],
+        uncertain: &[],
     },
 };
 

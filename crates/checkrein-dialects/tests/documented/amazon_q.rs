@@ -20,7 +20,7 @@ fn what_it_sends_comes_back() {
         ),
         ("stop", EventKind::Stop, ""),
     ] {
-        round_trip(&DIALECT, kind, &format!(r#"{{"hook_event_name":"{name}","cwd":"/a"{own}}}"#));
+        round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{name}","cwd":"/a"{own}}}"#));
     }
 }
 

@@ -30,7 +30,7 @@ fn what_it_sends_comes_back() {
     ] {
         let sent =
             format!(r#"{{"hook_event_name":"{name}","conversation_id":"c","workspace_roots":["/a","/b"]{own}}}"#);
-        let event = round_trip(&DIALECT, kind, &sent);
+        let event = round_trip(&DIALECT, &kind, &sent);
         assert_eq!((event.envelope.session_id.as_deref(), event.envelope.cwd.as_deref()), (Some("c"), Some("/a")));
     }
 }

@@ -95,7 +95,7 @@ fn what_it_sends_comes_back() {
         ("workspaceOpen", EventKind::WorkspaceOpen, ""),
     ] {
         let own = if own.is_empty() { String::new() } else { format!(",{own}") };
-        let event = round_trip(&DIALECT, kind, &format!(r#"{{"hook_event_name":"{event}",{COMMON}{own}}}"#));
+        let event = round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{event}",{COMMON}{own}}}"#));
         assert_eq!(event.envelope.session_id.as_deref(), Some("c-1"));
         assert!(event.envelope.cwd.is_some(), "the first of the workspace's folders, if nothing else is said");
     }

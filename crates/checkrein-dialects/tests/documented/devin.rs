@@ -25,7 +25,11 @@ fn what_it_sends_comes_back() {
         ("Stop", EventKind::Stop, r#","last_assistant_message":"done","stop_hook_active":false"#),
         ("PostCompaction", EventKind::PostCompact, ""),
     ] {
-        round_trip(&DIALECT, kind, &format!(r#"{{"hook_event_name":"{name}","session_id":"s","prompt_id":"p"{own}}}"#));
+        round_trip(
+            &DIALECT,
+            &kind,
+            &format!(r#"{{"hook_event_name":"{name}","session_id":"s","prompt_id":"p"{own}}}"#),
+        );
     }
 }
 

@@ -28,7 +28,7 @@ fn what_it_sends_comes_back() {
         ("SessionStart", EventKind::SessionStart, r#""source":"startup""#),
         ("SessionEnd", EventKind::SessionEnd, r#""reason":"other""#),
     ] {
-        round_trip(&DIALECT, kind, &format!(r#"{{"hook_event_name":"{name}",{COMMON},{own}}}"#));
+        round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{name}",{COMMON},{own}}}"#));
     }
 }
 

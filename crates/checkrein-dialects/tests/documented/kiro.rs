@@ -21,7 +21,7 @@ fn what_it_sends_comes_back() {
         ("PreTaskExec", EventKind::PreSpecTask, ""),
         ("Manual", EventKind::Manual, ""),
     ] {
-        round_trip(&DIALECT, kind, &format!(r#"{{"hook_event_name":"{name}","cwd":"/a"{own}}}"#));
+        round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{name}","cwd":"/a"{own}}}"#));
     }
 }
 

@@ -26,10 +26,10 @@ fn json(text: &str) -> RawJson {
 
 /// Something that the agent sends becomes an event of this kind, and the event becomes the same again.
 #[track_caller]
-fn round_trip(dialect: &Dialect, kind: EventKind, payload: &str) -> Event {
+fn round_trip(dialect: &Dialect, kind: &EventKind, payload: &str) -> Event {
     let sent = json(payload);
     let event = dialect.event(&sent, None).unwrap_or_else(|error| panic!("{}: {error}: {payload}", dialect.name));
-    assert_eq!(event.kind(), kind, "{}: {payload}", dialect.name);
+    assert_eq!(event.kind(), *kind, "{}: {payload}", dialect.name);
     let bytes: Vec<u8> = dialect.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
     let again = RawJson::parse_bytes(&bytes).unwrap();
     assert!(again.says_the_same_as(&sent), "{}:\n{again}\n{sent}", dialect.name);

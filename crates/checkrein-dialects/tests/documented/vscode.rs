@@ -28,7 +28,7 @@ fn what_it_sends_comes_back() {
         ("SubagentStop", EventKind::SubagentStop, r#""agent_id":"a","agent_type":"Plan","stop_hook_active":false"#),
         ("Stop", EventKind::Stop, r#""stop_hook_active":true"#),
     ] {
-        round_trip(&DIALECT, kind, &format!(r#"{{"hook_event_name":"{name}",{COMMON},{own}}}"#));
+        round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{name}",{COMMON},{own}}}"#));
     }
     let call =
         format!(r#"{{"hook_event_name":"PreToolUse",{COMMON},"tool_name":"run_in_terminal","tool_input":{{}}}}"#);

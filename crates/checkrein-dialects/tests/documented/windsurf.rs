@@ -36,7 +36,7 @@ fn what_it_sends_comes_back() {
         let sent = format!(
             r#"{{"agent_action_name":"{name}","trajectory_id":"t","execution_id":"e","timestamp":"2026-04-01T00:00:00Z","model":"m","tool_info":{info}}}"#
         );
-        let event = round_trip(&DIALECT, kind, &sent);
+        let event = round_trip(&DIALECT, &kind, &sent);
         assert_eq!(event.envelope.session_id.as_deref(), Some("t"));
     }
     let sent = r#"{"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls","cwd":"/a"}}"#;
