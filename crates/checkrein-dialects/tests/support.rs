@@ -27,11 +27,9 @@ impl Can {
                 _ => false,
             })
         };
-        let exits = dialect
-            .reply
-            .exits
-            .iter()
-            .any(|rule| rule.counts(dialect, &row.kind) && matches!(rule.then, Then::Decide(Decision::Deny, _)));
+        let exits = dialect.reply.exits.iter().any(|rule| {
+            rule.counts(dialect, &row.kind) && matches!(rule.then, Then::Decide(Decision::Deny, _) | Then::FailFor(_))
+        });
         let block = match (said(Decision::Deny) || exits, said(Decision::Ask), said(Decision::Halt)) {
             (true, true, _) => "yes, or ask",
             (true, false, _) => "yes",
@@ -129,7 +127,8 @@ becomes the nearest that is not weaker, see [dialects.md](dialects.md).
 
 #[test]
 fn the_page_is_what_the_tables_say() {
-    let agents = ALL.iter().filter(|dialect| !dialect.has_all_events && !dialect.reply.keys.is_empty());
+    let is_known = |dialect: &Dialect| !dialect.reply.keys.is_empty() || !dialect.config.files.is_empty();
+    let agents = ALL.iter().filter(|dialect| !dialect.has_all_events && is_known(dialect));
     let page: String = HEAD.to_owned() + agents.map(|dialect| table(dialect)).collect::<String>().trim_end() + "\n";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/support.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
