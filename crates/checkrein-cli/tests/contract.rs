@@ -37,7 +37,7 @@ fn commands() -> Vec<String> {
 }
 
 /// Commands whose output is a file for another program already.
-const WITHOUT_JSON: &[&str] = &["schema", "completions", "man"];
+const WITHOUT_JSON: &[&str] = &["hook", "schema", "completions", "man"];
 
 /// Calls with `--json`, and the schema of what they print. `None`: a part of what the command was given.
 const CALLS: &[(&[&str], Option<&str>)] = &[

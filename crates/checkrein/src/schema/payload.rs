@@ -57,6 +57,8 @@ fn of_row(field: &FieldRow, info: Option<&FieldInfo>) -> Value {
     let own = match (field.form, info) {
         (Form::JsonText | Form::Text, _) => json!({ "type": "string" }),
         (Form::Object(_), _) => json!({ "type": "object" }),
+        (Form::TextValues, _) => json!({ "type": "object", "additionalProperties": { "type": "string" } }),
+        (Form::First, info) => json!({ "type": "array", "prefixItems": [info.map_or(json!(true), of_field)] }),
         (_, Some(info)) => of_field(info),
         (_, None) => json!(true),
     };
