@@ -50,6 +50,9 @@ fn main() -> ExitCode {
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() && words.first().is_some_and(|first| first == "hook") => {
+            return ended(commands::hook::wrong_call(&words[1..], &error));
+        }
         Err(error) => {
             // Standard output or error, whichever is meant; when it is closed there is nobody left to tell.
             let _ = error.print();

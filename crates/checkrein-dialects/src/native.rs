@@ -167,6 +167,7 @@ pub const SHAPE: Shape = Shape {
         "description",
         "include",
         "compat",
+        "allow_skip",
         "disableAllHooks",
         "allowManagedHooksOnly",
         "allowedHttpHookUrls",

@@ -23,15 +23,29 @@ impl Dialect {
     /// The verdict as an answer to the agent of this dialect. A decision that it cannot hear becomes the nearest one that
     /// is not weaker; what else it cannot hear is noted.
     pub fn say(&self, event: &Event, verdict: &Verdict) -> Answer {
+        self.say_with(event, verdict, &[])
+    }
+
+    /// The same with more that the user shall read, where the agent has a way to show it.
+    pub fn say_with(&self, event: &Event, verdict: &Verdict, told: &[String]) -> Answer {
         let kind = event.kind();
         let mut saying = Saying {
             dialect: self,
             kind: &kind,
             tree: Tree::default(),
             plain: None,
+            told: false,
             feedback: None,
             answer: Answer::default(),
         };
+        if !told.is_empty()
+            && let Some(path) = saying.key(|key| key == Means::Message)
+        {
+            let said = verdict.messages().iter().map(|said| said.text.as_str());
+            let all: Vec<_> = said.chain(told.iter().map(String::as_str)).collect();
+            saying.told = true;
+            saying.put(path, &RawJson::string(&all.join("\n")));
+        }
         saying.decision(verdict);
         saying.words(verdict);
         // What does not happen needs no new input.
@@ -43,6 +57,17 @@ impl Dialect {
     }
 }
 
+impl Dialect {
+    /// Whether the agent takes a hook that says nothing for leave.
+    pub fn silence_gives_leave(&self, kind: &EventKind) -> bool {
+        let silence =
+            self.reply.exits.iter().find(|rule| {
+                matches!(rule.code, Code::Is(0) | Code::AtLeast(0) | Code::Any) && rule.at.fits(self, kind)
+            });
+        silence.is_some_and(|rule| matches!(rule.then, Then::Decide(Decision::Allow, _)))
+    }
+}
+
 struct Saying<'a> {
     dialect: &'a Dialect,
     kind: &'a EventKind,
@@ -51,6 +76,8 @@ struct Saying<'a> {
     plain: Option<String>,
     /// Why something was bad, for agents that hear it only as context.
     feedback: Option<String>,
+    /// Whether the user's messages are said already.
+    told: bool,
     answer: Answer,
 }
 
@@ -185,7 +212,7 @@ impl Saying<'_> {
             ("a message for the user", joined(verdict.messages()), Means::Message),
             ("a first user message", first, Means::FirstMessage),
         ] {
-            if text.is_empty() {
+            if text.is_empty() || (means == Means::Message && self.told) {
                 continue;
             }
             match self.key(|key| key == means) {
@@ -247,11 +274,8 @@ impl Saying<'_> {
 
     /// Where silence gives leave, who has none to give fails.
     fn not_silent(&mut self, verdict: &Verdict) {
-        let silence = self.dialect.reply.exits.iter().find(|rule| {
-            matches!(rule.code, Code::Is(0) | Code::AtLeast(0) | Code::Any) && rule.at.fits(self.dialect, self.kind)
-        });
-        let gives_leave = silence.is_some_and(|rule| matches!(rule.then, Then::Decide(Decision::Allow, _)));
-        if gives_leave && self.answer.exit == 0 && verdict.decision() != Decision::Allow {
+        if self.dialect.silence_gives_leave(self.kind) && self.answer.exit == 0 && verdict.decision() != Decision::Allow
+        {
             self.answer.exit = 1;
             "checkrein has no opinion here".clone_into(&mut self.answer.stderr);
         }

@@ -101,6 +101,7 @@ pub fn config() -> Value {
             "allowedHttpHookUrls": { "type": "array", "items": { "type": "string" }, "description": "Patterns of the URLs that hooks may call." },
             "httpHookAllowedEnvVars": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that hooks may send." },
             "disableAllHooks": flag("Whether no hooks run, but for those that an administrator has set."),
+            "allow_skip": { "type": "boolean", "description": "Whether `CHECKREIN=0` and `CHECKREIN_SKIP` count under an agent, whose project could set them. Only in files of the user and the administrator." },
             "compat": { "enum": ["safe", "exact"], "description": "Whether an agent's rules are followed where they are not safe." },
             "include": {
                 "description": "Files of other agents whose hooks run as well.",

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use checkrein::Engine;
 use checkrein::dialects::Dialect;
 use checkrein::engine::EngineBuilder;
-use checkrein::sources::{Loaded, Sources};
-use checkrein::{Engine, HookState, Scope};
+use checkrein::sources::{Loaded, Skip, Sources};
 
 use super::dialect::DialectName;
 
@@ -26,11 +26,6 @@ pub struct ConfigArguments {
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
 }
-
-/// The variable that skips all hooks if it is `0`.
-pub const SKIP_ALL: &str = "CHECKREIN";
-/// The variable that skips hooks by their names, with commas between them.
-pub const SKIP: &str = "CHECKREIN_SKIP";
 
 impl ConfigArguments {
     /// The directory, as an absolute path.
@@ -72,19 +67,8 @@ pub fn sources(dialect: &'static Dialect, files: &[PathBuf], dir: &Path) -> Resu
 
 /// Switches off what the environment says shall be skipped, and says so. Never what an administrator has set.
 pub fn skipped(mut loaded: Loaded) -> Loaded {
-    let all = std::env::var(SKIP_ALL).is_ok_and(|value| value == "0");
-    let names = std::env::var(SKIP).unwrap_or_default();
-    let named: Vec<_> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-    for hook in &mut loaded.hooks {
-        let info = &hook.hook.info;
-        let wanted = all || named.contains(&info.id.as_str());
-        if wanted && info.source.scope != Scope::Managed && hook.hook.state != HookState::Disabled {
-            let why = if all { format!("{SKIP_ALL}=0") } else { format!("{SKIP}={names}") };
-            super::note(&format!("{info} is skipped: {why}"));
-            hook.hook.state = HookState::Disabled;
-        } else if wanted && info.source.scope == Scope::Managed {
-            super::note(&format!("{info} is set by an administrator and runs all the same"));
-        }
+    for told in loaded.skip(&Skip::from_env()) {
+        super::note(&told);
     }
     loaded
 }
@@ -98,7 +82,11 @@ pub fn tell(loaded: &Loaded) {
 
 /// An engine with these hooks, which settles as this dialect does.
 pub fn engine(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> Engine {
-    built(Engine::builder().settle_as(dialect).cwd(dir).hooks(loaded.hooks.iter().cloned()))
+    let engine = Engine::builder().settle_as(dialect).cwd(dir).hooks(loaded.hooks.iter().cloned());
+    built(match loaded.compat {
+        Some(compat) => engine.compat(compat),
+        None => engine,
+    })
 }
 
 /// The engine; what is wrong with its hooks is told on standard error.

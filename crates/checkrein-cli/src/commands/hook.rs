@@ -1,14 +1,15 @@
 //! `checkrein hook`: what agents call.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use checkrein::dialects::native;
 use checkrein::front::{Front, Fronted};
-use checkrein::{Effect, Sources};
+use checkrein::{Effect, RawJson, Sources};
 
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 
 /// Answers an agent: reads the event that it sends on standard input, runs your hooks, and says the verdict in its words.
 ///
@@ -29,6 +30,9 @@ pub struct Arguments {
     /// Lets things happen if checkrein itself fails
     #[arg(long)]
     fail_open: bool,
+    /// Runs the hooks that nobody waits for; checkrein calls itself so
+    #[arg(long, hide = true)]
+    background: bool,
 }
 
 impl Arguments {
@@ -37,12 +41,13 @@ impl Arguments {
     pub fn quickly(words: &[std::ffi::OsString]) -> Option<Self> {
         let mut words = words.iter();
         let agent = words.next()?.to_str().filter(|agent| !agent.starts_with('-'))?.to_owned();
-        let mut arguments = Self { agent, event: None, config: Vec::new(), fail_open: false };
+        let mut arguments = Self { agent, event: None, config: Vec::new(), fail_open: false, background: false };
         while let Some(word) = words.next() {
             match word.to_str()? {
                 "--event" => arguments.event = Some(words.next()?.to_str()?.to_owned()),
                 "--config" => arguments.config.push(words.next()?.into()),
                 "--fail-open" => arguments.fail_open = true,
+                "--background" => arguments.background = true,
                 _ => return None,
             }
         }
@@ -50,40 +55,130 @@ impl Arguments {
     }
 }
 
-/// Runs the command.
+/// Runs the command. Whatever goes wrong is an answer too: an agent takes a hook that fails for one that has no objection.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
+    let payload = read(io::stdin().lock());
     let Some(agent) = checkrein::dialects::find(&arguments.agent) else {
-        bail!("there is no agent `{}`", arguments.agent);
+        return unknown_agent(&arguments.agent);
     };
     let mut front = Front::of(agent);
     if let Some(event) = &arguments.event {
         front = front.event(event);
     }
-    if !arguments.config.is_empty() {
-        front = front.sources(Sources::of_files(&native::DIALECT, &arguments.config));
-    }
     if arguments.fail_open {
         front = front.on_failure(Effect::Open);
     }
-    let mut payload = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut payload)?;
-    say(&front.answer(&payload))
+    if arguments.background {
+        front = front.in_background();
+    }
+    let missing = arguments.config.iter().find_map(|file| Some((file, file.metadata().err()?)));
+    let fronted = match (&payload, missing) {
+        (Err(error), _) => front.refuse(&[], &format!("what the agent sent cannot be read: {error}")),
+        (Ok(payload), Some((file, error))) => {
+            front.refuse(payload, &format!("the config {} cannot be read: {error}", file.display()))
+        }
+        (Ok(payload), None) => {
+            if !arguments.config.is_empty() {
+                front = front.sources(Sources::of_files(&native::DIALECT, &arguments.config));
+            }
+            front.answer(payload)
+        }
+    };
+    if let Ok(payload) = &payload
+        && fronted.has_background
+    {
+        start_background(arguments, payload)
+            .unwrap_or_else(|error| super::note(&format!("hooks in the background do not run: {error}")));
+    }
+    if arguments.background {
+        return Ok(exit::FINE);
+    }
+    say(&fronted)
+}
+
+/// All of it. Memory that is refused is an error and no abort.
+fn read(mut from: impl Read) -> io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    all.try_reserve(4096)?;
+    from.read_to_end(&mut all)?;
+    Ok(all)
+}
+
+/// What is said if the words behind `hook` make no sense: somebody's settings call checkrein in a way that it does not know,
+/// and its guards must not be lost by that.
+pub fn wrong_call(words: &[std::ffi::OsString], error: &clap::Error) -> Result<Exit> {
+    let text = error.to_string();
+    let why = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let agent = words.first().and_then(|word| word.to_str()).and_then(checkrein::dialects::find);
+    let Some(agent) = agent else { return deny_anybody(&format!("checkrein was called in a wrong way: {why}")) };
+    let mut front = Front::of(agent);
+    let event = words.iter().position(|word| word == "--event").and_then(|at| words.get(at + 1)?.to_str());
+    if let Some(event) = event {
+        front = front.event(event);
+    }
+    let payload = read(io::stdin().lock()).unwrap_or_default();
+    say(&front.refuse(&payload, &format!("checkrein was called in a wrong way: {why}")))
 }
 
 fn say(fronted: &Fronted) -> Result<Exit> {
     let Fronted { answer, notes, .. } = fronted;
     if !answer.stdout.is_empty() {
-        let mut out = std::io::stdout().lock();
+        let mut out = io::stdout().lock();
         out.write_all(answer.stdout.as_bytes())?;
         out.write_all(b"\n")?;
         out.flush()?;
     }
-    let mut told = std::io::stderr().lock();
+    let mut told = io::stderr().lock();
     if !answer.stderr.is_empty() {
-        told.write_all(answer.stderr.as_bytes())?;
+        // Some agents take JSON for the answer wherever it stands.
+        let is_json = RawJson::parse(answer.stderr.trim()).is_ok();
+        let prefix = if is_json { "the reason is: " } else { "" };
+        writeln!(told, "{prefix}{}", answer.stderr.trim_end())?;
     }
-    for note in notes {
-        writeln!(told, "checkrein: {note}")?;
+    // Beside a reason they would be taken for a part of it.
+    if answer.exit == 0 {
+        for note in notes {
+            writeln!(told, "checkrein: {note}")?;
+        }
     }
     Ok(Exit::of(u8::try_from(answer.exit).unwrap_or(2)))
+}
+
+/// A denial that every agent obeys which was tried: this is a mistake in some agent's settings, and nobody knows whose.
+fn unknown_agent(name: &str) -> Result<Exit> {
+    let known: Vec<_> = checkrein::dialects::ALL.iter().map(|dialect| dialect.name).collect();
+    let meant = match checkrein::closest(name, known.iter().copied()) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("known are: {}", known.join(", ")),
+    };
+    deny_anybody(&format!("checkrein does not know an agent `{name}`; {meant}"))
+}
+
+fn deny_anybody(why: &str) -> Result<Exit> {
+    let text = RawJson::string(why);
+    writeln!(
+        io::stdout(),
+        r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":{text}}},"decision":"block","reason":{text},"permissionDecision":"deny","permissionDecisionReason":{text},"cancel":true,"errorMessage":{text}}}"#
+    )?;
+    writeln!(io::stderr(), "{why}")?;
+    Ok(exit::DENIED)
+}
+
+/// Starts a process of its own for hooks that nobody waits for: this one is about to end, and the agent waits for that.
+fn start_background(arguments: &Arguments, payload: &[u8]) -> io::Result<()> {
+    let mut stdin = tempfile::tempfile()?;
+    stdin.write_all(payload)?;
+    stdin.rewind()?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["hook", &arguments.agent, "--background"]);
+    if let Some(event) = &arguments.event {
+        command.args(["--event", event]);
+    }
+    for file in &arguments.config {
+        command.arg("--config").arg(file);
+    }
+    // A signal for the agent's hook is none for those.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null()).spawn().map(drop)
 }

@@ -208,6 +208,8 @@ pub struct Settings {
     pub http_env: Option<Vec<String>>,
     /// Whether an agent's rules are followed where they are not safe.
     pub exact: Option<bool>,
+    /// Whether the environment may say that hooks are skipped, also under an agent.
+    pub allow_skip: Option<bool>,
     /// Files of other dialects whose hooks run as well.
     pub includes: Vec<Include>,
 }

@@ -431,6 +431,9 @@ impl Shape {
                         Err(_) => None,
                     };
                 }
+                "allow_skip" if self.flat => {
+                    decoder.settings.allow_skip = Some(decoder.flag(node, &member.key).unwrap_or(false));
+                }
                 "include" if self.flat => self.includes(decoder, node),
                 _ => {}
             }

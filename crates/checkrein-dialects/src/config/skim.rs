@@ -41,7 +41,7 @@ const SETTINGS: &[&[u8]] = &[
     b"allowManagedHooksOnly",
     b"allowedHttpHookUrls",
     b"httpHookAllowedEnvVars",
-    b"allowSkip",
+    b"allow_skip",
 ];
 
 impl<'a> Skim<'a> {

@@ -55,7 +55,7 @@ struct State {
 impl FromFiles {
     /// Reads files, and says which hooks there are: those of files, then those added in code.
     pub(super) fn load(sources: Sources, own: Vec<HookSpec>) -> (Self, Vec<HookSpec>, Option<Compat>) {
-        let Loaded { mut hooks, diagnostics, compat, files, followed } = sources.load();
+        let Loaded { mut hooks, diagnostics, compat, files, followed, .. } = sources.load();
         hooks.extend(own.iter().cloned());
         let state = State { in_force: files.clone(), files, diagnostics, followed, kept_old: false };
         (Self { sources, own, state: Mutex::new(state), turn: Mutex::default() }, hooks, compat)
@@ -102,7 +102,7 @@ impl Shared {
 
     fn read_again(&self) -> Reload {
         let _turn = self.files.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let Loaded { mut hooks, mut diagnostics, compat, files, followed } = self.files.sources.load();
+        let Loaded { mut hooks, mut diagnostics, compat, files, followed, .. } = self.files.sources.load();
         let mut state = self.files.state();
         if files == state.files {
             state.followed = followed;

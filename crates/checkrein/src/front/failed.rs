@@ -18,10 +18,12 @@ impl Front {
         let mut settlement = Settlement::new(&Rules::NATIVE, &event);
         let _ = settlement.push_failure(0, &hook, &failure);
         let verdict = settlement.finish();
-        let answer = self.agent.say(&event, &verdict);
+        // Where it is said as a reason, once is enough.
+        let told = if verdict.is_block() { vec![] } else { vec![format!("checkrein failed: {why}")] };
+        let answer = self.agent.say_with(&event, &verdict, &told);
         let mut notes = vec![why.to_owned()];
         notes.extend(answer.notes.iter().cloned());
-        Fronted { answer, record: None, notes }
+        Fronted { answer, notes, ..Fronted::default() }
     }
 
     /// Which event a payload is about that may not be readable: by what the caller said, else by what can be seen of it.

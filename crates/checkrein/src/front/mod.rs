@@ -21,17 +21,31 @@
 //!
 //! If something goes wrong that is no hook's fault, such as a payload that cannot be read, what was asked about is refused
 //! if it can be, and the answer says why.
+//!
+//! An agent starts a new process for every event. What must be remembered from one to the next, such as how often a stop was
+//! refused, is kept in small files of the user's state directory.
 
 mod failed;
+mod memory;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use checkrein_core::{Effect, Event, EventKind, RawJson, Record, Verdict};
+use checkrein_core::{Effect, Event, EventKind, HookState, RawJson, Record, Verdict, Warning};
 use checkrein_dialects::config::Wanted;
-use checkrein_dialects::{Answer, Dialect, native};
+use checkrein_dialects::{Answer, Dialect, HookSpec, native};
 
 use crate::engine::Engine;
-use crate::sources::{Loaded, Sources};
+use crate::sources::{Loaded, Skip, Sources};
+use memory::Memory;
+
+/// The variable that says how many checkreins have called one another. A hook that starts an agent may well come to
+/// checkrein again; one that comes to itself never ends.
+pub const DEPTH: &str = "CHECKREIN_DEPTH";
+
+/// How deep that may go.
+const DEEPEST: u32 = 5;
 
 /// Answers an agent. See the [module](self).
 #[derive(Debug, Clone)]
@@ -40,7 +54,18 @@ pub struct Front {
     event: Option<String>,
     sources: Option<Sources>,
     dir: Option<PathBuf>,
+    state: Option<PathBuf>,
     on_failure: Effect,
+    part: Part,
+}
+
+/// Which hooks are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Those that the agent waits for.
+    Waited,
+    /// Those that nobody waits for.
+    Background,
 }
 
 /// What came of an event.
@@ -51,14 +76,25 @@ pub struct Fronted {
     pub answer: Answer,
     /// What happened, if a hook ran.
     pub record: Option<Record>,
-    /// What the user should know, besides what the agent is told.
+    /// What the user should know.
     pub notes: Vec<String>,
+    /// Whether there are hooks that nobody waits for. They have not run: [`Front::in_background`] runs them, in a process
+    /// that outlives this one.
+    pub has_background: bool,
 }
 
 impl Front {
     /// In front of this agent, with the hooks of the user's native files.
     pub fn of(agent: &'static Dialect) -> Self {
-        Self { agent, event: None, sources: None, dir: None, on_failure: Effect::Closed }
+        Self {
+            agent,
+            event: None,
+            sources: None,
+            dir: None,
+            state: memory::usual_place(),
+            on_failure: Effect::Closed,
+            part: Part::Waited,
+        }
     }
 
     /// Takes every payload for this event, in the agent's spelling or checkrein's. Some agents do not name it.
@@ -83,6 +119,14 @@ impl Front {
         self
     }
 
+    /// Remembers here what must be remembered from one event to the next. If nothing is said: in the user's directory for
+    /// state.
+    #[must_use]
+    pub fn state(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.state = Some(dir.into());
+        self
+    }
+
     /// What is done if checkrein itself fails at a gate. If nothing is said: the gate is closed.
     #[must_use]
     pub fn on_failure(mut self, effect: Effect) -> Self {
@@ -90,13 +134,25 @@ impl Front {
         self
     }
 
+    /// Runs only the hooks that nobody waits for, and waits for them. There is no answer then.
+    #[must_use]
+    pub fn in_background(mut self) -> Self {
+        self.part = Part::Background;
+        self
+    }
+
     /// Answers one event. Never panics: a panic is a failure like others.
     ///
-    /// Blocks until all hooks have spoken that decide something.
+    /// Blocks until all hooks have spoken that the agent waits for.
     pub fn answer(&self, payload: &[u8]) -> Fronted {
         checkrein_core::shielded(|| self.try_answer(payload)).unwrap_or_else(|panic| {
             self.failed(self.kind_of(payload).as_ref(), &format!("checkrein panicked: {panic}"))
         })
+    }
+
+    /// Says no to an event where that can be said, for this reason: something went wrong before checkrein could look at it.
+    pub fn refuse(&self, payload: &[u8], why: &str) -> Fronted {
+        self.failed(self.kind_of(payload).as_ref(), why)
     }
 
     fn try_answer(&self, payload: &[u8]) -> Fronted {
@@ -120,22 +176,52 @@ impl Front {
             Ok(dir) => dir,
             Err(error) => return self.failed(Some(&wanted.kind), &format!("the working directory is gone: {error}")),
         };
+        let depth = depth();
+        if depth >= DEEPEST {
+            let why = format!("hooks that call checkrein have called one another {depth} levels deep");
+            return self.failed(Some(&wanted.kind), &why);
+        }
         let sources = self.sources.clone().unwrap_or_else(|| Sources::discover(&native::DIALECT, &dir));
         let loaded = sources.only(&wanted).load();
-        // Mostly nothing runs, so all that follows is made only now.
-        if loaded.hooks.is_empty() && loaded.diagnostics.is_empty() {
+        // Mostly nothing runs, so all that follows is made only now. What is remembered of a session changes with a prompt.
+        let nothing = loaded.hooks.is_empty() && loaded.diagnostics.is_empty();
+        if nothing && wanted.kind != EventKind::PromptSubmit && !self.agent.silence_gives_leave(&wanted.kind) {
             return Fronted::default();
         }
         match read() {
-            Ok(event) => self.fire(&event, loaded, dir),
+            Ok(event) => self.fire(event, loaded, dir, depth),
             Err(why) => self.failed(Some(&wanted.kind), &why),
         }
     }
 
-    fn fire(&self, event: &Event, mut loaded: Loaded, dir: PathBuf) -> Fronted {
-        let hooks = std::mem::take(&mut loaded.hooks);
+    fn fire(&self, mut event: Event, mut loaded: Loaded, dir: PathBuf, depth: u32) -> Fronted {
+        let mut notes = Vec::new();
+        let skip = Skip::from_env();
+        if !skip.is_empty() && !loaded.hooks.is_empty() {
+            notes.extend(if loaded.allow_skip {
+                loaded.skip(&skip)
+            } else {
+                vec![format!("{} and {} are not heeded: no file of the user allows it", Skip::ALL, Skip::IDS)]
+            });
+        }
+        // Once in a session is enough for what was wrong before it began.
+        if event.kind() == EventKind::SessionStart {
+            notes.extend(loaded.diagnostics.iter().map(ToString::to_string));
+        }
+        let memory = Memory::of(self.state.as_deref(), &event);
+        let is_in = |spec: &HookSpec| spec.background == (self.part == Part::Background);
+        let (mut hooks, others): (Vec<_>, Vec<_>) = std::mem::take(&mut loaded.hooks).into_iter().partition(is_in);
+        let has_background = self.part == Part::Waited && !others.is_empty();
+        if self.on_failure == Effect::Open {
+            for spec in hooks.iter_mut().filter(|spec| matches!(spec.hook.state, HookState::Broken(_))) {
+                Arc::make_mut(&mut spec.hook.info).on_failure = Some(Effect::Open);
+            }
+        }
+        let claims = memory.claim_once(&mut hooks);
+        memory.before(&mut event);
         if hooks.is_empty() {
-            return self.said(event, &Verdict::default(), None, &loaded);
+            memory.after(&event, &Verdict::default());
+            return Fronted { has_background, ..self.said(&event, &Verdict::default(), None, notes) };
         }
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,
@@ -143,22 +229,35 @@ impl Front {
                 return self.failed(Some(&event.kind()), &format!("no runtime can be made for hooks: {error}"));
             }
         };
-        let mut engine = Engine::builder().cwd(dir).hooks(hooks);
+        if self.part == Part::Background {
+            // This process is the background.
+            hooks.iter_mut().for_each(|spec| spec.background = false);
+        }
+        let vars = std::env::vars_os().filter(|(name, _)| name != DEPTH);
+        let vars = vars.chain([(DEPTH.into(), OsString::from((depth + 1).to_string()))]);
+        let mut engine = Engine::builder().cwd(dir).vars(vars).hooks(hooks);
         if let Some(compat) = loaded.compat {
             engine = engine.compat(compat);
         }
         let (verdict, record) = runtime.block_on(engine.build().fire_recorded(event.clone()));
-        self.said(event, &verdict, Some(record), &loaded)
+        memory.keep(claims, &record);
+        memory.after(&event, &verdict);
+        Fronted { has_background, ..self.said(&event, &verdict, Some(record), notes) }
     }
 
-    fn said(&self, event: &Event, verdict: &Verdict, record: Option<Record>, loaded: &Loaded) -> Fronted {
-        let answer = self.agent.say(event, verdict);
-        let mut notes: Vec<_> = verdict.warnings().iter().map(ToString::to_string).collect();
-        // Once in a session is enough for what was wrong before it began.
-        if event.kind() == EventKind::SessionStart {
-            notes.extend(loaded.diagnostics.iter().map(ToString::to_string));
+    fn said(&self, event: &Event, verdict: &Verdict, record: Option<Record>, mut notes: Vec<String>) -> Fronted {
+        if self.part == Part::Background {
+            return Fronted { record, notes, ..Fronted::default() };
         }
+        // Who decided has said so in the reason.
+        let decided = |warning: &&Warning| verdict.decided_by().is_some_and(|hook| *hook == *warning.hook);
+        notes.extend(verdict.warnings().iter().filter(|warning| !decided(warning)).map(ToString::to_string));
+        let answer = self.agent.say_with(event, verdict, &notes);
         notes.extend(answer.notes.iter().cloned());
-        Fronted { answer, record, notes }
+        Fronted { answer, record, notes, has_background: false }
     }
+}
+
+fn depth() -> u32 {
+    std::env::var(DEPTH).ok().and_then(|depth| depth.parse().ok()).unwrap_or(0)
 }

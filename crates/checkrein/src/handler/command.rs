@@ -30,6 +30,7 @@ const USUAL: &[&str] = &[
     "TEMP",
     "TMP",
     "TZ",
+    crate::front::DEPTH,
     // What programs on Windows cannot do without.
     "SystemRoot",
     "SystemDrive",

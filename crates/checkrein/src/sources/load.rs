@@ -86,8 +86,9 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
     let Loader { mut files, mut diagnostics, followed, .. } = loader;
     diagnostics.extend(merge::merge(&mut files));
     let compat = merge::compat(&files);
+    let allow_skip = merge::allow_skip(&files);
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
-    Loaded { hooks: hooks.into_iter().flatten().collect(), diagnostics, compat, files, followed }
+    Loaded { hooks: hooks.into_iter().flatten().collect(), diagnostics, compat, allow_skip, files, followed }
 }
 
 /// Tells a hook of a plugin where the plugin is.

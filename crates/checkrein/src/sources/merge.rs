@@ -166,6 +166,13 @@ pub(super) fn compat(files: &[LoadedFile]) -> Option<Compat> {
     said(Scope::Managed).or(said(Scope::User)).map(|exact| if exact { Compat::Exact } else { Compat::Safe })
 }
 
+/// Whether the environment may skip hooks under an agent. A project's settings can set variables, so only who answers for the
+/// machine or uses it can say so.
+pub(super) fn allow_skip(files: &[LoadedFile]) -> bool {
+    let said = |scope| files.iter().filter(|file| file.state.scope == scope).find_map(|file| file.settings.allow_skip);
+    said(Scope::Managed).or(said(Scope::User)).unwrap_or(false)
+}
+
 /// Reports what not everybody can say.
 fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
     let exact = files
@@ -174,6 +181,16 @@ fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
         .map(|file| {
             let text = format!(
                 "`compat` counts in files of the user or an administrator, this is a {} file",
+                file.state.scope
+            );
+            Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
+        });
+    let skip = files
+        .iter()
+        .filter(|file| file.settings.allow_skip.is_some() && !matches!(file.state.scope, Scope::Managed | Scope::User))
+        .map(|file| {
+            let text = format!(
+                "`allow_skip` counts in files of the user or an administrator, this is a {} file",
                 file.state.scope
             );
             Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
@@ -188,7 +205,7 @@ fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
             );
             Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
         });
-    exact.chain(managed).collect()
+    exact.chain(skip).chain(managed).collect()
 }
 
 /// The URLs that hooks may call.

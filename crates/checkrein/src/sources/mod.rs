@@ -37,6 +37,7 @@ mod load;
 mod merge;
 mod place;
 mod read;
+mod skip;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -46,6 +47,7 @@ use checkrein_dialects::config::{DecodeOptions, Diagnostic, Wanted};
 use checkrein_dialects::{Dialect, HookSpec};
 
 pub use place::Where;
+pub use skip::Skip;
 
 /// Where hooks come from. They are looked for when they are [loaded](Self::load), each time anew.
 #[derive(Debug, Clone, Default)]
@@ -169,6 +171,8 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// Whether an agent's rules are followed where they are not safe, if a file of the user or an administrator says so.
     pub compat: Option<Compat>,
+    /// Whether the environment may say that hooks are skipped under an agent.
+    pub allow_skip: bool,
     /// The files that were looked at, in order.
     pub files: Vec<FileState>,
     /// All paths at which a change may matter; a last part `*` stands for every file of the directory.

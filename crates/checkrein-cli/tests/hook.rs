@@ -1,0 +1,257 @@
+//! checkrein in front of agents, called as they call it.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use checkrein::dialects::{self, Dialect, claude};
+use checkrein::{Decision, EventKind, ProcessExit, ProcessReply, RawJson, Reply};
+use common::{Place, Ran};
+
+const BASH: &str =
+    r#"{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+
+fn guarded(hook: &str) -> Place {
+    Place::with(&[(".checkrein/hooks.yaml", &format!("hooks:\n  - {{id: h, event: PreToolUse, {hook}}}\n"))])
+}
+
+/// What the agent makes of an answer, by its own table.
+fn heard(agent: &'static Dialect, event: &checkrein::Event, ran: &Ran) -> Decision {
+    let reply = ProcessReply::new(ProcessExit::Code(ran.code)).stdout(ran.stdout.as_str()).stderr(ran.stderr.as_str());
+    agent.read(event, Reply::Process(reply), false).map_or(Decision::NoOpinion, |opinion| opinion.decision())
+}
+
+/// What real agents sent before a tool.
+fn captured() -> Vec<(&'static Dialect, String, RawJson)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../checkrein-dialects/tests/captures");
+    let files = |folder: &Path| -> Vec<PathBuf> {
+        let mut all: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        all.sort();
+        all
+    };
+    let mut all = Vec::new();
+    for folder in files(&folder) {
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let agent = dialects::ALL.iter().copied().find(|dialect| dialect.name.replace('@', "-") == name).unwrap();
+        for file in files(&folder) {
+            let capture = RawJson::parse(std::fs::read_to_string(&file).unwrap()).unwrap();
+            let event = capture.field("event").unwrap().as_text().unwrap().into_owned();
+            if agent.kind_named(&event).is_ok_and(|kind| kind == EventKind::PreToolUse) {
+                all.push((agent, event, capture.field("stdin").unwrap()));
+            }
+        }
+    }
+    all
+}
+
+fn asked(place: &Place, agent: &Dialect, event: &str, sent: &str) -> Ran {
+    let kind = agent.kind_named(event).unwrap();
+    let mut words = vec!["hook", agent.name];
+    if !agent.names_event(&kind) {
+        words.extend(["--event", event]);
+    }
+    // Hooks run where the agent was, and that must be there.
+    place.run_with(&words, &sent.replace("/home/dev/project", &place.dir.path().to_string_lossy()))
+}
+
+#[test]
+fn every_agent_obeys_a_guard_and_is_left_alone_otherwise() {
+    let deny = guarded("command: 'echo not today >&2; exit 2'");
+    let ask = guarded(r#"command: 'echo "{\"decision\":\"ask\",\"reason\":\"sure?\"}"'"#);
+    let fails = guarded("command: 'echo oops >&2; exit 7'");
+    let nothing = guarded("matcher: NoSuchTool, command: 'exit 2'");
+    let mut agents = std::collections::BTreeSet::new();
+    for (agent, name, sent) in captured() {
+        agents.insert(agent.name);
+        let event = agent.event(&sent, Some(&name)).unwrap();
+        let quiet = asked(&nothing, agent, &name, sent.as_str());
+        assert_eq!((quiet.code, quiet.stdout.as_str(), quiet.stderr.as_str()), (0, "", ""), "{} {name}", agent.name);
+        for (place, at_least) in [(&deny, Decision::Deny), (&ask, Decision::Ask), (&fails, Decision::Deny)] {
+            let ran = asked(place, agent, &name, sent.as_str());
+            let decision = heard(agent, &event, &ran);
+            assert!(decision >= at_least, "{} {name}: {decision:?} {} {}", agent.name, ran.stdout, ran.stderr);
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            let reason = ["not today", "sure?", "oops"].iter().any(|reason| said.contains(reason));
+            assert!(reason, "{} hears no reason: {said}", agent.name);
+            assert!(RawJson::parse(ran.stderr.trim()).is_err(), "{}: JSON on standard error", agent.name);
+        }
+    }
+    assert!(agents.len() >= 8, "{agents:?}");
+}
+
+#[test]
+fn tools_have_one_vocabulary_and_their_own_names() {
+    let shells = [("goose", "shell"), ("gemini", "run_shell_command"), ("copilot", "bash"), ("codex", "Bash")];
+    for (name, own) in shells {
+        let of_agent = captured().into_iter().filter(|(agent, ..)| agent.name == name);
+        let mut shell = of_agent.filter(|(agent, event, sent)| {
+            agent.event(sent, Some(event)).is_ok_and(|event| event.tool_name() == Some(own))
+        });
+        let (agent, event, sent) = shell.next().unwrap_or_else(|| panic!("{name} has no capture of {own}"));
+        for matcher in ["Bash", own, "Edit|Bash"] {
+            let place = guarded(&format!("matcher: '{matcher}', command: 'echo no >&2; exit 2'"));
+            let ran = asked(&place, agent, &event, sent.as_str());
+            assert!(ran.stdout.contains("no"), "{name} {matcher}: {} {}", ran.stdout, ran.stderr);
+        }
+        let ran = asked(&guarded("matcher: Write, command: 'exit 2'"), agent, &event, sent.as_str());
+        assert_eq!(ran.stdout, "", "{name}");
+    }
+}
+
+#[test]
+fn a_hook_of_one_agent_runs_unchanged_under_another() {
+    let settings = r#"{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"tee seen.json > /dev/null; echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"by a hook of Claude Code\"}}'"}]}]}}"#;
+    let place = Place::with(&[(".checkrein/hooks.yaml", "include: [claude]\n"), (".claude/settings.json", settings)]);
+    for (agent, event, sent) in captured() {
+        let of = agent.event(&sent, Some(&event)).unwrap();
+        let is_shell = of.tool_name() == Some("Bash") || of.other_names.contains(&"Bash");
+        if !is_shell {
+            continue;
+        }
+        let ran = asked(&place, agent, &event, sent.as_str());
+        assert!(heard(agent, &of, &ran) >= Decision::Deny, "{}: {} {}", agent.name, ran.stdout, ran.stderr);
+        assert!(format!("{}{}", ran.stdout, ran.stderr).contains("by a hook of Claude Code"), "{}", agent.name);
+        let seen = RawJson::parse(std::fs::read_to_string(place.dir.path().join("seen.json")).unwrap()).unwrap();
+        let text = |field: &str| seen.field(field).and_then(|field| field.as_text().map(|text| text.into_owned()));
+        assert_eq!(text("hook_event_name").as_deref(), Some("PreToolUse"), "{}", agent.name);
+        assert!(seen.field("tool_input").is_some_and(|input| input.entries().is_some()), "{}: {seen}", agent.name);
+    }
+}
+
+#[test]
+fn what_goes_wrong_is_a_no_at_a_gate() {
+    let place = guarded("command: 'true'");
+    place.write("broken.json", "{ \"hooks\": ");
+    let stop = r#"{"hook_event_name":"SessionEnd","reason":"other"}"#;
+    for (words, sent, says) in [
+        (&["hook", "claude"][..], "", "no JSON"),
+        (&["hook", "claude"], "{\"hook_event_name\":\"PreToolUse\",", "no JSON"),
+        (&["hook", "claude"], r#"{"hook_event_name":"Unheard","tool_name":"Bash"}"#, "Unheard"),
+        (&["hook", "claude"], r#"{"tool_name":"Bash","tool_input":{}}"#, "does not name its event"),
+        (&["hook", "claude", "--config", "none.json"], BASH, "none.json"),
+        (&["hook", "claude", "--config", "broken.json"], BASH, "broken.json"),
+        (&["hook", "claude", "--evnt", "x"], BASH, "--evnt"),
+        (&["hook", "claude", "--event"], BASH, "--event"),
+    ] {
+        let ran = place.run_with(words, sent);
+        let event = claude::DIALECT.event(&RawJson::parse(BASH).unwrap(), None).unwrap();
+        assert_eq!(heard(&claude::DIALECT, &event, &ran), Decision::Deny, "{words:?}: {} {}", ran.stdout, ran.stderr);
+        assert!(ran.stdout.contains(says), "{words:?}: {}", ran.stdout);
+        let open = place.run_with(&[words, &["--fail-open"]].concat(), sent);
+        let wrong_call = words.iter().any(|word| word.starts_with("--ev"));
+        assert!(wrong_call || !open.stdout.contains("\"deny\""), "{words:?}: {}", open.stdout);
+    }
+    // At an event that is no gate there is nothing to refuse, and nothing that could be taken for an answer.
+    let ran = place.run_with(&["hook", "claude", "--config", "none.json"], stop);
+    assert!(ran.code == 0 && !ran.stdout.contains("deny"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("none.json"), "{}", ran.stderr);
+}
+
+#[test]
+fn an_unknown_agent_hears_a_no_that_all_understand() {
+    let ran = guarded("command: 'true'").run_with(&["hook", "clade"], BASH);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("did you mean `claude`?"), "{}", ran.stderr);
+    for (agent, name, sent) in captured() {
+        let event = agent.event(&sent, Some(&name)).unwrap();
+        // Codex wants to know every key; it goes by the exit code then.
+        assert!(heard(agent, &event, &ran) >= Decision::Deny, "{}", agent.name);
+    }
+}
+
+#[test]
+fn memory_that_is_refused_is_a_no() {
+    let place = guarded("command: 'true'");
+    let program = place.command(&[]).get_program().to_owned();
+    let script = r#"ulimit -v 300000; head -c 400000000 /dev/zero | "$0" hook claude"#;
+    let mut shell = std::process::Command::new("sh");
+    let output = shell.args(["-c", script]).arg(program).current_dir(place.dir.path()).output().unwrap();
+    let ran = place.ran(output);
+    assert!(ran.stdout.contains("\"deny\""), "{} {} {}", ran.code, ran.stdout, ran.stderr);
+}
+
+#[test]
+fn hooks_in_the_background_outlive_the_answer() {
+    let place = guarded("async: true, command: 'cat > seen; echo over > fifo'");
+    rustix::fs::mkfifoat(rustix::fs::CWD, place.dir.path().join("fifo"), 0o600.into()).unwrap();
+    let ran = place.run_with(&["hook", "claude"], BASH);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
+    // Waits until the hook has it open.
+    assert_eq!(std::fs::read_to_string(place.dir.path().join("fifo")).unwrap(), "over\n");
+    assert!(std::fs::read_to_string(place.dir.path().join("seen")).unwrap().contains("\"ls\""));
+}
+
+#[test]
+fn once_is_once_in_a_session() {
+    let place = guarded("once: true, command: 'echo ran >> count'");
+    let count = || std::fs::read_to_string(place.dir.path().join("count")).unwrap_or_default().lines().count();
+    for (session, expected) in [("s", 1), ("s", 1), ("t", 2), ("s", 2)] {
+        place.run_with(&["hook", "claude"], &BASH.replace("\"s\"", &format!("\"{session}\"")));
+        assert_eq!(count(), expected, "{session}");
+    }
+}
+
+#[test]
+fn a_stop_is_not_refused_for_ever() {
+    let hook = "hooks:\n  - {id: more, event: Stop, command: 'echo one more thing >&2; exit 2'}\n";
+    let place = Place::with(&[(".checkrein/hooks.yaml", hook)]);
+    let stop = r#"{"session_id":"s","hook_event_name":"Stop","stop_hook_active":true}"#;
+    let refused = |sent: &str| place.run_with(&["hook", "claude"], sent).stdout.contains("\"block\"");
+    assert!(refused(&stop.replace("true", "false")));
+    let again = (0..20).take_while(|_| refused(stop)).count();
+    assert_eq!(again, 7, "eight times in a row");
+    // A new turn starts anew.
+    assert!(refused(&stop.replace("true", "false")));
+}
+
+#[test]
+fn hooks_that_call_checkrein_do_not_do_so_for_ever() {
+    let place = guarded("command: 'x'");
+    let program = place.command(&[]).get_program().to_owned();
+    let text = format!(
+        "hooks:\n  - {{id: h, event: PreToolUse, command: 'echo x >> count; {} hook claude'}}\n",
+        program.to_string_lossy()
+    );
+    place.write(".checkrein/hooks.yaml", &text);
+    let ran = place.run_with(&["hook", "claude"], BASH);
+    assert!(ran.stdout.contains("levels deep"), "{} {}", ran.stdout, ran.stderr);
+    assert_eq!(std::fs::read_to_string(place.dir.path().join("count")).unwrap().lines().count(), 5);
+}
+
+#[test]
+fn skipping_counts_only_if_the_user_allows_it() {
+    let place = guarded("command: 'echo no >&2; exit 2'");
+    let ask = |name: &str, value: &str| {
+        let mut command = place.command(&["hook", "claude"]);
+        let child = command.env(name, value).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), BASH.as_bytes()).unwrap();
+        place.ran(child.wait_with_output().unwrap())
+    };
+    for (name, value) in [("CHECKREIN", "0"), ("CHECKREIN_SKIP", "h")] {
+        assert!(ask(name, value).stdout.contains("\"deny\""));
+    }
+    // A project cannot allow it.
+    let hooks = std::fs::read_to_string(place.dir.path().join(".checkrein/hooks.yaml")).unwrap();
+    place.write(".checkrein/hooks.yaml", &format!("allow_skip: true\n{hooks}"));
+    assert!(ask("CHECKREIN", "0").stdout.contains("\"deny\""));
+    place.write("home/.config/checkrein/hooks.yaml", "allow_skip: true\n");
+    for (name, value) in [("CHECKREIN", "0"), ("CHECKREIN_SKIP", "h")] {
+        let ran = ask(name, value);
+        assert!(!ran.stdout.contains("\"deny\""), "{}", ran.stdout);
+        assert!(ran.stderr.contains("is skipped"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn failures_are_shown_to_the_user() {
+    let place = guarded("on_failure: open, command: 'echo oops >&2; exit 7'");
+    let ran = place.run_with(&["hook", "claude"], BASH);
+    let said = RawJson::parse(ran.stdout.trim()).unwrap();
+    let message = said.field("systemMessage").unwrap().as_text().unwrap().into_owned();
+    assert!(message.contains("oops") && message.contains("`h`"), "{message}");
+    assert!(said.field("hookSpecificOutput").is_none());
+}

@@ -1,0 +1,197 @@
+//! What is remembered of a session from one event to the next.
+//!
+//! Each thing is a file of its own, so that nobody waits for anybody: one for every hook that runs once, made by whoever
+//! comes first, and one for every agent whose stop was refused. Whoever cannot write them goes on without: a hook may then
+//! run twice, and the agent's own flag tells of refused stops.
+
+use std::fs::{self, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use checkrein_core::{Decision, Event, EventKind, HookOutcome, Payload, Record, Verdict};
+use checkrein_dialects::HookSpec;
+
+/// What is older is forgotten.
+const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// The user's directory for state.
+pub(super) fn usual_place() -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || std::env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".local/state"));
+    Some(named.or_else(home)?.join("checkrein/sessions"))
+}
+
+/// Of one session. Without a session's name, or a place to keep it, nothing is remembered.
+pub(super) struct Memory {
+    /// What the names of the session's files start with.
+    prefix: Option<PathBuf>,
+    stop: Option<PathBuf>,
+}
+
+/// A hook that runs once, and the file that says that it has.
+pub(super) struct Claim {
+    id: String,
+    file: PathBuf,
+}
+
+impl Memory {
+    pub(super) fn of(dir: Option<&Path>, event: &Event) -> Self {
+        let envelope = &event.envelope;
+        let prefix = dir.zip(envelope.session_id.as_ref()).map(|(dir, id)| dir.join(format!("{:016x}", hash(&id))));
+        let is_stop = matches!(event.kind(), EventKind::Stop | EventKind::SubagentStop);
+        let of_agent = hash(&(&envelope.agent_id, event.kind().name()));
+        let stop = prefix.as_deref().filter(|_| is_stop).map(|prefix| with(prefix, &format!("-stop-{of_agent:016x}")));
+        Self { prefix, stop }
+    }
+
+    /// Takes out hooks that have had their one run, and claims it for the others.
+    pub(super) fn claim_once(&self, hooks: &mut Vec<HookSpec>) -> Vec<Claim> {
+        let mut claims = Vec::new();
+        let Some(prefix) = &self.prefix else { return claims };
+        hooks.retain(|spec| {
+            if !spec.once {
+                return true;
+            }
+            let file = with(prefix, &format!("-once-{:016x}", hash(&(spec.definition(), &spec.hook.info.id))));
+            match create(&file) {
+                Ok(()) => {
+                    claims.push(Claim { id: spec.hook.info.id.clone(), file });
+                    true
+                }
+                Err(error) => error.kind() != std::io::ErrorKind::AlreadyExists,
+            }
+        });
+        claims
+    }
+
+    /// A hook that did not come to an opinion may run again.
+    pub(super) fn keep(&self, claims: Vec<Claim>, record: &Record) {
+        for Claim { id, file } in claims {
+            let spoke = record.hooks.iter().any(|hook| hook.id == id && hook.outcome == HookOutcome::Opinion);
+            if !spoke {
+                let _ = fs::remove_file(file);
+            }
+        }
+    }
+
+    /// Tells hooks of a stop how often it was refused before.
+    pub(super) fn before(&self, event: &mut Event) {
+        let Some(file) = &self.stop else { return };
+        let count = Count::read(file).refused;
+        let (active, loops) = match &mut event.payload {
+            Payload::Stop(stop) => (&mut stop.stop_hook_active, &mut stop.loop_count),
+            Payload::SubagentStop(stop) => (&mut stop.stop_hook_active, &mut stop.loop_count),
+            _ => return,
+        };
+        // The agent knows best whether this is a new turn.
+        let count = if *active == Some(false) { 0 } else { count };
+        active.get_or_insert(count > 0);
+        loops.get_or_insert(count);
+    }
+
+    /// Counts refused stops; a new prompt starts anew.
+    pub(super) fn after(&self, event: &Event, verdict: &Verdict) {
+        if event.kind() == EventKind::PromptSubmit {
+            for kind in [EventKind::Stop, EventKind::SubagentStop] {
+                let of_agent = hash(&(&event.envelope.agent_id, kind.name()));
+                if let Some(prefix) = &self.prefix {
+                    let file = with(prefix, &format!("-stop-{of_agent:016x}"));
+                    let count = Count::read(&file);
+                    // Some agents give the reason of a refusal to the model as a prompt.
+                    if count.just_now {
+                        Count { just_now: false, ..count }.write(&file);
+                    } else {
+                        let _ = fs::remove_file(file);
+                    }
+                }
+            }
+        }
+        let Some(file) = &self.stop else { return };
+        if verdict.decision() != Decision::Deny {
+            let _ = fs::remove_file(file);
+            return;
+        }
+        let before = match &event.payload {
+            Payload::Stop(stop) => stop.loop_count,
+            Payload::SubagentStop(stop) => stop.loop_count,
+            _ => None,
+        };
+        Count { refused: before.unwrap_or(0) + 1, just_now: true }.write(file);
+    }
+}
+
+/// How often a stop was refused in a row.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Count {
+    refused: u64,
+    /// Whether there has been no prompt since.
+    just_now: bool,
+}
+
+impl Count {
+    /// What cannot be read is nothing.
+    fn read(file: &Path) -> Self {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let mut words = text.split_whitespace();
+        let refused = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
+        Self { refused, just_now: words.next() == Some("now") }
+    }
+
+    fn write(self, file: &Path) {
+        let _ = fs::remove_file(file);
+        if create(file).is_ok() {
+            let _ = fs::write(file, format!("{}{}\n", self.refused, if self.just_now { " now" } else { "" }));
+        }
+    }
+}
+
+fn with(prefix: &Path, suffix: &str) -> PathBuf {
+    let mut path = prefix.as_os_str().to_owned();
+    path.push(suffix);
+    path.into()
+}
+
+/// Only names of files: nobody gains anything by two that are the same.
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A new file that only this user can read, and its directory if there is none.
+fn create(path: &Path) -> std::io::Result<()> {
+    let open = || {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(path)?.flush()
+    };
+    match (open(), path.parent()) {
+        (Err(error), Some(dir)) if error.kind() == std::io::ErrorKind::NotFound => {
+            let mut builder = fs::DirBuilder::new();
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            builder.recursive(true).create(dir)?;
+            open()
+        }
+        (done, dir) => {
+            dir.into_iter().for_each(forget_old);
+            done
+        }
+    }
+}
+
+/// Sessions end without saying so.
+fn forget_old(dir: &Path) {
+    let old = |path: &Path| {
+        let changed = path.symlink_metadata().and_then(|metadata| metadata.modified());
+        changed.is_ok_and(|changed| SystemTime::now().duration_since(changed).is_ok_and(|age| age > KEPT))
+    };
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for path in entries.flatten().map(|entry| entry.path()).filter(|path| old(path)) {
+        let _ = fs::remove_file(path);
+    }
+}

@@ -1,0 +1,57 @@
+//! Hooks that the environment says shall be skipped.
+
+use checkrein_core::{HookState, Scope};
+
+use super::Loaded;
+
+/// Which hooks somebody wants to do without for once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Skip {
+    all: bool,
+    ids: String,
+}
+
+impl Skip {
+    /// The variable that skips all hooks if it is `0`.
+    pub const ALL: &'static str = "CHECKREIN";
+    /// The variable that skips hooks by their names, with commas between them.
+    pub const IDS: &'static str = "CHECKREIN_SKIP";
+
+    /// As the process's own environment says.
+    pub fn from_env() -> Self {
+        Self::of(std::env::var(Self::ALL).is_ok_and(|value| value == "0"), std::env::var(Self::IDS).unwrap_or_default())
+    }
+
+    /// All hooks, or those with these names, with commas between them.
+    pub fn of(all: bool, ids: impl Into<String>) -> Self {
+        Self { all, ids: ids.into() }
+    }
+
+    /// Whether nothing is to be skipped.
+    pub fn is_empty(&self) -> bool {
+        !self.all && self.ids.trim().is_empty()
+    }
+
+    fn wants(&self, id: &str) -> bool {
+        self.all || self.ids.split(',').any(|wanted| wanted.trim() == id)
+    }
+}
+
+impl Loaded {
+    /// Switches off what shall be skipped, and tells of each hook what came of that. Never what an administrator has set.
+    #[must_use = "that hooks are skipped should always be shown"]
+    pub fn skip(&mut self, skip: &Skip) -> Vec<String> {
+        let why = if skip.all { format!("{}=0", Skip::ALL) } else { format!("{}={}", Skip::IDS, skip.ids) };
+        let mut told = Vec::new();
+        for spec in self.hooks.iter_mut().filter(|spec| skip.wants(&spec.hook.info.id)) {
+            let info = &spec.hook.info;
+            if info.source.scope == Scope::Managed {
+                told.push(format!("{info} is set by an administrator and runs all the same"));
+            } else if spec.hook.state != HookState::Disabled {
+                told.push(format!("{info} is skipped: {why}"));
+                spec.hook.state = HookState::Disabled;
+            }
+        }
+        told
+    }
+}
