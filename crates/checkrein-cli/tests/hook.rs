@@ -115,7 +115,7 @@ fn a_hook_of_one_agent_runs_unchanged_under_another() {
         assert!(heard(agent, &of, &ran) >= Decision::Deny, "{}: {} {}", agent.name, ran.stdout, ran.stderr);
         assert!(format!("{}{}", ran.stdout, ran.stderr).contains("by a hook of Claude Code"), "{}", agent.name);
         let seen = RawJson::parse(std::fs::read_to_string(place.dir.path().join("seen.json")).unwrap()).unwrap();
-        let text = |field: &str| seen.field(field).and_then(|field| field.as_text().map(|text| text.into_owned()));
+        let text = |field: &str| seen.field(field).and_then(|field| field.as_text().map(std::borrow::Cow::into_owned));
         assert_eq!(text("hook_event_name").as_deref(), Some("PreToolUse"), "{}", agent.name);
         assert!(seen.field("tool_input").is_some_and(|input| input.entries().is_some()), "{}: {seen}", agent.name);
     }

@@ -288,16 +288,24 @@ impl<'a> Skim<'a> {
 
     #[inline]
     fn space(&mut self) -> Option<()> {
-        match self.peek() {
-            Some(byte) if byte <= b' ' || byte == b'/' => self.more_space(),
-            _ => Some(()),
+        let is_over = |byte: Option<&u8>| byte.is_some_and(|byte| *byte > b' ' && *byte != b'/');
+        let rest = self.rest();
+        if is_over(rest.first()) {
+            return Some(());
         }
+        // As behind most colons.
+        if rest.first() == Some(&b' ') && is_over(rest.get(1)) {
+            self.at += 1;
+            return Some(());
+        }
+        self.more_space()
     }
 
     fn more_space(&mut self) -> Option<()> {
         loop {
             match self.peek() {
-                Some(b' ' | b'\n' | b'\t' | b'\r') => self.at += 1 + blanks(self.bytes.get(self.at + 1..)?),
+                Some(b'\n') => self.at += 1 + blanks(self.bytes.get(self.at + 1..)?),
+                Some(b' ' | b'\t' | b'\r') => self.at += 1,
                 Some(b'/') if self.extras => self.comment()?,
                 _ => return Some(()),
             }

@@ -16,6 +16,8 @@ pub(super) struct Candidate {
     pub(super) scope: Scope,
     /// Whether something is there, be it readable or not.
     pub(super) is_there: bool,
+    /// Whether it is a plain file.
+    pub(super) is_file: bool,
     /// The directory of the plugin that it belongs to.
     pub(super) plugin: Option<PathBuf>,
 }
@@ -73,15 +75,15 @@ impl Found {
         // Mostly not even the directory is there.
         let nothing = path.parent().is_some_and(|parent| parent.metadata().is_err_and(|error| is_missing(&error)));
         if nothing {
-            let missing = |path| Candidate { path, scope: row.scope, is_there: false, plugin: None };
+            let missing = |path| Candidate { path, scope: row.scope, is_there: false, is_file: false, plugin: None };
             return paths.into_iter().map(missing).collect();
         }
         for path in paths {
-            let (is_there, hidden) = match path.symlink_metadata() {
-                Ok(_) => (true, false),
-                Err(error) if is_missing(&error) => (false, false),
+            let (is_there, is_file, hidden) = match path.symlink_metadata() {
+                Ok(metadata) => (true, metadata.is_file(), false),
+                Err(error) if is_missing(&error) => (false, false, false),
                 // Nobody can tell what is there. Once is enough.
-                Err(_) => (true, true),
+                Err(_) => (true, false, true),
             };
             if let Some(other) = candidates.iter().find(|other| other.is_there && is_there) {
                 let text = format!("this file is read as well as {}", other.path.display());
@@ -90,7 +92,7 @@ impl Found {
                         .with_help("keep the hooks in one of them"),
                 );
             }
-            candidates.push(Candidate { path, scope: row.scope, is_there, plugin: None });
+            candidates.push(Candidate { path, scope: row.scope, is_there, is_file, plugin: None });
             if hidden {
                 break;
             }
@@ -119,8 +121,9 @@ impl Found {
     fn list(&mut self, directory: &Path, row: &FileRow) -> Vec<Candidate> {
         // What is put into it later has a path of its own that nobody knows yet.
         self.followed.push(directory.join("*"));
-        let itself =
-            |is_there| vec![Candidate { path: directory.to_owned(), scope: row.scope, is_there, plugin: None }];
+        let itself = |is_there| {
+            vec![Candidate { path: directory.to_owned(), scope: row.scope, is_there, is_file: false, plugin: None }]
+        };
         let entries = match std::fs::read_dir(directory) {
             Ok(entries) => entries,
             Err(error) if is_missing(&error) => return itself(false),
@@ -133,7 +136,9 @@ impl Found {
                 extension.is_some_and(|have| row.extensions.iter().any(|known| have.eq_ignore_ascii_case(known)));
             !hidden && (known || row.extensions.is_empty())
         };
-        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(|path| fits(path)).collect();
+        let is_file = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|file| file.is_file());
+        let found = entries.flatten().map(|entry| (entry.path(), is_file(&entry)));
+        let mut paths: Vec<_> = found.filter(|(path, _)| fits(path)).collect();
         paths.sort();
         if paths.len() > LISTED {
             let text = format!("{} files are in this directory, only the first {LISTED} are read", paths.len());
@@ -141,7 +146,10 @@ impl Found {
             self.diagnostics.push(Diagnostic::of_file(Severity::Error, "too-many-files", file, text));
             paths.truncate(LISTED);
         }
-        paths.into_iter().map(|path| Candidate { path, scope: row.scope, is_there: true, plugin: None }).collect()
+        paths
+            .into_iter()
+            .map(|(path, is_file)| Candidate { path, scope: row.scope, is_there: true, is_file, plugin: None })
+            .collect()
     }
 }
 

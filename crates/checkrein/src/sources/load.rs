@@ -110,6 +110,8 @@ struct Loader {
     followed: Vec<PathBuf>,
     /// Each file is read once in each dialect.
     seen: HashSet<(PathBuf, &'static str)>,
+    /// What files are read into, one after the other.
+    buffer: Vec<u8>,
 }
 
 impl Loader {
@@ -122,7 +124,7 @@ impl Loader {
             let way = Way { scope: candidate.scope, ..way.clone() };
             if candidate.is_there {
                 let before = self.files.len();
-                self.file(&candidate.path, &way);
+                self.file(&candidate.path, candidate.is_file, &way);
                 if let Some((root, plugin)) = candidate.plugin.zip(way.dialect.config.plugin) {
                     for file in self.files.iter_mut().skip(before) {
                         file.hooks.iter_mut().for_each(|hook| at_home(hook, plugin.root_variable, &root));
@@ -143,11 +145,11 @@ impl Loader {
                 self.diagnostics.push(Diagnostic::of_file(Severity::Error, "missing-file", name(path), text));
                 self.take(path, way, Decoded::default(), FileStatus::Missing, 0);
             }
-            _ => self.file(path, way),
+            found => self.file(path, found.is_ok_and(|metadata| metadata.is_file()), way),
         }
     }
 
-    fn file(&mut self, path: &Path, way: &Way<'_>) {
+    fn file(&mut self, path: &Path, known: bool, way: &Way<'_>) {
         let real = self.real(path, way);
         if !self.seen.insert((real, way.dialect.name)) {
             return;
@@ -168,13 +170,19 @@ impl Loader {
             self.take(path, way, decoded, FileStatus::Found, 0);
             return;
         }
-        match read(path) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        self.text(path, known, way, &mut buffer);
+        self.buffer = buffer;
+    }
+
+    fn text(&mut self, path: &Path, known: bool, way: &Way<'_>, buffer: &mut Vec<u8>) {
+        match read(path, known, buffer) {
             Ok(text) => {
                 let format = Format::of_path(path).unwrap_or(Format::Json);
-                let decoded = way.dialect.decode_with(&name(path), way.scope, &text, format, way.options);
+                let decoded = way.dialect.decode_with(&name(path), way.scope, text, format, way.options);
                 let status = if decoded.unreadable { FileStatus::Unreadable } else { FileStatus::Found };
                 let includes = decoded.settings.includes.clone();
-                let hash = if way.options.only.is_some() { 0 } else { hash_of(&text) };
+                let hash = if way.options.only.is_some() { 0 } else { hash_of(text) };
                 self.take(path, way, decoded, status, hash);
                 for include in &includes {
                     self.include(path, include, way);

@@ -21,8 +21,8 @@ impl NoText {
     }
 }
 
-/// The text of a file.
-pub(super) fn read(path: &Path) -> Result<String, NoText> {
+/// The text of a file, in a buffer that may be used again. `known`: that it is a file and no pipe or device.
+pub(super) fn read<'b>(path: &Path, known: bool, buffer: &'b mut Vec<u8>) -> Result<&'b str, NoText> {
     let name = path.display().to_string();
     let wrong = |code, text: String| {
         NoText::new(FileStatus::Unreadable, Diagnostic::of_file(Severity::Error, code, &name, text))
@@ -44,24 +44,51 @@ pub(super) fn read(path: &Path) -> Result<String, NoText> {
         large if large.len() > MAX_SIZE as u64 => Err(too_large(large.len().to_string())),
         _ => Ok(()),
     };
-    check(&path.metadata().map_err(|error| failed(&error))?)?;
-    let file = open(path).map_err(|error| failed(&error))?;
+    if !known {
+        check(&path.metadata().map_err(|error| failed(&error))?)?;
+    }
+    let mut file = open(path).map_err(|error| failed(&error))?;
     // It may be another one by now.
-    check(&file.metadata().map_err(|error| failed(&error))?)?;
-    let size = file.metadata().map_or(0, |metadata| metadata.len());
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
-    file.take(MAX_SIZE as u64 + 1).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
-    if bytes.len() > MAX_SIZE {
+    let metadata = file.metadata().map_err(|error| failed(&error))?;
+    check(&metadata)?;
+    fill(&mut file, usize::try_from(metadata.len()).unwrap_or(MAX_SIZE), buffer).map_err(|error| failed(&error))?;
+    if buffer.len() > MAX_SIZE {
         return Err(too_large(format!("more than {MAX_SIZE}")));
     }
-    String::from_utf8(bytes).map_err(|error| {
-        let good = error.utf8_error().valid_up_to();
-        let text = String::from_utf8_lossy(error.as_bytes());
+    std::str::from_utf8(buffer).map_err(|error| {
+        let good = error.valid_up_to();
+        let text = String::from_utf8_lossy(buffer);
         let at = u32::try_from(good).unwrap_or(u32::MAX);
         let location = Location::of(&Lines::new(&text), Span { start: at, end: at });
         let text = format!("the file is not UTF-8: byte {good} cannot be read");
         NoText::new(FileStatus::Unreadable, Diagnostic::of_file(Severity::Error, "not-utf8", &name, text).at(location))
     })
+}
+
+/// Reads a file of about this size, and not much more than what a file may have.
+fn fill(file: &mut File, size: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
+    // At least a byte more, which tells the end of the file from the end of the buffer.
+    let room = size.min(MAX_SIZE) + 1;
+    if buffer.len() < room {
+        buffer.resize(room.next_multiple_of(4096), 0);
+    }
+    let mut filled = 0;
+    loop {
+        match file.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if filled == buffer.len() {
+            if filled > MAX_SIZE {
+                break;
+            }
+            buffer.resize(filled * 2, 0);
+        }
+    }
+    buffer.truncate(filled);
+    Ok(())
 }
 
 #[cfg(unix)]
