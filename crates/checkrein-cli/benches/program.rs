@@ -56,6 +56,8 @@ fn measure() {
     show("run, one hook `true`", 300, 1, &mut || checkrein(one.path(), &fire), nothing);
     show("run, one hook `true`, against sh -c true", 300, 1, &mut || checkrein(one.path(), &fire), shell);
 
+    hooks(&show);
+
     let many = tempfile::tempdir().unwrap();
     let names: Vec<_> = (0..FILES).map(|n| format!("{n}.json")).collect();
     for name in &names {
@@ -72,6 +74,72 @@ fn measure() {
     let check = [&["check"], &names[..]].concat();
     let read = &mut || ended(command(Path::new("/bin/cat"), many.path()).args(&names));
     show("check, 1,000 files, each", 15, FILES, &mut || checkrein(many.path(), &check), read);
+}
+
+/// Measures one case against its floor.
+type Show<'a> = &'a dyn Fn(&str, usize, usize, &mut dyn FnMut(), &mut dyn FnMut());
+
+/// What agents start before every tool call.
+#[cfg(unix)]
+fn hooks(show: Show<'_>) {
+    let payload = |tool: &str| {
+        format!(
+            r#"{{"session_id":"4f1f6d0e-3c58-4b8e-9d0a-5a0c4b1d7e21","transcript_path":"/home/ann/.claude/projects/x/4f1f6d0e.jsonl","cwd":"/home/ann/project","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"{tool}","tool_input":{{"command":"echo hi","description":"Say hi"}},"tool_use_id":"toolu_01"}}"#
+        )
+    };
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(place.path().join("project/.git")).unwrap();
+    std::fs::write(place.path().join("grep.json"), payload("Grep")).unwrap();
+    std::fs::write(place.path().join("task.json"), payload("Task").replace("/home/ann/project", "/")).unwrap();
+    let project = place.path().join("project");
+    let with_stdin = |program: &str, sent: &str| {
+        let mut command = command(Path::new(program), &project);
+        command.env("HOME", place.path().join("home")).stdin(std::fs::File::open(place.path().join(sent)).unwrap());
+        command
+    };
+    let hook = |sent: &str| ended(with_stdin(PROGRAM, sent).args(["hook", "claude"]));
+    let nothing = &mut || ended(&mut with_stdin("/bin/true", "grep.json"));
+    show("hook, no files", 500, 1, &mut || hook("grep.json"), nothing);
+    many_hooks(place.path(), &["PreToolUse", "PostToolUse", "Stop", "SessionStart", "UserPromptSubmit", "PreCompact"]);
+    show("hook, 200 hooks in 5 files, none fits", 500, 1, &mut || hook("grep.json"), nothing);
+    show("hook, one of 200 fits", 500, 1, &mut || hook("task.json"), nothing);
+    many_hooks(place.path(), &["PreToolUse"]);
+    show("hook, 200 hooks at the event, none fits", 500, 1, &mut || hook("grep.json"), nothing);
+}
+
+/// 200 hooks in five files, for these events in turn. One of them is for the tool `Task`, and runs `true`.
+#[cfg(unix)]
+fn many_hooks(place: &Path, events: &[&str]) {
+    let tools = ["Bash", "Edit|Write", "mcp__.*__write.*", "WebFetch", "^(Read|Glob)$", "NotebookEdit"];
+    let files = [
+        "home/.config/checkrein/hooks.json",
+        "home/.config/checkrein/hooks.d/guards.json",
+        "home/.config/checkrein/hooks.d/notes.json",
+        "project/.checkrein/hooks.json",
+        "project/.checkrein/hooks.local.json",
+    ];
+    for (number, file) in files.iter().enumerate() {
+        let mut hooks = serde_json::Map::new();
+        for at in number * 40..number * 40 + 40 {
+            let event = events[at % events.len()];
+            let tool = if at == 100 { "Task" } else { tools[at % tools.len()] };
+            let command = if at == 100 {
+                "true".to_owned()
+            } else {
+                format!("/home/ann/.config/checkrein/scripts/guard-{at}.sh --check \"$CLAUDE_PROJECT_DIR\"")
+            };
+            let event = if at == 100 { "PreToolUse" } else { event };
+            let mut group = serde_json::json!({ "hooks": [{ "id": format!("hook-{at}"), "command": command, "timeout": 10 }] });
+            if event.contains("Tool") {
+                group["matcher"] = tool.into();
+            }
+            let groups = hooks.entry(event).or_insert_with(|| serde_json::json!([]));
+            groups.as_array_mut().unwrap().push(group);
+        }
+        let path = place.join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, serde_json::to_string_pretty(&serde_json::json!({ "hooks": hooks })).unwrap()).unwrap();
+    }
 }
 
 fn write(dir: &Path, hooks: &str) {

@@ -102,6 +102,16 @@ fn tools_have_one_vocabulary_and_their_own_names() {
 }
 
 #[test]
+fn a_hook_is_told_both_names_of_a_tool() {
+    let place = guarded("matcher: Bash, command: 'cat > seen.json'");
+    let goose = captured().into_iter().find(|(agent, _, sent)| agent.name == "goose" && sent.as_str().contains("\"shell\""));
+    let (agent, event, sent) = goose.unwrap();
+    asked(&place, agent, &event, sent.as_str());
+    let seen = std::fs::read_to_string(place.dir.path().join("seen.json")).unwrap();
+    assert!(seen.contains(r#""tool_name":"shell""#) && seen.contains(r#""common_tool_name":"Bash""#), "{seen}");
+}
+
+#[test]
 fn a_hook_of_one_agent_runs_unchanged_under_another() {
     let settings = r#"{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"tee seen.json > /dev/null; echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"by a hook of Claude Code\"}}'"}]}]}}"#;
     let place = Place::with(&[(".checkrein/hooks.yaml", "include: [claude]\n"), (".claude/settings.json", settings)]);
@@ -117,6 +127,7 @@ fn a_hook_of_one_agent_runs_unchanged_under_another() {
         let seen = RawJson::parse(std::fs::read_to_string(place.dir.path().join("seen.json")).unwrap()).unwrap();
         let text = |field: &str| seen.field(field).and_then(|field| field.as_text().map(std::borrow::Cow::into_owned));
         assert_eq!(text("hook_event_name").as_deref(), Some("PreToolUse"), "{}", agent.name);
+        assert_eq!(text("tool_name").as_deref(), Some("Bash"), "{}", agent.name);
         assert!(seen.field("tool_input").is_some_and(|input| input.entries().is_some()), "{}: {seen}", agent.name);
     }
 }

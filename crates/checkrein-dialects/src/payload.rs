@@ -112,6 +112,10 @@ impl FieldRow {
     }
 }
 
+/// Where checkrein's own hooks find the name that a tool has in the vocabulary that all agents share, if its agent calls it
+/// something else.
+const COMMON_NAME: &str = "common_tool_name";
+
 /// JSON values of this size and above are passed on without being copied.
 const SHARE_FROM: usize = 64 * 1024;
 
@@ -138,9 +142,13 @@ impl Dialect {
         }
         for field in self.fields_of(row) {
             let part = field.from.contains('.').then(|| part_of(event, field.from)).flatten();
-            write(field, part.as_ref().map(Field::Json).or_else(|| event.field(field.from)), &mut out);
+            let own_name = (field.from == "tool_name").then(|| self.own_name(event)).flatten().map(Field::Text);
+            write(field, own_name.or_else(|| part.as_ref().map(Field::Json)).or_else(|| event.field(field.from)), &mut out);
         }
         if self.payload.everything {
+            if let Some(common) = event.other_names.first() {
+                out.text(COMMON_NAME, common);
+            }
             let (names, pieces) = (std::mem::take(&mut out.names), event.to_json_pieces(SHARE_FROM));
             return out.append(pieces, &names, event);
         }
@@ -151,6 +159,14 @@ impl Dialect {
             }
         }
         out.finish()
+    }
+
+    /// What this dialect's agent would call the tool of another's, if it has one that is called the same in the vocabulary
+    /// that all share. Its hooks look for that name.
+    fn own_name(&self, event: &Event) -> Option<&'static str> {
+        let is_own = |name: &str| self.tools.iter().any(|tool| tool.name == name);
+        let known = event.tool_name().is_none_or(is_own);
+        event.other_names.iter().find(|name| !known && is_own(name)).copied()
     }
 
     /// The event that an agent of this dialect has sent. `name` is the event's, where the payload does not have it.
