@@ -1,6 +1,9 @@
 //! What the program ends with. The same everywhere, and documented.
 
+use std::fmt;
 use std::process::ExitCode;
+
+use crate::interrupt::Interrupted;
 
 /// An exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,10 +39,43 @@ pub const HELP: &str = "Commands that show something have --json; `checkrein sch
 
 Exit codes:
   0        all went well
-  1        problems were found
+  1        problems were found, or something could not be done
   2, 3, 4  what a verdict says, see `checkrein run --help`
-  64       a wrong call
+  64       a wrong call: also names of events and files in it that are not there, and values that are no JSON
   130      interrupted (128 and the number of the signal)";
+
+/// An error of who called, not of what was looked at: the program ends with [`WRONG_CALL`].
+#[derive(Debug)]
+pub struct WrongCall(anyhow::Error);
+
+impl fmt::Display for WrongCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#}", self.0)
+    }
+}
+
+impl std::error::Error for WrongCall {}
+
+/// For errors that only another call mends.
+pub trait IsWrongCall<T> {
+    /// Makes the error a [`WrongCall`].
+    fn wrong_call(self) -> anyhow::Result<T>;
+}
+
+impl<T, E: Into<anyhow::Error>> IsWrongCall<T> for Result<T, E> {
+    fn wrong_call(self) -> anyhow::Result<T> {
+        self.map_err(|error| WrongCall(error.into()).into())
+    }
+}
+
+/// What the program ends with after this error.
+pub fn of_error(error: &anyhow::Error) -> Exit {
+    match error.downcast_ref() {
+        Some(Interrupted { exit }) => *exit,
+        None if error.is::<WrongCall>() => WRONG_CALL,
+        None => PROBLEMS,
+    }
+}
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

@@ -83,10 +83,12 @@ fn main() -> ExitCode {
 fn ended(done: anyhow::Result<exit::Exit>) -> ExitCode {
     match done {
         Ok(code) => code.into(),
-        Err(error) if commands::is_closed_pipe(&error) => exit::FINE.into(),
+        Err(error) if commands::is_closed_pipe(&error) => {
+            error.downcast_ref().map_or(exit::FINE, |commands::ReaderGone(exit)| *exit).into()
+        }
         Err(error) => {
             let _ = commands::complain(&error);
-            error.downcast_ref().map_or(exit::PROBLEMS, |interrupted: &interrupt::Interrupted| interrupted.exit).into()
+            exit::of_error(&error).into()
         }
     }
 }

@@ -68,7 +68,7 @@ fn one_event_can_be_chosen() {
     assert_eq!(all["events"].as_array().unwrap().len(), 1);
     assert_eq!(all["events"][0]["hooks"].as_array().unwrap().len(), 1);
     let ran = place.run(&["bench", "--tool", "Write"]);
-    assert!(ran.code == 1 && ran.stderr.contains("which event"), "{}", ran.stderr);
+    assert!(ran.code == 64 && ran.stderr.contains("which event"), "{}", ran.stderr);
     assert_eq!(place.run(&["bench", "--runs", "0"]).code, 64);
 }
 

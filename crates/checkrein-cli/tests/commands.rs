@@ -88,13 +88,24 @@ fn wrong_calls_say_what_is_wrong() {
     let place = place();
     for (arguments, code, said) in [
         (&["run"][..], 64, "<EVENT>"),
-        (&["run", "PreToolUsee"], 1, "did you mean `PreToolUse`?"),
+        (&["run", "PreToolUsee"], 64, "did you mean `PreToolUse`?"),
         (&["run", "PreToolUse", "--as", "cluade"], 64, "did you mean `claude`?"),
-        (&["run", "PreToolUse", "--input", "{"], 1, "--input is no JSON"),
-        (&["run", "Stop", "--tool", "Bash"], 1, "is not about a tool"),
-        (&["run", "PreToolUse", "--config", "none.json"], 1, "cannot read none.json"),
-        (&["list", "--dir", "none"], 1, "there is no directory none"),
-        (&["check", "--explain", "exit1"], 1, "did you mean `exit-1`?"),
+        (&["run", "PreToolUse", "--input", "{"], 64, "--input is no JSON"),
+        (&["run", "PreToolUse", "--input", "@none.json"], 64, "cannot read none.json"),
+        (&["run", "PreToolUse", "--payload", "none.json"], 64, "cannot read none.json"),
+        (&["run", "PreToolUse", "--set", "x"], 64, "`x` has no `=`"),
+        (&["run", "Stop", "--tool", "Bash"], 64, "is not about a tool"),
+        (&["run", "PreToolUse", "--config", "none.json"], 64, "cannot read none.json"),
+        (&["list", "--dir", "none"], 64, "there is no directory none"),
+        (&["check", "--explain", "exit1"], 64, "did you mean `exit-1`?"),
+        (&["check", "none.json"], 64, "cannot read none.json"),
+        (&["convert", "--from", "native", "--to", "claude", "none.json"], 64, "cannot read none.json"),
+        (&["init", "--from", "claude", "none.json"], 64, "cannot read none.json"),
+        (&["bench", "--tool", "Bash"], 64, "which event"),
+        (&["say", "deny", "no", "--event", "PreToolUsee"], 64, "did you mean `PreToolUse`?"),
+        (&["say", "rewrite", "{"], 64, "is no JSON"),
+        (&["say", "rewrite", "{}", "--event", "Stop"], 64, "nothing can be rewritten"),
+        (&["say", "context", "x", "--event", "SessionEnd"], 64, "takes none"),
         (&["nonsense"], 64, "unrecognized subcommand"),
     ] {
         let ran = place.run(arguments);
@@ -218,4 +229,40 @@ fn convert_says_what_is_lost_and_keeps_gates() {
     assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
     let again = place.run(&["convert", "--from", "native", "--to", "native", "--output", "out.json"]);
     assert!(again.code == 1 && again.stderr.contains("cannot write out.json"), "{}", again.stderr);
+}
+
+/// Runs the program with nobody who reads what it prints.
+fn unread(place: &Place, arguments: &[&str]) -> Ran {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    place.ran(place.command(arguments).stdin(std::process::Stdio::null()).stdout(writer).output().unwrap())
+}
+
+#[test]
+fn who_stops_reading_still_learns_the_outcome() {
+    let place = place();
+    place.write("bad.json", "{");
+    place.write("it.test.yaml", "cases: [{name: x, event: PreToolUse, expect: {decision: deny}}]");
+    for (arguments, code) in [
+        (&["run", "PreToolUse", "--set", "tool_input.command=rm -rf x"][..], 2),
+        (&["run", "PreToolUse", "--set", "tool_input.command=curl x", "--json"], 3),
+        (&["check", "bad.json"], 1),
+        (&["check", "bad.json", "--sarif"], 1),
+        (&["test", "it.test.yaml"], 1),
+        (&["list"], 0),
+        (&["events"], 0),
+    ] {
+        let ran = unread(&place, arguments);
+        assert_eq!(ran.code, code, "{arguments:?}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("pipe"), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_no_that_cannot_be_printed_is_said_by_the_exit_code() {
+    for (what, text, code) in [("deny", "no", 2), ("ask", "well", 2), ("halt", "enough", 2), ("rewrite", "{}", 2)] {
+        let ran = unread(&place(), &["say", what, text, "--as", "claude"]);
+        assert_eq!(ran.code, code, "{what}: {}", ran.stderr);
+    }
+    assert_eq!(unread(&place(), &["say", "context", "red", "--as", "claude"]).code, 1);
 }

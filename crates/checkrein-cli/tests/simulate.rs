@@ -156,7 +156,7 @@ fn a_script_that_is_wrong_is_told_with_its_place() {
         assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
     let ran = Place::with(&[]).run(&["simulate", "missing.yaml"]);
-    assert_eq!(ran.code, 1);
+    assert_eq!(ran.code, 64);
     assert!(ran.stderr.contains("cannot read missing.yaml"), "{}", ran.stderr);
 }
 

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use checkrein::dialects::config::{Diagnostic, Severity};
 use checkrein::lint::{self, RULES};
+use checkrein::sources::Loaded;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::config::{directory, sources};
 use super::counted;
 use super::dialect::DialectName;
-use crate::exit::{self, Exit};
+use crate::exit::{self, Exit, IsWrongCall};
 
 /// Shows all that is wrong with config files, and faults of the hooks themselves: scripts that are missing or cannot run,
 /// matchers that fit nothing, guards that stop nothing.
@@ -57,18 +58,24 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dir = directory(&arguments.dir)?;
     let loaded = sources(arguments.dialect.0, &arguments.files, &dir)?.load();
     let lints = lint::lint(&loaded.hooks, &dir);
-    let mut found: Vec<_> = loaded.diagnostics.into_iter().chain(lints).collect();
+    let mut found: Vec<_> = loaded.diagnostics.iter().cloned().chain(lints).collect();
     found.retain(|diagnostic| !arguments.allow.iter().any(|code| code == diagnostic.code));
-    let errors = found.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count();
-    let warnings = found.len() - errors;
+    let (errors, warnings) = counts(&found);
+    let bad = errors > 0 || (arguments.strict && warnings > 0);
+    let exit = if bad { exit::PROBLEMS } else { exit::FINE };
+    super::shown(exit, show(&mut out, arguments, &loaded, &found))
+}
+
+fn show(out: &mut impl Write, arguments: &Arguments, loaded: &Loaded, found: &[Diagnostic]) -> Result<()> {
+    let (errors, warnings) = counts(found);
     if arguments.sarif {
-        writeln!(out, "{:#}", sarif(&found))?;
+        writeln!(out, "{:#}", sarif(found))?;
     } else if arguments.json {
         let all: Vec<_> = found.iter().map(as_json).collect();
         writeln!(out, "{:#}", json!({ "errors": errors, "warnings": warnings, "diagnostics": all }))?;
     } else {
-        for diagnostic in &found {
-            show(&mut out, diagnostic)?;
+        for diagnostic in found {
+            show_one(out, diagnostic)?;
         }
         let files = loaded.files.iter().filter(|file| file.hooks > 0).count();
         let hooks = loaded.hooks.len();
@@ -76,18 +83,25 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         let [errors, warnings] = [counted(errors, "error"), counted(warnings, "warning")];
         writeln!(out, "{hooks} in {files}: {errors}, {warnings}")?;
     }
-    let bad = errors > 0 || (arguments.strict && warnings > 0);
-    Ok(if bad { exit::PROBLEMS } else { exit::FINE })
+    Ok(())
+}
+
+/// How many errors there are, and how many warnings.
+fn counts(found: &[Diagnostic]) -> (usize, usize) {
+    let errors = found.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count();
+    (errors, found.len() - errors)
 }
 
 fn explain(out: &mut impl Write, code: &str, as_json: bool) -> Result<Exit> {
-    let rule = lint::rule(code).with_context(|| {
-        let codes: Vec<_> = RULES.iter().map(|rule| rule.code).collect();
-        match checkrein::closest(code, codes.iter().copied()) {
-            Some(meant) => format!("there is no lint `{code}`, did you mean `{meant}`?"),
-            None => format!("there is no lint `{code}`; there are {}", codes.join(", ")),
-        }
-    })?;
+    let rule = lint::rule(code)
+        .with_context(|| {
+            let codes: Vec<_> = RULES.iter().map(|rule| rule.code).collect();
+            match checkrein::closest(code, codes.iter().copied()) {
+                Some(meant) => format!("there is no lint `{code}`, did you mean `{meant}`?"),
+                None => format!("there is no lint `{code}`; there are {}", codes.join(", ")),
+            }
+        })
+        .wrong_call()?;
     if as_json {
         let rule = json!({ "code": rule.code, "help": rule.help, "explanation": rule.explanation });
         writeln!(out, "{rule:#}")?;
@@ -102,7 +116,7 @@ fn explain(out: &mut impl Write, code: &str, as_json: bool) -> Result<Exit> {
     Ok(exit::FINE)
 }
 
-fn show(out: &mut impl Write, diagnostic: &Diagnostic) -> io::Result<()> {
+fn show_one(out: &mut impl Write, diagnostic: &Diagnostic) -> io::Result<()> {
     let text = diagnostic.to_string();
     let word = diagnostic.severity.to_string();
     let coloured = match diagnostic.severity {

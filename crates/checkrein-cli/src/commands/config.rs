@@ -9,6 +9,7 @@ use checkrein::engine::EngineBuilder;
 use checkrein::sources::{Loaded, Skip, Sources};
 
 use super::dialect::DialectName;
+use crate::exit::IsWrongCall;
 
 /// Which files are read, and whose language they are in.
 #[derive(Debug, Clone, clap::Args)]
@@ -50,7 +51,7 @@ impl ConfigArguments {
 
 /// An absolute path.
 pub fn directory(dir: &Path) -> Result<PathBuf> {
-    dir.canonicalize().with_context(|| format!("there is no directory {}", dir.display()))
+    dir.canonicalize().with_context(|| format!("there is no directory {}", dir.display())).wrong_call()
 }
 
 /// The files that are named, or else those that are found.
@@ -60,7 +61,7 @@ pub fn sources(dialect: &'static Dialect, files: &[PathBuf], dir: &Path) -> Resu
     }
     for file in files {
         // One that the caller names must be there; one that is looked for need not.
-        file.metadata().with_context(|| format!("cannot read {}", file.display()))?;
+        file.metadata().with_context(|| format!("cannot read {}", file.display())).wrong_call()?;
     }
     Ok(Sources::of_files(dialect, files))
 }

@@ -75,7 +75,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     if refused {
         super::note(&format!(
-            "{gates} gates would stop guarding anything, so nothing is written; --force writes all the same"
+            "{} would stop guarding anything, so nothing is written; --force writes all the same",
+            super::counted(gates, "gate")
         ));
         return Ok(exit::PROBLEMS);
     }

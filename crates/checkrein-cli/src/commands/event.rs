@@ -7,6 +7,8 @@ use anyhow::{Context, Result};
 use checkrein::dialects::Dialect;
 use checkrein::{Event, EventDraft, RawJson};
 
+use crate::exit::IsWrongCall;
+
 /// An event, with what a caller says of it; all else is made up.
 #[derive(Debug, Clone, clap::Args)]
 pub struct EventArguments {
@@ -43,6 +45,10 @@ impl EventArguments {
 impl About {
     /// The event of this name, as an agent of this dialect in this directory would fire it.
     pub fn event(&self, name: &str, dialect: &Dialect, dir: &Path) -> Result<Event> {
+        self.drafted(name, dialect, dir).wrong_call()
+    }
+
+    fn drafted(&self, name: &str, dialect: &Dialect, dir: &Path) -> Result<Event> {
         let mut draft = EventDraft::new(name);
         if let Some(tool) = &self.tool {
             draft = draft.tool(tool);

@@ -10,7 +10,7 @@ use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::dialect::DialectName;
-use crate::exit::{self, Exit};
+use crate::exit::{self, Exit, IsWrongCall};
 
 /// Shows every event: when it fires, what matchers are compared with, what a hook may do.
 ///
@@ -32,7 +32,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dialect = arguments.dialect.0;
     let events: Vec<_> = match &arguments.event {
-        Some(name) => vec![Row::of(dialect, &dialect.kind_named(name)?)],
+        Some(name) => vec![Row::of(dialect, &dialect.kind_named(name).wrong_call()?)],
         None if dialect.has_all_events => EventKind::ALL.iter().map(|kind| Row::of(dialect, kind)).collect(),
         None => dialect.events.iter().map(|row| Row::of(dialect, &row.kind)).collect(),
     };

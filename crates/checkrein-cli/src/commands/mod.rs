@@ -22,7 +22,10 @@ pub mod schema;
 pub mod simulate;
 pub mod test;
 
+use std::fmt;
 use std::io::{self, Write};
+
+use crate::exit::Exit;
 
 /// Writes an error and what led to it, in one clear form.
 pub fn complain(error: &anyhow::Error) -> io::Result<()> {
@@ -39,7 +42,29 @@ pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
+/// The reader has gone before all was shown. What the program ends with is what it found out, whoever reads it.
+#[derive(Debug, Clone, Copy)]
+pub struct ReaderGone(pub Exit);
+
+impl fmt::Display for ReaderGone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nobody reads this any more")
+    }
+}
+
+impl std::error::Error for ReaderGone {}
+
+/// What to end with when all is shown, or as much as somebody wanted to see.
+pub fn shown(exit: Exit, showing: anyhow::Result<()>) -> anyhow::Result<Exit> {
+    match showing {
+        Ok(()) => Ok(exit),
+        Err(error) if is_closed_pipe(&error) => Err(ReaderGone(exit).into()),
+        Err(error) => Err(error),
+    }
+}
+
 /// Whether the reader has gone, as `head` does when it has seen enough. That is no problem of ours.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    error.is::<ReaderGone>()
+        || error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }

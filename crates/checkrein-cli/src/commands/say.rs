@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use checkrein::dialects::Answer;
 use checkrein::{
     Decision, EventKind, HookInfo, Opinion, RawJson, Rewrite, Scope, Settlement, Source, Target, catalogue,
@@ -11,7 +11,7 @@ use checkrein::{
 use serde_json::json;
 
 use super::dialect::{self, DialectName};
-use crate::exit::{self, Exit};
+use crate::exit::{self, Exit, IsWrongCall};
 
 /// Prints the answer of a hook in the words of a dialect, and ends with its exit code.
 ///
@@ -54,18 +54,25 @@ enum What {
     Halt,
 }
 
+impl What {
+    /// Whether all may go on as it would if this is not heard.
+    fn gives_way(self) -> bool {
+        matches!(self, Self::Allow | Self::Context)
+    }
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dialect = arguments.dialect.0;
-    let kind = dialect.kind_named(&arguments.event)?;
-    let opinion = opinion(arguments, &kind)?;
+    let kind = dialect.kind_named(&arguments.event).wrong_call()?;
+    let opinion = opinion(arguments, &kind).wrong_call()?;
     let event = catalogue::event(&kind);
     let hook = Arc::new(HookInfo::new("say", Source::of(Scope::Code)).rewrites());
     let mut settlement = Settlement::new(&dialect.rules_at(&kind), &event);
     let _ = settlement.push(0, &hook, &opinion);
     let verdict = settlement.finish();
     if let Some(warning) = verdict.warnings().first() {
-        bail!("{}", warning.text);
+        return Err(anyhow!("{}", warning.text)).wrong_call();
     }
     let answer = dialect.say(&event, &verdict);
     if arguments.json {
@@ -75,15 +82,26 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         return Ok(exit::FINE);
     }
     for note in &answer.notes {
-        writeln!(std::io::stderr(), "checkrein: {note}")?;
+        super::note(note);
     }
+    if let Err(error) = print(&answer) {
+        // An exit code is still heard, and agents that know no more take 2 for a no.
+        let _ = super::complain(&error.into());
+        return Ok(if arguments.what.gives_way() { exit::PROBLEMS } else { exit::DENIED });
+    }
+    dialect::exit_code(answer.exit)
+}
+
+fn print(answer: &Answer) -> std::io::Result<()> {
     if !answer.stdout.is_empty() {
-        writeln!(std::io::stdout(), "{}", answer.stdout)?;
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{}", answer.stdout)?;
+        out.flush()?;
     }
     if !answer.stderr.is_empty() {
         writeln!(std::io::stderr(), "{}", answer.stderr)?;
     }
-    dialect::exit_code(answer.exit)
+    Ok(())
 }
 
 fn opinion(arguments: &Arguments, kind: &EventKind) -> Result<Opinion> {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use checkrein::dialects::Dialect;
 use checkrein::engine::Planned;
 use checkrein::sources::Loaded;
@@ -14,6 +14,7 @@ use checkrein::{Engine, Event, EventKind, HookInfo, HookOutcome, HookRecord, Hoo
 use super::super::event::About;
 use super::super::progress::Progress;
 use super::times::Times;
+use crate::exit::IsWrongCall;
 
 /// Takes the time of every run.
 #[derive(Clone, Default)]
@@ -85,8 +86,8 @@ pub fn cases(
     dir: &Path,
 ) -> Result<(Vec<Case>, Vec<LeftOut>)> {
     let kinds = match name {
-        Some(name) => vec![dialect.kind_named(name)?],
-        None if !about.is_empty() => bail!("which event is that of? name it"),
+        Some(name) => vec![dialect.kind_named(name).wrong_call()?],
+        None if !about.is_empty() => return Err(anyhow!("which event is that of? name it")).wrong_call(),
         None => kinds(loaded),
     };
     let (mut cases, mut left_out) = (Vec::new(), Vec::new());

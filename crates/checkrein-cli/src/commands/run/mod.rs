@@ -61,6 +61,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         }
         fired
     })?;
+    let exit = fired.first().map_or(exit::FINE, |fired| exit_of(&fired.verdict));
+    super::shown(exit, show(arguments, first, &event, &fired))
+}
+
+fn show(arguments: &Arguments, dialect: &Dialect, event: &Event, fired: &[Fired]) -> Result<()> {
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let records: Vec<_> = fired.iter().map(|fired| &fired.record).collect();
@@ -70,9 +75,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         }
         writeln!(out)?;
     } else {
-        show::fired(&mut out, first, &event, &fired)?;
+        show::fired(&mut out, dialect, event, fired)?;
     }
-    Ok(fired.first().map_or(exit::FINE, |fired| exit_of(&fired.verdict)))
+    Ok(())
 }
 
 /// What came of one fire.

@@ -19,7 +19,7 @@ use checkrein::{Engine, Scope};
 use self::live::Live;
 use self::show::Show;
 use super::config::{self, ConfigArguments};
-use crate::exit::{self, Exit};
+use crate::exit::{self, Exit, IsWrongCall};
 use crate::interrupt::{self, Engines};
 use crate::starter;
 
@@ -135,7 +135,7 @@ fn script_text(path: Option<&Path>) -> Result<(String, String)> {
         std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
         return Ok(("<stdin>".to_owned(), text));
     }
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display())).wrong_call()?;
     Ok((path.display().to_string(), text))
 }
 

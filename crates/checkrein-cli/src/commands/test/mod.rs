@@ -16,7 +16,7 @@ use checkrein::dialects::config::Diagnostic;
 use serde_json::json;
 
 use super::config::ConfigArguments;
-use crate::exit::{self, Exit};
+use crate::exit::{self, Exit, IsWrongCall};
 use crate::interrupt::{self, Engines};
 
 /// Runs cases for hooks, each in a scratch directory of its own, and shows where what came of them differs from what they
@@ -113,7 +113,7 @@ impl Known {
         let files = config.config.iter().map(std::path::absolute).collect::<Result<Vec<_>, _>>()?;
         let dir = config.directory()?;
         let trials = Trials::new(config.dialect.0, &dir).config(files).agent(config.agent.clone());
-        let files = cases::find(&arguments.paths, &dir, &trials.config_files())?;
+        let files = cases::find(&arguments.paths, &dir, &trials.config_files()).wrong_call()?;
         let read = cases::read_files(&files, config.dialect.0);
         let all_cases = read.cases.len();
         let wanted = |case: &Case| {
@@ -175,16 +175,21 @@ async fn once(arguments: &Arguments, known: &Known) -> Result<Exit> {
     if let Some(path) = &arguments.junit {
         std::fs::write(path, junit::write(&report)).with_context(|| format!("cannot write {}", path.display()))?;
     }
+    let exit = if report.is_fine() { exit::FINE } else { exit::PROBLEMS };
+    super::shown(exit, show(arguments, &report, with_cases))
+}
+
+fn show(arguments: &Arguments, report: &TestReport, with_cases: usize) -> Result<()> {
     let mut out = anstream::stdout().lock();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &report).map_err(std::io::Error::from)?;
+        serde_json::to_writer_pretty(&mut out, report).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else if arguments.contract {
-        show::contract(&mut out, &report, with_cases)?;
+        show::contract(&mut out, report, with_cases)?;
     } else {
-        show::cases(&mut out, &report)?;
+        show::cases(&mut out, report)?;
     }
-    Ok(if report.is_fine() { exit::FINE } else { exit::PROBLEMS })
+    Ok(())
 }
 
 /// The hooks to probe, and how many are left out because cases fire them.
