@@ -77,7 +77,7 @@ fn the_table_has_a_row_for_all() {
     let place = Place::with(&[(".checkrein/hooks.json", HOOKS)]);
     let ran = place.run(&["bench", "PreToolUse", "--runs", "2"]);
     for row in
-        ["x floor", "  slow ", "the agent waits", "an empty process", "fails, 2 runs", "failed 2 times of 2", "█"]
+        ["x floor", "  slow ", "the agent waits", "an empty process", "fails, 2 runs", "failed in 2 of 2 runs", "█"]
     {
         assert!(ran.stdout.contains(row), "{row}: {}", ran.stdout);
     }

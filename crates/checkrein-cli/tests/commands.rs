@@ -266,3 +266,52 @@ fn a_no_that_cannot_be_printed_is_said_by_the_exit_code() {
     }
     assert_eq!(unread(&place(), &["say", "context", "red", "--as", "claude"]).code, 1);
 }
+
+#[test]
+fn what_is_skipped_is_in_the_record_and_in_the_plan() {
+    let place = place();
+    let skipping = |arguments: &[&str]| {
+        place.ran(place.command(arguments).env("CHECKREIN_SKIP", "no-rm").output().unwrap()).stdout
+    };
+    let record: serde_json::Value =
+        serde_json::from_str(&skipping(&["run", "PreToolUse", "--json"]).replace(": N", ": 0")).unwrap();
+    let first = &record["hooks"][0];
+    assert_eq!(
+        (&first["id"], &first["outcome"], &first["detail"]),
+        (&"no-rm".into(), &"skipped".into(), &"CHECKREIN_SKIP=no-rm".into())
+    );
+    assert_eq!(record["hooks"][1]["id"], "ask-curl");
+    let run = skipping(&["run", "PreToolUse"]);
+    assert!(run.contains("  skipped no-rm") && run.contains("      CHECKREIN_SKIP=no-rm"), "{run}");
+    let explain = skipping(&["explain", "PreToolUse"]);
+    assert!(explain.contains("it is skipped: CHECKREIN_SKIP=no-rm"), "{explain}");
+    let list = skipping(&["list"]);
+    assert!(list.contains("[skipped: CHECKREIN_SKIP=no-rm]"), "{list}");
+}
+
+#[test]
+fn run_says_how_much_was_printed_and_why_hooks_ran_or_not() {
+    let hooks = "hooks:\n  SessionStart:\n    - id: talks\n      command: printf %020000d 0; printf %017000d 0 >&2\n    - id: elsewhere\n      matcher: resume\n      command: 'true'\n";
+    let ran = Place::with(&[(".checkrein/hooks.yaml", hooks)]).run(&["run", "SessionStart"]);
+    for said in [
+        "stdout (20000 bytes, the first 16384 were kept):",
+        "stderr (17000 bytes, the first 16384 were kept):",
+        "ran because it has no matcher",
+        "out elsewhere DIR/.checkrein/hooks.yaml:5 (its matcher `resume` does not fit `startup`)",
+    ] {
+        assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn run_fires_the_hooks_of_the_agent_that_is_named() {
+    let hook =
+        |command: &str| format!("{{hooks: {{pre_tool_use: [{{hooks: [{{type: command, command: '{command}'}}]}}]}}}}");
+    let file = format!("agents:\n  root: {}\n  guard: {}\n", hook("true"), hook("echo no >&2; exit 2"));
+    let place = Place::with(&[("team.yaml", &file)]);
+    for (agent, code) in [("root", 0), ("guard", 2)] {
+        let ran =
+            place.run(&["run", "pre_tool_use", "--as", "docker-agent", "--config", "team.yaml", "--agent", agent]);
+        assert_eq!(ran.code, code, "{agent}: {}{}", ran.stdout, ran.stderr);
+    }
+}

@@ -101,3 +101,28 @@ fn progress_leaves_nothing_on_the_terminal() {
     let last = output.rfind("\r␛[K").unwrap();
     assert!(output[last..].starts_with("\r␛[K␛[1mSessionStart"), "{output}");
 }
+
+#[test]
+fn hooks_cannot_steer_the_terminal() {
+    let hooks = r#"{ "hooks": { "PreToolUse": [
+      { "matcher": "Bash|\u001bcx", "hooks": [{ "id": "a\u001bcb", "command": "echo '{\"decision\":\"\\u001bc\"}' # \u001bc" }] },
+      { "matcher": "\u001bc(", "hooks": [{ "id": "broken\u001bc", "command": "true" }] },
+      { "hooks": [{ "command": "true", "on_failur\u001bc": 1 }] },
+      { "hooks": [{ "id": "says", "command": "echo 'no \u001bc' >&2; exit 2" }] }
+    ] } }"#;
+    let place = Place::with(&[(".checkrein/hooks.json", hooks)]);
+    for arguments in [
+        &["run", "PreToolUse", "--tool", "Bash"][..],
+        &["explain", "PreToolUse", "--tool", "a\u{1b}cb"],
+        &["list"],
+        &["check"],
+        &["bench", "--runs", "1"],
+        &["simulate"],
+        &["test", "--contract"],
+        &["convert", "--from", "native", "--to", "ub"],
+        &["run", "a\u{1b}cb"],
+    ] {
+        let output = place.run_on_terminal(arguments, &[]).stdout;
+        assert!(!output.is_empty() && !output.contains("␛c"), "{arguments:?}: {output}");
+    }
+}

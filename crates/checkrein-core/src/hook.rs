@@ -93,6 +93,8 @@ pub enum HookState {
     Ready,
     /// It is switched off. It takes no part, and no failure comes of that.
     Disabled,
+    /// It is left out this time, as this says. It takes no part, and no failure comes of that.
+    Skipped(String),
     /// Its user has not approved it. It is chosen, does not run, and fails as `untrusted`.
     Untrusted,
     /// It cannot be run, for this reason. It is chosen and fails: a broken gate must not stand open unseen.

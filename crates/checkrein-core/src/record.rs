@@ -216,6 +216,12 @@ pub struct HookRecord {
     pub stdout: Option<String>,
     /// What it complained about.
     pub stderr: Option<String>,
+    /// How many bytes it printed, if that is more than was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdout_bytes: Option<u64>,
+    /// How many bytes it complained with, if that is more than was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr_bytes: Option<u64>,
     /// Whether it printed more than was kept.
     pub truncated: bool,
     /// Processes that it has started and left running.
@@ -267,6 +273,8 @@ impl HookRecord {
             duration_ms: None,
             stdout: None,
             stderr: None,
+            stdout_bytes: None,
+            stderr_bytes: None,
             truncated: false,
             left_running: Vec::new(),
         }

@@ -117,7 +117,7 @@ fn explain(out: &mut impl Write, code: &str, as_json: bool) -> Result<Exit> {
 }
 
 fn show_one(out: &mut impl Write, diagnostic: &Diagnostic) -> io::Result<()> {
-    let text = diagnostic.to_string();
+    let text = super::tamed(&diagnostic.to_string(), super::LINES);
     let word = diagnostic.severity.to_string();
     let coloured = match diagnostic.severity {
         Severity::Error => word.red().bold().to_string(),

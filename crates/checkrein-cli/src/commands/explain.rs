@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::config::{self, ConfigArguments};
 use super::event::EventArguments;
+use super::printable;
 use crate::exit::{self, Exit};
 
 /// Shows for each hook whether it would run for an event, and why not: the matcher and what it was compared with, disabled,
@@ -48,7 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     let name = dialect.name_of(&event.kind()).unwrap_or_default();
     match event.subject() {
-        Some(subject) => writeln!(out, "{} {subject}", name.bold())?,
+        Some(subject) => writeln!(out, "{} {}", name.bold(), printable(&subject))?,
         None => writeln!(out, "{}", name.bold())?,
     }
     let mut hooks = plan.iter().filter(about).peekable();
@@ -63,15 +64,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 
 fn show(out: &mut impl Write, planned: &Planned) -> io::Result<()> {
     let hook = &planned.hook.hook;
-    let source = hook.info.source.to_string();
+    let (id, source) = (printable(&hook.info.id), printable(&hook.info.source.to_string()));
     let matcher = match hook.matcher.pattern() {
         "" => "no matcher".to_owned(),
         pattern => format!("its matcher `{pattern}` fits"),
     };
     match (&planned.why_not, &planned.fails) {
-        (Some(why), _) => writeln!(out, "  {}  {} ({source}): {why}", "out".dimmed(), hook.info.id),
-        (None, Some(fails)) => writeln!(out, "  {}  {} ({source}): fails, {fails}", "in ".red(), hook.info.id),
-        (None, None) => writeln!(out, "  {}  {} ({source}): {matcher}", "in ".green(), hook.info.id),
+        (Some(why), _) => writeln!(out, "  {}  {id} ({source}): {}", "out".dimmed(), printable(&why.to_string())),
+        (None, Some(fails)) => writeln!(out, "  {}  {id} ({source}): fails, {}", "in ".red(), printable(fails)),
+        (None, None) => writeln!(out, "  {}  {id} ({source}): {}", "in ".green(), printable(&matcher)),
     }
 }
 

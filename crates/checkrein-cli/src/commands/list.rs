@@ -10,6 +10,7 @@ use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::config::{self, ConfigArguments};
+use super::printable;
 use crate::exit::{self, Exit};
 
 /// Shows all hooks by event, in the order in which they would run: where they stand, whose they are, what does their work,
@@ -47,11 +48,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         }
         return Ok(exit::FINE);
     }
-    let mut by_kind: BTreeMap<usize, (&EventKind, Vec<&HookSpec>)> = BTreeMap::new();
+    let mut by_kind: BTreeMap<(usize, &str), (&EventKind, Vec<&HookSpec>)> = BTreeMap::new();
     for hook in &hooks {
         for kind in &hook.hook.kinds {
             let place = EventKind::ALL.iter().position(|own| own == kind).unwrap_or(usize::MAX);
-            by_kind.entry(place).or_insert_with(|| (kind, Vec::new())).1.push(hook);
+            by_kind.entry((place, kind.name())).or_insert_with(|| (kind, Vec::new())).1.push(hook);
         }
     }
     for (kind, hooks) in by_kind.into_values() {
@@ -61,8 +62,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             let matcher = Some(hook.hook.matcher.pattern()).filter(|pattern| !pattern.is_empty());
             let matcher = matcher.map(|pattern| format!("  on {pattern}")).unwrap_or_default();
             let state = state(&hook.hook.state).map(|state| format!("  [{state}]")).unwrap_or_default();
-            writeln!(out, "  {}{matcher}{}", info.id, state.red())?;
-            let what = shown(hook);
+            writeln!(out, "  {}{}{}", printable(&info.id), printable(&matcher), printable(&state).red())?;
+            let what = printable(&shown(hook));
             let fails = effect(hook, kind, FailureKind::Exit);
             let slow = effect(hook, kind, FailureKind::Timeout);
             let time = hook.time_at(kind);
@@ -80,6 +81,7 @@ fn state(state: &HookState) -> Option<String> {
     match state {
         HookState::Ready => None,
         HookState::Disabled => Some("off".to_owned()),
+        HookState::Skipped(why) => Some(format!("skipped: {why}")),
         HookState::Untrusted => Some("not approved".to_owned()),
         HookState::Broken(why) => Some(format!("broken: {why}")),
         _ => Some("not ready".to_owned()),
@@ -104,7 +106,7 @@ fn shown(hook: &HookSpec) -> String {
             CommandLine::Shell { text, .. } => text.clone(),
             CommandLine::Argv(argv) => argv.join(" "),
         },
-        HandlerSpec::Http(http) => format!("{:?}", http.url_shown()),
+        HandlerSpec::Http(http) => http.url_shown().to_string(),
         HandlerSpec::Builtin(builtin) => format!("builtin {} {}", builtin.name, builtin.args.join(" ")),
         other => other.kind().to_owned(),
     };

@@ -27,14 +27,26 @@ use std::io::{self, Write};
 
 use crate::exit::Exit;
 
+/// What texts of several lines may have in them.
+const LINES: &[char] = &['\n', '\t'];
+
 /// Writes an error and what led to it, in one clear form.
 pub fn complain(error: &anyhow::Error) -> io::Result<()> {
-    writeln!(anstream::stderr(), "checkrein: {error:#}")
+    writeln!(anstream::stderr(), "checkrein: {}", tamed(&format!("{error:#}"), LINES))
 }
 
 /// Tells something beside the result, on standard error. When that is closed there is nobody left to tell.
 pub fn note(text: &str) {
-    let _ = writeln!(anstream::stderr(), "checkrein: {text}");
+    let _ = writeln!(anstream::stderr(), "checkrein: {}", tamed(text, LINES));
+}
+
+/// Text without what would move a terminal's cursor or change its colours: names, matchers and words of hooks are foreign.
+pub fn printable(text: &str) -> String {
+    tamed(text, &['\t'])
+}
+
+fn tamed(text: &str, kept: &[char]) -> String {
+    text.chars().map(|c| if c.is_control() && !kept.contains(&c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// So many of them: `1 hook`, `2 hooks`.

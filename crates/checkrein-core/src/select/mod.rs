@@ -46,7 +46,7 @@ impl HookSet {
         let mut named: Vec<Vec<u32>> = vec![Vec::new(); KIND_COUNT];
         let mut custom: HashMap<String, Vec<u32>> = HashMap::new();
         for (position, hook) in (0..).zip(&hooks) {
-            if hook.state == HookState::Disabled {
+            if matches!(hook.state, HookState::Disabled | HookState::Skipped(_)) {
                 continue;
             }
             for kind in &hook.kinds {

@@ -37,6 +37,11 @@ pub enum WhyNot {
     OtherKind,
     /// It is switched off.
     Disabled,
+    /// It is left out this time.
+    Skipped {
+        /// What says so.
+        why: String,
+    },
     /// Its matcher does not fit.
     NoMatch {
         /// The matcher's pattern.
@@ -61,6 +66,7 @@ impl fmt::Display for WhyNot {
         match self {
             Self::OtherKind => f.write_str("it is for other events"),
             Self::Disabled => f.write_str("it is disabled"),
+            Self::Skipped { why } => write!(f, "it is skipped: {why}"),
             Self::NoMatch { pattern, subject } => write!(f, "its matcher `{pattern}` does not fit `{subject}`"),
             Self::DuplicateOf { id } => write!(f, "it is the same as hook `{id}`"),
             Self::Condition { text } => write!(f, "its condition `{text}` does not hold"),
@@ -103,8 +109,10 @@ fn unfit(hook: &Hook, event: &Event, kind: &EventKind, compared: Option<&str>) -
     if !hook.kinds.contains(kind) {
         return Some(WhyNot::OtherKind);
     }
-    if hook.state == HookState::Disabled {
-        return Some(WhyNot::Disabled);
+    match &hook.state {
+        HookState::Disabled => return Some(WhyNot::Disabled),
+        HookState::Skipped(why) => return Some(WhyNot::Skipped { why: why.clone() }),
+        HookState::Ready | HookState::Untrusted | HookState::Broken(_) => {}
     }
     let fits = |name: &str| hook.matcher.matches(name);
     if let Some(subject) = compared.filter(|subject| !fits(subject) && !event.other_names.iter().any(|name| fits(name)))

@@ -215,9 +215,11 @@ fn record(
         String::from_utf8_lossy(&captured.bytes[..shown]).into_owned()
     };
     let cut = |captured: &Option<Captured>| {
-        captured.as_ref().is_some_and(|captured| captured.is_cut() || captured.bytes.len() > KEPT)
+        captured.as_ref().filter(|captured| captured.is_cut() || captured.bytes.len() > KEPT).map(|cut| cut.total)
     };
-    record.truncated = cut(&seen.stdout) || cut(&seen.stderr);
+    record.stdout_bytes = cut(&seen.stdout);
+    record.stderr_bytes = cut(&seen.stderr);
+    record.truncated = record.stdout_bytes.is_some() || record.stderr_bytes.is_some();
     record.exit_code = seen.exit_code;
     record.duration_ms = Some(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
     record.stdout = seen.stdout.as_ref().map(kept);

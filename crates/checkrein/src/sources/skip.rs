@@ -49,7 +49,7 @@ impl Loaded {
                 told.push(format!("{info} is set by an administrator and runs all the same"));
             } else if spec.hook.state != HookState::Disabled {
                 told.push(format!("{info} is skipped: {why}"));
-                spec.hook.state = HookState::Disabled;
+                spec.hook.state = HookState::Skipped(why.clone());
             }
         }
         told

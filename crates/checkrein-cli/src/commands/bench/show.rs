@@ -6,6 +6,7 @@ use checkrein::dialects::Dialect;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
+use super::super::{counted, printable};
 use super::measure::{HookOutcomes, LeftOut, Outcome};
 use super::times::{Times, micros, shown};
 
@@ -22,7 +23,7 @@ pub fn text(out: &mut impl Write, dialect: &Dialect, floor: Option<&Times>, outc
         let kind = outcome.event.kind();
         write!(out, "{}", dialect.name_of(&kind).unwrap_or(kind.name()).bold())?;
         if let Some(subject) = outcome.event.subject() {
-            write!(out, " {subject}")?;
+            write!(out, " {}", printable(&subject))?;
         }
         writeln!(out)?;
         table(out, floor, outcome)?;
@@ -42,9 +43,10 @@ fn table(out: &mut impl Write, floor: Option<&Times>, outcome: &Outcome) -> io::
     );
     writeln!(out, "{}", heading.dimmed())?;
     for hook in &outcome.hooks {
-        row(out, width, &hook.hook.hook.info.id, hook.times.as_ref(), floor, Some(hook.share))?;
+        row(out, width, &printable(&hook.hook.hook.info.id), hook.times.as_ref(), floor, Some(hook.share))?;
         if hook.failures > 0 {
-            let text = format!("failed {} times of {}", hook.failures, hook.times.as_ref().map_or(0, Times::count));
+            let runs = counted(hook.times.as_ref().map_or(0, Times::count), "run");
+            let text = format!("failed in {} of {runs}", hook.failures);
             writeln!(out, "  {:width$}  {}", "", text.red())?;
         }
     }
@@ -80,7 +82,7 @@ fn ratio(times: &Times, floor: Option<&Times>) -> Option<f64> {
 
 fn histogram(out: &mut impl Write, hook: &HookOutcomes) -> io::Result<()> {
     let Some(times) = &hook.times else { return Ok(()) };
-    writeln!(out, "\n  {}, {} runs", hook.hook.hook.info.id.bold(), times.count())?;
+    writeln!(out, "\n  {}, {}", printable(&hook.hook.hook.info.id).bold(), counted(times.count(), "run"))?;
     let buckets = times.histogram(LINES);
     let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(1).max(1);
     for bucket in buckets {

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use checkrein::dialects::Dialect;
-use checkrein::{Decision, Effect, Engine, Event, Record, Verdict};
+use checkrein::engine::Planned;
+use checkrein::{Decision, Effect, Engine, Event, HookRecord, Record, SourceRecord, Verdict, WhyNot};
 
 use super::config::{self, directory, sources};
 use super::dialect::DialectName;
@@ -35,6 +36,9 @@ pub struct Arguments {
     /// Where the agent would be started
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: std::path::PathBuf,
+    /// Whose hooks are meant, where a file has those of several agents
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
     /// Prints one record as JSON; with --as more than once a list of them
     #[arg(long)]
     json: bool,
@@ -48,7 +52,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let first = arguments.dialects.first().context("--as needs a dialect")?.0;
     let dir = directory(&arguments.dir)?;
     let event = arguments.event.event(first, &dir)?;
-    let loaded = config::skipped(sources(first, &arguments.config, &dir)?.load());
+    let mut sources = sources(first, &arguments.config, &dir)?;
+    if let Some(name) = &arguments.agent {
+        sources = sources.agent(name);
+    }
+    let loaded = config::skipped(sources.load());
     config::tell(&loaded);
 
     let engines = Engines::default();
@@ -83,7 +91,7 @@ fn show(arguments: &Arguments, dialect: &Dialect, event: &Event, fired: &[Fired]
 /// What came of one fire.
 pub struct Fired {
     dialect: &'static Dialect,
-    plan: Vec<checkrein::engine::Planned>,
+    plan: Vec<Planned>,
     verdict: Verdict,
     record: Record,
     later: Vec<checkrein::engine::Completion>,
@@ -92,13 +100,30 @@ pub struct Fired {
 async fn fire(dialect: &'static Dialect, engine: &Engine, event: &Event) -> Fired {
     let mut completions = engine.completions();
     let plan = engine.explain(event);
-    let (verdict, record) = engine.fire_recorded(event.clone()).await;
+    let (verdict, mut record) = engine.fire_recorded(event.clone()).await;
+    show_skipped(&plan, &mut record);
     engine.shutdown(PATIENCE).await;
     let mut later = Vec::new();
     while let Some(completion) = completions.next().await {
         later.push(completion);
     }
     Fired { dialect, plan, verdict, record, later }
+}
+
+/// Puts hooks into the record that somebody has told the program to leave out: that is never silent.
+fn show_skipped(plan: &[Planned], record: &mut Record) {
+    for planned in plan {
+        if let Some(WhyNot::Skipped { why }) = &planned.why_not {
+            record.hooks.push(HookRecord::of_skipped(&planned.hook.hook.info, planned.hook.handler.kind(), why));
+        }
+    }
+    let place = |id: &str, source: &SourceRecord| {
+        plan.iter().position(|planned| {
+            let info = &planned.hook.hook.info;
+            info.id == id && info.source.line == source.line && info.source.file == source.file
+        })
+    };
+    record.hooks.sort_by_key(|hook| place(&hook.id, &hook.source));
 }
 
 /// What the program ends with after this verdict.

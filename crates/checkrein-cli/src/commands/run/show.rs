@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use checkrein::dialects::Dialect;
 use checkrein::engine::Planned;
-use checkrein::{Event, HookOutcome, HookRecord, Target, Verdict};
+use checkrein::{Event, HookOutcome, HookRecord, Target, Verdict, WhyNot};
 use owo_colors::OwoColorize;
 
-use super::super::colours;
+use super::super::{colours, printable};
 use super::Fired;
 
 /// How much of a stream is shown.
@@ -19,7 +19,7 @@ pub fn fired(out: &mut impl Write, dialect: &Dialect, event: &Event, all: &[Fire
     let name = if name.is_empty() { event.kind().name().to_owned() } else { name.to_owned() };
     write!(out, "{}", name.bold())?;
     if let Some(subject) = event.subject() {
-        write!(out, " {subject}")?;
+        write!(out, " {}", printable(&subject))?;
     }
     if let Some(what) = event.original(Target::Input).or_else(|| event.original(Target::Prompt)) {
         write!(out, " {}", cut(what.as_str(), 120).dimmed())?;
@@ -60,15 +60,24 @@ fn differs(one: &Verdict, other: &Verdict) -> bool {
 fn hooks(out: &mut impl Write, fired: &Fired) -> io::Result<()> {
     if fired.record.hooks.is_empty() {
         writeln!(out, "  no hook ran")?;
-        let near = fired.plan.iter().filter(|planned| planned.hook.hook.kinds.contains(&fired.kind()));
-        for planned in near.filter(|planned| planned.why_not.is_some()) {
-            if let Some(why) = &planned.why_not {
-                writeln!(out, "  {} {}: {why}", "out".dimmed(), planned.hook.hook.info.id)?;
-            }
-        }
     }
     for record in &fired.record.hooks {
         hook(out, fired, record)?;
+    }
+    for planned in fired.plan.iter().filter(|planned| planned.hook.hook.kinds.contains(&fired.kind())) {
+        let info = &planned.hook.hook.info;
+        match &planned.why_not {
+            // Shown above, with the others.
+            None | Some(WhyNot::Skipped { .. }) => {}
+            Some(why) => writeln!(
+                out,
+                "  {} {} {} {}",
+                "out".dimmed(),
+                printable(&info.id),
+                printable(&info.source.to_string()).dimmed(),
+                printable(&format!("({why})"))
+            )?,
+        }
     }
     Ok(())
 }
@@ -88,9 +97,9 @@ impl Fired {
 
 fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<()> {
     let (label, style) = colours::label(record);
-    write!(out, "  {} {}", label.style(style), record.id.bold())?;
+    write!(out, "  {} {}", label.style(style), printable(&record.id).bold())?;
     if let (Some(file), Some(line)) = (&record.source.file, record.source.line) {
-        write!(out, " {}", format!("{file}:{line}").dimmed())?;
+        write!(out, " {}", printable(&format!("{file}:{line}")).dimmed())?;
     }
     let mut facts = vec![record.source.scope.to_string(), record.handler.clone()];
     facts.extend(record.exit_code.map(|code| format!("exit {code}")));
@@ -98,12 +107,12 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
     writeln!(out, " ({})", facts.join(", "))?;
     if let Some(planned) = fired.planned(record).filter(|_| record.outcome != HookOutcome::Skipped) {
         match planned.hook.hook.matcher.pattern() {
-            "" => {}
-            pattern => writeln!(out, "      ran because its matcher `{pattern}` fits")?,
+            "" => writeln!(out, "      ran because it has no matcher")?,
+            pattern => writeln!(out, "      ran because its matcher `{}` fits", printable(pattern))?,
         }
     }
     if let Some(detail) = &record.detail {
-        writeln!(out, "      {detail}")?;
+        writeln!(out, "      {}", printable(detail))?;
     }
     if let Some(reason) = &record.reason {
         writeln!(out, "      because: {}", cut(reason, 400))?;
@@ -116,19 +125,14 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
     if !record.rewrote.is_empty() {
         writeln!(out, "      rewrote: {}", record.rewrote.join(", "))?;
     }
-    stream(out, "stdout", record.stdout.as_deref())?;
-    stream(out, "stderr", record.stderr.as_deref())?;
-    if record.truncated {
-        writeln!(out, "      (what it printed is cut)")?;
-    }
+    streams(out, record)?;
     for left in &record.left_running {
-        writeln!(out, "      left running: {left}")?;
+        writeln!(out, "      left running: {}", printable(left))?;
     }
     for completion in fired.later.iter().filter(|completion| completion.hook.id == record.id) {
         if let Some(later) = &completion.record {
             writeln!(out, "      then, in the background:")?;
-            stream(out, "stdout", later.stdout.as_deref())?;
-            stream(out, "stderr", later.stderr.as_deref())?;
+            streams(out, later)?;
             if let Some(code) = later.exit_code {
                 writeln!(out, "      exit {code}")?;
             }
@@ -137,13 +141,20 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
     Ok(())
 }
 
-fn stream(out: &mut impl Write, name: &str, text: Option<&str>) -> io::Result<()> {
+fn streams(out: &mut impl Write, record: &HookRecord) -> io::Result<()> {
+    stream(out, "stdout", record.stdout.as_deref(), record.stdout_bytes)?;
+    stream(out, "stderr", record.stderr.as_deref(), record.stderr_bytes)
+}
+
+/// A stream, of which there was perhaps more than was kept.
+fn stream(out: &mut impl Write, name: &str, text: Option<&str>, all: Option<u64>) -> io::Result<()> {
     let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(()) };
-    writeln!(out, "      {name} ({} bytes):", text.len())?;
+    match all {
+        Some(all) => writeln!(out, "      {name} ({all} bytes, the first {} were kept):", text.len())?,
+        None => writeln!(out, "      {name} ({} bytes):", text.len())?,
+    }
     for line in text.lines().take(SHOWN_LINES) {
-        // Control characters of a hook must not reach the terminal.
-        let line: String = line.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect();
-        writeln!(out, "      {} {}", "|".dimmed(), cut(&line, 200))?;
+        writeln!(out, "      {} {}", "|".dimmed(), cut(&printable(line), 200))?;
     }
     let left = text.lines().count().saturating_sub(SHOWN_LINES);
     if left > 0 {
@@ -168,7 +179,7 @@ fn verdict(out: &mut impl Write, verdict: &Verdict) -> io::Result<()> {
         writeln!(out, "   context for the model: {}", cut(&said.text, 400))?;
     }
     for warning in verdict.warnings() {
-        writeln!(out, "   {} {warning}", "warning:".yellow())?;
+        writeln!(out, "   {} {}", "warning:".yellow(), printable(&warning.to_string()))?;
     }
     Ok(())
 }

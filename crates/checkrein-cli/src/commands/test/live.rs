@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use checkrein::cases::{CaseReport, HookProbes};
 
-use super::show::printable;
+use super::super::printable;
 
 pub(super) struct Line {
     all: usize,

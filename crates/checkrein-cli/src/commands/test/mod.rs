@@ -230,7 +230,7 @@ fn list(arguments: &Arguments) -> Result<Exit> {
         writeln!(out, "{:#}", json!(all))?;
     } else {
         for case in &known.cases {
-            writeln!(out, "{}:{}: {}", show::relative(&case.file), case.line, show::printable(&case.name))?;
+            writeln!(out, "{}:{}: {}", show::relative(&case.file), case.line, super::printable(&case.name))?;
         }
     }
     Ok(if known.wrong.is_empty() { exit::FINE } else { exit::PROBLEMS })

@@ -7,6 +7,8 @@ use checkrein::HookOutcome;
 use checkrein::cases::{CaseOutcome, CaseReport, Finding, HookProbes, Mismatch, ProbeReport, TestReport};
 use owo_colors::{OwoColorize, Style};
 
+use super::super::printable;
+
 /// How much of a stream is shown.
 const SHOWN_LINES: usize = 20;
 const SHOWN_COLUMNS: usize = 200;
@@ -16,11 +18,6 @@ pub(super) fn relative(path: &Path) -> String {
     let here = std::env::current_dir().and_then(|here| here.canonicalize());
     let short = here.ok().and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
     printable(&short.filter(|short| !short.as_os_str().is_empty()).unwrap_or_else(|| path.to_owned()).to_string_lossy())
-}
-
-/// Text without what would move a terminal's cursor or change its colours.
-pub(super) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 fn place(report: &CaseReport) -> String {
