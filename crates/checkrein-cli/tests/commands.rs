@@ -315,3 +315,49 @@ fn run_fires_the_hooks_of_the_agent_that_is_named() {
         assert_eq!(ran.code, code, "{agent}: {}{}", ran.stdout, ran.stderr);
     }
 }
+
+#[test]
+fn whatever_hooks_may_do_at_an_event_there_is_an_example() {
+    for dialect in checkrein::dialects::ALL {
+        let (code, events) = place().run_json(&["events", "--json", "--as", dialect.name]);
+        assert_eq!(code, 0);
+        for event in events.as_array().unwrap() {
+            let answer = &event["answer"];
+            let says_something = !answer["stdout"].is_null() || answer["exit"] != 0;
+            let may = !event["may"].as_array().unwrap().is_empty();
+            assert_eq!(says_something, may, "{} {}: {answer}", dialect.name, event["name"]);
+        }
+    }
+    let text = fine(place().run(&["events", "SessionStart", "--as", "kiro"]));
+    assert!(text.ends_with("\nit may print:\nthe build is red\n"), "{text}");
+}
+
+#[test]
+fn every_lint_is_silenced_by_a_comment_also_one_that_is_found_on_reading() {
+    let hooks = "hooks:\n  PreToolUse:\n    - {id: late, async: true, command: 'true'}\n";
+    let place = Place::with(&[("a.yaml", hooks), ("b.yaml", &format!("# checkrein: allow async-gate\n{hooks}"))]);
+    let found = |file: &str| place.run(&["check", "--strict", "--config", file]);
+    assert_eq!(found("a.yaml").code, 1);
+    assert!(found("a.yaml").stdout.contains("warning[async-gate]"), "{}", found("a.yaml").stdout);
+    assert_eq!(fine(found("b.yaml")), "1 hook in 1 file: 0 errors, 0 warnings\n");
+    let ran = place.run(&["check", "b.yaml", "--allow", "exit1"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.stderr.contains("there is no lint `exit1`, did you mean `exit-1`?"), "{}", ran.stderr);
+}
+
+#[test]
+fn code_scanning_finds_the_files() {
+    let hooks = "hooks:\n  PreToolUse:\n    - command: './no such.sh'\n";
+    let place = Place::with(&[("a b/ü.yaml", hooks)]);
+    let elsewhere = Place::with(&[("else where.yaml", hooks)]);
+    let (_, report) = place.run_json(&["check", "--sarif", "a b/ü.yaml"]);
+    let file = |report: &serde_json::Value| {
+        report["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"].clone()
+    };
+    assert_eq!(file(&report), serde_json::json!({ "uri": "a%20b/%C3%BC.yaml", "uriBaseId": "%SRCROOT%" }));
+    let root = &report["runs"][0]["originalUriBaseIds"]["%SRCROOT%"]["uri"];
+    assert_eq!(root, &format!("file://{}/", place.dir.path().canonicalize().unwrap().display()));
+    let other = elsewhere.dir.path().canonicalize().unwrap().join("else where.yaml");
+    let (_, report) = place.run_json(&["check", "--sarif", &other.to_string_lossy()]);
+    assert_eq!(file(&report)["uri"], format!("file://{}", other.display()).replace(' ', "%20"));
+}

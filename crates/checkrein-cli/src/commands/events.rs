@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use anyhow::Result;
 use checkrein::dialects::reply::Means;
 use checkrein::dialects::{Answer, Dialect, Plain};
-use checkrein::{Block, Decision, EventKind, HookInfo, Opinion, RawJson, Scope, Settlement, Source, catalogue};
+use checkrein::{
+    Block, Decision, EventKind, HookInfo, Opinion, RawJson, Rewrite, Scope, Settlement, Source, Target, catalogue,
+};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
@@ -61,6 +63,9 @@ struct Row {
     kind: EventKind,
     matched_on: Option<String>,
     may: Vec<String>,
+    /// The first thing that may be rewritten.
+    rewrites: Option<Target>,
+    takes_context: bool,
 }
 
 impl Row {
@@ -69,6 +74,7 @@ impl Row {
         let mut may = Vec::new();
         if dialect.blocks(kind) {
             may.push(match contract.block {
+                Block::Ignored => "end the session".to_owned(),
                 Block::Refuse => "refuse it".to_owned(),
                 Block::Feedback => "tell the model that it was wrong".to_owned(),
                 Block::EndLoop => "end the loop".to_owned(),
@@ -79,32 +85,42 @@ impl Row {
         let says = |wanted: fn(Means) -> bool| {
             dialect.reply.keys.iter().any(|key| wanted(key.means) && key.counts(dialect, kind))
         };
-        if says(|means| matches!(means, Means::Replace(_) | Means::Merge(_))) && !contract.rewrites.is_empty() {
+        let rewrites = says(|means| matches!(means, Means::Replace(_) | Means::Merge(_)));
+        let rewrites = contract.rewrites.first().copied().filter(|_| rewrites);
+        if rewrites.is_some() {
             let targets: Vec<_> = contract.rewrites.iter().map(ToString::to_string).collect();
             may.push(format!("rewrite {}", targets.join(" and ")));
         }
-        if contract.context.is_taken()
-            && (says(|means| means == Means::Context) || dialect.plain(kind) == Plain::Context)
-        {
+        let takes_context = contract.context.is_taken()
+            && (says(|means| means == Means::Context) || dialect.plain(kind) == Plain::Context);
+        if takes_context {
             may.push("add context".to_owned());
         }
         let matched_on = contract.matched_on.as_ref().filter(|_| dialect.is_matched(kind)).map(ToString::to_string);
-        Self { name: dialect.name_of(kind).unwrap_or(kind.name()).to_owned(), kind: kind.clone(), matched_on, may }
+        let name = dialect.name_of(kind).unwrap_or(kind.name()).to_owned();
+        Self { name, kind: kind.clone(), matched_on, may, rewrites, takes_context }
     }
 
     fn payload(&self, dialect: &Dialect) -> Value {
         catalogue::payload(dialect, &self.kind, None).read().unwrap_or_default()
     }
 
-    /// An answer that stops what is about to happen, or else one that adds context.
+    /// An answer that stops what is about to happen, or else one that adds context or rewrites something.
     fn answer(&self, dialect: &Dialect) -> Answer {
         let event = catalogue::event(&self.kind);
-        let opinion = if dialect.blocks(&self.kind) {
-            Opinion::of(Decision::Deny).with_reason("not like this")
-        } else {
-            Opinion::context("the build is red")
+        let context = Opinion::context("the build is red");
+        let rewritten = self.rewrites.and_then(|target| Some((target, event.original(target)?)));
+        let opinion = match rewritten {
+            _ if dialect.blocks(&self.kind) && self.kind.contract().block == Block::Ignored => {
+                Opinion::halt("not like this")
+            }
+            _ if dialect.blocks(&self.kind) => Opinion::of(Decision::Deny).with_reason("not like this"),
+            Some((target, value)) if !self.takes_context => {
+                Opinion::none().with_rewrite(Rewrite::replace(target, value))
+            }
+            _ => context,
         };
-        let hook = std::sync::Arc::new(HookInfo::new("example", Source::of(Scope::Code)));
+        let hook = std::sync::Arc::new(HookInfo::new("example", Source::of(Scope::Code)).rewrites());
         let mut settlement = Settlement::new(&dialect.rules_at(&self.kind), &event);
         let _ = settlement.push(0, &hook, &opinion);
         dialect.say(&event, &settlement.finish())
@@ -112,7 +128,7 @@ impl Row {
 
     fn json(&self, dialect: &Dialect) -> Value {
         let answer = self.answer(dialect);
-        let stdout = RawJson::parse(answer.stdout.as_str()).ok().and_then(|json| json.read::<Value>().ok());
+        let stdout = said(&answer);
         json!({
             "name": self.name,
             "kind": self.kind.name(),
@@ -141,12 +157,23 @@ impl Row {
         writeln!(out, "\na hook is given:\n{:#}", self.payload(dialect))?;
         let answer = self.answer(dialect);
         if !answer.stdout.is_empty() {
-            let value: Value = serde_json::from_str(&answer.stdout).unwrap_or_default();
-            writeln!(out, "\nit may answer:\n{value:#}")?;
+            match said(&answer) {
+                Value::String(text) => writeln!(out, "\nit may print:\n{text}")?,
+                value => writeln!(out, "\nit may answer:\n{value:#}")?,
+            }
         } else if answer.exit != 0 {
             writeln!(out, "\nit may end with exit code {} and say on standard error:\n{}", answer.exit, answer.stderr)?;
         }
         Ok(())
+    }
+}
+
+/// What is printed: JSON, or text for agents that take it as it is.
+fn said(answer: &Answer) -> Value {
+    match RawJson::parse(answer.stdout.as_str()).ok().and_then(|json| json.read().ok()) {
+        Some(json) => json,
+        None if answer.stdout.is_empty() => Value::Null,
+        None => answer.stdout.clone().into(),
     }
 }
 

@@ -43,6 +43,13 @@ fn lint_hook(hook: &HookSpec, dir: &Path) -> Vec<Diagnostic> {
     found
 }
 
+/// Whether a comment in the file that it is about silences this, if it is a lint. Some are found when files are read, before
+/// [`lint`] looks at hooks.
+pub fn is_silenced(diagnostic: &Diagnostic) -> bool {
+    rule(diagnostic.code).is_some()
+        && std::fs::read_to_string(&diagnostic.file).is_ok_and(|text| allows(&text, diagnostic.code))
+}
+
 /// Whether a comment in this text silences a lint.
 fn allows(text: &str, code: &str) -> bool {
     let mut allowed = text.split("checkrein: allow ").skip(1);

@@ -1,7 +1,9 @@
 //! `checkrein check`: what is wrong with hooks and their files.
 
+mod sarif;
+
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use checkrein::dialects::config::{Diagnostic, Severity};
@@ -29,9 +31,15 @@ pub struct Arguments {
     /// Whose files they are
     #[arg(long = "as", value_name = "DIALECT", default_value = "native")]
     dialect: DialectName,
+    /// The same as FILES, as other commands have it
+    #[arg(long, value_name = "FILE")]
+    config: Vec<PathBuf>,
     /// Where the agent would be started
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
+    /// Whose hooks are meant, where a file has those of several agents
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
     /// Warnings count as problems too
     #[arg(long)]
     strict: bool,
@@ -56,20 +64,32 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         return explain(&mut out, code, arguments.json);
     }
     let dir = directory(&arguments.dir)?;
-    let loaded = sources(arguments.dialect.0, &arguments.files, &dir)?.load();
+    let files: Vec<_> = arguments.files.iter().chain(&arguments.config).cloned().collect();
+    let mut sources = sources(arguments.dialect.0, &files, &dir)?;
+    if let Some(name) = &arguments.agent {
+        sources = sources.agent(name);
+    }
+    let loaded = sources.load();
     let lints = lint::lint(&loaded.hooks, &dir);
     let mut found: Vec<_> = loaded.diagnostics.iter().cloned().chain(lints).collect();
-    found.retain(|diagnostic| !arguments.allow.iter().any(|code| code == diagnostic.code));
+    for code in arguments.allow.iter().filter(|code| lint::rule(code).is_none()) {
+        if !found.iter().any(|diagnostic| diagnostic.code == code) {
+            super::note(&format!("--allow {code}: nothing here has this code, and {}", no_lint(code)));
+        }
+    }
+    found.retain(|diagnostic| {
+        !arguments.allow.iter().any(|code| code == diagnostic.code) && !lint::is_silenced(diagnostic)
+    });
     let (errors, warnings) = counts(&found);
     let bad = errors > 0 || (arguments.strict && warnings > 0);
     let exit = if bad { exit::PROBLEMS } else { exit::FINE };
-    super::shown(exit, show(&mut out, arguments, &loaded, &found))
+    super::shown(exit, show(&mut out, arguments, &dir, &loaded, &found))
 }
 
-fn show(out: &mut impl Write, arguments: &Arguments, loaded: &Loaded, found: &[Diagnostic]) -> Result<()> {
+fn show(out: &mut impl Write, arguments: &Arguments, dir: &Path, loaded: &Loaded, found: &[Diagnostic]) -> Result<()> {
     let (errors, warnings) = counts(found);
     if arguments.sarif {
-        writeln!(out, "{:#}", sarif(found))?;
+        writeln!(out, "{:#}", sarif::of(found, dir))?;
     } else if arguments.json {
         let all: Vec<_> = found.iter().map(as_json).collect();
         writeln!(out, "{:#}", json!({ "errors": errors, "warnings": warnings, "diagnostics": all }))?;
@@ -92,16 +112,16 @@ fn counts(found: &[Diagnostic]) -> (usize, usize) {
     (errors, found.len() - errors)
 }
 
+fn no_lint(code: &str) -> String {
+    let codes: Vec<_> = RULES.iter().map(|rule| rule.code).collect();
+    match checkrein::closest(code, codes.iter().copied()) {
+        Some(meant) => format!("there is no lint `{code}`, did you mean `{meant}`?"),
+        None => format!("there is no lint `{code}`; there are {}", codes.join(", ")),
+    }
+}
+
 fn explain(out: &mut impl Write, code: &str, as_json: bool) -> Result<Exit> {
-    let rule = lint::rule(code)
-        .with_context(|| {
-            let codes: Vec<_> = RULES.iter().map(|rule| rule.code).collect();
-            match checkrein::closest(code, codes.iter().copied()) {
-                Some(meant) => format!("there is no lint `{code}`, did you mean `{meant}`?"),
-                None => format!("there is no lint `{code}`; there are {}", codes.join(", ")),
-            }
-        })
-        .wrong_call()?;
+    let rule = lint::rule(code).with_context(|| no_lint(code)).wrong_call()?;
     if as_json {
         let rule = json!({ "code": rule.code, "help": rule.help, "explanation": rule.explanation });
         writeln!(out, "{rule:#}")?;
@@ -135,36 +155,5 @@ fn as_json(diagnostic: &Diagnostic) -> Value {
         "line": diagnostic.at.as_ref().map(|at| at.place.line),
         "column": diagnostic.at.as_ref().map(|at| at.place.column),
         "help": diagnostic.help,
-    })
-}
-
-/// Static Analysis Results Interchange Format, version 2.1.0.
-fn sarif(found: &[Diagnostic]) -> Value {
-    let results: Vec<_> = found
-        .iter()
-        .map(|diagnostic| {
-            let mut place = json!({ "artifactLocation": { "uri": diagnostic.file } });
-            if let Some(at) = &diagnostic.at {
-                place["region"] = json!({ "startLine": at.place.line, "startColumn": at.place.column });
-            }
-            json!({
-                "ruleId": diagnostic.code,
-                "level": diagnostic.severity.to_string(),
-                "message": { "text": diagnostic.message },
-                "locations": [{ "physicalLocation": place }],
-            })
-        })
-        .collect();
-    let rules: Vec<_> = RULES
-        .iter()
-        .map(|rule| json!({ "id": rule.code, "shortDescription": { "text": rule.help }, "fullDescription": { "text": rule.explanation } }))
-        .collect();
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": { "name": "checkrein", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
-            "results": results,
-        }],
     })
 }
