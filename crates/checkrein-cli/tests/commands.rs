@@ -361,3 +361,14 @@ fn code_scanning_finds_the_files() {
     let (_, report) = place.run_json(&["check", "--sarif", &other.to_string_lossy()]);
     assert_eq!(file(&report)["uri"], format!("file://{}", other.display()).replace(' ', "%20"));
 }
+
+#[test]
+fn a_hook_that_cannot_be_loaded_keeps_its_name_and_is_told_once() {
+    let hooks = "hooks:\n  PreToolUse:\n    - id: guard\n      matcher: 'Ba(sh'\n      command: 'true'\n    - id: late\n      async: true\n      command: 'true'\n";
+    let ran = Place::with(&[(".checkrein/hooks.yaml", hooks)]).run(&["run", "PreToolUse"]);
+    assert_eq!(ran.code, 4);
+    assert!(ran.stdout.contains("  failed guard DIR/.checkrein/hooks.yaml:3 "), "{}", ran.stdout);
+    for told in ["closed-gate", "unclosed group", "in the background"] {
+        assert_eq!(ran.stderr.matches(told).count(), 1, "{told}: {}", ran.stderr);
+    }
+}

@@ -84,17 +84,24 @@ pub fn tell(loaded: &Loaded) {
 /// An engine with these hooks, which settles as this dialect does.
 pub fn engine(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> Engine {
     let engine = Engine::builder().settle_as(dialect).cwd(dir).hooks(loaded.hooks.iter().cloned());
-    built(match loaded.compat {
+    let engine = match loaded.compat {
         Some(compat) => engine.compat(compat),
         None => engine,
-    })
+    };
+    built(engine, loaded)
 }
 
-/// The engine; what is wrong with its hooks is told on standard error.
-pub fn built(engine: EngineBuilder) -> Engine {
+/// The engine; what is wrong with its hooks is told on standard error, if it was not told of their files already.
+pub fn built(engine: EngineBuilder, loaded: &Loaded) -> Engine {
     let engine = engine.build();
     for problem in engine.problems() {
-        super::note(&problem.to_string());
+        let source = &problem.hook.source;
+        let is_told = loaded.diagnostics.iter().any(|told| {
+            source.file.as_ref() == Some(&told.file) && told.at.as_ref().map(|at| at.place.line) == source.line
+        });
+        if !is_told {
+            super::note(&problem.to_string());
+        }
     }
     engine
 }

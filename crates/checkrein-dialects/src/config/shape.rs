@@ -298,6 +298,10 @@ impl Shape {
         match self.read_hook(decoder, hook, kinds, matcher, id) {
             Ok(spec) => decoder.push(spec),
             Err(why) => {
+                // Its user knows it by its own name, if it has one.
+                let name = self.keys.iter().find(|key| matches!(key.says, Attribute::Id));
+                let name = name.and_then(|key| hook.get(key.name)?.as_str()).filter(|name| !name.is_empty());
+                let id = name.unwrap_or(id);
                 for kind in kinds {
                     let matcher = matcher.cloned().or_else(|| decoder.matcher_of(hook, kind));
                     decoder.broken(id, kind, matcher, hook.span, &why);

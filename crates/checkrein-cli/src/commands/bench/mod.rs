@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         .retain(|hook| !hook.background && !matches!(hook.hook.state, HookState::Disabled | HookState::Skipped(_)));
     let stopwatch = measure::Stopwatch::default();
     let builder = Engine::builder().settle_as(dialect).cwd(&dir).hooks(loaded.hooks.iter().cloned());
-    let engine = config::built(builder.observer(stopwatch.clone()));
+    let engine = config::built(builder.observer(stopwatch.clone()), &loaded);
     let event = arguments.event.as_deref();
     let (cases, left_out) = measure::cases(&engine, &loaded, event, &arguments.about, dialect, &dir)?;
     // Who names a tool knows that hooks for others do not run.

@@ -79,7 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         if let Some(live) = &live {
             builder = builder.observer(live.observer());
         }
-        let engine = config::built(builder);
+        let engine = config::built(builder, &loaded);
         engines.look_after(&engine);
         let player = Player::new(engine.clone()).host(dialect).cwd(dir.to_string_lossy());
         play(&engine, &player, &script, live.as_ref(), &mut show).await
