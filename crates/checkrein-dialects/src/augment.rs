@@ -10,6 +10,7 @@ use crate::config::{
     Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
@@ -93,6 +94,12 @@ pub static DIALECT: Dialect = Dialect {
             "what the names of MCP tools look like",
         ],
     },
+    install: Some(InstallTable::new(
+        &["auggie"],
+        &[Spot::new(Base::Home, ".augment")],
+        &[Spot::new(Base::Home, ".augment/settings.json")],
+        &[Spot::new(Base::Project, ".augment/settings.json")],
+    )),
     ..BASE
 };
 

@@ -78,6 +78,7 @@ impl Dialect {
                 pattern: None,
             },
             host: HostTable::UNKNOWN,
+            install: None,
         }
     }
 }

@@ -103,6 +103,7 @@ pub static DIALECT: Dialect = Dialect {
         pattern: None,
     },
     host: HostTable::UNKNOWN,
+    install: None,
 };
 
 /// After a tool, a hook that ran and went wrong makes the result an error.

@@ -8,6 +8,7 @@ use checkrein_core::{Decision, EventKind, FailureTable, Grammar, Rules, RunOrder
 
 use crate::config::{Base, ConfigTable, Decoder, FileRow, Reach, Same};
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::table::{
@@ -94,6 +95,12 @@ const CLINE: Dialect = Dialect {
         unseen: &["prompts, in the CLI: the event is declared and never fired"],
         uncertain: &[],
     },
+    install: Some(InstallTable::new(
+        &["cline"],
+        &[Spot::new(Base::Variable("CLINE_DIR", ".cline"), "")],
+        &[Spot::new(Base::Variable("CLINE_DIR", ".cline"), "hooks")],
+        &[Spot::new(Base::Project, ".cline/hooks")],
+    )),
 };
 
 /// What was printed counts, whatever the code.
@@ -174,6 +181,15 @@ pub static EXTENSION: Dialect = Dialect {
     time: TimeTable::seconds(30),
     rules: CLINE.rules.order(RunOrder::Parallel),
     host: HostTable { unseen: &["notifications: the event is declared and never fired"], ..HostTable::UNKNOWN },
+    install: Some(
+        InstallTable::new(
+            &[],
+            &[Spot::new(Base::Home, "Documents/Cline")],
+            &[Spot::new(Base::Home, "Documents/Cline/Hooks")],
+            &[Spot::new(Base::Project, ".clinerules/hooks")],
+        )
+        .then(&["switch hooks on in the settings of the extension"]),
+    ),
     ..CLINE
 };
 

@@ -12,6 +12,7 @@ use crate::config::{
     TimeUnit,
 };
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
@@ -104,6 +105,15 @@ pub static DIALECT: Dialect = Dialect {
         ],
         uncertain: &[],
     },
+    install: Some(
+        InstallTable::new(
+            &["codex"],
+            &[Spot::new(Base::Variable("CODEX_HOME", ".codex"), "")],
+            &[Spot::new(Base::Variable("CODEX_HOME", ".codex"), "hooks.json")],
+            &[Spot::new(Base::Project, ".codex/hooks.json")],
+        )
+        .then(&["start codex once and trust the new hooks: until then it skips them without a word"]),
+    ),
 };
 
 const COMMON: &[FieldRow] = &[

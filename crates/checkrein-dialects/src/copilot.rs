@@ -13,6 +13,7 @@ use crate::config::{
     TimeUnit,
 };
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
@@ -22,7 +23,20 @@ use crate::table::{
 };
 
 /// The table.
-pub static DIALECT: Dialect = COPILOT;
+pub static DIALECT: Dialect = Dialect {
+    install: Some(
+        InstallTable::new(
+            &["copilot"],
+            &[Spot::new(Base::Variable("COPILOT_HOME", ".copilot"), "")],
+            &[Spot::new(Base::Variable("COPILOT_HOME", ".copilot"), "hooks/checkrein.json")],
+            &[Spot::new(Base::Project, ".github/hooks/checkrein.json")],
+        )
+        // VS Code reads the same files, and its payloads are like those of this form.
+        .through(&crate::copilot_pascal::DIALECT)
+        .then(&["a project's file counts only in folders that copilot trusts"]),
+    ),
+    ..COPILOT
+};
 
 pub(crate) const COPILOT: Dialect = Dialect {
     name: "copilot",
@@ -89,6 +103,7 @@ pub(crate) const COPILOT: Dialect = Dialect {
         ],
         uncertain: &[],
     },
+    install: None,
 };
 
 /// Files of a project are read only in folders that the user trusts. `.claude/settings.json` is documented as read too, and

@@ -9,6 +9,7 @@ use crate::config::{
     Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
@@ -89,6 +90,12 @@ pub static DIALECT: Dialect = Dialect {
         unseen: &["what sub-agents do", "everything but tool calls"],
         uncertain: &[],
     },
+    install: Some(InstallTable::new(
+        &["crush"],
+        &[Spot::new(Base::Config, "crush")],
+        &[Spot::new(Base::Config, "crush/crush.json")],
+        &[Spot::new(Base::Project, ".crush.json"), Spot::new(Base::Project, "crush.json")],
+    )),
     ..BASE
 };
 

@@ -13,6 +13,7 @@ use crate::config::{
     Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
@@ -91,6 +92,12 @@ pub static DIALECT: Dialect = Dialect {
             "what becomes of a file with an event that this version does not know",
         ],
     },
+    install: Some(InstallTable::new(
+        &["cursor-agent", "cursor"],
+        &[Spot::new(Base::Home, ".cursor")],
+        &[Spot::new(Base::Home, ".cursor/hooks.json")],
+        &[Spot::new(Base::Project, ".cursor/hooks.json")],
+    )),
     ..BASE
 };
 
@@ -216,13 +223,16 @@ const EVENTS: &[EventRow] = &[
         .always("AgentResponse")
         .fields(&[FieldRow::same("text")]),
     EventRow::new("afterAgentThought", EventKind::AgentThought)
+        .costly()
         .always("AgentThought")
         .fields(&[FieldRow::same("text"), FieldRow::same("duration_ms")]),
     EventRow::new("beforeTabFileRead", EventKind::PreTabRead)
+        // For each completion that is typed.
+        .costly()
         .always("TabRead")
         .blocks()
         .fields(&[FieldRow::implied("tool_name", "\"TabRead\""), FILE]),
-    EventRow::new("afterTabFileEdit", EventKind::PostTabEdit).always("TabWrite").fields(&[
+    EventRow::new("afterTabFileEdit", EventKind::PostTabEdit).costly().always("TabWrite").fields(&[
         FieldRow::implied("tool_name", "\"TabWrite\""),
         FILE,
         EDITS,

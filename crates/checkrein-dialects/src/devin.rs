@@ -11,6 +11,7 @@ use crate::config::{
     Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
@@ -84,6 +85,12 @@ pub static DIALECT: Dialect = Dialect {
             "in older versions any exit code but 0 denied",
         ],
     },
+    install: Some(InstallTable::new(
+        &["devin"],
+        &[Spot::new(Base::Config, "devin")],
+        &[Spot::new(Base::Config, "devin/config.json")],
+        &[Spot::new(Base::Project, ".devin/config.json")],
+    )),
     ..BASE
 };
 

@@ -23,6 +23,7 @@ use crate::config::{
     Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Reach, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
@@ -129,6 +130,12 @@ pub static DIALECT: Dialect = Dialect {
         pattern: None,
     },
     host: HostTable::UNKNOWN,
+    install: Some(InstallTable::new(
+        &["evva"],
+        &[Spot::new(Base::Variable("APP_HOME", ".evva"), "")],
+        &[Spot::new(Base::Variable("APP_HOME", ".evva"), "settings.json")],
+        &[Spot::new(Base::Project, ".evva/settings.json")],
+    )),
 };
 
 const TOOL: [FieldRow; 3] =

@@ -9,6 +9,7 @@ use crate::config::{
     Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
@@ -94,6 +95,15 @@ pub static DIALECT: Dialect = Dialect {
             "whether `hooks.json` is read: some report that only `settings.json` is",
         ],
     },
+    install: Some(
+        InstallTable::new(
+            &["droid"],
+            &[Spot::new(Base::Home, ".factory")],
+            &[Spot::new(Base::Home, ".factory/hooks.json"), Spot::new(Base::Home, ".factory/settings.json")],
+            &[Spot::new(Base::Project, ".factory/hooks.json"), Spot::new(Base::Project, ".factory/settings.json")],
+        )
+        .then(&["start droid anew: it reads its hooks when it starts, and may ask you to look at them"]),
+    ),
     ..BASE
 };
 

@@ -11,6 +11,7 @@ use crate::config::{
     TimeUnit,
 };
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
@@ -107,6 +108,12 @@ pub(crate) const GEMINI: Dialect = Dialect {
         unseen: &["sub-agents as such: only the tools that they use"],
         uncertain: &[],
     },
+    install: Some(InstallTable::new(
+        &["gemini"],
+        &[Spot::new(Base::Home, ".gemini")],
+        &[Spot::new(Base::Home, ".gemini/settings.json")],
+        &[Spot::new(Base::Project, ".gemini/settings.json")],
+    )),
 };
 
 const COMMON: &[FieldRow] = &[
@@ -175,14 +182,27 @@ const EVENTS: &[EventRow] = &[
         .matched_by(Grammar::EXACT)
         .plain(Plain::Message)
         .fields(&[FieldRow::same("trigger")])
+        // Before every request, whether anything is compressed or not.
+        .costly()
         .observed(),
-    EventRow::new("BeforeModel", EventKind::BeforeModel).blocks().plain(Plain::Message).fields(&REQUEST).observed(),
+    // These have the whole conversation with them.
+    EventRow::new("BeforeModel", EventKind::BeforeModel)
+        .costly()
+        .blocks()
+        .plain(Plain::Message)
+        .fields(&REQUEST)
+        .observed(),
     // For each piece of an answer.
     EventRow::new("AfterModel", EventKind::AfterModel)
+        .costly()
         .plain(Plain::Message)
         .fields(&[REQUEST[0], REQUEST[1], REQUEST[2], REQUEST[3], FieldRow::named("llm_response", "response")])
         .observed(),
-    EventRow::new("BeforeToolSelection", EventKind::ToolSelection).plain(Plain::Message).fields(&REQUEST).observed(),
+    EventRow::new("BeforeToolSelection", EventKind::ToolSelection)
+        .costly()
+        .plain(Plain::Message)
+        .fields(&REQUEST)
+        .observed(),
 ];
 
 const HALTS: At = At::Kinds(&[

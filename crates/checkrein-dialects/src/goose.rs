@@ -10,6 +10,7 @@ use crate::config::{
     TimeUnit,
 };
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
@@ -96,6 +97,12 @@ pub static DIALECT: Dialect = Dialect {
         unseen: &["what tools gave back", "sub-agents: their events are declared and never fired"],
         uncertain: &[],
     },
+    install: Some(InstallTable::new(
+        &["goose"],
+        &[Spot::new(Base::Config, "goose")],
+        &[Spot::new(Base::Home, ".agents/plugins/checkrein/hooks/hooks.json")],
+        &[Spot::new(Base::Project, ".agents/plugins/checkrein/hooks/hooks.json")],
+    )),
 };
 
 const ABOUT_NOTHING: FieldRow = FieldRow::named("matcher_context", "").or("null");

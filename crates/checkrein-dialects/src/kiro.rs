@@ -8,6 +8,7 @@ use checkrein_core::{Decision, EventKind, FailureTable, Grammar, Rules, RunOrder
 
 use crate::amazon_q::{CALL, DONE, PAYLOAD, PROCESS, PROMPT, TOOLS};
 use crate::config::{Base, ConfigTable, FileRow, Same};
+use crate::install::{InstallTable, Spot};
 use crate::payload::FieldRow;
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::table::{Dialect, EventRow, ExitReason, HostTable, Outcome, Plain, TimeTable};
@@ -62,6 +63,12 @@ pub static DIALECT: Dialect = Dialect {
             "at which events what a hook prints reaches the model",
         ],
     },
+    install: Some(InstallTable::new(
+        &["kiro-cli", "kiro"],
+        &[Spot::new(Base::Home, ".kiro")],
+        &[Spot::new(Base::Home, ".kiro/hooks/checkrein.json")],
+        &[Spot::new(Base::Project, ".kiro/hooks/checkrein.json")],
+    )),
     ..BASE
 };
 

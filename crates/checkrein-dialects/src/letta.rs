@@ -12,6 +12,7 @@ use crate::config::{
     Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Reach, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
@@ -117,6 +118,12 @@ pub static DIALECT: Dialect = Dialect {
         unseen: &["without a terminal, all but tools: no prompt, no session, no stop"],
         uncertain: &[],
     },
+    install: Some(InstallTable::new(
+        &["letta"],
+        &[Spot::new(Base::Home, ".letta")],
+        &[Spot::new(Base::Home, ".letta/settings.json")],
+        &[Spot::new(Base::Project, ".letta/settings.json")],
+    )),
 };
 
 const REQUEST: At = At::Kinds(&[EventKind::PermissionRequest]);

@@ -42,6 +42,7 @@ pub mod evva;
 pub mod factory;
 pub mod gemini;
 pub mod goose;
+mod install;
 pub mod kiro;
 pub mod letta;
 pub mod native;
@@ -58,6 +59,7 @@ pub mod ub;
 pub mod vscode;
 pub mod windsurf;
 
+pub use install::{InstallTable, Spot};
 pub use say::Answer;
 pub use spec::{
     BadRule, BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule,
@@ -203,6 +205,32 @@ mod tests {
             ("letta", 11),
         ] {
             assert_eq!(find(dialect).unwrap().events.len(), events, "{dialect}");
+        }
+    }
+
+    /// An entry in a file that the agent does not read would guard nothing.
+    #[test]
+    fn entries_go_to_files_that_are_read() {
+        use checkrein_core::Scope;
+        for dialect in ALL.iter().filter(|dialect| dialect.install.is_some()) {
+            let table = dialect.install.unwrap();
+            let speaks = table.through.unwrap_or(dialect);
+            for (scope, spots) in [(Scope::User, table.user), (Scope::Project, table.project)] {
+                assert!(!spots.is_empty(), "{}", dialect.name);
+                for spot in spots {
+                    let reads = |row: &&config::FileRow| {
+                        let (before, after) = row.path.split_once('*').unwrap_or((row.path, ""));
+                        let fits = match row.path.contains('*') {
+                            true if speaks.config.scripts => before == format!("{}/", spot.path),
+                            true => spot.path.starts_with(before) && spot.path.ends_with(after),
+                            false => row.path == spot.path,
+                        };
+                        row.scope == scope && row.base == spot.base && fits
+                    };
+                    assert!(speaks.config.files.iter().any(|row| reads(&row)), "{}: {spot:?}", dialect.name);
+                }
+            }
+            assert!(speaks.config.scripts || speaks.config.encode.is_some(), "{}", dialect.name);
         }
     }
 

@@ -87,6 +87,7 @@ pub static DIALECT: Dialect = Dialect {
         pattern: None,
     },
     host: HostTable::UNKNOWN,
+    install: None,
 };
 
 /// The names that existing scripts look for. All of checkrein's own names are understood besides.

@@ -15,6 +15,7 @@ use crate::config::{
     TimeUnit,
 };
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
@@ -112,6 +113,12 @@ pub static DIALECT: Dialect = Dialect {
         unseen: &["the end of a session that has no terminal"],
         uncertain: &[],
     },
+    install: Some(InstallTable::new(
+        &["qwen"],
+        &[Spot::new(Base::Home, ".qwen")],
+        &[Spot::new(Base::Home, ".qwen/settings.json")],
+        &[Spot::new(Base::Project, ".qwen/settings.json")],
+    )),
 };
 
 const COMMON: &[FieldRow] = &[

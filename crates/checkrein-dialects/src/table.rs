@@ -8,6 +8,7 @@ use checkrein_core::{
 };
 
 use crate::config::ConfigTable;
+use crate::install::InstallTable;
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::ReplyTable;
 
@@ -49,6 +50,8 @@ pub struct Dialect {
     pub config: ConfigTable,
     /// What its agent does with a program that it calls as a hook.
     pub host: HostTable,
+    /// How its agent is told to call one. `None`: by hand.
+    pub install: Option<InstallTable>,
 }
 
 /// A tool.
@@ -201,6 +204,8 @@ pub struct EventRow {
     pub fails: Option<Effect>,
     /// Whether hooks run in the background here, whatever they say.
     pub detached: bool,
+    /// Whether it comes so often, or has so much with it, that a program should be called only if somebody wants it to be.
+    pub costly: bool,
     /// Where all this comes from.
     pub known: Known,
 }
@@ -245,6 +250,7 @@ impl EventRow {
             settle: None,
             fails: None,
             detached: false,
+            costly: false,
             known: Known::Documented,
         }
     }
@@ -327,6 +333,13 @@ impl EventRow {
     #[must_use]
     pub const fn detached(mut self) -> Self {
         self.detached = true;
+        self
+    }
+
+    /// It comes so often, or has so much with it, that a program should be called only if somebody wants it to be.
+    #[must_use]
+    pub const fn costly(mut self) -> Self {
+        self.costly = true;
         self
     }
 

@@ -103,6 +103,7 @@ pub static DIALECT: Dialect = Dialect {
         pattern: None,
     },
     host: HostTable::UNKNOWN,
+    install: None,
 };
 
 const LONGEST: Duration = Duration::from_secs(60);

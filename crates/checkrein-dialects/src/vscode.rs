@@ -9,6 +9,7 @@ use crate::config::{
     Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
@@ -73,6 +74,12 @@ pub static DIALECT: Dialect = Dialect {
         unseen: &["the end of a session", "tools that failed"],
         uncertain: &["its source was read at an older state than its documentation"],
     },
+    install: Some(InstallTable::new(
+        &["code"],
+        &[Spot::new(Base::Config, "Code"), Spot::new(Base::Home, ".vscode")],
+        &[Spot::new(Base::Home, ".copilot/hooks/checkrein-vscode.json")],
+        &[Spot::new(Base::Project, ".github/hooks/checkrein-vscode.json")],
+    )),
     ..BASE
 };
 

@@ -9,6 +9,7 @@ use checkrein_core::{ChainEnd, Decision, EventKind, FailureTable, Rules, RunOrde
 
 use crate::config::{Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape};
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, ReplyTable, Then};
 use crate::spec::HookSpec;
@@ -74,6 +75,12 @@ pub static DIALECT: Dialect = Dialect {
         ],
         uncertain: &["whether hooks that take too long are ended"],
     },
+    install: Some(InstallTable::new(
+        &["windsurf"],
+        &[Spot::new(Base::Home, ".codeium/windsurf")],
+        &[Spot::new(Base::Home, ".codeium/windsurf/hooks.json")],
+        &[Spot::new(Base::Project, ".windsurf/hooks.json")],
+    )),
     ..BASE
 };
 

@@ -17,6 +17,7 @@ use crate::config::{
     TimeUnit,
 };
 use crate::document::Node;
+use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
@@ -94,6 +95,12 @@ const CLAUDE: Dialect = Dialect {
         unseen: &["in print mode, a turn that an error of the service ended"],
         uncertain: &[],
     },
+    install: Some(InstallTable::new(
+        &["claude"],
+        &[Spot::new(Base::Variable("CLAUDE_CONFIG_DIR", ".claude"), "")],
+        &[Spot::new(Base::Variable("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")],
+        &[Spot::new(Base::Project, ".claude/settings.json")],
+    )),
 };
 
 const TOOLS: &[ToolRow] = &[

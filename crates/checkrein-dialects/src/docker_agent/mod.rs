@@ -73,6 +73,7 @@ pub static DIALECT: Dialect = Dialect {
         pattern: None,
     },
     host: HostTable::UNKNOWN,
+    install: None,
 };
 
 /// The table of the generation with twelve events.
@@ -114,6 +115,7 @@ pub static G2: Dialect = Dialect {
         pattern: None,
     },
     host: HostTable::UNKNOWN,
+    install: None,
 };
 
 const ALWAYS: &[FieldRow] = &[FieldRow::same("session_id").or("\"\""), FieldRow::same("cwd").or("\"\"")];

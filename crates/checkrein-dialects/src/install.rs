@@ -1,0 +1,65 @@
+//! Where the entry goes that puts checkrein in front of an agent.
+
+use crate::config::Base;
+use crate::table::Dialect;
+
+/// How an agent is told to call a program as its hook, for who writes its settings.
+///
+/// An agent without this table is told by hand.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct InstallTable {
+    /// What its program is called. Empty: it has none that is called by name.
+    pub programs: &'static [&'static str],
+    /// Directories that are there if the agent is.
+    pub signs: &'static [Spot],
+    /// The user's file, or the directory of programs if the dialect's files are programs: the first that is there, else the
+    /// last.
+    pub user: &'static [Spot],
+    /// The project's, likewise.
+    pub project: &'static [Spot],
+    /// The dialect that the entry speaks, if it is not this one.
+    pub through: Option<&'static Dialect>,
+    /// What is left for the user to do, in words.
+    pub then: &'static [&'static str],
+}
+
+/// A place in the file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot {
+    /// Where the path starts.
+    pub base: Base,
+    /// The path.
+    pub path: &'static str,
+}
+
+impl Spot {
+    /// A place.
+    pub const fn new(base: Base, path: &'static str) -> Self {
+        Self { base, path }
+    }
+}
+
+impl InstallTable {
+    /// An agent with one file for the user, and one for a project.
+    pub(crate) const fn new(
+        programs: &'static [&'static str],
+        signs: &'static [Spot],
+        user: &'static [Spot],
+        project: &'static [Spot],
+    ) -> Self {
+        Self { programs, signs, user, project, through: None, then: &[] }
+    }
+
+    /// What is left for the user to do.
+    pub(crate) const fn then(mut self, then: &'static [&'static str]) -> Self {
+        self.then = then;
+        self
+    }
+
+    /// The entry speaks this dialect.
+    pub(crate) const fn through(mut self, dialect: &'static Dialect) -> Self {
+        self.through = Some(dialect);
+        self
+    }
+}
