@@ -25,6 +25,8 @@ mod draft;
 pub mod engine;
 pub mod front;
 mod handler;
+#[cfg(feature = "install")]
+pub mod install;
 pub mod lint;
 mod observer;
 mod private_file;

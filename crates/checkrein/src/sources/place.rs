@@ -62,7 +62,7 @@ impl Where {
         self
     }
 
-    fn var(&self, name: &str) -> Option<&OsStr> {
+    pub(crate) fn var(&self, name: &str) -> Option<&OsStr> {
         let found = self.vars.iter().rev().find(|(have, _)| have == name);
         found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
     }
@@ -84,7 +84,7 @@ impl Where {
     }
 
     /// The directories that a path may start at, the nearest first. Empty: it is nowhere.
-    pub(super) fn bases(&self, base: Base, dir: &Path) -> Vec<PathBuf> {
+    pub(crate) fn bases(&self, base: Base, dir: &Path) -> Vec<PathBuf> {
         let only = |path: Option<PathBuf>| path.into_iter().collect();
         match base {
             Base::Root => vec![self.root.clone()],

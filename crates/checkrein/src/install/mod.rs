@@ -1,0 +1,197 @@
+//! Puts checkrein in front of agents: writes the entry into their settings that calls `checkrein hook`, takes it out again,
+//! and tells how things stand.
+//!
+//! ```
+//! use checkrein::dialects::claude;
+//! use checkrein::install::{Installer, Program};
+//! use checkrein::sources::Where;
+//! use checkrein::Scope;
+//! # let dir = tempfile::tempdir()?;
+//! # let home = dir.path().join("home");
+//! # let settings = home.join(".claude/settings.json");
+//! # std::fs::create_dir_all(settings.parent().unwrap())?;
+//!
+//! std::fs::write(&settings, "{\n  \"model\": \"opus\"\n}\n")?;
+//! let installer = Installer::new(dir.path(), Program::new("/usr/bin/checkrein")).place(Where::new("/").home(&home));
+//! let plan = installer.plan(&claude::DIALECT, Scope::User)?;
+//! assert!(plan.changes[0].after.as_ref().unwrap().contains("/usr/bin/checkrein hook claude"));
+//! plan.apply()?;
+//!
+//! installer.plan_removal(&claude::DIALECT, Scope::User)?.apply()?;
+//! assert_eq!(std::fs::read_to_string(&settings)?, "{\n  \"model\": \"opus\"\n}\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What holds
+//!
+//! - All bytes of a file that are not ours stay as they are: comments, order, white space, other people's hooks.
+//! - What was added is taken out again, and what it had to be put into, if that was not there before. A copy of the file from
+//!   before lies beside it meanwhile.
+//! - Files are changed as a whole or not at all, one checkrein at a time; a link stays one; a file that cannot be read is
+//!   left alone.
+//! - Whoever has written `checkrein hook` into a file with options of their own keeps it: only what would have been
+//!   installed counts as ours.
+
+mod command;
+mod edit;
+mod error;
+mod file;
+mod plan;
+mod status;
+mod wanted;
+
+use std::path::{Path, PathBuf};
+
+use checkrein_core::Scope;
+use checkrein_dialects::config::{Base, FileRow};
+use checkrein_dialects::{Dialect, InstallTable, Outcome, Spot};
+
+pub use command::Program;
+pub use error::InstallError;
+pub use plan::{Applied, Change, Done, Plan};
+pub use status::{Found, Installed, State, Status};
+
+use crate::sources::Where;
+use wanted::Choice;
+
+/// Writes the settings of agents. See the [module](self).
+#[derive(Debug, Clone)]
+pub struct Installer {
+    place: Where,
+    dir: PathBuf,
+    program: Program,
+    choice: Choice,
+}
+
+impl Installer {
+    /// For agents that are started in this directory, and call this program.
+    pub fn new(dir: impl Into<PathBuf>, program: Program) -> Self {
+        let choice = Choice { fail_open: false, all_events: false };
+        Self { place: Where::default(), dir: dir.into(), program, choice }
+    }
+
+    /// With other places for the user's files.
+    #[must_use]
+    pub fn place(mut self, place: Where) -> Self {
+        self.place = place;
+        self
+    }
+
+    /// Whether things happen if checkrein itself fails.
+    #[must_use]
+    pub fn fail_open(mut self, open: bool) -> Self {
+        self.choice.fail_open = open;
+        self
+    }
+
+    /// Whether checkrein is called also at events that come for each piece of text, or that have whole conversations with
+    /// them.
+    #[must_use]
+    pub fn all_events(mut self, all: bool) -> Self {
+        self.choice.all_events = all;
+        self
+    }
+
+    /// The agents whose settings can be written.
+    pub fn agents() -> impl Iterator<Item = &'static Dialect> {
+        checkrein_dialects::ALL.iter().copied().filter(|dialect| dialect.install.is_some())
+    }
+
+    /// The program that entries of this scope call. Files of a project are shared, so those have its name alone.
+    fn program_at(&self, scope: Scope) -> Program {
+        if scope == Scope::User { self.program.clone() } else { Program::by_name() }
+    }
+
+    fn table(&self, agent: &'static Dialect) -> Result<InstallTable, InstallError> {
+        agent.install.ok_or_else(|| InstallError::ByHand { agent: agent.name, by_hand: by_hand(agent) })
+    }
+
+    /// The file, or the directory of programs, of an agent.
+    fn target(&self, agent: &'static Dialect, scope: Scope) -> Result<PathBuf, InstallError> {
+        let table = self.table(agent)?;
+        let spots = if scope == Scope::User { table.user } else { table.project };
+        let paths: Vec<_> = spots.iter().filter_map(|spot| self.at(spot)).collect();
+        let there = paths.iter().find(|path| path.symlink_metadata().is_ok()).or(paths.last());
+        there.cloned().ok_or(InstallError::Nowhere { agent: agent.name, scope })
+    }
+
+    fn at(&self, spot: &Spot) -> Option<PathBuf> {
+        let base = self.place.bases(spot.base, &self.dir).into_iter().next()?;
+        Some(if spot.path.is_empty() { base } else { base.join(spot.path) })
+    }
+
+    /// Other agents that read this file as well, and so call checkrein too.
+    fn also_read_by(&self, agent: &'static Dialect, path: &Path) -> Vec<&'static str> {
+        let family = |name: &'static str| name.split('@').next().unwrap_or(name);
+        let reads = |row: &FileRow| {
+            let bases = self.place.bases(row.base, &self.dir);
+            bases.iter().any(|base| match row.path.strip_suffix("/*") {
+                Some(directory) => path.parent() == Some(&base.join(directory)),
+                None => base.join(row.path) == path,
+            })
+        };
+        let others = checkrein_dialects::ALL.iter().filter(|other| family(other.name) != family(agent.name));
+        others.filter(|other| other.config.files.iter().any(reads)).map(|other| other.name).collect()
+    }
+
+    /// What the user should know of an agent that calls checkrein.
+    fn notes(&self, agent: &'static Dialect, path: &Path) -> Vec<String> {
+        let name = agent.name;
+        let mut notes = Vec::new();
+        if let Some(warning) = stays_open(agent, self.choice.fail_open) {
+            notes.push(warning);
+        }
+        if agent.host.missing_program == Outcome::Blocked {
+            notes.push(format!(
+                "{name} blocks every tool if the program is gone: uninstall before you remove checkrein"
+            ));
+        }
+        let others = self.also_read_by(agent, path);
+        if !others.is_empty() {
+            notes.push(format!("read by {} as well, which will call checkrein too", others.join(" and ")));
+        }
+        notes.extend(agent.install.iter().flat_map(|table| table.then).map(|&then| then.to_owned()));
+        notes
+    }
+}
+
+/// Whether an agent lets a tool run if the hook is killed, in words. No hook can do anything about that but the agent's own
+/// switch.
+fn stays_open(agent: &'static Dialect, fail_open: bool) -> Option<String> {
+    let name = agent.name;
+    match (agent.host.failure_switch, agent.host.killed) {
+        _ if fail_open => Some("lets tools run if checkrein fails, as you asked for".to_owned()),
+        (Some(_), _) | (None, Outcome::Blocked) => None,
+        (None, Outcome::Runs) => {
+            Some(format!("{name} lets a tool run if checkrein is killed, and has no switch for that"))
+        }
+        (None, Outcome::Unknown) => Some(format!("what {name} does if checkrein is killed is not known")),
+    }
+}
+
+/// What to do for an agent whose settings are not written.
+fn by_hand(agent: &'static Dialect) -> String {
+    let name = agent.name;
+    let base = name.split_once('@').map(|(base, _)| base);
+    if let Some(base) = base.filter(|base| checkrein_dialects::find(base).is_some_and(|base| base.install.is_some())) {
+        return format!("it is a form of `{base}`, which can be installed");
+    }
+    if agent.config.files.is_empty() {
+        return "its hooks are code that runs in the agent itself, and it calls no programs".to_owned();
+    }
+    let at = |base: Base| match base {
+        Base::Root => "/".to_owned(),
+        Base::Home => "~/".to_owned(),
+        Base::Config => "~/.config/".to_owned(),
+        Base::Variable(_, home) | Base::FirstVariable(_, home) => format!("~/{home}/"),
+        Base::Project | Base::Upwards { .. } | Base::Repository => String::new(),
+    };
+    let files: Vec<_> = agent
+        .config
+        .files
+        .iter()
+        .filter(|row| row.scope != Scope::Managed)
+        .map(|row| format!("{}{}", at(row.base), row.path))
+        .collect();
+    format!("add `checkrein hook {name}` yourself, as a command for each event, to one of {}", files.join(", "))
+}
