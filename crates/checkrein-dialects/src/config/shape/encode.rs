@@ -123,7 +123,8 @@ impl Shape {
         }
         for HookKey { name, says } in self.keys {
             // What one key has said, another need not say again.
-            let is_said = said.contains(&Attribute::Command) && says.label() == Attribute::Command.label();
+            let is_command = says.label() == Attribute::Command.label();
+            let is_said = said.contains(says) || (is_command && said.contains(&Attribute::Command));
             if let Some(value) = value(*says, spec, dialect).filter(|_| !is_said) {
                 members.push(format!("{}: {value}", RawJson::string(name)));
                 said.push(*says);
