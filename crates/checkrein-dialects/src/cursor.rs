@@ -143,7 +143,8 @@ const EVENTS: &[EventRow] = &[
         FieldRow::same("duration_ms"),
         FieldRow::named("error_message", "error"),
     ]),
-    EventRow::new("workspaceOpen", EventKind::WorkspaceOpen).uncertain(),
+    // Older versions may refuse a whole file for a name that they do not know.
+    EventRow::new("workspaceOpen", EventKind::WorkspaceOpen).on_request().uncertain(),
     EventRow::new("beforeSubmitPrompt", EventKind::PromptSubmit)
         .always("UserPromptSubmit")
         .blocks()
@@ -223,16 +224,16 @@ const EVENTS: &[EventRow] = &[
         .always("AgentResponse")
         .fields(&[FieldRow::same("text")]),
     EventRow::new("afterAgentThought", EventKind::AgentThought)
-        .costly()
+        .on_request()
         .always("AgentThought")
         .fields(&[FieldRow::same("text"), FieldRow::same("duration_ms")]),
     EventRow::new("beforeTabFileRead", EventKind::PreTabRead)
         // For each completion that is typed.
-        .costly()
+        .on_request()
         .always("TabRead")
         .blocks()
         .fields(&[FieldRow::implied("tool_name", "\"TabRead\""), FILE]),
-    EventRow::new("afterTabFileEdit", EventKind::PostTabEdit).costly().always("TabWrite").fields(&[
+    EventRow::new("afterTabFileEdit", EventKind::PostTabEdit).on_request().always("TabWrite").fields(&[
         FieldRow::implied("tool_name", "\"TabWrite\""),
         FILE,
         EDITS,

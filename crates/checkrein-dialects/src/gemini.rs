@@ -183,23 +183,23 @@ const EVENTS: &[EventRow] = &[
         .plain(Plain::Message)
         .fields(&[FieldRow::same("trigger")])
         // Before every request, whether anything is compressed or not.
-        .costly()
+        .on_request()
         .observed(),
     // These have the whole conversation with them.
     EventRow::new("BeforeModel", EventKind::BeforeModel)
-        .costly()
+        .on_request()
         .blocks()
         .plain(Plain::Message)
         .fields(&REQUEST)
         .observed(),
     // For each piece of an answer.
     EventRow::new("AfterModel", EventKind::AfterModel)
-        .costly()
+        .on_request()
         .plain(Plain::Message)
         .fields(&[REQUEST[0], REQUEST[1], REQUEST[2], REQUEST[3], FieldRow::named("llm_response", "response")])
         .observed(),
     EventRow::new("BeforeToolSelection", EventKind::ToolSelection)
-        .costly()
+        .on_request()
         .plain(Plain::Message)
         .fields(&REQUEST)
         .observed(),

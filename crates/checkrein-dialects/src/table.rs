@@ -204,8 +204,9 @@ pub struct EventRow {
     pub fails: Option<Effect>,
     /// Whether hooks run in the background here, whatever they say.
     pub detached: bool,
-    /// Whether it comes so often, or has so much with it, that a program should be called only if somebody wants it to be.
-    pub costly: bool,
+    /// Whether a program should be called here only if somebody asks for it: it comes very often, has whole conversations
+    /// with it, or not every version knows its name.
+    pub on_request: bool,
     /// Where all this comes from.
     pub known: Known,
 }
@@ -250,7 +251,7 @@ impl EventRow {
             settle: None,
             fails: None,
             detached: false,
-            costly: false,
+            on_request: false,
             known: Known::Documented,
         }
     }
@@ -336,10 +337,10 @@ impl EventRow {
         self
     }
 
-    /// It comes so often, or has so much with it, that a program should be called only if somebody wants it to be.
+    /// A program should be called here only if somebody asks for it.
     #[must_use]
-    pub const fn costly(mut self) -> Self {
-        self.costly = true;
+    pub const fn on_request(mut self) -> Self {
+        self.on_request = true;
         self
     }
 

@@ -9,7 +9,7 @@
 mod outputs;
 mod payload;
 
-pub use outputs::{bench, check, convert, events, explain, init, list, say};
+pub use outputs::{bench, check, convert, events, explain, init, install, list, say, status};
 pub use payload::payload;
 
 use checkrein_core::payload::FieldInfo;
@@ -50,6 +50,8 @@ pub const ALL: &[Schema] = &[
     Schema { name: "check", about: "what `check --json` prints", make: check },
     Schema { name: "convert", about: "what `convert --json` prints", make: convert },
     Schema { name: "init", about: "what `init --json` prints", make: init },
+    Schema { name: "install", about: "what `install --json` and `uninstall --json` print", make: install },
+    Schema { name: "status", about: "what `status --json` prints", make: status },
     Schema { name: "events", about: "what `events --json` prints", make: events },
     Schema { name: "say", about: "what `say --json` prints", make: say },
 ];

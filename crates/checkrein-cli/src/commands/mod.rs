@@ -13,6 +13,7 @@ pub mod explain;
 pub mod get;
 pub mod hook;
 pub mod init;
+pub mod install;
 pub mod list;
 pub mod man;
 pub mod progress;
@@ -20,6 +21,7 @@ pub mod run;
 pub mod say;
 pub mod schema;
 pub mod simulate;
+pub mod status;
 pub mod test;
 
 use std::fmt;

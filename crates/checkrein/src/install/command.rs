@@ -9,7 +9,7 @@ use crate::sources::Where;
 ///
 /// It must stay the same from release to release: some agents skip a hook whose text has changed until its user trusts it
 /// again. So a path is written as it is found, with its links, and has no version in it unless its owner has put one there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Program {
     path: PathBuf,
 }
@@ -41,6 +41,17 @@ impl Program {
     /// Its path, or its name.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether it can be run.
+    pub(super) fn is_there(&self, place: &Where) -> bool {
+        if self.path.is_absolute() { is_program(&self.path) } else { on_path(&self.path, place).is_some() }
+    }
+
+    /// Whether it is the same as another, perhaps by another path.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let real = |program: &Self| program.path.canonicalize().ok();
+        self == other || real(self).is_some_and(|path| Some(path) == real(other))
     }
 
     /// The words behind it, as a shell reads them.

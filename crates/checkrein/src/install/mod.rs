@@ -60,6 +60,7 @@ pub struct Installer {
     place: Where,
     dir: PathBuf,
     program: Program,
+    shared: Program,
     choice: Choice,
 }
 
@@ -67,7 +68,15 @@ impl Installer {
     /// For agents that are started in this directory, and call this program.
     pub fn new(dir: impl Into<PathBuf>, program: Program) -> Self {
         let choice = Choice { fail_open: false, all_events: false };
-        Self { place: Where::default(), dir: dir.into(), program, choice }
+        Self { place: Where::default(), dir: dir.into(), program, shared: Program::by_name(), choice }
+    }
+
+    /// Calls this program from files of a project. If nothing is said: `checkrein`, wherever each of those has it who share
+    /// the file.
+    #[must_use]
+    pub fn shared(mut self, program: Program) -> Self {
+        self.shared = program;
+        self
     }
 
     /// With other places for the user's files.
@@ -97,9 +106,9 @@ impl Installer {
         checkrein_dialects::ALL.iter().copied().filter(|dialect| dialect.install.is_some())
     }
 
-    /// The program that entries of this scope call. Files of a project are shared, so those have its name alone.
-    fn program_at(&self, scope: Scope) -> Program {
-        if scope == Scope::User { self.program.clone() } else { Program::by_name() }
+    /// The program that entries of this scope call.
+    fn program_at(&self, scope: Scope) -> &Program {
+        if scope == Scope::User { &self.program } else { &self.shared }
     }
 
     fn table(&self, agent: &'static Dialect) -> Result<InstallTable, InstallError> {
@@ -135,16 +144,18 @@ impl Installer {
     }
 
     /// What the user should know of an agent that calls checkrein.
-    fn notes(&self, agent: &'static Dialect, path: &Path) -> Vec<String> {
-        let name = agent.name;
+    fn notes(&self, agent: &'static Dialect, scope: Scope, path: &Path) -> Vec<String> {
         let mut notes = Vec::new();
+        let program = self.program_at(scope);
+        if !program.is_there(&self.place) {
+            notes.push(format!("{} is not there, so the agent will not find it", program.path().display()));
+        }
         if let Some(warning) = stays_open(agent, self.choice.fail_open) {
             notes.push(warning);
         }
         if agent.host.missing_program == Outcome::Blocked {
-            notes.push(format!(
-                "{name} blocks every tool if the program is gone: uninstall before you remove checkrein"
-            ));
+            notes
+                .push("every tool is blocked if the program is gone: uninstall before you remove checkrein".to_owned());
         }
         let others = self.also_read_by(agent, path);
         if !others.is_empty() {
@@ -158,14 +169,13 @@ impl Installer {
 /// Whether an agent lets a tool run if the hook is killed, in words. No hook can do anything about that but the agent's own
 /// switch.
 fn stays_open(agent: &'static Dialect, fail_open: bool) -> Option<String> {
-    let name = agent.name;
     match (agent.host.failure_switch, agent.host.killed) {
-        _ if fail_open => Some("lets tools run if checkrein fails, as you asked for".to_owned()),
+        _ if fail_open => Some("tools run if checkrein fails, as you asked for".to_owned()),
         (Some(_), _) | (None, Outcome::Blocked) => None,
         (None, Outcome::Runs) => {
-            Some(format!("{name} lets a tool run if checkrein is killed, and has no switch for that"))
+            Some("tools run if checkrein is killed, and the agent has no switch against that".to_owned())
         }
-        (None, Outcome::Unknown) => Some(format!("what {name} does if checkrein is killed is not known")),
+        (None, Outcome::Unknown) => Some("what happens if checkrein is killed is not known".to_owned()),
     }
 }
 
@@ -175,6 +185,9 @@ fn by_hand(agent: &'static Dialect) -> String {
     let base = name.split_once('@').map(|(base, _)| base);
     if let Some(base) = base.filter(|base| checkrein_dialects::find(base).is_some_and(|base| base.install.is_some())) {
         return format!("it is a form of `{base}`, which can be installed");
+    }
+    if agent.has_all_events {
+        return "that is checkrein's own language, and no agent's".to_owned();
     }
     if agent.config.files.is_empty() {
         return "its hooks are code that runs in the agent itself, and it calls no programs".to_owned();

@@ -102,14 +102,14 @@ impl Installer {
         let mut changes = Vec::new();
         if agent.config.scripts {
             for row in rows() {
-                let text = wanted::script(agent, row, &program, &self.choice);
+                let text = wanted::script(agent, row, program, &self.choice);
                 changes.push(Change::of(target.join(row.name), Edit::Put { agent: speaks, text })?);
             }
         } else {
-            let entries = wanted::entries(agent, &program, &self.choice).ok_or_else(|| self.unwritable(agent))?;
+            let entries = wanted::entries(agent, program, &self.choice).ok_or_else(|| self.unwritable(agent))?;
             changes.push(Change::of(target.clone(), Edit::Add { agent: speaks, entries })?);
         }
-        let mut notes = self.notes(agent, &target);
+        let mut notes = self.notes(agent, scope, &target);
         for change in &changes {
             notes.extend(unread(agent, scope, change));
         }
@@ -131,7 +131,7 @@ impl Installer {
             }
         } else {
             let program = self.program_at(scope);
-            let entries = wanted::entries(agent, &program, &self.choice).ok_or_else(|| self.unwritable(agent))?;
+            let entries = wanted::entries(agent, program, &self.choice).ok_or_else(|| self.unwritable(agent))?;
             changes.push(Change::of(target, Edit::Strip { agent: speaks, entries })?);
         }
         Ok(Plan { agent, scope, changes, events: Vec::new(), notes: Vec::new() })

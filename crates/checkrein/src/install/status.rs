@@ -173,13 +173,13 @@ impl Installer {
         installed.left_out = rows.iter().filter(is_left_out).map(|row| row.name).collect();
 
         let calls: Vec<_> = entries.iter().filter_map(|entry| command::read(&entry.command)).collect();
-        let programs: BTreeSet<_> = calls.iter().map(|(program, _)| program.path().to_owned()).collect();
+        let programs: BTreeSet<_> = calls.iter().map(|(program, _)| program.clone()).collect();
         let expected = self.program_at(installed.scope);
         for program in &programs {
-            let shown = program.display();
-            if !is_there(program, self) {
+            let shown = program.path().display();
+            if !program.is_there(&self.place) {
                 installed.drift.push(format!("the program {shown} is not there"));
-            } else if program != expected.path() && installed.scope == Scope::User {
+            } else if !program.is(expected) {
                 installed.drift.push(format!("calls {shown}, and not {}", expected.path().display()));
             }
         }
@@ -189,8 +189,8 @@ impl Installer {
             all_events: true,
         };
         installed.fails_open = choice.fail_open;
-        let program = programs.first().map_or(expected, Program::new);
-        installed.drift.extend(texts.changed(agent, &program, &choice));
+        let program = programs.first().unwrap_or(expected);
+        installed.drift.extend(texts.changed(agent, program, &choice));
     }
 
     /// Hooks of ours in a file.
@@ -271,9 +271,4 @@ impl Texts {
         }
         changed
     }
-}
-
-/// Whether the program that an entry names can be run.
-fn is_there(program: &Path, installer: &Installer) -> bool {
-    if program.is_absolute() { is_program(program) } else { on_path(program, &installer.place).is_some() }
 }

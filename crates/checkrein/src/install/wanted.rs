@@ -32,8 +32,8 @@ pub(super) fn events(agent: &'static Dialect, all: bool) -> impl Iterator<Item =
 fn is_wanted(row: &EventRow, all: bool) -> bool {
     // Where a hook makes something, one that says nothing has made nothing.
     let makes = row.plain == Plain::LastLine;
-    let costly = row.costly || row.kind.contract().time == TimeClass::Display;
-    !makes && (all || !costly)
+    let on_request = row.on_request || row.kind.contract().time == TimeClass::Display;
+    !makes && (all || !on_request)
 }
 
 /// The command at an event.

@@ -216,6 +216,56 @@ pub fn init() -> Value {
     root("A config file that was written, or why not", done)
 }
 
+/// What `install --json` and `uninstall --json` print.
+pub fn install() -> Value {
+    let file = object(&[
+        ("path", text()),
+        ("done", json!({ "enum": ["written", "removed", "unchanged"] })),
+        ("backup", or_null(&text())),
+        ("diff", text()),
+    ]);
+    let outcome = json!({ "enum": ["installed", "uninstalled", "same", "dry-run", "failed"] });
+    let agent = object(&[
+        ("agent", text()),
+        ("scope", scope()),
+        ("outcome", outcome),
+        ("why", or_null(&text())),
+        ("files", list_of(&file)),
+        ("events", list_of(&text())),
+        ("notes", list_of(&text())),
+    ]);
+    root("What was changed in the settings of agents, or why not", object(&[("agents", list_of(&agent))]))
+}
+
+/// What `status --json` prints.
+pub fn status() -> Value {
+    let texts = || list_of(&text());
+    let place = object(&[
+        ("scope", scope()),
+        ("path", text()),
+        ("state", json!({ "enum": ["absent", "installed", "broken"] })),
+        ("why", or_null(&text())),
+        ("fine", flag()),
+        ("covered", texts()),
+        ("missing", texts()),
+        ("left_out", texts()),
+        ("drift", texts()),
+        ("fails_open", flag()),
+        ("also_read_by", texts()),
+    ]);
+    let found = object(&[("program", or_null(&text())), ("version", or_null(&text())), ("directories", texts())]);
+    let agent = object(&[
+        ("agent", text()),
+        ("found", found),
+        ("places", list_of(&place)),
+        ("by_hand", or_null(&text())),
+        ("stays_open", or_null(&flag())),
+        ("blocked_without_program", flag()),
+        ("unseen", texts()),
+    ]);
+    root("How things stand with each agent", object(&[("agents", list_of(&agent))]))
+}
+
 /// What `say --json` prints.
 pub fn say() -> Value {
     let answer = object(&[

@@ -1,0 +1,199 @@
+//! Shows what changes, asks, and does it.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use anyhow::Result;
+use checkrein::Scope;
+use checkrein::dialects::{Dialect, Outcome};
+use checkrein::install::{Applied, Change, InstallError, Installer, Plan, State};
+use serde_json::{Value, json};
+use similar::TextDiff;
+
+use crate::commands::note;
+use crate::exit::{self, Exit};
+
+/// What is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    Install,
+    Uninstall,
+}
+
+/// Does it to agents.
+pub struct Acting<'a> {
+    pub installer: &'a Installer,
+    pub scope: Scope,
+    pub act: Act,
+    pub dry_run: bool,
+    pub asks: bool,
+    pub json: bool,
+}
+
+/// What came of it, for one agent.
+enum Came {
+    Done(Vec<Applied>),
+    /// All is so already.
+    Same,
+    DryRun,
+    Declined,
+    Failed(InstallError),
+}
+
+impl Acting<'_> {
+    pub fn run(&self, agents: &[&'static Dialect]) -> Result<Exit> {
+        let mut told = Vec::new();
+        let mut fine = true;
+        for agent in agents {
+            let planned = match self.act {
+                Act::Install => self.installer.plan(agent, self.scope),
+                Act::Uninstall => self.installer.plan_removal(agent, self.scope),
+            };
+            let (plan, came) = match planned {
+                Ok(plan) => {
+                    let came = self.settle(&plan)?;
+                    (Some(plan), came)
+                }
+                Err(error) => (None, Came::Failed(error)),
+            };
+            fine &= !matches!(came, Came::Failed(_) | Came::Declined);
+            self.tell(agent, plan.as_ref(), &came);
+            if self.act == Act::Uninstall {
+                self.warn_if_needed(agent);
+            }
+            told.push(self.as_json(agent, plan.as_ref(), &came));
+        }
+        if self.json {
+            writeln!(anstream::stdout(), "{:#}", json!({ "agents": told }))?;
+        }
+        Ok(if fine { exit::FINE } else { exit::PROBLEMS })
+    }
+
+    fn settle(&self, plan: &Plan) -> Result<Came> {
+        if !plan.is_needed() {
+            return Ok(Came::Same);
+        }
+        if !self.json {
+            show(plan)?;
+        }
+        if self.dry_run {
+            return Ok(Came::DryRun);
+        }
+        if self.asks && !self.asked(plan)? {
+            return Ok(Came::Declined);
+        }
+        Ok(plan.apply().map_or_else(Came::Failed, Came::Done))
+    }
+
+    fn asked(&self, plan: &Plan) -> Result<bool> {
+        let what = match self.act {
+            Act::Install => "put checkrein in front of",
+            Act::Uninstall => "take checkrein out of the settings of",
+        };
+        write!(anstream::stderr(), "checkrein: {what} {}? [y/N] ", plan.agent.name)?;
+        let mut answer = String::new();
+        std::io::stdin().lock().read_line(&mut answer)?;
+        Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
+    }
+
+    fn tell(&self, agent: &Dialect, plan: Option<&Plan>, came: &Came) {
+        let name = agent.name;
+        let is_in = self.act == Act::Install;
+        match came {
+            Came::Failed(error) => return note(&format!("{name}: {error}")),
+            Came::Same if is_in => note(&format!("{name}: installed already, nothing to do")),
+            Came::Same => return note(&format!("{name}: not installed, nothing to do")),
+            Came::DryRun => note(&format!("{name}: this is what would change")),
+            Came::Declined => return note(&format!("{name}: nothing was changed, you said no")),
+            Came::Done(files) => {
+                for file in files.iter().filter(|file| file.done != checkrein::install::Done::Unchanged) {
+                    let copy = file.backup.as_ref();
+                    let copy = copy.map(|copy| format!(", what it said before is in {}", copy.display()));
+                    let done = file.done.label();
+                    note(&format!("{name}: {done}: {}{}", file.path.display(), copy.unwrap_or_default()));
+                }
+            }
+        }
+        for known in plan.iter().flat_map(|plan| &plan.notes) {
+            note(&format!("{name}: {known}"));
+        }
+    }
+
+    /// Some agents stop working if the program goes and they are not told.
+    fn warn_if_needed(&self, agent: &'static Dialect) {
+        if agent.host.missing_program != Outcome::Blocked {
+            return;
+        }
+        let status = self.installer.status(agent);
+        for place in status.places.iter().filter(|place| place.state != State::Absent) {
+            note(&format!(
+                "{}: {} still calls checkrein, and every tool is blocked if the program is gone: do not remove it yet",
+                agent.name,
+                place.path.display()
+            ));
+        }
+    }
+
+    fn as_json(&self, agent: &Dialect, plan: Option<&Plan>, came: &Came) -> Value {
+        let outcome = match (came, self.act) {
+            (Came::Done(_), Act::Install) => "installed",
+            (Came::Done(_), Act::Uninstall) => "uninstalled",
+            (Came::Same, _) => "same",
+            (Came::DryRun, _) => "dry-run",
+            (Came::Declined, _) => "declined",
+            (Came::Failed(_), _) => "failed",
+        };
+        let applied = |change: &Change| match came {
+            Came::Done(files) => files.iter().find(|file| file.path == change.path),
+            _ => None,
+        };
+        let files: Vec<_> = plan
+            .iter()
+            .flat_map(|plan| &plan.changes)
+            .map(|change| {
+                let applied = applied(change);
+                json!({
+                    "path": change.path.to_string_lossy(),
+                    "done": applied.map_or("unchanged", |file| file.done.label()),
+                    "backup": applied.and_then(|file| file.backup.as_ref()).map(|copy| copy.to_string_lossy()),
+                    "diff": diff(change),
+                })
+            })
+            .collect();
+        let why = if let Came::Failed(error) = came { Some(error.to_string()) } else { None };
+        json!({
+            "agent": agent.name,
+            "scope": self.scope,
+            "outcome": outcome,
+            "why": why,
+            "files": files,
+            "events": plan.map(|plan| plan.events.clone()).unwrap_or_default(),
+            "notes": plan.map(|plan| plan.notes.clone()).unwrap_or_default(),
+        })
+    }
+}
+
+/// Whether somebody is there to be asked.
+pub fn is_watched() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// What changes. Only that goes to standard output.
+fn show(plan: &Plan) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    for change in plan.changes.iter().filter(|change| change.is_needed()) {
+        // What is there may be anybody's: it must not steer the terminal.
+        let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+        out.write_all(diff(change).replace("\r\n", "\n").replace(steers, " ").as_bytes())?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn diff(change: &Change) -> String {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let (before, after) = (text(&change.before), text(&change.after));
+    let path = change.path.display().to_string();
+    let name = |there: bool| if there { path.clone() } else { "/dev/null".to_owned() };
+    let diff = TextDiff::from_lines(before.as_str(), after.as_str());
+    diff.unified_diff().header(&name(change.before.is_some()), &name(change.after.is_some())).to_string()
+}

@@ -1,0 +1,83 @@
+//! The versions of programs, as they tell them.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// Longer than an agent takes to start and say it.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// More than a version is.
+const LONGEST: u64 = 4096;
+
+/// Asks all of them at once.
+pub fn of_all(programs: Vec<Option<PathBuf>>) -> Vec<Option<String>> {
+    let asked: Vec<_> =
+        programs.into_iter().map(|program| program.map(|program| std::thread::spawn(move || of(&program)))).collect();
+    asked.into_iter().map(|thread| thread?.join().ok().flatten()).collect()
+}
+
+fn of(program: &Path) -> Option<String> {
+    let mut child = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let output = child.stdout.take()?;
+    let (sender, receiver) = mpsc::channel();
+    // What it has started may keep the pipe open for longer than anybody waits.
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let _ = output.take(LONGEST).read_to_end(&mut text);
+        let _ = sender.send(text);
+    });
+    let start = Instant::now();
+    let text = receiver.recv_timeout(PATIENCE).ok();
+    loop {
+        match child.try_wait() {
+            Ok(None) if text.is_some() && start.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(5)),
+            Ok(None) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+            Ok(Some(status)) if status.success() => break,
+            _ => return None,
+        }
+    }
+    number(&String::from_utf8_lossy(&text?))
+}
+
+/// The first word that looks like a version.
+fn number(text: &str) -> Option<String> {
+    let is_version = |word: &&str| {
+        let mut parts = word.split('.');
+        let digits = |part: Option<&str>| part.is_some_and(|part| part.starts_with(|c: char| c.is_ascii_digit()));
+        digits(parts.next()) && digits(parts.next())
+    };
+    let words = text.split_whitespace().map(|word| word.trim_start_matches('v').trim_end_matches([',', ')', ';']));
+    words.into_iter().find(|word| is_version(word)).map(|word| word.chars().filter(|c| !c.is_control()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn versions_are_found_in_what_agents_print() {
+        for (text, version) in [
+            ("2.1.325 (Claude Code)\n", Some("2.1.325")),
+            ("codex-cli 0.166.0\n", Some("0.166.0")),
+            (" 1.50.0\n", Some("1.50.0")),
+            ("crush version v0.24.4\n", Some("0.24.4")),
+            ("1.105.1\nabcdef\nx64\n", Some("1.105.1")),
+            ("no such thing", None),
+            ("", None),
+        ] {
+            assert_eq!(number(text).as_deref(), version, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! `checkrein install`, `uninstall` and `status`, in homes that look like real ones.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+#[path = "install/agents.rs"]
+mod agents;
+mod common;
+#[path = "install/files.rs"]
+mod files;
+#[path = "install/many.rs"]
+mod many;
+#[path = "install/status.rs"]
+mod status;
+
+use std::path::PathBuf;
+
+use common::Place;
+use serde_json::Value;
+
+/// Settings of Claude Code as people have them.
+const SETTINGS: &str = r#"{
+  "$schema": "https://json.schemastore.org/claude-code-settings.json",
+  "permissions": {"allow": ["Bash(git status:*)"], "deny": []},
+  "hooks": {
+    "PreToolUse": [
+      {
+        "matcher": "Bash",
+        "hooks": [{ "type": "command", "command": "~/.claude/guard.sh", "timeout": 5 }]
+      }
+    ],
+    "Stop": []
+  },
+  "model": "opus"
+}
+"#;
+
+const CLAUDE: &str = "home/.claude/settings.json";
+
+impl Place {
+    fn path(&self, path: &str) -> PathBuf {
+        self.dir.path().join(path)
+    }
+
+    fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    fn json(&self, path: &str) -> Value {
+        serde_json::from_str(&self.read(path)).unwrap()
+    }
+
+    /// Runs it, and it goes well.
+    #[track_caller]
+    fn fine(&self, arguments: &[&str]) -> common::Ran {
+        let ran = self.run(arguments);
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran:?}");
+        ran
+    }
+
+    /// The names of all that is in a directory.
+    fn names(&self, directory: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path(directory)).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// How often checkrein is called from a text.
+fn calls(text: &str) -> usize {
+    text.matches("checkrein hook ").count()
+}

@@ -1,0 +1,252 @@
+//! Every agent: what is written is what it reads, and it gates.
+
+use std::collections::BTreeMap;
+
+use checkrein::dialects::{self, Dialect, Plain};
+use checkrein::install::Installer;
+use checkrein::{CommandLine, HandlerSpec, HookSpec, TimeClass};
+
+use super::*;
+
+/// What agents' files look like before, where they have one. All else is written anew.
+const BEFORE: &[(&str, &str, &str)] = &[
+    ("claude", CLAUDE, SETTINGS),
+    (
+        "codex",
+        "home/.codex/hooks.json",
+        "{\n    \"hooks\": {\n        \"PreToolUse\": [\n            {\"matcher\": \"^Bash$\", \"hooks\": [{\"type\": \"command\", \"command\": \"python3 ~/.codex/policy.py\", \"timeout\": 30}]}\n        ]\n    }\n}",
+    ),
+    (
+        "gemini",
+        "home/.gemini/settings.json",
+        "{\n\t// how it looks\n\t\"ui\": { \"theme\": \"GitHub\" },\n\t\"hooks\": {\n\t\t\"BeforeTool\": [\n\t\t\t{ \"matcher\": \"write_file\", \"hooks\": [ { \"type\": \"command\", \"command\": \"./fmt.sh\" } ] }, // mine\n\t\t],\n\t},\n}\n",
+    ),
+    ("qwen", "home/.qwen/settings.json", "\u{feff}{\r\n  \"$version\": 3, /* kept */\r\n  \"hooks\": {}\r\n}\r\n"),
+    ("letta", "home/.letta/settings.json", "{\"pinnedAgents\":[\"a\"],\"hooks\":{\"Stop\":[]}}"),
+    (
+        "cursor",
+        "home/.cursor/hooks.json",
+        "{ \"version\": 1,\n  \"hooks\": { \"stop\": [ { \"command\": \"./audit.sh\" } ] } }\n",
+    ),
+    ("windsurf", "home/.codeium/windsurf/hooks.json", "{\n  \"hooks\": {\n    \"pre_run_command\": []\n  }\n}\n"),
+    ("crush", "home/.config/crush/crush.json", "{\n  \"options\": {\"tui\": {}}\n}\n"),
+    ("factory", "home/.factory/hooks.json", "{\n  \"hooks\": {\n  }\n}\n"),
+    ("augment", "home/.augment/settings.json", ""),
+    ("evva", "home/.evva/settings.json", "{\n  \"hooks\": null\n}\n"),
+];
+
+/// At every gate that an agent has before a tool, this says no.
+const GUARD: &str = r#"{ "hooks": [
+  { "id": "guard", "events": ["pre_tool_use", "pre_shell"], "command": "echo not in this house >&2; exit 2" }
+] }"#;
+
+fn place() -> Place {
+    let place = Place::with(&[(".checkrein/hooks.json", GUARD)]);
+    for (_, path, text) in BEFORE {
+        place.write(path, text);
+    }
+    place
+}
+
+fn spoken(agent: &'static Dialect) -> &'static Dialect {
+    agent.install.and_then(|table| table.through).unwrap_or(agent)
+}
+
+/// What a decoder of the agent's files finds of checkrein in all of the user's files.
+fn found(place: &Place, agent: &'static Dialect) -> Vec<HookSpec> {
+    let dialect = spoken(agent);
+    let home = checkrein::sources::Where::new("/nowhere").home(place.path("home"));
+    let loaded = checkrein::Sources::discover_in(dialect, place.dir.path(), home).load();
+    let mut hooks = loaded.hooks;
+    // What calls checkrein is switched off for checkrein itself; an agent runs it.
+    hooks.retain(|hook| command(place, hook).is_some_and(|text| text.contains(&format!("hook {}", dialect.name))));
+    hooks
+}
+
+/// The command of a hook, or of the script that it is.
+fn command(place: &Place, hook: &HookSpec) -> Option<String> {
+    let HandlerSpec::Command(command) = &hook.handler else { return None };
+    match &command.run {
+        CommandLine::Shell { text, .. } => Some(text.clone()),
+        CommandLine::Argv(argv) => {
+            let script = std::fs::read_to_string(place.dir.path().join(&argv[0])).ok()?;
+            Some(script.lines().find_map(|line| line.strip_prefix("exec "))?.to_owned())
+        }
+    }
+}
+
+#[test]
+fn what_is_written_is_read_by_the_agent_and_gates() {
+    for agent in Installer::agents() {
+        let place = place();
+        place.fine(&["install", agent.name]);
+        let dialect = spoken(agent);
+        let hooks = found(&place, agent);
+        let by_event: BTreeMap<_, _> =
+            hooks.iter().map(|hook| (dialect.name_of(&hook.hook.kinds[0]).unwrap(), hook)).collect();
+        for row in dialect.events {
+            let costly = row.on_request || row.kind.contract().time == TimeClass::Display;
+            let wanted = !costly && row.plain != Plain::LastLine;
+            assert_eq!(by_event.contains_key(row.name), wanted, "{} {}", agent.name, row.name);
+            let Some(hook) = by_event.get(row.name) else { continue };
+            assert!(hook.hook.matcher.is_everything(), "{} {}", agent.name, row.name);
+            // The agent's own switch, where something can be held back.
+            let closes = hook.hook.info.on_failure == Some(checkrein::Effect::Closed);
+            let switch = agent.host.failure_switch.is_some() && dialect.is_gate(&row.kind);
+            assert_eq!(closes, switch, "{} {}", agent.name, row.name);
+        }
+        let gates = ["pre_tool_use", "pre_shell"];
+        let gate = hooks.iter().find(|hook| gates.contains(&hook.hook.kinds[0].name())).unwrap();
+        let name = dialect.name_of(&gate.hook.kinds[0]).unwrap();
+        let (_, event) = place.run_json(&["events", name, "--as", dialect.name, "--json"]);
+        let here = place.dir.path().display().to_string();
+        let payload = event["payload"].to_string().replace("/home/ann/project", &here);
+        let mut shell = std::process::Command::new("sh");
+        let home = place.path("home");
+        shell.current_dir(place.dir.path()).env("HOME", &home).env("XDG_CONFIG_HOME", home.join(".config"));
+        shell.arg("-c").arg(command(&place, gate).unwrap());
+        shell.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        shell.stderr(std::process::Stdio::piped());
+        let mut child = shell.spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), payload.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(said.contains("not in this house"), "{}: {said}", agent.name);
+        let exit = event["answer"]["exit"].as_i64().unwrap();
+        assert_eq!(i64::from(output.status.code().unwrap()), exit, "{}: {said}", agent.name);
+    }
+}
+
+#[test]
+fn done_twice_it_changes_nothing_and_undone_nothing_is_left() {
+    for agent in Installer::agents() {
+        let place = place();
+        let before = BEFORE.iter().find(|(name, ..)| *name == agent.name);
+        place.fine(&["install", agent.name]);
+        let installed = snapshot(&place);
+        let again = place.fine(&["install", agent.name]);
+        assert!(again.stderr.contains("installed already"), "{again:?}");
+        assert_eq!(again.stdout, "");
+        assert_eq!(snapshot(&place), installed, "{}", agent.name);
+        let ran = place.fine(&["status", agent.name, "--no-versions"]);
+        assert!(ran.stdout.contains("  user     installed  "), "{ran:?}");
+        if let Some((_, path, text)) = before {
+            // Nothing of what was there is gone.
+            let now = place.read(path);
+            for line in text.lines().filter(|line| line.contains("//") || line.contains("command")) {
+                assert!(now.contains(line.trim_end_matches([',', ' ', '}', ']'])), "{path}: {line}\n{now}");
+            }
+        }
+        place.fine(&["uninstall", agent.name]);
+        for (name, path, text) in BEFORE {
+            assert_eq!(place.read(path), *text, "{name}");
+        }
+        let left = snapshot(&place);
+        let own: Vec<_> =
+            left.keys().filter(|path| path.contains("checkrein") && !path.contains(".checkrein/")).collect();
+        assert!(own.is_empty(), "{}: {own:?}", agent.name);
+        assert!(left.values().all(|text| calls(text) == 0), "{}", agent.name);
+        assert!(place.fine(&["uninstall", agent.name]).stderr.contains("not installed"));
+    }
+}
+
+/// All files, and what they say.
+fn snapshot(place: &Place) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![place.dir.path().to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path.strip_prefix(place.dir.path()).unwrap().display().to_string();
+                found.insert(name, std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn codex_trusts_what_it_has_seen_so_the_text_never_changes() {
+    let place = Place::with(&[]);
+    place.fine(&["install", "codex", "--program", "/usr/local/bin/checkrein"]);
+    let hooks = place.json("home/.codex/hooks.json");
+    // A release that writes something else makes every user of Codex trust it anew: until then nothing is guarded.
+    let entry = |timeout: u32| serde_json::json!([{ "hooks": [{ "type": "command", "command": "/usr/local/bin/checkrein hook codex", "timeout": timeout }] }]);
+    assert_eq!(hooks["hooks"]["PreToolUse"], entry(600));
+    assert_eq!(hooks["hooks"]["SessionEnd"], entry(3));
+}
+
+#[test]
+fn who_wants_it_open_gets_it_open() {
+    let place = Place::with(&[(CLAUDE, SETTINGS)]);
+    let ran = place.fine(&["install", "claude", "--fail-open"]);
+    assert!(ran.stderr.contains("tools run if checkrein fails, as you asked for"), "{ran:?}");
+    let text = place.read(CLAUDE);
+    assert!(text.contains("checkrein hook claude --fail-open\"") && !text.contains("onFailure"), "{text}");
+    place.fine(&["status", "claude", "--no-versions"]);
+    // And closed again.
+    place.fine(&["install", "claude"]);
+    let text = place.read(CLAUDE);
+    assert!(text.contains("onFailure") && !text.contains("--fail-open"), "{text}");
+    place.fine(&["uninstall", "claude"]);
+    assert_eq!(place.read(CLAUDE), SETTINGS);
+}
+
+#[test]
+fn all_events_are_to_be_had_but_those_at_which_silence_breaks_something() {
+    let place = Place::with(&[]);
+    place.fine(&["install", "claude", "gemini", "--all-events"]);
+    let gemini = place.json("home/.gemini/settings.json");
+    assert_eq!(gemini["hooks"].as_object().unwrap().len(), dialects::gemini::DIALECT.events.len());
+    let claude = place.json(CLAUDE);
+    assert!(claude["hooks"]["MessageDisplay"].is_array());
+    assert!(claude["hooks"]["WorktreeCreate"].is_null());
+    place.fine(&["status", "claude", "gemini", "--no-versions"]);
+}
+
+#[test]
+fn in_a_project_it_is_called_by_its_name() {
+    let place = Place::with(&[]);
+    std::fs::create_dir_all(place.path("deep/down")).unwrap();
+    let ran = place.fine(&["install", "claude", "--project", "--dir", "deep/down"]);
+    let settings = place.json(".claude/settings.json");
+    assert_eq!(settings["hooks"]["Stop"][0]["hooks"][0]["command"], "checkrein hook claude");
+    // What is not on PATH here is told.
+    assert!(ran.stderr.contains("checkrein is not there, so the agent will not find it"), "{ran:?}");
+    place.fine(&["uninstall", "claude", "--project"]);
+    assert!(!place.path(".claude/settings.json").exists());
+}
+
+#[test]
+fn an_agent_that_is_told_by_hand_says_how() {
+    let place = Place::with(&[]);
+    for (agent, help) in [
+        ("ub", "add `checkrein hook ub` yourself, as a command for each event, to one of ~/.config/ub/config.yaml"),
+        ("amp", "its hooks are code that runs in the agent itself"),
+        ("copilot@pascal", "it is a form of `copilot`, which can be installed"),
+        ("native", "that is checkrein's own language"),
+    ] {
+        let ran = place.run(&["install", agent]);
+        assert!(ran.code == 1 && ran.stderr.contains(help), "{ran:?}");
+    }
+}
+
+#[test]
+fn without_a_name_all_that_are_here_are_meant() {
+    let place = Place::with(&[(CLAUDE, "{}"), ("home/.gemini/settings.json", "{}")]);
+    place.fine(&["install"]);
+    assert!(calls(&place.read(CLAUDE)) > 0 && calls(&place.read("home/.gemini/settings.json")) > 0);
+    assert!(!place.path("home/.codex").exists());
+    place.fine(&["uninstall"]);
+    assert_eq!((place.read(CLAUDE), place.read("home/.gemini/settings.json")), ("{}".to_owned(), "{}".to_owned()));
+    let empty = Place::with(&[]);
+    let mut command = empty.command(&["install"]);
+    let ran = empty.ran(command.env("PATH", "/nowhere").output().unwrap());
+    assert!(
+        ran.code == 1 && ran.stderr.contains("no agent was found on this machine; name one of evva, claude"),
+        "{ran:?}"
+    );
+}

@@ -1,0 +1,105 @@
+//! `checkrein status`.
+
+use super::*;
+
+fn status(place: &Place, agent: &str) -> (i32, Value) {
+    let (code, json) = place.run_json(&["status", agent, "--json", "--no-versions"]);
+    (code, json["agents"][0].clone())
+}
+
+#[test]
+fn drift_is_told() {
+    for (from, to, told) in [
+        (
+            "\"timeout\": 600,\n            \"onFailure\": \"block\"",
+            "\"timeout\": 5",
+            "the entry for PreToolUse is not as it would be written now",
+        ),
+        ("/debug/checkrein hook claude", "/debug/gone/checkrein hook claude", "/debug/gone/checkrein is not there"),
+    ] {
+        let place = Place::with(&[(CLAUDE, SETTINGS)]);
+        place.fine(&["install", "claude"]);
+        let text = place.read(CLAUDE);
+        let changed = text.replace(from, to);
+        assert_ne!(text, changed, "{from}");
+        place.write(CLAUDE, &changed);
+        let (code, agent) = status(&place, "claude");
+        assert_eq!(code, 1);
+        let drift = agent["places"][0]["drift"].to_string();
+        assert!(drift.contains(told), "{drift}");
+        // And mended.
+        place.fine(&["install", "claude"]);
+        assert_eq!(status(&place, "claude").0, 0);
+        place.fine(&["uninstall", "claude"]);
+        assert_eq!(place.read(CLAUDE), SETTINGS);
+    }
+}
+
+#[test]
+fn events_that_are_missing_are_told() {
+    let place = Place::with(&[]);
+    place.fine(&["install", "gemini"]);
+    let path = "home/.gemini/settings.json";
+    let mut json = place.json(path);
+    json["hooks"].as_object_mut().unwrap().remove("BeforeTool");
+    place.write(path, &json.to_string());
+    let (code, agent) = status(&place, "gemini");
+    let user = &agent["places"][0];
+    assert_eq!((code, &user["missing"]), (1, &serde_json::json!(["BeforeTool"])));
+    assert!(user["covered"].as_array().unwrap().contains(&"AfterTool".into()));
+    assert_eq!(
+        user["left_out"],
+        serde_json::json!(["PreCompress", "BeforeModel", "AfterModel", "BeforeToolSelection"])
+    );
+    assert_eq!((&agent["stays_open"], &agent["blocked_without_program"]), (&true.into(), &true.into()));
+    let shown = place.run(&["status", "gemini", "--no-versions"]).stdout;
+    for line in [
+        "missing: BeforeTool",
+        "if checkrein is killed: tools run (stays open)",
+        "if the program is gone: every tool is blocked",
+        "no hook hears of: sub-agents as such",
+    ] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+}
+
+#[test]
+fn a_file_that_nobody_can_read_is_told() {
+    let place = Place::with(&[(CLAUDE, "{ \"hooks\": ")]);
+    let (code, agent) = status(&place, "claude");
+    let user = &agent["places"][0];
+    assert_eq!((code, user["state"].as_str()), (1, Some("broken")));
+    assert!(user["why"].as_str().unwrap().contains("settings.json:1:"), "{user}");
+}
+
+#[test]
+fn agents_on_path_tell_their_version() {
+    let place = Place::with(&[
+        ("bin/claude", "#!/bin/sh\n[ \"$1\" = --version ] && echo '2.1.325 (Claude Code)'\n"),
+        ("bin/codex", "#!/bin/sh\nexit 3\n"),
+    ]);
+    let mut command = place.command(&["status", "--json"]);
+    command.env("PATH", place.path("bin"));
+    let output = command.output().unwrap();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found: Vec<_> = json["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|agent| (agent["agent"].as_str().unwrap(), agent["found"]["version"].clone()))
+        .collect();
+    assert_eq!(found, [("claude", "2.1.325".into()), ("codex", Value::Null)]);
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn who_uninstalls_is_warned_of_what_still_calls() {
+    let place = Place::with(&[]);
+    place.fine(&["install", "gemini"]);
+    place.fine(&["install", "gemini", "--project"]);
+    let ran = place.fine(&["uninstall", "gemini"]);
+    let warning = ".gemini/settings.json still calls checkrein, and every tool is blocked if the program is gone";
+    assert!(ran.stderr.contains(warning), "{ran:?}");
+    let ran = place.fine(&["uninstall", "gemini", "--project"]);
+    assert!(!ran.stderr.contains("still calls"), "{ran:?}");
+}
