@@ -20,6 +20,8 @@ pub struct InstallTable {
     pub project: &'static [Spot],
     /// The dialect that the entry speaks, if it is not this one.
     pub through: Option<&'static Dialect>,
+    /// The first version that knows the switch which makes failures of hooks block, if older ones overlook it.
+    pub switch_since: Option<&'static str>,
     /// What is left for the user to do, in words.
     pub then: &'static [&'static str],
 }
@@ -48,12 +50,18 @@ impl InstallTable {
         user: &'static [Spot],
         project: &'static [Spot],
     ) -> Self {
-        Self { programs, signs, user, project, through: None, then: &[] }
+        Self { programs, signs, user, project, through: None, switch_since: None, then: &[] }
     }
 
     /// What is left for the user to do.
     pub(crate) const fn then(mut self, then: &'static [&'static str]) -> Self {
         self.then = then;
+        self
+    }
+
+    /// Older versions than this overlook the switch.
+    pub(crate) const fn switch_since(mut self, version: &'static str) -> Self {
+        self.switch_since = Some(version);
         self
     }
 

@@ -118,7 +118,8 @@ fn a_link_stays_a_link() {
     let place = Place::with(&[("dotfiles/claude.json", SETTINGS)]);
     std::fs::create_dir_all(place.path("home/.claude")).unwrap();
     symlink("../../dotfiles/claude.json", place.path(CLAUDE)).unwrap();
-    place.fine(&["install", "claude"]);
+    let ran = place.fine(&["install", "claude"]);
+    assert!(ran.stderr.contains("is a link; what changes is DIR/dotfiles/claude.json"), "{ran:?}");
     assert!(place.path(CLAUDE).is_symlink());
     assert!(calls(&place.read("dotfiles/claude.json")) > 0);
     place.fine(&["uninstall", "claude"]);

@@ -56,7 +56,7 @@ fn events_that_are_missing_are_told() {
     for line in [
         "missing: BeforeTool",
         "if checkrein is killed: tools run (stays open)",
-        "if the program is gone: every tool is blocked",
+        "if the program is gone: tools are blocked",
         "no hook hears of: sub-agents as such",
     ] {
         assert!(shown.contains(line), "{line}\n{shown}");
@@ -93,12 +93,23 @@ fn agents_on_path_tell_their_version() {
 }
 
 #[test]
+fn a_version_that_overlooks_the_switch_stays_open() {
+    for (version, open) in [("2.1.294", true), ("2.1.295", false), ("2.2.0", false), ("2.1.1000", false)] {
+        let place = Place::with(&[("bin/claude", &format!("#!/bin/sh\necho '{version} (Claude Code)'\n"))]);
+        place.fine(&["install", "claude"]);
+        let output = place.command(&["status", "claude", "--json"]).env("PATH", place.path("bin")).output().unwrap();
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(json["agents"][0]["stays_open"], open, "{version}");
+    }
+}
+
+#[test]
 fn who_uninstalls_is_warned_of_what_still_calls() {
     let place = Place::with(&[]);
     place.fine(&["install", "gemini"]);
     place.fine(&["install", "gemini", "--project"]);
     let ran = place.fine(&["uninstall", "gemini"]);
-    let warning = ".gemini/settings.json still calls checkrein, and every tool is blocked if the program is gone";
+    let warning = ".gemini/settings.json still calls checkrein, and tools are blocked if the program is gone";
     assert!(ran.stderr.contains(warning), "{ran:?}");
     let ran = place.fine(&["uninstall", "gemini", "--project"]);
     assert!(!ran.stderr.contains("still calls"), "{ran:?}");

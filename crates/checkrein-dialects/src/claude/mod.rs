@@ -86,7 +86,6 @@ const CLAUDE: Dialect = Dialect {
         pattern: None,
     },
     host: HostTable {
-        // Since 2.1.295; older ones overlook it.
         failure_switch: Some(("onFailure", "\"block\"")),
         missing_program: Outcome::Runs,
         killed: Outcome::Runs,
@@ -95,12 +94,15 @@ const CLAUDE: Dialect = Dialect {
         unseen: &["in print mode, a turn that an error of the service ended"],
         uncertain: &[],
     },
-    install: Some(InstallTable::new(
-        &["claude"],
-        &[Spot::new(Base::Variable("CLAUDE_CONFIG_DIR", ".claude"), "")],
-        &[Spot::new(Base::Variable("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")],
-        &[Spot::new(Base::Project, ".claude/settings.json")],
-    )),
+    install: Some(
+        InstallTable::new(
+            &["claude"],
+            &[Spot::new(Base::Variable("CLAUDE_CONFIG_DIR", ".claude"), "")],
+            &[Spot::new(Base::Variable("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")],
+            &[Spot::new(Base::Project, ".claude/settings.json")],
+        )
+        .switch_since("2.1.295"),
+    ),
 };
 
 const TOOLS: &[ToolRow] = &[

@@ -33,6 +33,17 @@ impl Program {
         Ok(Self { path: found.unwrap_or(own) })
     }
 
+    /// Why agents cannot be told to call it, if they cannot.
+    pub fn unfit(&self) -> Option<String> {
+        let shown = self.path.display();
+        let name = self.path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
+        if name.strip_suffix(".exe").unwrap_or(name) != NAME {
+            return Some(format!("{shown} is not called `{NAME}`, so nobody could find its entries again"));
+        }
+        let is_odd = self.path.to_str().is_none_or(|path| path.contains(char::is_control));
+        is_odd.then(|| format!("{shown} has characters in it that no settings file can have"))
+    }
+
     /// By its name alone, for files that others share: each has it somewhere else.
     pub fn by_name() -> Self {
         Self::new(NAME)

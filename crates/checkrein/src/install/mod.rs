@@ -153,9 +153,11 @@ impl Installer {
         if let Some(warning) = stays_open(agent, self.choice.fail_open) {
             notes.push(warning);
         }
-        if agent.host.missing_program == Outcome::Blocked {
-            notes
-                .push("every tool is blocked if the program is gone: uninstall before you remove checkrein".to_owned());
+        if let Some(since) = agent.install.and_then(|table| table.switch_since).filter(|_| !self.choice.fail_open) {
+            notes.push(format!("versions before {since} let tools run if checkrein is killed"));
+        }
+        if blocked_without_program(agent, self.choice.fail_open) {
+            notes.push("tools are blocked if the program is gone: uninstall before you remove checkrein".to_owned());
         }
         let others = self.also_read_by(agent, path);
         if !others.is_empty() {
@@ -177,6 +179,11 @@ fn stays_open(agent: &'static Dialect, fail_open: bool) -> Option<String> {
         }
         (None, Outcome::Unknown) => Some("what happens if checkrein is killed is not known".to_owned()),
     }
+}
+
+/// Whether an agent blocks tools if the program is gone: by itself, or because its switch says that hooks which fail block.
+fn blocked_without_program(agent: &'static Dialect, fail_open: bool) -> bool {
+    agent.host.missing_program == Outcome::Blocked || (agent.host.failure_switch.is_some() && !fail_open)
 }
 
 /// What to do for an agent whose settings are not written.

@@ -112,6 +112,7 @@ impl Installer {
         let mut notes = self.notes(agent, scope, &target);
         for change in &changes {
             notes.extend(unread(agent, scope, change));
+            notes.extend(linked(change));
         }
         Ok(Plan { agent, scope, changes, events: rows().map(|row| row.name).collect(), notes })
     }
@@ -134,7 +135,8 @@ impl Installer {
             let entries = wanted::entries(agent, program, &self.choice).ok_or_else(|| self.unwritable(agent))?;
             changes.push(Change::of(target, Edit::Strip { agent: speaks, entries })?);
         }
-        Ok(Plan { agent, scope, changes, events: Vec::new(), notes: Vec::new() })
+        let notes = changes.iter().filter_map(linked).collect();
+        Ok(Plan { agent, scope, changes, events: Vec::new(), notes })
     }
 
     fn unwritable(&self, agent: &'static Dialect) -> InstallError {
@@ -149,6 +151,13 @@ fn unread(agent: &'static Dialect, scope: Scope, change: &Change) -> Option<Stri
     let decoded = wanted::spoken(agent).decode(&path, scope, text, Format::Json);
     let why = decoded.diagnostics.first().filter(|_| decoded.unreadable)?;
     Some(format!("{} may not be able to read {path}: {}", agent.name, why.message))
+}
+
+/// Says what really changes.
+fn linked(change: &Change) -> Option<String> {
+    let is_link = change.path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let linked = || format!("{} is a link; what changes is {}", change.path.display(), change.real.display());
+    (is_link && change.is_needed()).then(linked)
 }
 
 impl Plan {

@@ -10,7 +10,7 @@ use checkrein_dialects::{CommandLine, Dialect, EventRow, HandlerSpec, Outcome};
 use super::command::{self, is_program, on_path};
 use super::plan::{is_own, own_hooks, tree};
 use super::wanted::{self, Choice};
-use super::{Installer, Program, by_hand, file};
+use super::{Installer, Program, blocked_without_program, by_hand, file};
 
 /// How things stand with an agent.
 #[derive(Debug, Clone)]
@@ -24,12 +24,27 @@ pub struct Status {
     pub places: Vec<Installed>,
     /// What to do if its settings are not written by checkrein.
     pub by_hand: Option<String>,
-    /// Whether a tool runs if checkrein is killed. `None`: nobody knows.
+    /// Whether a tool runs if checkrein is killed, with a version that knows the agent's switch against it. `None`: nobody
+    /// knows.
     pub stays_open: Option<bool>,
-    /// Whether every tool is blocked if the program is gone.
+    /// The first version that knows that switch, if older ones overlook it.
+    pub switch_since: Option<&'static str>,
+    /// Whether tools are blocked if the program is gone: by the agent itself, or by its switch against hooks that fail.
     pub blocked_without_program: bool,
     /// What no hook ever hears of, in words.
     pub unseen: &'static [&'static str],
+}
+
+impl Status {
+    /// Whether a tool runs if checkrein is killed, with this version of the agent.
+    pub fn stays_open_with(&self, version: Option<&str>) -> Option<bool> {
+        let numbers = |version: &str| -> Vec<u64> {
+            let digits = |part: &str| part.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+            version.split('.').map_while(digits).collect()
+        };
+        let overlooks = self.switch_since.zip(version).is_some_and(|(since, seen)| numbers(seen) < numbers(since));
+        if overlooks { Some(true) } else { self.stays_open }
+    }
 }
 
 /// What of an agent is on this machine.
@@ -122,7 +137,8 @@ impl Installer {
             places,
             by_hand: agent.install.is_none().then(|| by_hand(agent)),
             stays_open,
-            blocked_without_program: host.missing_program == Outcome::Blocked,
+            switch_since: agent.install.and_then(|table| table.switch_since),
+            blocked_without_program: blocked_without_program(agent, opened),
             unseen: host.unseen,
         }
     }

@@ -4,8 +4,8 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use anyhow::Result;
 use checkrein::Scope;
-use checkrein::dialects::{Dialect, Outcome};
-use checkrein::install::{Applied, Change, InstallError, Installer, Plan, State};
+use checkrein::dialects::Dialect;
+use checkrein::install::{Applied, Change, InstallError, Installed, Installer, Plan, State};
 use serde_json::{Value, json};
 use similar::TextDiff;
 
@@ -120,13 +120,11 @@ impl Acting<'_> {
 
     /// Some agents stop working if the program goes and they are not told.
     fn warn_if_needed(&self, agent: &'static Dialect) {
-        if agent.host.missing_program != Outcome::Blocked {
-            return;
-        }
         let status = self.installer.status(agent);
-        for place in status.places.iter().filter(|place| place.state != State::Absent) {
+        let calls = |place: &&Installed| status.blocked_without_program && place.state != State::Absent;
+        for place in status.places.iter().filter(calls) {
             note(&format!(
-                "{}: {} still calls checkrein, and every tool is blocked if the program is gone: do not remove it yet",
+                "{}: {} still calls checkrein, and tools are blocked if the program is gone: do not remove it yet",
                 agent.name,
                 place.path.display()
             ));

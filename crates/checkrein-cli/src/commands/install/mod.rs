@@ -79,21 +79,16 @@ impl Which {
 pub fn installer(dir: &Path, program: Option<&Path>) -> Result<Installer> {
     let dir = directory(dir)?;
     let root = dir.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok()).unwrap_or(&dir);
-    match program {
-        Some(path) => {
-            let path = std::path::absolute(path).with_context(|| format!("cannot find {}", path.display()))?;
-            // It is known again by its name, and by what is asked of it.
-            if path.file_stem().is_none_or(|name| name != "checkrein") {
-                bail!("{} is not called `checkrein`, so nobody could find its entries again", path.display());
-            }
-            let program = Program::new(path);
-            Ok(Installer::new(root, program.clone()).shared(program))
-        }
-        None => {
-            let program = Program::running(&Where::default()).context("nobody knows where this program is")?;
-            Ok(Installer::new(root, program))
-        }
+    let named = match program {
+        Some(path) => std::path::absolute(path).map(Program::new),
+        None => Program::running(&Where::default()),
+    };
+    let named = named.context("nobody knows where this program is")?;
+    if let Some(why) = named.unfit() {
+        bail!("{why}");
     }
+    let installer = Installer::new(root, named.clone());
+    Ok(if program.is_some() { installer.shared(named) } else { installer })
 }
 
 /// Runs the command.

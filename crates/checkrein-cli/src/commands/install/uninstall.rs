@@ -9,8 +9,8 @@ use crate::exit::{self, Exit};
 
 /// Takes out of agents' settings what `checkrein install` has put in, and nothing else.
 ///
-/// Shows what changes, and asks on a terminal. A file that was made for it is removed. Some agents block every tool if a
-/// program that they are told to call is gone: uninstall before you remove checkrein.
+/// Shows what changes, and asks on a terminal. A file that was made for it is removed. Some agents block tools if a program
+/// that they are told to call is gone: uninstall before you remove checkrein.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Without an agent, all are meant that have checkrein in their settings.\n\nExit codes:\n  0  taken out, or not there    1  something was not taken out, and why    64  a wrong call\n\nExample:\n  checkrein uninstall --dry-run\n  checkrein uninstall claude\n  checkrein uninstall --project --yes"

@@ -85,18 +85,17 @@ fn show(out: &mut impl Write, status: &Status, version: Option<&str>) -> Result<
     if let Some(by_hand) = &status.by_hand {
         writeln!(out, "  not written by checkrein: {by_hand}")?;
     }
-    let killed = match status.stays_open {
+    let killed = match status.stays_open_with(version) {
         Some(true) => "tools run (stays open)".yellow().to_string(),
         Some(false) => "tools are blocked".to_owned(),
         None => "not known".to_owned(),
     };
     writeln!(out, "  if checkrein is killed: {killed}")?;
+    if let Some(since) = status.switch_since {
+        writeln!(out, "  before {since} it overlooks the switch that blocks tools then")?;
+    }
     if status.blocked_without_program {
-        writeln!(
-            out,
-            "  if the program is gone: {}; uninstall before you remove it",
-            "every tool is blocked".yellow()
-        )?;
+        writeln!(out, "  if the program is gone: {}; uninstall before you remove it", "tools are blocked".yellow())?;
     }
     for unseen in status.unseen {
         writeln!(out, "  no hook hears of: {unseen}")?;
@@ -164,7 +163,7 @@ fn as_json(status: &Status, version: Option<&str>) -> Value {
         },
         "places": status.places.iter().map(place).collect::<Vec<_>>(),
         "by_hand": status.by_hand,
-        "stays_open": status.stays_open,
+        "stays_open": status.stays_open_with(version),
         "blocked_without_program": status.blocked_without_program,
         "unseen": status.unseen,
     })
