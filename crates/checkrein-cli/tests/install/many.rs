@@ -60,7 +60,7 @@ fn one_that_is_killed_leaves_what_was_or_what_will_be() {
     for round in 0..40 {
         let mut child = start(&place, &["install", "claude"]);
         // Anywhere between the first instruction and the last; each outcome is right.
-        for _ in 0..round * 2000 {
+        for _ in 0..round * 20_000 {
             std::hint::spin_loop();
         }
         let _ = child.kill();
@@ -73,6 +73,25 @@ fn one_that_is_killed_leaves_what_was_or_what_will_be() {
     place.fine(&["install", "claude"]);
     assert_eq!(place.read(CLAUDE), after);
     assert_eq!(place.names("home/.claude"), ["settings.json", "settings.json.checkrein-backup"]);
+}
+
+#[test]
+fn one_that_is_killed_in_the_middle_of_writing_has_changed_nothing() {
+    let place = Place::with(&[(CLAUDE, SETTINGS)]);
+    let program = place.command(&[]).get_program().to_owned();
+    let mut limited = std::process::Command::new("sh");
+    // The system kills it when the file that it writes has 512 bytes: the copy has fewer, the new settings have more.
+    assert!(SETTINGS.len() < 512);
+    limited.args(["-c", "ulimit -c 0; ulimit -f 1; exec \"$0\" install claude"]).arg(program);
+    limited.current_dir(place.dir.path()).env("HOME", place.path("home")).env_remove("CLAUDE_CONFIG_DIR");
+    let output = limited.output().unwrap();
+    assert!(!output.status.success(), "{output:?}");
+    assert_eq!(place.read(CLAUDE), SETTINGS);
+    place.fine(&["install", "claude"]);
+    assert!(calls(&place.read(CLAUDE)) > 0);
+    assert_eq!(place.names("home/.claude"), ["settings.json", "settings.json.checkrein-backup"]);
+    place.fine(&["uninstall", "claude"]);
+    assert_eq!(place.read(CLAUDE), SETTINGS);
 }
 
 #[test]

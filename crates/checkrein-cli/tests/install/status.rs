@@ -93,6 +93,47 @@ fn agents_on_path_tell_their_version() {
 }
 
 #[test]
+fn hooks_that_are_switched_off_are_told() {
+    for (agent, path, text) in [
+        ("claude", CLAUDE, "{\"disableAllHooks\": true}"),
+        ("gemini", "home/.gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}"),
+        ("claude", ".claude/settings.json", "{\"disableAllHooks\": true}"),
+    ] {
+        let place = Place::with(&[(path, text)]);
+        let told = format!("all hooks are switched off in DIR/{path}");
+        assert!(place.fine(&["install", agent]).stderr.contains(&told), "{path}");
+        let ran = place.run(&["status", agent, "--no-versions"]);
+        assert!(ran.code == 1 && ran.stdout.contains(&told), "{ran:?}");
+    }
+}
+
+#[test]
+fn one_hook_that_is_switched_off_is_told() {
+    let place = Place::with(&[("home/.gemini/settings.json", "{\"hooksConfig\": {\"disabled\": [\"checkrein\"]}}")]);
+    place.fine(&["install", "gemini"]);
+    let ran = place.run(&["status", "gemini", "--no-versions"]);
+    assert!(ran.code == 1 && ran.stdout.contains("drift: the entry for BeforeTool is switched off"), "{ran:?}");
+}
+
+#[test]
+fn an_entry_in_a_file_that_is_not_read_any_more_is_moved() {
+    let (settings, hooks) = ("home/.factory/settings.json", "home/.factory/hooks.json");
+    let place = Place::with(&[(settings, "{\"a\": 1}")]);
+    place.fine(&["install", "factory"]);
+    assert!(calls(&place.read(settings)) > 0 && !place.path(hooks).exists());
+    // This file takes the place of the hooks in the other one.
+    place.write(hooks, "{}");
+    let ran = place.run(&["status", "factory", "--no-versions"]);
+    assert!(ran.code == 1 && ran.stdout.contains("the agent reads DIR/home/.factory/hooks.json instead"), "{ran:?}");
+    place.fine(&["install", "factory"]);
+    assert!(calls(&place.read(hooks)) > 0);
+    assert_eq!(place.read(settings), "{\"a\": 1}");
+    place.fine(&["status", "factory", "--no-versions"]);
+    place.fine(&["uninstall", "factory"]);
+    assert_eq!((place.read(hooks).as_str(), place.read(settings).as_str()), ("{}", "{\"a\": 1}"));
+}
+
+#[test]
 fn a_version_that_overlooks_the_switch_stays_open() {
     for (version, open) in [("2.1.294", true), ("2.1.295", false), ("2.2.0", false), ("2.1.1000", false)] {
         let place = Place::with(&[("bin/claude", &format!("#!/bin/sh\necho '{version} (Claude Code)'\n"))]);

@@ -44,6 +44,7 @@ use std::path::{Path, PathBuf};
 
 use checkrein_core::Scope;
 use checkrein_dialects::config::{Base, FileRow};
+use checkrein_dialects::document::Format;
 use checkrein_dialects::{Dialect, InstallTable, Outcome, Spot};
 
 pub use command::Program;
@@ -115,13 +116,37 @@ impl Installer {
         agent.install.ok_or_else(|| InstallError::ByHand { agent: agent.name, by_hand: by_hand(agent) })
     }
 
-    /// The file, or the directory of programs, of an agent.
-    fn target(&self, agent: &'static Dialect, scope: Scope) -> Result<PathBuf, InstallError> {
+    /// The file, or the directory of programs, that an agent reads; and others that it would read if that were not there.
+    fn targets(&self, agent: &'static Dialect, scope: Scope) -> Result<(PathBuf, Vec<PathBuf>), InstallError> {
         let table = self.table(agent)?;
         let spots = if scope == Scope::User { table.user } else { table.project };
-        let paths: Vec<_> = spots.iter().filter_map(|spot| self.at(spot)).collect();
-        let there = paths.iter().find(|path| path.symlink_metadata().is_ok()).or(paths.last());
-        there.cloned().ok_or(InstallError::Nowhere { agent: agent.name, scope })
+        let mut paths: Vec<_> = spots.iter().filter_map(|spot| self.at(spot)).collect();
+        let there = paths.iter().position(|path| path.symlink_metadata().is_ok());
+        let Some(at) = there.or(paths.len().checked_sub(1)) else {
+            return Err(InstallError::Nowhere { agent: agent.name, scope });
+        };
+        Ok((paths.remove(at), paths))
+    }
+
+    /// What keeps hooks of these settings from running, in words: a switch in one of the agent's files.
+    fn switched_off(&self, agent: &'static Dialect, scope: Scope) -> Vec<String> {
+        let dialect = wanted::spoken(agent);
+        let mut found = Vec::new();
+        for row in dialect.config.files.iter().filter(|row| !row.path.contains('*') && row.extensions.is_empty()) {
+            for path in self.place.bases(row.base, &self.dir).iter().map(|base| base.join(row.path)) {
+                let Ok(text) = std::fs::read_to_string(&path) else { continue };
+                let shown = path.display();
+                let format = Format::of_path(&path).unwrap_or(Format::Json);
+                let settings = dialect.decode(&shown.to_string(), row.scope, &text, format).settings;
+                if settings.disable_all == Some(true) {
+                    found.push(format!("all hooks are switched off in {shown}"));
+                }
+                if settings.managed_only == Some(true) && row.scope == Scope::Managed && scope != Scope::Managed {
+                    found.push(format!("only the administrator's hooks run, says {shown}"));
+                }
+            }
+        }
+        found
     }
 
     fn at(&self, spot: &Spot) -> Option<PathBuf> {
@@ -145,7 +170,7 @@ impl Installer {
 
     /// What the user should know of an agent that calls checkrein.
     fn notes(&self, agent: &'static Dialect, scope: Scope, path: &Path) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes = self.switched_off(agent, scope);
         let program = self.program_at(scope);
         if !program.is_there(&self.place) {
             notes.push(format!("{} is not there, so the agent will not find it", program.path().display()));

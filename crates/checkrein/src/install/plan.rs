@@ -95,7 +95,7 @@ impl Installer {
     /// # Errors
     /// The agent's settings are not known, or what is there cannot be read or changed.
     pub fn plan(&self, agent: &'static Dialect, scope: Scope) -> Result<Plan, InstallError> {
-        let target = self.target(agent, scope)?;
+        let (target, others) = self.targets(agent, scope)?;
         let program = self.program_at(scope);
         let rows = || wanted::events(agent, self.choice.all_events);
         let speaks = wanted::spoken(agent).name;
@@ -107,6 +107,10 @@ impl Installer {
             }
         } else {
             let entries = wanted::entries(agent, program, &self.choice).ok_or_else(|| self.unwritable(agent))?;
+            for other in others {
+                let change = Change::of(other, Edit::Strip { agent: speaks, entries: entries.clone() })?;
+                changes.extend(change.is_needed().then_some(change));
+            }
             changes.push(Change::of(target.clone(), Edit::Add { agent: speaks, entries })?);
         }
         let mut notes = self.notes(agent, scope, &target);
@@ -122,7 +126,7 @@ impl Installer {
     /// # Errors
     /// As [`plan`](Self::plan).
     pub fn plan_removal(&self, agent: &'static Dialect, scope: Scope) -> Result<Plan, InstallError> {
-        let target = self.target(agent, scope)?;
+        let (target, others) = self.targets(agent, scope)?;
         let speaks = wanted::spoken(agent).name;
         let mut changes = Vec::new();
         if agent.config.scripts {
@@ -133,7 +137,9 @@ impl Installer {
         } else {
             let program = self.program_at(scope);
             let entries = wanted::entries(agent, program, &self.choice).ok_or_else(|| self.unwritable(agent))?;
-            changes.push(Change::of(target, Edit::Strip { agent: speaks, entries })?);
+            for path in others.into_iter().chain([target]) {
+                changes.push(Change::of(path, Edit::Strip { agent: speaks, entries: entries.clone() })?);
+            }
         }
         let notes = changes.iter().filter_map(linked).collect();
         Ok(Plan { agent, scope, changes, events: Vec::new(), notes })
@@ -282,7 +288,7 @@ pub(super) fn is_own(command: &str, agent: &str) -> bool {
     command::read(command).is_some_and(|(_, call)| call.agent == agent)
 }
 
-fn has_ours(text: &str, agent: &str) -> bool {
+pub(super) fn has_ours(text: &str, agent: &str) -> bool {
     edit::read(text).is_ok_and(|root| !own_hooks(&root, agent).is_empty())
 }
 

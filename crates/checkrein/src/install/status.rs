@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use checkrein_core::Scope;
+use checkrein_core::{HookState, Scope};
 use checkrein_dialects::document::Format;
 use checkrein_dialects::{CommandLine, Dialect, EventRow, HandlerSpec, Outcome};
 
 use super::command::{self, is_program, on_path};
-use super::plan::{is_own, own_hooks, tree};
+use super::plan::{has_ours, is_own, own_hooks, tree};
 use super::wanted::{self, Choice};
 use super::{Installer, Program, blocked_without_program, by_hand, file};
 
@@ -153,7 +153,10 @@ impl Installer {
     }
 
     fn installed(&self, agent: &'static Dialect, scope: Scope) -> Option<Installed> {
-        let path = self.target(agent, scope).ok()?;
+        let (target, others) = self.targets(agent, scope).ok()?;
+        let speaks = wanted::spoken(agent).name;
+        let has = |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|text| has_ours(&text, speaks));
+        let path = others.into_iter().find(|other| !has(&target) && has(other)).unwrap_or_else(|| target.clone());
         let also_read_by = self.also_read_by(agent, &path);
         let mut installed = Installed {
             scope,
@@ -175,6 +178,12 @@ impl Installer {
             Ok((entries, _)) if entries.is_empty() => {}
             Ok((entries, texts)) => self.judge(agent, &mut installed, &entries, &texts),
             Err(why) => installed.state = State::Broken(why),
+        }
+        if installed.state == State::Installed {
+            if installed.path != target {
+                installed.drift.push(format!("the agent reads {} instead", target.display()));
+            }
+            installed.drift.extend(self.switched_off(agent, scope));
         }
         Some(installed)
     }
@@ -221,16 +230,18 @@ impl Installer {
             return Err(format!("{} cannot read it: {why}", agent.name));
         }
         let mut entries = Vec::new();
+        let mut off = Vec::new();
         for spec in &decoded.hooks {
             let HandlerSpec::Command(command) = &spec.handler else { continue };
             let CommandLine::Shell { text, .. } = &command.run else { continue };
             let rows = speaks.events.iter().filter(|row| spec.hook.kinds.contains(&row.kind));
             if is_own(text, speaks.name) {
+                off.extend(rows.clone().filter(|_| spec.hook.state == HookState::Disabled).map(|row| row.name));
                 entries.extend(rows.map(|event| Entry { event, command: text.clone() }));
             }
         }
         let hooks = tree(&text).map(|root| own_hooks(&root, speaks.name)).unwrap_or_default();
-        Ok((entries, Texts { hooks, scripts: Vec::new() }))
+        Ok((entries, Texts { hooks, off, scripts: Vec::new() }))
     }
 
     /// Programs of ours in a directory.
@@ -246,7 +257,7 @@ impl Installer {
             entries.push(Entry { event, command: command.to_owned() });
             scripts.push(Script { event, runs: is_program(&path), text });
         }
-        Ok((entries, Texts { hooks: Vec::new(), scripts }))
+        Ok((entries, Texts { scripts, ..Texts::default() }))
     }
 }
 
@@ -254,6 +265,8 @@ impl Installer {
 #[derive(Default)]
 struct Texts {
     hooks: Vec<(String, String)>,
+    /// Events whose entries are switched off.
+    off: Vec<&'static str>,
     scripts: Vec<Script>,
 }
 
@@ -266,7 +279,8 @@ struct Script {
 impl Texts {
     /// What is not as it would be written now.
     fn changed(&self, agent: &'static Dialect, program: &Program, choice: &Choice) -> Vec<String> {
-        let mut changed = Vec::new();
+        let off = self.off.iter().map(|event| format!("the entry for {event} is switched off"));
+        let mut changed: Vec<_> = off.collect();
         for script in &self.scripts {
             if script.text != wanted::script(agent, script.event, program, choice) {
                 changed.push(format!("the program for {} is not as it would be written now", script.event.name));
