@@ -57,32 +57,39 @@ impl Lock {
     }
 }
 
-/// Writes a file beside the place where it goes, and moves it there when all of it is on the disk.
+/// Writes a file beside the place where it goes, and moves it there when all of it is on the disk. One that is there keeps its
+/// owner and its permissions.
 pub(super) fn replace(path: &Path, text: &str, executable: bool) -> Result<(), InstallError> {
-    let directory = directory_of(path);
     let there = path.metadata().ok();
     if there.as_ref().is_some_and(|there| there.permissions().readonly()) {
         return Err(InstallError::ReadOnly { path: path.to_owned() });
     }
+    write(path, text, there.as_ref(), executable)
+}
+
+fn write(path: &Path, text: &str, like: Option<&fs::Metadata>, executable: bool) -> Result<(), InstallError> {
     remove_stale(path);
     let beside = beside(path, &format!("{:016x}", RandomState::new().hash_one(0_u8)));
     let write = || -> io::Result<()> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
+        // Who may not read the one must not read the other, not even for a moment.
         #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, if executable { 0o777 } else { 0o666 });
+        let mode = if like.is_some() { 0o600 } else { 0o666 };
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, if executable { mode | 0o111 } else { mode });
         #[cfg(not(unix))]
         let _ = executable;
         let mut file = options.open(&beside)?;
         file.write_all(text.as_bytes())?;
-        if let Some(there) = &there {
+        if let Some(like) = like {
             #[cfg(unix)]
-            keep_owner(&file, there);
-            file.set_permissions(there.permissions())?;
+            keep_owner(&file, like);
+            file.set_permissions(like.permissions())?;
         }
         file.sync_all()?;
         fs::rename(&beside, path)?;
-        sync(directory)
+        sync(directory_of(path))
     };
     write().map_err(|error| {
         let _ = fs::remove_file(&beside);
@@ -100,11 +107,7 @@ pub(super) fn keep(path: &Path, text: &str) -> Result<PathBuf, InstallError> {
             }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                replace(&copy, text, false)?;
-                // Who may not read the file must not read its copy.
-                if let Ok(there) = path.metadata() {
-                    fs::set_permissions(&copy, there.permissions()).map_err(InstallError::io("protect", &copy))?;
-                }
+                write(&copy, text, path.metadata().ok().as_ref(), false)?;
                 return Ok(copy);
             }
             Err(error) => return Err(InstallError::io("read", &copy)(error)),

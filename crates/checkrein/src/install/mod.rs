@@ -34,6 +34,7 @@
 
 mod command;
 mod edit;
+mod entries;
 mod error;
 mod file;
 mod plan;

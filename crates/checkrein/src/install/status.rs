@@ -8,7 +8,7 @@ use checkrein_dialects::document::Format;
 use checkrein_dialects::{CommandLine, Dialect, EventRow, HandlerSpec, Outcome};
 
 use super::command::{self, is_program, on_path};
-use super::plan::{has_ours, is_own, own_hooks, tree};
+use super::entries::{has_ours, is_own, own_hooks, tree};
 use super::wanted::{self, Choice};
 use super::{Installer, Program, blocked_without_program, by_hand, file};
 
