@@ -57,6 +57,14 @@ impl Place {
         ran
     }
 
+    /// As [`fine`](Self::fine), on a machine that has no programs.
+    #[track_caller]
+    fn fine_alone(&self, arguments: &[&str]) -> common::Ran {
+        let ran = self.ran(self.command(arguments).env("PATH", "/nowhere").output().unwrap());
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran:?}");
+        ran
+    }
+
     /// The names of all that is in a directory.
     fn names(&self, directory: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path(directory)).unwrap();

@@ -211,7 +211,7 @@ fn all_events_are_to_be_had_but_those_at_which_silence_breaks_something() {
 fn in_a_project_it_is_called_by_its_name() {
     let place = Place::with(&[]);
     std::fs::create_dir_all(place.path("deep/down")).unwrap();
-    let ran = place.fine(&["install", "claude", "--project", "--dir", "deep/down"]);
+    let ran = place.fine_alone(&["install", "claude", "--project", "--dir", "deep/down"]);
     let settings = place.json(".claude/settings.json");
     assert_eq!(settings["hooks"]["Stop"][0]["hooks"][0]["command"], "checkrein hook claude");
     // What is not on PATH here is told.
@@ -237,7 +237,7 @@ fn an_agent_that_is_told_by_hand_says_how() {
 #[test]
 fn without_a_name_all_that_are_here_are_meant() {
     let place = Place::with(&[(CLAUDE, "{}"), ("home/.gemini/settings.json", "{}")]);
-    place.fine(&["install"]);
+    place.fine_alone(&["install"]);
     assert!(calls(&place.read(CLAUDE)) > 0 && calls(&place.read("home/.gemini/settings.json")) > 0);
     assert!(!place.path("home/.codex").exists());
     place.fine(&["uninstall"]);

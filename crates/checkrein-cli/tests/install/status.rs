@@ -15,7 +15,7 @@ fn drift_is_told() {
             "\"timeout\": 5",
             "the entry for PreToolUse is not as it would be written now",
         ),
-        ("/debug/checkrein hook claude", "/debug/gone/checkrein hook claude", "/debug/gone/checkrein is not there"),
+        ("/checkrein hook claude", "/gone/checkrein hook claude", "/gone/checkrein is not there"),
     ] {
         let place = Place::with(&[(CLAUDE, SETTINGS)]);
         place.fine(&["install", "claude"]);
