@@ -36,7 +36,7 @@ fn commands() -> Vec<String> {
     own.map(|line| line.split_whitespace().next().unwrap().to_owned()).filter(|name| name != "help").collect()
 }
 
-/// Commands whose output is a file for another program already.
+/// Commands whose output is for another program already.
 const WITHOUT_JSON: &[&str] = &["hook", "schema", "completions", "man"];
 
 /// Calls with `--json`, and the schema of what they print. `None`: a part of what the command was given.
@@ -72,6 +72,12 @@ const CALLS: &[(&[&str], Option<&str>)] = &[
     (&["events", "stop", "--as", "docker-agent"], Some("events")),
     (&["say", "ask", "sure", "--as", "claude", "--event", "UserPromptSubmit"], Some("say")),
     (&["say", "deny", "no", "--as", "ub"], Some("say")),
+    (&["record", "start", "--output", "week.jsonl"], Some("record-status")),
+    (&["record", "status"], Some("record-status")),
+    (&["record", "stop"], Some("record-status")),
+    (&["record", "status"], Some("record-status")),
+    (&["replay", "kept.json"], Some("replay")),
+    (&["replay", "kept.json", "--dry-run", "--only-changed"], Some("replay")),
     (&["get", "a.b"], None),
 ];
 
@@ -83,6 +89,8 @@ fn timed(json: &str) -> String {
 #[test]
 fn what_is_printed_as_json_fits_its_schema() {
     let place = place();
+    let kept = place.run(&["run", "PreToolUse", "--input", r#"{"command":"deny"}"#, "--json"]);
+    place.write("kept.json", &(timed(&kept.stdout) + "no event\n"));
     let schema = |name: &str| -> Value { serde_json::from_str(&place.run(&["schema", name]).stdout).unwrap() };
     for (call, name) in CALLS {
         let ran = place.run_with(&[*call, &["--json"]].concat(), r#"{"a":{"b":[1]}}"#);
@@ -163,6 +171,12 @@ fn every_exit_code_is_what_the_help_says() {
         (&["simulate", "none.yaml"], 64),
         (&["simulate", "--what"], 64),
         (&["events", "NoSuchEvent"], 64),
+        (&["record", "status"], 0),
+        (&["record", "stop"], 0),
+        (&["record"], 64),
+        (&["replay", "none.jsonl"], 64),
+        (&["replay", "bad.json"], 1),
+        (&["replay"], 64),
         (&["schema", "none"], 64),
         (&["say", "halt"], 64),
         (&["completions", "none"], 64),

@@ -37,7 +37,7 @@ fn pids(dir: &Path) -> Vec<String> {
 
 /// Starts the program, waits until `count` processes of its hooks are there, and sends it a signal.
 fn ends_all(hooks: &str, arguments: &[&str], count: usize, signal: Signal, code: i32) {
-    let place = Place::with(&[(".checkrein/hooks.json", hooks)]);
+    let place = Place::with(&[(".checkrein/hooks.json", hooks), ("kept.jsonl", KEPT)]);
     let mut command = place.command(arguments);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let program = command.spawn().unwrap();
@@ -51,6 +51,8 @@ fn ends_all(hooks: &str, arguments: &[&str], count: usize, signal: Signal, code:
     assert_eq!(ran.stdout, "");
     assert_eq!(ran.stderr, "checkrein: interrupted; all that hooks had started was ended\n");
 }
+
+const KEPT: &str = r#"{"event":"pre_tool_use","dialect":"native","verdict":{"decision":"allow","reasons":[],"context":[],"system_messages":[],"warnings":[],"cancelled":false},"hooks":[]}"#;
 
 const SLEEPS: &str = r#"{"hooks": {"PreToolUse": [{ "command": "echo $$ >> pids; sleep 100; true" }]}}"#;
 
@@ -77,4 +79,9 @@ fn hooks_in_the_background_are_ended() {
 #[test]
 fn a_benchmark_can_be_interrupted() {
     ends_all(SLEEPS, &["bench"], 1, Signal::INT, 130);
+}
+
+#[test]
+fn a_replay_can_be_interrupted() {
+    ends_all(SLEEPS, &["replay", "kept.jsonl"], 1, Signal::INT, 130);
 }

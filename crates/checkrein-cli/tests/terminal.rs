@@ -20,6 +20,8 @@ const HOOKS: &str = r#"{
 }
 "#;
 
+const KEPT: &str = r#"{"event":"pre_tool_use","dialect":"native","subject":"Bash","verdict":{"decision":"deny","reasons":[],"context":[],"system_messages":[],"original_input":{"command":"ls"},"effective_input":{"command":"ls"},"warnings":[],"cancelled":false},"hooks":[]}"#;
+
 /// Every command that has something to show, with a short name.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("run", &["run", "PreToolUse", "--input", r#"{"command":"rm -rf /"}"#]),
@@ -47,6 +49,10 @@ const MORE: &[&[&str]] = &[
     &["convert", "--from", "native", "--to", "native"],
     &["say", "deny", "no"],
     &["schema", "record"],
+    &["record", "status"],
+    &["record", "status", "--json"],
+    &["replay", "kept.json"],
+    &["replay", "kept.json", "--json"],
     &["completions", "bash"],
     &["man"],
     &["--help"],
@@ -54,7 +60,7 @@ const MORE: &[&[&str]] = &[
 ];
 
 fn place() -> Place {
-    Place::with(&[(".checkrein/hooks.json", HOOKS)])
+    Place::with(&[(".checkrein/hooks.json", HOOKS), ("kept.json", KEPT)])
 }
 
 #[test]

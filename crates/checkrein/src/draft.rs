@@ -129,7 +129,7 @@ fn over(under: &RawJson, upper: &RawJson) -> Result<RawJson, DraftError> {
     Ok(RawJson::parse(format!("{{{}}}", all.join(",")))?)
 }
 
-fn set(payload: &RawJson, path: &str, value: &RawJson) -> Result<RawJson, DraftError> {
+pub(crate) fn set(payload: &RawJson, path: &str, value: &RawJson) -> Result<RawJson, DraftError> {
     let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
     let value = match rest {
         None => value.clone(),

@@ -27,9 +27,13 @@ pub mod front;
 mod handler;
 #[cfg(feature = "install")]
 pub mod install;
+#[cfg(feature = "recording")]
+mod line_file;
 pub mod lint;
 mod observer;
 mod private_file;
+#[cfg(feature = "recording")]
+pub mod recording;
 mod registry;
 #[cfg(feature = "schema")]
 pub mod schema;

@@ -44,6 +44,9 @@ pub const ALL: &[Schema] = &[
     Schema { name: "session", about: "scripts of sessions, for `simulate`", make: session },
     Schema { name: "test-cases", about: "files with cases, for `test`", make: test_cases },
     Schema { name: "test-report", about: "what `test --json` prints", make: test_report },
+    Schema { name: "recording", about: "lines of recordings, as `record` keeps them", make: recording },
+    Schema { name: "record-status", about: "what `record --json` prints", make: record_status },
+    Schema { name: "replay", about: "what `replay --json` prints", make: replay },
     Schema { name: "explain", about: "what `explain --json` prints", make: explain },
     Schema { name: "bench", about: "what `bench --json` prints", make: bench },
     Schema { name: "list", about: "what `list --json` prints", make: list },
@@ -181,11 +184,7 @@ pub fn answer() -> Value {
 
 /// Everything that happened for one event.
 pub fn record() -> Value {
-    let mut schema = schemars::schema_for!(Record).to_value();
-    if let Value::Object(schema) = &mut schema {
-        schema.insert("title".to_owned(), "What happened for one event".into());
-    }
-    schema
+    titled(schemars::schema_for!(Record), "What happened for one event")
 }
 
 /// Scripts of sessions, as `checkrein simulate` plays them.
@@ -241,9 +240,28 @@ pub fn test_cases() -> Value {
 
 /// What came of cases and probes.
 pub fn test_report() -> Value {
-    let mut schema = schemars::schema_for!(crate::cases::TestReport).to_value();
+    titled(schemars::schema_for!(crate::cases::TestReport), "What came of tests of hooks")
+}
+
+/// Lines of recordings.
+pub fn recording() -> Value {
+    titled(schemars::schema_for!(crate::recording::Recorded), "One line of a recording")
+}
+
+/// Whether events are recorded.
+pub fn record_status() -> Value {
+    titled(schemars::schema_for!(crate::recording::Status), "Whether events are recorded, and where to")
+}
+
+/// What came of a recording that was fired again.
+pub fn replay() -> Value {
+    titled(schemars::schema_for!(crate::recording::ReplayReport), "What came of a recording that was fired again")
+}
+
+fn titled(schema: schemars::Schema, title: &str) -> Value {
+    let mut schema = schema.to_value();
     if let Value::Object(schema) = &mut schema {
-        schema.insert("title".to_owned(), "What came of tests of hooks".into());
+        schema.insert("title".to_owned(), title.into());
     }
     schema
 }

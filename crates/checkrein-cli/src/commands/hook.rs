@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::Result;
 use checkrein::dialects::native;
 use checkrein::front::{Front, Fronted};
+use checkrein::recording::Switch;
 use checkrein::{Effect, RawJson, Sources};
 
 use crate::exit::{self, Exit};
@@ -67,6 +68,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     if arguments.fail_open {
         front = front.on_failure(Effect::Open);
+    }
+    if let Some(switch) = Switch::of_user().filter(|_| !arguments.background) {
+        front = front.recording(switch);
     }
     if arguments.background {
         front = front.in_background();

@@ -17,6 +17,8 @@ pub mod install;
 pub mod list;
 pub mod man;
 pub mod progress;
+pub mod record;
+pub mod replay;
 pub mod run;
 pub mod say;
 pub mod schema;

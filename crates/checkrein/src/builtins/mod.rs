@@ -40,7 +40,7 @@ pub mod max_iterations;
 pub(crate) mod paths;
 pub mod protect_paths;
 pub mod redact_secrets;
-mod secrets;
+pub(crate) mod secrets;
 mod sessions;
 pub(crate) mod shell;
 mod strings;

@@ -26,10 +26,11 @@
 //! refused, is kept in small files of the user's state directory.
 
 mod failed;
+mod kept;
 mod memory;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use checkrein_core::{Effect, Event, EventKind, HookState, RawJson, Record, Verdict, Warning};
@@ -56,6 +57,7 @@ pub struct Front {
     dir: Option<PathBuf>,
     state: Option<PathBuf>,
     on_failure: Effect,
+    keeper: kept::Keeper,
     part: Part,
 }
 
@@ -94,6 +96,7 @@ impl Front {
             state: memory::usual_place(),
             on_failure: Effect::Closed,
             part: Part::Waited,
+            keeper: kept::Keeper::default(),
         }
     }
 
@@ -141,6 +144,15 @@ impl Front {
         self
     }
 
+    /// Records every event that it answers, while this switch is on. If something cannot be recorded, the agent gets its
+    /// answer all the same, and the user a note. What cannot be read as an event is not recorded.
+    #[cfg(feature = "recording")]
+    #[must_use]
+    pub fn recording(mut self, switch: crate::recording::Switch) -> Self {
+        self.keeper.switch = Some(switch);
+        self
+    }
+
     /// Answers one event. Never panics: a panic is a failure like others.
     ///
     /// Blocks until all hooks have spoken that the agent waits for.
@@ -185,16 +197,21 @@ impl Front {
         let loaded = sources.only(&wanted).load();
         // Mostly nothing runs, so all that follows is made only now. What is remembered of a session changes with a prompt.
         let nothing = loaded.hooks.is_empty() && loaded.diagnostics.is_empty();
-        if nothing && wanted.kind != EventKind::PromptSubmit && !self.agent.silence_gives_leave(&wanted.kind) {
+        let nothing = nothing && wanted.kind != EventKind::PromptSubmit && !self.agent.silence_gives_leave(&wanted.kind);
+        let keeping = self.keeper.begin();
+        if nothing && keeping.is_nothing() {
             return Fronted::default();
         }
-        match read() {
-            Ok(event) => self.fire(event, loaded, dir, depth),
-            Err(why) => self.failed(Some(&wanted.kind), &why),
-        }
+        let event = match read() {
+            Ok(event) => event,
+            Err(_) if nothing => return Fronted::default(),
+            Err(why) => return self.failed(Some(&wanted.kind), &why),
+        };
+        let fronted = if nothing { Fronted::default() } else { self.fire(event.clone(), loaded, &dir, depth) };
+        keeping.keep(self.agent, &dir, &event, fronted)
     }
 
-    fn fire(&self, mut event: Event, mut loaded: Loaded, dir: PathBuf, depth: u32) -> Fronted {
+    fn fire(&self, mut event: Event, mut loaded: Loaded, dir: &Path, depth: u32) -> Fronted {
         let mut notes = Vec::new();
         let skip = Skip::from_env();
         if !skip.is_empty() && !loaded.hooks.is_empty() {

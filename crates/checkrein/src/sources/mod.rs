@@ -48,6 +48,8 @@ use checkrein_dialects::{Dialect, HookSpec};
 
 pub use place::Where;
 pub use skip::Skip;
+#[cfg(feature = "recording")]
+pub(crate) use place::repository;
 
 /// Where hooks come from. They are looked for when they are [loaded](Self::load), each time anew.
 #[derive(Debug, Clone, Default)]

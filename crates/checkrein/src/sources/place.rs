@@ -115,7 +115,7 @@ impl Where {
 }
 
 /// The nearest directory that has `.git`, a directory or, in a worktree, a file.
-fn repository(dir: &Path) -> Option<&Path> {
+pub(crate) fn repository(dir: &Path) -> Option<&Path> {
     dir.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())
 }
 

@@ -1,0 +1,337 @@
+//! What passes through `hook` is recorded, and fired again.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use common::Place;
+use serde_json::Value;
+
+const HOOKS: &str = r#"
+hooks:
+  PreToolUse:
+    - id: no-rm
+      matcher: Bash
+      command: grep -q 'rm -rf' || exit 0; echo "move it instead" >&2; exit 2
+    - id: slower
+      matcher: Grep
+      command: echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"limit":5}}}'
+      rewrites: true
+  SessionStart:
+    - id: greets
+      command: echo "be kind"
+"#;
+
+/// A GitHub token by its form, put together so that nobody finds one here.
+fn token() -> String {
+    format!("ghp_{}", "a1B2".repeat(9))
+}
+
+fn place() -> Place {
+    Place::with(&[(".checkrein/hooks.yaml", HOOKS)])
+}
+
+fn bash(command: &str) -> String {
+    let command = serde_json::to_string(command).unwrap();
+    format!(
+        r#"{{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{{"command":{command},"id":9007199254740993}}}}"#
+    )
+}
+
+fn home_files(place: &Place) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut left = vec![place.dir.path().join("home")];
+    while let Some(directory) = left.pop() {
+        for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
+            if entry.path().is_dir() { left.push(entry.path()) } else { found.push(entry.path()) }
+        }
+    }
+    found
+}
+
+/// Starts a recording, and gives its file.
+fn start(place: &Place) -> PathBuf {
+    assert_eq!(place.run(&["record", "start", "--output", "kept/week.jsonl"]).code, 0);
+    place.dir.path().join("kept/week.jsonl")
+}
+
+fn lines(file: &PathBuf) -> Vec<Value> {
+    std::fs::read_to_string(file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Some events of a session.
+fn session(place: &Place) {
+    for payload in [
+        r#"{"hook_event_name":"SessionStart","source":"startup"}"#.to_owned(),
+        bash("ls"),
+        bash("rm -rf /"),
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Grep","tool_input":{"pattern":"x"}}"#.to_owned(),
+        r#"{"hook_event_name":"Stop"}"#.to_owned(),
+    ] {
+        assert_eq!(place.run_with(&["hook", "claude"], &payload).code, 0);
+    }
+}
+
+#[test]
+fn nothing_is_written_unless_it_is_on() {
+    let place = place();
+    session(&place);
+    assert_eq!(home_files(&place), Vec::<PathBuf>::new());
+    assert_eq!(place.run(&["record", "status"]).stdout, "recording is off\n");
+    assert_eq!(place.run(&["record", "stop"]).stdout, "recording is off\n");
+    assert_eq!(home_files(&place), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn while_it_is_on_every_event_is_kept_and_then_no_more() {
+    let place = place();
+    let file = start(&place);
+    let status = place.run(&["record", "status"]).stdout;
+    assert!(
+        status.starts_with("recording is on since 20") && status.contains("without secrets, to DIR/kept"),
+        "{status}"
+    );
+    let again = place.run(&["record", "start"]);
+    assert!(again.code == 1 && again.stderr.contains("recording is on already, to DIR/kept/week.jsonl"), "{again:?}");
+    session(&place);
+    let kept = lines(&file);
+    let seen: Vec<_> = kept
+        .iter()
+        .map(|line| (line["event"]["event"].as_str().unwrap(), line["record"]["verdict"]["decision"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("session_start", "no_opinion"),
+        ("pre_tool_use", "no_opinion"),
+        ("pre_tool_use", "deny"),
+        ("pre_tool_use", "no_opinion"),
+        ("stop", "no_opinion"),
+    ];
+    assert_eq!(seen, expected);
+    let last = &kept[4];
+    assert_eq!(last["record"]["hooks"], serde_json::json!([]), "no hook ran, and yet it is kept");
+    assert_eq!((&last["agent"], &last["redaction"]), (&"claude".into(), &true.into()));
+    assert_eq!(last["project"].as_str().unwrap(), place.dir.path().canonicalize().unwrap().to_str().unwrap());
+    assert_eq!(last["checkrein"], env!("CARGO_PKG_VERSION"));
+    assert!(std::fs::read_to_string(&file).unwrap().contains(r#""id":9007199254740993"#), "numbers keep their digits");
+    for path in home_files(&place).iter().chain([&file]) {
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{path:?}");
+    }
+    let schema: Value = serde_json::from_str(&place.run(&["schema", "recording"]).stdout).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    assert!(kept.iter().all(|line| validator.is_valid(line)));
+    assert!(place.run(&["record", "stop"]).stdout.starts_with("recording is off; what was recorded is in DIR/kept/"));
+    session(&place);
+    assert_eq!(lines(&file).len(), 5);
+}
+
+#[test]
+fn the_usual_place_is_the_users() {
+    let place = place();
+    let ran = place.run(&["record", "start"]).stdout;
+    assert!(ran.contains("to DIR/home/.local/state/checkrein/recordings/20"), "{ran}");
+    let mut command = place.command(&["record", "status"]);
+    let state = place.dir.path().join("state");
+    assert!(String::from_utf8(command.env("XDG_STATE_HOME", &state).output().unwrap().stdout).unwrap().contains("off"));
+}
+
+#[test]
+fn secrets_are_not_written() {
+    let place = place();
+    place.write(
+        ".checkrein/hooks.yaml",
+        "hooks: [{id: echoes, event: PreToolUse, command: 'grep -o \"ghp_[a-zA-Z0-9]*\" >&2; exit 2'}]",
+    );
+    let file = start(&place);
+    let secret = token();
+    let ran = place.run_with(&["hook", "claude"], &bash(&format!("curl -H 'Authorization: Bearer {secret}' x")));
+    assert!(ran.stdout.contains(&secret), "the agent is told all: {ran:?}");
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert!(!kept.contains(&secret) && kept.contains("[redacted:"), "{kept}");
+    // What the hook says now is compared without secrets as well. It says something else only since it sees none.
+    let ran = place.run(&["replay", "kept/week.jsonl"]);
+    assert!(ran.stdout.contains("secrets were taken out when this was recorded"), "{ran:?}");
+
+    place.run(&["record", "stop"]);
+    place.run(&["record", "start", "--output", "kept/all.jsonl", "--no-redact"]);
+    place.run_with(&["hook", "claude"], &bash(&secret));
+    assert!(std::fs::read_to_string(place.dir.path().join("kept/all.jsonl")).unwrap().contains(&secret));
+}
+
+#[test]
+fn many_at_once_do_not_tear_lines() {
+    let place = place();
+    let file = start(&place);
+    // Larger than what a pipe takes at once.
+    let long = "x".repeat(20_000);
+    let each = 8;
+    std::thread::scope(|scope| {
+        for writer in 0..6 {
+            let (place, long) = (&place, &long);
+            scope.spawn(move || {
+                for at in 0..each {
+                    let ran = place.run_with(&["hook", "claude"], &bash(&format!("{writer}-{at} {long}")));
+                    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+                }
+            });
+        }
+    });
+    let kept: BTreeSet<_> = lines(&file)
+        .iter()
+        .map(|line| line["event"]["tool_input"]["command"].as_str().unwrap().split(' ').next().unwrap().to_owned())
+        .collect();
+    assert_eq!(kept.len(), 6 * each);
+}
+
+#[test]
+fn what_cannot_be_recorded_is_answered_all_the_same() {
+    let place = place();
+    let file = start(&place);
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    let ran = place.run_with(&["hook", "claude"], &bash("rm -rf /"));
+    assert!(ran.stdout.contains("move it instead"), "{ran:?}");
+    assert!(ran.stderr.contains("this event is not recorded: DIR/kept/week.jsonl"), "{ran:?}");
+    place.write("home/.local/state/checkrein/recording.json", "{");
+    let ran = place.run_with(&["hook", "claude"], &bash("ls"));
+    assert!(ran.stderr.contains("recording.json") && ran.stderr.contains("record stop"), "{ran:?}");
+    assert_eq!(place.run(&["record", "stop"]).code, 0);
+    assert_eq!(place.run_with(&["hook", "claude"], &bash("ls")).stderr, "");
+}
+
+#[test]
+fn the_same_hooks_come_to_the_same() {
+    let place = place();
+    start(&place);
+    session(&place);
+    let ran = place.run(&["replay", "kept/week.jsonl"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains(r#"pre_tool_use Bash {"command":"rm -rf /","id":9007199254740993}  = deny"#),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.ends_with("5 events, 0 changed\n"), "{}", ran.stdout);
+    assert_eq!(
+        place.run(&["replay", "kept/week.jsonl", "--only-changed", "--jobs", "4"]).stdout,
+        "5 events, 0 changed\n"
+    );
+}
+
+#[test]
+fn a_new_rule_shows_what_it_would_have_done() {
+    let place = place();
+    start(&place);
+    session(&place);
+    place.run(&["record", "stop"]);
+    let more = "    - id: no-shell\n      matcher: Bash\n      command: echo \"no shell\" >&2; exit 2\n";
+    place.write(
+        ".checkrein/hooks.yaml",
+        &HOOKS.replace("  SessionStart", &format!("{more}  SessionStart")).replace("limit", "max"),
+    );
+    let ran = place.run(&["replay", "kept/week.jsonl", "--only-changed"]);
+    assert_eq!(ran.code, 1);
+    for said in [
+        "no_opinion → deny\n       + reason: no shell\n       by no-shell",
+        "- input: {\"limit\":5}\n       + input: {\"max\":5}\n       by slower",
+        "5 events, 2 changed\n      1  no_opinion → deny\n      1  by no-shell\n      1  by slower\n",
+    ] {
+        assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
+    }
+    let (code, report) = place.run_json(&["replay", "kept/week.jsonl", "--json"]);
+    assert_eq!(code, 1);
+    assert_eq!((&report["events"], &report["changed"]), (&5.into(), &2.into()), "{report:#}");
+    assert_eq!(report["replayed"][1]["differences"][0]["now"], "deny");
+    assert_eq!(report["replayed"].as_array().unwrap().len(), 5);
+    let (_, report) = place.run_json(&["replay", "kept/week.jsonl", "--json", "--only-changed"]);
+    assert_eq!(report["replayed"].as_array().unwrap().len(), 2);
+    // Other files for once.
+    place.write("old.yaml", HOOKS);
+    assert_eq!(place.run(&["replay", "kept/week.jsonl", "--config", "old.yaml"]).code, 0);
+}
+
+#[test]
+fn a_dry_run_runs_nothing() {
+    let place = place();
+    start(&place);
+    session(&place);
+    place.write(".checkrein/hooks.yaml", &format!("{HOOKS}  Stop:\n    - id: touches\n      command: touch ran\n"));
+    let ran = place.run(&["replay", "kept/week.jsonl", "--dry-run", "--only-changed"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stdout.contains("+ hooks: touches"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("5 events, other hooks would run at 1 of them; nothing was run"), "{}", ran.stdout);
+    assert!(!place.dir.path().join("ran").exists());
+    place.run(&["replay", "kept/week.jsonl"]);
+    assert!(place.dir.path().join("ran").exists(), "without it they do");
+}
+
+#[test]
+fn broken_lines_are_told_and_skipped() {
+    let place = place();
+    let file = start(&place);
+    session(&place);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (first, rest) = text.split_once('\n').unwrap();
+    std::fs::write(&file, format!("{first}\n{}\n\n{{}}\n{rest}{}", &first[..50], &first[..30])).unwrap();
+    let ran = place.run(&["replay", "kept/week.jsonl", "--only-changed"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "5 events, 0 changed\n3 broken lines skipped\n"));
+    let told: Vec<_> = ran.stderr.lines().map(|line| line.split(": ").nth(1).unwrap()).collect();
+    assert_eq!(told, ["kept/week.jsonl:2", "kept/week.jsonl:4", "kept/week.jsonl:9"], "{}", ran.stderr);
+    // And the recording goes on behind what was cut.
+    place.run_with(&["hook", "claude"], &bash("ls"));
+    assert!(place.run(&["replay", "kept/week.jsonl"]).stdout.contains("6 events, 0 changed"));
+}
+
+#[test]
+fn records_of_run_can_be_replayed() {
+    let place = place();
+    let mut kept = String::new();
+    for input in [r#"{"command":"rm -rf x"}"#, r#"{"command":"ls"}"#] {
+        let output =
+            place.command(&["run", "PreToolUse", "--tool", "Bash", "--input", input, "--json"]).output().unwrap();
+        kept += &String::from_utf8(output.stdout).unwrap();
+    }
+    let output = place
+        .command(&["run", "SessionStart", "--set", "source=resume", "--as", "native", "--as", "claude", "--json"])
+        .output()
+        .unwrap();
+    kept += &String::from_utf8(output.stdout).unwrap();
+    place.write("kept.json", &kept);
+    let ran = place.run(&["replay", "kept.json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains(r#"pre_tool_use Bash {"command":"rm -rf x"}  = deny"#), "{}", ran.stdout);
+    assert!(ran.stdout.contains("session_start resume") && ran.stdout.contains("4 events"), "{}", ran.stdout);
+    place.write(".checkrein/hooks.yaml", "hooks: []");
+    let ran = place.run(&["replay", "kept.json"]);
+    assert!(ran.code == 1 && ran.stdout.contains("deny → no_opinion"), "{ran:?}");
+    assert!(ran.stdout.contains("what it lacks is made up"), "{ran:?}");
+}
+
+#[test]
+fn other_projects_and_their_directories_are_left_alone() {
+    let place = place();
+    let file = start(&place);
+    session(&place);
+    let other = tempfile::tempdir().unwrap();
+    let elsewhere = other.path().canonicalize().unwrap();
+    let here = place.dir.path().canonicalize().unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let moved = text.replace(here.to_str().unwrap(), elsewhere.to_str().unwrap());
+    std::fs::write(&file, text + &moved).unwrap();
+    let ran = place.run(&["replay", "kept/week.jsonl", "--only-changed"]);
+    assert_eq!(ran.stderr, "");
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "5 events, 0 changed\n5 events of other projects left out; --all-projects fires them as well\n")
+    );
+    place.write(
+        ".checkrein/hooks.yaml",
+        "hooks: [{id: here, event: PreToolUse, matcher: Bash, command: touch ran-here}]",
+    );
+    assert!(place.run(&["replay", "kept/week.jsonl", "--all-projects"]).stdout.contains("10 events"));
+    assert!(place.dir.path().join("ran-here").exists());
+    assert!(!elsewhere.join("ran-here").exists(), "a recording does not say where commands run");
+}

@@ -1,0 +1,73 @@
+//! What is kept of the events that pass through.
+
+use std::path::Path;
+
+use checkrein_core::Event;
+use checkrein_dialects::Dialect;
+
+use super::Fronted;
+#[cfg(feature = "recording")]
+use crate::recording::{Recorded, Recording, Switch, now};
+
+/// Knows where events are kept.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Keeper {
+    #[cfg(feature = "recording")]
+    pub(super) switch: Option<Switch>,
+}
+
+/// Where one event is kept.
+#[derive(Debug, Default)]
+pub(super) struct Keeping {
+    #[cfg(feature = "recording")]
+    recording: Option<Recording>,
+    /// When the event came in.
+    #[cfg(feature = "recording")]
+    time: String,
+    /// Why it cannot be kept.
+    problem: Option<String>,
+}
+
+impl Keeper {
+    /// Looks where the event that is here shall be kept.
+    pub(super) fn begin(&self) -> Keeping {
+        #[cfg(feature = "recording")]
+        if let Some(switch) = &self.switch {
+            return match switch.current() {
+                Ok(None) => Keeping::default(),
+                Ok(recording) => Keeping { recording, time: now(), problem: None },
+                Err(error) => Keeping { problem: Some(not_recorded(&error)), ..Keeping::default() },
+            };
+        }
+        Keeping::default()
+    }
+}
+
+impl Keeping {
+    /// Whether nothing is kept, and nobody should know.
+    pub(super) fn is_nothing(&self) -> bool {
+        #[cfg(feature = "recording")]
+        if self.recording.is_some() {
+            return false;
+        }
+        self.problem.is_none()
+    }
+
+    /// Keeps the event and what came of it.
+    #[cfg_attr(not(feature = "recording"), expect(unused_variables, reason = "nothing is kept"))]
+    pub(super) fn keep(self, agent: &Dialect, dir: &Path, event: &Event, mut fronted: Fronted) -> Fronted {
+        fronted.notes.extend(self.problem);
+        #[cfg(feature = "recording")]
+        if let Some(recording) = self.recording {
+            let mut recorded = Recorded::new(agent, dir, event, fronted.record.as_ref());
+            recorded.time = self.time;
+            fronted.notes.extend(recording.keep(recorded).err().map(|error| not_recorded(&error)));
+        }
+        fronted
+    }
+}
+
+#[cfg(feature = "recording")]
+fn not_recorded(error: &crate::recording::SwitchError) -> String {
+    format!("this event is not recorded: {error}")
+}
