@@ -7,8 +7,9 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
+use aho_corasick::AhoCorasick;
 use checkrein_core::RawJson;
 use regex::Regex;
 
@@ -16,56 +17,107 @@ use super::strings::{spliced, strings};
 
 struct Shape {
     name: &'static str,
+    /// One of these is in every text that fits, in letters of any case. Most texts have none, and then nothing is compiled.
+    needles: &'static [&'static str],
     /// The secret is group 1, or all of it.
     pattern: &'static str,
     /// What must hold besides, of the secret and of what follows it.
     holds: fn(&str, &str) -> bool,
 }
 
+/// What names of secrets have in them.
+const NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "apikey",
+    "api_key",
+    "api-key",
+    "accesskey",
+    "access_key",
+    "access-key",
+    "token",
+    "credential",
+];
+
 const SHAPES: &[Shape] = &[
     shape(
         "private_key",
+        &["private key"],
         r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])*(?:[A-Za-z-]+: [^\n\\]*(?:\s|\\[nr])+)*[A-Za-z0-9+/=\s\\]{40,}(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?",
     ),
-    shape("aws_access_key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"),
-    shape("aws_secret_key", r#"(?i)aws_?(?:secret|session)\w{0,20}["']?\s*[:=]\s*["']?([A-Za-z0-9/+]{40,}={0,2})"#),
-    shape("github_token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})"),
-    shape("gitlab_token", r"\bgl(?:pat|dt|rt|ptt|ft|soat|cbt|agent|imt|oas)-[A-Za-z0-9_-]{20,}"),
-    shape("slack_token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-[0-9]-[A-Za-z0-9-]{10,}"),
-    shape("slack_webhook", r"https://hooks\.slack\.com/(?:services|workflows)/([A-Za-z0-9/_-]{20,})"),
-    shape("stripe_key", r"\b(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})"),
-    shape("anthropic_key", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
-    shape("openai_key", r"\bsk-(?:(?:proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{32,})"),
-    shape("google_key", r"\bAIza[0-9A-Za-z_-]{35}|\bya29\.[0-9A-Za-z_-]{20,}|\bGOCSPX-[0-9A-Za-z_-]{20,}"),
-    shape("npm_token", r"\bnpm_[A-Za-z0-9]{36,}"),
-    shape("pypi_token", r"\bpypi-[A-Za-z0-9_-]{50,}"),
-    shape("huggingface_token", r"\bhf_[A-Za-z0-9]{30,}"),
-    shape("jwt", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-    Shape { name: "bearer_token", pattern: r"(?i)\bbearer\s+([A-Za-z0-9._~+/-]{20,}=*)", holds: is_made_up },
-    shape("basic_auth", r"(?i)\bauthorization\b\W{1,4}basic\s+([A-Za-z0-9+/]{8,}={0,2})"),
-    shape("url_password", r#"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>\[\]]*:([^\s/@"'<>\[\]${}*]{3,})@"#),
+    shape("aws_access_key", &["akia", "asia", "abia", "acca"], r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"),
+    shape(
+        "aws_secret_key",
+        &["aws"],
+        r#"(?i)aws_?(?:secret|session)\w{0,20}["']?\s*[:=]\s*["']?([A-Za-z0-9/+]{40,}={0,2})"#,
+    ),
+    shape(
+        "github_token",
+        &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
+        r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})",
+    ),
+    shape(
+        "gitlab_token",
+        &["glpat-", "gldt-", "glrt-", "glptt-", "glft-", "glsoat-", "glcbt-", "glagent-", "glimt-", "gloas-"],
+        r"\bgl(?:pat|dt|rt|ptt|ft|soat|cbt|agent|imt|oas)-[A-Za-z0-9_-]{20,}",
+    ),
+    shape("slack_token", &["xox", "xapp-"], r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-[0-9]-[A-Za-z0-9-]{10,}"),
+    shape(
+        "slack_webhook",
+        &["hooks.slack.com"],
+        r"https://hooks\.slack\.com/(?:services|workflows)/([A-Za-z0-9/_-]{20,})",
+    ),
+    shape(
+        "stripe_key",
+        &["sk_", "rk_", "whsec_"],
+        r"\b(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})",
+    ),
+    shape("anthropic_key", &["sk-ant-"], r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
+    shape("openai_key", &["sk-"], r"\bsk-(?:(?:proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{32,})"),
+    shape(
+        "google_key",
+        &["aiza", "ya29.", "gocspx-"],
+        r"\bAIza[0-9A-Za-z_-]{35}|\bya29\.[0-9A-Za-z_-]{20,}|\bGOCSPX-[0-9A-Za-z_-]{20,}",
+    ),
+    shape("npm_token", &["npm_"], r"\bnpm_[A-Za-z0-9]{36,}"),
+    shape("pypi_token", &["pypi-"], r"\bpypi-[A-Za-z0-9_-]{50,}"),
+    shape("huggingface_token", &["hf_"], r"\bhf_[A-Za-z0-9]{30,}"),
+    shape("jwt", &["eyj"], r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    Shape {
+        name: "bearer_token",
+        needles: &["bearer"],
+        pattern: r"(?i)\bbearer\s+([A-Za-z0-9._~+/-]{20,}=*)",
+        holds: is_made_up,
+    },
+    shape("basic_auth", &["authorization"], r"(?i)\bauthorization\b\W{1,4}basic\s+([A-Za-z0-9+/]{8,}={0,2})"),
+    shape("url_password", &["://"], r#"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>\[\]]*:([^\s/@"'<>\[\]${}*]{3,})@"#),
     Shape {
         name: "password",
+        needles: NAMES,
         pattern: r#"(?i)(?:password|passwd|passphrase|secret|api[_-]?key|secret[_-]?key|access[_-]?key|token|credential)s?["']?\s{0,4}(?::=|=>|[:=])\s{0,4}["']?([A-Za-z0-9_./+=~!@#%^&*-]{8,})"#,
         holds: is_made_up,
     },
     Shape {
         name: "password",
+        needles: &["--password", "--passwd", "--secret", "--api-key", "--token", "--access-token"],
         pattern: r#"--(?:password|passwd|secret|api-key|token|access-token)\s+["']?([A-Za-z0-9_./+=~!@#%^&*-]{8,})"#,
         holds: is_made_up,
     },
 ];
 
-const fn shape(name: &'static str, pattern: &'static str) -> Shape {
-    Shape { name, pattern, holds: |_, _| true }
+const fn shape(name: &'static str, needles: &'static [&'static str], pattern: &'static str) -> Shape {
+    Shape { name, needles, pattern, holds: |_, _| true }
 }
 
-/// The names of JSON fields whose strings are secrets if they look made up.
-static SECRET_KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let names =
-        r"(?i)(?:password|passwd|passphrase|secret|api[_-]?key|secret[_-]?key|access[_-]?key|token|credential)s?$";
-    Regex::new(names).ok()
-});
+/// Whether strings in a JSON field of this name are secrets if they look made up: one of the names above is at its end.
+fn is_secret_key(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    let one = key.strip_suffix('s').unwrap_or(&key);
+    let mut names = NAMES.iter().chain(&["secretkey", "secret_key", "secret-key"]);
+    names.any(|name| key.ends_with(name) || one.ends_with(name))
+}
 
 /// Letters and digits, and neither a call, nor a type, nor a name with dots, nor a path.
 fn is_made_up(value: &str, behind: &str) -> bool {
@@ -83,8 +135,40 @@ fn is_made_up(value: &str, behind: &str) -> bool {
         && !PLAIN.as_ref().is_some_and(|plain| plain.is_match(value))
 }
 
-static COMPILED: LazyLock<Vec<(&'static Shape, Regex)>> =
-    LazyLock::new(|| SHAPES.iter().filter_map(|shape| Some((shape, Regex::new(shape.pattern).ok()?))).collect());
+/// Each is compiled when a text has one of its needles: a process that runs for one event has no time for all of them.
+static COMPILED: LazyLock<Vec<OnceLock<Option<Regex>>>> =
+    LazyLock::new(|| SHAPES.iter().map(|_| OnceLock::new()).collect());
+
+fn compiled(rank: usize) -> Option<&'static Regex> {
+    let pattern = SHAPES.get(rank)?.pattern;
+    COMPILED.get(rank)?.get_or_init(|| Regex::new(pattern).ok()).as_ref()
+}
+
+/// All needles, and the shape that each belongs to.
+static NEEDLES: LazyLock<Option<(AhoCorasick, Vec<usize>)>> = LazyLock::new(|| {
+    let all =
+        || SHAPES.iter().enumerate().flat_map(|(rank, shape)| shape.needles.iter().map(move |needle| (rank, needle)));
+    let mut builder = AhoCorasick::builder();
+    let automaton = builder.ascii_case_insensitive(true).build(all().map(|(_, needle)| needle)).ok()?;
+    Some((automaton, all().map(|(rank, _)| rank).collect()))
+});
+
+/// The shapes that may fit something in a text.
+fn may_fit(text: &str) -> impl Iterator<Item = usize> + use<> {
+    let mut wanted = [false; SHAPES.len()];
+    // Two letters beyond ASCII are other cases of `s` and `k` for who reads patterns.
+    match &*NEEDLES {
+        Some((needles, shapes)) if text.is_ascii() || !text.contains(['\u{17f}', '\u{212a}']) => {
+            for found in needles.find_overlapping_iter(text) {
+                if let Some(wanted) = shapes.get(found.pattern().as_usize()).and_then(|rank| wanted.get_mut(*rank)) {
+                    *wanted = true;
+                }
+            }
+        }
+        _ => wanted = [true; SHAPES.len()],
+    }
+    (0..SHAPES.len()).filter(move |rank| wanted[*rank])
+}
 
 /// Where secrets stand, in order and without overlaps, and what they are.
 fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
@@ -93,7 +177,8 @@ fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
         return Vec::new();
     }
     let mut found = Vec::new();
-    for (rank, (shape, regex)) in COMPILED.iter().enumerate() {
+    for rank in may_fit(text) {
+        let (Some(shape), Some(regex)) = (SHAPES.get(rank), compiled(rank)) else { continue };
         for captures in regex.captures_iter(text) {
             let Some(place) = captures.get(1).or_else(|| captures.get(0)).map(|secret| secret.range()) else {
                 continue;
@@ -115,7 +200,7 @@ fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
             _ => apart.push((place, rank)),
         }
     }
-    apart.into_iter().filter_map(|(place, rank)| Some((place, COMPILED.get(rank)?.0.name))).collect()
+    apart.into_iter().filter_map(|(place, rank)| Some((place, SHAPES.get(rank)?.name))).collect()
 }
 
 /// Stands in place of a secret. No shape fits it, or part of it.
@@ -149,8 +234,8 @@ pub(crate) fn redacted_json(json: &RawJson) -> Option<RawJson> {
 
 fn is_secret_under(key: Option<&str>, value: &str) -> bool {
     let Some(key) = key else { return false };
-    let is_word = !value.contains(|c: char| c.is_whitespace() || "[](){}<>$".contains(c));
-    is_word && is_made_up(value, "") && SECRET_KEYS.as_ref().is_some_and(|keys| keys.is_match(key))
+    let is_word = || !value.contains(|c: char| c.is_whitespace() || "[](){}<>$".contains(c));
+    is_secret_key(key) && is_word() && is_made_up(value, "")
 }
 
 #[cfg(test)]
@@ -159,9 +244,34 @@ mod tests {
 
     #[test]
     fn every_shape_compiles() {
-        assert_eq!(COMPILED.len(), SHAPES.len());
-        assert!(SECRET_KEYS.is_some());
+        assert!((0..SHAPES.len()).all(|rank| compiled(rank).is_some()));
+        assert!(NEEDLES.is_some());
         assert!(is_made_up("abcd1234", "") && !is_made_up("config.password2", "") && !is_made_up("sha256sum", "("));
+    }
+
+    #[test]
+    fn what_fits_has_a_needle() {
+        use proptest::strategy::{Strategy as _, ValueTree as _};
+        let mut runner = proptest::test_runner::TestRunner::deterministic();
+        for (rank, shape) in SHAPES.iter().enumerate() {
+            // Borders of words cannot be made up.
+            let texts = proptest::string::string_regex(&shape.pattern.replace(r"\b", "")).unwrap();
+            for _ in 0..200 {
+                let text = texts.new_tree(&mut runner).unwrap().current();
+                assert!(may_fit(&text).any(|may| may == rank), "{}: {text}", shape.name);
+            }
+        }
+        assert_eq!(may_fit("plain text: nothing of it is a concern here").count(), 0);
+    }
+
+    #[test]
+    fn keys_that_name_secrets() {
+        for key in ["password", "API-KEYS", "clientSecret", "accessKey", "aws_secret_key", "max_tokens", "SecretKeys"] {
+            assert!(is_secret_key(key), "{key}");
+        }
+        for key in ["key", "tokenizer", "secretary", "command", "s", ""] {
+            assert!(!is_secret_key(key), "{key}");
+        }
     }
 
     #[test]
