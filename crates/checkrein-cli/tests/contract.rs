@@ -76,6 +76,10 @@ const CALLS: &[(&[&str], Option<&str>)] = &[
     (&["record", "status"], Some("record-status")),
     (&["record", "stop"], Some("record-status")),
     (&["record", "status"], Some("record-status")),
+    (&["audit", "tail"], Some("audit")),
+    (&["audit", "show", "1"], Some("audit")),
+    (&["audit", "export"], Some("audit")),
+    (&["audit", "verify"], Some("audit")),
     (&["replay", "kept.json"], Some("replay")),
     (&["replay", "kept.json", "--dry-run", "--only-changed"], Some("replay")),
     (&["get", "a.b"], None),
@@ -91,6 +95,9 @@ fn what_is_printed_as_json_fits_its_schema() {
     let place = place();
     let kept = place.run(&["run", "PreToolUse", "--input", r#"{"command":"deny"}"#, "--json"]);
     place.write("kept.json", &(timed(&kept.stdout) + "no event\n"));
+    place.write("home/.config/checkrein/hooks.yaml", "audit: true\nhooks: []\n");
+    let sent = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"deny"}}"#;
+    assert_eq!(place.run_with(&["hook", "claude"], sent).code, 0);
     let schema = |name: &str| -> Value { serde_json::from_str(&place.run(&["schema", name]).stdout).unwrap() };
     for (call, name) in CALLS {
         let ran = place.run_with(&[*call, &["--json"]].concat(), r#"{"a":{"b":[1]}}"#);
@@ -171,6 +178,8 @@ fn every_exit_code_is_what_the_help_says() {
         (&["simulate", "none.yaml"], 64),
         (&["simulate", "--what"], 64),
         (&["events", "NoSuchEvent"], 64),
+        (&["audit", "tail"], 1),
+        (&["audit"], 64),
         (&["record", "status"], 0),
         (&["record", "stop"], 0),
         (&["record"], 64),

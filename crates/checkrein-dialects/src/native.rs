@@ -169,6 +169,7 @@ pub const SHAPE: Shape = Shape {
         "include",
         "compat",
         "allow_skip",
+        "audit",
         "disableAllHooks",
         "allowManagedHooksOnly",
         "allowedHttpHookUrls",

@@ -17,6 +17,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "audit")]
+pub mod audit;
 pub mod builtins;
 #[cfg(feature = "cases")]
 pub mod cases;
@@ -27,7 +29,7 @@ pub mod front;
 mod handler;
 #[cfg(feature = "install")]
 pub mod install;
-#[cfg(feature = "recording")]
+#[cfg(any(feature = "audit", feature = "recording"))]
 mod line_file;
 pub mod lint;
 mod observer;
@@ -40,6 +42,8 @@ pub mod schema;
 #[cfg(feature = "session")]
 pub mod session;
 pub mod sources;
+#[cfg(any(feature = "audit", feature = "recording"))]
+mod state;
 mod wildcard;
 
 pub use checkrein_core::*;

@@ -1,7 +1,9 @@
 //! Files that many processes append whole lines to.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io;
+#[cfg(feature = "recording")]
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -10,10 +12,19 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Opens a file to append to, and makes it if need be, for its user only. Directories that are missing are made as well.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true);
+    private(path, OpenOptions::new().read(true).append(true))
+}
+
+/// As [`open`], to write anywhere.
+#[cfg(feature = "audit")]
+pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
+    private(path, OpenOptions::new().read(true).write(true))
+}
+
+fn private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    options.create(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     match options.open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(directory) = path.parent() {
@@ -56,6 +67,7 @@ pub(crate) fn lock(file: &File, patience: Duration) -> io::Result<()> {
 }
 
 /// Whether the file ends within a line, as when somebody was ended while writing. Where it is read next is left open.
+#[cfg(feature = "recording")]
 pub(crate) fn is_cut(file: &mut File) -> io::Result<bool> {
     if file.seek(SeekFrom::End(0))? == 0 {
         return Ok(false);
@@ -67,6 +79,7 @@ pub(crate) fn is_cut(file: &mut File) -> io::Result<bool> {
 }
 
 /// Appends one line, which has no line break in it. It stands alone also if the line before it was cut.
+#[cfg(feature = "recording")]
 pub(crate) fn append(path: &Path, line: &str) -> io::Result<()> {
     let mut file = open(path)?;
     lock(&file, PATIENCE)?;
@@ -79,7 +92,7 @@ pub(crate) fn append(path: &Path, line: &str) -> io::Result<()> {
     file.write_all(&bytes)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "recording"))]
 mod tests {
     use super::*;
 

@@ -44,6 +44,8 @@ pub const ALL: &[Schema] = &[
     Schema { name: "session", about: "scripts of sessions, for `simulate`", make: session },
     Schema { name: "test-cases", about: "files with cases, for `test`", make: test_cases },
     Schema { name: "test-report", about: "what `test --json` prints", make: test_report },
+    Schema { name: "audit-line", about: "lines of the audit log", make: audit_line },
+    Schema { name: "audit", about: "what `audit --json` prints: what `verify` found, or a list of lines", make: audit },
     Schema { name: "recording", about: "lines of recordings, as `record` keeps them", make: recording },
     Schema { name: "record-status", about: "what `record --json` prints", make: record_status },
     Schema { name: "replay", about: "what `replay --json` prints", make: replay },
@@ -108,6 +110,22 @@ pub fn config() -> Value {
             "disableAllHooks": flag("Whether no hooks run, but for those that an administrator has set."),
             "allow_skip": { "type": "boolean", "description": "Whether `CHECKREIN=0` and `CHECKREIN_SKIP` count under an agent, whose project could set them. Only in files of the user and the administrator." },
             "compat": { "enum": ["safe", "exact"], "description": "Whether an agent's rules are followed where they are not safe." },
+            "audit": {
+                "description": "Where what hooks decide is written down; counts in files of the user and in managed ones.",
+                "anyOf": [
+                    { "type": "boolean" },
+                    {
+                        "type": "object",
+                        "properties": {
+                            "path": text("The file; $XDG_STATE_HOME/checkrein/audit.jsonl if nothing is said."),
+                            "on_failure": { "enum": ["open", "closed"], "description": "What is done at gates if nothing can be written." },
+                            "max_size": { "type": ["integer", "string"], "description": "How large a file may get: bytes, or as in 64MiB." },
+                            "max_age": text("How old the first line of a file may get: 30d, 12h."),
+                        },
+                        "additionalProperties": false,
+                    },
+                ],
+            },
             "include": {
                 "description": "Files of other agents whose hooks run as well.",
                 "anyOf": [
@@ -241,6 +259,44 @@ pub fn test_cases() -> Value {
 /// What came of cases and probes.
 pub fn test_report() -> Value {
     titled(schemars::schema_for!(crate::cases::TestReport), "What came of tests of hooks")
+}
+
+/// Lines of the audit log.
+pub fn audit_line() -> Value {
+    let mut line = titled(schemars::schema_for!(crate::audit::AuditEntry), "One line of the audit log");
+    let hash = || json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" });
+    for (key, mut schema, about) in [
+        ("prev", hash(), "The hash of the line before it."),
+        ("seq", json!({ "type": "integer", "minimum": 1 }), "Its number."),
+        ("hash", hash(), "The SHA-256 of all bytes of the line in front of `,\"hash\":`."),
+    ] {
+        schema["description"] = about.into();
+        line["properties"][key] = schema;
+        if let Value::Array(required) = &mut line["required"] {
+            required.push(key.into());
+        }
+    }
+    line
+}
+
+/// What `audit --json` prints.
+pub fn audit() -> Value {
+    let found = schemars::schema_for!(crate::audit::Verification).to_value();
+    let mut line = audit_line();
+    let mut root = json!({ "$schema": DRAFT, "title": "What `verify` found, or lines of the audit log" });
+    let mut definitions = Map::new();
+    let mut found = found;
+    for schema in [&mut found, &mut line] {
+        if let Value::Object(schema) = schema {
+            schema.remove("$schema");
+            if let Some(Value::Object(inner)) = schema.remove("$defs") {
+                definitions.extend(inner);
+            }
+        }
+    }
+    root["anyOf"] = json!([found, { "type": "array", "items": line }]);
+    root["$defs"] = Value::Object(definitions);
+    root
 }
 
 /// Lines of recordings.

@@ -48,6 +48,8 @@ fn configs_fit_or_do_not() {
         json!({ "hooks": { "PreToolUse": [{ "matcher": "Bash", "hooks": [{ "command": "x", "timeout": 1.5 }] }] } }),
         json!({ "hooks": { "pre_tool_use": { "command": ["a", "b"], "on_failure": "ask", "matcher": "Bash" } } }),
         json!({ "hooks": [{ "events": ["Stop", "session_end"], "url": "https://x", "headers": { "a": "b" } }] }),
+        json!({ "audit": true }),
+        json!({ "audit": { "path": "~/a.jsonl", "on_failure": "closed", "max_size": "1GiB", "max_age": "7d" } }),
         json!({ "include": ["claude", { "dialect": "evva", "path": "x.json", "on_failure": "closed" }] }),
     ];
     for config in &good {
@@ -56,6 +58,8 @@ fn configs_fit_or_do_not() {
     for config in [
         json!([]),
         json!({ "hook": {} }),
+        json!({ "audit": { "on_failure": "ask" } }),
+        json!({ "audit": { "size": 5 } }),
         json!({ "hooks": [{ "event": "PreToolUse" }] }),
         json!({ "hooks": { "PreToolUsee": [] } }),
         json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "command": "x", "timeout": "5" }] }] } }),

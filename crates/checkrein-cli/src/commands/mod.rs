@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod audit;
 pub mod bench;
 pub mod check;
 pub mod colours;

@@ -1,5 +1,6 @@
 //! Hooks in files.
 
+mod audit;
 mod decoder;
 mod diagnostic;
 pub(crate) mod duration;
@@ -210,8 +211,24 @@ pub struct Settings {
     pub exact: Option<bool>,
     /// Whether the environment may say that hooks are skipped, also under an agent.
     pub allow_skip: Option<bool>,
+    /// Where what hooks decide is written down.
+    pub audit: Option<AuditSettings>,
     /// Files of other dialects whose hooks run as well.
     pub includes: Vec<Include>,
+}
+
+/// Where what hooks decide is written down, and how.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AuditSettings {
+    /// The file, as it is written. `None`: the usual one.
+    pub path: Option<String>,
+    /// Whether gates close if nothing can be written.
+    pub closed: bool,
+    /// How many bytes a file may have before another is started.
+    pub max_size: Option<u64>,
+    /// How old its first line may get.
+    pub max_age: Option<std::time::Duration>,
 }
 
 /// A file of another dialect whose hooks run as well.

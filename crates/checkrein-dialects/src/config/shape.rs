@@ -438,6 +438,7 @@ impl Shape {
                 "allow_skip" if self.flat => {
                     decoder.settings.allow_skip = Some(decoder.flag(node, &member.key).unwrap_or(false));
                 }
+                "audit" if self.flat => decoder.settings.audit = super::audit::read(decoder, node),
                 "include" if self.flat => self.includes(decoder, node),
                 _ => {}
             }

@@ -37,6 +37,7 @@ struct Skim<'a> {
 const SETTINGS: &[&[u8]] = &[
     b"include",
     b"compat",
+    b"audit",
     b"disableAllHooks",
     b"allowManagedHooksOnly",
     b"allowedHttpHookUrls",

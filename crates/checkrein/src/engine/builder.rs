@@ -43,6 +43,8 @@ pub struct EngineBuilder {
     background: usize,
     stop_cap: Option<u32>,
     compat: Option<Compat>,
+    #[cfg(feature = "audit")]
+    audit: Option<crate::audit::AuditLog>,
 }
 
 impl EngineBuilder {
@@ -60,6 +62,8 @@ impl EngineBuilder {
             background: BACKGROUND,
             stop_cap: None,
             compat: None,
+            #[cfg(feature = "audit")]
+            audit: None,
         }
     }
 
@@ -127,6 +131,15 @@ impl EngineBuilder {
         self
     }
 
+    /// Writes down every fire that had hooks, and every refusal, here, besides where files say so. A write is waited for; it
+    /// takes some tens of microseconds unless another process holds the log's lock.
+    #[cfg(feature = "audit")]
+    #[must_use]
+    pub fn audit(mut self, log: crate::audit::AuditLog) -> Self {
+        self.audit = Some(log);
+        self
+    }
+
     /// Tells this observer of every run, behind those there are.
     #[must_use]
     pub fn observer(mut self, observer: impl Observer) -> Self {
@@ -172,14 +185,16 @@ impl EngineBuilder {
             vars: self.vars.unwrap_or_else(|| std::env::vars_os().collect()).into(),
             registry: self.registry,
         };
-        let (files, hooks, compat) = FromFiles::load(self.sources, self.hooks);
+        let (files, hooks, said) = FromFiles::load(self.sources, self.hooks);
         Engine {
             shared: Arc::new(Shared {
-                hooks: ArcSwap::from_pointee(LoadedHooks::load(hooks, &env, None).following(compat)),
+                hooks: ArcSwap::from_pointee(LoadedHooks::load(hooks, &env, None).following(&said)),
                 files,
                 env,
                 rules: self.rules,
                 compat: self.compat,
+                #[cfg(feature = "audit")]
+                audit: self.audit,
                 observers: self.observers,
                 running: Semaphore::new(self.at_once.min(Semaphore::MAX_PERMITS)),
                 next_run: AtomicU64::new(1),

@@ -30,7 +30,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
             order: rules.order,
             original: Arc::new(event.clone()),
             moment: None,
-            wants_records: record.is_some() || !shared.observers.is_empty(),
+            wants_records: record.is_some() || !shared.observers.is_empty() || shared.is_audited(),
             records: Vec::new(),
         };
         driver.drive(waited, in_background).await;
@@ -39,8 +39,13 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
         debug!(name: "checkrein.settled", decision = %verdict.decision(), warnings = verdict.warnings().len());
         records.sort_by_key(|(position, _)| *position);
         let told = !shared.observers.is_empty() && !records.is_empty();
-        if record.is_some() || told {
-            let kept = Record::new(&event, shared.rules.name(), &verdict, records);
+        if record.is_some() || told || shared.is_audited() {
+            #[cfg_attr(not(feature = "audit"), expect(unused_mut, reason = "nothing is written down"))]
+            let mut kept = Record::new(&event, shared.rules.name(), &verdict, records);
+            #[cfg(feature = "audit")]
+            for log in shared.audit.iter().chain(shared.hooks.load().audit.as_deref()) {
+                verdict = log.take(&event, &rules, verdict, &mut kept);
+            }
             for observer in shared.observers.iter().filter(|_| told) {
                 if let Err(panic) = shielded(|| observer.settled(&kept)) {
                     verdict = verdict.with_late_failure(observers(), Failure::new(FailureKind::Panic, panic));
@@ -54,6 +59,16 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
     }
     .instrument(span)
     .await
+}
+
+impl Shared {
+    /// Whether what hooks decide is written down.
+    fn is_audited(&self) -> bool {
+        #[cfg(feature = "audit")]
+        return self.audit.is_some() || self.hooks.load().audit.is_some();
+        #[cfg(not(feature = "audit"))]
+        return false;
+    }
 }
 
 /// The hooks that fit, those that are waited for and those that are not, and how they settle.

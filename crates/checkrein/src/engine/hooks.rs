@@ -34,6 +34,17 @@ pub(super) struct LoadedHooks {
     pub(super) problems: Vec<Problem>,
     /// What files say about rules that are not safe.
     pub(super) compat: Option<Compat>,
+    /// Where files say that what hooks decide is written down.
+    #[cfg(feature = "audit")]
+    pub(super) audit: Option<Arc<crate::audit::AuditLog>>,
+}
+
+/// What files say about all hooks.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub(super) compat: Option<Compat>,
+    #[cfg_attr(not(feature = "audit"), expect(dead_code, reason = "nothing is written down"))]
+    pub(super) audit: Option<checkrein_dialects::config::AuditSettings>,
 }
 
 /// A hook and what does its work.
@@ -119,11 +130,23 @@ impl LoadedHooks {
                 Arc::new(loaded)
             })
             .collect();
-        Self { set, loaded, problems, compat: None }
+        Self {
+            set,
+            loaded,
+            problems,
+            compat: None,
+            #[cfg(feature = "audit")]
+            audit: None,
+        }
     }
 
-    pub(super) fn following(mut self, compat: Option<Compat>) -> Self {
-        self.compat = compat;
+    /// Does what files say about all hooks.
+    pub(super) fn following(mut self, said: &Said) -> Self {
+        self.compat = said.compat;
+        #[cfg(feature = "audit")]
+        if let Some(settings) = &said.audit {
+            self.audit = Some(Arc::new(crate::audit::AuditLog::of_settings(settings)));
+        }
         self
     }
 

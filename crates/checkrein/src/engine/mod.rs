@@ -90,6 +90,9 @@ pub(crate) struct Shared {
     rules: Settling,
     /// What the host says about rules that are not safe, whatever files say.
     compat: Option<Compat>,
+    /// Where the host wants to have written down what hooks decide.
+    #[cfg(feature = "audit")]
+    audit: Option<crate::audit::AuditLog>,
     observers: Vec<Arc<dyn Observer>>,
     /// How many limited handlers run at once.
     running: Semaphore,
@@ -169,7 +172,7 @@ impl Engine {
     ///
     /// If files have changed, the next [`reload`](Self::reload) puts theirs and those of the builder in place of these.
     pub fn replace_all(&self, hooks: Vec<HookSpec>) {
-        self.shared.put(hooks, None);
+        self.shared.put(hooks, &hooks::Said::default());
     }
 
     /// Reads the files of all [sources](EngineBuilder::sources) again, and puts the hooks that they have now in place of

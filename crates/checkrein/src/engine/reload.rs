@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use checkrein_core::{Compat, HookInfo, shielded};
+use checkrein_core::{HookInfo, shielded};
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::config::{Diagnostic, Severity};
 use tracing::warn;
 
 use super::Shared;
-use super::hooks::{LoadedHooks, key};
+use super::hooks::{LoadedHooks, Said, key};
 use crate::sources::{FileState, FileStatus, Loaded, Sources};
 
 /// What came of reading files again.
@@ -54,11 +54,11 @@ struct State {
 
 impl FromFiles {
     /// Reads files, and says which hooks there are: those of files, then those added in code.
-    pub(super) fn load(sources: Sources, own: Vec<HookSpec>) -> (Self, Vec<HookSpec>, Option<Compat>) {
-        let Loaded { mut hooks, diagnostics, compat, files, followed, .. } = sources.load();
+    pub(super) fn load(sources: Sources, own: Vec<HookSpec>) -> (Self, Vec<HookSpec>, Said) {
+        let Loaded { mut hooks, diagnostics, compat, audit, files, followed, .. } = sources.load();
         hooks.extend(own.iter().cloned());
         let state = State { in_force: files.clone(), files, diagnostics, followed, kept_old: false };
-        (Self { sources, own, state: Mutex::new(state), turn: Mutex::default() }, hooks, compat)
+        (Self { sources, own, state: Mutex::new(state), turn: Mutex::default() }, hooks, Said { compat, audit })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -81,9 +81,9 @@ impl FromFiles {
 
 impl Shared {
     /// Puts hooks in place of all there are.
-    pub(super) fn put(&self, hooks: Vec<HookSpec>, compat: Option<Compat>) -> (Arc<LoadedHooks>, Arc<LoadedHooks>) {
+    pub(super) fn put(&self, hooks: Vec<HookSpec>, said: &Said) -> (Arc<LoadedHooks>, Arc<LoadedHooks>) {
         let before = self.hooks.load_full();
-        let now = Arc::new(LoadedHooks::load(hooks, &self.env, Some(&before)).following(compat));
+        let now = Arc::new(LoadedHooks::load(hooks, &self.env, Some(&before)).following(said));
         self.hooks.store(Arc::clone(&now));
         (before, now)
     }
@@ -102,7 +102,7 @@ impl Shared {
 
     fn read_again(&self) -> Reload {
         let _turn = self.files.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let Loaded { mut hooks, mut diagnostics, compat, files, followed, .. } = self.files.sources.load();
+        let Loaded { mut hooks, mut diagnostics, compat, audit, files, followed, .. } = self.files.sources.load();
         let mut state = self.files.state();
         if files == state.files {
             state.followed = followed;
@@ -127,7 +127,7 @@ impl Shared {
         *state = State { in_force: files.clone(), files, diagnostics: diagnostics.clone(), followed, kept_old: false };
         drop(state);
         hooks.extend(self.files.own.iter().cloned());
-        let (before, now) = self.put(hooks, compat);
+        let (before, now) = self.put(hooks, &Said { compat, audit });
         Reload { diagnostics, ..difference(&before, &now) }
     }
 }

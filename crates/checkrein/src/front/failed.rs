@@ -22,8 +22,33 @@ impl Front {
         let told = if verdict.is_block() { vec![] } else { vec![format!("checkrein failed: {why}")] };
         let answer = self.agent.say_with(&event, &verdict, &told);
         let mut notes = vec![why.to_owned()];
+        #[cfg(feature = "audit")]
+        if verdict.is_block() {
+            notes.extend(self.refused(&event.kind(), why));
+        }
         notes.extend(answer.notes.iter().cloned());
         Fronted { answer, notes, ..Fronted::default() }
+    }
+
+    /// Writes down that something was refused. Gives what its user should know if that fails.
+    #[cfg(feature = "audit")]
+    fn refused(&self, kind: &EventKind, why: &str) -> Option<String> {
+        let dir = self.dir.clone().map_or_else(std::env::current_dir, Ok).ok()?;
+        let wanted = checkrein_dialects::config::Wanted::at(&catalogue::event(kind));
+        let log = self.audit_log(&self.sources_in(&dir).only(&wanted).load(), &dir)?;
+        let written = log.append(crate::audit::AuditEntry::refusal(Some(kind), why));
+        written.err().map(|error| format!("nothing was written to the audit log: {error}"))
+    }
+
+    /// Where files say that what hooks decide is written down.
+    #[cfg(feature = "audit")]
+    pub(super) fn audit_log(
+        &self,
+        loaded: &crate::sources::Loaded,
+        dir: &std::path::Path,
+    ) -> Option<crate::audit::AuditLog> {
+        let settings = loaded.audit.as_ref()?;
+        Some(crate::audit::AuditLog::of_settings(settings).on_behalf_of(self.agent.name, dir))
     }
 
     /// Which event a payload is about that may not be readable: by what the caller said, else by what can be seen of it.

@@ -193,8 +193,7 @@ impl Front {
             let why = format!("hooks that call checkrein have called one another {depth} levels deep");
             return self.failed(Some(&wanted.kind), &why);
         }
-        let sources = self.sources.clone().unwrap_or_else(|| Sources::discover(&native::DIALECT, &dir));
-        let loaded = sources.only(&wanted).load();
+        let loaded = self.sources_in(&dir).only(&wanted).load();
         // Mostly nothing runs, so all that follows is made only now. What is remembered of a session changes with a prompt.
         let nothing = loaded.hooks.is_empty() && loaded.diagnostics.is_empty();
         let nothing = nothing && wanted.kind != EventKind::PromptSubmit && !self.agent.silence_gives_leave(&wanted.kind);
@@ -209,6 +208,10 @@ impl Front {
         };
         let fronted = if nothing { Fronted::default() } else { self.fire(event.clone(), loaded, &dir, depth) };
         keeping.keep(self.agent, &dir, &event, fronted)
+    }
+
+    fn sources_in(&self, dir: &Path) -> Sources {
+        self.sources.clone().unwrap_or_else(|| Sources::discover(&native::DIALECT, dir))
     }
 
     fn fire(&self, mut event: Event, mut loaded: Loaded, dir: &Path, depth: u32) -> Fronted {
@@ -255,6 +258,10 @@ impl Front {
         let mut engine = Engine::builder().cwd(dir).vars(vars).hooks(hooks);
         if let Some(compat) = loaded.compat {
             engine = engine.compat(compat);
+        }
+        #[cfg(feature = "audit")]
+        if let Some(log) = self.audit_log(&loaded, dir) {
+            engine = engine.audit(log);
         }
         let (verdict, record) = runtime.block_on(engine.build().fire_recorded(event.clone()));
         memory.keep(claims, &record);

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::entry::Recorded;
-use crate::{line_file, private_file};
+use crate::{line_file, private_file, state};
 
 const NAME: &str = "recording.json";
 
@@ -80,11 +80,7 @@ impl Switch {
     /// The switch of the user that this process belongs to: in `$XDG_STATE_HOME/checkrein`, or else
     /// `~/.local/state/checkrein`. `None`: the user has no home.
     pub fn of_user() -> Option<Self> {
-        // One that is not absolute is to be ignored, says the specification.
-        let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|state| state.is_absolute());
-        let home = || std::env::home_dir().filter(|home| home.is_absolute());
-        let state = state.or_else(|| Some(home()?.join(".local/state")))?;
-        Some(Self::in_directory(state.join("checkrein")))
+        state::directory().map(Self::in_directory)
     }
 
     /// A switch whose file is in this directory.

@@ -85,10 +85,10 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
     }
     let Loader { mut files, mut diagnostics, followed, .. } = loader;
     diagnostics.extend(merge::merge(&mut files));
-    let compat = merge::compat(&files);
+    let (compat, audit) = (merge::compat(&files), merge::audit(&files));
     let allow_skip = merge::allow_skip(&files);
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
-    Loaded { hooks: hooks.into_iter().flatten().collect(), diagnostics, compat, allow_skip, files, followed }
+    Loaded { hooks: hooks.into_iter().flatten().collect(), diagnostics, compat, allow_skip, audit, files, followed }
 }
 
 /// Tells a hook of a plugin where the plugin is.
@@ -232,7 +232,10 @@ impl Loader {
     }
 
     fn take(&mut self, path: &Path, way: &Way<'_>, decoded: Decoded, status: FileStatus, hash: u64) {
-        let Decoded { mut hooks, settings, diagnostics, .. } = decoded;
+        let Decoded { mut hooks, mut settings, diagnostics, .. } = decoded;
+        if let Some(log) = settings.audit.as_mut().and_then(|audit| audit.path.as_mut()) {
+            *log = name(&way.place.resolve(log, path.parent().unwrap_or(path)));
+        }
         self.diagnostics.extend(diagnostics);
         if let Some((effect, by)) = way.on_failure {
             self.on_failure(path, way, &mut hooks, effect, by);

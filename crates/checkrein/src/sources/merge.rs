@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use checkrein_core::{Compat, HookState, Scope};
-use checkrein_dialects::config::{Diagnostic, Reach, Severity};
+use checkrein_dialects::config::{AuditSettings, Diagnostic, Reach, Severity};
 use checkrein_dialects::{HandlerSpec, HookSpec, HttpSpec};
 
 use super::load::LoadedFile;
@@ -173,28 +173,31 @@ pub(super) fn allow_skip(files: &[LoadedFile]) -> bool {
     said(Scope::Managed).or(said(Scope::User)).unwrap_or(false)
 }
 
+/// Where what hooks decide is written down. An administrator's word is the only one if there is one.
+pub(super) fn audit(files: &[LoadedFile]) -> Option<AuditSettings> {
+    let said = |scope| {
+        let mut of_scope = files.iter().filter(|file| file.state.scope == scope);
+        of_scope.find_map(|file| file.settings.audit.clone())
+    };
+    said(Scope::Managed).or_else(|| said(Scope::User))
+}
+
 /// Reports what not everybody can say.
 fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
-    let exact = files
-        .iter()
-        .filter(|file| file.settings.exact.is_some() && !matches!(file.state.scope, Scope::Managed | Scope::User))
-        .map(|file| {
-            let text = format!(
-                "`compat` counts in files of the user or an administrator, this is a {} file",
-                file.state.scope
-            );
+    let narrow = |file: &&LoadedFile| !matches!(file.state.scope, Scope::Managed | Scope::User);
+    let exact = files.iter().filter(narrow).flat_map(|file| {
+        let settings = &file.settings;
+        let said = [
+            ("compat", settings.exact.is_some()),
+            ("audit", settings.audit.is_some()),
+            ("allow_skip", settings.allow_skip.is_some()),
+        ];
+        said.into_iter().filter(|(_, is_said)| *is_said).map(|(key, _)| {
+            let scope = file.state.scope;
+            let text = format!("`{key}` counts in files of the user or an administrator, this is a {scope} file");
             Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
-        });
-    let skip = files
-        .iter()
-        .filter(|file| file.settings.allow_skip.is_some() && !matches!(file.state.scope, Scope::Managed | Scope::User))
-        .map(|file| {
-            let text = format!(
-                "`allow_skip` counts in files of the user or an administrator, this is a {} file",
-                file.state.scope
-            );
-            Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
-        });
+        })
+    });
     let managed = files
         .iter()
         .filter(|file| file.settings.managed_only.is_some() && file.state.scope != Scope::Managed)
@@ -205,7 +208,7 @@ fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
             );
             Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
         });
-    exact.chain(skip).chain(managed).collect()
+    exact.chain(managed).collect()
 }
 
 /// The URLs that hooks may call.

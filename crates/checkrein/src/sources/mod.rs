@@ -43,7 +43,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use checkrein_core::{Compat, Scope};
-use checkrein_dialects::config::{DecodeOptions, Diagnostic, Wanted};
+use checkrein_dialects::config::{AuditSettings, DecodeOptions, Diagnostic, Wanted};
 use checkrein_dialects::{Dialect, HookSpec};
 
 pub use place::Where;
@@ -175,6 +175,8 @@ pub struct Loaded {
     pub compat: Option<Compat>,
     /// Whether the environment may say that hooks are skipped under an agent.
     pub allow_skip: bool,
+    /// Where what hooks decide is written down, if a file of the user or an administrator says so. Paths are resolved.
+    pub audit: Option<AuditSettings>,
     /// The files that were looked at, in order.
     pub files: Vec<FileState>,
     /// All paths at which a change may matter; a last part `*` stands for every file of the directory.
