@@ -48,10 +48,20 @@ pub(crate) fn make_private_directory(path: &Path) -> io::Result<()> {
 /// Keeps others from writing until the file is closed. Somebody who was stopped in the middle of a write must not stop all
 /// others for good, so this gives up after a while.
 pub(crate) fn lock(file: &File, patience: Duration) -> io::Result<()> {
+    wait_for(patience, || file.try_lock())
+}
+
+/// Keeps others from writing, but not from reading, until the file is closed.
+#[cfg(feature = "audit")]
+pub(crate) fn lock_shared(file: &File, patience: Duration) -> io::Result<()> {
+    wait_for(patience, || file.try_lock_shared())
+}
+
+fn wait_for(patience: Duration, mut try_lock: impl FnMut() -> Result<(), TryLockError>) -> io::Result<()> {
     let begun = Instant::now();
     let mut pause = Duration::from_micros(20);
     loop {
-        match file.try_lock() {
+        match try_lock() {
             Ok(()) => return Ok(()),
             Err(TryLockError::WouldBlock) if begun.elapsed() < patience => {
                 std::thread::sleep(pause);

@@ -241,6 +241,24 @@ fn the_chain_goes_on_over_files() {
 }
 
 #[test]
+fn it_can_be_looked_at_while_others_write() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = log_in(&dir).max_size(2000);
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..3)
+            .map(|_| scope.spawn(|| (0..150).for_each(|_| drop(log.append(refusal("one of many")).unwrap()))))
+            .collect();
+        while !writers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+            let found = log.verify(None).unwrap();
+            assert!(found.is_fine() && found.cuts.is_empty(), "{found:?}");
+            let seen: Vec<_> = log.lines().unwrap().map(|line| line.unwrap().head.seq).collect();
+            assert_eq!(seen, (1..=seen.len() as u64).collect::<Vec<_>>());
+        }
+    });
+    assert_eq!(log.verify(None).unwrap().lines, 450);
+}
+
+#[test]
 fn old_files_are_full() {
     let dir = tempfile::tempdir().unwrap();
     let log = log_in(&dir).max_age(Duration::from_nanos(1));

@@ -1,13 +1,13 @@
 //! The files of a log: the one that is written to, and those that were full.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use checkrein_core::RawJson;
 
 use super::entry::AuditEntry;
-use super::head::Head;
+use super::head::{self, Head};
 use super::seal;
 
 /// The file that a log becomes when it is full: its name, and the number of its last line.
@@ -39,13 +39,27 @@ pub(super) fn all_full(log: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// All files that there are, the oldest first.
-pub(super) fn all(log: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = all_full(log)?;
-    if log.exists() {
-        files.push(log.to_owned());
-    }
-    Ok(files)
+/// A file of a log as it was at a moment. What is appended later is not read.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) path: PathBuf,
+    pub(super) text: BufReader<io::Take<File>>,
+}
+
+/// All files of a log as they are at one moment, the oldest first, and its head.
+pub(super) fn all(log: &Path) -> io::Result<(Option<Head>, Vec<Opened>)> {
+    head::while_nobody_writes(log, || {
+        let mut paths = all_full(log)?;
+        if log.exists() {
+            paths.push(log.to_owned());
+        }
+        let open = |path: PathBuf| {
+            let file = File::open(&path)?;
+            let length = file.metadata()?.len();
+            Ok(Opened { path, text: BufReader::new(file.take(length)) })
+        };
+        paths.into_iter().map(open).collect()
+    })
 }
 
 /// A line of a log.
@@ -67,13 +81,13 @@ pub struct LogLine {
 /// One line after the other, over all files. What is no line of a log is passed over; `verify` tells of that.
 #[derive(Debug)]
 pub struct LogLines {
-    files: std::vec::IntoIter<PathBuf>,
-    open: Option<(PathBuf, u64, io::Split<BufReader<File>>)>,
+    files: std::vec::IntoIter<Opened>,
+    open: Option<(PathBuf, u64, io::Split<BufReader<io::Take<File>>>)>,
 }
 
 impl LogLines {
     pub(super) fn of(log: &Path) -> io::Result<Self> {
-        Ok(Self { files: all(log)?.into_iter(), open: None })
+        Ok(Self { files: all(log)?.1.into_iter(), open: None })
     }
 }
 
@@ -83,11 +97,8 @@ impl Iterator for LogLines {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if self.open.is_none() {
-                let path = self.files.next()?;
-                match File::open(&path) {
-                    Ok(file) => self.open = Some((path, 0, BufReader::new(file).split(b'\n'))),
-                    Err(error) => return Some(Err(error)),
-                }
+                let Opened { path, text } = self.files.next()?;
+                self.open = Some((path, 0, text.split(b'\n')));
             }
             let (path, at, lines) = self.open.as_mut()?;
             *at += 1;

@@ -76,12 +76,27 @@ impl Locked {
     }
 }
 
-/// The head as it is, for who does not write.
-pub(super) fn peek(log: &Path) -> io::Result<Option<Head>> {
-    match File::open(path(log)) {
-        Ok(mut file) => read(&mut file),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+/// What this gives, with the head as it is meanwhile: nobody writes until it is done.
+pub(super) fn while_nobody_writes<T>(
+    log: &Path,
+    mut look: impl FnMut() -> io::Result<T>,
+) -> io::Result<(Option<Head>, T)> {
+    let path = path(log);
+    loop {
+        match File::open(&path) {
+            Ok(mut file) => {
+                line_file::lock_shared(&file, line_file::PATIENCE)?;
+                return Ok((read(&mut file)?, look()?));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let looked = look()?;
+                // A first writer may have come meanwhile.
+                if !path.exists() {
+                    return Ok((None, looked));
+                }
+            }
+            Err(error) => return Err(error),
+        }
     }
 }
 

@@ -1,13 +1,12 @@
 //! Looks whether a log is as it was written.
 
-use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufRead as _};
 use std::path::Path;
 
 use serde::Serialize;
 
 use super::entry::{AuditEntry, EntryKind};
-use super::head::{self, Head};
+use super::head::Head;
 use super::{files, seal};
 
 /// What was found.
@@ -100,11 +99,9 @@ struct Walk<'a> {
 }
 
 pub(super) fn verify(log: &Path, expected: Option<&Head>) -> io::Result<Verification> {
-    // What is written meanwhile must not look like more than the head knows of, so the head comes first.
-    let head = head::peek(log)?;
-    let paths = files::all(log)?;
+    let (head, opened) = files::all(log)?;
     let mut walk = Walk {
-        found: Verification { files: paths.len(), ..Verification::default() },
+        found: Verification { files: opened.len(), ..Verification::default() },
         file: log.display().to_string(),
         line: 0,
         before: Head::start(),
@@ -114,17 +111,18 @@ pub(super) fn verify(log: &Path, expected: Option<&Head>) -> io::Result<Verifica
         at_head: None,
         at_expected: None,
     };
-    for path in &paths {
-        walk.file = path.display().to_string();
-        walk.file(path, path == log)?;
+    for file in opened {
+        walk.file = file.path.display().to_string();
+        let is_last = file.path == log;
+        walk.file(file, is_last)?;
     }
     walk.end();
     Ok(walk.found)
 }
 
 impl Walk<'_> {
-    fn file(&mut self, path: &Path, is_last: bool) -> io::Result<()> {
-        let mut input = BufReader::new(File::open(path)?);
+    fn file(&mut self, file: files::Opened, is_last: bool) -> io::Result<()> {
+        let mut input = file.text;
         self.line = 0;
         loop {
             let mut bytes = Vec::new();
