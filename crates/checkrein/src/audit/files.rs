@@ -39,11 +39,13 @@ pub(super) fn all_full(log: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
+type Text = BufReader<io::Take<File>>;
+
 /// A file of a log as it was at a moment. What is appended later is not read.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) path: PathBuf,
-    pub(super) text: BufReader<io::Take<File>>,
+    pub(super) text: Text,
 }
 
 /// All files of a log as they are at one moment, the oldest first, and its head.
@@ -82,7 +84,7 @@ pub struct LogLine {
 #[derive(Debug)]
 pub struct LogLines {
     files: std::vec::IntoIter<Opened>,
-    open: Option<(PathBuf, u64, io::Split<BufReader<io::Take<File>>>)>,
+    open: Option<(PathBuf, u64, io::Split<Text>)>,
 }
 
 impl LogLines {
