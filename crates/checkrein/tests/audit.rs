@@ -232,6 +232,12 @@ fn the_chain_goes_on_over_files() {
     std::fs::rename(log.path(), format!("{}.{last:012}", log.path().display())).unwrap();
     assert_eq!(log.append(refusal("after")).unwrap().seq, 21);
     assert!(log.verify(None).unwrap().is_fine());
+    // And one within the first line of a new file leaves a part of that.
+    std::fs::rename(log.path(), format!("{}.{:012}", log.path().display(), 21)).unwrap();
+    std::fs::write(log.path(), r#"{"time":"20"#).unwrap();
+    assert_eq!(log.append(refusal("after")).unwrap().seq, 23);
+    let found = log.verify(None).unwrap();
+    assert!(found.is_fine() && found.cuts.len() == 1, "{found:?}");
     // A file in the middle cannot be taken away.
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(log.path().parent().unwrap()).unwrap().map(|entry| entry.unwrap().path()).collect();

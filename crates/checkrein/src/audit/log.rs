@@ -192,9 +192,24 @@ impl AuditLog {
 
     /// How the log ends, over all its files. `None`: there is nothing yet.
     fn tail(&self, file: &mut File, length: u64) -> io::Result<Option<Tail>> {
-        if length > 0 {
-            return Tail::of(file, length).map(Some);
+        if length == 0 {
+            return self.full_tail();
         }
+        Ok(Some(match Tail::of(file, length)? {
+            // The first line of a new file was cut: the chain goes on from the file before it.
+            Tail::Cut { bytes, sha256, before: None } => {
+                let before = match self.full_tail()? {
+                    Some(Tail::Whole(before)) => Some(before),
+                    _ => None,
+                };
+                Tail::Cut { bytes, sha256, before }
+            }
+            tail => tail,
+        }))
+    }
+
+    /// How the last file ends that was full.
+    fn full_tail(&self) -> io::Result<Option<Tail>> {
         let Some(path) = files::all_full(&self.path)?.pop() else { return Ok(None) };
         let mut file = File::open(path)?;
         match file.metadata()?.len() {

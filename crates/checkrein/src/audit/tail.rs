@@ -32,11 +32,7 @@ impl Tail {
             return Ok(Self::Unended(place.own));
         }
         let before = part(file, begins.saturating_sub(seal::END as u64 + 1), begins)?;
-        let before = match before.strip_suffix(b"\n").map(seal::end) {
-            Some(Some(before)) => Some(before),
-            Some(None) => return Ok(Self::Odd),
-            None => None,
-        };
+        let before = before.strip_suffix(b"\n").and_then(seal::end);
         Ok(Self::Cut { bytes: torn.len() as u64, sha256: seal::sha256(&torn), before })
     }
 }
