@@ -71,6 +71,12 @@ fn run_compares_the_rules_of_several() {
     let ran = place().run(&["run", "PreToolUse", "--tool", "Write", "--as", "native", "--as", "claude"]);
     assert!(ran.stdout.contains("by the rules of claude"), "{}", ran.stdout);
     assert!(ran.stdout.contains("all come to the same verdict"), "{}", ran.stdout);
+    let hooks = "hooks:\n  PreToolUse:\n    - {command: 'echo no >&2; exit 2'}\n    - {command: 'echo {\\\"decision\\\":\\\"allow\\\"}'}\n";
+    let place = Place::with(&[(".checkrein/hooks.yaml", hooks)]);
+    let ran = place.run(&["run", "PreToolUse", "--as", "native", "--as", "claude", "--as", "claw"]);
+    assert_eq!(ran.code, 2, "{}", ran.stdout);
+    assert!(ran.stdout.contains("by the rules of claw") && ran.stdout.contains("=> allow"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("\ndiffers from native: claw\n"), "{}", ran.stdout);
 }
 
 #[test]

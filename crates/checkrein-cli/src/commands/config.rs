@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use checkrein::Engine;
 use checkrein::dialects::Dialect;
 use checkrein::engine::EngineBuilder;
 use checkrein::sources::{Loaded, Skip, Sources};
+use checkrein::{Compat, Engine};
 
 use super::dialect::DialectName;
 use crate::exit::IsWrongCall;
@@ -83,12 +83,20 @@ pub fn tell(loaded: &Loaded) {
 
 /// An engine with these hooks, which settles as this dialect does.
 pub fn engine(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> Engine {
+    built(builder(dialect, loaded, dir), loaded)
+}
+
+/// As [`engine`], exactly as its agent settles, also where that lets a later allow cancel a deny. Says nothing of the hooks.
+pub fn exact_engine(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> Engine {
+    builder(dialect, loaded, dir).compat(Compat::Exact).build()
+}
+
+fn builder(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> EngineBuilder {
     let engine = Engine::builder().settle_as(dialect).cwd(dir).hooks(loaded.hooks.iter().cloned());
-    let engine = match loaded.compat {
+    match loaded.compat {
         Some(compat) => engine.compat(compat),
         None => engine,
-    };
-    built(engine, loaded)
+    }
 }
 
 /// The engine; what is wrong with its hooks is told on standard error, if it was not told of their files already.

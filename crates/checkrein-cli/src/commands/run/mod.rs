@@ -19,7 +19,8 @@ use crate::interrupt::{self, Engines};
 /// Fires one event and shows the verdict, and for each hook why it ran, what it printed and what that was taken for.
 ///
 /// What is not said about the event is made up. With --as more than once the first names the language of the files, and the
-/// same hooks are settled by the rules of each, to show where the verdicts differ.
+/// same hooks are settled by the rules of each, to show where the verdicts differ: by the others' rules exactly, also where
+/// they let a later allow cancel a deny. The exit code is that of the first.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Exit codes:\n  0  go on    2  denied or halted    3  ask    4  a hook failed and that closed the gate\n\nExample:\n  checkrein run PreToolUse --tool Bash --input '{\"command\": \"rm -rf /\"}'\n  checkrein run Stop --as claude --json | jq .verdict"
@@ -62,8 +63,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let engines = Engines::default();
     let fired = interrupt::block_on(&engines, async {
         let mut fired = Vec::new();
-        for DialectName(dialect) in &arguments.dialects {
-            let engine = config::engine(dialect, &loaded, &dir);
+        for (at, DialectName(dialect)) in arguments.dialects.iter().enumerate() {
+            // What the first comes to is the answer; of the others, what those agents really would do is wanted.
+            let engine = match at {
+                0 => config::engine(dialect, &loaded, &dir),
+                _ => config::exact_engine(dialect, &loaded, &dir),
+            };
             engines.look_after(&engine);
             fired.push(fire(dialect, &engine, &event).await);
         }
