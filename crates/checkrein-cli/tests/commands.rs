@@ -378,3 +378,26 @@ fn a_hook_that_cannot_be_loaded_keeps_its_name_and_is_told_once() {
         assert_eq!(ran.stderr.matches(told).count(), 1, "{told}: {}", ran.stderr);
     }
 }
+
+#[test]
+fn where_there_are_no_hooks_it_is_said_whose_there_are() {
+    let settings = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#;
+    let claude = Place::with(&[(".claude/settings.json", settings)]);
+    let none = Place::with(&[("empty.yaml", "hooks: {}\n")]);
+    for arguments in [&["run", "PreToolUse"][..], &["explain", "PreToolUse"], &["list"], &["check"]] {
+        let ran = claude.run(arguments);
+        assert_eq!(
+            (ran.code, ran.stderr.as_str()),
+            (0, "checkrein: there are no hooks of native here, but of others: --as claude\n")
+        );
+        assert_eq!(claude.run(&[arguments, &["--as", "claude"]].concat()).stderr, "", "{arguments:?}");
+        let ran = none.run(arguments);
+        let hints = ran.stderr.contains("`checkrein list` shows where");
+        assert_eq!((ran.code, hints), (0, arguments != ["list"]), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn get_prints_one_line_for_all_of_it() {
+    assert_eq!(place().run_with(&["get", "."], "{\"a\": 1}\n").stdout, "{\"a\": 1}\n");
+}

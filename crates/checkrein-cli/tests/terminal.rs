@@ -114,7 +114,7 @@ fn hooks_cannot_steer_the_terminal() {
       { "matcher": "Bash|\u001bcx", "hooks": [{ "id": "a\u001bcb", "command": "echo '{\"decision\":\"\\u001bc\"}' # \u001bc" }] },
       { "matcher": "\u001bc(", "hooks": [{ "id": "broken\u001bc", "command": "true" }] },
       { "hooks": [{ "command": "true", "on_failur\u001bc": 1 }] },
-      { "hooks": [{ "id": "says", "command": "echo 'no \u001bc' >&2; exit 2" }] }
+      { "hooks": [{ "id": "says\u202e", "command": "echo 'no \u001bc \u202e' >&2; exit 2" }] }
     ] } }"#;
     let place = Place::with(&[(".checkrein/hooks.json", hooks)]);
     for arguments in [
@@ -129,6 +129,9 @@ fn hooks_cannot_steer_the_terminal() {
         &["run", "a\u{1b}cb"],
     ] {
         let output = place.run_on_terminal(arguments, &[]).stdout;
-        assert!(!output.is_empty() && !output.contains("␛c"), "{arguments:?}: {output}");
+        assert!(
+            !output.is_empty() && !output.contains("␛c") && !output.contains('\u{202e}'),
+            "{arguments:?}: {output}"
+        );
     }
 }

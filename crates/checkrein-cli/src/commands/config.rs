@@ -1,9 +1,10 @@
 //! Which hooks a command is about: arguments that many commands share.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use checkrein::dialects::Dialect;
+use checkrein::dialects::{self, Dialect};
 use checkrein::engine::EngineBuilder;
 use checkrein::sources::{Loaded, Skip, Sources};
 use checkrein::{Compat, Engine};
@@ -79,6 +80,41 @@ pub fn tell(loaded: &Loaded) {
     for diagnostic in &loaded.diagnostics {
         super::note(&diagnostic.to_string());
     }
+}
+
+/// Where no hooks were found though no files were named, says so, and whose are there: they may have been meant.
+pub fn hint(dialect: &'static Dialect, named: &[PathBuf], loaded: &Loaded, dir: &Path) {
+    if named.is_empty() && loaded.hooks.is_empty() && !hint_at_others(dialect, named, loaded, dir) {
+        let name = dialect.name;
+        super::note(&format!("there are no hooks of {name} here; `checkrein list` shows where they are looked for"));
+    }
+}
+
+/// As [`hint`], only if there are others. Gives whether.
+pub fn hint_at_others(dialect: &'static Dialect, named: &[PathBuf], loaded: &Loaded, dir: &Path) -> bool {
+    if !named.is_empty() || !loaded.hooks.is_empty() {
+        return false;
+    }
+    let calls: Vec<_> = others(dialect, dir).iter().map(|name| format!("--as {name}")).collect();
+    if !calls.is_empty() {
+        super::note(&format!("there are no hooks of {} here, but of others: {}", dialect.name, calls.join(", ")));
+    }
+    !calls.is_empty()
+}
+
+/// Other dialects that have hooks here.
+fn others(dialect: &Dialect, dir: &Path) -> Vec<&'static str> {
+    let mut seen = HashSet::new();
+    let mut others = Vec::new();
+    for other in dialects::ALL.iter().filter(|other| other.name != dialect.name) {
+        let found = Sources::discover(other, dir).load();
+        let files = found.files.into_iter().filter(|file| file.hooks > 0);
+        // Some agents read the files of others; whose they are comes first.
+        if files.filter(|file| seen.insert(file.path.clone())).count() > 0 {
+            others.push(other.name);
+        }
+    }
+    others
 }
 
 /// An engine with these hooks, which settles as this dialect does.

@@ -96,7 +96,10 @@ fn write(path: &Path, text: &str, over: bool) -> Result<()> {
         options.create_new(true);
     }
     let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.with_context(|| format!("cannot write {}", path.display()))
+    written.with_context(|| match path.try_exists() {
+        Ok(true) if !over => format!("cannot write {}, --force overwrites what is there", path.display()),
+        _ => format!("cannot write {}", path.display()),
+    })
 }
 
 /// What the other format cannot say of a hook.

@@ -38,6 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let event = arguments.event.event(dialect, &dir)?;
     let loaded = arguments.config.load()?;
     config::tell(&loaded);
+    config::hint(dialect, &arguments.config.config, &loaded, &dir);
     let plan = config::engine(dialect, &loaded, &dir).explain(&event);
     let about = |planned: &&Planned| arguments.all || planned.hook.hook.kinds.contains(&event.kind());
     let mut out = anstream::stdout().lock();

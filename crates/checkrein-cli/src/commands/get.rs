@@ -34,7 +34,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     match field(&payload, &arguments.path).filter(|value| value.as_str() != "null") {
         Some(value) => match value.as_text().filter(|_| !arguments.json) {
             Some(text) => writeln!(out, "{text}")?,
-            None => writeln!(out, "{value}")?,
+            None => writeln!(out, "{}", value.as_str().trim())?,
         },
         None => match &arguments.default {
             Some(default) => writeln!(out, "{default}")?,

@@ -30,6 +30,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dialect = arguments.config.dialect.0;
     let loaded = arguments.config.load()?;
     config::tell(&loaded);
+    config::hint_at_others(dialect, &arguments.config.config, &loaded, &arguments.config.directory()?);
     let mut hooks: Vec<_> = loaded.hooks.iter().collect();
     hooks.sort_by_key(|hook| hook.hook.order);
     let mut out = anstream::stdout().lock();

@@ -50,8 +50,13 @@ pub fn printable(text: &str) -> String {
     tamed(text, &['\t'])
 }
 
+/// Whether a character does something to a terminal, or to the order in which others are shown.
+pub fn steers(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 fn tamed(text: &str, kept: &[char]) -> String {
-    text.chars().map(|c| if c.is_control() && !kept.contains(&c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    text.chars().map(|c| if steers(c) && !kept.contains(&c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// So many of them: `1 hook`, `2 hooks`.

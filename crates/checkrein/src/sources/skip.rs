@@ -55,3 +55,30 @@ impl Loaded {
         told
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use checkrein_core::{EventKind, HookInfo, Source};
+    use checkrein_dialects::HookSpec;
+
+    use super::*;
+
+    #[test]
+    fn what_an_administrator_has_set_is_never_skipped() {
+        for (all, ids) in [(true, ""), (false, "guard"), (true, "guard"), (false, " other, guard ,")] {
+            let hooks = [Scope::Managed, Scope::User, Scope::Project].map(|scope| {
+                let mut hook = HookSpec::shell("guard", EventKind::PreToolUse, "exit 2");
+                hook.hook.info = Arc::new(HookInfo::new("guard", Source::of(scope)));
+                hook
+            });
+            let mut loaded = Loaded { hooks: hooks.into(), ..Loaded::default() };
+            assert_eq!(loaded.skip(&Skip::of(all, ids)).len(), 3, "each is told");
+            let states: Vec<_> = loaded.hooks.iter().map(|spec| &spec.hook.state).collect();
+            assert_eq!(states[0], &HookState::Ready, "{all} {ids}");
+            assert!(states[1..].iter().all(|state| matches!(state, HookState::Skipped(_))), "{all} {ids}");
+        }
+        assert!(Skip::of(false, " ").is_empty() && !Skip::of(true, "").is_empty());
+    }
+}

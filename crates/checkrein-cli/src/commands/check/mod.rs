@@ -12,7 +12,7 @@ use checkrein::sources::Loaded;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
-use super::config::{directory, sources};
+use super::config::{self, directory, sources};
 use super::counted;
 use super::dialect::DialectName;
 use crate::exit::{self, Exit, IsWrongCall};
@@ -70,6 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         sources = sources.agent(name);
     }
     let loaded = sources.load();
+    config::hint(arguments.dialect.0, &files, &loaded, &dir);
     let lints = lint::lint(&loaded.hooks, &dir);
     let mut found: Vec<_> = loaded.diagnostics.iter().cloned().chain(lints).collect();
     for code in arguments.allow.iter().filter(|code| lint::rule(code).is_none()) {

@@ -132,7 +132,7 @@ fn show(proposed: &Proposed, target: &Target) -> Result<()> {
             let diff = TextDiff::from_lines(old.as_str(), &proposed.text);
             let diff = diff.unified_diff().header("there", "new").to_string();
             // What is there may be anybody's: it must not steer the terminal.
-            let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+            let steers = |c: char| super::steers(c) && !matches!(c, '\n' | '\t');
             out.write_all(diff.replace(steers, " ").as_bytes())?;
         }
     }

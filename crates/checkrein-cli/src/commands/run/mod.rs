@@ -59,6 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     let loaded = config::skipped(sources.load());
     config::tell(&loaded);
+    config::hint(first, &arguments.config, &loaded, &dir);
 
     let engines = Engines::default();
     let fired = interrupt::block_on(&engines, async {

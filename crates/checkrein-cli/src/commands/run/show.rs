@@ -7,7 +7,7 @@ use checkrein::engine::Planned;
 use checkrein::{Event, HookOutcome, HookRecord, Target, Verdict, WhyNot};
 use owo_colors::OwoColorize;
 
-use super::super::{colours, printable};
+use super::super::{colours, printable, steers};
 use super::Fired;
 
 /// How much of a stream is shown.
@@ -186,7 +186,7 @@ fn verdict(out: &mut impl Write, verdict: &Verdict) -> io::Result<()> {
 
 /// The start of a text, on one line.
 fn cut(text: &str, most: usize) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most + 1).collect();
+    let line: String = text.chars().map(|c| if steers(c) { ' ' } else { c }).take(most + 1).collect();
     match line.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,

@@ -21,7 +21,7 @@ pub fn size() -> (u16, u16) {
 
 /// Words of hooks and tools are foreign: they must neither break a line nor steer the terminal.
 pub fn tame(text: &str) -> String {
-    text.trim_end().replace(|c: char| c.is_control(), " ")
+    text.trim_end().replace(super::super::steers, " ")
 }
 
 /// At most so many characters.
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn lines_stay_lines() {
-        assert_eq!(tame("a\nb\x1b[31mc\n"), "a b [31mc");
+        assert_eq!(tame("a\nb\x1b[31mc\u{202e}d\n"), "a b [31mc d");
         for (text, most, shown) in [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("äöüß", 3, "äö…"), ("abc", 0, "…")]
         {
             assert_eq!(cut(text, most), shown);
