@@ -401,3 +401,24 @@ fn where_there_are_no_hooks_it_is_said_whose_there_are() {
 fn get_prints_one_line_for_all_of_it() {
     assert_eq!(place().run_with(&["get", "."], "{\"a\": 1}\n").stdout, "{\"a\": 1}\n");
 }
+
+#[test]
+fn run_shows_the_status_of_an_endpoint() {
+    use std::io::{Read, Write};
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 64 * 1024];
+        let _ = stream.read(&mut request).unwrap();
+        stream.write_all(b"HTTP/1.1 202 Accepted\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}").unwrap();
+        // What is left of the request is read, or closing would take the answer away.
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    let hooks = format!("hooks:\n  PreToolUse:\n    - {{id: asks, url: '{url}'}}\n");
+    let ran = Place::with(&[(".checkrein/hooks.yaml", &hooks)]).run(&["run", "PreToolUse"]);
+    assert!(ran.stdout.contains("(project, http, status 202, N ms)"), "{}{}", ran.stdout, ran.stderr);
+    server.join().unwrap();
+}

@@ -210,6 +210,9 @@ pub struct HookRecord {
     pub detail: Option<String>,
     /// The exit code, if it was a process.
     pub exit_code: Option<i32>,
+    /// The status, if it was an HTTP endpoint that answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
     /// How long it took.
     pub duration_ms: Option<u64>,
     /// What it printed.
@@ -270,6 +273,7 @@ impl HookRecord {
             failure: None,
             detail: None,
             exit_code: None,
+            status: None,
             duration_ms: None,
             stdout: None,
             stderr: None,

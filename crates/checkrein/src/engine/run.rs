@@ -30,6 +30,7 @@ pub(super) struct Done {
 #[derive(Default)]
 struct Seen {
     exit_code: Option<i32>,
+    status: Option<u16>,
     stdout: Option<Captured>,
     stderr: Option<Captured>,
     left_running: Vec<String>,
@@ -188,7 +189,10 @@ async fn call(
                 return Err(too_long());
             }
         }
-        Reply::Http(http) => seen.stdout = Some(http.body.clone()),
+        Reply::Http(http) => {
+            seen.status = Some(http.status);
+            seen.stdout = Some(http.body.clone());
+        }
         _ => {}
     }
     let opinion = hook.spec.dialect.read(&moment.event, reply, hook.spec.strict)?;
@@ -221,6 +225,7 @@ fn record(
     record.stderr_bytes = cut(&seen.stderr);
     record.truncated = record.stdout_bytes.is_some() || record.stderr_bytes.is_some();
     record.exit_code = seen.exit_code;
+    record.status = seen.status;
     record.duration_ms = Some(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
     record.stdout = seen.stdout.as_ref().map(kept);
     record.stderr = seen.stderr.as_ref().map(kept);

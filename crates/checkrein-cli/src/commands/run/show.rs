@@ -103,6 +103,7 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
     }
     let mut facts = vec![record.source.scope.to_string(), record.handler.clone()];
     facts.extend(record.exit_code.map(|code| format!("exit {code}")));
+    facts.extend(record.status.map(|status| format!("status {status}")));
     facts.extend(record.duration_ms.map(|ms| format!("{ms} ms")));
     writeln!(out, " ({})", facts.join(", "))?;
     if let Some(planned) = fired.planned(record).filter(|_| record.outcome != HookOutcome::Skipped) {
