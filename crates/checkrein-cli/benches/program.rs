@@ -131,7 +131,8 @@ fn many_hooks(place: &Path, events: &[&str]) {
                 format!("/home/ann/.config/checkrein/scripts/guard-{at}.sh --check \"$CLAUDE_PROJECT_DIR\"")
             };
             let event = if at == 100 { "PreToolUse" } else { event };
-            let mut group = serde_json::json!({ "hooks": [{ "id": format!("hook-{at}"), "command": command, "timeout": 10 }] });
+            let mut group =
+                serde_json::json!({ "hooks": [{ "id": format!("hook-{at}"), "command": command, "timeout": 10 }] });
             if event.contains("Tool") {
                 group["matcher"] = tool.into();
             }

@@ -104,7 +104,8 @@ fn tools_have_one_vocabulary_and_their_own_names() {
 #[test]
 fn a_hook_is_told_both_names_of_a_tool() {
     let place = guarded("matcher: Bash, command: 'cat > seen.json'");
-    let goose = captured().into_iter().find(|(agent, _, sent)| agent.name == "goose" && sent.as_str().contains("\"shell\""));
+    let goose =
+        captured().into_iter().find(|(agent, _, sent)| agent.name == "goose" && sent.as_str().contains("\"shell\""));
     let (agent, event, sent) = goose.unwrap();
     asked(&place, agent, &event, sent.as_str());
     let seen = std::fs::read_to_string(place.dir.path().join("seen.json")).unwrap();
@@ -265,4 +266,17 @@ fn failures_are_shown_to_the_user() {
     let message = said.field("systemMessage").unwrap().as_text().unwrap().into_owned();
     assert!(message.contains("oops") && message.contains("`h`"), "{message}");
     assert!(said.field("hookSpecificOutput").is_none());
+}
+
+#[test]
+fn an_answer_that_cannot_be_printed_is_a_no() {
+    let place = guarded("command: 'echo no >&2; exit 2'");
+    let mut command = place.command(&["hook", "claude"]);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let Ok(full) = full else { return };
+    let mut child = command.stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), BASH.as_bytes()).unwrap();
+    let ran = place.ran(child.wait_with_output().unwrap());
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("could not print"), "{}", ran.stderr);
 }

@@ -143,7 +143,11 @@ impl Dialect {
         for field in self.fields_of(row) {
             let part = field.from.contains('.').then(|| part_of(event, field.from)).flatten();
             let own_name = (field.from == "tool_name").then(|| self.own_name(event)).flatten().map(Field::Text);
-            write(field, own_name.or_else(|| part.as_ref().map(Field::Json)).or_else(|| event.field(field.from)), &mut out);
+            write(
+                field,
+                own_name.or_else(|| part.as_ref().map(Field::Json)).or_else(|| event.field(field.from)),
+                &mut out,
+            );
         }
         if self.payload.everything {
             if let Some(common) = event.other_names.first() {

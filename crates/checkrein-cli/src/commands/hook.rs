@@ -126,18 +126,24 @@ pub fn wrong_call(words: &[std::ffi::OsString], error: &clap::Error) -> Result<E
 
 fn say(fronted: &Fronted) -> Result<Exit> {
     let Fronted { answer, notes, .. } = fronted;
-    if !answer.stdout.is_empty() {
-        let mut out = io::stdout().lock();
-        out.write_all(answer.stdout.as_bytes())?;
-        out.write_all(b"\n")?;
-        out.flush()?;
-    }
+    let said = match answer.stdout.as_str() {
+        "" => Ok(()),
+        text => {
+            let mut out = io::stdout().lock();
+            out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush())
+        }
+    };
     let mut told = io::stderr().lock();
     if !answer.stderr.is_empty() {
         // Some agents take JSON for the answer wherever it stands.
         let is_json = RawJson::parse(answer.stderr.trim()).is_ok();
         let prefix = if is_json { "the reason is: " } else { "" };
         writeln!(told, "{prefix}{}", answer.stderr.trim_end())?;
+    }
+    // An answer that nobody could read must not be taken for silence.
+    if let Err(error) = said {
+        writeln!(told, "checkrein could not print its answer ({error}), so this is refused")?;
+        return Ok(exit::DENIED);
     }
     // Beside a reason they would be taken for a part of it.
     if answer.exit == 0 {

@@ -196,7 +196,8 @@ impl Front {
         let loaded = self.sources_in(&dir).only(&wanted).load();
         // Mostly nothing runs, so all that follows is made only now. What is remembered of a session changes with a prompt.
         let nothing = loaded.hooks.is_empty() && loaded.diagnostics.is_empty();
-        let nothing = nothing && wanted.kind != EventKind::PromptSubmit && !self.agent.silence_gives_leave(&wanted.kind);
+        let nothing =
+            nothing && wanted.kind != EventKind::PromptSubmit && !self.agent.silence_gives_leave(&wanted.kind);
         let keeping = self.keeper.begin();
         if nothing && keeping.is_nothing() {
             return Fronted::default();

@@ -47,9 +47,9 @@ use checkrein_dialects::config::{AuditSettings, DecodeOptions, Diagnostic, Wante
 use checkrein_dialects::{Dialect, HookSpec};
 
 pub use place::Where;
-pub use skip::Skip;
 #[cfg(feature = "recording")]
 pub(crate) use place::repository;
+pub use skip::Skip;
 
 /// Where hooks come from. They are looked for when they are [loaded](Self::load), each time anew.
 #[derive(Debug, Clone, Default)]
