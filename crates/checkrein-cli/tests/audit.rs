@@ -97,6 +97,7 @@ fn a_gate_is_closed_where_nothing_can_be_written() {
         place.write("home/.config/checkrein/hooks.yaml", &config);
         let ran = place.run_with(&["hook", "claude"], sent);
         assert_eq!(ran.stdout.contains("deny"), denies, "{ran:?}");
-        assert!(ran.stderr.contains("nothing was written to the audit log"), "{ran:?}");
+        let told = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(told.contains("nothing was written to the audit log"), "{ran:?}");
     }
 }

@@ -10,7 +10,7 @@ use checkrein::recording::{self, Replay, ReplayReport};
 
 use super::config::{self, ConfigArguments};
 use super::progress::Progress;
-use crate::exit::{self, Exit};
+use crate::exit::{self, Exit, IsWrongCall};
 use crate::interrupt::{self, Engines};
 
 /// Fires the events of a recording at your hooks as they are now, and shows where the verdicts differ: what a new rule would
@@ -56,8 +56,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     config::tell(&loaded);
     // Broken hooks are told once, not for each event.
     drop(config::engine(config.dialect.0, &loaded, &dir));
-    let lines =
-        recording::read(&arguments.file).with_context(|| format!("cannot read {}", arguments.file.display()))?;
+    let lines = recording::read(&arguments.file)
+        .with_context(|| format!("cannot read {}", arguments.file.display()))
+        .wrong_call()?;
     // Files that somebody names are for all events.
     let only_here = config.config.is_empty() && !arguments.all_projects;
     let replay = Replay::new(config.dialect.0, dir, loaded)
