@@ -21,6 +21,8 @@ mod unix {
     use std::sync::Arc;
     use std::time::{Duration, Instant};
 
+    #[cfg(target_os = "linux")]
+    use checkrein_process::{Files, Sandbox};
     use checkrein_process::{Limits, Place, Prepared, Program, Stdin};
     use tokio::runtime::{Builder, Runtime};
 
@@ -106,6 +108,49 @@ mod unix {
             }
         }
         let (floor, ours) = (median(&mut floors), median(&mut ours));
+        report(case, name, floor, ours);
+    }
+
+    /// What a sandbox costs, with a run without one as the floor.
+    #[cfg(target_os = "linux")]
+    fn measure_sandbox(case: &Case, runtime: &Runtime, name: &str) {
+        let place = Place::new("/").env(environment());
+        let files = Files::none().read("/srv");
+        let sandbox = Sandbox::new()
+            .files(files)
+            .cpu(Duration::from_secs(60))
+            .memory(1 << 30)
+            .processes(64)
+            .open_files(256)
+            .file_size(256 << 20);
+        let caged = place.clone().sandbox(sandbox);
+        let prepared: Prepared = case.program.clone().prepare(&place).unwrap();
+        let limits = Limits::new(Duration::from_secs(60));
+        let stdin = Stdin::bytes(vec![b'x'; case.stdin]);
+        let run = |place: &Place| {
+            let (prepared, place, stdin) = (prepared.clone(), place.clone(), stdin.clone());
+            let run = async move {
+                let begun = Instant::now();
+                let reply = prepared.run(&place, &stdin, &limits).await.unwrap();
+                assert!(reply.exit.success() && reply.leftovers.is_empty());
+                begun.elapsed()
+            };
+            runtime.block_on(async { tokio::spawn(run).await.unwrap() })
+        };
+        let (mut floors, mut ours) = (Vec::new(), Vec::new());
+        for round in 0..case.rounds {
+            if round % 2 == 0 {
+                floors.push(run(&place));
+                ours.push(run(&caged));
+            } else {
+                ours.push(run(&caged));
+                floors.push(run(&place));
+            }
+        }
+        report(case, name, median(&mut floors), median(&mut ours));
+    }
+
+    fn report(case: &Case, name: &str, floor: Duration, ours: Duration) {
         let ratio = ours.as_secs_f64() / floor.as_secs_f64();
         let verdict = if ratio <= case.budget { "" } else { "  over" };
         println!(
@@ -147,6 +192,25 @@ mod unix {
         for case in cases.iter().filter(|case| case.name.contains(&wanted)) {
             for (name, runtime) in &runtimes {
                 measure(case, runtime, name);
+            }
+        }
+        #[cfg(target_os = "linux")]
+        {
+            let caged = [
+                case("sandbox: /bin/true", &[], "/bin/true", 0, 2000, 1.5),
+                case("sandbox: true via sh", &[], "true", 0, 2000, 1.5),
+                case("sandbox: reads 1 KiB, answers", &[], read, 1 << 10, 1000, 1.5),
+            ];
+            for case in caged.iter().filter(|case| case.name.contains(&wanted)) {
+                for (name, runtime) in &runtimes {
+                    measure_sandbox(case, runtime, name);
+                }
+            }
+            let large = case("sandbox: true via sh, host of 1 GiB", &[], "true", 0, 500, 1.5);
+            if large.name.contains(&wanted) {
+                let memory = vec![1_u8; 1 << 30];
+                measure_sandbox(&large, &runtimes[0].1, runtimes[0].0);
+                std::hint::black_box(memory);
             }
         }
     }

@@ -2,8 +2,9 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use crate::launch::Launch;
+use crate::launch::{Launch, StartError};
 use crate::resolve::{self, ResolveError};
+use crate::sandbox::SandboxError;
 
 /// The longest single argument or variable that Linux takes; other systems take at least this.
 const LONGEST_STRING: usize = 128 * 1024;
@@ -53,6 +54,14 @@ pub enum RunError {
         /// The largest variable's name.
         largest: OsString,
     },
+    /// What its sandbox is to keep from it cannot be kept from it here, so it was not started.
+    #[error("{} was not started: {problem}", .program.display())]
+    Sandbox {
+        /// The program.
+        program: PathBuf,
+        /// What is wrong.
+        problem: SandboxError,
+    },
     /// How the process ended is not known: something else in the host took its exit status.
     #[error("the exit status of {} was lost: the host takes the exit status of processes that it did not start", .program.display())]
     Lost {
@@ -74,8 +83,12 @@ pub enum RunError {
 impl RunError {
     /// Finds out what a failed start means. The system's code alone can't tell a missing program from a missing
     /// interpreter or a missing directory, so this looks.
-    pub(crate) fn from_start(error: io::Error, launch: &Launch<'_>) -> Self {
+    pub(crate) fn from_start(failed: StartError, launch: &Launch<'_>) -> Self {
         let program = launch.place.cwd().join(launch.program);
+        let StartError { error, sandbox, .. } = failed;
+        if let Some(problem) = sandbox {
+            return Self::Sandbox { program, problem };
+        }
         match error.kind() {
             io::ErrorKind::ArgumentListTooLong => too_long(program, launch),
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied => {

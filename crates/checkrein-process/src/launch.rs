@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::marker::Marker;
 use crate::place::Place;
+use crate::sandbox::SandboxError;
 
 /// All that one start needs, borrowed.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +19,9 @@ pub(crate) struct Launch<'a> {
     /// The value of `PWD`, where it must differ from the one in the place.
     pub(crate) pwd: Option<&'a OsStr>,
     pub(crate) marker: &'a Marker,
+    /// The sandbox's own temporary directory.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "needs a sandbox"))]
+    pub(crate) temporary: Option<&'a Path>,
     /// Whether nobody reads stdout.
     pub(crate) stdout_closed: bool,
 }
@@ -45,14 +49,21 @@ pub(crate) struct StartError {
     pub(crate) error: io::Error,
     /// Whether the process ran, if only for a moment. It must not be started a second time then.
     pub(crate) ran: bool,
+    /// What the sandbox had to do with it.
+    pub(crate) sandbox: Option<SandboxError>,
 }
 
 impl StartError {
     pub(crate) fn before(error: io::Error) -> Self {
-        Self { error, ran: false }
+        Self { error, ran: false, sandbox: None }
     }
 
     pub(crate) fn after(error: io::Error) -> Self {
-        Self { error, ran: true }
+        Self { error, ran: true, sandbox: None }
+    }
+
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "needs a sandbox"))]
+    pub(crate) fn sandbox(problem: SandboxError) -> Self {
+        Self { error: io::ErrorKind::Unsupported.into(), ran: false, sandbox: Some(problem) }
     }
 }

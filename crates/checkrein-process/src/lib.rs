@@ -13,6 +13,7 @@ mod program;
 mod pump;
 mod reply;
 mod resolve;
+mod sandbox;
 mod stdin;
 mod watch;
 
@@ -31,9 +32,11 @@ pub use prepared::Prepared;
 pub use program::{Program, Shell};
 pub use reply::{Exit, Leftover, Output, Reply};
 pub use resolve::{ResolveError, ResolvedProgram};
+pub use sandbox::{Files, Over, Sandbox, SandboxError};
 pub use stdin::{Chunk, Stdin};
 
-/// Waits until everything is gone that runs whose futures were dropped had started, or the time is over. Whether it is.
+/// Waits until everything is gone that runs whose futures were dropped had started, and the temporary directories of
+/// sandboxes; or the time is over. Whether all is gone.
 ///
 /// Dropping sends a KILL at once but cannot wait; a thread of this crate looks after what is slow to die, and ends with the
 /// host. So a host that is about to leave calls this last. Blocks, but not if there is nothing to wait for.

@@ -48,6 +48,13 @@ impl Marker {
         &self.value
     }
 
+    /// What tells this run from all others.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "needs a sandbox"))]
+    pub(crate) fn token(&self) -> String {
+        let value = self.value.to_string_lossy();
+        value[value.len() - self.token_len..].to_owned()
+    }
+
     /// Whether an environment, as the system lists it (entries that end in NUL), has this run's mark.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "needs a list of processes"))]
     pub(crate) fn is_in(&self, environment: &[u8]) -> bool {

@@ -3,7 +3,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where a process runs: its working directory and its whole environment. Clones share the data.
+use crate::sandbox::Sandbox;
+
+/// Where a process runs: its working directory, its whole environment, and its [`Sandbox`]. Clones share the data.
 ///
 /// Nothing of the host's environment is added, save the [marker](crate::MARKER).
 ///
@@ -17,6 +19,7 @@ use std::sync::Arc;
 pub struct Place {
     cwd: Arc<Path>,
     env: Arc<[(OsString, OsString)]>,
+    sandbox: Option<Arc<Sandbox>>,
 }
 
 impl Place {
@@ -24,7 +27,7 @@ impl Place {
     pub fn new(cwd: impl Into<PathBuf>) -> Self {
         let cwd = cwd.into();
         let cwd = std::path::absolute(&cwd).unwrap_or(cwd);
-        Self { cwd: cwd.into(), env: Arc::new([]) }
+        Self { cwd: cwd.into(), env: Arc::new([]), sandbox: None }
     }
 
     /// The same with these variables and no others. Of a name that comes twice, the last value counts.
@@ -45,7 +48,19 @@ impl Place {
     /// The same with another working directory.
     #[must_use]
     pub fn at(self, cwd: impl Into<PathBuf>) -> Self {
-        Self { env: self.env, ..Self::new(cwd) }
+        Self { env: self.env, sandbox: self.sandbox, ..Self::new(cwd) }
+    }
+
+    /// The same in a sandbox.
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: impl Into<Arc<Sandbox>>) -> Self {
+        self.sandbox = Some(sandbox.into());
+        self
+    }
+
+    /// The sandbox, if there is one.
+    pub fn sandboxed(&self) -> Option<&Sandbox> {
+        self.sandbox.as_deref()
     }
 
     /// The working directory.
@@ -74,6 +89,7 @@ impl fmt::Debug for Place {
         f.debug_struct("Place")
             .field("cwd", &self.cwd)
             .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .field("sandbox", &self.sandbox)
             .finish()
     }
 }

@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::path::Path;
 use std::time::Instant;
 
 use crate::direct::{self, Direct};
@@ -11,6 +12,7 @@ use crate::place::Place;
 use crate::program::{Kind, Program};
 use crate::reply::Reply;
 use crate::resolve::{ResolveError, ResolvedProgram};
+use crate::sandbox::Over;
 use crate::stdin::Stdin;
 use crate::sys::{self, Started};
 use crate::watch;
@@ -88,11 +90,21 @@ impl Prepared {
         } else {
             Cow::Owned(Route::choose(&self.program, place)?)
         };
+        let not_caged = |problem| RunError::Sandbox { program: route.first.path().into(), problem };
+        // It lives as long as the run.
+        let temporary = sys::temporary(place).map_err(not_caged)?;
         let marker = Marker::new();
-        let (started, direct) = self.start(&route, place, stdin, &marker, limits.stdout_closed)?;
+        let path = temporary.as_ref().map(sys::Temporary::path);
+        let (started, direct) = self.start(&route, place, stdin, &marker, path, limits.stdout_closed)?;
         let lost = |source| RunError::Lost { program: route.first.path().into(), source };
         let mut reply = watch::to_the_end(started, stdin, limits, begun).await.map_err(lost)?;
         reply.direct = direct;
+        if let Some(temporary) = temporary
+            && reply.leftovers.iter().all(|left| left.ended)
+        {
+            temporary.give_back();
+        }
+        reply.over = reply.over.or_else(|| Over::by_signal(reply.exit, place.sandboxed()?));
         Ok(reply)
     }
 
@@ -102,6 +114,7 @@ impl Prepared {
         place: &Place,
         stdin: &Stdin,
         marker: &Marker,
+        temporary: Option<&Path>,
         stdout_closed: bool,
     ) -> Result<(Started, bool), RunError> {
         let launch = match &self.program.0 {
@@ -114,6 +127,7 @@ impl Prepared {
                     place,
                     pwd: None,
                     marker,
+                    temporary,
                     stdout_closed,
                 }
             }
@@ -124,6 +138,7 @@ impl Prepared {
                 place,
                 pwd: None,
                 marker,
+                temporary,
                 stdout_closed,
             },
         };
@@ -136,13 +151,13 @@ impl Prepared {
             // Whatever is wrong, a missing program or a script without `#!`: what the shell makes of it is right.
             match sys::start(&plain, stdin) {
                 Ok(started) => return Ok((started, true)),
-                Err(failed) if failed.ran => return Err(RunError::from_start(failed.error, &plain)),
+                Err(failed) if failed.ran => return Err(RunError::from_start(failed, &plain)),
                 Err(_) => {}
             }
         }
         match sys::start(&launch, stdin) {
             Ok(started) => Ok((started, false)),
-            Err(failed) => Err(RunError::from_start(failed.error, &launch)),
+            Err(failed) => Err(RunError::from_start(failed, &launch)),
         }
     }
 }

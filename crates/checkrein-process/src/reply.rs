@@ -1,6 +1,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::sandbox::Over;
+
 /// What came of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -9,6 +11,8 @@ pub struct Reply {
     pub exit: Exit,
     /// Whether it was ended because its time was up.
     pub timed_out: bool,
+    /// The limit of its sandbox that it went over, if it was ended for that.
+    pub over: Option<Over>,
     /// What it printed on stdout.
     pub stdout: Output,
     /// What it printed on stderr.

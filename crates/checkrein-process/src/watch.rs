@@ -11,6 +11,7 @@ use tokio::time::{self, Sleep};
 use crate::limits::{Leftovers, Limits};
 use crate::pump::{Pump, swallow};
 use crate::reply::Reply;
+use crate::sandbox::Over;
 use crate::stdin::Stdin;
 use crate::sys::{Child, Started};
 
@@ -25,14 +26,21 @@ pub(crate) async fn to_the_end(started: Started, stdin: &Stdin, limits: &Limits,
     let exited = match pump.during_output(in_time(&mut child, deadline.as_mut())).await {
         Some(exited) => exited,
         // Mostly the streams end because the process does. To sleep and be woken again costs more than to look.
-        None if child.exits_now() => Some(Ok(())),
+        None if child.exits_now() => Some(Ok(None)),
         None => pump.during(in_time(&mut child, deadline.as_mut())).await,
     };
     let timed_out = exited.is_none();
     let mut leftovers = Vec::new();
-    match exited {
+    let over = match exited {
         Some(exited) => exited?,
-        None => leftovers = pump.during(child.end(limits.term)).await,
+        None => {
+            leftovers = pump.during(child.end(limits.term)).await;
+            None
+        }
+    };
+    if over.is_some() {
+        // Whoever multiplies is not asked to end.
+        leftovers = pump.during(child.end(Duration::ZERO)).await;
     }
 
     // What the process itself has printed is in the pipes by now and is read without waiting. Only for the output of
@@ -40,7 +48,7 @@ pub(crate) async fn to_the_end(started: Started, stdin: &Stdin, limits: &Limits,
     let _ = time::timeout(limits.drain.min(NEVER), pump.run_dry()).await;
     let (stdout, stderr) = pump.take();
 
-    if !timed_out {
+    if !timed_out && over.is_none() {
         leftovers = match limits.leftovers {
             Leftovers::Leave => child.left().await?,
             Leftovers::End if child.is_alone()? => Vec::new(),
@@ -54,12 +62,12 @@ pub(crate) async fn to_the_end(started: Started, stdin: &Stdin, limits: &Limits,
         }
     }
 
-    Ok(Reply { exit, timed_out, stdout, stderr, duration: begun.elapsed(), leftovers, direct: false })
+    Ok(Reply { exit, timed_out, over, stdout, stderr, duration: begun.elapsed(), leftovers, direct: false })
 }
 
-/// Waits for the exit, or none at the deadline.
-async fn in_time(child: &mut Child, mut deadline: Pin<&mut Sleep>) -> Option<io::Result<()>> {
-    let mut exited = pin!(child.exited());
+/// Waits for the exit, or for more than is allowed; or none at the deadline.
+async fn in_time(child: &mut Child, mut deadline: Pin<&mut Sleep>) -> Option<io::Result<Option<Over>>> {
+    let mut exited = pin!(child.exited_or_over());
     poll_fn(|cx| match exited.as_mut().poll(cx) {
         Poll::Ready(exited) => Poll::Ready(Some(exited)),
         Poll::Pending => deadline.as_mut().poll(cx).map(|()| None),

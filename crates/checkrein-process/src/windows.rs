@@ -26,6 +26,8 @@ use crate::launch::{Args, Launch, StartError};
 use crate::marker::MARKER;
 use crate::place::Place;
 use crate::reply::{Exit, Leftover};
+use crate::sandbox::Over;
+pub(crate) use crate::sandbox::nowhere::{Temporary, temporary};
 use crate::stdin::Stdin;
 
 /// A job ends with its last handle, so nothing is left to wait for.
@@ -142,9 +144,9 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Waits until the first process has exited.
-    pub(crate) async fn exited(&mut self) -> io::Result<()> {
-        self.process.wait().await.map(drop)
+    /// Waits until the first process has exited. There are no sandboxes that could be too full.
+    pub(crate) async fn exited_or_over(&mut self) -> io::Result<Option<Over>> {
+        self.process.wait().await.map(|_| None)
     }
 
     /// Whether the first process exits this very moment.

@@ -1,4 +1,10 @@
+#[cfg(target_os = "linux")]
+use std::future::poll_fn;
 use std::io;
+#[cfg(target_os = "linux")]
+use std::pin::pin;
+#[cfg(target_os = "linux")]
+use std::task::Poll;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
@@ -7,9 +13,12 @@ use tokio::time::{self, Instant};
 use super::family::{Family, Member};
 use super::leaders;
 use super::reaper;
+#[cfg(target_os = "linux")]
+use super::sandbox::Census;
 use super::watcher::{Watcher, has_exited, take_exit};
 use crate::marker::Marker;
 use crate::reply::{Exit, Leftover};
+use crate::sandbox::Over;
 
 /// How long something may take to die of a KILL. Only a process that hangs inside the system takes so long.
 const KILL_WAIT: Duration = Duration::from_secs(5);
@@ -28,13 +37,52 @@ pub(crate) struct Child {
     family: Family,
     watcher: Option<Watcher>,
     exit: Option<Exit>,
+    /// Who looks whether there is too much of it.
+    #[cfg(target_os = "linux")]
+    census: Option<Census>,
     done: bool,
 }
 
 impl Child {
     pub(super) fn new(pid: Pid, marker: Marker) -> Self {
         leaders::add(pid);
-        Self { pid, family: Family::new(pid, marker), watcher: None, exit: None, done: false }
+        Self {
+            pid,
+            family: Family::new(pid, marker),
+            watcher: None,
+            exit: None,
+            #[cfg(target_os = "linux")]
+            census: None,
+            done: false,
+        }
+    }
+
+    /// It is in a sandbox.
+    #[cfg(target_os = "linux")]
+    pub(super) fn confined(mut self, census: Option<Census>) -> Self {
+        self.family.confine();
+        self.census = census;
+        self
+    }
+
+    /// Waits until the first process has exited, or there is more than its sandbox allows.
+    pub(crate) async fn exited_or_over(&mut self) -> io::Result<Option<Over>> {
+        #[cfg(target_os = "linux")]
+        if let Some(census) = &self.census {
+            let exited = async {
+                match &mut self.watcher {
+                    Some(watcher) => watcher.exited().await,
+                    None => Ok(()),
+                }
+            };
+            let (mut exited, mut over) = (pin!(exited), pin!(census.over()));
+            return poll_fn(|cx| match exited.as_mut().poll(cx) {
+                Poll::Ready(exited) => Poll::Ready(exited.map(|()| None)),
+                Poll::Pending => over.as_mut().poll(cx).map(|over| Ok(Some(over))),
+            })
+            .await;
+        }
+        self.exited().await.map(|()| None)
     }
 
     pub(super) fn watch(&mut self) -> io::Result<()> {
@@ -85,8 +133,11 @@ impl Child {
 
     /// Ends everything: TERM, a grace, KILL. Returns when all are gone, and says who there was beside the first.
     pub(crate) async fn end(&mut self, grace: Duration) -> Vec<Leftover> {
-        // Before the first signal, while parents still tell whose child is whose.
-        self.family.living();
+        // Before the first signal, while parents still tell whose child is whose. Nobody leaves the group of a sandbox,
+        // and while it is listed, one that multiplies would go on.
+        if !self.family.is_confined() {
+            self.family.living();
+        }
         let gone = !grace.is_zero() && {
             self.family.signal(Signal::TERM);
             self.gone_within(grace, false).await
@@ -153,7 +204,9 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         if !self.done {
-            self.family.living();
+            if !self.family.is_confined() {
+                self.family.living();
+            }
             self.family.signal(Signal::KILL);
             reaper::adopt(self.family.clone());
         }

@@ -19,6 +19,8 @@ pub(super) struct Family {
     known: Vec<Member>,
     /// Whether there may be more who could not be told from others when they were last looked for.
     unclear: bool,
+    /// Whether nobody can leave the group.
+    confined: bool,
 }
 
 /// One that belongs to it, beside the first process.
@@ -34,7 +36,18 @@ impl Family {
     /// The family of a process that leads a group of its own. Where processes can be listed, the leader's exit status
     /// must not be taken as long as the family is in use: the group's id would no longer be safe.
     pub(super) fn new(leader: Pid, marker: Marker) -> Self {
-        Self { leader, marker, known: Vec::new(), unclear: false }
+        Self { leader, marker, known: Vec::new(), unclear: false, confined: false }
+    }
+
+    /// Nobody can leave the group, so there is nobody else.
+    #[cfg(target_os = "linux")]
+    pub(super) fn confine(&mut self) {
+        self.confined = true;
+    }
+
+    /// Whether nobody can leave the group.
+    pub(super) fn is_confined(&self) -> bool {
+        self.confined
     }
 
     pub(super) fn leader(&self) -> Pid {
@@ -63,7 +76,10 @@ impl Family {
         #[cfg(target_os = "linux")]
         if Self::can_list() {
             let known = self.known.iter().filter_map(Member::listed).cloned().collect::<Vec<_>>();
-            let (found, unclear) = listed::living(self.leader, &self.marker, &known);
+            let (found, unclear) = match self.confined {
+                true => (listed::living_in_group(self.leader), false),
+                false => listed::living(self.leader, &self.marker, &known),
+            };
             self.unclear = unclear;
             let new = found.iter().filter(|found| !known.iter().any(|known| known.is_same(found)));
             self.known.extend(new.cloned().map(Member::Process));

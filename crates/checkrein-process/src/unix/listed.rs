@@ -101,6 +101,13 @@ pub(super) fn living(leader: Pid, marker: &Marker, known: &[Listed]) -> (Vec<Lis
     (ours.into_iter().map(Listed).collect(), unclear)
 }
 
+/// All of the leader's group that live, but for the leader, whose status is not taken.
+pub(super) fn living_in_group(leader: Pid) -> Vec<Listed> {
+    let first = number(leader);
+    let found = proc::pids().filter(|&pid| pid != first && proc::group(pid) == first).filter_map(Stat::of);
+    found.filter(Stat::is_alive).map(Listed).collect()
+}
+
 fn is_marked(pid: i32, marker: &Marker) -> Marked {
     for _ in 0..LOOKS {
         match proc::is_marked(pid, marker) {

@@ -8,28 +8,56 @@ mod listed;
 #[cfg(target_os = "linux")]
 mod proc;
 mod reaper;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod start;
 mod stdin;
 mod watcher;
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::time::Duration;
+#[cfg(target_os = "linux")]
+use std::time::Instant;
 
 use rustix::fs::{Access, access};
 
 use crate::place::Place;
+#[cfg(target_os = "linux")]
+use crate::sandbox::SandboxError;
 
 pub(crate) use child::Child;
-pub(crate) use reaper::wait as wait_for_dropped;
+#[cfg(target_os = "linux")]
+pub(crate) use sandbox::Temporary;
 pub(crate) use start::{Reader, Started, Writer, start};
 
 /// Whether texts that need no shell are run without one.
 pub(crate) const HAS_DIRECT: bool = true;
 
+/// Waits until nothing is left to finish, or the time is over. Whether it is.
+pub(crate) fn wait_for_dropped(patience: Duration) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        let begun = Instant::now();
+        reaper::wait(patience) && sandbox::wait_for_removal(patience.saturating_sub(begun.elapsed()))
+    }
+    #[cfg(not(target_os = "linux"))]
+    reaper::wait(patience)
+}
+
 /// Whether the host may execute a file.
 pub(crate) fn may_execute(path: &Path) -> bool {
     access(path, Access::EXEC_OK).is_ok()
 }
+
+/// The temporary directory of a place's sandbox, if it has one.
+#[cfg(target_os = "linux")]
+pub(crate) fn temporary(place: &Place) -> Result<Option<Temporary>, SandboxError> {
+    place.sandboxed().filter(|sandbox| sandbox.files.is_some()).map(|_| Temporary::new()).transpose()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) use crate::sandbox::nowhere::{Temporary, temporary};
 
 /// The file names that a program's name stands for.
 pub(crate) fn file_names<'a>(name: &'a OsStr, _: &Place) -> impl Iterator<Item = &'a OsStr> + use<'a> {

@@ -76,6 +76,15 @@ pub(super) fn pids() -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
+/// The group of a process, or something that is no group. A hundred times cheaper than to read files.
+pub(super) fn group(pid: i32) -> i32 {
+    // SAFETY: takes and gives numbers.
+    #[expect(unsafe_code, reason = "who wraps it does not know of the kernel's own, which have none")]
+    unsafe {
+        libc::getpgid(pid)
+    }
+}
+
 /// The process id that was given out last, to a process or a thread. They are given out in turn.
 pub(super) fn last_pid() -> Option<i32> {
     // This is asked after every run, so the file stays open.

@@ -1,16 +1,22 @@
 use std::io;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
-use std::process::{self, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::process::Pid;
 use tokio::net::unix::pipe;
 
 use super::child::Child;
+#[cfg(target_os = "linux")]
+use super::sandbox::{Cage, Census, Spawned, Streams, spawn};
 use super::stdin::Source;
 use crate::launch::{Launch, StartError};
 use crate::marker::MARKER;
+#[cfg(target_os = "linux")]
+use crate::sandbox::Sandbox;
 use crate::stdin::Stdin;
 
 pub(crate) type Reader = pipe::Receiver;
@@ -25,6 +31,10 @@ pub(crate) struct Started {
 }
 
 pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, StartError> {
+    #[cfg(target_os = "linux")]
+    if let Some(sandbox) = launch.place.sandboxed() {
+        return start_in_sandbox(launch, sandbox, stdin);
+    }
     // Nothing here may keep `std` from posix_spawn: a path instead of a name, and no `pre_exec`. A fork would copy the
     // host's page tables.
     let mut command = Command::new(launch.program);
@@ -47,24 +57,76 @@ pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, Start
         Source::Pipe => Stdio::piped(),
     });
 
-    let process = command.spawn().map_err(StartError::before)?;
+    let mut process = command.spawn().map_err(StartError::before)?;
     let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| StartError::after(io::Error::other("process id out of range")))?;
     // From here on, an early return or a panic ends the process: `child` sees to that when it is dropped.
     let child = Child::new(pid, launch.marker.clone());
-    connect(child, process, stdin).map_err(StartError::after)
+    let ends = Ends {
+        stdin: process.stdin.take().map(OwnedFd::from),
+        stdout: process.stdout.take().map(OwnedFd::from),
+        stderr: process.stderr.take().map(OwnedFd::from),
+    };
+    connect(child, ends, stdin).map_err(StartError::after)
 }
 
-fn connect(mut child: Child, mut process: process::Child, stdin: &Stdin) -> io::Result<Started> {
+/// Our ends of a process's streams.
+struct Ends {
+    stdin: Option<OwnedFd>,
+    /// None, if nobody reads it.
+    stdout: Option<OwnedFd>,
+    stderr: Option<OwnedFd>,
+}
+
+/// The same for a process in a sandbox, for which `std` has no way.
+#[cfg(target_os = "linux")]
+fn start_in_sandbox(launch: &Launch<'_>, sandbox: &Sandbox, stdin: &Stdin) -> Result<Started, StartError> {
+    let cage = Cage::new(sandbox, launch).map_err(StartError::sandbox)?;
+    let (theirs, ends) = streams(launch, stdin).map_err(StartError::before)?;
+    let Spawned { pid } = spawn(launch, &cage, &theirs)?;
+    let child = Child::new(pid, launch.marker.clone()).confined(Census::new(pid, sandbox));
+    drop(theirs);
+    connect(child, ends, stdin).map_err(StartError::after)
+}
+
+#[cfg(target_os = "linux")]
+fn streams(launch: &Launch<'_>, stdin: &Stdin) -> io::Result<(Streams, Ends)> {
+    let (in_theirs, in_ours) = match Source::new(stdin) {
+        Source::Null => (OwnedFd::from(std::fs::File::open("/dev/null")?), None),
+        Source::File(file) => (file, None),
+        Source::Pipe => {
+            let (reader, writer) = io::pipe()?;
+            (reader.into(), Some(OwnedFd::from(writer)))
+        }
+    };
+    let (out_ours, out_theirs) = io::pipe()?;
+    let (err_ours, err_theirs) = io::pipe()?;
+    let stdout = (!launch.stdout_closed).then(|| OwnedFd::from(out_ours));
+    let theirs = [in_theirs, out_theirs.into(), err_theirs.into()].map(above_the_usual);
+    let [one, two, three] = theirs;
+    Ok((Streams([one?, two?, three?]), Ends { stdin: in_ours, stdout, stderr: Some(err_ours.into()) }))
+}
+
+/// A host without stdin, stdout or stderr gets new descriptors with their numbers, which would be in each other's way.
+#[cfg(target_os = "linux")]
+fn above_the_usual(stream: OwnedFd) -> io::Result<OwnedFd> {
+    const FIRST: i32 = 3;
+    if stream.as_raw_fd() >= FIRST {
+        return Ok(stream);
+    }
+    Ok(rustix::io::fcntl_dupfd_cloexec(&stream, FIRST)?)
+}
+
+fn connect(mut child: Child, ends: Ends, stdin: &Stdin) -> io::Result<Started> {
     child.watch()?;
     let missing = || io::Error::other("stream missing");
-    let stdout = match process.stdout.take() {
-        Some(stdout) => OwnedFd::from(stdout),
+    let stdout = match ends.stdout {
+        Some(stdout) => stdout,
         // Nobody reads it: here it is at its end from the start.
         None => OwnedFd::from(io::pipe()?.0),
     };
-    let stderr = OwnedFd::from(process.stderr.take().ok_or_else(missing)?);
-    let writer = process.stdin.take().map(OwnedFd::from).map(|end| {
+    let stderr = ends.stderr.ok_or_else(missing)?;
+    let writer = ends.stdin.map(|end| {
         super::stdin::widen(&end, stdin.len());
         Writer::from_owned_fd_unchecked(without_blocking(end)?)
     });

@@ -1,0 +1,535 @@
+//! What processes in a sandbox can't do, tried by processes that try.
+//!
+//! The processes are this test program itself, started once more with the name of what it shall do (see [`act`]).
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::print_stderr, reason = "a test may")]
+
+mod common;
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use checkrein_process::{Exit, Files, Limits, Over, Place, Program, Reply, RunError, Sandbox, SandboxError, Stdin};
+use common::{Tag, limits, path, run, script, text};
+use tempfile::TempDir;
+
+const ACT: &str = "SANDBOX_ACT";
+const AT: &str = "SANDBOX_AT";
+
+/// What the processes do. Without a name it is a test that does nothing.
+#[test]
+fn act() {
+    let Ok(name) = std::env::var(ACT) else { return };
+    let at = std::env::var(AT).unwrap_or_default();
+    let at = Path::new(&at);
+    let done: io::Result<()> = match name.as_str() {
+        "read" => fs::read(at).map(drop),
+        "list" => fs::read_dir(at).map(drop),
+        "write" => fs::write(at, "written"),
+        "cut" => rustix::fs::open(at, rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::TRUNC, 0.into())
+            .map(drop)
+            .map_err(Into::into),
+        "remove" => fs::remove_file(at),
+        "make directory" => fs::create_dir(at.with_extension("directory")),
+        "link" => std::os::unix::fs::symlink("/", at.with_extension("link")),
+        "hard link" => fs::hard_link(at, std::env::temp_dir().join("linked")),
+        "move away" => fs::rename(at, std::env::temp_dir().join("moved")),
+        "chmod" => fs::set_permissions(at, fs::Permissions::from_mode(0o666)),
+        "fchmod" => fs::File::open(at).and_then(|file| file.set_permissions(fs::Permissions::from_mode(0o666))),
+        "set time" => fs::File::open(at)
+            .and_then(|_| Command::new("touch").arg("-d").arg("2001-01-01").arg(at).status().and_then(ok_if_zero)),
+        "execute" => Command::new(at).status().map(drop),
+        "temporary" => fs::write(std::env::temp_dir().join("x"), "x"),
+        "nothing" => fs::write("/dev/null", "x"),
+        "tcp" => TcpStream::connect(at.to_str().unwrap()).map(drop),
+        "listen" => TcpListener::bind("127.0.0.1:0").map(drop),
+        "udp" => UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.send_to(b"x", at.to_str().unwrap())).map(drop),
+        "unix" => UnixStream::connect(at).map(drop),
+        "unix datagram" => UnixDatagram::unbound().and_then(|socket| socket.send_to(b"x", at)).map(drop),
+        "turned pair" => UnixDatagram::pair().and_then(|(socket, _)| socket.send_to(b"x", at)).map(drop),
+        "pair" => UnixStream::pair().and_then(|(mut one, _two)| one.write_all(b"x")),
+        "setsid" => rustix::process::setsid().map(drop).map_err(Into::into),
+        "setpgid" => rustix::process::setpgid(None, None).map_err(Into::into),
+        "namespace" => Command::new("unshare").args(["-Ur", "true"]).status().and_then(ok_if_zero),
+        "signal the host" => {
+            rustix::process::test_kill_process(rustix::process::getppid().unwrap()).map_err(Into::into)
+        }
+        "raise a limit" => {
+            let mut all = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+            all.maximum = all.maximum.map(|most| most + 1);
+            rustix::process::setrlimit(rustix::process::Resource::Nofile, all).map_err(Into::into)
+        }
+        "open files" => {
+            let files: Vec<_> = (0..100_000).map_while(|_| fs::File::open("/dev/null").ok()).collect();
+            println!("ACT: opened {}", files.len());
+            Ok(())
+        }
+        "large file" => {
+            fs::File::create(at).and_then(|mut file| (0..1024).try_for_each(|_| file.write_all(&[0; 64 * 1024])))
+        }
+        "allocate" => {
+            let mut all: Vec<Vec<u8>> = Vec::new();
+            loop {
+                let mut more = Vec::new();
+                if more.try_reserve_exact(16 << 20).is_err() {
+                    break;
+                }
+                more.resize(16 << 20, 1);
+                all.push(more);
+            }
+            println!("ACT: had {} MiB", all.len() * 16);
+            Ok(())
+        }
+        // In memory that a file in memory is: no limit of one process counts it.
+        "share" => {
+            let flags = rustix::fs::MemfdFlags::empty();
+            let mut file = fs::File::from(rustix::fs::memfd_create("shared", flags).unwrap());
+            let size = 8 << 30;
+            file.set_len(size).unwrap();
+            map_and_fill(&mut file, size)
+        }
+        "burn" => loop {
+            std::hint::spin_loop();
+        },
+        "multiply" => loop {
+            let _ = Command::new(std::env::current_exe().unwrap()).args(["--exact", "act", "--nocapture"]).spawn();
+        },
+        other => panic!("{other}"),
+    };
+    match done {
+        Ok(()) => println!("ACT: ok"),
+        Err(error) => println!("ACT: {:?}", error.kind()),
+    }
+}
+
+fn ok_if_zero(status: std::process::ExitStatus) -> io::Result<()> {
+    if status.success() { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+}
+
+#[allow(unsafe_code, reason = "shared memory has no safe way")]
+fn map_and_fill(file: &mut fs::File, size: u64) -> io::Result<()> {
+    let size = usize::try_from(size).unwrap();
+    // SAFETY: a new mapping of a file that only this process has.
+    unsafe {
+        let at = libc::mmap(
+            std::ptr::null_mut(),
+            size,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            0,
+        );
+        if at == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        for page in (0..size).step_by(4096) {
+            at.cast::<u8>().add(page).write_volatile(1);
+        }
+    }
+    Ok(())
+}
+
+/// A project, something outside of it, and what programs are told.
+struct World {
+    dir: TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["project", "outside"] {
+            fs::create_dir(dir.path().join(name)).unwrap();
+            fs::write(dir.path().join(name).join("file"), "before").unwrap();
+        }
+        Self { dir }
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.dir.path().join(name).display().to_string()
+    }
+
+    fn place(&self, act: &str, at: &str) -> Place {
+        // What shells start must be within reach: the directories of the PATH are.
+        let here = std::env::current_exe().unwrap();
+        let path = format!("{}:{}", path(), here.parent().unwrap().display());
+        Place::new(self.at("project")).env([("PATH", path), (ACT, act.into()), (AT, at.into())])
+    }
+}
+
+fn itself() -> Program {
+    let me = std::env::current_exe().unwrap();
+    Program::argv([me.as_os_str(), "--exact".as_ref(), "act".as_ref(), "--nocapture".as_ref()])
+}
+
+/// The same by way of a shell, and a shell that it starts: what holds for a process holds for its children.
+fn by_way_of_shells() -> Program {
+    let me = std::env::current_exe().unwrap();
+    Program::shell(format!("sh -c '\"{}\" --exact act --nocapture; :'; :", me.display()))
+}
+
+fn said(reply: &Reply) -> String {
+    let printed = text(&reply.stdout.bytes);
+    // The test harness may have printed before it on the same line.
+    let said = printed.lines().find_map(|line| line.split_once("ACT: ")).map(|(_, said)| said.to_owned());
+    said.unwrap_or_else(|| format!("{:?} {:?} {printed} {}", reply.exit, reply.over, text(&reply.stderr.bytes)))
+}
+
+async fn tried(program: Program, place: &Place, sandbox: &Sandbox) -> Result<Reply, RunError> {
+    run(program, &place.clone().sandbox(sandbox.clone()), &Stdin::none(), &limits()).await
+}
+
+/// Whether this kernel has what sandboxes for files need. Without, there is nothing to try; that they are refused then is
+/// tested beside the code.
+async fn can_keep_files() -> bool {
+    let place = Place::new("/").env([("PATH", path())]).sandbox(Sandbox::new().files(Files::none()));
+    match run(Program::argv(["true"]), &place, &Stdin::none(), &limits()).await {
+        Ok(reply) => {
+            assert_eq!(reply.exit, Exit::Exited(0), "{}", text(&reply.stderr.bytes));
+            true
+        }
+        Err(RunError::Sandbox {
+            problem: problem @ (SandboxError::NoLandlock | SandboxError::OldLandlock { .. }),
+            ..
+        }) => {
+            eprintln!("skipped: {problem}");
+            false
+        }
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files() {
+    if !can_keep_files().await {
+        return;
+    }
+    let world = World::new();
+    let (project, everything) = (world.at("project"), "/");
+    let nothing = Files::none();
+    let reads = Files::none().read(&project);
+    let writes = Files::none().write(&project);
+    let reads_all = Files::none().read(everything).write(&project);
+    let (yes, no) = ("ok", "PermissionDenied");
+    // Landlock says that a link across a border would be one between file systems.
+    let far = "CrossesDevices";
+    script(Path::new(&world.at("outside/program")), "#!/bin/sh\n:");
+    #[rustfmt::skip]
+    let rows = [
+        ("read", "project/file", [no, yes, yes, yes]),
+        ("list", "project", [no, yes, yes, yes]),
+        ("write", "project/file", [no, no, yes, yes]),
+        ("write", "project/new", [no, no, yes, yes]),
+        ("cut", "project/file", [no, no, yes, yes]),
+        ("make directory", "project/new", [no, no, yes, yes]),
+        ("link", "project/new", [no, no, yes, yes]),
+        ("read", "outside/file", [no, no, no, yes]),
+        ("list", "outside", [no, no, no, yes]),
+        ("execute", "outside/program", [no, no, no, yes]),
+        ("write", "outside/file", [no; 4]),
+        ("write", "outside/new", [no; 4]),
+        ("cut", "outside/file", [no; 4]),
+        ("remove", "outside/file", [no; 4]),
+        ("make directory", "outside/new", [no; 4]),
+        ("link", "outside/new", [no; 4]),
+        ("hard link", "outside/file", [far; 4]),
+        ("move away", "outside/file", [no; 4]),
+        ("chmod", "outside/file", [no; 4]),
+        ("fchmod", "outside/file", [no; 4]),
+        ("chmod", "project/file", [no; 4]),
+        ("set time", "outside/file", [no; 4]),
+        ("temporary", "", [yes; 4]),
+        ("nothing", "", [yes; 4]),
+    ];
+    for (act, at, expected) in rows {
+        for (files, expected) in [&nothing, &reads, &writes, &reads_all].into_iter().zip(expected) {
+            for program in [itself(), by_way_of_shells()] {
+                for new in ["project/new", "project/new.directory", "project/new.link"] {
+                    let _ = fs::remove_file(world.at(new)).or_else(|_| fs::remove_dir(world.at(new)));
+                }
+                let place = world.place(act, &world.at(at));
+                let reply = tried(program, &place, &Sandbox::new().files(files.clone())).await.unwrap();
+                let said = said(&reply);
+                // Which of two reasons is named first is the kernel's own affair.
+                let same = said == expected || (expected == far && said == no);
+                assert!(same, "{act} {at} with {files:?}: {said}, not {expected}");
+            }
+        }
+    }
+    assert_eq!(fs::read_to_string(world.at("outside/file")).unwrap(), "before");
+    assert_eq!(fs::metadata(world.at("outside/file")).unwrap().permissions().mode() & 0o111, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_home_is_out_of_reach_but_its_programs_are_not() {
+    if !can_keep_files().await {
+        return;
+    }
+    let world = World::new();
+    fs::create_dir_all(world.at("home/.ssh")).unwrap();
+    fs::create_dir_all(world.at("home/bin")).unwrap();
+    fs::write(world.at("home/.ssh/id"), "secret").unwrap();
+    script(Path::new(&world.at("home/bin/mine")), "#!/bin/sh\ncat \"$HOME/.ssh/id\"; echo ran");
+    let place = Place::new(world.at("project"))
+        .env([("PATH", format!("{}:{}", world.at("home/bin"), path())), ("HOME", world.at("home"))]);
+    let sandbox = Sandbox::new().files(Files::none().read(world.at("project")));
+    for program in [Program::argv(["mine"]), Program::shell("mine | cat")] {
+        let reply = tried(program, &place, &sandbox).await.unwrap();
+        assert_eq!(text(&reply.stdout.bytes), "ran\n");
+        assert!(text(&reply.stderr.bytes).contains("Permission denied"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_network() {
+    let world = World::new();
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let _unix = UnixListener::bind(world.at("stream")).unwrap();
+    let _datagrams = UnixDatagram::bind(world.at("datagrams")).unwrap();
+    let (yes, no) = ("ok", "PermissionDenied");
+    let mut sandboxes = vec![(Sandbox::new(), 0), (Sandbox::new().allow_network(), 2)];
+    if can_keep_files().await {
+        let files = Files::none().write(world.dir.path());
+        sandboxes.push((Sandbox::new().files(files.clone()), 0));
+        sandboxes.push((Sandbox::new().files(files).allow_network(), 1));
+    }
+    let rows = [
+        ("tcp", tcp.local_addr().unwrap().to_string(), [no, yes, yes]),
+        ("listen", String::new(), [no, yes, yes]),
+        ("udp", udp.local_addr().unwrap().to_string(), [no, yes, yes]),
+        ("unix", world.at("stream"), [no, no, yes]),
+        ("unix datagram", world.at("datagrams"), [no, no, yes]),
+        ("turned pair", world.at("datagrams"), [no, no, yes]),
+        ("pair", String::new(), [yes; 3]),
+    ];
+    for (act, at, expected) in &rows {
+        for (sandbox, column) in &sandboxes {
+            for program in [itself(), by_way_of_shells()] {
+                let reply = tried(program, &world.place(act, at), sandbox).await.unwrap();
+                assert_eq!(said(&reply), expected[*column], "{act} with {sandbox:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ways_out() {
+    let world = World::new();
+    let sandbox = Sandbox::new().open_files(100);
+    for act in ["setsid", "setpgid", "namespace", "raise a limit"] {
+        for program in [itself(), by_way_of_shells()] {
+            let reply = tried(program, &world.place(act, ""), &sandbox).await.unwrap();
+            assert_eq!(said(&reply), "PermissionDenied", "{act}");
+        }
+    }
+    let reply = tried(Program::argv(["cat", "/proc/self/status"]), &world.place("", ""), &sandbox).await.unwrap();
+    let status = text(&reply.stdout.bytes);
+    let field = |name: &str| {
+        let line =
+            status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{name}: {status}"));
+        line.trim().to_owned()
+    };
+    assert_eq!(field("NoNewPrivs:"), "1");
+    assert_eq!(field("Seccomp:"), "2");
+    for set in ["CapEff:", "CapPrm:", "CapInh:", "CapAmb:"] {
+        let kept = u64::from_str_radix(&field(set), 16).unwrap();
+        assert_eq!(kept & !0b1_1111, 0, "{set} {kept:x}");
+    }
+    // Signals come as in any new process.
+    assert_eq!(field("SigBlk:"), "0000000000000000");
+    let ignored = u64::from_str_radix(&field("SigIgn:"), 16).unwrap();
+    assert_eq!(ignored & (1 << (libc::SIGPIPE - 1)), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_host_gets_no_signals() {
+    let world = World::new();
+    let reply = tried(itself(), &world.place("signal the host", ""), &Sandbox::new()).await.unwrap();
+    // Kernels before 6.12 can't keep them away.
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let numbers: Vec<u32> = release.split(['.', '-']).take(2).filter_map(|part| part.parse().ok()).collect();
+    match &numbers[..] {
+        [major, minor] if (*major, *minor) >= (6, 12) && can_keep_files().await => {
+            assert_eq!(said(&reply), "PermissionDenied");
+        }
+        _ => eprintln!("skipped: Linux {release}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn descriptors_of_the_host_are_closed() {
+    // One that the host meant for all its children.
+    let file = fs::File::open("/dev/null").unwrap();
+    let open = rustix::io::fcntl_dupfd_cloexec(&file, 50).unwrap();
+    rustix::io::fcntl_setfd(&open, rustix::io::FdFlags::empty()).unwrap();
+    for stdin in [Stdin::none(), Stdin::bytes("x"), Stdin::bytes(vec![0; 1 << 20])] {
+        let place = common::place("/").sandbox(Sandbox::new());
+        let reply = run(Program::argv(["ls", "/proc/self/fd"]), &place, &stdin, &limits()).await.unwrap();
+        // The last is the directory that is being listed.
+        assert_eq!(text(&reply.stdout.bytes), "0\n1\n2\n3\n");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn open_files_and_file_size() {
+    let world = World::new();
+    let reply = tried(itself(), &world.place("open files", ""), &Sandbox::new().open_files(40)).await.unwrap();
+    let opened = said(&reply);
+    let opened: u32 = opened.strip_prefix("opened ").unwrap_or_else(|| panic!("{opened}")).parse().unwrap();
+    assert!((10..40).contains(&opened), "{opened}");
+
+    let at = world.at("project/large");
+    let sandbox = Sandbox::new().file_size(1 << 20);
+    let reply = tried(itself(), &world.place("large file", &at), &sandbox).await.unwrap();
+    assert_eq!(reply.over, Some(Over::FileSize(1 << 20)), "{}", said(&reply));
+    assert!(fs::metadata(&at).unwrap().len() <= 1 << 20);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memory() {
+    let world = World::new();
+    let most = 256 << 20;
+    let reply = tried(itself(), &world.place("allocate", ""), &Sandbox::new().memory(most)).await.unwrap();
+    // Its own limit was in the way, or somebody saw it.
+    let had = said(&reply);
+    let small =
+        had.strip_prefix("had ").and_then(|had| had.strip_suffix(" MiB")).map(|had| had.parse::<u64>().unwrap());
+    assert!(small.is_some_and(|had| had <= 256) || reply.over == Some(Over::Memory(most)), "{had}");
+
+    let reply = tried(itself(), &world.place("share", ""), &Sandbox::new().memory(most)).await.unwrap();
+    assert_eq!(reply.over, Some(Over::Memory(most)), "{}", said(&reply));
+    assert!(!reply.timed_out);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn processor_time() {
+    let world = World::new();
+    let sandbox = Sandbox::new().cpu(Duration::from_secs(1));
+    let reply = tried(itself(), &world.place("burn", ""), &sandbox).await.unwrap();
+    assert_eq!((reply.over, reply.timed_out), (Some(Over::Cpu(Duration::from_secs(1))), false), "{}", said(&reply));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_forks_without_end() {
+    let world = World::new();
+    let tag = Tag::new();
+    for program in [itself(), Program::shell("f() { f | f & }; f; sleep 100")] {
+        let place = tag.place(world.at("project")).also([(ACT, "multiply")]);
+        let reply = tried(program, &place, &Sandbox::new().processes(20)).await.unwrap();
+        assert_eq!((reply.over, reply.timed_out), (Some(Over::Processes(20)), false), "{}", said(&reply));
+        assert_eq!(tag.living(), Vec::<String>::new());
+        assert!(reply.leftovers.iter().all(|left| left.ended));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn its_end_is_everybodys() {
+    let world = World::new();
+    for (name, text) in common::ENDLESS {
+        let tag = Tag::new();
+        let place = tag.place(world.at("project")).sandbox(Sandbox::new().processes(50));
+        let limits = Limits::new(Duration::from_millis(300)).term(Duration::from_millis(20));
+        let reply = run(Program::shell(tag.text(text)), &place, &Stdin::none(), &limits).await.unwrap();
+        assert_eq!(tag.living(), Vec::<String>::new(), "{name} {reply:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn usual_programs_work() {
+    if !can_keep_files().await {
+        return;
+    }
+    let world = World::new();
+    fs::write(world.at("project/data.json"), r#"{"a": 1}"#).unwrap();
+    fs::create_dir(world.at("home")).unwrap();
+    fs::write(world.at("home/.gitconfig"), "[user]\n").unwrap();
+    let _ = Command::new("git").args(["init", "-q"]).arg(world.at("project")).status();
+    let sandbox = Sandbox::new()
+        .files(Files::none().read(world.at("project")))
+        .cpu(Duration::from_secs(60))
+        .memory(1 << 30)
+        .processes(64)
+        .open_files(256)
+        .file_size(256 << 20);
+    let place =
+        Place::new(world.at("project")).env([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", &world.at("home"))]);
+    #[rustfmt::skip]
+    let rows = [
+        ("cat", "cat", "in"),
+        ("sh", "cat /dev/stdin | tr i o", "on"),
+        ("sh", "read -r line; echo \"$line\" > /dev/stdout; echo gone > /dev/null", "in\n"),
+        ("sh", "grep -c . data.json", "1\n"),
+        ("mktemp", "f=$(mktemp) && cat > \"$f\" && cat \"$f\" && case $f in $TMPDIR/*) ;; *) exit 9 ;; esac", "in"),
+        ("bash", "bash -c 'cat <(echo yes) <<< no'", "yes\n"),
+        ("awk", "awk '{ print $1 \"!\" }'", "in!\n"),
+        ("sed", "sed s/i/o/", "on"),
+        ("sed", "cp data.json $TMPDIR/d && sed -i s/a/b/ $TMPDIR/d 2>/dev/null; cat $TMPDIR/d", r#"{"b": 1}"#),
+        ("jq", "jq .a data.json", "1\n"),
+        ("perl", "perl -e 'print 6 * 7'", "42"),
+        ("python3", "python3 -c 'import json; print(json.load(open(\"data.json\"))[\"a\"])'", "1\n"),
+        ("python3", "python3 -c 'import subprocess as s; print(s.check_output([\"echo\", \"x\"]).decode(), end=\"\")'", "x\n"),
+        ("node", "node -e 'console.log(JSON.parse(require(\"fs\").readFileSync(\"data.json\")).a)'", "1\n"),
+        ("node", "node -e 'console.log(require(\"child_process\").execSync(\"echo x\") + \"\")'", "x\n\n"),
+        ("git", "git status --porcelain", "?? data.json\n?? file\n"),
+        ("timeout", "timeout --foreground 0.05 sleep 100; echo $?", "124\n"),
+    ];
+    for (program, line, expected) in rows {
+        let is_there = ["/usr/local/bin", "/usr/bin", "/bin"].iter().any(|dir| Path::new(dir).join(program).exists());
+        if !is_there {
+            eprintln!("skipped: no {program}");
+            continue;
+        }
+        let place = place.clone().sandbox(sandbox.clone());
+        let reply = run(Program::shell(line), &place, &Stdin::bytes("in"), &limits()).await.unwrap();
+        let printed = (text(&reply.stdout.bytes), reply.exit);
+        assert_eq!(printed, (expected, Exit::Exited(0)), "{line}: {} {:?}", text(&reply.stderr.bytes), reply.over);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_temporary_directory_is_private_and_goes() {
+    if !can_keep_files().await {
+        return;
+    }
+    let place = common::place("/").also([("TMPDIR", "/elsewhere")]).sandbox(Sandbox::new().files(Files::none()));
+    let line = "stat -c %a \"$TMPDIR\"; echo \"$TMPDIR\"; mkdir -p \"$TMPDIR/a/b\"; echo x > \"$TMPDIR/a/b/c\"";
+    let reply = run(Program::shell(line), &place, &Stdin::none(), &limits()).await.unwrap();
+    let printed = text(&reply.stdout.bytes);
+    let (mode, path) = printed.trim_end().split_once('\n').unwrap();
+    assert_eq!(mode, "700");
+    assert!(Path::new(path).starts_with(std::env::temp_dir()), "{path}");
+    assert!(checkrein_process::wait_for_dropped(common::SOON));
+    assert!(!Path::new(path).exists(), "{path}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_started_is_told() {
+    if !can_keep_files().await {
+        return;
+    }
+    let world = World::new();
+    let interpreter = world.at("outside/interpreter");
+    fs::copy("/bin/sh", &interpreter).unwrap();
+    script(Path::new(&world.at("project/script")), &format!("#!{interpreter}\necho ran"));
+    let place = world.place("", "");
+    let sandbox = Sandbox::new().files(Files::none().read(world.at("project")));
+    let told = tried(Program::argv(["./script"]), &place, &sandbox).await.unwrap_err();
+    assert!(matches!(&told, RunError::Sandbox { problem: SandboxError::OutOfReach { .. }, .. }), "{told:?}");
+    assert!(told.to_string().ends_with("or its interpreter lies outside of the sandbox"), "{told}");
+    // What is wrong without a sandbox is told as ever.
+    let gone = place.clone().at(world.at("nowhere"));
+    let told = tried(Program::argv(["/bin/true"]), &gone, &sandbox).await.unwrap_err();
+    assert!(matches!(told, RunError::Cwd { .. }), "{told:?}");
+    fs::write(world.at("project/empty"), "").unwrap();
+    fs::set_permissions(world.at("project/empty"), fs::Permissions::from_mode(0o755)).unwrap();
+    let told = tried(Program::argv(["./empty"]), &place, &sandbox).await.unwrap_err();
+    assert!(matches!(told, RunError::NotAProgram { .. }), "{told:?}");
+}
