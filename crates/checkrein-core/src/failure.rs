@@ -34,6 +34,8 @@ macro_rules! failure_kinds {
 failure_kinds! {
     /// The process could not be started.
     Spawn spawn
+    /// What is to be kept from the process cannot be kept from it here, or it went past a limit.
+    Sandbox sandbox
     /// An exit code that the dialect does not expect.
     Exit exit
     /// The process was ended by a signal.

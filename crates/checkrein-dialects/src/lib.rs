@@ -62,7 +62,8 @@ pub mod windsurf;
 pub use install::{InstallTable, Spot};
 pub use say::Answer;
 pub use spec::{
-    BadRule, BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule,
+    BadRule, BuiltinSpec, CommandLine, CommandSpec, FileAccess, HandlerSpec, HookSpec, HttpSpec, InputPattern,
+    PermissionRule, SandboxSpec,
 };
 pub use table::{
     Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Known, Outcome, Plain, ProcessTable,

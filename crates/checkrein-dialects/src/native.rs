@@ -201,6 +201,7 @@ pub const SHAPE: Shape = Shape {
         HookKey::new("env", Attribute::Env),
         HookKey::new("env_allow", Attribute::EnvAllow),
         HookKey::new("cwd", Attribute::Cwd),
+        HookKey::new("sandbox", Attribute::Sandbox),
         HookKey::new("order", Attribute::Order),
         HookKey::new("rewrites", Attribute::Rewrites),
         HookKey::new("strict", Attribute::Strict),

@@ -3,6 +3,7 @@
 mod expand;
 mod http;
 mod rule;
+mod sandbox;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use checkrein_core::{EventKind, Hook, HookInfo, Matcher, RawJson, Source};
 pub(crate) use expand::{escaped, has_variables, plain, shell_text};
 pub use http::HttpSpec;
 pub use rule::{BadRule, PermissionRule};
+pub use sandbox::{FileAccess, SandboxSpec};
 
 use crate::native;
 use crate::table::Dialect;
@@ -286,8 +288,14 @@ impl HandlerSpec {
     pub(crate) fn identity(&self) -> String {
         match self {
             Self::Command(command) => format!(
-                "{:?} {:?} {:?} {:?} {:?} {}",
-                command.run, command.cwd, command.env_allow, command.env_all, command.env_set, command.expands
+                "{:?} {:?} {:?} {:?} {:?} {} {:?}",
+                command.run,
+                command.cwd,
+                command.env_allow,
+                command.env_all,
+                command.env_set,
+                command.expands,
+                command.sandbox
             ),
             Self::Http(http) => format!("{} {} {:?} {:?}", http.method, http.url, http.headers, http.secret),
             Self::Builtin(builtin) => format!("{builtin:?}"),
@@ -325,6 +333,8 @@ pub struct CommandSpec {
     pub output_cap: Option<usize>,
     /// Whether what it leaves behind in the background is left alone rather than ended. `None`: as its dialect says.
     pub leave_background: Option<bool>,
+    /// What it may do. `None`: all that the host may.
+    pub sandbox: Option<SandboxSpec>,
 }
 
 impl fmt::Debug for CommandSpec {
@@ -336,6 +346,7 @@ impl fmt::Debug for CommandSpec {
             .field("cwd", &self.cwd)
             .field("env_allow", &self.env_allow)
             .field("env_set", &names)
+            .field("sandbox", &self.sandbox)
             .finish_non_exhaustive()
     }
 }
@@ -375,6 +386,7 @@ impl CommandSpec {
             expands: false,
             output_cap: None,
             leave_background: None,
+            sandbox: None,
         }
     }
 
@@ -461,6 +473,13 @@ impl CommandSpec {
     #[must_use]
     pub fn output_cap(mut self, bytes: usize) -> Self {
         self.output_cap = Some(bytes);
+        self
+    }
+
+    /// Keeps it in a sandbox.
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: SandboxSpec) -> Self {
+        self.sandbox = Some(sandbox);
         self
     }
 

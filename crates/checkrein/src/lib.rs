@@ -48,7 +48,9 @@ mod wildcard;
 
 pub use checkrein_core::*;
 pub use checkrein_dialects as dialects;
-pub use checkrein_dialects::{BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec};
+pub use checkrein_dialects::{
+    BuiltinSpec, CommandLine, CommandSpec, FileAccess, HandlerSpec, HookSpec, HttpSpec, SandboxSpec,
+};
 pub use draft::{DraftError, EventDraft};
 pub use engine::{Engine, Reload};
 #[cfg(feature = "http")]

@@ -14,9 +14,9 @@ pub use payload::payload;
 
 use checkrein_core::payload::FieldInfo;
 use checkrein_core::{Envelope, EventKind, Record};
-use checkrein_dialects::config::{Attribute, HookKey};
-use checkrein_dialects::native;
+use checkrein_dialects::config::{self, Attribute, HookKey};
 use checkrein_dialects::reply::Means;
+use checkrein_dialects::{FileAccess, native};
 use serde_json::{Map, Value, json};
 
 use crate::session::{Answer, LEADS, TOOL_KEYS, Takes};
@@ -335,7 +335,7 @@ fn flag(description: &str) -> Value {
     json!({ "type": "boolean", "description": description })
 }
 
-fn of_key(key: &HookKey, shape: &checkrein_dialects::config::Shape) -> Value {
+fn of_key(key: &HookKey, shape: &config::Shape) -> Value {
     let texts = json!({ "type": "array", "items": { "type": "string" } });
     let pairs = json!({ "type": "object", "additionalProperties": { "type": ["string", "number", "boolean"] } });
     let mut schema = match key.says {
@@ -355,6 +355,7 @@ fn of_key(key: &HookKey, shape: &checkrein_dialects::config::Shape) -> Value {
             json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() })
         }
         Attribute::Order => json!({ "type": "integer" }),
+        Attribute::Sandbox => of_sandbox(),
         Attribute::Setting => json!({}),
         _ => json!({ "type": "string" }),
     };
@@ -362,6 +363,37 @@ fn of_key(key: &HookKey, shape: &checkrein_dialects::config::Shape) -> Value {
         schema.insert("description".to_owned(), key.says.label().into());
     }
     schema
+}
+
+/// A sandbox in files.
+fn of_sandbox() -> Value {
+    let limit = |limit: Value| json!({ "anyOf": [limit, { "const": config::UNLIMITED }] });
+    let keys = config::SANDBOX_KEYS.iter().map(|(name, says, words)| {
+        let mut schema = match says {
+            config::SandboxKey::Access => {
+                json!({ "enum": FileAccess::ALL.iter().map(|access| access.name()).collect::<Vec<_>>() })
+            }
+            config::SandboxKey::Paths => json!({ "type": "array", "items": { "type": "string" } }),
+            config::SandboxKey::Flag => json!({ "type": "boolean" }),
+            config::SandboxKey::Seconds => limit(json!({ "type": "number", "exclusiveMinimum": 0 })),
+            config::SandboxKey::Count => limit(json!({ "type": "integer", "minimum": 1 })),
+            config::SandboxKey::Bytes => limit(json!({ "anyOf": [
+                { "type": "integer", "minimum": 1 },
+                { "type": "string", "pattern": "^[0-9]+ *([KMG]iB|[kKMG]?B)$" },
+            ] })),
+            _ => json!(true),
+        };
+        if let Value::Object(schema) = &mut schema {
+            schema.insert("description".to_owned(), (*words).into());
+        }
+        ((*name).to_owned(), schema)
+    });
+    let keys: Map<String, Value> = keys.collect();
+    json!({ "anyOf": [
+        { "type": "boolean" },
+        { "const": config::STRICT },
+        { "type": "object", "properties": keys, "additionalProperties": false },
+    ] })
 }
 
 fn of_field(field: &FieldInfo) -> Value {

@@ -13,7 +13,7 @@ pub use decoder::Decoder;
 pub use diagnostic::{Diagnostic, Location, Severity};
 pub use duration::parse as parse_duration;
 pub(crate) use shape::written_matcher;
-pub use shape::{Attribute, HandlerRow, HookKey, Shape, TimeUnit};
+pub use shape::{Attribute, HandlerRow, HookKey, SANDBOX_KEYS, STRICT, SandboxKey, Shape, TimeUnit, UNLIMITED};
 pub(crate) use shape::{unsaid, unwritable};
 pub use wanted::Wanted;
 pub(crate) use yaml::printable;

@@ -2,6 +2,7 @@
 
 mod attribute;
 mod encode;
+mod sandbox;
 
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use checkrein_core::{EventKind, HookState, Matcher, closest};
 pub(super) use attribute::own_name;
 pub use attribute::{Attribute, HookKey, TimeUnit};
 pub(crate) use encode::{unsaid, unwritable, written_matcher};
+pub use sandbox::{SANDBOX_KEYS, STRICT, SandboxKey, UNLIMITED};
 
 use super::{Decoder, Include};
 use crate::document::{Member, Node, Span};

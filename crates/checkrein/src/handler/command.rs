@@ -9,9 +9,9 @@ use checkrein_core::payload::JsonPiece;
 use checkrein_core::{Captured, Failure, FailureKind, ProcessExit, ProcessReply, Reply};
 use checkrein_process::{Chunk, Exit, Leftovers, Limits, Output, Place, Prepared, Program, RunError, Shell, Stdin};
 
-use super::expand;
 use super::variables::{Variables, filled};
 use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
+use super::{expand, sandbox};
 use checkrein_dialects::{
     self as dialects, CommandLine, CommandSpec, Cwd, Dialect, Environment, HandlerSpec, HookSpec,
 };
@@ -74,7 +74,10 @@ impl HandlerFactory for CommandFactory {
             Some(cwd) => env.cwd.join(cwd),
             None => env.cwd.clone(),
         };
-        let place = Place::new(cwd).env(inherited(spec, dialect, env));
+        let mut place = Place::new(cwd).env(inherited(spec, dialect, env));
+        if let Some(own) = &spec.sandbox {
+            place = place.sandbox(sandbox::sandbox(own, spec, env));
+        }
         let process = &dialect.process;
         let leaves = spec.leave_background.unwrap_or(process.leaves_background);
         Ok(Arc::new(Command {
@@ -202,6 +205,10 @@ impl Command {
             .run(place, &stdin(call.payload(), self.dialect.process.newline), &limits)
             .await
             .map_err(|error| not_started(&error))?;
+        if let Some(over) = reply.over {
+            let why = format!("it was ended: it had {over}, and its sandbox allows no more");
+            return Err(Failure::new(FailureKind::Sandbox, why));
+        }
         let exit = match reply.exit {
             Exit::Exited(code) => ProcessExit::Code(code),
             Exit::Signalled(signal) => ProcessExit::Signal(signal),
@@ -233,7 +240,11 @@ impl Command {
 }
 
 fn not_started(error: &RunError) -> Failure {
-    Failure::new(FailureKind::Spawn, error.to_string())
+    let kind = match error {
+        RunError::Sandbox { .. } => FailureKind::Sandbox,
+        _ => FailureKind::Spawn,
+    };
+    Failure::new(kind, error.to_string())
 }
 
 fn captured(output: Output) -> Captured {

@@ -5,6 +5,7 @@ mod command;
 mod expand;
 #[cfg(feature = "http")]
 mod http;
+mod sandbox;
 mod variables;
 
 use std::ffi::{OsStr, OsString};

@@ -89,6 +89,7 @@ pub fn list() -> Value {
         ("source", source(&[("column", or_null(&json!({ "type": "integer", "minimum": 1 })))])),
         ("handler", text()),
         ("runs", text()),
+        ("sandbox", or_null(&text())),
         ("matcher", text()),
         ("order", json!({ "type": "integer" })),
         ("waited_for", flag()),

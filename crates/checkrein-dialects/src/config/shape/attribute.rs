@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use checkrein_core::{Effect, HookInfo, HookState, RawJson};
 
-use super::{Decoder, Shape, disabled};
+use super::{Decoder, Shape, disabled, sandbox};
 use crate::document::Node;
 use crate::spec::{
     BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule,
@@ -86,6 +86,8 @@ pub enum Attribute {
     OutputCap,
     /// Where it runs.
     Cwd,
+    /// What it may do.
+    Sandbox,
     /// Where it stands among others.
     Order,
     /// Whether it rewrites.
@@ -135,6 +137,7 @@ impl Attribute {
             Self::EnvAllow => "the variables of the host that it gets",
             Self::OutputCap => "how much of its output is read",
             Self::Cwd => "where it runs",
+            Self::Sandbox => "its sandbox",
             Self::Order => "its place among others",
             Self::Rewrites => "that it rewrites",
             Self::Variables => "that variables stand in its words",
@@ -340,6 +343,9 @@ impl HookKey {
             (HandlerSpec::Command(command), Attribute::Env) => command.env_set = decoder.pairs(node, name)?,
             (HandlerSpec::Command(command), Attribute::EnvAllow) => command.env_allow = decoder.texts(node, name)?,
             (HandlerSpec::Command(command), Attribute::Cwd) => command.cwd = Some(decoder.text(node, name)?.into()),
+            (HandlerSpec::Command(command), Attribute::Sandbox) => {
+                command.sandbox = sandbox::read(decoder, node, name)?;
+            }
             (HandlerSpec::Http(http), Attribute::Url) => {
                 let url = decoder.text(node, name)?;
                 let has_host = url.split_once("://").is_some_and(|(scheme, rest)| {

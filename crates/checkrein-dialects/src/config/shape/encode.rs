@@ -5,7 +5,7 @@ use std::time::Duration;
 use checkrein_core::{Effect, EventKind, HookState, RawJson};
 
 use super::attribute::{is_enabled, own_name};
-use super::{Attribute, HookKey, Shape, TimeUnit};
+use super::{Attribute, HookKey, Shape, TimeUnit, sandbox};
 use crate::config::{Encoded, Lost};
 use crate::spec::{CommandLine, HandlerSpec, HookSpec, shell_text};
 use crate::table::Dialect;
@@ -249,7 +249,7 @@ pub(crate) fn written_matcher(
 }
 
 /// Every attribute that can be lost.
-const ALL: [Attribute; 24] = [
+const ALL: [Attribute; 25] = [
     Attribute::Args,
     Attribute::Shell,
     Attribute::Method,
@@ -271,6 +271,7 @@ const ALL: [Attribute; 24] = [
     Attribute::Env,
     Attribute::EnvAllow,
     Attribute::Cwd,
+    Attribute::Sandbox,
     Attribute::Order,
     Attribute::Rewrites,
     Attribute::Strict,
@@ -350,6 +351,7 @@ fn of_handler(attribute: Attribute, handler: &HandlerSpec) -> Option<String> {
         }
         (HandlerSpec::Command(command), Attribute::OutputCap) => command.output_cap.map(|cap| cap.to_string()),
         (HandlerSpec::Command(command), Attribute::Cwd) => command.cwd.as_ref().map(|cwd| text(&cwd.to_string_lossy())),
+        (HandlerSpec::Command(command), Attribute::Sandbox) => command.sandbox.as_ref().map(sandbox::write),
         (HandlerSpec::Http(http), Attribute::Url) => Some(text(&http.url)),
         (HandlerSpec::Http(http), Attribute::Method) => (http.method != "POST").then(|| text(&http.method)),
         (HandlerSpec::Http(http), Attribute::Headers) => {
