@@ -422,3 +422,22 @@ fn run_shows_the_status_of_an_endpoint() {
     assert!(ran.stdout.contains("(project, http, status 202, N ms)"), "{}{}", ran.stdout, ran.stderr);
     server.join().unwrap();
 }
+
+#[test]
+fn list_and_explain_tell_of_a_sandbox() {
+    let hooks = r#"{ "hooks": { "PreToolUse": [{ "hooks": [
+        { "id": "caged", "command": "true", "sandbox": { "network": true, "read": ["~/rules"] } },
+        { "id": "free", "command": "true" }
+    ] }] } }"#;
+    let place = Place::with(&[(".checkrein/hooks.json", hooks)]);
+    let said = "project read, outside none, reads ~/rules, network";
+    let listed = fine(place.run(&["list"]));
+    assert_eq!(listed.matches("in a sandbox: ").count(), 1, "{listed}");
+    assert!(listed.contains(&format!("in a sandbox: {said}\n")), "{listed}");
+    assert!(fine(place.run(&["explain", "PreToolUse"])).contains("no matcher, in a sandbox\n"));
+    for command in [&["list", "--json"][..], &["explain", "PreToolUse", "--json"]] {
+        let found: serde_json::Value = serde_json::from_str(&fine(place.run(command))).unwrap();
+        assert_eq!(found["hooks"][0]["sandbox"], said, "{command:?}");
+        assert!(found["hooks"][1]["sandbox"].is_null(), "{command:?}");
+    }
+}

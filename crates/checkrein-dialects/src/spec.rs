@@ -109,6 +109,14 @@ impl HookSpec {
         of_event.or(self.dialect.time.cap).map_or(time, |cap| time.min(cap))
     }
 
+    /// The sandbox of its command, if it has one.
+    pub fn sandbox(&self) -> Option<&SandboxSpec> {
+        match &self.handler {
+            HandlerSpec::Command(command) => command.sandbox.as_ref(),
+            _ => None,
+        }
+    }
+
     /// All that is said of it, but for its name, its place, and when it runs: the same text for the same hook.
     pub fn definition(&self) -> String {
         let info = &self.hook.info;

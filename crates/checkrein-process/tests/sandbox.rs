@@ -62,6 +62,9 @@ fn act() {
         "signal the host" => {
             rustix::process::test_kill_process(rustix::process::getppid().unwrap()).map_err(Into::into)
         }
+        "environment of the host" => {
+            fs::read(format!("/proc/{}/environ", rustix::process::getppid().unwrap())).map(drop)
+        }
         "raise a limit" => {
             let mut all = rustix::process::getrlimit(rustix::process::Resource::Nofile);
             all.maximum = all.maximum.map(|most| most + 1);
@@ -362,6 +365,17 @@ async fn the_host_gets_no_signals() {
         }
         _ => eprintln!("skipped: Linux {release}"),
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_hosts_variables_are_not_read() {
+    if !can_keep_files().await {
+        return;
+    }
+    let world = World::new();
+    let sandbox = Sandbox::new().files(Files::none().read("/"));
+    let reply = tried(itself(), &world.place("environment of the host", ""), &sandbox).await.unwrap();
+    assert_eq!(said(&reply), "PermissionDenied");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -70,10 +70,11 @@ fn show(out: &mut impl Write, planned: &Planned) -> io::Result<()> {
         "" => "no matcher".to_owned(),
         pattern => format!("its matcher `{pattern}` fits"),
     };
+    let sandbox = if planned.hook.sandbox().is_some() { ", in a sandbox" } else { "" };
     match (&planned.why_not, &planned.fails) {
         (Some(why), _) => writeln!(out, "  {}  {id} ({source}): {}", "out".dimmed(), printable(&why.to_string())),
         (None, Some(fails)) => writeln!(out, "  {}  {id} ({source}): fails, {}", "in ".red(), printable(fails)),
-        (None, None) => writeln!(out, "  {}  {id} ({source}): {}", "in ".green(), printable(&matcher)),
+        (None, None) => writeln!(out, "  {}  {id} ({source}): {}{sandbox}", "in ".green(), printable(&matcher)),
     }
 }
 
@@ -83,6 +84,7 @@ fn as_json(planned: &Planned) -> Value {
         "id": info.id,
         "source": { "file": info.source.file, "line": info.source.line, "scope": info.source.scope },
         "handler": planned.hook.handler.kind(),
+        "sandbox": planned.hook.sandbox().map(ToString::to_string),
         "matcher": planned.hook.hook.matcher.pattern(),
         "runs": planned.why_not.is_none(),
         "why_not": planned.why_not.as_ref().map(ToString::to_string),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Result;
-use checkrein::dialects::{CommandLine, HandlerSpec, SandboxSpec};
+use checkrein::dialects::{CommandLine, HandlerSpec};
 use checkrein::{Effect, EventKind, FailureKind, HookSpec, HookState};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
                 if kind.contract().is_gate() && fails == Effect::Open { "  (a gate that fails open)" } else { "" };
             let waits = if hook.background { ", not waited for" } else { "" };
             writeln!(out, "    {}  {} ({})", what, info.source.dimmed(), info.source.scope.dimmed())?;
-            if let Some(sandbox) = sandbox(hook) {
+            if let Some(sandbox) = hook.sandbox() {
                 writeln!(out, "    in a sandbox: {sandbox}")?;
             }
             writeln!(out, "    up to {time:?}{waits}, then {slow}; fails {fails}{}", open.yellow())?;
@@ -121,14 +121,6 @@ fn shown(hook: &HookSpec) -> String {
     }
 }
 
-/// The sandbox of a command.
-fn sandbox(hook: &HookSpec) -> Option<&SandboxSpec> {
-    match &hook.handler {
-        HandlerSpec::Command(command) => command.sandbox.as_ref(),
-        _ => None,
-    }
-}
-
 fn as_json(hook: &HookSpec) -> Value {
     let info = &hook.hook.info;
     let events: Vec<_> = hook
@@ -153,7 +145,7 @@ fn as_json(hook: &HookSpec) -> Value {
         "source": { "file": info.source.file, "line": info.source.line, "column": info.source.column, "scope": info.source.scope },
         "handler": hook.handler.kind(),
         "runs": shown(hook),
-        "sandbox": sandbox(hook).map(ToString::to_string),
+        "sandbox": hook.sandbox().map(ToString::to_string),
         "matcher": hook.hook.matcher.pattern(),
         "order": hook.hook.order,
         "waited_for": !hook.background,

@@ -110,6 +110,7 @@ pub fn explain() -> Value {
         ("id", text()),
         ("source", source(&[])),
         ("handler", text()),
+        ("sandbox", or_null(&text())),
         ("matcher", text()),
         ("runs", flag()),
         ("why_not", or_null(&text())),
