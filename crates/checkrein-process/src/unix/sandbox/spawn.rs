@@ -164,7 +164,9 @@ unsafe fn become_program(plan: &Plan) -> i32 {
     // SAFETY: every pointer in the plan is valid until the host goes on, and each structure is as the call wants it.
     unsafe {
         reset_signals();
-        if libc::setpgid(0, 0) != 0 {
+        // A group of its own, and a session: without the host's terminal, and where the system shares processors among
+        // sessions, those that multiply take nothing from the host, which has to end them.
+        if libc::setsid() < 0 {
             return errno();
         }
         at(Step::Directory);
