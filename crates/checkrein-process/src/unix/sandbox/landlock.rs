@@ -59,30 +59,32 @@ const SYSTEM: &[&str] = &[
     "/sys/kernel/mm",
     "/dev/random",
     "/dev/urandom",
-    "/etc/gai.conf",
     "/etc/group",
-    "/etc/host.conf",
-    "/etc/hostname",
-    "/etc/hosts",
     "/etc/java*",
     "/etc/ld.so.cache",
     "/etc/ld.so.preload",
     "/etc/localtime",
-    "/etc/mime.types",
     "/etc/nsswitch.conf",
     "/etc/os-release",
     "/etc/passwd",
     "/etc/perl",
+    "/etc/python3*",
+    "/etc/ssl/openssl.cnf",
+    "/etc/timezone",
+];
+
+/// The same for programs that use the network.
+const ONLINE: &[&str] = &[
+    "/etc/gai.conf",
+    "/etc/host.conf",
+    "/etc/hostname",
+    "/etc/hosts",
     "/etc/pki/ca-trust",
     "/etc/pki/tls/certs",
     "/etc/protocols",
-    "/etc/python3*",
     "/etc/resolv.conf",
     "/etc/services",
     "/etc/ssl/certs",
-    "/etc/ssl/openssl.cnf",
-    "/etc/terminfo",
-    "/etc/timezone",
 ];
 
 #[derive(Debug)]
@@ -126,6 +128,7 @@ pub(super) struct Needed<'a> {
     pub(super) program: &'a Path,
     pub(super) place: &'a Place,
     pub(super) temporary: Option<&'a Path>,
+    pub(super) network: bool,
 }
 
 impl Needed<'_> {
@@ -204,6 +207,10 @@ pub(super) fn ruleset<'a>(
         for (path, access) in write.chain(temporary).chain(read).chain(paths) {
             allow(&ruleset, &path, access, None)?;
         }
+        let online = ONLINE.iter().map(Path::new).filter(|_| needed.network);
+        for path in online {
+            allow(&ruleset, path, READ, None)?;
+        }
         for path in system() {
             allow(&ruleset, &path.path, READ, Some(path.is_directory))?;
         }
@@ -253,7 +260,7 @@ mod tests {
 
     fn with(files: Option<&Files>, version: Result<u32, Errno>) -> Result<bool, SandboxError> {
         let place = Place::new("/");
-        let needed = || Needed { program: Path::new("/bin/sh"), place: &place, temporary: None };
+        let needed = || Needed { program: Path::new("/bin/sh"), place: &place, temporary: None, network: false };
         ruleset(files, version, needed).map(|ruleset| ruleset.is_some())
     }
 
@@ -274,7 +281,7 @@ mod tests {
     #[test]
     fn the_path_opens_its_directories_and_libraries_but_no_home() {
         let place = Place::new("/").env([("PATH", "/usr/bin:/:relative:/home/ann/bin:/home/ann/.node/bin")]);
-        let paths = Needed { program: Path::new("/no/such"), place: &place, temporary: None }.paths();
+        let paths = Needed { program: Path::new("/no/such"), place: &place, temporary: None, network: false }.paths();
         for (path, is_in) in [
             ("/home/ann/bin", true),
             ("/home/ann/lib", true),

@@ -40,6 +40,7 @@ impl Cage {
             program: launch.program,
             place: launch.place,
             temporary: temporary.as_deref(),
+            network: sandbox.network,
         })?;
         Ok(Self {
             ruleset,
