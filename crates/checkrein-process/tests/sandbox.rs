@@ -22,6 +22,8 @@ use common::{Tag, limits, path, run, script, text};
 use tempfile::TempDir;
 
 const ACT: &str = "SANDBOX_ACT";
+/// How many generations are still to come.
+const GENERATIONS: &str = "CHECKREIN_TEST_GENERATIONS";
 const AT: &str = "SANDBOX_AT";
 
 /// What the processes do. Without a name it is a test that does nothing.
@@ -102,9 +104,16 @@ fn act() {
         "burn" => loop {
             std::hint::spin_loop();
         },
-        "multiply" => loop {
-            let _ = Command::new(std::env::current_exe().unwrap()).args(["--exact", "act", "--nocapture"]).spawn();
-        },
+        // Some nine hundred in all if nobody stops them: far more than they may be, and not what a machine dies of.
+        "multiply" => {
+            let left: u32 = std::env::var(GENERATIONS).map_or(2, |left| left.parse().unwrap());
+            for _ in 0..if left == 0 { 0 } else { 30 } {
+                let mut child = Command::new(std::env::current_exe().unwrap());
+                let _ = child.args(["--exact", "act", "--nocapture"]).env(GENERATIONS, (left - 1).to_string()).spawn();
+            }
+            std::thread::sleep(Duration::from_secs(100));
+            Ok(())
+        }
         other => panic!("{other}"),
     };
     match done {
@@ -432,10 +441,11 @@ async fn processor_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_forks_without_end() {
+async fn one_that_multiplies() {
     let world = World::new();
     let tag = Tag::new();
-    for program in [itself(), Program::shell("f() { f | f & }; f; sleep 100")] {
+    let shells = "f() { [ $1 = 0 ] || f $(($1 - 1)) | f $(($1 - 1)) & sleep 100; }; f 8";
+    for program in [itself(), Program::shell(shells)] {
         let place = tag.place(world.at("project")).also([(ACT, "multiply")]);
         let reply = tried(program, &place, &Sandbox::new().processes(20)).await.unwrap();
         assert_eq!((reply.over, reply.timed_out), (Some(Over::Processes(20)), false), "{}", said(&reply));
