@@ -105,7 +105,7 @@ const PATHS: &[&str] = &["file_path", "filePath", "path", "notebook_path", "abso
 impl Judge {
     fn fits(&self, event: &Event, input: &RawJson) -> bool {
         let cwd = event.envelope.cwd.as_ref().map_or_else(|| PathBuf::clone(&self.cwd), PathBuf::from);
-        if commands::command(event).is_some() {
+        if !commands::commands(event).is_empty() {
             return rule_command::fits(&self.pattern, event, self.home.as_deref(), &cwd);
         }
         let path = PATHS.iter().find_map(|name| input.field(name)).filter(|path| path.json_type() == JsonType::String);

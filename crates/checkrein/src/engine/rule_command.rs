@@ -9,24 +9,25 @@ use std::path::Path;
 
 use checkrein_core::Event;
 
-use crate::builtins::commands::{Reading, command, read};
+use crate::builtins::commands::{Reading, commands, read};
 use crate::builtins::shell::Step;
 use crate::wildcard::wildcard;
 
 pub(super) fn fits(pattern: &str, event: &Event, home: Option<&str>, cwd: &Path) -> bool {
     let pattern = Pattern::new(pattern);
-    let steps = match read(event, home, cwd) {
-        Reading::Steps(steps) => steps,
-        Reading::Unreadable(_) | Reading::NoCommand => return true,
-    };
-    let whole = command(event).map(|command| command.as_text().unwrap_or_default().into_owned()).unwrap_or_default();
-    if pattern.fits(whole.trim()) {
+    let Reading { steps, unreadable } = read(event, home, cwd);
+    if unreadable.is_some() {
+        return true;
+    }
+    let commands = commands(event);
+    if commands.iter().any(|command| pattern.fits(command.text().trim())) {
         return true;
     }
     if pattern.is_name() {
         return steps.iter().any(|step| !step.program.known && !step.name.is_empty() || pattern.fits_step(step));
     }
-    whole.contains(['$', '`']) || steps.iter().any(|step| pattern.fits_step(step))
+    commands.iter().any(|command| command.text().contains(['$', '`']))
+        || steps.iter().any(|step| pattern.fits_step(step))
 }
 
 struct Pattern<'a> {

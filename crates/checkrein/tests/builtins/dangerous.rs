@@ -313,6 +313,29 @@ async fn lists_of_arguments_are_commands_too() {
 }
 
 #[tokio::test]
+async fn several_commands_of_one_call_are_all_looked_at() {
+    let bench = Bench::new(EventKind::PreToolUse, "block_dangerous_commands", &[]);
+    for (input, decision) in [
+        (r#"{"commands":["rm -rf /"]}"#, DENY),
+        (r#"{"commands":["ls","rm -rf /"]}"#, DENY),
+        // Each has a shell of its own: the first is no start of a text that the second would be in.
+        (r#"{"commands":["cat <<E","rm -rf /"]}"#, DENY),
+        (r#"{"commands":[{"command":"rm","args":["-rf","/"]}]}"#, DENY),
+        (r#"{"commands":[{"command":"rm -rf /"}]}"#, DENY),
+        (r#"{"commands":[["rm","-rf","/"]]}"#, DENY),
+        (r#"{"commands":"rm -rf /"}"#, DENY),
+        (r#"{"commands":["ls","echo 'open"]}"#, ASK),
+        (r#"{"commands":["rm -rf /","echo 'open"]}"#, DENY),
+        (r#"{"commands":[7]}"#, ASK),
+        (r#"{"commands":["ls","echo rm -rf /"]}"#, NONE),
+        (r#"{"commands":[]}"#, NONE),
+    ] {
+        let verdict = bench.fire(Event::pre_tool_use(ToolCall::new("run_commands", json(input)))).await;
+        assert_eq!(verdict.decision(), decision, "{input}");
+    }
+}
+
+#[tokio::test]
 async fn arguments_change_rules() {
     let args = ["--allow=git_discard", "--deny=rm_here", "--ask=shutdown", "--allow=unreadable"];
     let bench = Bench::new(EventKind::PreToolUse, "block_dangerous_commands", &args);

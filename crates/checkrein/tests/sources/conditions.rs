@@ -68,6 +68,8 @@ fn rules_for_commands() {
     }
     let argv = tool_call("shell", r#"{"command": ["git", "push"]}"#);
     assert!(runs(ruled("shell(git *)"), &argv) && !runs(ruled("shell(ls *)"), &argv));
+    let several = tool_call("Bash", r#"{"commands": ["cd x", "git push"]}"#);
+    assert!(runs(ruled("Bash(git push)"), &several) && !runs(ruled("Bash(ls *)"), &several));
 }
 
 #[test]

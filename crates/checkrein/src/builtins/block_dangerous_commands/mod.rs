@@ -65,17 +65,8 @@ fn decisions(args: &[String]) -> Result<Vec<Decision>, String> {
 fn judge(call: &BuiltinCall<'_>, decisions: &[Decision]) -> Opinion {
     let home = call.env.var("HOME");
     let cwd = call.cwd();
-    let fits: Box<dyn Fn(&Rule) -> bool> = match read(call.event, home.as_deref(), &cwd) {
-        Reading::NoCommand => return Opinion::none(),
-        Reading::Unreadable(why) => {
-            let decision = decision_of(rules::UNREADABLE, decisions);
-            return opinion(decision, rules::UNREADABLE, &format!("the command cannot be read: {why}"));
-        }
-        Reading::Steps(steps) => {
-            let (home, cwd) = (home.clone(), cwd.clone());
-            Box::new(move |rule| steps.iter().any(|step| (rule.fits)(step, home.as_deref(), &cwd)))
-        }
-    };
+    let Reading { steps, unreadable } = read(call.event, home.as_deref(), &cwd);
+    let fits = |rule: &Rule| steps.iter().any(|step| (rule.fits)(step, home.as_deref(), &cwd));
     // The strongest counts; of those that are as strong, the first.
     let mut worst: Option<(&Rule, Decision)> = None;
     for (rule, &decision) in RULES.iter().zip(decisions) {
@@ -83,7 +74,13 @@ fn judge(call: &BuiltinCall<'_>, decisions: &[Decision]) -> Opinion {
             worst = Some((rule, decision));
         }
     }
-    worst.map_or_else(Opinion::none, |(rule, decision)| opinion(decision, rule.name, rule.why))
+    let found = worst.map_or_else(Opinion::none, |(rule, decision)| opinion(decision, rule.name, rule.why));
+    let Some(why) = unreadable else { return found };
+    let decision = decision_of(rules::UNREADABLE, decisions);
+    if found.decision() >= decision {
+        return found;
+    }
+    opinion(decision, rules::UNREADABLE, &format!("the command cannot be read: {why}"))
 }
 
 fn decision_of(name: &str, decisions: &[Decision]) -> Decision {

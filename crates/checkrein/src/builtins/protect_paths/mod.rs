@@ -67,12 +67,8 @@ async fn run(call: BuiltinCall<'_>, patterns: Arc<Patterns>) -> Result<Opinion, 
 
 fn judge(event: &Event, patterns: &PlacedPatterns, cwd: &Path, home: Option<&str>) -> Opinion {
     let mut touched = named::in_input(event, cwd, home);
-    let mut unreadable = None;
-    match read(event, home, cwd) {
-        Reading::NoCommand => {}
-        Reading::Unreadable(why) => unreadable = Some(why),
-        Reading::Steps(steps) => touched.extend(steps.iter().flat_map(targets::of)),
-    }
+    let Reading { steps, unreadable } = read(event, home, cwd);
+    touched.extend(steps.iter().flat_map(targets::of));
     for one in &touched {
         if let Some((path, pattern)) = protected(one, patterns) {
             return Opinion::deny(format!("{} is protected by the pattern `{pattern}`", path.display()));
