@@ -37,6 +37,7 @@ pub mod http_post;
 pub mod limit_large_tool_results;
 pub mod log;
 pub mod max_iterations;
+pub(crate) mod patch;
 pub(crate) mod paths;
 pub mod protect_paths;
 pub mod redact_secrets;

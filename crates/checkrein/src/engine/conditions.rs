@@ -5,9 +5,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use checkrein_core::{Condition, Event, JsonType, Matcher, RawJson};
+use checkrein_core::{Condition, Event, Matcher, RawJson};
 use checkrein_dialects::{HookSpec, InputPattern, PermissionRule};
 
+use super::input_fields;
 use super::rule_command;
 use super::rule_path::PathRule;
 use crate::builtins::commands;
@@ -51,21 +52,20 @@ fn of_normal_subject(spec: &mut HookSpec) -> Option<Condition> {
     }))
 }
 
-/// Each field must be there and fit: text as it is, all else as JSON.
+/// Each field must be there, by whatever name the agent has for it, and fit: text as it is, all else as JSON.
 fn of_input(patterns: &[InputPattern]) -> Condition {
     let said: Vec<_> = patterns.iter().map(|one| format!("input.{}: {}", one.field, one.matcher.pattern())).collect();
     let patterns = patterns.to_vec();
     Condition::new(said.join(", "), move |event| {
         event.tool_input().is_some_and(|input| {
-            patterns.iter().all(|one| {
-                let value = one.field.split('.').try_fold(input.clone(), |value, key| value.field(key));
-                value.is_some_and(|value| one.matcher.matches(&text_of(&value)))
-            })
+            patterns
+                .iter()
+                .all(|one| input_fields::values(input, &one.field).iter().any(|value| one.matcher.matches(value)))
         })
     })
 }
 
-fn text_of(value: &RawJson) -> String {
+pub(super) fn text_of(value: &RawJson) -> String {
     match value.as_text() {
         Some(text) => text.into_owned(),
         None => value.as_str().to_owned(),
@@ -99,20 +99,16 @@ struct Judge {
     cwd: Arc<PathBuf>,
 }
 
-/// The fields of tool input that hold the path of a file, in the agents that are known.
-const PATHS: &[&str] = &["file_path", "filePath", "path", "notebook_path", "absolute_path"];
-
 impl Judge {
     fn fits(&self, event: &Event, input: &RawJson) -> bool {
         let cwd = event.envelope.cwd.as_ref().map_or_else(|| PathBuf::clone(&self.cwd), PathBuf::from);
+        let paths = input_fields::paths(input);
+        let fits_path = paths.iter().any(|path| self.path.fits(path, &cwd, self.home.as_deref()));
         if !commands::commands(event).is_empty() {
-            return rule_command::fits(&self.pattern, event, self.home.as_deref(), &cwd);
+            // Codex has patches where others have commands.
+            return fits_path || rule_command::fits(&self.pattern, event, self.home.as_deref(), &cwd);
         }
-        let path = PATHS.iter().find_map(|name| input.field(name)).filter(|path| path.json_type() == JsonType::String);
-        match path.as_ref().and_then(RawJson::as_text) {
-            Some(path) => self.path.fits(&path, &cwd, self.home.as_deref()),
-            None => self.fits_values(input),
-        }
+        if paths.is_empty() { self.fits_values(input) } else { fits_path }
     }
 
     fn fits_values(&self, input: &RawJson) -> bool {

@@ -33,6 +33,7 @@ mod builder;
 mod conditions;
 mod drive;
 mod hooks;
+mod input_fields;
 mod long_texts;
 mod plan;
 mod reload;

@@ -2,7 +2,7 @@
 
 use checkrein::dialects::{InputPattern, PermissionRule};
 use checkrein::payload::{SessionStart, ToolOutcome};
-use checkrein::{Engine, Envelope, Event, EventKind, HookSpec, Matcher, RawJson, WhyNot};
+use checkrein::{Engine, Envelope, Event, EventKind, Grammar, HookSpec, Matcher, RawJson, WhyNot};
 
 use crate::common::tool_call;
 
@@ -97,6 +97,15 @@ fn rules_for_files() {
             assert_eq!(runs(ruled(rule), &tool_call("Edit", &input(key))), expected, "{rule} at {path}");
         }
     }
+    let patch = tool_call(
+        "Edit",
+        r#"{"command": "*** Begin Patch\n*** Update File: a\n+x\n*** Add File: .env\n+x\n*** End Patch"}"#,
+    );
+    assert!(runs(ruled("Edit(.env)"), &patch) && runs(ruled("Edit(a)"), &patch) && !runs(ruled("Edit(b)"), &patch));
+    let several = tool_call("Read", r#"{"files": [{"path": "a"}, {"path": ".env"}], "paths": ["c"]}"#);
+    assert!(
+        runs(ruled("Read(.env)"), &several) && runs(ruled("Read(c)"), &several) && !runs(ruled("Read(b)"), &several)
+    );
     let elsewhere = tool_call("Edit", r#"{"file_path": "src/a"}"#).within(Envelope::new().cwd("/other"));
     assert!(runs(ruled("Edit(src/**)"), &elsewhere), "the event's directory counts");
 }
@@ -123,6 +132,30 @@ fn a_rule_never_holds_where_no_tool_is_called() {
     assert!(engine.problems()[0].text.contains("never runs at `session_start`"), "{:?}", engine.problems());
     let input: RawJson = r#"{"command": "git push"}"#.parse().unwrap();
     assert!(runs(ruled("Bash(git *)"), &Event::post_tool_use(ToolOutcome::new("Bash", input))));
+}
+
+#[test]
+fn patterns_for_input_fit_whatever_an_agent_calls_the_field() {
+    for (field, pattern, input, expected) in [
+        ("file_path", r"\.env$", r#"{"path": "a/.env", "file_text": "x"}"#, true),
+        ("file_path", r"\.env$", r#"{"path": "a/env", "file_text": ".env"}"#, false),
+        ("path", r"\.env$", r#"{"file_path": "a/.env"}"#, true),
+        ("file_path", r"\.env$", r#"{"command": "*** Begin Patch\n*** Add File: .env\n+x\n*** End Patch"}"#, true),
+        ("file_path", r"\.env$", r#"{"command": "*** Begin Patch\n*** Add File: a\n+.env\n*** End Patch"}"#, false),
+        ("content", "KEY", r#"{"path": "a", "file_text": "KEY=1"}"#, true),
+        ("content", "KEY", r#"{"command": "*** Begin Patch\n*** Add File: a\n+KEY\n*** End Patch"}"#, true),
+        ("content", "KEY", r#"{"path": "KEY"}"#, false),
+        ("command", "push", r#"{"commands": ["ls", "git push"]}"#, true),
+        // The field itself counts if it is there.
+        ("file_path", r"\.env$", r#"{"file_path": "a", "path": ".env"}"#, false),
+    ] {
+        let mut spec = spec();
+        spec.input = vec![InputPattern {
+            field: field.to_owned(),
+            matcher: Matcher::compile(&Grammar::REGEX_SEARCH, Some(pattern)).unwrap(),
+        }];
+        assert_eq!(runs(spec, &tool_call("Write", input)), expected, "{field}: {pattern} at {input}");
+    }
 }
 
 #[test]

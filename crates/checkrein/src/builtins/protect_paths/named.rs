@@ -6,6 +6,7 @@ use checkrein_core::payload::Field;
 use checkrein_core::{Event, EventKind};
 
 use super::Touched;
+use crate::builtins::patch;
 use crate::builtins::shell::Value;
 use crate::builtins::strings::strings;
 
@@ -70,8 +71,7 @@ const WRITES: &[&str] = &[
     "append", "save", "put", "set", "modify", "copy", "mkdir", "make", "format", "fix", "truncate", "rm", "mv", "cp",
 ];
 
-/// What the heads of patches name files with. Those of diffs count only where a diff is meant to be.
-const PATCH_HEADS: &[&str] = &["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
+/// What diffs name files with. They count only where a diff is meant to be.
 const DIFF_HEADS: &[&str] = &["+++ b/", "--- a/", "+++ ", "--- "];
 
 pub(super) fn in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<Touched> {
@@ -100,7 +100,7 @@ pub(super) fn in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<Tou
         let diff_heads = if is_diff { DIFF_HEADS } else { &[] };
         for line in says.lines() {
             // The first that fits counts: those behind it are shorter.
-            let named = PATCH_HEADS.iter().chain(diff_heads).find_map(|head| line.strip_prefix(head));
+            let named = patch::HEADS.iter().chain(diff_heads).find_map(|head| line.strip_prefix(head));
             named.into_iter().for_each(&mut add);
         }
     }
