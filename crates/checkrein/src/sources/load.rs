@@ -142,8 +142,15 @@ impl Loader {
         match path.symlink_metadata() {
             Err(error) if is_missing(&error) => {
                 let text = "there is no such file";
-                self.diagnostics.push(Diagnostic::of_file(Severity::Error, "missing-file", name(path), text));
-                self.take(path, way, Decoded::default(), FileStatus::Missing, 0);
+                let why = Diagnostic::of_file(Severity::Error, "missing-file", name(path), text);
+                // Whoever includes a file counts on its guards; taking it away must not open what they guard.
+                let decoded = if way.depth == 0 {
+                    self.diagnostics.push(why);
+                    Decoded::default()
+                } else {
+                    way.dialect.unreadable(&name(path), way.scope, why)
+                };
+                self.take(path, way, decoded, FileStatus::Missing, 0);
             }
             found => self.file(path, found.is_ok_and(|metadata| metadata.is_file()), way),
         }

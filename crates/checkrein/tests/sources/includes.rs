@@ -3,7 +3,7 @@
 use checkrein::dialects::config::{Base, FileRow};
 use checkrein::dialects::{Dialect, native};
 use checkrein::sources::Sources;
-use checkrein::{Effect, HookState, Scope};
+use checkrein::{Effect, EventKind, HookState, Scope};
 
 use crate::common::{LOCAL, PROJECT, USER, World, hooks, ids, ready};
 
@@ -18,13 +18,22 @@ fn paths_start_at_the_including_file_or_at_home() {
         ("home/.config/more.yaml", "hooks: [{id: beside, event: Stop, command: x}]"),
         (PROJECT, &include("~/mine.json", "")),
         ("home/mine.json", &hooks(&["at-home"])),
-        (LOCAL, &include("none.json", "")),
     ]);
     let loaded = world.load();
     assert_eq!(ids(&loaded.hooks), ["beside", "at-home"]);
     let scopes: Vec<_> = loaded.hooks.iter().map(|spec| spec.hook.info.source.scope).collect();
     assert_eq!(scopes, [Scope::User, Scope::Project], "whoever includes a file vouches for it");
+    assert_eq!(world.codes(&loaded), [""; 0]);
+}
+
+#[test]
+fn a_file_that_is_included_and_gone_closes_what_it_might_have_guarded() {
+    let world = World::with(&[(PROJECT, &hooks(&["project"])), (LOCAL, &include("none.json", ""))]);
+    let loaded = world.load();
     assert_eq!(world.codes(&loaded), ["project/.checkrein/none.json missing-file"]);
+    let [project, gone] = &loaded.hooks[..] else { panic!("{:?}", ids(&loaded.hooks)) };
+    assert_eq!(project.hook.info.id, "project");
+    assert!(matches!(gone.hook.state, HookState::Broken(_)) && gone.hook.kinds.contains(&EventKind::PreToolUse));
 }
 
 #[test]
