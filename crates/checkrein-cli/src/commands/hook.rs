@@ -120,6 +120,9 @@ pub fn wrong_call(words: &[std::ffi::OsString], error: &clap::Error) -> Result<E
     if let Some(event) = event {
         front = front.event(event);
     }
+    if words.iter().any(|word| word == "--fail-open") {
+        front = front.on_failure(Effect::Open);
+    }
     let payload = read(io::stdin().lock()).unwrap_or_default();
     say(&front.refuse(&payload, &format!("checkrein was called in a wrong way: {why}")))
 }
