@@ -209,8 +209,8 @@ impl Saying<'_> {
         let first = verdict.first_user_message().unwrap_or_default().to_owned();
         for (what, text, means) in [
             ("context", context, Means::Context),
-            ("a message for the user", joined(verdict.messages()), Means::Message),
-            ("a first user message", first, Means::FirstMessage),
+            ("message for the user", joined(verdict.messages()), Means::Message),
+            ("first user message", first, Means::FirstMessage),
         ] {
             if text.is_empty() || (means == Means::Message && self.told) {
                 continue;

@@ -3,6 +3,8 @@
 //! Hooks are written once and run under several agents. A pattern for `file_path` that only Claude Code's name fits would
 //! leave a file without its guard under all others.
 
+use std::borrow::Cow;
+
 use checkrein_core::RawJson;
 
 use super::conditions::text_of;
@@ -58,6 +60,6 @@ fn texts(value: &RawJson) -> Vec<String> {
 /// The values of an input that are patches, and an input that is nothing but one.
 fn patches(input: &RawJson) -> Vec<String> {
     let values = input.entries().into_iter().flatten().filter_map(|entry| RawJson::parse(entry.value()).ok());
-    let texts = values.chain([input.clone()]).filter_map(|value| value.as_text().map(|text| text.into_owned()));
+    let texts = values.chain([input.clone()]).filter_map(|value| value.as_text().map(Cow::into_owned));
     texts.filter(|text| patch::files(text).next().is_some()).collect()
 }

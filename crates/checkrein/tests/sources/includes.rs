@@ -134,7 +134,7 @@ async fn a_plugin_knows_where_it_is() {
         let engine = checkrein::Engine::builder().sources(sources).build();
         assert_eq!(engine.diagnostics(), []);
         assert_eq!(engine.fire(crate::common::tool_call("Bash", "{}")).await.reason(), Some("no"));
-        let hook = &engine.hooks_for(&checkrein::EventKind::PreToolUse)[0];
+        let hook = &engine.hooks_for(&EventKind::PreToolUse)[0];
         assert_eq!(hook.hook.info.source.scope, Scope::Plugin);
     }
 }
