@@ -72,6 +72,14 @@ pub fn block_on<F: Future>(engines: &Engines, work: F) -> Result<F::Output> {
     done
 }
 
+/// Waits until the program is told to end. If nobody can listen, for ever.
+pub async fn told() {
+    match Signals::listen() {
+        Ok(mut signals) => drop(signals.next().await),
+        Err(_) => std::future::pending().await,
+    }
+}
+
 #[cfg(unix)]
 struct Signals(Vec<(tokio::signal::unix::Signal, Exit)>);
 

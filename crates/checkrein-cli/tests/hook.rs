@@ -270,6 +270,22 @@ fn failures_are_shown_to_the_user() {
 }
 
 #[test]
+fn who_is_told_to_end_leaves_nothing_behind() {
+    let place = guarded("command: 'echo $$ > fifo; exec sleep 1000'");
+    rustix::fs::mkfifoat(rustix::fs::CWD, place.dir.path().join("fifo"), 0o600.into()).unwrap();
+    let mut command = place.command(&["hook", "claude"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), BASH.as_bytes()).unwrap();
+    // The hook runs as soon as this can be read.
+    let hook = std::fs::read_to_string(place.dir.path().join("fifo")).unwrap();
+    let pid = |id: u32| rustix::process::Pid::from_raw(id.try_into().unwrap()).unwrap();
+    rustix::process::kill_process(pid(child.id()), rustix::process::Signal::TERM).unwrap();
+    let ran = place.ran(child.wait_with_output().unwrap());
+    assert!(ran.stdout.contains("\"deny\"") && ran.stdout.contains("told to end"), "{} {}", ran.stdout, ran.stderr);
+    assert!(rustix::process::test_kill_process(pid(hook.trim().parse().unwrap())).is_err(), "the hook lives on");
+}
+
+#[test]
 fn an_answer_that_cannot_be_printed_is_a_no() {
     let place = guarded("command: 'echo no >&2; exit 2'");
     let mut command = place.command(&["hook", "claude"]);

@@ -76,6 +76,13 @@ impl Memory {
         }
     }
 
+    /// They have not had their run.
+    pub(super) fn give_back(&self, claims: Vec<Claim>) {
+        for Claim { file, .. } in claims {
+            let _ = fs::remove_file(file);
+        }
+    }
+
     /// Tells hooks of a stop how often it was refused before.
     pub(super) fn before(&self, event: &mut Event) {
         let Some(file) = &self.stop else { return };

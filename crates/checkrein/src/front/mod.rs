@@ -30,12 +30,16 @@ mod kept;
 mod memory;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::time::Duration;
 
 use checkrein_core::{Effect, Event, EventKind, HookState, RawJson, Record, Verdict, Warning};
 use checkrein_dialects::config::Wanted;
 use checkrein_dialects::{Answer, Dialect, HookSpec, native};
+use futures_util::future::{Either, select};
 
 use crate::engine::Engine;
 use crate::sources::{Loaded, Skip, Sources};
@@ -48,6 +52,9 @@ pub const DEPTH: &str = "CHECKREIN_DEPTH";
 /// How deep that may go.
 const DEEPEST: u32 = 5;
 
+/// How long the end of hooks is waited for that were ended early.
+const ENDING: Duration = Duration::from_secs(2);
+
 /// Answers an agent. See the [module](self).
 #[derive(Debug, Clone)]
 pub struct Front {
@@ -57,6 +64,7 @@ pub struct Front {
     dir: Option<PathBuf>,
     state: Option<PathBuf>,
     on_failure: Effect,
+    until: Until,
     keeper: kept::Keeper,
     part: Part,
 }
@@ -95,6 +103,7 @@ impl Front {
             dir: None,
             state: memory::usual_place(),
             on_failure: Effect::Closed,
+            until: Until(None),
             part: Part::Waited,
             keeper: kept::Keeper::default(),
         }
@@ -150,6 +159,14 @@ impl Front {
     #[must_use]
     pub fn recording(mut self, switch: crate::recording::Switch) -> Self {
         self.keeper.switch = Some(switch);
+        self
+    }
+
+    /// Gives up when this is ready, ends all that hooks have started, and refuses. If nothing is said: never. A program lets it
+    /// wait for signals; it is called inside of a tokio runtime.
+    #[must_use]
+    pub fn until<F: Future<Output = ()> + 'static>(mut self, until: impl Fn() -> F + Send + Sync + 'static) -> Self {
+        self.until = Until(Some(Arc::new(move || Box::pin(until()))));
         self
     }
 
@@ -264,7 +281,12 @@ impl Front {
         if let Some(log) = self.audit_log(&loaded, dir) {
             engine = engine.audit(log);
         }
-        let (verdict, record) = runtime.block_on(engine.build().fire_recorded(event.clone()));
+        let engine = engine.build();
+        let fired = runtime.block_on(self.until.or_before(engine.fire_recorded(event.clone())));
+        let Some((verdict, record)) = fired else {
+            memory.give_back(claims);
+            return self.failed(Some(&event.kind()), "it was told to end before all hooks had spoken");
+        };
         memory.keep(claims, &record);
         memory.after(&event, &verdict);
         Fronted { has_background, ..self.said(&event, &verdict, Some(record), notes) }
@@ -280,6 +302,32 @@ impl Front {
         let answer = self.agent.say_with(event, verdict, &notes);
         notes.extend(answer.notes.iter().cloned());
         Fronted { answer, record, notes, has_background: false }
+    }
+}
+
+/// What ends an event early.
+#[derive(Clone)]
+struct Until(Option<Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync>>);
+
+impl Until {
+    /// What comes of the future, if it is ready first. Otherwise it is dropped, and all that it had started is ended.
+    async fn or_before<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        let Some(until) = &self.0 else { return Some(future.await) };
+        {
+            let future = pin!(future);
+            if let Either::Left((fired, _)) = select(future, until()).await {
+                return Some(fired);
+            }
+        }
+        // It is gone with that block, and what it had started was sent a KILL.
+        checkrein_process::wait_for_dropped(ENDING);
+        None
+    }
+}
+
+impl fmt::Debug for Until {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Until(..)" } else { "Until(never)" })
     }
 }
 
