@@ -55,6 +55,12 @@ const MORE: &[&[&str]] = &[
     &["replay", "kept.json", "--json"],
     &["completions", "bash"],
     &["man"],
+    &["test"],
+    &["init", "--dry-run"],
+    &["install", "claude", "--dry-run"],
+    &["uninstall", "claude", "--dry-run"],
+    &["status", "claude", "--no-versions"],
+    &["audit", "verify"],
     &["--help"],
     &["run", "--help"],
 ];
@@ -79,6 +85,26 @@ fn elsewhere_there_are_none() {
         let output = ran.stdout + &ran.stderr;
         assert!(!output.is_empty() && !output.contains('\u{1b}'), "{arguments:?}: {output:?}");
     }
+}
+
+#[test]
+fn every_command_comes_to_the_same_on_a_terminal() {
+    let calls = || COMMANDS.iter().map(|(_, arguments)| *arguments).chain(MORE.iter().copied());
+    for arguments in calls() {
+        // What one of them leaves behind is none of the other's business.
+        let (here, elsewhere) = (place().run_on_terminal(arguments, &[]), place().run(arguments));
+        assert_eq!(here.code, elsewhere.code, "{arguments:?}: {}{}", elsewhere.stdout, elsewhere.stderr);
+        assert!(!here.stdout.is_empty(), "{arguments:?}");
+    }
+    let help = place().run(&["--help"]).stdout;
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    // These read what they are about from standard input.
+    let silent = ["help", "hook", "get"];
+    let missing: Vec<_> =
+        names.filter(|name| !silent.contains(name) && !calls().any(|call| call[0] == *name)).collect();
+    assert_eq!(missing, [""; 0], "not tried on a terminal");
 }
 
 #[test]

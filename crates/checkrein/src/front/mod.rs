@@ -307,7 +307,9 @@ impl Front {
 
 /// What ends an event early.
 #[derive(Clone)]
-struct Until(Option<Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync>>);
+struct Until(Option<Arc<dyn Fn() -> Told + Send + Sync>>);
+
+type Told = Pin<Box<dyn Future<Output = ()>>>;
 
 impl Until {
     /// What comes of the future, if it is ready first. Otherwise it is dropped, and all that it had started is ended.
