@@ -1,8 +1,8 @@
 //! Every agent's hook language, as data: one file each.
 //!
-//! A dialect is a table of facts: names, payloads, answers, files, and what its agent does when hooks fail. Of some agents
-//! only the names of events are there yet. Names are in the agents' own spelling. [`document`] reads the files that agents are
-//! configured with.
+//! A dialect is a table of facts: names, payloads, answers, files, and what its agent does when hooks fail. Of two
+//! agents whose hooks are code, only the names of events are there. Names are in the agents' own spelling. [`document`] reads
+//! the files that agents are configured with.
 //!
 //! ```
 //! use checkrein_core::EventKind;

@@ -42,7 +42,6 @@ pub mod schema;
 #[cfg(feature = "session")]
 pub mod session;
 pub mod sources;
-#[cfg(any(feature = "audit", feature = "recording"))]
 mod state;
 mod wildcard;
 

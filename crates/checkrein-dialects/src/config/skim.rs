@@ -33,17 +33,12 @@ struct Skim<'a> {
     wanted: &'a Wanted,
 }
 
-/// Keys of a file that say something about more than its own hooks.
-const SETTINGS: &[&[u8]] = &[
-    b"include",
-    b"compat",
-    b"audit",
-    b"disableAllHooks",
-    b"allowManagedHooksOnly",
-    b"allowedHttpHookUrls",
-    b"httpHookAllowedEnvVars",
-    b"allow_skip",
-];
+/// Keys of checkrein's own files that say nothing about hooks. Every other one is for the patient, whoever may add it.
+const HARMLESS: &[&[u8]] = &[b"$schema", b"version", b"description"];
+
+/// Keys that count in the settings of an agent's program, where all others are its own business.
+const SETTINGS: &[&[u8]] =
+    &[b"disableAllHooks", b"allowManagedHooksOnly", b"allowedHttpHookUrls", b"httpHookAllowedEnvVars"];
 
 impl<'a> Skim<'a> {
     fn file(mut self) -> Option<()> {
@@ -54,11 +49,11 @@ impl<'a> Skim<'a> {
                 hooks += 1;
                 return skim.hooks();
             }
-            let known = match skim.shape.file_keys {
-                Some(known) => known.iter().any(|known| known.as_bytes() == key),
-                None => true,
+            let is_plain = match skim.shape.file_keys {
+                Some(_) => HARMLESS.contains(&key),
+                None => !SETTINGS.contains(&key),
             };
-            if SETTINGS.contains(&key) || !known {
+            if !is_plain {
                 return None;
             }
             skim.value()

@@ -16,11 +16,9 @@ use checkrein_dialects::HookSpec;
 /// What is older is forgotten.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// The user's directory for state.
+/// In the user's directory for state.
 pub(super) fn usual_place() -> Option<PathBuf> {
-    let named = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || std::env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".local/state"));
-    Some(named.or_else(home)?.join("checkrein/sessions"))
+    Some(crate::state::directory()?.join("sessions"))
 }
 
 /// Of one session. Without a session's name, or a place to keep it, nothing is remembered.
