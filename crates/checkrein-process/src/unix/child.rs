@@ -1,6 +1,7 @@
 #[cfg(target_os = "linux")]
 use std::future::poll_fn;
 use std::io;
+use std::os::fd::OwnedFd;
 #[cfg(target_os = "linux")]
 use std::pin::pin;
 #[cfg(target_os = "linux")]
@@ -85,8 +86,9 @@ impl Child {
         self.exited().await.map(|()| None)
     }
 
-    pub(super) fn watch(&mut self) -> io::Result<()> {
-        self.watcher = Some(Watcher::new(self.pid)?);
+    /// Begins to wait for its exit, by a descriptor for it if there is one.
+    pub(super) fn watch(&mut self, descriptor: Option<OwnedFd>) -> io::Result<()> {
+        self.watcher = Some(Watcher::new(self.pid, descriptor)?);
         Ok(())
     }
 

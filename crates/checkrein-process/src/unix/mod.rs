@@ -10,6 +10,8 @@ mod proc;
 mod reaper;
 #[cfg(target_os = "linux")]
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod spawn;
 mod start;
 mod stdin;
 mod watcher;

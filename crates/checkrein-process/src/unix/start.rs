@@ -2,21 +2,25 @@ use std::io;
 #[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd as _;
 use std::os::fd::OwnedFd;
+#[cfg(not(target_os = "linux"))]
 use std::os::unix::process::CommandExt as _;
+#[cfg(not(target_os = "linux"))]
 use std::process::{Command, Stdio};
 
 use rustix::fs::{OFlags, fcntl_setfl};
+#[cfg(not(target_os = "linux"))]
 use rustix::process::Pid;
 use tokio::net::unix::pipe;
 
 use super::child::Child;
 #[cfg(target_os = "linux")]
-use super::sandbox::{Cage, Census, Spawned, Streams, spawn};
+use super::sandbox::{Cage, Census};
+#[cfg(target_os = "linux")]
+use super::spawn::{Spawned, Streams, spawn};
 use super::stdin::Source;
 use crate::launch::{Launch, StartError};
+#[cfg(not(target_os = "linux"))]
 use crate::marker::MARKER;
-#[cfg(target_os = "linux")]
-use crate::sandbox::Sandbox;
 use crate::stdin::Stdin;
 
 pub(crate) type Reader = pipe::Receiver;
@@ -30,11 +34,23 @@ pub(crate) struct Started {
     pub(crate) stderr: Reader,
 }
 
+#[cfg(target_os = "linux")]
 pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, StartError> {
-    #[cfg(target_os = "linux")]
-    if let Some(sandbox) = launch.place.sandboxed() {
-        return start_in_sandbox(launch, sandbox, stdin);
+    let sandbox = launch.place.sandboxed();
+    let cage = sandbox.map(|sandbox| Cage::new(sandbox, launch)).transpose().map_err(StartError::sandbox)?;
+    let (theirs, ends) = streams(launch, stdin).map_err(StartError::before)?;
+    let Spawned { pid, descriptor } = spawn(launch, cage.as_ref(), &theirs)?;
+    // From here on, an early return or a panic ends the process: `child` sees to that when it is dropped.
+    let mut child = Child::new(pid, launch.marker.clone());
+    if let Some(sandbox) = sandbox {
+        child = child.confined(Census::new(pid, sandbox));
     }
+    drop(theirs);
+    connect(child, descriptor, ends, stdin).map_err(StartError::after)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, StartError> {
     // Nothing here may keep `std` from posix_spawn: a path instead of a name, and no `pre_exec`. A fork would copy the
     // host's page tables.
     let mut command = Command::new(launch.program);
@@ -67,7 +83,7 @@ pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, Start
         stdout: process.stdout.take().map(OwnedFd::from),
         stderr: process.stderr.take().map(OwnedFd::from),
     };
-    connect(child, ends, stdin).map_err(StartError::after)
+    connect(child, None, ends, stdin).map_err(StartError::after)
 }
 
 /// Our ends of a process's streams.
@@ -76,17 +92,6 @@ struct Ends {
     /// None, if nobody reads it.
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
-}
-
-/// The same for a process in a sandbox, for which `std` has no way.
-#[cfg(target_os = "linux")]
-fn start_in_sandbox(launch: &Launch<'_>, sandbox: &Sandbox, stdin: &Stdin) -> Result<Started, StartError> {
-    let cage = Cage::new(sandbox, launch).map_err(StartError::sandbox)?;
-    let (theirs, ends) = streams(launch, stdin).map_err(StartError::before)?;
-    let Spawned { pid } = spawn(launch, &cage, &theirs)?;
-    let child = Child::new(pid, launch.marker.clone()).confined(Census::new(pid, sandbox));
-    drop(theirs);
-    connect(child, ends, stdin).map_err(StartError::after)
 }
 
 #[cfg(target_os = "linux")]
@@ -117,8 +122,8 @@ fn above_the_usual(stream: OwnedFd) -> io::Result<OwnedFd> {
     Ok(rustix::io::fcntl_dupfd_cloexec(&stream, FIRST)?)
 }
 
-fn connect(mut child: Child, ends: Ends, stdin: &Stdin) -> io::Result<Started> {
-    child.watch()?;
+fn connect(mut child: Child, descriptor: Option<OwnedFd>, ends: Ends, stdin: &Stdin) -> io::Result<Started> {
+    child.watch(descriptor)?;
     let missing = || io::Error::other("stream missing");
     let stdout = match ends.stdout {
         Some(stdout) => stdout,
@@ -139,6 +144,7 @@ fn connect(mut child: Child, ends: Ends, stdin: &Stdin) -> io::Result<Started> {
 }
 
 /// A pipe that nobody reads, from before the process starts: what is printed at once must fail as well.
+#[cfg(not(target_os = "linux"))]
 fn unread() -> io::Result<Stdio> {
     let (_, writer) = io::pipe()?;
     Ok(writer.into())

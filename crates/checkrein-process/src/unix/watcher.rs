@@ -3,10 +3,8 @@
 //! The status is left where it is until all is done: as long as it waits there, the system gives the process id, and
 //! with it the group's, to nobody else. So a signal to the group can't hit a stranger.
 
-#[cfg(target_os = "linux")]
-use std::os::fd::OwnedFd;
-
 use std::io;
+use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -28,9 +26,16 @@ pub(super) enum Watcher {
 }
 
 impl Watcher {
-    pub(super) fn new(pid: Pid) -> io::Result<Self> {
+    /// By a descriptor for the process, if the system gave one at its start or gives one now.
+    #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "there is no such descriptor"))]
+    pub(super) fn new(pid: Pid, descriptor: Option<OwnedFd>) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
-        if let Ok(descriptor) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
+        let given = |descriptor: Option<OwnedFd>| match descriptor {
+            None => rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok(),
+            given => given,
+        };
+        #[cfg(target_os = "linux")]
+        if let Some(descriptor) = given(descriptor) {
             // SAFETY: the descriptor is owned by what it is given to, so it stays open and the same until that is dropped.
             #[expect(unsafe_code, reason = "the safe way to register a descriptor is deprecated")]
             let descriptor = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) }?;

@@ -191,8 +191,8 @@ const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 
 /// The program, and what it refuses.
 #[derive(Debug)]
-pub(super) struct Filter {
-    pub(super) code: Vec<libc::sock_filter>,
+pub(in super::super) struct Filter {
+    pub(in super::super) code: Vec<libc::sock_filter>,
 }
 
 impl Filter {

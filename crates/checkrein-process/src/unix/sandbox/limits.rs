@@ -9,9 +9,9 @@ use crate::sandbox::{Sandbox, SandboxError};
 
 /// One limit, as the system takes it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ResourceLimit {
-    pub(super) resource: u32,
-    pub(super) value: libc::rlimit64,
+pub(in super::super) struct ResourceLimit {
+    pub(in super::super) resource: u32,
+    pub(in super::super) value: libc::rlimit64,
 }
 
 // As the kernel has them. C libraries differ in the type.
@@ -82,21 +82,21 @@ fn threads() -> Option<u64> {
 /// What root is left with: it may read and write whatever file the rules leave it, and nothing else.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(super) struct Capabilities {
-    pub(super) header: Header,
-    pub(super) sets: [Sets; 2],
+pub(in super::super) struct Capabilities {
+    pub(in super::super) header: Header,
+    pub(in super::super) sets: [Sets; 2],
 }
 
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(super) struct Header {
+pub(in super::super) struct Header {
     version: u32,
     pid: i32,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub(super) struct Sets {
+pub(in super::super) struct Sets {
     effective: u32,
     permitted: u32,
     inheritable: u32,

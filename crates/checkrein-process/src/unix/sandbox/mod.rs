@@ -2,14 +2,13 @@
 //! then at what no such limit can count.
 //!
 //! All is made ready in the host, where memory can be had. What is left to the new process is a row of system calls
-//! ([`spawn`]), so that it can borrow the host's memory until it becomes the program, as `posix_spawn` does: with a fork,
+//! ([`spawn`](super::spawn)), so that it can borrow the host's memory until it becomes the program, as `posix_spawn` does: with a fork,
 //! the host's page tables would be copied.
 
 mod census;
 mod filter;
 mod landlock;
 mod limits;
-mod spawn;
 mod temporary;
 
 pub(super) use census::Census;
@@ -19,18 +18,16 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use self::filter::Filter;
-use self::limits::{Capabilities, ResourceLimit};
+pub(super) use self::limits::{Capabilities, ResourceLimit};
 use crate::launch::Launch;
 use crate::sandbox::{Sandbox, SandboxError};
 
-pub(super) use spawn::{Spawned, Streams, spawn};
-
 /// A sandbox, ready for one process.
 pub(super) struct Cage {
-    ruleset: Option<OwnedFd>,
-    filter: Filter,
-    limits: Vec<ResourceLimit>,
-    capabilities: Capabilities,
+    pub(super) ruleset: Option<OwnedFd>,
+    pub(super) filter: Filter,
+    pub(super) limits: Vec<ResourceLimit>,
+    pub(super) capabilities: Capabilities,
 }
 
 impl Cage {
