@@ -1,11 +1,11 @@
 //! Moves bytes to and from a process, all streams at once.
 
 use std::future::poll_fn;
-use std::io::IoSlice;
+use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead as _, AsyncReadExt as _, AsyncWrite as _, ReadBuf};
+use tokio::io::AsyncWrite as _;
 
 use crate::limits::Limits;
 use crate::reply::Output;
@@ -104,8 +104,17 @@ impl<'a> Pump<'a> {
     }
 
     /// What was read so far. What comes later is read and dropped.
-    pub(crate) fn take(&mut self) -> (Output, Output) {
-        (self.stdout.take(), self.stderr.take())
+    ///
+    /// # Errors
+    ///
+    /// If a stream could not be read to its end: what there is of it must not pass for all of it.
+    pub(crate) fn take(&mut self) -> io::Result<(Output, Output)> {
+        Ok((self.stdout.take()?, self.stderr.take()?))
+    }
+
+    /// Whether the process is given its stdin while it runs.
+    pub(crate) fn is_feeding(&self) -> bool {
+        self.feed.is_some()
     }
 
     /// The output streams that have not ended.
@@ -125,26 +134,32 @@ struct Capture {
     kept: Vec<u8>,
     total: u64,
     cap: usize,
+    /// Why it could not be read to its end.
+    error: Option<io::Error>,
 }
 
 impl Capture {
     fn new(source: Reader, cap: usize) -> Self {
-        Self { source: Some(source), kept: Vec::new(), total: 0, cap }
+        Self { source: Some(source), kept: Vec::new(), total: 0, cap, error: None }
     }
 
     fn step(&mut self, cx: &mut Context<'_>, scratch: &mut Vec<u8>) -> bool {
         let Some(source) = &mut self.source else {
             return false;
         };
-        let mut buffer = ReadBuf::new(scratch);
-        match Pin::new(source).poll_read(cx, &mut buffer) {
+        match source.poll_read(cx, scratch) {
             Poll::Pending => false,
-            Poll::Ready(read) => {
-                let bytes = buffer.filled();
-                if read.is_err() || bytes.is_empty() {
-                    self.source = None;
-                    return false;
-                }
+            Poll::Ready(Ok(0)) => {
+                self.source = None;
+                false
+            }
+            Poll::Ready(Err(error)) => {
+                self.source = None;
+                self.error = Some(error);
+                false
+            }
+            Poll::Ready(Ok(read)) => {
+                let bytes = &scratch[..read];
                 self.total += bytes.len() as u64;
                 let room = self.cap.saturating_sub(self.kept.len());
                 self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -156,10 +171,13 @@ impl Capture {
         }
     }
 
-    fn take(&mut self) -> Output {
+    fn take(&mut self) -> io::Result<Output> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
         self.cap = 0;
         let bytes = std::mem::take(&mut self.kept);
-        Output { cut: self.total > bytes.len() as u64, total: self.total, ended: self.source.is_none(), bytes }
+        Ok(Output { cut: self.total > bytes.len() as u64, total: self.total, ended: self.source.is_none(), bytes })
     }
 }
 
@@ -212,5 +230,5 @@ impl Feed<'_> {
 /// Reads a stream to its end and drops what it reads.
 pub(crate) async fn swallow(mut source: Reader) {
     let mut scratch = vec![0; SMALL];
-    while let Ok(1..) = source.read(&mut scratch).await {}
+    while let Ok(1..) = poll_fn(|cx| source.poll_read(cx, &mut scratch)).await {}
 }

@@ -13,7 +13,7 @@ use crate::pump::{Pump, swallow};
 use crate::reply::Reply;
 use crate::sandbox::Over;
 use crate::stdin::Stdin;
-use crate::sys::{Child, Started};
+use crate::sys::{self, Child, Started};
 
 /// As good as never, and small enough to be added to any clock.
 const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
@@ -21,14 +21,23 @@ const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 pub(crate) async fn to_the_end(started: Started, stdin: &Stdin, limits: &Limits, begun: Instant) -> io::Result<Reply> {
     let Started { mut child, writer, stdout, stderr } = started;
     let mut pump = Pump::new(writer, stdin, stdout, stderr, limits);
-    let mut deadline = pin!(time::sleep_until((begun + limits.timeout.min(NEVER)).into()));
+    let until = begun + limits.timeout.min(NEVER);
+    let unread = if pump.is_feeding() { Duration::ZERO } else { sys::UNREAD };
+    let mut deadline = pin!(time::sleep_until(until.min(begun + unread).into()));
 
-    let exited = match pump.during_output(in_time(&mut child, deadline.as_mut())).await {
-        Some(exited) => exited,
-        // Mostly the streams end because the process does. To sleep and be woken again costs more than to look.
-        None if child.exits_now() => Some(Ok(None)),
-        None => pump.during(in_time(&mut child, deadline.as_mut())).await,
-    };
+    let mut exited = None;
+    if !unread.is_zero() {
+        exited = in_time(&mut child, deadline.as_mut()).await;
+    }
+    if exited.is_none() {
+        deadline.as_mut().reset(until.into());
+        exited = match pump.during_output(in_time(&mut child, deadline.as_mut())).await {
+            Some(exited) => exited,
+            // Mostly the streams end because the process does. To sleep and be woken again costs more than to look.
+            None if child.exits_now() => Some(Ok(None)),
+            None => pump.during(in_time(&mut child, deadline.as_mut())).await,
+        };
+    }
     let timed_out = exited.is_none();
     let mut leftovers = Vec::new();
     let over = match exited {
@@ -46,7 +55,7 @@ pub(crate) async fn to_the_end(started: Started, stdin: &Stdin, limits: &Limits,
     // What the process itself has printed is in the pipes by now and is read without waiting. Only for the output of
     // others that hold the streams there is a wait, and it is short.
     let _ = time::timeout(limits.drain.min(NEVER), pump.run_dry()).await;
-    let (stdout, stderr) = pump.take();
+    let (stdout, stderr) = pump.take()?;
 
     if !timed_out && over.is_none() {
         leftovers = match limits.leftovers {

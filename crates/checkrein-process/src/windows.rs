@@ -5,10 +5,12 @@ use std::io;
 use std::mem::size_of;
 use std::os::windows::io::{AsRawHandle as _, FromRawHandle as _, OwnedHandle};
 use std::path::Path;
+use std::pin::Pin;
 use std::process::Stdio;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::io::AsyncRead;
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::process::{ChildStdin, Command};
 use tokio::time::{self, Instant};
 use windows_sys::Win32::Foundation::{HANDLE, INVALID_HANDLE_VALUE};
@@ -44,7 +46,19 @@ const ENDED: u32 = 1;
 const END_WAIT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(2);
 
-pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;
+/// Our end of a process's output.
+pub(crate) struct Reader(Box<dyn AsyncRead + Send + Unpin>);
+
+impl Reader {
+    pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        let mut buffer = ReadBuf::new(buffer);
+        Pin::new(&mut self.0).poll_read(cx, &mut buffer).map_ok(|()| buffer.filled().len())
+    }
+}
+
+/// Streams are read from the start.
+pub(crate) const UNREAD: Duration = Duration::ZERO;
+
 pub(crate) type Writer = ChildStdin;
 
 /// Whether the host may execute a file. Windows asks only for the right ending.
@@ -117,11 +131,11 @@ fn connect(job: Job, mut process: tokio::process::Child) -> io::Result<Started> 
     Ok(Started {
         writer: process.stdin.take(),
         stdout: match process.stdout.take() {
-            Some(stdout) => Box::new(stdout),
+            Some(stdout) => Reader(Box::new(stdout)),
             // Nobody reads it.
-            None => Box::new(tokio::io::empty()),
+            None => Reader(Box::new(tokio::io::empty())),
         },
-        stderr: Box::new(process.stderr.take().ok_or_else(missing)?),
+        stderr: Reader(Box::new(process.stderr.take().ok_or_else(missing)?)),
         child: Child { pid, process, job },
     })
 }

@@ -7,6 +7,7 @@ mod leaders;
 mod listed;
 #[cfg(target_os = "linux")]
 mod proc;
+mod reader;
 mod reaper;
 #[cfg(target_os = "linux")]
 mod sandbox;
@@ -29,9 +30,14 @@ use crate::place::Place;
 use crate::sandbox::SandboxError;
 
 pub(crate) use child::Child;
+pub(crate) use reader::Reader;
 #[cfg(target_os = "linux")]
 pub(crate) use sandbox::Temporary;
-pub(crate) use start::{Reader, Started, Writer, start};
+pub(crate) use start::{Started, Writer, start};
+
+/// How long the streams of a process may go unread: if it is gone by then, as most are that are in nobody's way, nobody had
+/// to watch them. One that prints more than fits into them waits so long, once.
+pub(crate) const UNREAD: Duration = Duration::from_millis(5);
 
 /// Whether texts that need no shell are run without one.
 pub(crate) const HAS_DIRECT: bool = true;

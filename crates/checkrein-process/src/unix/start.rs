@@ -13,6 +13,7 @@ use rustix::process::Pid;
 use tokio::net::unix::pipe;
 
 use super::child::Child;
+use super::reader::Reader;
 #[cfg(target_os = "linux")]
 use super::sandbox::{Cage, Census};
 #[cfg(target_os = "linux")]
@@ -23,7 +24,6 @@ use crate::launch::{Launch, StartError};
 use crate::marker::MARKER;
 use crate::stdin::Stdin;
 
-pub(crate) type Reader = pipe::Receiver;
 pub(crate) type Writer = pipe::Sender;
 
 /// A process that runs, and our ends of its streams.
@@ -138,8 +138,8 @@ fn connect(mut child: Child, descriptor: Option<OwnedFd>, ends: Ends, stdin: &St
     Ok(Started {
         child,
         writer: writer.transpose()?,
-        stdout: Reader::from_owned_fd_unchecked(without_blocking(stdout)?)?,
-        stderr: Reader::from_owned_fd_unchecked(without_blocking(stderr)?)?,
+        stdout: Reader::new(without_blocking(stdout)?),
+        stderr: Reader::new(without_blocking(stderr)?),
     })
 }
 
