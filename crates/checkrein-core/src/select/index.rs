@@ -35,7 +35,8 @@ pub(super) struct KindIndex {
     everything: Vec<u32>,
     /// Those that list a name, by that name.
     by_name: HashMap<String, Vec<u32>, FixedState>,
-    patterns: Option<Patterns>,
+    /// Apart, since most kinds have none and this is large.
+    patterns: Option<Box<Patterns>>,
 }
 
 #[derive(Debug)]
@@ -108,7 +109,8 @@ impl KindIndex {
         let has_patterns = !needles.is_empty() || !always.is_empty();
         let texts: Vec<&str> = needles.keys().map(|(text, _)| *text).collect();
         // Subjects are short: what is done to skip fast through long ones costs more than it saves.
-        let automaton = AhoCorasick::builder().prefilter(false).build(&texts).ok();
+        let automaton =
+            (!texts.is_empty()).then(|| AhoCorasick::builder().prefilter(false).build(&texts).ok()).flatten();
         let mut owners: Vec<_> = needles.iter().map(|((_, leads), hooks)| (hooks.clone(), *leads)).collect();
         if automaton.is_none() {
             // Too many or too long for an automaton: then they are all tried.
@@ -119,7 +121,8 @@ impl KindIndex {
             all: positions.to_vec(),
             everything,
             by_name,
-            patterns: has_patterns.then(|| Patterns { needles: automaton, owners, always, memory: Memory::default() }),
+            patterns: has_patterns
+                .then(|| Box::new(Patterns { needles: automaton, owners, always, memory: Memory::default() })),
         }
     }
 

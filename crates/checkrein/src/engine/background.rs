@@ -29,6 +29,7 @@ pub(super) struct Background {
     /// How many may run and wait.
     most: usize,
     state: Mutex<State>,
+    outlet: Arc<Outlet>,
     /// Held by whoever shuts down: a second one waits for the first.
     shutting_down: tokio::sync::Mutex<()>,
 }
@@ -38,7 +39,49 @@ struct State {
     runtime: Option<Runtime>,
     tasks: JoinSet<()>,
     running: HashMap<Id, (Arc<HookInfo>, Arc<Moment>)>,
-    completions: Option<broadcast::Sender<Completion>>,
+}
+
+/// Where completions go. There is a channel only if somebody has asked for them: it takes more memory than all the rest.
+#[derive(Default)]
+struct Outlet(Mutex<Asked>);
+
+#[derive(Default)]
+enum Asked {
+    #[default]
+    Nobody,
+    Somebody(broadcast::Sender<Completion>),
+    /// There will be no more.
+    Over,
+}
+
+impl Outlet {
+    fn subscribe(&self) -> Option<broadcast::Receiver<Completion>> {
+        let mut asked = self.lock();
+        match &*asked {
+            Asked::Over => None,
+            Asked::Somebody(sender) => Some(sender.subscribe()),
+            Asked::Nobody => {
+                let (sender, receiver) = broadcast::channel(KEPT);
+                *asked = Asked::Somebody(sender);
+                Some(receiver)
+            }
+        }
+    }
+
+    fn send(&self, completion: Completion) {
+        if let Asked::Somebody(sender) = &*self.lock() {
+            // All who asked may be gone by now.
+            let _ = sender.send(completion);
+        }
+    }
+
+    fn close(&self) {
+        *self.lock() = Asked::Over;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Asked> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What a hook in the background came to.
@@ -92,19 +135,14 @@ impl Background {
         Self {
             at_once: Arc::new(Semaphore::new(at_once.min(Semaphore::MAX_PERMITS))),
             most: most_waiting.saturating_add(at_once),
-            state: Mutex::new(State {
-                closed: false,
-                runtime: None,
-                tasks: JoinSet::new(),
-                running: HashMap::new(),
-                completions: Some(broadcast::channel(KEPT).0),
-            }),
+            state: Mutex::new(State { closed: false, runtime: None, tasks: JoinSet::new(), running: HashMap::new() }),
+            outlet: Arc::default(),
             shutting_down: tokio::sync::Mutex::default(),
         }
     }
 
     pub(super) fn completions(&self) -> Completions {
-        Completions(self.lock().completions.as_ref().map(broadcast::Sender::subscribe))
+        Completions(self.outlet.subscribe())
     }
 
     /// Starts a hook and comes back at once. If it cannot be started: why.
@@ -129,7 +167,7 @@ impl Background {
                 state.runtime.insert(made).handle().clone()
             }
         };
-        let (at_once, completions) = (Arc::clone(&self.at_once), state.completions.clone());
+        let (at_once, outlet) = (Arc::clone(&self.at_once), Arc::clone(&self.outlet));
         let info = Arc::clone(&claim.hook.spec.hook.info);
         let (shared, seen) = (Arc::downgrade(shared), Arc::clone(moment));
         let task = state.tasks.spawn_on(
@@ -145,9 +183,7 @@ impl Background {
                 let event = Arc::new(seen.event.clone());
                 let (result, record) = (done.result, done.record);
                 let broken_observers = done.broken_observers;
-                if let Some(completions) = completions {
-                    let _ = completions.send(Completion { hook, event, result, record, broken_observers });
-                }
+                outlet.send(Completion { hook, event, result, record, broken_observers });
             },
             &handle,
         );
@@ -178,15 +214,12 @@ impl Background {
         for (hook, moment) in std::mem::take(running).into_values() {
             let result = Err(Failure::new(FailureKind::Cancelled, "ended by the shutdown"));
             let event = Arc::new(moment.event.clone());
-            if let Some(completions) = &leaving.state.completions {
-                let _ =
-                    completions.send(Completion { hook, event, result, record: None, broken_observers: Vec::new() });
-            }
+            self.outlet.send(Completion { hook, event, result, record: None, broken_observers: Vec::new() });
         }
         if let Some(runtime) = leaving.state.runtime.take() {
             runtime.shutdown_background();
         }
-        leaving.state.completions = None;
+        self.outlet.close();
         ShutdownReport { finished, ended }
     }
 
@@ -203,8 +236,7 @@ struct Leaving<'a> {
 
 impl<'a> Leaving<'a> {
     fn start(background: &'a Background) -> Self {
-        let empty =
-            State { closed: true, runtime: None, tasks: JoinSet::new(), running: HashMap::new(), completions: None };
+        let empty = State { closed: true, runtime: None, tasks: JoinSet::new(), running: HashMap::new() };
         Self { background, state: std::mem::replace(&mut *background.lock(), empty) }
     }
 }
