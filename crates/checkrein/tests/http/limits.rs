@@ -43,6 +43,51 @@ async fn an_endless_answer_ends_at_the_cap() {
     assert!(sent.load(Ordering::SeqCst) < 64 << 20, "{sent:?}");
 }
 
+/// In a process of its own, so that what other tests use is not counted.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_stays_flat_under_an_endless_answer() {
+    const INNER: &str = "CHECKREIN_ENDLESS";
+    if std::env::var_os(INNER).is_none() {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "limits::memory_stays_flat_under_an_endless_answer", "--nocapture"])
+            .env(INNER, "1")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+        return;
+    }
+    let peak_kib = || -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let server = Server::new(|_, stream| {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
+            while stream.write_all(b"1000\r\n").and_then(|()| stream.write_all(&[b'x'; 0x1000])).is_ok() {
+                if stream.write_all(b"\r\n").is_err() {
+                    break;
+                }
+            }
+            Then::Close
+        });
+        let small = Server::saying("200 OK", "", ALLOW);
+        assert_eq!(fire(small.url("/"), |http| http).await.decision(), Decision::Allow);
+        let before = peak_kib();
+        let cap = 1 << 20;
+        for _ in 0..8 {
+            assert_fails(&fire(server.url("/"), |http| http.response_cap(cap)).await, FailureKind::OutputCap, "bytes");
+        }
+        let grown = peak_kib() - before;
+        // The cap, once more where what has come is put together, and 2 MiB.
+        assert!(grown <= 2 * cap as u64 / 1024 + 2048, "{grown} KiB more");
+        eprintln!("8 endless answers, {grown} KiB more at the peak");
+    });
+}
+
 #[tokio::test]
 async fn a_long_answer_that_is_announced_is_not_even_read() {
     let server = Server::new(|_, stream| {
