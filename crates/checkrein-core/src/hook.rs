@@ -22,7 +22,8 @@ pub struct Hook {
     pub condition: Option<Condition>,
     /// Whether it can run.
     pub state: HookState,
-    /// Hooks with lower ones come first; those with the same, in the order in which they are given.
+    /// Hooks with lower ones come first; those with the same, in the order in which they are given. An administrator's
+    /// come before all others.
     pub order: i32,
     /// What makes two hooks the same, so that only the first of them runs. `None`: this one is always its own.
     pub identity: Option<String>,
@@ -75,6 +76,11 @@ impl Hook {
     pub fn identified_by(mut self, identity: impl Into<String>) -> Self {
         self.identity = Some(identity.into());
         self
+    }
+
+    /// What hooks are sorted by: an administrator's come first, whatever order others give themselves.
+    pub fn rank(&self) -> (bool, i32) {
+        (!self.info.is_managed(), self.order)
     }
 
     /// The same for one more kind.

@@ -121,6 +121,11 @@ impl HookInfo {
         }
     }
 
+    /// Whether an administrator has set it, so that no other hook can overrule it.
+    pub fn is_managed(&self) -> bool {
+        self.source.scope == Scope::Managed
+    }
+
     /// The same, declaring that it rewrites.
     #[must_use]
     pub fn rewrites(mut self) -> Self {

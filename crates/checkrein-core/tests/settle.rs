@@ -549,6 +549,25 @@ proptest! {
         }
     }
 
+    #[test]
+    fn what_an_administrator_holds_back_is_held_back_under_all_rules(
+        replies in prop::collection::vec(any_reply(), 0..6),
+        rules in any_rules(),
+        said in prop::sample::select(&[Ask, Defer, Deny, Halt][..]),
+    ) {
+        let event = tool_call(r#"{"a":0}"#);
+        let mut settlement = Settlement::new(&rules, &event);
+        let _ = settlement.push(0, &managed(0), &Opinion::of(said));
+        for (at, reply) in (1..).zip(&replies) {
+            let _ = match reply {
+                Ok(opinion) => settlement.push(at, &hook(at), opinion),
+                Err(failure) => settlement.push_failure(at, &hook(at), failure),
+            };
+        }
+        let verdict = settlement.finish();
+        prop_assert!(verdict.is_cancelled() || verdict.decision() >= said, "{said} became {}", verdict.decision());
+    }
+
     /// Without rewrites: with them, a hook that changes what the next one sees may well mend what was wrong with it.
     #[test]
     fn adding_a_hook_never_weakens_a_verdict(
@@ -613,4 +632,60 @@ proptest! {
         let (_, found) = input_after(&rules, r#"{"a":0,"z":1.50}"#, &rewrites);
         prop_assert_eq!(found, (!rewrites.is_empty()).then_some(expected));
     }
+}
+
+/// As [`hook`], set by an administrator.
+fn managed(position: usize) -> Arc<HookInfo> {
+    let mut info = HookInfo::clone(&hook(position));
+    info.source.scope = checkrein_core::Scope::Managed;
+    Arc::new(info)
+}
+
+#[test]
+fn no_rules_let_others_overrule_an_administrator() {
+    let rules = [
+        Rules::NATIVE.settle(Settle::FirstDecision),
+        Rules::NATIVE.settle(Settle::AnyDenyElseLastAllow),
+        Rules::NATIVE.settle(Settle::AnyBlock),
+        Rules::NATIVE.settle(Settle::LastWriter).compat(Compat::Exact),
+        Rules::NATIVE.settle(Settle::LastWriter),
+        Rules::NATIVE,
+    ];
+    for (rules, held) in rules.iter().flat_map(|rules| [(rules, Ask), (rules, Deny), (rules, Halt)]) {
+        for guard_at in [0, 1] {
+            let (guard, other) = (managed(guard_at), hook(1 - guard_at));
+            let (holds, allows) = (Opinion::of(held).with_reason("held"), Opinion::allow());
+            let mut outcomes = [
+                (guard_at, Outcome { hook: &guard, result: Ok(&holds) }),
+                (1 - guard_at, Outcome { hook: &other, result: Ok(&allows) }),
+            ];
+            outcomes.sort_by_key(|(at, _)| *at);
+            let verdict = settle(rules, &tool_call("{}"), &outcomes.map(|(_, outcome)| outcome));
+            assert_eq!((verdict.decision(), verdict.reason()), (held, Some("held")), "{:?} {guard_at}", rules.settle);
+        }
+    }
+    let leave = Opinion::allow();
+    let allowed = Outcome { hook: &managed(0), result: Ok(&leave) };
+    let verdict = settle(&Rules::NATIVE.settle(Settle::AnyBlock), &tool_call("{}"), &[allowed]);
+    assert_eq!(verdict.decision(), NoOpinion, "leave is no more than the rules make of it");
+}
+
+#[test]
+fn what_ran_side_by_side_can_be_brought_together_for_those_behind() {
+    let event = tool_call(r#"{"command":"ls","timeout":1}"#);
+    let other = |position| {
+        let mut info = HookInfo::clone(&hook(position));
+        (info.declares_rewrites, info.may_rewrite) = (false, true);
+        Arc::new(info)
+    };
+    let rewrite = |text: &str| Opinion::none().with_rewrite(Rewrite::merge(Target::Input, json(text)));
+    let mut settlement = Settlement::new(&Rules::NATIVE, &event);
+    let _ = settlement.push(1, &other(1), &rewrite(r#"{"command":"rm"}"#));
+    let _ = settlement.push(2, &other(2), &rewrite(r#"{"timeout":2}"#));
+    assert!(settlement.current(Target::Input).is_none());
+    settlement.bring_together();
+    assert_eq!(settlement.current(Target::Input).unwrap().as_str(), r#"{"command":"rm","timeout":2}"#);
+    let _ = settlement.push(0, &managed(0), &rewrite(r#"{"timeout":3}"#));
+    let verdict = settlement.finish();
+    assert_eq!(verdict.rewritten(Target::Input).unwrap().effective.as_str(), r#"{"command":"rm","timeout":3}"#);
 }

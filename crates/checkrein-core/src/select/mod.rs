@@ -40,9 +40,9 @@ pub struct HookSet {
 }
 
 impl HookSet {
-    /// Indexes the hooks. Their positions from now on are those after sorting by [`Hook::order`].
+    /// Indexes the hooks. Their positions from now on are those after sorting by [`Hook::rank`].
     pub fn new(mut hooks: Vec<Hook>) -> Self {
-        hooks.sort_by_key(|hook| hook.order);
+        hooks.sort_by_key(Hook::rank);
         let mut named: Vec<Vec<u32>> = vec![Vec::new(); KIND_COUNT];
         let mut custom: HashMap<String, Vec<u32>> = HashMap::new();
         for (position, hook) in (0..).zip(&hooks) {

@@ -211,6 +211,12 @@ impl<'a> Settlement<'a> {
         self.event.payload.contract()
     }
 
+    /// Brings together what hooks that ran side by side have made of the event, so that those behind them see it
+    /// ([`current`](Self::current)).
+    pub fn bring_together(&mut self) {
+        self.settle_pending();
+    }
+
     /// Takes something that the host should know about the hook at this place, and that decides nothing.
     pub fn warn(&mut self, position: usize, hook: &Arc<HookInfo>, text: String) {
         self.quiet = false;
@@ -381,15 +387,7 @@ impl<'a> Settlement<'a> {
 
     /// Whose decision the verdict is; `decided` is in config order.
     fn winner(&mut self) -> Option<usize> {
-        let strongest = |wanted: fn(Decision) -> bool| {
-            self.decided
-                .iter()
-                .enumerate()
-                .filter(|(_, decided)| wanted(decided.decision))
-                // Of equals the first wins, so the position counts backwards.
-                .max_by_key(|(at, decided)| (decided.decision, usize::MAX - at))
-                .map(|(at, _)| at)
-        };
+        let strongest = |wanted: fn(Decision) -> bool| self.strongest(|decided| wanted(decided.decision));
         let last = |wanted: fn(Decision) -> bool| self.decided.iter().rposition(|decided| wanted(decided.decision));
         let spoke = |decision| decision != Decision::NoOpinion;
         let winner = match self.rules.settle {
@@ -413,22 +411,30 @@ impl<'a> Settlement<'a> {
                 }
             }
         };
-        match self.rules.compat {
+        let winner = match self.rules.compat {
             Compat::Exact => winner,
             Compat::Safe => self.strictest_failure(winner),
-        }
+        };
+        self.not_below_managed(winner)
+    }
+
+    /// What an administrator's hook holds back is held back at least as firmly, whatever rules an agent has and whoever else
+    /// says something.
+    fn not_below_managed(&self, winner: Option<usize>) -> Option<usize> {
+        let so_far = winner.map_or(Decision::NoOpinion, |at| self.decided[at].decision).max(Decision::Allow);
+        self.strongest(|decided| decided.hook.is_managed() && decided.decision > so_far).or(winner)
+    }
+
+    /// The strongest decision of these; of equals the first.
+    fn strongest(&self, wanted: impl Fn(&Decided) -> bool) -> Option<usize> {
+        let wanted = self.decided.iter().enumerate().filter(|(_, decided)| wanted(decided));
+        wanted.max_by_key(|(at, decided)| (decided.decision, usize::MAX - at)).map(|(at, _)| at)
     }
 
     /// A hook that is to close or to ask when it fails does so, whatever others say and whoever comes first.
     fn strictest_failure(&self, winner: Option<usize>) -> Option<usize> {
         let so_far = winner.map_or(Decision::NoOpinion, |at| self.decided[at].decision);
-        self.decided
-            .iter()
-            .enumerate()
-            .filter(|(_, decided)| decided.by_failing && decided.decision > so_far)
-            .max_by_key(|(at, decided)| (decided.decision, usize::MAX - at))
-            .map(|(at, _)| at)
-            .or(winner)
+        self.strongest(|decided| decided.by_failing && decided.decision > so_far).or(winner)
     }
 
     /// Says that an agent would have let `last` cancel `block`.

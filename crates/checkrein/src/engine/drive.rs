@@ -12,7 +12,7 @@ use tokio::runtime::RuntimeFlavor;
 use tracing::{Instrument, debug, debug_span};
 
 use super::Shared;
-use super::hooks::Claim;
+use super::hooks::{Claim, LoadedHooks};
 use super::run::{self, Done, Turns};
 use super::spread::Spread;
 use crate::handler::Moment;
@@ -23,15 +23,17 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
     let span = debug_span!("checkrein.fire", event = %event.kind());
     async {
         shared.stops.mark(&mut event);
-        let (waited, in_background, rules) = choose(shared, &event);
+        let Choice { hooks, waited, in_background, rules } = choose(shared, &event);
         let mut driver = Driver {
             shared,
+            hooks,
             settlement: Settlement::new(&rules, &event),
             order: rules.order,
             original: Arc::new(event.clone()),
             moment: None,
             wants_records: record.is_some() || !shared.observers.is_empty() || shared.is_audited(),
             records: Vec::new(),
+            unseen: false,
         };
         driver.drive(waited, in_background).await;
         let Driver { settlement, mut records, .. } = driver;
@@ -72,8 +74,15 @@ impl Shared {
 }
 
 /// The hooks that fit, those that are waited for and those that are not, and how they settle.
-fn choose(shared: &Shared, event: &Event) -> (Vec<Chosen>, Vec<Chosen>, Rules) {
-    let hooks = shared.hooks.load();
+struct Choice {
+    hooks: Arc<LoadedHooks>,
+    waited: Vec<Chosen>,
+    in_background: Vec<Chosen>,
+    rules: Rules,
+}
+
+fn choose(shared: &Shared, event: &Event) -> Choice {
+    let hooks = shared.hooks.load_full();
     let mut rules = shared.rules.at(&event.kind());
     rules.compat = shared.compat.or(hooks.compat).unwrap_or(rules.compat);
     let (waited, in_background) = hooks
@@ -81,11 +90,20 @@ fn choose(shared: &Shared, event: &Event) -> (Vec<Chosen>, Vec<Chosen>, Rules) {
         .select(event)
         .filter_map(|(position, _)| Some((position, hooks.get(position).claim(event.envelope.session_id.as_ref())?)))
         .partition(|(_, claim)| !claim.hook.spec.background);
-    (waited, in_background, rules)
+    Choice { hooks, waited, in_background, rules }
+}
+
+fn is_managed((_, claim): &Chosen) -> bool {
+    claim.hook.spec.hook.info.is_managed()
+}
+
+fn declares_rewrites((_, claim): &Chosen) -> bool {
+    claim.hook.spec.hook.info.declares_rewrites
 }
 
 struct Driver<'a> {
     shared: &'a Arc<Shared>,
+    hooks: Arc<LoadedHooks>,
     settlement: Settlement<'a>,
     order: RunOrder,
     original: Arc<Event>,
@@ -93,15 +111,26 @@ struct Driver<'a> {
     moment: Option<Arc<Moment>>,
     wants_records: bool,
     records: Vec<(usize, HookRecord)>,
+    /// Whether something was rewritten that an administrator's hooks have not seen.
+    unseen: bool,
 }
 
 impl Driver<'_> {
     async fn drive(&mut self, hooks: Vec<Chosen>, in_background: Vec<Chosen>) {
+        self.by_rules(hooks, in_background).await;
+        if self.unseen {
+            self.last_look().await;
+        }
+    }
+
+    async fn by_rules(&mut self, hooks: Vec<Chosen>, in_background: Vec<Chosen>) {
         match self.order {
             RunOrder::Phased => {
-                let (rewriters, others): (Vec<_>, Vec<_>) =
-                    hooks.into_iter().partition(|(_, claim)| claim.hook.spec.hook.info.declares_rewrites);
+                let (rewriters, mut others): (Vec<_>, Vec<_>) = hooks.into_iter().partition(declares_rewrites);
                 let step = self.one_by_one(rewriters).await;
+                if self.unseen && step == Step::Next {
+                    others = self.seen_by_managed(others).await;
+                }
                 // Nobody but rewriters sees what they took out.
                 self.start(in_background);
                 match step {
@@ -123,6 +152,37 @@ impl Driver<'_> {
                 let _ = self.one_by_one(hooks).await;
             }
         }
+    }
+
+    /// Lets an administrator's hooks have the last word on what others have made of the event: each that fits it now judges
+    /// it, also those that have judged something else before.
+    async fn last_look(&mut self) {
+        self.settlement.bring_together();
+        self.moment = None;
+        let others = self.seen_by_managed(Vec::new()).await;
+        self.side_by_side(others).await;
+    }
+
+    /// Lets an administrator's rewriters run on what others have made of the event. Gives the hooks that run next: these,
+    /// with those of the administrator that fit what the event is now.
+    async fn seen_by_managed(&mut self, others: Vec<Chosen>) -> Vec<Chosen> {
+        let mut others: Vec<_> = others.into_iter().filter(|chosen| !is_managed(chosen)).collect();
+        let (rewriters, _) = self.managed();
+        let _ = self.one_by_one(rewriters).await;
+        others.extend(self.managed().1);
+        others.sort_by_key(|(position, _)| *position);
+        self.unseen = false;
+        others
+    }
+
+    /// An administrator's hooks that fit what the event is now: those that declare rewrites, and all others.
+    fn managed(&mut self) -> (Vec<Chosen>, Vec<Chosen>) {
+        let moment = self.moment();
+        let session = moment.event.envelope.session_id.as_ref();
+        let fit = self.hooks.set.select(&moment.event).filter(|(_, hook)| hook.info.is_managed());
+        let loaded = fit.map(|(position, _)| (position, self.hooks.get(position)));
+        let waited = loaded.filter(|(_, hook)| !hook.spec.background);
+        waited.filter_map(|(position, hook)| Some((position, hook.claim(session)?))).partition(declares_rewrites)
     }
 
     fn start(&mut self, hooks: Vec<Chosen>) {
@@ -224,10 +284,14 @@ impl Driver<'_> {
         self.records.extend(done.record.map(|record| (position, record)));
         match &done.result {
             Ok(opinion) => {
-                if !opinion.rewrites().is_empty() {
+                let rewrote = !opinion.rewrites().is_empty();
+                if rewrote {
                     self.moment = None;
                 }
-                self.settlement.push(position, info, opinion)
+                let step = self.settlement.push(position, info, opinion);
+                // An administrator's own rewrites are for nobody to judge, unless they keep other guards of his from running.
+                self.unseen |= rewrote && (!info.is_managed() || step == Step::End) && self.hooks.has_managed;
+                step
             }
             Err(failure) => self.settlement.push_failure(position, info, failure),
         }

@@ -31,6 +31,8 @@ pub(super) struct LoadedHooks {
     pub(super) set: HookSet,
     /// By the position in the set.
     loaded: Vec<Arc<LoadedHook>>,
+    /// Whether an administrator has set any of them.
+    pub(super) has_managed: bool,
     pub(super) problems: Vec<Problem>,
     /// What files say about rules that are not safe.
     pub(super) compat: Option<Compat>,
@@ -106,7 +108,7 @@ impl LoadedHooks {
         let ran_in: HashMap<_, _> = once.map(|hook| (key(&hook.spec), Arc::clone(&hook.ran_in))).collect();
         let mut specs: Vec<_> = specs.into_iter().map(|spec| with_conditions(declaring(spec, env), env)).collect();
         // As the set does, so that positions there are positions here.
-        specs.sort_by_key(|spec| spec.hook.order);
+        specs.sort_by_key(|spec| spec.hook.rank());
         let mut problems = Vec::new();
         let set = HookSet::new(specs.iter().map(|spec| spec.hook.clone()).collect());
         let loaded = specs
@@ -130,9 +132,11 @@ impl LoadedHooks {
                 Arc::new(loaded)
             })
             .collect();
+        let has_managed = set.hooks().iter().any(|hook| hook.info.is_managed());
         Self {
             set,
             loaded,
+            has_managed,
             problems,
             compat: None,
             #[cfg(feature = "audit")]
