@@ -317,7 +317,8 @@ impl Until {
         let Some(until) = &self.0 else { return Some(future.await) };
         {
             let future = pin!(future);
-            if let Either::Left((fired, _)) = select(future, until()).await {
+            // First of all it must hear of signals: a hook that runs already may be what makes somebody send one.
+            if let Either::Right((fired, _)) = select(until(), future).await {
                 return Some(fired);
             }
         }
