@@ -63,6 +63,7 @@ const CALLS: &[(&[&str], Option<&str>)] = &[
     (&["init", "--from", "native", "bad.json"], Some("init")),
     (&["install", "claude", "cline", "amp"], Some("install")),
     (&["install", "gemini", "--project", "--dry-run"], Some("install")),
+    (&["status", "--effective"], Some("effective")),
     (&["status", "--no-versions"], Some("status")),
     (&["status", "claude", "amp", "gemini", "--no-versions"], Some("status")),
     (&["uninstall"], Some("install")),

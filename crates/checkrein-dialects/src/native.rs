@@ -170,6 +170,8 @@ pub const SHAPE: Shape = Shape {
         "compat",
         "allow_skip",
         "audit",
+        "restrict",
+        "protect_self",
         "disableAllHooks",
         "allowManagedHooksOnly",
         "allowedHttpHookUrls",

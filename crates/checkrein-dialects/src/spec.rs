@@ -59,6 +59,8 @@ pub struct HookSpec {
     pub status: Option<String>,
     /// What it is for.
     pub description: Option<String>,
+    /// Why it may not run, if what an administrator has set forbids it. It is switched off then.
+    pub forbidden: Option<String>,
     /// What else its file says of it and its handler has no use for: names, and values as JSON.
     pub unused: Vec<(String, String)>,
 }
@@ -89,6 +91,7 @@ impl HookSpec {
             input: Vec::new(),
             status: None,
             description: None,
+            forbidden: None,
             unused: Vec::new(),
         }
     }
@@ -335,6 +338,9 @@ pub struct CommandSpec {
     pub env_all: Option<bool>,
     /// Variables that it gets with these values.
     pub env_set: Vec<(String, String)>,
+    /// Lists of names that bound what it gets of the host's variables, besides the usual ones: a name must be in each of them.
+    /// One that ends in `*` stands for all that begin so.
+    pub env_bounds: Vec<Vec<String>>,
     /// Whether `${NAME}`, `${NAME:-default}` and `$$` in its words stand for variables that it gets, and for a dollar.
     pub expands: bool,
     /// How much of each output stream is kept, in bytes. `None`: as its dialect says.
@@ -374,6 +380,22 @@ pub enum CommandLine {
 }
 
 impl CommandSpec {
+    /// Gets no other variables of the host than these, besides the usual ones.
+    #[must_use]
+    pub fn bounded_by(mut self, names: &[String]) -> Self {
+        self.env_bounds.push(names.to_vec());
+        self
+    }
+
+    /// Whether nothing keeps this variable of the host from it.
+    pub fn may_get(&self, name: &str) -> bool {
+        let fits = |allowed: &String| match allowed.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => allowed == name,
+        };
+        self.env_bounds.iter().all(|names| names.iter().any(fits))
+    }
+
     /// A text for the usual shell.
     pub fn shell(text: impl Into<String>) -> Self {
         Self::new(CommandLine::Shell { text: text.into(), shell: None })
@@ -391,6 +413,7 @@ impl CommandSpec {
             env_allow: Vec::new(),
             env_all: None,
             env_set: Vec::new(),
+            env_bounds: Vec::new(),
             expands: false,
             output_cap: None,
             leave_background: None,

@@ -9,7 +9,7 @@
 mod outputs;
 mod payload;
 
-pub use outputs::{bench, check, convert, events, explain, init, install, list, say, status};
+pub use outputs::{bench, check, convert, effective, events, explain, init, install, list, say, status};
 pub use payload::payload;
 
 use checkrein_core::payload::FieldInfo;
@@ -57,6 +57,7 @@ pub const ALL: &[Schema] = &[
     Schema { name: "init", about: "what `init --json` prints", make: init },
     Schema { name: "install", about: "what `install --json` and `uninstall --json` print", make: install },
     Schema { name: "status", about: "what `status --json` prints", make: status },
+    Schema { name: "effective", about: "what `status --effective --json` prints", make: effective },
     Schema { name: "events", about: "what `events --json` prints", make: events },
     Schema { name: "say", about: "what `say --json` prints", make: say },
 ];
@@ -107,6 +108,8 @@ pub fn config() -> Value {
             "allowManagedHooksOnly": flag("Whether only hooks that an administrator has set run; counts in managed files."),
             "allowedHttpHookUrls": { "type": "array", "items": { "type": "string" }, "description": "Patterns of the URLs that hooks may call." },
             "httpHookAllowedEnvVars": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that hooks may send." },
+            "restrict": restrict(),
+            "protect_self": flag("Whether checkrein's own files are kept from agents; true if nothing is said. Counts in managed files."),
             "disableAllHooks": flag("Whether no hooks run, but for those that an administrator has set."),
             "allow_skip": { "type": "boolean", "description": "Whether `CHECKREIN=0` and `CHECKREIN_SKIP` count under an agent, whose project could set them. Only in files of the user and the administrator." },
             "compat": { "enum": ["safe", "exact"], "description": "Whether an agent's rules are followed where they are not safe." },
@@ -163,6 +166,21 @@ pub fn config() -> Value {
                 ],
             },
         },
+    })
+}
+
+/// What hooks of others may be, says an administrator.
+fn restrict() -> Value {
+    let keys = config::RESTRICT_KEYS.iter().map(|key| {
+        let word = if key.words.is_empty() { json!({ "type": "string" }) } else { json!({ "enum": key.words }) };
+        (key.name.to_owned(), json!({ "type": "array", "items": word, "description": key.about }))
+    });
+    let keys: Map<String, Value> = keys.collect();
+    json!({
+        "type": "object",
+        "description": "What hooks that are not the administrator's may be; counts in managed files.",
+        "properties": keys,
+        "additionalProperties": false,
     })
 }
 

@@ -107,7 +107,7 @@ fn others(dialect: &Dialect, dir: &Path) -> Vec<&'static str> {
     let mut seen = HashSet::new();
     let mut others = Vec::new();
     for other in dialects::ALL.iter().filter(|other| other.name != dialect.name) {
-        let found = Sources::discover(other, dir).load();
+        let found = Sources::discover(other, dir).without_managed().load();
         let files = found.files.into_iter().filter(|file| file.hooks > 0);
         // Some agents read the files of others; whose they are comes first.
         if files.filter(|file| seen.insert(file.path.clone())).count() > 0 {

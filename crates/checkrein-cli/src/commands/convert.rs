@@ -47,7 +47,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let (from, to) = (arguments.from.0, arguments.to.0);
     let dir = directory(&arguments.dir)?;
-    let loaded = sources(from, &arguments.files, &dir)?.load();
+    let loaded = sources(from, &arguments.files, &dir)?.without_managed().load();
     config::tell(&loaded);
     if loaded.hooks.is_empty() {
         bail!("there are no hooks of {} to convert", from.name);

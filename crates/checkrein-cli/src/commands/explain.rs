@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
+use checkrein::WhyNot;
 use checkrein::engine::Planned;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
@@ -72,9 +73,17 @@ fn show(out: &mut impl Write, planned: &Planned) -> io::Result<()> {
     };
     let sandbox = if planned.hook.sandbox().is_some() { ", in a sandbox" } else { "" };
     match (&planned.why_not, &planned.fails) {
-        (Some(why), _) => writeln!(out, "  {}  {id} ({source}): {}", "out".dimmed(), printable(&why.to_string())),
+        (Some(why), _) => writeln!(out, "  {}  {id} ({source}): {}", "out".dimmed(), printable(&why_not(planned, why))),
         (None, Some(fails)) => writeln!(out, "  {}  {id} ({source}): fails, {}", "in ".red(), printable(fails)),
         (None, None) => writeln!(out, "  {}  {id} ({source}): {}{sandbox}", "in ".green(), printable(&matcher)),
+    }
+}
+
+/// Why a hook does not run: if an administrator forbids it, that is all there is to say.
+fn why_not(planned: &Planned, why: &WhyNot) -> String {
+    match (&planned.hook.forbidden, why) {
+        (Some(forbidden), WhyNot::Disabled) => format!("it is forbidden: {forbidden}"),
+        _ => why.to_string(),
     }
 }
 
@@ -87,7 +96,7 @@ fn as_json(planned: &Planned) -> Value {
         "sandbox": planned.hook.sandbox().map(ToString::to_string),
         "matcher": planned.hook.hook.matcher.pattern(),
         "runs": planned.why_not.is_none(),
-        "why_not": planned.why_not.as_ref().map(ToString::to_string),
+        "why_not": planned.why_not.as_ref().map(|why| why_not(planned, why)),
         "fails": planned.fails,
     })
 }

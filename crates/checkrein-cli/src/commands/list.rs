@@ -32,7 +32,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     config::tell(&loaded);
     config::hint_at_others(dialect, &arguments.config.config, &loaded, &arguments.config.directory()?);
     let mut hooks: Vec<_> = loaded.hooks.iter().collect();
-    hooks.sort_by_key(|hook| hook.hook.order);
+    hooks.sort_by_key(|hook| hook.hook.rank());
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let all: Vec<_> = hooks.iter().map(|hook| as_json(hook)).collect();
@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             let info = &hook.hook.info;
             let matcher = Some(hook.hook.matcher.pattern()).filter(|pattern| !pattern.is_empty());
             let matcher = matcher.map(|pattern| format!("  on {pattern}")).unwrap_or_default();
-            let state = state(&hook.hook.state).map(|state| format!("  [{state}]")).unwrap_or_default();
+            let state = state(hook).map(|state| format!("  [{state}]")).unwrap_or_default();
             writeln!(out, "  {}{}{}", printable(&info.id), printable(&matcher), printable(&state).red())?;
             let what = printable(&shown(hook));
             let fails = effect(hook, kind, FailureKind::Exit);
@@ -81,10 +81,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     Ok(exit::FINE)
 }
 
-fn state(state: &HookState) -> Option<String> {
-    match state {
+pub fn state(hook: &HookSpec) -> Option<String> {
+    match &hook.hook.state {
         HookState::Ready => None,
-        HookState::Disabled => Some("off".to_owned()),
+        HookState::Disabled => Some(match &hook.forbidden {
+            Some(why) => format!("off: {why}"),
+            None => "off".to_owned(),
+        }),
         HookState::Skipped(why) => Some(format!("skipped: {why}")),
         HookState::Untrusted => Some("not approved".to_owned()),
         HookState::Broken(why) => Some(format!("broken: {why}")),
@@ -93,7 +96,7 @@ fn state(state: &HookState) -> Option<String> {
 }
 
 /// What is done about a failure of this kind.
-fn effect(hook: &HookSpec, kind: &EventKind, failure: FailureKind) -> Effect {
+pub fn effect(hook: &HookSpec, kind: &EventKind, failure: FailureKind) -> Effect {
     let info = &hook.hook.info;
     // Where nothing waits for leave there is nothing to close.
     if !kind.contract().is_gate() {
@@ -104,7 +107,7 @@ fn effect(hook: &HookSpec, kind: &EventKind, failure: FailureKind) -> Effect {
 }
 
 /// What does a hook's work, in a few words.
-fn shown(hook: &HookSpec) -> String {
+pub fn shown(hook: &HookSpec) -> String {
     let text = match &hook.handler {
         HandlerSpec::Command(command) => match &command.run {
             CommandLine::Shell { text, .. } => text.clone(),
@@ -149,7 +152,7 @@ fn as_json(hook: &HookSpec) -> Value {
         "matcher": hook.hook.matcher.pattern(),
         "order": hook.hook.order,
         "waited_for": !hook.background,
-        "state": state(&hook.hook.state).unwrap_or_else(|| "ready".to_owned()),
+        "state": state(hook).unwrap_or_else(|| "ready".to_owned()),
         "events": events,
     })
 }

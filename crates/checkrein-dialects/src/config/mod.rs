@@ -4,6 +4,7 @@ mod audit;
 mod decoder;
 mod diagnostic;
 pub(crate) mod duration;
+mod restrict;
 mod shape;
 mod skim;
 mod wanted;
@@ -12,6 +13,7 @@ mod yaml;
 pub use decoder::Decoder;
 pub use diagnostic::{Diagnostic, Location, Severity};
 pub use duration::parse as parse_duration;
+pub use restrict::{RESTRICT_KEYS, RestrictKey, Restrictions};
 pub(crate) use shape::written_matcher;
 pub use shape::{Attribute, HandlerRow, HookKey, SANDBOX_KEYS, STRICT, SandboxKey, Shape, TimeUnit, UNLIMITED};
 pub(crate) use shape::{unsaid, unwritable};
@@ -213,8 +215,21 @@ pub struct Settings {
     pub allow_skip: Option<bool>,
     /// Where what hooks decide is written down.
     pub audit: Option<AuditSettings>,
+    /// What hooks of others may be, if an administrator's file says so.
+    pub restrict: Option<Restrictions>,
+    /// Whether checkrein's own files are kept from agents, if an administrator's file says so.
+    pub protect_self: Option<bool>,
     /// Files of other dialects whose hooks run as well.
     pub includes: Vec<Include>,
+    /// The keys that are said, with their lines. Those in objects as in `restrict.scopes`.
+    pub lines: Vec<(String, u32)>,
+}
+
+impl Settings {
+    /// The line of a key, if it is said.
+    pub fn line_of(&self, key: &str) -> Option<u32> {
+        self.lines.iter().find(|(said, _)| said == key).map(|(_, line)| *line)
+    }
 }
 
 /// Where what hooks decide is written down, and how.

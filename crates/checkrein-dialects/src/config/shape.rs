@@ -414,6 +414,11 @@ impl Shape {
     fn settings(&self, decoder: &mut Decoder<'_>, members: &[Member<'_>]) {
         for member in members {
             let node = &member.value;
+            let is_ours = self.file_keys.is_some_and(|keys| keys.contains(&&*member.key));
+            if is_ours || self.file_keys.is_none() && crate::config::skim::SETTINGS.contains(&member.key.as_bytes()) {
+                let line = decoder.place(member.key_span).line;
+                decoder.settings.lines.push((member.key.to_string(), line));
+            }
             match &*member.key {
                 "disableAllHooks" => decoder.settings.disable_all = decoder.flag(node, &member.key).ok(),
                 // What cannot be read is taken for the stricter.
@@ -439,6 +444,11 @@ impl Shape {
                 }
                 "allow_skip" if self.flat => {
                     decoder.settings.allow_skip = Some(decoder.flag(node, &member.key).unwrap_or(false));
+                }
+                "restrict" if self.flat => decoder.settings.restrict = Some(super::restrict::read(decoder, node)),
+                // What cannot be read is taken for the stricter.
+                "protect_self" if self.flat => {
+                    decoder.settings.protect_self = Some(decoder.flag(node, &member.key).unwrap_or(true));
                 }
                 "audit" if self.flat => decoder.settings.audit = super::audit::read(decoder, node),
                 "include" if self.flat => self.includes(decoder, node),

@@ -37,7 +37,7 @@ struct Skim<'a> {
 const HARMLESS: &[&[u8]] = &[b"$schema", b"version", b"description"];
 
 /// Keys that count in the settings of an agent's program, where all others are its own business.
-const SETTINGS: &[&[u8]] =
+pub(super) const SETTINGS: &[&[u8]] =
     &[b"disableAllHooks", b"allowManagedHooksOnly", b"allowedHttpHookUrls", b"httpHookAllowedEnvVars"];
 
 impl<'a> Skim<'a> {

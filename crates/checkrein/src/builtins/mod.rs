@@ -40,6 +40,7 @@ pub mod max_iterations;
 pub(crate) mod patch;
 pub(crate) mod paths;
 pub mod protect_paths;
+pub mod protect_self;
 pub mod redact_secrets;
 pub(crate) mod secrets;
 mod sessions;
@@ -57,6 +58,7 @@ pub fn all() -> Vec<(&'static str, Builtin)> {
     let mut all = vec![
         ("block_dangerous_commands", block_dangerous_commands::builtin()),
         ("protect_paths", protect_paths::builtin()),
+        ("protect_self", protect_self::builtin()),
         ("redact_secrets", redact_secrets::builtin()),
         ("limit_large_tool_results", limit_large_tool_results::builtin()),
         ("elide_repeated_tool_results", elide_repeated_tool_results::builtin()),

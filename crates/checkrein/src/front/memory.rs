@@ -52,7 +52,10 @@ impl Memory {
             if !spec.once {
                 return true;
             }
-            let file = with(prefix, &format!("-once-{:016x}", hash(&(spec.definition(), &spec.hook.info.id))));
+            let file = with(
+                prefix,
+                &format!("-once-{:016x}", hash(&(spec.definition(), &spec.hook.info.id, spec.hook.info.is_managed()))),
+            );
             match create(&file) {
                 Ok(()) => {
                     claims.push(Claim { id: spec.hook.info.id.clone(), file });

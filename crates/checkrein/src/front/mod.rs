@@ -251,7 +251,10 @@ impl Front {
         let (mut hooks, others): (Vec<_>, Vec<_>) = std::mem::take(&mut loaded.hooks).into_iter().partition(is_in);
         let has_background = self.part == Part::Waited && !others.is_empty();
         if self.on_failure == Effect::Open {
-            for spec in hooks.iter_mut().filter(|spec| matches!(spec.hook.state, HookState::Broken(_))) {
+            // Not an administrator's: an agent's settings say how checkrein is called, and they are the user's.
+            let is_broken =
+                |spec: &&mut HookSpec| matches!(spec.hook.state, HookState::Broken(_)) && !spec.hook.info.is_managed();
+            for spec in hooks.iter_mut().filter(is_broken) {
                 Arc::make_mut(&mut spec.hook.info).on_failure = Some(Effect::Open);
             }
         }

@@ -141,7 +141,9 @@ fn inherited(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Vec<(Os
         all || name.to_str().is_some_and(|name| of_dialect(name) || spec.env_allow.iter().any(|own| own == name))
     };
     let is_set = |name: &OsString| spec.env_set.iter().any(|(own, _)| name == own.as_str());
-    let inherited = env.vars.iter().filter(|(name, _)| allowed(name) && !is_set(name)).cloned();
+    let is_bounded = |name: &OsString| !name.to_str().is_some_and(|name| is_usual(name) || spec.may_get(name));
+    let may_get = |name: &OsString| spec.env_bounds.is_empty() || !is_bounded(name);
+    let inherited = env.vars.iter().filter(|(name, _)| allowed(name) && !is_set(name) && may_get(name)).cloned();
     let own = spec.env_set.iter().map(|(name, value)| match dialect.process.expands {
         true => (name.into(), expand::value(value, env).into()),
         false => (name.into(), value.into()),

@@ -278,3 +278,59 @@ pub fn say() -> Value {
     ]);
     root("The answer of a hook: what it prints, and its exit code", answer)
 }
+
+/// What `status --effective --json` prints.
+pub fn effective() -> Value {
+    let line = || or_null(&json!({ "type": "integer", "minimum": 1 }));
+    let ownership = object(&[
+        ("owner", or_null(&count())),
+        ("mode", or_null(&text())),
+        ("fine", flag()),
+        ("problem", or_null(&text())),
+    ]);
+    let file = object(&[
+        ("path", text()),
+        ("scope", scope()),
+        ("dialect", text()),
+        ("status", text()),
+        ("sha256", or_null(&json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" }))),
+        ("ownership", or_null(&ownership)),
+        ("hooks", count()),
+    ]);
+    let setting =
+        object(&[("key", text()), ("value", json!({})), ("scope", scope()), ("file", text()), ("line", line())]);
+    let event =
+        object(&[("event", event_kind()), ("gate", flag()), ("on_failure", effect()), ("on_timeout", effect())]);
+    let states = ["ready", "disabled", "skipped", "untrusted", "broken", "not ready"];
+    let hook = object(&[
+        ("id", text()),
+        ("source", source(&[])),
+        ("dialect", text()),
+        ("handler", text()),
+        ("runs", text()),
+        ("matcher", text()),
+        ("order", json!({ "type": "integer" })),
+        ("waited_for", flag()),
+        ("state", json!({ "enum": states })),
+        ("why", or_null(&text())),
+        ("events", list_of(&event)),
+    ]);
+    let diagnostic = object(&[
+        ("severity", json!({ "enum": ["error", "warning"] })),
+        ("code", text()),
+        ("message", text()),
+        ("file", text()),
+        ("line", line()),
+    ]);
+    let schema = object(&[
+        ("directory", text()),
+        ("managed", flag()),
+        ("files", list_of(&file)),
+        ("settings", list_of(&setting)),
+        ("audit", flag()),
+        ("skip", object(&[("heeded", flag()), ("set", flag())])),
+        ("hooks", list_of(&hook)),
+        ("diagnostics", list_of(&diagnostic)),
+    ]);
+    root("What is in force, as `checkrein status --effective --json` prints it", schema)
+}

@@ -18,8 +18,16 @@ pub(super) struct Candidate {
     pub(super) is_there: bool,
     /// Whether it is a plain file.
     pub(super) is_file: bool,
+    /// Whether the directory is there that it would be in.
+    pub(super) has_directory: bool,
     /// The directory of the plugin that it belongs to.
     pub(super) plugin: Option<PathBuf>,
+}
+
+impl Candidate {
+    fn new(path: PathBuf, scope: Scope, is_there: bool, is_file: bool) -> Self {
+        Self { path, scope, is_there, is_file, has_directory: true, plugin: None }
+    }
 }
 
 /// The files of a dialect, in its order.
@@ -34,9 +42,9 @@ pub(super) struct Found {
 /// More files than anybody keeps in one directory.
 const LISTED: usize = 1000;
 
-pub(super) fn find(dialect: &Dialect, dir: &Path, place: &Where) -> Found {
+pub(super) fn find(dialect: &Dialect, dir: &Path, place: &Where, wanted: impl Fn(&FileRow) -> bool) -> Found {
     let mut found = Found::default();
-    for row in dialect.config.files {
+    for row in dialect.config.files.iter().filter(|row| wanted(row)) {
         found.row(row, dir, place);
     }
     found
@@ -75,8 +83,8 @@ impl Found {
         // Mostly not even the directory is there.
         let nothing = path.parent().is_some_and(|parent| parent.metadata().is_err_and(|error| is_missing(&error)));
         if nothing {
-            let missing = |path| Candidate { path, scope: row.scope, is_there: false, is_file: false, plugin: None };
-            return paths.into_iter().map(missing).collect();
+            let missing = |path| Candidate::new(path, row.scope, false, false);
+            return paths.into_iter().map(|path| Candidate { has_directory: false, ..missing(path) }).collect();
         }
         for path in paths {
             let (is_there, is_file, hidden) = match path.symlink_metadata() {
@@ -92,7 +100,7 @@ impl Found {
                         .with_help("keep the hooks in one of them"),
                 );
             }
-            candidates.push(Candidate { path, scope: row.scope, is_there, is_file, plugin: None });
+            candidates.push(Candidate::new(path, row.scope, is_there, is_file));
             if hidden {
                 break;
             }
@@ -122,7 +130,8 @@ impl Found {
         // What is put into it later has a path of its own that nobody knows yet.
         self.followed.push(directory.join("*"));
         let itself = |is_there| {
-            vec![Candidate { path: directory.to_owned(), scope: row.scope, is_there, is_file: false, plugin: None }]
+            let directory = Candidate::new(directory.to_owned(), row.scope, is_there, false);
+            vec![Candidate { has_directory: is_there, ..directory }]
         };
         let entries = match std::fs::read_dir(directory) {
             Ok(entries) => entries,
@@ -146,10 +155,7 @@ impl Found {
             self.diagnostics.push(Diagnostic::of_file(Severity::Error, "too-many-files", file, text));
             paths.truncate(LISTED);
         }
-        paths
-            .into_iter()
-            .map(|(path, is_file)| Candidate { path, scope: row.scope, is_there: true, is_file, plugin: None })
-            .collect()
+        paths.into_iter().map(|(path, is_file)| Candidate::new(path, row.scope, true, is_file)).collect()
     }
 }
 

@@ -7,11 +7,15 @@ use std::path::{Path, PathBuf};
 use checkrein_core::{Effect, Scope};
 use checkrein_dialects::config::{DecodeOptions, Decoded, Diagnostic, Include, Settings, Severity};
 use checkrein_dialects::document::Format;
-use checkrein_dialects::{CommandLine, Dialect, HandlerSpec, HookSpec};
+use checkrein_dialects::{CommandLine, Dialect, HandlerSpec, HookSpec, native};
 
-use super::find::{find, is_missing};
+use super::find::{Found, find, is_missing};
+use super::ownership::{self, Ownership};
 use super::read::{NoText, read};
-use super::{FileState, FileStatus, Files, Loaded, Part, Where, calls_itself, links, merge};
+use super::{FileState, FileStatus, Files, Loaded, Part, Where, calls_itself, links, merge, own_files, settings};
+
+/// In whose files an administrator can rule over those of all others.
+const RULING: &Dialect = &native::DIALECT;
 
 /// How deep files may include files.
 const DEPTH: usize = 16;
@@ -26,6 +30,8 @@ pub(super) struct LoadedFile {
     pub(super) settings: Settings,
     /// Whether the caller named it.
     pub(super) named: bool,
+    /// Whether it is one of those with which an administrator rules over all others, whatever language they are in.
+    pub(super) rules: bool,
     /// The names of its dialect and of those that include it: their settings count for it.
     pub(super) under: Vec<&'static str>,
 }
@@ -45,6 +51,7 @@ struct Way<'a> {
     /// The directory that dialects look for their files from.
     dir: &'a Path,
     named: bool,
+    rules: bool,
     under: Vec<&'static str>,
     depth: usize,
     /// What the include that led here says about failures, and whose it is.
@@ -54,13 +61,25 @@ struct Way<'a> {
 
 pub(super) fn load(parts: &[Part]) -> Loaded {
     let mut loader = Loader::default();
-    for Part { dialect, files, options } in parts {
+    for part in parts.iter().filter(|part| part.managed) {
+        let (dir, place) = part.files.place();
+        let before = loader.files.len();
+        loader.managed(dir, place, &part.options);
+        // Where other files are meant, it is no news that an administrator has none.
+        if !matches!(part.files, Files::Usual(..)) || part.dialect.name != RULING.name {
+            let is_there = |file: &LoadedFile| file.state.status != FileStatus::Missing;
+            let managed = loader.files.split_off(before);
+            loader.files.extend(managed.into_iter().filter(is_there));
+        }
+    }
+    for Part { dialect, files, options, .. } in parts {
         let way = |place, dir, named| Way {
             dialect,
             scope: Scope::User,
             place,
             dir,
             named,
+            rules: false,
             under: vec![dialect.name],
             depth: 0,
             on_failure: None,
@@ -87,8 +106,10 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
     diagnostics.extend(merge::merge(&mut files));
     let (compat, audit) = (merge::compat(&files), merge::audit(&files));
     let allow_skip = merge::allow_skip(&files);
+    let settings = settings::said(&files);
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
-    Loaded { hooks: hooks.into_iter().flatten().collect(), diagnostics, compat, allow_skip, audit, files, followed }
+    let hooks = hooks.into_iter().flatten().collect();
+    Loaded { hooks, diagnostics, compat, allow_skip, audit, settings, files, followed }
 }
 
 /// Tells a hook of a plugin where the plugin is.
@@ -108,6 +129,8 @@ struct Loader {
     files: Vec<LoadedFile>,
     diagnostics: Vec<Diagnostic>,
     followed: Vec<PathBuf>,
+    /// What stands for `/` where an administrator's files have been looked for.
+    roots: Vec<PathBuf>,
     /// Each file is read once in each dialect.
     seen: HashSet<(PathBuf, &'static str)>,
     /// What files are read into, one after the other.
@@ -115,9 +138,48 @@ struct Loader {
 }
 
 impl Loader {
+    /// The files with which an administrator rules over all others. They come before everything else.
+    fn managed(&mut self, dir: &Path, place: &Where, options: &DecodeOptions) {
+        if self.roots.contains(&place.root) {
+            return;
+        }
+        let way = Way {
+            dialect: RULING,
+            scope: Scope::Managed,
+            place,
+            dir,
+            named: false,
+            rules: true,
+            under: vec![RULING.name],
+            depth: 0,
+            on_failure: None,
+            options,
+        };
+        let found = find(RULING, dir, place, |row| row.scope == Scope::Managed);
+        let is_empty = !found.files.iter().any(|candidate| candidate.is_there);
+        let directory = found.files.iter().find(|candidate| candidate.has_directory).map(|found| found.path.clone());
+        let before = self.files.len();
+        self.found(found, &way);
+        // Whoever can write the directory could have taken the files out of it.
+        if let Some(directory) = directory.as_deref().and_then(Path::parent).filter(|_| is_empty) {
+            let ownership = ownership::of(directory, place);
+            if ownership.problem.is_some() {
+                self.unguarded(directory, &way, ownership);
+            }
+        }
+        self.roots.push(place.root.clone());
+        let own = self.files.get_mut(before..).unwrap_or_default();
+        own_files::protect(own, &way.options.only, place, dir);
+    }
+
     /// All files of a dialect.
     fn usual(&mut self, way: &Way<'_>) {
-        let found = find(way.dialect, way.dir, way.place);
+        let is_read = way.dialect.name == RULING.name && self.roots.contains(&way.place.root);
+        let found = find(way.dialect, way.dir, way.place, |row| !(is_read && row.scope == Scope::Managed));
+        self.found(found, way);
+    }
+
+    fn found(&mut self, found: Found, way: &Way<'_>) {
         self.followed.extend(found.followed);
         self.diagnostics.extend(found.diagnostics);
         for candidate in found.files {
@@ -131,7 +193,7 @@ impl Loader {
                     }
                 }
             } else if way.options.only.is_none() {
-                self.take(&candidate.path, &way, Decoded::default(), FileStatus::Missing, 0);
+                self.take(&candidate.path, &way, Decoded::default(), FileStatus::Missing, None);
             }
         }
     }
@@ -150,7 +212,7 @@ impl Loader {
                 } else {
                     way.dialect.unreadable(&name(path), way.scope, why)
                 };
-                self.take(path, way, decoded, FileStatus::Missing, 0);
+                self.take(path, way, decoded, FileStatus::Missing, None);
             }
             found => self.file(path, found.is_ok_and(|metadata| metadata.is_file()), way),
         }
@@ -167,14 +229,21 @@ impl Loader {
             // The first of them closes what all of them might have.
             if self.files.len() <= FILES {
                 let decoded = way.dialect.unreadable(&name(path), way.scope, why);
-                self.take(path, way, decoded, FileStatus::Unreadable, 0);
+                self.take(path, way, decoded, FileStatus::Unreadable, None);
             }
             return;
+        }
+        if way.scope == Scope::Managed {
+            let ownership = ownership::of(path, way.place);
+            if ownership.problem.is_some() {
+                self.unguarded(path, way, ownership);
+                return;
+            }
         }
         if way.dialect.config.scripts && path.is_file() {
             let decoded = way.dialect.decode_script(&name(path), way.scope, is_executable(path));
             // It is run anew each time, so what is in it does not matter here.
-            self.take(path, way, decoded, FileStatus::Found, 0);
+            self.take(path, way, decoded, FileStatus::Found, None);
             return;
         }
         let mut buffer = std::mem::take(&mut self.buffer);
@@ -189,17 +258,30 @@ impl Loader {
                 let decoded = way.dialect.decode_with(&name(path), way.scope, text, format, way.options);
                 let status = if decoded.unreadable { FileStatus::Unreadable } else { FileStatus::Found };
                 let includes = decoded.settings.includes.clone();
-                let hash = if way.options.only.is_some() { 0 } else { hash_of(text) };
-                self.take(path, way, decoded, status, hash);
+                self.take(path, way, decoded, status, Some(text));
                 for include in &includes {
                     self.include(path, include, way);
                 }
             }
             Err(NoText { status, why }) => {
-                let hash = hash_of(&why.message);
+                let said = why.message.clone();
                 let decoded = way.dialect.unreadable(&name(path), way.scope, *why);
-                self.take(path, way, decoded, status, hash);
+                self.take(path, way, decoded, status, Some(&said));
             }
+        }
+    }
+
+    /// Takes that somebody else may write an administrator's file. Nothing of it runs, since it may be anybody's, and all
+    /// that it could guard is closed, since it may have been the administrator's.
+    fn unguarded(&mut self, path: &Path, way: &Way<'_>, ownership: Ownership) {
+        let problem = ownership.problem.clone().unwrap_or_default();
+        let text = format!("this is not taken for an administrator's: {problem}");
+        let why = Diagnostic::of_file(Severity::Error, "unguarded", name(path), text)
+            .with_help("until that is mended, everything that hooks can guard is refused");
+        let decoded = way.dialect.unreadable(&name(path), way.scope, why);
+        self.take(path, way, decoded, FileStatus::Unguarded, Some(&problem));
+        if let Some(file) = self.files.last_mut() {
+            file.state.ownership = Some(ownership);
         }
     }
 
@@ -238,7 +320,7 @@ impl Loader {
         }
     }
 
-    fn take(&mut self, path: &Path, way: &Way<'_>, decoded: Decoded, status: FileStatus, hash: u64) {
+    fn take(&mut self, path: &Path, way: &Way<'_>, decoded: Decoded, status: FileStatus, text: Option<&str>) {
         let Decoded { mut hooks, mut settings, diagnostics, .. } = decoded;
         if let Some(log) = settings.audit.as_mut().and_then(|audit| audit.path.as_mut()) {
             *log = name(&way.place.resolve(log, path.parent().unwrap_or(path)));
@@ -250,16 +332,25 @@ impl Loader {
         if way.depth > 0 {
             self.diagnostics.extend(hooks.iter_mut().filter_map(calls_itself::switch_off));
         }
+        if way.scope == Scope::Managed {
+            self.diagnostics.extend(hooks.iter_mut().filter_map(more_than_once));
+        }
+        // Who wants only what may run now does not follow files.
+        let text = text.filter(|_| way.options.only.is_none());
+        let is_managed = way.scope == Scope::Managed && status == FileStatus::Found && text.is_some();
         let state = FileState {
             path: path.to_owned(),
             scope: way.scope,
             dialect: way.dialect.name,
             status,
             hooks: hooks.len(),
-            hash,
+            ownership: is_managed.then(|| ownership::of(path, way.place)),
+            #[cfg(feature = "audit")]
+            sha256: text.filter(|_| !status.is_unknown()).map(sha256_of),
+            hash: text.map_or(0, hash_of),
         };
-        let (named, under) = (way.named, way.under.clone());
-        self.files.push(LoadedFile { state, hooks, settings, named, under });
+        let (named, under, rules) = (way.named, way.under.clone(), way.rules && way.depth == 0);
+        self.files.push(LoadedFile { state, hooks, settings, named, rules, under });
     }
 
     /// Does what an include says about failures, where hooks say nothing themselves.
@@ -277,6 +368,18 @@ impl Loader {
             info.on_failure.get_or_insert(effect);
         }
     }
+}
+
+/// Lets a guard of an administrator run every time: that it has had its one run is kept where an agent might write.
+fn more_than_once(spec: &mut HookSpec) -> Option<Diagnostic> {
+    let kind = spec.hook.kinds.iter().find(|kind| kind.contract().is_gate()).filter(|_| spec.once)?;
+    let info = &spec.hook.info;
+    let line = info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
+    let text =
+        format!("hook `{}`{line} runs every time: an administrator's guard of `{kind}` cannot be `once`", info.id);
+    let note = Diagnostic::of_file(Severity::Warning, "no-effect", info.source.file.clone().unwrap_or_default(), text);
+    spec.once = false;
+    Some(note)
 }
 
 /// How far away whoever wrote a file is: a repository must not loosen what its reader or his administrator has set.
@@ -302,6 +405,17 @@ fn is_executable(_: &Path) -> bool {
 
 fn name(path: &Path) -> String {
     path.display().to_string()
+}
+
+#[cfg(feature = "audit")]
+fn sha256_of(text: &str) -> String {
+    use sha2::Digest as _;
+    use std::fmt::Write as _;
+
+    sha2::Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 fn hash_of(text: &str) -> u64 {

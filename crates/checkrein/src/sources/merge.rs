@@ -11,6 +11,7 @@ use super::load::LoadedFile;
 /// Does what files say about others.
 pub(super) fn merge(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
     let mut diagnostics = without_effect(files);
+    diagnostics.extend(super::restrict::restrict(files));
     diagnostics.extend(too_narrow(files));
     // Once for all files that the same ones count for.
     let mut applied = HashMap::new();
@@ -36,14 +37,15 @@ pub(super) fn merge(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
 struct Applied {
     all_off: bool,
     only_managed: bool,
-    urls: Option<Urls>,
-    variables: Option<HashSet<String>>,
+    /// What an administrator allows, and what all others together do: both must.
+    urls: Vec<Urls>,
+    variables: Vec<HashSet<String>>,
 }
 
 impl Applied {
     fn to(file: &LoadedFile, files: &[LoadedFile]) -> Self {
         let counts = || {
-            let of_dialect = files.iter().filter(|other| file.under.contains(&other.state.dialect));
+            let of_dialect = files.iter().filter(|other| other.rules || file.under.contains(&other.state.dialect));
             of_dialect.filter(|other| other.reaches(file.state.scope))
         };
         // The weightiest file that says something; of several, the last.
@@ -52,13 +54,18 @@ impl Applied {
             .max_by_key(|(weight, ..)| *weight);
         let disabled_by = disables.filter(|(.., disable)| *disable).map(|(_, scope, _)| scope);
         let managed = |other: &&LoadedFile| other.state.scope == Scope::Managed;
+        let both = |list: fn(&LoadedFile) -> Option<&Vec<String>>| {
+            let of = |by_administrator| {
+                together(counts().filter(|other| managed(other) == by_administrator).filter_map(list))
+            };
+            [of(true), of(false)].into_iter().flatten()
+        };
         Self {
             all_off: disabled_by == Some(Scope::Managed),
             only_managed: disabled_by.is_some()
                 || counts().filter(managed).any(|other| other.settings.managed_only == Some(true)),
-            urls: together(counts().filter_map(|file| file.settings.http_urls.as_ref())).map(|urls| Urls::of(&urls)),
-            variables: together(counts().filter_map(|file| file.settings.http_env.as_ref()))
-                .map(|names| names.into_iter().collect()),
+            urls: both(|file| file.settings.http_urls.as_ref()).map(|urls| Urls::of(&urls)).collect(),
+            variables: both(|file| file.settings.http_env.as_ref()).map(|names| names.into_iter().collect()).collect(),
         }
     }
 
@@ -71,13 +78,12 @@ impl Applied {
         if spec.hook.state != HookState::Ready {
             return None;
         }
-        let (code, text) = if self.urls.as_ref().is_some_and(|urls| !urls.allow(http)) {
+        let (code, text) = if self.urls.iter().any(|urls| !urls.allow(http)) {
             spec.hook.state = HookState::Disabled;
             ("url-not-allowed", "its URL fits none of those that hooks may call: it is off".to_owned())
         } else {
-            let allowed = self.variables.as_ref()?;
-            let (kept, lost): (Vec<_>, Vec<_>) =
-                std::mem::take(&mut http.env_allow).into_iter().partition(|name| allowed.contains(name));
+            let allowed = |name: &String| self.variables.iter().all(|names| names.contains(name));
+            let (kept, lost): (Vec<_>, Vec<_>) = std::mem::take(&mut http.env_allow).into_iter().partition(allowed);
             http.env_allow = kept;
             if lost.is_empty() {
                 return None;
@@ -198,6 +204,14 @@ fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
             Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
         })
     });
+    let ruling = files.iter().filter(|file| !file.rules).flat_map(|file| {
+        let settings = &file.settings;
+        let said = [("restrict", settings.restrict.is_some()), ("protect_self", settings.protect_self.is_some())];
+        said.into_iter().filter(|(_, is_said)| *is_said).map(|(key, _)| {
+            let text = format!("`{key}` counts only in checkrein's own files of an administrator");
+            Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
+        })
+    });
     let managed = files
         .iter()
         .filter(|file| file.settings.managed_only.is_some() && file.state.scope != Scope::Managed)
@@ -208,20 +222,20 @@ fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
             );
             Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
         });
-    exact.chain(managed).collect()
+    exact.chain(ruling).chain(managed).collect()
 }
 
 /// The URLs that hooks may call.
 #[cfg(feature = "http")]
-struct Urls(Vec<crate::handler::UrlPattern>);
+pub(super) struct Urls(Vec<crate::handler::UrlPattern>);
 
 #[cfg(feature = "http")]
 impl Urls {
-    fn of(patterns: &[String]) -> Self {
+    pub(super) fn of(patterns: &[String]) -> Self {
         Self(patterns.iter().filter_map(|pattern| crate::handler::UrlPattern::parse(pattern)).collect())
     }
 
-    fn allow(&self, http: &HttpSpec) -> bool {
+    pub(super) fn allow(&self, http: &HttpSpec) -> bool {
         // One that cannot be read is never called, and fails loudly.
         url::Url::parse(&http.url).map_or(true, |url| self.0.iter().any(|pattern| pattern.fits(&url)))
     }
@@ -229,15 +243,15 @@ impl Urls {
 
 /// None is called in this build, and each hook fails loudly.
 #[cfg(not(feature = "http"))]
-struct Urls;
+pub(super) struct Urls;
 
 #[cfg(not(feature = "http"))]
 impl Urls {
-    fn of(_: &[String]) -> Self {
+    pub(super) fn of(_: &[String]) -> Self {
         Self
     }
 
-    fn allow(&self, _: &HttpSpec) -> bool {
+    pub(super) fn allow(&self, _: &HttpSpec) -> bool {
         true
     }
 }
@@ -250,7 +264,9 @@ fn bad_patterns(files: &[LoadedFile]) -> Vec<Diagnostic> {
     let is_good = |_: &str| true;
     let mut diagnostics = Vec::new();
     for file in files {
-        for pattern in file.settings.http_urls.iter().flatten().filter(|pattern| !is_good(pattern)) {
+        let restricted = file.settings.restrict.iter().flat_map(|restrict| restrict.urls.iter().flatten());
+        let patterns = file.settings.http_urls.iter().flatten().chain(restricted);
+        for pattern in patterns.filter(|pattern| !is_good(pattern)) {
             let text = format!("`{pattern}` is no pattern for URLs, so none fits it");
             diagnostics.push(
                 Diagnostic::of_file(Severity::Error, "bad-url-pattern", file.name(), text)

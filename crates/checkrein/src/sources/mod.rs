@@ -27,6 +27,8 @@
 //! - Of two hooks that are the same, the first that can run does: the plan shows the other one.
 //! - What a file says about others counts for files of its own dialect, and for those that they include.
 //! - Hooks that are switched off by a file stay in the list, [`Disabled`](checkrein_core::HookState::Disabled).
+//! - checkrein's own files of an administrator come first, whatever else is read ([`Sources::without_managed`] aside). What
+//!   they forbid is [`Disabled`](checkrein_core::HookState::Disabled), and [`HookSpec::forbidden`] says why.
 //! - A file that is not there is fine. One that is there and cannot be read closes all gates that it could have, and so
 //!   does one that makes no sense as a whole.
 
@@ -35,8 +37,12 @@ mod find;
 mod links;
 mod load;
 mod merge;
+mod own_files;
+mod ownership;
 mod place;
 mod read;
+mod restrict;
+mod settings;
 mod skip;
 
 use std::fmt;
@@ -46,9 +52,11 @@ use checkrein_core::{Compat, Scope};
 use checkrein_dialects::config::{AuditSettings, DecodeOptions, Diagnostic, Wanted};
 use checkrein_dialects::{Dialect, HookSpec};
 
+pub use ownership::Ownership;
 pub use place::Where;
 #[cfg(feature = "recording")]
 pub(crate) use place::repository;
+pub use settings::Setting;
 pub use skip::Skip;
 
 /// Where hooks come from. They are looked for when they are [loaded](Self::load), each time anew.
@@ -63,6 +71,8 @@ struct Part {
     dialect: &'static Dialect,
     files: Files,
     options: DecodeOptions,
+    /// Whether an administrator's files come first.
+    managed: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -73,6 +83,15 @@ enum Files {
     Named(Vec<PathBuf>, PathBuf, Where),
     /// Those of a plugin in this directory.
     Plugin(PathBuf, Where),
+}
+
+impl Files {
+    /// The directory that files are looked for from, and the places of others.
+    fn place(&self) -> (&std::path::Path, &Where) {
+        match self {
+            Self::Usual(dir, place) | Self::Named(_, dir, place) | Self::Plugin(dir, place) => (dir, place),
+        }
+    }
 }
 
 impl fmt::Debug for Part {
@@ -124,7 +143,15 @@ impl Sources {
     }
 
     fn of(dialect: &'static Dialect, files: Files) -> Self {
-        Self { parts: vec![Part { dialect, files, options: DecodeOptions::default() }] }
+        Self { parts: vec![Part { dialect, files, options: DecodeOptions::default(), managed: true }] }
+    }
+
+    /// Leaves out checkrein's own files of an administrator, and all that they demand. For who reads files and does not let
+    /// their hooks decide anything, such as a converter; an agent that does this takes the machine's guards down.
+    #[must_use]
+    pub fn without_managed(mut self) -> Self {
+        self.parts.iter_mut().for_each(|part| part.managed = false);
+        self
     }
 
     /// Takes the hooks of this agent, where files have those of several.
@@ -177,6 +204,8 @@ pub struct Loaded {
     pub allow_skip: bool,
     /// Where what hooks decide is written down, if a file of the user or an administrator says so. Paths are resolved.
     pub audit: Option<AuditSettings>,
+    /// What files say about all hooks, and counts: the administrator's, in the order of files, and what else is in force.
+    pub settings: Vec<Setting>,
     /// The files that were looked at, in order.
     pub files: Vec<FileState>,
     /// All paths at which a change may matter; a last part `*` stands for every file of the directory.
@@ -197,6 +226,11 @@ pub struct FileState {
     pub status: FileStatus,
     /// How many hooks it has, those included that cannot run.
     pub hooks: usize,
+    /// Whose it is and who may write it, if it is an administrator's and is there.
+    pub ownership: Option<Ownership>,
+    /// The SHA-256 of its text, in hexadecimal digits, if it was read.
+    #[cfg(feature = "audit")]
+    pub sha256: Option<String>,
     /// Tells apart what it said before from what it says now.
     hash: u64,
 }
@@ -213,12 +247,14 @@ pub enum FileStatus {
     Unreadable,
     /// It is larger than what is read.
     TooLarge,
+    /// It is where an administrator's files are, and others may write it.
+    Unguarded,
 }
 
 impl FileStatus {
     /// Whether it is there, and nothing of it is known.
     pub fn is_unknown(self) -> bool {
-        matches!(self, Self::Unreadable | Self::TooLarge)
+        matches!(self, Self::Unreadable | Self::TooLarge | Self::Unguarded)
     }
 }
 
@@ -229,6 +265,7 @@ impl fmt::Display for FileStatus {
             Self::Missing => "missing",
             Self::Unreadable => "unreadable",
             Self::TooLarge => "too large",
+            Self::Unguarded => "unguarded",
         })
     }
 }

@@ -19,6 +19,9 @@ pub struct Where {
     pub root: PathBuf,
     /// Variables, of which some name directories.
     pub vars: Vec<(OsString, OsString)>,
+    /// The number of the user, besides 0, who owns an administrator's files and the directories that they are in. `None`:
+    /// whoever owns what stands for `/`.
+    pub administrator: Option<u32>,
 }
 
 /// As the process has it.
@@ -26,7 +29,8 @@ impl Default for Where {
     fn default() -> Self {
         let vars: Vec<_> = std::env::vars_os().collect();
         let home = std::env::home_dir().filter(|home| home.is_absolute());
-        let place = Self { home, config: None, root: PathBuf::from("/"), vars };
+        // Neither depends on a variable: whoever sets those must not move what an administrator has set.
+        let place = Self { home, config: None, root: PathBuf::from("/"), vars, administrator: Some(0) };
         // One that is not absolute is to be ignored, says the specification.
         let config = place.var("XDG_CONFIG_HOME").map(PathBuf::from).filter(|config| config.is_absolute());
         Self { config: config.or_else(|| Some(place.home.as_ref()?.join(".config"))), ..place }
@@ -36,7 +40,14 @@ impl Default for Where {
 impl Where {
     /// No home, no variables, and this for `/`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { home: None, config: None, root: root.into(), vars: Vec::new() }
+        Self { home: None, config: None, root: root.into(), vars: Vec::new(), administrator: None }
+    }
+
+    /// With this user, besides 0, for the owner of an administrator's files.
+    #[must_use]
+    pub fn administrator(mut self, number: u32) -> Self {
+        self.administrator = Some(number);
+        self
     }
 
     /// With this home, and `.config` in it for settings.
@@ -122,7 +133,9 @@ pub(crate) fn repository(dir: &Path) -> Option<&Path> {
 /// Values of variables may be secrets.
 impl fmt::Debug for Where {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { home, config, root, vars: _ } = self;
-        f.debug_struct("Where").field("home", home).field("config", config).field("root", root).finish_non_exhaustive()
+        let Self { home, config, root, vars: _, administrator } = self;
+        let mut shown = f.debug_struct("Where");
+        shown.field("home", home).field("config", config).field("root", root).field("administrator", administrator);
+        shown.finish_non_exhaustive()
     }
 }

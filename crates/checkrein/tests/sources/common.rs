@@ -44,7 +44,20 @@ impl World {
         let path = self.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
+        // Whatever the machine's umask is, an administrator's files are nobody else's to write.
+        #[cfg(unix)]
+        if let Ok(inside) = path.strip_prefix(self.path("root")) {
+            for (at, above) in inside.ancestors().enumerate() {
+                self.mode(&Path::new("root").join(above).to_string_lossy(), if at == 0 { 0o644 } else { 0o755 });
+            }
+        }
         path
+    }
+
+    #[cfg(unix)]
+    pub fn mode(&self, path: &str, mode: u32) {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(self.path(path), std::fs::Permissions::from_mode(mode)).unwrap();
     }
 
     pub fn place(&self) -> Where {
@@ -76,12 +89,20 @@ pub fn hooks(names: &[&str]) -> String {
     format!(r#"{{"hooks": [{}]}}"#, names.iter().map(hook).collect::<Vec<_>>().join(","))
 }
 
+/// What an administrator's file brings with it.
+pub const PROTECTION: &str = "protect-self";
+
+/// The hooks that stand in files.
+pub fn written(hooks: &[HookSpec]) -> impl Iterator<Item = &HookSpec> {
+    hooks.iter().filter(|spec| spec.hook.info.id != PROTECTION)
+}
+
 pub fn ids(hooks: &[HookSpec]) -> Vec<&str> {
-    hooks.iter().map(|spec| spec.hook.info.id.as_str()).collect()
+    written(hooks).map(|spec| spec.hook.info.id.as_str()).collect()
 }
 
 pub fn ready(hooks: &[HookSpec]) -> Vec<&str> {
-    let ready = hooks.iter().filter(|spec| spec.hook.state == HookState::Ready);
+    let ready = written(hooks).filter(|spec| spec.hook.state == HookState::Ready);
     ready.map(|spec| spec.hook.info.id.as_str()).collect()
 }
 

@@ -1,7 +1,7 @@
 //! What files say about hooks of others.
 
 use checkrein::dialects::evva;
-use checkrein::{Decision, Engine, HandlerSpec, HookState, RawJson};
+use checkrein::{Decision, Engine, HandlerSpec, HookSpec, HookState, RawJson, Scope};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, ids, ready, tool_call};
 
@@ -50,7 +50,12 @@ fn only_managed_hooks_if_an_administrator_says_so() {
     let user = file("user", "");
     let world = World::with(&[(MANAGED, &file("managed", ONLY)), (USER, &user), (PROJECT, "{")]);
     assert_eq!(ready(&world.load().hooks), ["managed"]);
-    assert!(world.load().hooks.iter().skip(1).all(|spec| spec.hook.state == HookState::Disabled));
+    let forbidden = |spec: &&HookSpec| spec.hook.info.source.scope != Scope::Managed;
+    for spec in world.load().hooks.iter().filter(forbidden) {
+        assert_eq!(spec.hook.state, HookState::Disabled);
+        let why = spec.forbidden.as_deref().unwrap();
+        assert!(why.contains("`allowManagedHooksOnly` in") && why.ends_with("hooks.json:1"), "{why}");
+    }
 
     let world = World::with(&[(MANAGED, &file("managed", "")), (USER, &file("user", ONLY))]);
     let loaded = world.load();

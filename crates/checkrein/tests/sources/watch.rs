@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use checkrein::{Engine, EventKind};
 
-use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, hooks};
+use crate::common::{LOCAL, MANAGED, PROJECT, PROTECTION, USER, World, hooks};
 use crate::reload::Told;
 
 fn now(engine: &Engine) -> Vec<String> {
-    engine.hooks_for(&EventKind::PreToolUse).iter().map(|spec| spec.hook.info.id.clone()).collect()
+    let ids = engine.hooks_for(&EventKind::PreToolUse).into_iter().map(|spec| spec.hook.info.id.clone());
+    ids.filter(|id| id != PROTECTION).collect()
 }
 
 fn until(what: &str, mut holds: impl FnMut() -> bool) {

@@ -33,7 +33,7 @@ impl Proposed {
     /// The hooks that another agent has, of the same scope: what is the user's own must not become everybody's, nor the
     /// other way round. Who names files wants all of them.
     pub fn import(from: &'static Dialect, files: &[PathBuf], dir: &Path, scope: Scope) -> Result<Self> {
-        let loaded = sources(from, files, dir)?.load();
+        let loaded = sources(from, files, dir)?.without_managed().load();
         config::tell(&loaded);
         let of_user = |scope: Scope| matches!(scope, Scope::User | Scope::Managed);
         let is_meant = |of: Scope| !files.is_empty() || (of != Scope::Managed && of_user(of) == of_user(scope));

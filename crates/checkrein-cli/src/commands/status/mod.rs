@@ -1,5 +1,6 @@
 //! `checkrein status`: how things stand with each agent.
 
+mod effective;
 mod version;
 
 use std::io::Write;
@@ -16,13 +17,20 @@ use crate::exit::{self, Exit};
 
 /// Shows for each agent on this machine whether checkrein is in front of it: where, at which events, what has changed
 /// since, and what no hook can do anything about.
+///
+/// With --effective, shows what is in force in a directory instead: each file that was looked at with its hash and, if it is
+/// an administrator's, who may write it; settings for all hooks and where they stand; each hook, why it does not run, and
+/// what is done when it fails. With --json, the same on two machines is the same text.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without an agent, all are shown that are on this machine or have checkrein in their settings.\n\nExit codes:\n  0  all is as it would be installed now, or not installed    1  something is not    64  a wrong call\n\nExample:\n  checkrein status\n  checkrein status claude --json"
+    after_help = "Without an agent, all are shown that are on this machine or have checkrein in their settings.\n\nExit codes:\n  0  all is as it would be installed now, or not installed    1  something is not    64  a wrong call\n\nExample:\n  checkrein status\n  checkrein status claude --json\n  checkrein status --effective --json"
 )]
 pub struct Arguments {
     /// The agents
     agents: Vec<DialectName>,
+    /// Shows which files, settings and hooks are in force
+    #[arg(long, conflicts_with_all = ["agents", "all", "no_versions"])]
+    effective: bool,
     /// Shows also agents that are not here
     #[arg(long)]
     all: bool,
@@ -39,6 +47,9 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
+    if arguments.effective {
+        return effective::run(&arguments.dir, arguments.json);
+    }
     let installer = installer(&arguments.dir, None)?;
     let mut agents: Vec<_> = arguments.agents.iter().map(|agent| agent.0).collect();
     let named = !agents.is_empty();

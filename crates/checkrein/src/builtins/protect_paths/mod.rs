@@ -49,12 +49,27 @@ pub(super) fn builtin() -> Builtin {
 
 /// Something that is about to be written, moved or removed.
 #[derive(Debug, Clone)]
-struct Touched {
+pub(super) struct Touched {
     path: Value,
     /// The directories that it may be relative to.
     from: Vec<PathBuf>,
     /// Whether what is below it goes with it.
-    whole_tree: bool,
+    pub(super) whole_tree: bool,
+}
+
+impl Touched {
+    /// All names of the files that it may be.
+    pub(super) fn names(&self) -> impl Iterator<Item = PathBuf> {
+        self.from.iter().flat_map(|cwd| expanded(&self.path, cwd)).flat_map(|file| names(&file))
+    }
+}
+
+/// What a tool call is about to write, move or remove, by its input and by its shell commands.
+pub(super) fn touched(event: &Event, cwd: &Path, home: Option<&str>) -> (Vec<Touched>, Reading) {
+    let mut touched = named::in_input(event, cwd, home);
+    let reading = read(event, home, cwd);
+    touched.extend(reading.steps.iter().flat_map(targets::of));
+    (touched, reading)
 }
 
 async fn run(call: BuiltinCall<'_>, patterns: Arc<Patterns>) -> Result<Opinion, Failure> {
@@ -66,9 +81,7 @@ async fn run(call: BuiltinCall<'_>, patterns: Arc<Patterns>) -> Result<Opinion, 
 }
 
 fn judge(event: &Event, patterns: &PlacedPatterns, cwd: &Path, home: Option<&str>) -> Opinion {
-    let mut touched = named::in_input(event, cwd, home);
-    let Reading { steps, unreadable } = read(event, home, cwd);
-    touched.extend(steps.iter().flat_map(targets::of));
+    let (touched, Reading { unreadable, .. }) = touched(event, cwd, home);
     for one in &touched {
         if let Some((path, pattern)) = protected(one, patterns) {
             return Opinion::deny(format!("{} is protected by the pattern `{pattern}`", path.display()));
@@ -81,8 +94,7 @@ fn judge(event: &Event, patterns: &PlacedPatterns, cwd: &Path, home: Option<&str
 }
 
 fn protected<'a>(touched: &Touched, patterns: &'a PlacedPatterns) -> Option<(PathBuf, &'a str)> {
-    let files = touched.from.iter().flat_map(|cwd| expanded(&touched.path, cwd));
-    files.flat_map(|file| names(&file)).find_map(|name| {
+    touched.names().find_map(|name| {
         let itself = patterns.protecting(&name).map(|pattern| (name.clone(), pattern));
         itself.or_else(|| touched.whole_tree.then(|| patterns.protecting_below(&name)).flatten())
     })

@@ -1,0 +1,208 @@
+//! `checkrein status --effective`: what is in force in a directory, so that two machines can be compared.
+
+use std::io::Write;
+
+use anyhow::Result;
+use checkrein::dialects::config::{Diagnostic, Severity};
+use checkrein::dialects::native;
+use checkrein::sources::{FileState, FileStatus, Loaded, Ownership, Setting, Skip, Sources};
+use checkrein::{Effect, FailureKind, HookSpec, HookState};
+use owo_colors::OwoColorize;
+use serde_json::{Value, json};
+
+use super::super::config::directory;
+use super::super::list::{effect, shown, state};
+use super::super::printable;
+use crate::exit::{self, Exit};
+
+/// Runs the command. What is wrong with an administrator's files is a problem; all else is only shown.
+pub fn run(dir: &std::path::Path, as_json: bool) -> Result<Exit> {
+    let dir = directory(dir)?;
+    let loaded = Sources::discover(&native::DIALECT, &dir).load();
+    let skip = Skip::from_env();
+    let mut out = anstream::stdout().lock();
+    if as_json {
+        writeln!(out, "{:#}", json_of(&loaded, &dir.to_string_lossy(), &skip))?;
+    } else {
+        show(&mut out, &loaded, &skip)?;
+    }
+    let is_wrong = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
+    Ok(if loaded.diagnostics.iter().any(is_wrong) { exit::PROBLEMS } else { exit::FINE })
+}
+
+/// Files of one dialect are looked for in many places: those that are not there are told of once.
+fn show(out: &mut impl Write, loaded: &Loaded, skip: &Skip) -> Result<()> {
+    writeln!(out, "{}", "files, in the order in which they count".bold())?;
+    for file in loaded.files.iter().filter(|file| file.status != FileStatus::Missing) {
+        let status = match file.status {
+            FileStatus::Found => "read".green().to_string(),
+            other => other.to_string().red().to_string(),
+        };
+        let hash = file.sha256.as_deref().map(|hash| format!("  sha256 {hash}")).unwrap_or_default();
+        writeln!(out, "  {:<8} {status}  {}{}", file.scope, printable(&file.path.to_string_lossy()), hash.dimmed())?;
+        if let Some(ownership) = &file.ownership {
+            writeln!(out, "           {}", owned(ownership))?;
+        }
+    }
+    let missing = loaded.files.iter().filter(|file| file.status == FileStatus::Missing).count();
+    writeln!(out, "  {}", format!("{missing} others are not there").dimmed())?;
+    writeln!(out, "{}", "settings for all hooks".bold())?;
+    for setting in &loaded.settings {
+        let Setting { key, value, scope, .. } = setting;
+        writeln!(out, "  {key}: {}  {}", printable(value.as_str()), format!("{} ({scope})", place(setting)).dimmed())?;
+    }
+    writeln!(out, "  {}", skipping(loaded, skip))?;
+    if loaded.audit.is_none() {
+        writeln!(out, "  nothing is written down (audit is off)")?;
+    }
+    writeln!(out, "{}", "hooks, in the order in which they run".bold())?;
+    for hook in in_order(loaded) {
+        let info = &hook.hook.info;
+        let said = state(hook).unwrap_or_else(|| "ready".to_owned());
+        let said = printable(&said);
+        let said = if hook.hook.state == HookState::Ready { said.green().to_string() } else { said.red().to_string() };
+        writeln!(out, "  {:<8} {}  {said}", info.source.scope, printable(&info.id))?;
+        let gates: Vec<_> = gates(hook).map(|(event, effect)| format!("{event} {effect}")).collect();
+        let fails = match gates.as_slice() {
+            [] => "guards nothing".to_owned(),
+            gates => format!("if it fails: {}", gates.join(", ")),
+        };
+        writeln!(out, "           {}  {}", printable(&shown(hook)), info.source.dimmed())?;
+        writeln!(out, "           {fails}")?;
+    }
+    for diagnostic in &loaded.diagnostics {
+        super::super::note(&diagnostic.to_string());
+    }
+    Ok(())
+}
+
+fn owned(ownership: &Ownership) -> String {
+    let number = ownership.owner.map(|owner| format!("owner {owner}"));
+    let mode = ownership.mode.map(|mode| format!("mode {mode:04o}"));
+    let known: Vec<_> = number.into_iter().chain(mode).collect();
+    match &ownership.problem {
+        None => format!("{}, only the administrator can write it", known.join(", ")),
+        Some(problem) => format!("{}: {}", known.join(", "), printable(problem)).red().to_string(),
+    }
+}
+
+fn place(setting: &Setting) -> String {
+    match setting.line {
+        Some(line) => format!("{}:{line}", setting.file),
+        None => format!("{}, where nothing else is said", setting.file),
+    }
+}
+
+fn skipping(loaded: &Loaded, skip: &Skip) -> String {
+    let (all, ids) = (Skip::ALL, Skip::IDS);
+    let now = if skip.is_empty() { "" } else { "; they are set now" };
+    match loaded.allow_skip {
+        true => format!("{all} and {ids} are heeded, but not for the administrator's hooks{now}"),
+        false => format!("{all} and {ids} are not heeded under agents{now}"),
+    }
+}
+
+/// As they would run.
+fn in_order(loaded: &Loaded) -> Vec<&HookSpec> {
+    let mut hooks: Vec<_> = loaded.hooks.iter().collect();
+    hooks.sort_by_key(|hook| hook.hook.rank());
+    hooks
+}
+
+/// Where a hook guards something, and what is done there when it fails.
+fn gates(hook: &HookSpec) -> impl Iterator<Item = (&str, Effect)> {
+    let kinds = hook.hook.kinds.iter().filter(|kind| kind.contract().is_gate() && hook.dialect.is_gate(kind));
+    kinds.filter(|_| !hook.background).map(|kind| (kind.name(), effect(hook, kind, FailureKind::Exit)))
+}
+
+fn json_of(loaded: &Loaded, dir: &str, skip: &Skip) -> Value {
+    let file = |file: &FileState| {
+        let ownership = file.ownership.as_ref().map(|ownership| {
+            json!({
+                "owner": ownership.owner,
+                "mode": ownership.mode.map(|mode| format!("{mode:04o}")),
+                "fine": ownership.problem.is_none(),
+                "problem": ownership.problem,
+            })
+        });
+        json!({
+            "path": file.path.to_string_lossy(),
+            "scope": file.scope,
+            "dialect": file.dialect,
+            "status": file.status.to_string(),
+            "sha256": file.sha256,
+            "ownership": ownership,
+            "hooks": file.hooks,
+        })
+    };
+    let setting = |setting: &Setting| {
+        let value: Value = serde_json::from_str(setting.value.as_str()).unwrap_or_default();
+        let (key, file) = (&setting.key, &setting.file);
+        json!({ "key": key, "value": value, "scope": setting.scope, "file": file, "line": setting.line })
+    };
+    let hook = |hook: &&HookSpec| {
+        let info = &hook.hook.info;
+        let events = hook.hook.kinds.iter().map(|kind| {
+            json!({
+                "event": kind.name(),
+                "gate": gates(hook).any(|(gate, _)| gate == kind.name()),
+                "on_failure": effect(hook, kind, FailureKind::Exit),
+                "on_timeout": effect(hook, kind, FailureKind::Timeout),
+            })
+        });
+        json!({
+            "id": info.id,
+            "source": { "file": info.source.file, "line": info.source.line, "scope": info.source.scope },
+            "dialect": hook.dialect.name,
+            "handler": hook.handler.kind(),
+            "runs": shown(hook),
+            "matcher": hook.hook.matcher.pattern(),
+            "order": hook.hook.order,
+            "waited_for": !hook.background,
+            "state": word(&hook.hook.state),
+            "why": why(hook),
+            "events": events.collect::<Vec<_>>(),
+        })
+    };
+    let diagnostic = |told: &Diagnostic| {
+        json!({
+            "severity": told.severity.to_string(),
+            "code": told.code,
+            "message": told.message,
+            "file": told.file,
+            "line": told.at.as_ref().map(|at| at.place.line),
+        })
+    };
+    json!({
+        "directory": dir,
+        "managed": loaded.files.iter().any(|file| is_managed(file) && file.status == FileStatus::Found),
+        "files": loaded.files.iter().map(file).collect::<Vec<_>>(),
+        "settings": loaded.settings.iter().map(setting).collect::<Vec<_>>(),
+        "audit": loaded.audit.is_some(),
+        "skip": { "heeded": loaded.allow_skip, "set": !skip.is_empty() },
+        "hooks": in_order(loaded).iter().map(hook).collect::<Vec<_>>(),
+        "diagnostics": loaded.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
+    })
+}
+
+fn is_managed(file: &FileState) -> bool {
+    file.scope == checkrein::Scope::Managed
+}
+
+fn word(state: &HookState) -> &'static str {
+    match state {
+        HookState::Ready => "ready",
+        HookState::Disabled => "disabled",
+        HookState::Skipped(_) => "skipped",
+        HookState::Untrusted => "untrusted",
+        HookState::Broken(_) => "broken",
+        _ => "not ready",
+    }
+}
+
+fn why(hook: &HookSpec) -> Option<String> {
+    match &hook.hook.state {
+        HookState::Skipped(why) | HookState::Broken(why) => Some(why.clone()),
+        _ => hook.forbidden.clone(),
+    }
+}

@@ -1,0 +1,13 @@
+//! What an administrator has set, and that nobody gets round it.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+
+#[path = "../sources/common.rs"]
+#[allow(dead_code, reason = "each test uses its own part of this")]
+mod common;
+
+mod own_files;
+mod ownership;
+mod restrictions;
+mod rewrites;
+mod ways_round;

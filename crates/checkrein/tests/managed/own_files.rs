@@ -1,0 +1,95 @@
+//! checkrein's own files are kept from agents.
+
+use checkrein::dialects::native;
+use checkrein::payload::ToolCall;
+use checkrein::sources::Sources;
+use checkrein::{Decision, Engine, Event, RawJson};
+
+use crate::common::{MANAGED, USER, World, hooks, ids};
+
+async fn decide(world: &World, tool: &str, input: serde_json::Value) -> Decision {
+    let home = world.path("home").display().to_string();
+    let path = "/usr/bin:/opt/tools/bin".to_owned();
+    let place = world.place().var_set("PATH", &path);
+    let vars = [("HOME".to_owned(), home), ("PATH".to_owned(), path)];
+    let sources = Sources::discover_in(&native::DIALECT, world.path("project"), place);
+    let engine = Engine::builder().sources(sources).cwd(world.path("project")).vars(vars).build();
+    let input: RawJson = input.to_string().parse().unwrap();
+    engine.fire(Event::pre_tool_use(ToolCall::new(tool, input))).await.decision()
+}
+
+fn world(managed: &str) -> World {
+    let world = World::with(&[(MANAGED, managed), (USER, &hooks(&[]))]);
+    world.write("home/.claude/settings.json", "{}");
+    world
+}
+
+#[tokio::test]
+async fn writes_are_denied_and_entries_asked_about() {
+    use Decision::{Ask, Deny, NoOpinion};
+    let world = world("{}");
+    let path = |path: &str| world.path(path).display().to_string();
+    let file = |path: String| serde_json::json!({ "file_path": path, "content": "{}" });
+    let shell = |command: String| serde_json::json!({ "command": command });
+    let (managed, home) = (path(MANAGED), path("home"));
+    for (tool, input, expected) in [
+        ("Write", file(managed.clone()), Deny),
+        ("Edit", file(path("root/etc/checkrein/hooks.d/new.json")), Deny),
+        ("write_file", serde_json::json!({ "path": path(USER) }), Deny),
+        ("Write", file(format!("{home}/.local/state/checkrein/audit.jsonl")), Deny),
+        ("Write", file("/home/other/.config/checkrein/hooks.yaml".to_owned()), Deny),
+        (
+            "apply_patch",
+            serde_json::json!({ "input": format!("*** Begin Patch\n*** Delete File: {managed}\n*** End Patch") }),
+            Deny,
+        ),
+        ("Bash", shell(format!("rm {managed}")), Deny),
+        ("Bash", shell("rm -rf ~/.config".to_owned()), Deny),
+        ("Bash", shell("echo '{}' > ~/.config/checkrein/hooks.json".to_owned()), Deny),
+        ("Bash", shell(format!("cd {} && mv checkrein /tmp", path("root/etc"))), Deny),
+        ("Bash", shell("sed -i s/a/b/ $HOME/.config/checkrein/hooks.json".to_owned()), Deny),
+        ("Bash", shell("cp /bin/true /opt/tools/bin/checkrein".to_owned()), Deny),
+        ("Edit", file(format!("{home}/.claude/settings.json")), Ask),
+        ("Edit", file(".claude/settings.json".to_owned()), Ask),
+        ("Edit", file(".checkrein/hooks.yaml".to_owned()), Ask),
+        ("Bash", shell("checkrein uninstall claude".to_owned()), Ask),
+        ("Bash", shell("FOO=1 env checkrein install --all".to_owned()), Ask),
+        ("Bash", shell("if checkrein; then (".to_owned()), Ask),
+        ("Bash", shell("checkrein list --json".to_owned()), NoOpinion),
+        ("Bash", shell("if true; then (".to_owned()), NoOpinion),
+        ("Read", file(managed.clone()), NoOpinion),
+        ("Bash", shell(format!("cat {managed} > copy")), NoOpinion),
+        ("Write", file("src/checkrein.rs".to_owned()), NoOpinion),
+        ("Bash", shell("rm -rf target".to_owned()), NoOpinion),
+    ] {
+        assert_eq!(decide(&world, tool, input.clone()).await, expected, "{tool} {input}");
+    }
+}
+
+#[tokio::test]
+async fn one_key_switches_it() {
+    let write = |world: &World| serde_json::json!({ "file_path": world.path(MANAGED), "content": "" });
+    for (managed, expected) in [
+        ("{}", Decision::Deny),
+        (r#"{"protect_self": true}"#, Decision::Deny),
+        (r#"{"protect_self": "no"}"#, Decision::Deny),
+        (r#"{"protect_self": false}"#, Decision::NoOpinion),
+    ] {
+        let world = world(managed);
+        assert_eq!(decide(&world, "Write", write(&world)).await, expected, "{managed}");
+    }
+    // Where an administrator has no file, nothing is added.
+    let world = World::with(&[(USER, &hooks(&["mine"]))]);
+    assert_eq!(world.load().hooks.len(), 1);
+    assert_eq!(ids(&world.load().hooks), ["mine"]);
+}
+
+#[tokio::test]
+async fn the_log_that_an_administrator_wants_is_protected_with_all_its_parts() {
+    let world = World::new();
+    let log = world.path("var/log/agents.jsonl").display().to_string();
+    world.write(MANAGED, serde_json::json!({ "audit": { "path": log } }).to_string());
+    for file in [log.clone(), format!("{log}.000000000001")] {
+        assert_eq!(decide(&world, "Write", serde_json::json!({ "file_path": file })).await, Decision::Deny, "{file}");
+    }
+}

@@ -1,0 +1,128 @@
+//! Whose an administrator's files are.
+
+use std::os::unix::fs::{MetadataExt as _, symlink};
+
+use checkrein::dialects::{claude, native};
+use checkrein::sources::{FileStatus, Loaded, Sources};
+use checkrein::{Decision, Engine};
+
+use crate::common::{MANAGED, PROJECT, USER, World, hooks, ready, tool_call};
+
+fn problem(loaded: &Loaded) -> Option<String> {
+    loaded.files.iter().find_map(|file| file.ownership.as_ref()?.problem.clone())
+}
+
+async fn verdict(world: &World) -> Decision {
+    Engine::builder().sources(world.sources()).build().fire(tool_call("Read", "{}")).await.decision()
+}
+
+#[tokio::test]
+async fn a_file_that_others_may_write_runs_nothing_and_closes_everything() {
+    let text = r#"{"allow_skip": true, "hooks": [{"id": "theirs", "event": "PreToolUse", "command": "touch ran"}]}"#;
+    for (path, mode, who) in [
+        (MANAGED, 0o664, "its group"),
+        (MANAGED, 0o646, "everybody"),
+        ("root/etc/checkrein", 0o775, "its group"),
+        ("root/etc/checkrein", 0o1777, "everybody"),
+        ("root/etc", 0o777, "everybody"),
+        ("root", 0o775, "its group"),
+    ] {
+        let world = World::with(&[(MANAGED, text), (USER, &hooks(&["mine"]))]);
+        assert_eq!(ready(&world.load().hooks), ["theirs", "mine"]);
+        world.mode(path, mode);
+        let loaded = world.load();
+        let told = problem(&loaded).unwrap();
+        assert!(told.contains(&format!("may be written by {who} (mode {mode:04o}): chmod go-w ")), "{told}");
+        assert!(told.contains(&world.path(path).display().to_string()), "{told}");
+        assert_eq!(ready(&loaded.hooks), ["mine"], "{path} {mode:o}");
+        assert_eq!(world.codes(&loaded), [format!("{MANAGED} unguarded")]);
+        assert!(!loaded.allow_skip, "nothing of it counts");
+        assert_eq!(
+            loaded.files.iter().find(|file| file.path == world.path(MANAGED)).unwrap().status,
+            FileStatus::Unguarded
+        );
+        assert_eq!(verdict(&world).await, Decision::Deny, "{path} {mode:o}");
+        assert!(!world.path("project/ran").exists());
+    }
+}
+
+#[tokio::test]
+async fn a_file_of_somebody_else_is_none_of_the_administrators() {
+    let world = World::with(&[(MANAGED, &hooks(&["theirs"]))]);
+    let own = world.path("root").metadata().unwrap().uid();
+    let load = |number| {
+        let place = world.place().administrator(number);
+        Sources::discover_in(&native::DIALECT, world.path("project"), place).load()
+    };
+    assert_eq!(ready(&load(own).hooks), ["theirs"]);
+    if own == 0 {
+        // Root owns everything here: give the file away.
+        std::os::unix::fs::chown(world.path(MANAGED), Some(4711), None).unwrap();
+    }
+    let loaded = load(if own == 0 { 0 } else { own + 1 });
+    let told = problem(&loaded).unwrap();
+    assert!(told.contains("is owned by user"), "{told}");
+    assert!(ready(&loaded.hooks).is_empty());
+}
+
+#[tokio::test]
+async fn links_are_followed_and_both_sides_are_looked_at() {
+    let world = World::with(&[("root/srv/safe/hooks.json", &hooks(&["linked"]))]);
+    std::fs::create_dir_all(world.path("root/etc/checkrein")).unwrap();
+    symlink(world.path("root/srv/safe/hooks.json"), world.path(MANAGED)).unwrap();
+    for path in ["root/etc", "root/etc/checkrein"] {
+        world.mode(path, 0o755);
+    }
+    assert_eq!(ready(&world.load().hooks), ["linked"]);
+    for path in ["root/srv/safe", "root/srv", "root/etc/checkrein"] {
+        world.mode(path, 0o777);
+        assert!(problem(&world.load()).unwrap().contains("everybody"), "{path}");
+        assert_eq!(verdict(&world).await, Decision::Deny, "{path}");
+        world.mode(path, 0o755);
+    }
+    // A link on the way in a directory that others may write.
+    std::fs::create_dir_all(world.path("root/tmp")).unwrap();
+    symlink(world.path("root/srv/safe"), world.path("root/tmp/current")).unwrap();
+    std::fs::remove_file(world.path(MANAGED)).unwrap();
+    symlink(world.path("root/tmp/current/hooks.json"), world.path(MANAGED)).unwrap();
+    world.mode("root/tmp", 0o1777);
+    assert!(problem(&world.load()).unwrap().contains("root/tmp may be written by everybody"));
+}
+
+#[tokio::test]
+async fn a_directory_from_which_others_can_take_the_file_is_told_of_without_one() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path("root/etc/checkrein")).unwrap();
+    for (path, mode) in [("root", 0o755), ("root/etc", 0o755), ("root/etc/checkrein", 0o777)] {
+        world.mode(path, mode);
+    }
+    assert_eq!(world.codes(&world.load()), ["root/etc/checkrein unguarded"]);
+    assert_eq!(verdict(&world).await, Decision::Deny);
+    world.mode("root/etc/checkrein", 0o755);
+    assert!(world.load().hooks.is_empty(), "and nothing comes of one that is the administrator's");
+}
+
+#[test]
+fn files_that_an_administrator_includes_must_be_his_too() {
+    let include = |path: &str| format!(r#"{{"include": [{{"dialect": "claude", "path": "{path}"}}]}}"#);
+    let text = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}"#;
+    let world = World::with(&[(PROJECT, "{}"), ("root/srv/claude.json", text), ("home/open/claude.json", text)]);
+    world.write(MANAGED, include(&world.path("root/srv/claude.json").display().to_string()));
+    assert_eq!(ready(&world.load().hooks).len(), 1);
+    world.mode("home/open", 0o777);
+    world.write(MANAGED, include(&world.path("home/open/claude.json").display().to_string()));
+    let loaded = world.load();
+    assert!(ready(&loaded.hooks).is_empty());
+    assert_eq!(world.codes(&loaded), ["home/open/claude.json unguarded"]);
+}
+
+#[test]
+fn the_same_holds_for_what_other_agents_have_of_an_administrator() {
+    const OTHER: &str = "root/etc/claude-code/managed-settings.json";
+    let text = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}"#;
+    let world = World::with(&[(OTHER, text)]);
+    let load = || Sources::discover_in(&claude::DIALECT, world.path("project"), world.place()).load();
+    assert_eq!(ready(&load().hooks).len(), 1);
+    world.mode(OTHER, 0o666);
+    assert_eq!(world.codes(&load()), [format!("{OTHER} unguarded")]);
+}

@@ -1,0 +1,122 @@
+//! An administrator's hooks judge what will run, whatever others make of it.
+
+use std::sync::{Arc, Mutex};
+
+use checkrein::dialects::{claude, claw, docker_agent, evva};
+use checkrein::{
+    Builtin, Decision, Engine, EventKind, HookSpec, Matcher, Opinion, RawJson, Registry, Rules, RunOrder, Scope,
+    Source, Target, engine::EngineBuilder,
+};
+
+use crate::common::tool_call;
+
+/// Hooks as functions: one rewrites, one looks, and what it saw is kept.
+fn engine(seen: &Arc<Mutex<Vec<String>>>) -> EngineBuilder {
+    let mut registry = Registry::new();
+    let rewrite = |command: &'static str| {
+        Builtin::immediate(move |_| Ok(Opinion::allow().with_rewrite(input(&format!(r#"{{"command":"{command}"}}"#)))))
+    };
+    registry.register_builtin("to-rm", rewrite("rm")).unwrap();
+    registry.register_builtin("to-ls", rewrite("ls")).unwrap();
+    let seen = Arc::clone(seen);
+    let guard = Builtin::immediate(move |call| {
+        let command = call.event.tool_input().unwrap().to_string();
+        seen.lock().unwrap().push(command.clone());
+        Ok(if command.contains("rm") { Opinion::deny("no rm") } else { Opinion::none() })
+    });
+    registry.register_builtin("guard", guard).unwrap();
+    Engine::builder().registry(registry)
+}
+
+fn input(text: &str) -> checkrein::Rewrite {
+    checkrein::Rewrite::replace(Target::Input, text.parse::<RawJson>().unwrap())
+}
+
+fn hook(id: &str, builtin: &str, scope: Scope) -> HookSpec {
+    let mut spec = HookSpec::builtin(id, EventKind::PreToolUse, builtin).matching(Matcher::names(["Bash"]));
+    Arc::make_mut(&mut spec.hook.info).source = Source::of(scope);
+    spec
+}
+
+/// Under every agent's rules, and every order.
+fn ways(engine: impl Fn() -> EngineBuilder) -> Vec<(String, Engine)> {
+    let mut ways: Vec<_> = [&claude::DIALECT, &claw::DIALECT, &docker_agent::DIALECT, &evva::DIALECT]
+        .into_iter()
+        .map(|dialect| (dialect.name.to_owned(), engine().settle_as(dialect).build()))
+        .collect();
+    ways.push(("native".to_owned(), engine().build()));
+    ways.push(("callbacks".to_owned(), engine().rules(Rules::IN_PROCESS).build()));
+    for order in [RunOrder::Sequential, RunOrder::Parallel, RunOrder::Pipeline, RunOrder::Phased] {
+        ways.push((format!("{order:?}"), engine().rules(Rules::NATIVE.order(order)).build()));
+    }
+    ways
+}
+
+#[tokio::test]
+async fn a_rewrite_after_a_guard_has_looked_is_judged_again() {
+    for declares in [true, false] {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let builder = || {
+            // A hook of another agent need not declare that it rewrites.
+            let rewriter = hook("rewriter", "to-rm", Scope::Project).order(-100);
+            let rewriter = if declares { rewriter.rewrites() } else { rewriter.speaking(&claude::DIALECT) };
+            engine(&seen).hook(rewriter).hook(hook("guard", "guard", Scope::Managed))
+        };
+        for (name, engine) in ways(builder) {
+            seen.lock().unwrap().clear();
+            let verdict = engine.fire(tool_call("Bash", r#"{"command":"ls"}"#)).await;
+            assert_eq!(verdict.decision(), Decision::Deny, "{name} {declares}");
+            assert_eq!(verdict.reason(), Some("no rm"), "{name} {declares}");
+            assert_eq!(seen.lock().unwrap().last().unwrap(), r#"{"command":"rm"}"#, "{name} {declares}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_guard_with_a_condition_is_chosen_by_what_will_run() {
+    let file = tempfile::tempdir().unwrap();
+    let path = file.path().join("hooks.json");
+    let text = r#"{"hooks": [{"id": "guard", "event": "PreToolUse", "if": "Bash(rm *)", "command": "echo no rm >&2; exit 2"}]}"#;
+    std::fs::write(&path, text).unwrap();
+    let mut guard = checkrein::Sources::of_files(&checkrein::dialects::native::DIALECT, [&path]).load().hooks.remove(0);
+    Arc::make_mut(&mut guard.hook.info).source = Source::of(Scope::Managed);
+    for (from, to, expected) in [
+        ("ls", r#"{"command":"rm -rf x"}"#, Decision::Deny),
+        ("rm -rf x", r#"{"command":"ls"}"#, Decision::NoOpinion),
+        ("rm -rf x", r#"{"command":"rm -rf x"}"#, Decision::Deny),
+    ] {
+        let mut registry = Registry::new();
+        let to = to.to_owned();
+        let rewrite = Builtin::immediate(move |_| Ok(Opinion::none().with_rewrite(input(&to))));
+        registry.register_builtin("rewrite", rewrite).unwrap();
+        let rewriter = hook("rewriter", "rewrite", Scope::User).rewrites();
+        let engine = Engine::builder().registry(registry).hook(rewriter).hook(guard.clone()).build();
+        let verdict = engine.fire(tool_call("Bash", &format!(r#"{{"command":"{from}"}}"#))).await;
+        assert_eq!(verdict.decision(), expected, "{from}");
+    }
+}
+
+#[tokio::test]
+async fn an_administrators_rewrite_is_the_last() {
+    for declares in [true, false] {
+        let seen = Arc::default();
+        let theirs = hook("theirs", "to-rm", Scope::User);
+        let theirs = if declares { theirs.rewrites() } else { theirs.speaking(&claude::DIALECT) };
+        let own = hook("own", "to-ls", Scope::Managed).rewrites();
+        let guard = hook("guard", "guard", Scope::Managed);
+        let engine = engine(&seen).hook(theirs).hook(own).hook(guard).build();
+        let verdict = engine.fire(tool_call("Bash", r#"{"command":"x"}"#)).await;
+        assert_eq!(verdict.rewritten(Target::Input).unwrap().effective.as_str(), r#"{"command":"ls"}"#, "{declares}");
+        assert_eq!(verdict.decision(), Decision::Allow, "{declares}");
+    }
+}
+
+#[tokio::test]
+async fn where_nobody_rewrites_a_guard_looks_once() {
+    let seen = Arc::default();
+    let engine =
+        engine(&seen).hook(hook("guard", "guard", Scope::Managed)).hook(hook("user", "guard", Scope::User)).build();
+    let _ = engine.fire(tool_call("Bash", r#"{"command":"x"}"#)).await;
+    // Both are the same function, and neither is the same hook.
+    assert_eq!(seen.lock().unwrap().len(), 2);
+}

@@ -1,0 +1,206 @@
+//! Ways round what an administrator has set: none of them leads anywhere.
+
+use checkrein::dialects::{claude, evva, native};
+use checkrein::front::Front;
+use checkrein::sources::{Skip, Sources, Where};
+use checkrein::{Compat, Decision, Effect, Engine, HookState};
+
+use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, hooks, ids, ready, tool_call};
+
+const GUARD: &str = r#"{"protect_self": false, "hooks": [{"id": "guard", "event": "PreToolUse", "command": "echo guarded >&2; exit 2"}]}"#;
+
+async fn guarded(sources: Sources) -> bool {
+    let verdict = Engine::builder().sources(sources).build().fire(tool_call("Bash", "{}")).await;
+    verdict.decision() == Decision::Deny && verdict.reason() == Some("guarded")
+}
+
+fn front(world: &World, sources: Sources) -> Front {
+    Front::of(&claude::DIALECT).sources(sources).dir(world.path("project")).state(world.path("state"))
+}
+
+const SENT: &[u8] =
+    br#"{"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}"#;
+
+#[tokio::test]
+async fn no_lower_file_switches_it_off() {
+    let lower = [
+        r#"{"disableAllHooks": true}"#,
+        r#"{"allowManagedHooksOnly": false, "disableAllHooks": true}"#,
+        r#"{"compat": "exact", "allow_skip": true}"#,
+        // The same name, the same hook, one in front of it, one that is off.
+        r#"{"hooks": [{"id": "guard", "event": "PreToolUse", "command": "true"}]}"#,
+        r#"{"hooks": [{"id": "guard", "event": "PreToolUse", "command": "echo guarded >&2; exit 2", "enabled": false}]}"#,
+        r#"{"hooks": [{"id": "guard", "event": "PreToolUse", "command": "echo guarded >&2; exit 2", "order": -1000, "on_failure": "open"}]}"#,
+        r#"{"hooks": [{"id": "guard", "event": "PreToolUse", "command": "echo guarded >&2; exit 2", "async": true}]}"#,
+        // Somebody who allows everything, first of all.
+        r#"{"hooks": [{"event": "PreToolUse", "order": -1000, "command": "echo '{\"permissionDecision\": \"allow\"}'"}]}"#,
+    ];
+    for text in lower {
+        for path in [USER, PROJECT, LOCAL] {
+            let world = World::with(&[(MANAGED, GUARD), (path, text)]);
+            assert!(guarded(world.sources()).await, "{path} {text}");
+            assert_eq!(world.load().hooks[0].hook.state, HookState::Ready, "{path} {text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_include_does_not_open_it() {
+    let world = World::with(&[(MANAGED, GUARD)]);
+    let managed = world.path(MANAGED).display().to_string();
+    for include in [
+        format!(r#"{{"include": [{{"dialect": "native", "path": "{managed}", "on_failure": "open"}}]}}"#),
+        r#"{"include": [{"dialect": "native", "on_failure": "open"}]}"#.to_owned(),
+        r#"{"include": ["native", "claude"]}"#.to_owned(),
+    ] {
+        world.write(PROJECT, &include);
+        assert!(guarded(world.sources()).await, "{include}");
+        let loaded = world.load();
+        assert_eq!(ids(&loaded.hooks), ["guard"], "{include}");
+        assert_eq!(loaded.hooks[0].hook.info.on_failure, None, "{include}");
+    }
+}
+
+#[tokio::test]
+async fn files_that_are_named_come_behind_it() {
+    let world = World::with(&[(MANAGED, GUARD), ("other.json", &hooks(&["named"]))]);
+    let named =
+        || Sources::of_files_in(&native::DIALECT, [world.path("other.json")], world.path("project"), world.place());
+    assert_eq!(ids(&named().load().hooks), ["guard", "named"]);
+    assert!(guarded(named()).await);
+    assert_eq!(ids(&named().without_managed().load().hooks), ["named"], "only who says so does without");
+    world.write("named.json", r#"{"disableAllHooks": true}"#);
+    let off = Sources::of_files_in(&native::DIALECT, [world.path("named.json")], world.path("project"), world.place());
+    assert!(guarded(off).await);
+    // Files in another language, and the hooks of another agent.
+    let theirs = Sources::discover_in(&claude::DIALECT, world.path("project"), world.place());
+    assert!(guarded(theirs).await);
+    let missing =
+        Sources::of_files_in(&claude::DIALECT, [world.path("none.json")], world.path("project"), world.place());
+    assert!(guarded(missing).await);
+}
+
+#[tokio::test]
+async fn it_comes_once_and_first_whatever_sources_there_are() {
+    let world = World::with(&[(MANAGED, GUARD), (USER, &hooks(&["user"])), ("other.json", &hooks(&["named"]))]);
+    let named =
+        Sources::of_files_in(&native::DIALECT, [world.path("other.json")], world.path("project"), world.place());
+    assert_eq!(ids(&named.and(world.sources()).load().hooks), ["guard", "named", "user"]);
+}
+
+#[test]
+fn no_variable_moves_it() {
+    let usual = Where::default();
+    assert_eq!((usual.root.as_path(), usual.administrator), (std::path::Path::new("/"), Some(0)));
+    let world = World::with(&[(MANAGED, GUARD)]);
+    let mut place = world.place();
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "CHECKREIN_CONFIG", "CLAUDE_CONFIG_DIR"] {
+        place = place.var_set(name, world.path("elsewhere"));
+    }
+    place.home = None;
+    place.config = None;
+    let loaded = Sources::discover_in(&native::DIALECT, world.path("project"), place).load();
+    assert_eq!(ready(&loaded.hooks), ["guard"]);
+}
+
+#[tokio::test]
+async fn no_variable_skips_it() {
+    let world = World::with(&[(MANAGED, GUARD), (USER, r#"{"allow_skip": true}"#)]);
+    let mut loaded = world.load();
+    assert_eq!(loaded.skip(&Skip::of(true, "guard")).len(), 1);
+    assert_eq!(ready(&loaded.hooks), ["guard"]);
+    let strict = World::with(&[(MANAGED, r#"{"allow_skip": false}"#), (USER, r#"{"allow_skip": true}"#)]);
+    assert!(!strict.load().allow_skip, "an administrator can keep hooks of users from being skipped too");
+}
+
+#[tokio::test]
+async fn unsafe_rules_of_an_agent_do_not_cancel_it() {
+    let allow = r#"{"compat": "exact", "hooks": [{"event": "PreToolUse", "command": "echo '{\"permissionDecision\": \"allow\"}'"}]}"#;
+    for word in ["deny", "ask"] {
+        let world = World::with(&[(USER, allow)]);
+        let says = format!(
+            r#"{{"protect_self": false, "hooks": [{{"event": "PreToolUse", "command": "echo '{{\"permissionDecision\": \"{word}\"}}'"}}]}}"#
+        );
+        world.write(MANAGED, says);
+        for agent in checkrein::dialects::ALL {
+            let engine = Engine::builder().settle_as(agent).compat(Compat::Exact).sources(world.sources()).build();
+            let verdict = engine.fire(tool_call("Bash", "{}")).await;
+            assert_eq!(verdict.decision().to_string(), word, "{}", agent.name);
+        }
+    }
+    // What it would have come to otherwise.
+    let world = World::with(&[(
+        USER,
+        r#"{"hooks": [{"event": "PreToolUse", "command": "exit 2"}, {"event": "PreToolUse", "command": "echo '{\"permissionDecision\": \"allow\"}'"}]}"#,
+    )]);
+    let engine = Engine::builder().settle_as(&evva::DIALECT).compat(Compat::Exact).sources(world.sources()).build();
+    assert_eq!(engine.fire(tool_call("Bash", "{}")).await.decision(), Decision::Allow);
+}
+
+#[test]
+fn nobody_uses_up_its_one_run() {
+    let once = r#"{"protect_self": false, "hooks": [{"id": "guard", "event": "PreToolUse", "matcher": "Bash", "once": true, "command": "exit 2"}]}"#;
+    let world = World::with(&[(MANAGED, once)]);
+    // The same hook, for all tools.
+    world.write(PROJECT, r#"{"hooks": [{"id": "guard", "event": "PreToolUse", "once": true, "command": "exit 2"}]}"#);
+    let front = front(&world, world.sources());
+    for _ in 0..3 {
+        let fronted = front.answer(SENT);
+        assert!(fronted.answer.stdout.contains(r#""permissionDecision":"deny""#), "{fronted:?}");
+    }
+    assert!(world.codes(&world.load()).contains(&format!("{MANAGED} no-effect")), "and that it is so is told");
+}
+
+#[test]
+fn a_broken_guard_stays_closed_for_who_wants_checkrein_to_fail_open() {
+    for broken in ["{", r#"{"hooks": [{"event": "PreToolUse", "command": 7}]}"#] {
+        let world = World::with(&[(MANAGED, broken)]);
+        let fronted = front(&world, world.sources()).on_failure(Effect::Open).answer(SENT);
+        assert!(fronted.answer.stdout.contains(r#""permissionDecision":"deny""#), "{broken}: {fronted:?}");
+    }
+}
+
+#[cfg(feature = "audit")]
+#[test]
+fn nobody_switches_its_log_off_or_elsewhere() {
+    let world =
+        World::with(&[(USER, r#"{"audit": {"path": "/tmp/elsewhere.jsonl"}}"#), (PROJECT, r#"{"audit": false}"#)]);
+    let log = world.path("log.jsonl").display().to_string();
+    world.write(MANAGED, format!(r#"{{"audit": {{"path": "{log}", "on_failure": "closed"}}, "hooks": []}}"#));
+    let loaded = world.load();
+    assert_eq!(loaded.audit.as_ref().unwrap().path.as_deref(), Some(log.as_str()));
+    world.write(USER, r#"{"audit": false, "hooks": [{"event": "PreToolUse", "command": "true"}]}"#);
+    let _ = front(&world, world.sources()).answer(SENT);
+    assert!(std::fs::read_to_string(&log).unwrap().contains("pre_tool_use"));
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn nobody_adds_to_the_urls_and_variables_that_it_allows() {
+    let endpoint =
+        |url: &str| format!(r#"{{"id": "{url}", "event": "Stop", "url": "{url}", "allowedEnvVars": ["A", "B"]}}"#);
+    let (good, evil) = ("https://good.example/", "https://evil.example/");
+    let user = format!(
+        r#"{{"allowedHttpHookUrls": ["https://evil.example/*", "https://good.example/*"], "httpHookAllowedEnvVars": ["A", "B"], "hooks": [{}, {}]}}"#,
+        endpoint(good),
+        endpoint(evil)
+    );
+    let world = World::with(&[(USER, &user)]);
+    assert_eq!(ready(&world.load().hooks), [good, evil]);
+    world.write(MANAGED, r#"{"allowedHttpHookUrls": ["https://good.example/*"], "httpHookAllowedEnvVars": ["A"]}"#);
+    let loaded = world.load();
+    assert_eq!(ready(&loaded.hooks), [good]);
+    let checkrein::HandlerSpec::Http(http) =
+        &loaded.hooks.iter().find(|spec| spec.hook.info.id == good).unwrap().handler
+    else {
+        panic!("not an endpoint")
+    };
+    assert_eq!(http.env_allow, ["A"]);
+    // Files of other agents, also where no file of checkrein's own includes them.
+    world.write(
+        "project/.claude/settings.json",
+        r#"{"hooks": {"Stop": [{"hooks": [{"type": "http", "url": "https://evil.example/"}]}]}}"#,
+    );
+    let theirs = Sources::discover_in(&claude::DIALECT, world.path("project"), world.place()).load();
+    assert!(ready(&theirs.hooks).is_empty());
+}
