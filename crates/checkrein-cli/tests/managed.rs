@@ -37,7 +37,6 @@ impl Machine {
     fn with(files: &[(&str, &str)]) -> Option<Self> {
         let can = Command::new("unshare").args(["-rm", "sh", "-c", "mount -t tmpfs none /mnt"]).output();
         if !can.is_ok_and(|tried| tried.status.success()) {
-            eprintln!("not tried: no namespaces here");
             return None;
         }
         let place = Place::with(files);
@@ -196,7 +195,7 @@ fn what_is_in_force_is_shown_with_where_it_stands() {
         assert!(listed.stdout.contains(line), "{}", listed.stdout);
         let explained = machine.run(&["explain", "Stop"], &[], "");
         assert!(
-            explained.stdout.contains(&format!("it is forbidden: ")) && explained.stdout.contains(line),
+            explained.stdout.contains("it is forbidden: ") && explained.stdout.contains(line),
             "{}",
             explained.stdout
         );

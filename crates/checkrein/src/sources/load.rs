@@ -12,7 +12,9 @@ use checkrein_dialects::{CommandLine, Dialect, HandlerSpec, HookSpec, native};
 use super::find::{Found, find, is_missing};
 use super::ownership::{self, Ownership};
 use super::read::{NoText, read};
-use super::{FileState, FileStatus, Files, Loaded, Part, Where, calls_itself, links, merge, own_files, settings};
+use super::{
+    FileState, FileStatus, Files, Loaded, Part, Where, calls_itself, guards, links, merge, own_files, settings,
+};
 
 /// In whose files an administrator can rule over those of all others.
 const RULING: &Dialect = &native::DIALECT;
@@ -333,7 +335,8 @@ impl Loader {
             self.diagnostics.extend(hooks.iter_mut().filter_map(calls_itself::switch_off));
         }
         if way.scope == Scope::Managed {
-            self.diagnostics.extend(hooks.iter_mut().filter_map(more_than_once));
+            let thorough = way.options.only.is_none();
+            self.diagnostics.extend(hooks.iter_mut().flat_map(|spec| guards::prepare(spec, way.place, thorough)));
         }
         // Who wants only what may run now does not follow files.
         let text = text.filter(|_| way.options.only.is_none());
@@ -368,18 +371,6 @@ impl Loader {
             info.on_failure.get_or_insert(effect);
         }
     }
-}
-
-/// Lets a guard of an administrator run every time: that it has had its one run is kept where an agent might write.
-fn more_than_once(spec: &mut HookSpec) -> Option<Diagnostic> {
-    let kind = spec.hook.kinds.iter().find(|kind| kind.contract().is_gate()).filter(|_| spec.once)?;
-    let info = &spec.hook.info;
-    let line = info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
-    let text =
-        format!("hook `{}`{line} runs every time: an administrator's guard of `{kind}` cannot be `once`", info.id);
-    let note = Diagnostic::of_file(Severity::Warning, "no-effect", info.source.file.clone().unwrap_or_default(), text);
-    spec.once = false;
-    Some(note)
 }
 
 /// How far away whoever wrote a file is: a repository must not loosen what its reader or his administrator has set.

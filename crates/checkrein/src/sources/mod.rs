@@ -34,6 +34,7 @@
 
 mod calls_itself;
 mod find;
+mod guards;
 mod links;
 mod load;
 mod merge;

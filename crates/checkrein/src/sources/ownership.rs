@@ -25,7 +25,7 @@ pub(super) fn of(path: &Path, place: &Where) -> Ownership {
 
     let metadata = path.metadata().ok();
     Ownership {
-        owner: metadata.as_ref().map(|file| file.uid()),
+        owner: metadata.as_ref().map(std::os::unix::fs::MetadataExt::uid),
         mode: metadata.as_ref().map(|file| file.mode() & 0o7777),
         problem: problem(path, place).err(),
     }

@@ -204,3 +204,33 @@ fn nobody_adds_to_the_urls_and_variables_that_it_allows() {
     let theirs = Sources::discover_in(&claude::DIALECT, world.path("project"), world.place()).load();
     assert!(ready(&theirs.hooks).is_empty());
 }
+
+#[tokio::test]
+async fn no_variable_and_no_project_brings_its_program() {
+    let world = World::new();
+    world.write("project/bin/cat", "#!/bin/sh\ntouch fooled\n");
+    world.mode("project/bin/cat", 0o755);
+    world.write(
+        MANAGED,
+        r#"{"hooks": [{"id": "guard", "event": "PreToolUse", "command": "cat > /dev/null; echo guarded >&2; exit 2"},
+            {"id": "argv", "event": "PreToolUse", "command": ["cat", "/dev/null"]}]}"#,
+    );
+    let path = format!("{}:/usr/bin:/bin", world.path("project/bin").display());
+    let engine = Engine::builder().sources(world.sources()).cwd(world.path("project")).vars([("PATH", &path)]).build();
+    let verdict = engine.fire(tool_call("Bash", "{}")).await;
+    assert_eq!(verdict.reason(), Some("guarded"));
+    assert!(!world.path("project/fooled").exists());
+    world.write("root/srv/guard.sh", "#!/bin/sh\n");
+    world.mode("root/srv/guard.sh", 0o755);
+    let program = world.path("root/srv/guard.sh").display().to_string();
+    for (command, wrong) in
+        [("./guard.sh --strict", true), (&*program, false), ("jq . && bin/x", true), ("jq .", false)]
+    {
+        let text = format!(r#"{{"hooks": [{{"id": "guard", "event": "PreToolUse", "command": "{command}"}}]}}"#);
+        world.write(MANAGED, text);
+        assert_eq!(world.codes(&world.load()).contains(&format!("{MANAGED} unguarded-program")), wrong, "{command}");
+    }
+    world.mode("root/srv/guard.sh", 0o777);
+    world.write(MANAGED, format!(r#"{{"hooks": [{{"event": "PreToolUse", "command": "{program}"}}]}}"#));
+    assert_eq!(world.codes(&world.load()), [format!("{MANAGED} unguarded-program")]);
+}
