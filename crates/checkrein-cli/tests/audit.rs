@@ -101,3 +101,86 @@ fn a_gate_is_closed_where_nothing_can_be_written() {
         assert!(told.contains("nothing was written to the audit log"), "{ran:?}");
     }
 }
+
+/// A hook in the shadow stops nothing, says nothing to the agent, and is in the log with what it would have done.
+#[test]
+fn what_hooks_in_the_shadow_would_have_done() {
+    let place = place();
+    place.write(
+        "home/.config/checkrein/hooks.yaml",
+        "audit: true\nhooks:\n  - {id: tried, event: PreToolUse, command: 'grep -q x && echo never >&2 && exit 2; exit 0', shadow: true}\n  - {id: fails, event: PreToolUse, command: 'exit 1', shadow: true}\n",
+    );
+    assert!(place.run(&["audit", "shadow"]).stderr.contains("nothing has been written yet"));
+    for command in ["ls", "ls x", "rm x"] {
+        hook(&place, command);
+    }
+    let sent = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls x"}}"#;
+    let ran = place.run_with(&["hook", "claude"], sent);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""), "nothing for the agent");
+    let ran = place.run(&["audit", "shadow", "--examples", "2"]).stdout;
+    let lines: Vec<_> = ran.lines().collect();
+    assert!(lines[0].starts_with("tried DIR/home/.config/checkrein/hooks.yaml:3 (user)"), "{ran}");
+    assert!(lines[1].starts_with("  ran 4 times, "), "{ran}");
+    assert_eq!(lines[2], "  would have denied 3; the verdict would have been another 2 times");
+    assert!(lines[3].ends_with("pre_tool_use Bash  deny: never  (the verdict was the same)"), "{ran}");
+    assert!(lines[4].ends_with("pre_tool_use Bash  deny: never"), "{ran}");
+    assert!(lines[5].starts_with("fails ") && lines[8] == "  failed 4 times", "{ran}");
+    let (_, json) = place.run_json(&["audit", "shadow", "--json", "--examples", "1"]);
+    let tried = &json["hooks"][0];
+    assert_eq!(
+        (&tried["id"], &tried["fires"], &tried["denied"], &tried["differs"]),
+        (&"tried".into(), &4.into(), &3.into(), &2.into())
+    );
+    assert_eq!(tried["examples"].as_array().unwrap().len(), 1);
+    assert_eq!(json["hooks"][1]["failed"], 4);
+    assert_eq!(place.run_json(&["audit", "shadow", "--json", "--since", "2999"]).1["hooks"], serde_json::json!([]));
+    let tail = place.run(&["audit", "tail", "-n", "1"]).stdout;
+    assert!(tail.contains("(tried in the shadow: would be deny)"), "{tail}");
+
+    let shown = place.run(&["run", "PreToolUse", "--tool", "Read", "--input", r#"{"file_path":"x"}"#]).stdout;
+    assert!(shown.contains("in the shadow: without that the verdict would be deny"), "{shown}");
+    assert!(shown.contains("=> no_opinion"), "{shown}");
+    assert!(place.run(&["list"]).stdout.contains("in the shadow: it decides nothing"));
+    assert!(
+        place.run(&["explain", "PreToolUse", "--tool", "Bash"]).stdout.contains("in the shadow: it decides nothing")
+    );
+    assert!(place.run(&["check"]).stdout.contains("warning[shadow-gate]"));
+}
+
+/// Each line once, as it comes, also over a file that is put away because it is full.
+#[test]
+fn it_is_followed() {
+    let place = place();
+    place.write("home/.config/checkrein/hooks.yaml", "audit: {max_size: 2000}\nhooks: []\n");
+    let mut command = place.command(&["audit", "tail", "--follow", "--json"]);
+    let child = command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child = Ended(child);
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.0.stdout.take().unwrap()));
+    for at in 1..=12 {
+        hook(&place, &format!("ls {at}"));
+        let line: serde_json::Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        assert_eq!(
+            (&line["seq"], &line["record"]["verdict"]["original_input"]["command"]),
+            (&at.into(), &format!("ls {at}").into())
+        );
+    }
+    for at in 13..=20 {
+        hook(&place, &format!("ls {at}"));
+    }
+    for at in 13..=20 {
+        let line: serde_json::Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        assert_eq!(line["seq"], at);
+    }
+    let full = std::fs::read_dir(place.dir.path().join("home/.local/state/checkrein")).unwrap().count();
+    assert!(full > 4, "files were put away meanwhile: {full}");
+}
+
+/// A process that ends with its test, however that ends.
+struct Ended(std::process::Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

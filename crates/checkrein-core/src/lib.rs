@@ -36,7 +36,7 @@ pub use json::{Entries, Entry, Items, JsonError, JsonErrorKind, JsonType, Locati
 pub use kind::{CustomKind, EventKind, KindNameError, Payload, UnknownKind};
 pub use matcher::{Grammar, MAX_PATTERN, Matcher, MatcherError, MatcherProblem, NameList, Syntax};
 pub use opinion::{Opinion, Rewrite, RewriteMode};
-pub use record::{HookOutcome, HookRecord, ReasonRecord, Record, SourceRecord, VerdictRecord};
+pub use record::{HookOutcome, HookRecord, ReasonRecord, Record, SourceRecord, VerdictRecord, WouldRecord};
 pub use reply::{Captured, HttpReply, ProcessExit, ProcessReply, Reply};
 pub use rules::{Blocks, ChainEnd, Compat, Rules, RunOrder, Settle, SideBySide};
 pub use runner::Runner;

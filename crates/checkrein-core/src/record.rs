@@ -230,6 +230,50 @@ pub struct HookRecord {
     /// Processes that it has started and left running.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_running: Vec<String>,
+    /// Whether it ran in the shadow: what is said of it here had no effect.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shadow: bool,
+    /// What would have come of it, if it ran in the shadow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub would: Option<WouldRecord>,
+}
+
+/// What would have come of a hook if it had not run in the shadow. Hooks behind it are taken as they were, although they
+/// might have seen what it rewrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct WouldRecord {
+    /// What it alone comes to: what it decided, or what is done about its failure.
+    pub decision: Decision,
+    /// Why, in the words that the agent would have been told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What it would have rewritten, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rewrites: Vec<String>,
+    /// What the verdict would have been with it.
+    pub verdict: Decision,
+    /// Whether that is another verdict: another decision, rewrite or context.
+    pub differs: bool,
+}
+
+impl WouldRecord {
+    /// Of the verdict that it alone comes to, the one with it, and the one that counts.
+    pub fn new(alone: &Verdict, with_it: &Verdict, without: &Verdict) -> Self {
+        let rewrites = |verdict: &Verdict, target: Target| verdict.rewritten(target).map(|to| to.effective.clone());
+        let context = |verdict: &Verdict| verdict.context().iter().map(|said| said.text.clone()).collect::<Vec<_>>();
+        let rewritten = Target::ALL.into_iter().filter(|target| alone.rewritten(*target).is_some());
+        Self {
+            decision: alone.decision(),
+            reason: alone.reason().map(kept),
+            rewrites: rewritten.map(|target| target.name().to_owned()).collect(),
+            verdict: with_it.decision(),
+            differs: with_it.decision() != without.decision()
+                || context(with_it) != context(without)
+                || Target::ALL.into_iter().any(|target| rewrites(with_it, target) != rewrites(without, target)),
+        }
+    }
 }
 
 impl HookRecord {
@@ -281,6 +325,8 @@ impl HookRecord {
             stderr_bytes: None,
             truncated: false,
             left_running: Vec::new(),
+            shadow: hook.shadow,
+            would: None,
         }
     }
 }

@@ -105,6 +105,8 @@ pub struct HookInfo {
     pub on_timeout: Option<Effect>,
     /// Whether a failure of it that changes nothing is only kept in the record, and not warned of.
     pub quiet: bool,
+    /// Whether it runs in the shadow: what it says, or that it fails, is recorded and has no effect.
+    pub shadow: bool,
 }
 
 impl HookInfo {
@@ -118,6 +120,7 @@ impl HookInfo {
             on_failure: None,
             on_timeout: None,
             quiet: false,
+            shadow: false,
         }
     }
 
@@ -144,6 +147,13 @@ impl HookInfo {
     #[must_use]
     pub fn quiet(mut self) -> Self {
         self.quiet = true;
+        self
+    }
+
+    /// The same in the shadow.
+    #[must_use]
+    pub fn in_shadow(mut self) -> Self {
+        self.shadow = true;
         self
     }
 

@@ -303,7 +303,7 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
 
 /// The text for a shell, or why there cannot be one.
 fn command(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> Result<String, String> {
-    if let Some(why) = unwritable(spec) {
+    if let Some(why) = unwritable(spec, |_| false) {
         return Err(why.to_owned());
     }
     let HandlerSpec::Command(command) = &spec.handler else {

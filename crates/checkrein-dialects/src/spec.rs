@@ -124,7 +124,7 @@ impl HookSpec {
     pub fn definition(&self) -> String {
         let info = &self.hook.info;
         format!(
-            "{} {:?} {:?} {} {} {} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?}",
+            "{} {:?} {:?} {} {} {} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?}{}",
             self.dialect.name,
             self.handler.identity(),
             self.timeout,
@@ -139,7 +139,24 @@ impl HookSpec {
             self.input.iter().map(|input| (&input.field, input.matcher.pattern())).collect::<Vec<_>>(),
             self.hook.order,
             self.unused,
+            // One that decides nothing must not stand in for one that does, nor take the one run that a session has.
+            if info.shadow { " in the shadow" } else { "" },
         )
+    }
+
+    /// Puts it in the shadow: it runs and is recorded, and what it says or that it fails has no effect.
+    #[must_use]
+    pub fn in_shadow(mut self) -> Self {
+        self.put_in_shadow();
+        self
+    }
+
+    /// The same in place.
+    pub fn put_in_shadow(&mut self) {
+        std::sync::Arc::make_mut(&mut self.hook.info).shadow = true;
+        if self.hook.identity.is_some() {
+            self.hook.identity = self.dialect.config.same.identity(self);
+        }
     }
 
     /// Speaks another language.

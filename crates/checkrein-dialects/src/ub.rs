@@ -336,7 +336,7 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
 
 /// One entry, or why there cannot be one.
 fn entry(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> Result<String, String> {
-    if let Some(why) = unwritable(spec) {
+    if let Some(why) = unwritable(spec, |_| false) {
         return Err(why.to_owned());
     }
     let HandlerSpec::Command(command) = &spec.handler else {

@@ -46,6 +46,7 @@ pub const ALL: &[Schema] = &[
     Schema { name: "test-report", about: "what `test --json` prints", make: test_report },
     Schema { name: "audit-line", about: "lines of the audit log", make: audit_line },
     Schema { name: "audit", about: "what `audit --json` prints: what `verify` found, or a list of lines", make: audit },
+    Schema { name: "audit-shadow", about: "what `audit shadow --json` prints", make: audit_shadow },
     Schema { name: "recording", about: "lines of recordings, as `record` keeps them", make: recording },
     Schema { name: "record-status", about: "what `record --json` prints", make: record_status },
     Schema { name: "replay", about: "what `replay --json` prints", make: replay },
@@ -112,6 +113,7 @@ pub fn config() -> Value {
             "protect_self": flag("Whether checkrein's own files are kept from agents; true if nothing is said. Counts in managed files."),
             "disableAllHooks": flag("Whether no hooks run, but for those that an administrator has set."),
             "allow_skip": { "type": "boolean", "description": "Whether `CHECKREIN=0` and `CHECKREIN_SKIP` count under an agent, whose project could set them. Only in files of the user and the administrator." },
+            "shadow": flag("Whether its hooks, and those that it includes, run in the shadow: they are recorded and decide nothing."),
             "compat": { "enum": ["safe", "exact"], "description": "Whether an agent's rules are followed where they are not safe." },
             "audit": {
                 "description": "Where what hooks decide is written down; counts in files of the user and in managed ones.",
@@ -159,6 +161,7 @@ pub fn config() -> Value {
                             "dialect": { "type": "string" },
                             "path": { "type": "string" },
                             "on_failure": { "enum": ["open", "closed", "ask"] },
+                            "shadow": flag("Whether its hooks run in the shadow: they are recorded and decide nothing."),
                         },
                         "required": ["dialect"],
                         "additionalProperties": false,
@@ -317,6 +320,11 @@ pub fn audit() -> Value {
     root
 }
 
+/// What `audit shadow --json` prints.
+pub fn audit_shadow() -> Value {
+    titled(schemars::schema_for!(crate::audit::ShadowReport), "What hooks in the shadow would have done")
+}
+
 /// Lines of recordings.
 pub fn recording() -> Value {
     titled(schemars::schema_for!(crate::recording::Recorded), "One line of a recording")
@@ -368,6 +376,7 @@ fn of_key(key: &HookKey, shape: &config::Shape) -> Value {
         | Attribute::Once
         | Attribute::Enabled
         | Attribute::Rewrites
+        | Attribute::Shadow
         | Attribute::Strict => json!({ "type": "boolean" }),
         Attribute::OnFailure(words) | Attribute::OnTimeout(words) => {
             json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() })

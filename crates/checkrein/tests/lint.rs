@@ -181,6 +181,17 @@ fn times_in_the_wrong_unit() {
     }
 }
 
+#[test]
+fn gates_in_the_shadow() {
+    let native: &'static Dialect = &checkrein::dialects::native::DIALECT;
+    for (event, shadow, told) in [("PreToolUse", true, 1), ("PreToolUse", false, 0), ("SessionEnd", true, 0)] {
+        let text = format!("hooks: [{{event: {event}, command: 'true', shadow: {shadow}}}]");
+        let decoded = native.decode("hooks.yaml", Scope::User, &text, Format::Yaml);
+        let codes: Vec<_> = lint(&decoded.hooks, std::path::Path::new(".")).iter().map(|found| found.code).collect();
+        assert_eq!(codes, vec!["shadow-gate"; told], "{text}");
+    }
+}
+
 /// What the issue trackers' own examples of good hooks look like.
 #[test]
 fn good_scripts_are_left_alone() {

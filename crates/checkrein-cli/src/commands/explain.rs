@@ -72,10 +72,12 @@ fn show(out: &mut impl Write, planned: &Planned) -> io::Result<()> {
         pattern => format!("its matcher `{pattern}` fits"),
     };
     let sandbox = if planned.hook.sandbox().is_some() { ", in a sandbox" } else { "" };
+    let shadow = if hook.info.shadow { ", in the shadow: it decides nothing" } else { "" };
+    let green = "in ".green();
     match (&planned.why_not, &planned.fails) {
         (Some(why), _) => writeln!(out, "  {}  {id} ({source}): {}", "out".dimmed(), printable(&why_not(planned, why))),
-        (None, Some(fails)) => writeln!(out, "  {}  {id} ({source}): fails, {}", "in ".red(), printable(fails)),
-        (None, None) => writeln!(out, "  {}  {id} ({source}): {}{sandbox}", "in ".green(), printable(&matcher)),
+        (None, Some(fails)) => writeln!(out, "  {}  {id} ({source}): fails, {}{shadow}", "in ".red(), printable(fails)),
+        (None, None) => writeln!(out, "  {green}  {id} ({source}): {}{sandbox}{shadow}", printable(&matcher)),
     }
 }
 
@@ -96,6 +98,7 @@ fn as_json(planned: &Planned) -> Value {
         "sandbox": planned.hook.sandbox().map(ToString::to_string),
         "matcher": planned.hook.hook.matcher.pattern(),
         "runs": planned.why_not.is_none(),
+        "shadow": info.shadow,
         "why_not": planned.why_not.as_ref().map(|why| why_not(planned, why)),
         "fails": planned.fails,
     })

@@ -75,7 +75,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             if let Some(sandbox) = hook.sandbox() {
                 writeln!(out, "    in a sandbox: {sandbox}")?;
             }
-            writeln!(out, "    up to {time:?}{waits}, then {slow}; fails {fails}{}", open.yellow())?;
+            match info.shadow {
+                true => writeln!(out, "    up to {time:?}{waits}; {}", "in the shadow: it decides nothing".yellow())?,
+                false => writeln!(out, "    up to {time:?}{waits}, then {slow}; fails {fails}{}", open.yellow())?,
+            }
         }
     }
     Ok(exit::FINE)
@@ -152,6 +155,7 @@ fn as_json(hook: &HookSpec) -> Value {
         "matcher": hook.hook.matcher.pattern(),
         "order": hook.hook.order,
         "waited_for": !hook.background,
+        "shadow": info.shadow,
         "state": state(hook).unwrap_or_else(|| "ready".to_owned()),
         "events": events,
     })

@@ -137,8 +137,10 @@ impl<'a> Settlement<'a> {
     ///
     /// An opinion with a rewrite that the event does not allow is a failure as a whole: who allows a rewritten input has
     /// not allowed the original. Only a deny in it counts all the same.
+    ///
+    /// What a hook in the shadow says changes nothing.
     pub fn push(&mut self, position: usize, hook: &Arc<HookInfo>, opinion: &Opinion) -> Step {
-        if opinion.is_none() {
+        if opinion.is_none() || hook.shadow {
             return if self.cancelled { Step::End } else { Step::Next };
         }
         self.quiet = false;
@@ -173,8 +175,11 @@ impl<'a> Settlement<'a> {
         if marked { Step::End } else { self.step(decision, rewrote, effect) }
     }
 
-    /// Takes that the hook at this place in config order failed.
+    /// Takes that the hook at this place in config order failed. For one in the shadow that changes nothing.
     pub fn push_failure(&mut self, position: usize, hook: &Arc<HookInfo>, failure: &Failure) -> Step {
+        if hook.shadow {
+            return if self.cancelled { Step::End } else { Step::Next };
+        }
         self.quiet = false;
         let effect = self.fail(position, hook, failure.clone());
         self.step(Decision::NoOpinion, false, Some(effect))
@@ -219,6 +224,9 @@ impl<'a> Settlement<'a> {
 
     /// Takes something that the host should know about the hook at this place, and that decides nothing.
     pub fn warn(&mut self, position: usize, hook: &Arc<HookInfo>, text: String) {
+        if hook.shadow {
+            return;
+        }
         self.quiet = false;
         let hook = Arc::clone(hook);
         self.warnings.push((position, Warning { hook, failure: None, text }));

@@ -311,7 +311,14 @@ impl<'a> Decoder<'a> {
         let mut spec = HookSpec::new("", kind, handler);
         spec.hook.info = HookInfo::new(id, Source::at(self.scope, self.file, place.line, place.column)).into();
         spec.dialect = self.dialect;
-        spec
+        if self.settings.shadow { spec.in_shadow() } else { spec }
+    }
+
+    /// Reads something as if the file said this about the shadow.
+    pub(super) fn in_shadow(&mut self, shadow: bool, read: impl FnOnce(&mut Self)) {
+        let of_file = std::mem::replace(&mut self.settings.shadow, shadow);
+        read(self);
+        self.settings.shadow = of_file;
     }
 
     /// Takes a hook.
@@ -384,8 +391,14 @@ impl<'a> Decoder<'a> {
         if let Some(matcher) = matcher {
             spec.hook.matcher = matcher;
         }
+        let shadow = spec.hook.info.shadow;
         self.hooks.push(spec);
         let name = self.dialect.name_of(kind).unwrap_or(kind.name()).to_owned();
+        if shadow {
+            let text = format!("this hook cannot be loaded; it is in the shadow, so nothing of `{name}` is refused");
+            self.error("not-loaded", span, text).help = Some("mend it or take it out".to_owned());
+            return;
+        }
         let text = format!("this hook cannot be loaded, so `{name}` is refused where it would have run");
         self.error("closed-gate", span, text).help = Some("mend it or take it out".to_owned());
     }
@@ -432,7 +445,8 @@ impl<'a> Decoder<'a> {
         let mut spec = self.start("", first, nothing, Span::default());
         spec.hook.kinds.extend(gates);
         let source = Source::at(self.scope, self.file, place.line, place.column);
-        spec.hook.info = HookInfo::new("unreadable", source).into();
+        let info = HookInfo::new("unreadable", source);
+        spec.hook.info = if spec.hook.info.shadow { info.in_shadow() } else { info }.into();
         spec.hook.state = HookState::Broken(format!("the file cannot be read: {why}"));
         close(&mut spec);
         self.hooks.push(spec);

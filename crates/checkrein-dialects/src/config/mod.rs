@@ -148,7 +148,7 @@ impl Same {
             // A copy that nobody waits for, or that fails in another way, is no copy: it must not stand in for a guard.
             Self::Handler => {
                 let info = &spec.hook.info;
-                let policy = (spec.background, info.on_failure, info.on_timeout, &spec.rule);
+                let policy = (spec.background, info.on_failure, info.on_timeout, &spec.rule, info.shadow);
                 Some(format!("{:?} {:?} {policy:?}", spec.handler.identity(), spec.unused))
             }
             Self::Everything => Some(spec.definition()),
@@ -219,6 +219,8 @@ pub struct Settings {
     pub restrict: Option<Restrictions>,
     /// Whether checkrein's own files are kept from agents, if an administrator's file says so.
     pub protect_self: Option<bool>,
+    /// Whether its hooks, and those of the files that it includes, run in the shadow.
+    pub shadow: bool,
     /// Files of other dialects whose hooks run as well.
     pub includes: Vec<Include>,
     /// The keys that are said, with their lines. Those in objects as in `restrict.scopes`.
@@ -256,6 +258,8 @@ pub struct Include {
     pub path: Option<String>,
     /// What is done when its hooks fail, if it is not as their own dialect says.
     pub on_failure: Option<checkrein_core::Effect>,
+    /// Whether its hooks run in the shadow.
+    pub shadow: bool,
 }
 
 /// Hooks as a file.

@@ -244,7 +244,10 @@ impl Shape {
             });
             match read {
                 Ok(spec) => decoder.push(spec),
-                Err(why) => decoder.broken(id, kind, Some(matcher.clone()), hook.span, &why),
+                Err(why) => {
+                    let (shadow, matcher) = (self.is_in_shadow(decoder, hook), Some(matcher.clone()));
+                    decoder.in_shadow(shadow, |decoder| decoder.broken(id, kind, matcher, hook.span, &why));
+                }
             }
         }
         Ok(())
@@ -304,12 +307,19 @@ impl Shape {
                 let name = self.keys.iter().find(|key| matches!(key.says, Attribute::Id));
                 let name = name.and_then(|key| hook.get(key.name)?.as_str()).filter(|name| !name.is_empty());
                 let id = name.unwrap_or(id);
+                let shadow = self.is_in_shadow(decoder, hook);
                 for kind in kinds {
                     let matcher = matcher.cloned().or_else(|| decoder.matcher_of(hook, kind));
-                    decoder.broken(id, kind, matcher, hook.span, &why);
+                    decoder.in_shadow(shadow, |decoder| decoder.broken(id, kind, matcher, hook.span, &why));
                 }
             }
         }
+    }
+
+    /// Whether a hook that cannot be loaded would have run in the shadow.
+    fn is_in_shadow(&self, decoder: &Decoder<'_>, hook: &Node<'_>) -> bool {
+        let key = self.keys.iter().find(|key| key.says == Attribute::Shadow);
+        key.and_then(|key| hook.get(key.name)).map_or(decoder.settings.shadow, |said| said.as_bool() == Some(true))
     }
 
     /// Reads a hook that stands under these events.
@@ -450,6 +460,8 @@ impl Shape {
                 "protect_self" if self.flat => {
                     decoder.settings.protect_self = Some(decoder.flag(node, &member.key).unwrap_or(true));
                 }
+                // What cannot be read leaves them in force.
+                "shadow" if self.flat => decoder.settings.shadow = decoder.flag(node, &member.key).unwrap_or(false),
                 "audit" if self.flat => decoder.settings.audit = super::audit::read(decoder, node),
                 "include" if self.flat => self.includes(decoder, node),
                 _ => {}
@@ -464,7 +476,7 @@ impl Shape {
                 Some(name) => Some((name.to_owned(), item.span)),
                 None => match decoder.object(item, "include") {
                     Ok(members) => {
-                        let known = ["dialect", "path", "on_failure"];
+                        let known = ["dialect", "path", "on_failure", "shadow"];
                         decoder.keys(members, &known);
                         if members.iter().any(|member| !known.contains(&&*member.key)) {
                             decoder.broken_somewhere("include", item.span, "an include with a key that nobody knows");
@@ -502,14 +514,15 @@ impl Shape {
                 .get("on_failure")
                 .map(|node| attribute::effect(decoder, node, "on_failure", attribute::EFFECTS))
                 .transpose();
-            let (path, on_failure) = match (path, on_failure) {
-                (Ok(path), Ok(on_failure)) => (path, on_failure),
-                (Err(why), _) | (_, Err(why)) => {
+            let shadow = item.get("shadow").map(|node| decoder.flag(node, "shadow")).transpose();
+            let (path, on_failure, shadow) = match (path, on_failure, shadow) {
+                (Ok(path), Ok(on_failure), Ok(shadow)) => (path, on_failure, shadow.unwrap_or(false)),
+                (Err(why), ..) | (_, Err(why), _) | (.., Err(why)) => {
                     decoder.broken_somewhere("include", item.span, &why);
                     continue;
                 }
             };
-            decoder.settings.includes.push(Include { dialect: dialect.name, path, on_failure });
+            decoder.settings.includes.push(Include { dialect: dialect.name, path, on_failure, shadow });
         }
     }
 }

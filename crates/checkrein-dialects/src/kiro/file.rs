@@ -157,7 +157,7 @@ fn entry(
     kind: &EventKind,
     lost: &mut Vec<Lost>,
 ) -> Result<Option<String>, String> {
-    if let Some(why) = unwritable(spec).filter(|_| spec.hook.state != HookState::Disabled) {
+    if let Some(why) = unwritable(spec, |attribute| attribute == Attribute::Enabled) {
         return Err(why.to_owned());
     }
     let Some(trigger) = dialect.name_of(kind) else {

@@ -120,7 +120,7 @@ impl Iterator for LogLines {
     }
 }
 
-fn line(path: &Path, line: u64, bytes: &[u8]) -> Option<LogLine> {
+pub(super) fn line(path: &Path, line: u64, bytes: &[u8]) -> Option<LogLine> {
     let head = seal::end(bytes)?;
     let text = RawJson::parse_bytes(bytes).ok()?;
     let entry = text.read().ok()?;

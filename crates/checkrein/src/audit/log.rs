@@ -15,6 +15,7 @@ use jiff::Timestamp;
 
 use super::entry::AuditEntry;
 use super::files::{self, LogLines};
+use super::follow::Follow;
 use super::head::{Head, Locked};
 use super::seal;
 use super::tail::Tail;
@@ -131,6 +132,11 @@ impl AuditLog {
     /// The directory cannot be read.
     pub fn lines(&self) -> Result<LogLines, AuditError> {
         LogLines::of(&self.path).map_err(|error| self.error(error))
+    }
+
+    /// Lines behind this number, as they are written.
+    pub fn follow(&self, after: u64) -> Follow {
+        Follow::new(&self.path, after)
     }
 
     /// Looks whether all is as it was written. With a place in the chain that was kept elsewhere, also whether that line is

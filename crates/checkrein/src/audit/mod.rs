@@ -34,14 +34,18 @@
 
 mod entry;
 mod files;
+mod follow;
 mod head;
 mod log;
 mod seal;
+mod shadow;
 mod tail;
 mod verify;
 
 pub use entry::{AuditEntry, EntryKind};
 pub use files::{LogLine, LogLines};
+pub use follow::Follow;
 pub use head::Head;
 pub use log::{AuditError, AuditLog};
+pub use shadow::{ShadowExample, ShadowHook, ShadowReport};
 pub use verify::{Finding, FindingKind, Verification};

@@ -183,7 +183,10 @@ impl Background {
                 let event = Arc::new(seen.event.clone());
                 let (result, record) = (done.result, done.record);
                 let broken_observers = done.broken_observers;
-                outlet.send(Completion { hook, event, result, record, broken_observers });
+                // What is said in the shadow is for nobody but observers.
+                if !hook.shadow {
+                    outlet.send(Completion { hook, event, result, record, broken_observers });
+                }
             },
             &handle,
         );

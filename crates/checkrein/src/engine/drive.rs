@@ -14,6 +14,7 @@ use tracing::{Instrument, debug, debug_span};
 use super::Shared;
 use super::hooks::{Claim, LoadedHooks};
 use super::run::{self, Done, Turns};
+use super::shadow::Outcomes;
 use super::spread::Spread;
 use crate::handler::Moment;
 
@@ -24,6 +25,8 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
     async {
         shared.stops.mark(&mut event);
         let Choice { hooks, waited, in_background, rules } = choose(shared, &event);
+        let wants_records = record.is_some() || !shared.observers.is_empty() || shared.is_audited();
+        let has_shadows = waited.iter().any(|(_, claim)| claim.hook.spec.hook.info.shadow);
         let mut driver = Driver {
             shared,
             hooks,
@@ -31,13 +34,18 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
             order: rules.order,
             original: Arc::new(event.clone()),
             moment: None,
-            wants_records: record.is_some() || !shared.observers.is_empty() || shared.is_audited(),
+            wants_records,
             records: Vec::new(),
             unseen: false,
+            outcomes: (wants_records && has_shadows).then(Outcomes::default),
         };
         driver.drive(waited, in_background).await;
-        let Driver { settlement, mut records, .. } = driver;
-        let mut verdict = shared.stops.count(&event, settlement.finish());
+        let Driver { settlement, mut records, outcomes, .. } = driver;
+        let settled = settlement.finish();
+        if let Some(outcomes) = outcomes {
+            outcomes.note(&rules, &event, &settled, &mut records);
+        }
+        let mut verdict = shared.stops.count(&event, settled);
         debug!(name: "checkrein.settled", decision = %verdict.decision(), warnings = verdict.warnings().len());
         records.sort_by_key(|(position, _)| *position);
         let told = !shared.observers.is_empty() && !records.is_empty();
@@ -113,6 +121,8 @@ struct Driver<'a> {
     records: Vec<(usize, HookRecord)>,
     /// Whether something was rewritten that an administrator's hooks have not seen.
     unseen: bool,
+    /// What came of each, if one of them runs in the shadow.
+    outcomes: Option<Outcomes>,
 }
 
 impl Driver<'_> {
@@ -209,7 +219,7 @@ impl Driver<'_> {
         while let Some((position, claim)) = hooks.next() {
             let moment = self.moment();
             let done = run::run(self.shared, &claim.hook, &moment, Turns::Wait, self.wants_records).await;
-            if self.take(position, claim, done) == Step::End {
+            if self.take(position, claim, done, InTurn::Yes) == Step::End {
                 self.skip(hooks.collect());
                 return Step::End;
             }
@@ -236,17 +246,17 @@ impl Driver<'_> {
             }
             if let Some(own) = own {
                 let (position, claim, done) = own.await;
-                let _ = self.take(position, claim, done);
+                let _ = self.take(position, claim, done, InTurn::No);
             }
             while let Some((position, claim, done)) = running.next().await {
-                let _ = self.take(position, claim, done);
+                let _ = self.take(position, claim, done, InTurn::No);
             }
             return;
         }
         let mut running: FuturesUnordered<_> =
             hooks.into_iter().map(|hook| run(self.shared, hook, &moment, wants)).collect();
         while let Some((position, claim, done)) = running.next().await {
-            let _ = self.take(position, claim, done);
+            let _ = self.take(position, claim, done, InTurn::No);
         }
     }
 
@@ -267,7 +277,7 @@ impl Driver<'_> {
         Arc::clone(self.moment.insert(moment))
     }
 
-    fn take(&mut self, position: usize, claim: Claim, done: Done) -> Step {
+    fn take(&mut self, position: usize, claim: Claim, done: Done, in_turn: InTurn) -> Step {
         let spec = Arc::clone(&claim.hook.spec);
         let info = &spec.hook.info;
         if done.result.is_ok() {
@@ -282,9 +292,12 @@ impl Driver<'_> {
             self.settlement.warn(position, info, text);
         }
         self.records.extend(done.record.map(|record| (position, record)));
+        if let Some(outcomes) = &mut self.outcomes {
+            outcomes.push(position, info, &done.result, in_turn == InTurn::Yes);
+        }
         match &done.result {
             Ok(opinion) => {
-                let rewrote = !opinion.rewrites().is_empty();
+                let rewrote = !opinion.rewrites().is_empty() && !info.shadow;
                 if rewrote {
                     self.moment = None;
                 }
@@ -304,6 +317,13 @@ impl Driver<'_> {
             self.records.push((position, HookRecord::of_skipped(&spec.hook.info, spec.handler.kind(), why)));
         }
     }
+}
+
+/// Whether hooks behind wait for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum InTurn {
+    Yes,
+    No,
 }
 
 /// One run, with what belongs to it.

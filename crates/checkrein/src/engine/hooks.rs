@@ -175,9 +175,10 @@ fn declaring(spec: HookSpec, env: &HandlerEnv) -> HookSpec {
 }
 
 /// What makes it the same hook in the next generation.
-pub(super) fn key(spec: &HookSpec) -> (&'static str, Option<String>, String) {
+pub(super) fn key(spec: &HookSpec) -> (&'static str, Option<String>, String, bool) {
     let info = &spec.hook.info;
-    (spec.dialect.name, info.source.file.clone(), info.id.clone())
+    // What it said in the shadow is not what it has to say.
+    (spec.dialect.name, info.source.file.clone(), info.id.clone(), info.shadow)
 }
 
 fn load(spec: Arc<HookSpec>, env: &HandlerEnv, ran_in: RanIn) -> LoadedHook {

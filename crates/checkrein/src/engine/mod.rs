@@ -41,6 +41,7 @@ mod rule_command;
 mod rule_path;
 mod run;
 mod settling;
+mod shadow;
 mod spread;
 mod stops;
 #[cfg(feature = "watch")]

@@ -30,6 +30,9 @@ fn lint_hook(hook: &HookSpec, dir: &Path) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     matcher(hook, &mut found);
     timeout(hook, &mut found);
+    if hook.hook.info.shadow && is_gate(hook) {
+        found.push(of_hook(hook, "shadow-gate", "it runs in the shadow, so it stops nothing here"));
+    }
     let mut script = None;
     if let HandlerSpec::Command(command) = &hook.handler {
         let script = script.insert(Script::of(command, hook.dialect, dir));

@@ -66,6 +66,12 @@ pub const RULES: &[LintRule] = &[
         explanation: "A hook that nobody waits for cannot stop anything: what it says comes too late.",
     },
     LintRule {
+        code: "shadow-gate",
+        help: "take `shadow` out when `checkrein audit shadow` shows what you expect",
+        explanation: "The hook runs in the shadow: what it says is recorded, and nothing is stopped. That is how to try a \
+                      guard on real work, and easily forgotten.",
+    },
+    LintRule {
         code: "exit-1",
         help: "end with exit 2 to block, or set the hook to close when it fails",
         explanation: "In this agent only exit 2 blocks; exit 1 is a failure, and it goes on. A guard that ends with \

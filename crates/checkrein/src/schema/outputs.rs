@@ -93,6 +93,7 @@ pub fn list() -> Value {
         ("matcher", text()),
         ("order", json!({ "type": "integer" })),
         ("waited_for", flag()),
+        ("shadow", flag()),
         ("state", text()),
         ("events", list_of(&event)),
     ]);
@@ -113,6 +114,7 @@ pub fn explain() -> Value {
         ("sandbox", or_null(&text())),
         ("matcher", text()),
         ("runs", flag()),
+        ("shadow", flag()),
         ("why_not", or_null(&text())),
         ("fails", or_null(&text())),
     ]);

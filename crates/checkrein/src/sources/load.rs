@@ -13,7 +13,7 @@ use super::find::{Found, find, is_missing};
 use super::ownership::{self, Ownership};
 use super::read::{NoText, read};
 use super::{
-    FileState, FileStatus, Files, Loaded, Part, Where, calls_itself, guards, links, merge, own_files, settings,
+    FileState, FileStatus, Files, Loaded, Part, Where, calls_itself, guards, links, merge, own_files, settings, shadow,
 };
 
 /// In whose files an administrator can rule over those of all others.
@@ -36,11 +36,25 @@ pub(super) struct LoadedFile {
     pub(super) rules: bool,
     /// The names of its dialect and of those that include it: their settings count for it.
     pub(super) under: Vec<&'static str>,
+    /// Whose word it is that it is read.
+    by: Scope,
+    /// Whether an include has put its hooks in the shadow.
+    in_shadow: bool,
 }
 
 impl LoadedFile {
     pub(super) fn name(&self) -> String {
         self.state.path.display().to_string()
+    }
+
+    /// Whose word it is that it is read, if an include has put its hooks in the shadow.
+    pub(super) fn in_shadow_by(&self) -> Option<Scope> {
+        self.in_shadow.then_some(self.by)
+    }
+
+    /// Whose word it is that it is read.
+    pub(super) fn by(&self) -> Scope {
+        self.by
     }
 }
 
@@ -58,6 +72,10 @@ struct Way<'a> {
     depth: usize,
     /// What the include that led here says about failures, and whose it is.
     on_failure: Option<(Effect, Scope)>,
+    /// Whose include that led here is.
+    by: Option<Scope>,
+    /// Who says that its hooks run in the shadow.
+    shadow: Option<Scope>,
     options: &'a DecodeOptions,
 }
 
@@ -85,6 +103,8 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
             under: vec![dialect.name],
             depth: 0,
             on_failure: None,
+            by: None,
+            shadow: None,
             options,
         };
         match files {
@@ -105,6 +125,7 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
         }
     }
     let Loader { mut files, mut diagnostics, followed, .. } = loader;
+    shadow::settle(&mut files);
     diagnostics.extend(merge::merge(&mut files));
     let (compat, audit) = (merge::compat(&files), merge::audit(&files));
     let allow_skip = merge::allow_skip(&files);
@@ -133,8 +154,8 @@ struct Loader {
     followed: Vec<PathBuf>,
     /// What stands for `/` where an administrator's files have been looked for.
     roots: Vec<PathBuf>,
-    /// Each file is read once in each dialect.
-    seen: HashSet<(PathBuf, &'static str)>,
+    /// Each file is read once in each dialect, in the shadow and not.
+    seen: HashSet<(PathBuf, &'static str, bool)>,
     /// What files are read into, one after the other.
     buffer: Vec<u8>,
 }
@@ -155,6 +176,8 @@ impl Loader {
             under: vec![RULING.name],
             depth: 0,
             on_failure: None,
+            by: None,
+            shadow: None,
             options,
         };
         let found = find(RULING, dir, place, |row| row.scope == Scope::Managed);
@@ -222,7 +245,8 @@ impl Loader {
 
     fn file(&mut self, path: &Path, known: bool, way: &Way<'_>) {
         let real = self.real(path, way);
-        if !self.seen.insert((real, way.dialect.name)) {
+        let in_shadow = way.shadow.is_some_and(|by| shadow::may_put(by, way.scope));
+        if !self.seen.insert((real, way.dialect.name, in_shadow)) {
             return;
         }
         if self.files.len() >= FILES || way.depth > DEPTH {
@@ -260,9 +284,10 @@ impl Loader {
                 let decoded = way.dialect.decode_with(&name(path), way.scope, text, format, way.options);
                 let status = if decoded.unreadable { FileStatus::Unreadable } else { FileStatus::Found };
                 let includes = decoded.settings.includes.clone();
+                let in_shadow = decoded.settings.shadow;
                 self.take(path, way, decoded, status, Some(text));
                 for include in &includes {
-                    self.include(path, include, way);
+                    self.include(path, include, in_shadow, way);
                 }
             }
             Err(NoText { status, why }) => {
@@ -300,7 +325,7 @@ impl Loader {
         real.unwrap_or_else(|_| path.to_owned())
     }
 
-    fn include(&mut self, from: &Path, include: &Include, way: &Way<'_>) {
+    fn include(&mut self, from: &Path, include: &Include, in_shadow: bool, way: &Way<'_>) {
         // The decoder takes only names of dialects that there are.
         let Some(dialect) = checkrein_dialects::find(include.dialect) else { return };
         let mut under = way.under.clone();
@@ -313,6 +338,8 @@ impl Loader {
             depth: way.depth + 1,
             // What a file says about those that it includes counts for all below.
             on_failure: include.on_failure.map(|effect| (effect, way.scope)).or(way.on_failure),
+            by: Some(way.scope),
+            shadow: shadow::outermost(way.shadow, (include.shadow || in_shadow).then_some(way.scope)),
             ..way.clone()
         };
         match &include.path {
@@ -331,6 +358,10 @@ impl Loader {
         if let Some((effect, by)) = way.on_failure {
             self.on_failure(path, way, &mut hooks, effect, by);
         }
+        let in_shadow = match way.shadow {
+            Some(by) => self.shadow(path, way, &mut hooks, by),
+            None => false,
+        };
         if way.depth > 0 {
             self.diagnostics.extend(hooks.iter_mut().filter_map(calls_itself::switch_off));
         }
@@ -353,7 +384,22 @@ impl Loader {
             hash: text.map_or(0, hash_of),
         };
         let (named, under, rules) = (way.named, way.under.clone(), way.rules && way.depth == 0);
-        self.files.push(LoadedFile { state, hooks, settings, named, rules, under });
+        let by = way.by.unwrap_or(way.scope);
+        self.files.push(LoadedFile { state, hooks, settings, named, rules, under, by, in_shadow });
+    }
+
+    /// Puts hooks in the shadow, if whoever says so may.
+    fn shadow(&mut self, path: &Path, way: &Way<'_>, hooks: &mut [HookSpec], by: Scope) -> bool {
+        if !shadow::may_put(by, way.scope) {
+            if !hooks.is_empty() {
+                let text = format!("a {by} file includes this one, and cannot put its hooks in the shadow");
+                let note = Diagnostic::of_file(Severity::Warning, "not-its-to-say", name(path), text);
+                self.diagnostics.push(note.with_help(format!("only a {} file can say that", way.scope)));
+            }
+            return false;
+        }
+        hooks.iter_mut().for_each(HookSpec::put_in_shadow);
+        true
     }
 
     /// Does what an include says about failures, where hooks say nothing themselves.

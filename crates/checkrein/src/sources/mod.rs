@@ -44,6 +44,7 @@ mod place;
 mod read;
 mod restrict;
 mod settings;
+mod shadow;
 mod skip;
 
 use std::fmt;

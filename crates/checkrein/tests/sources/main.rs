@@ -11,6 +11,7 @@ mod order;
 #[cfg(unix)]
 mod reload;
 mod settings;
+mod shadow;
 #[cfg(unix)]
 mod unreadable;
 #[cfg(all(unix, feature = "watch"))]

@@ -5,10 +5,11 @@ mod show;
 use std::collections::VecDeque;
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use checkrein::Sources;
-use checkrein::audit::{AuditLog, Head, LogLine};
+use checkrein::audit::{AuditLog, Head, LogLine, ShadowReport};
 use checkrein::dialects::native;
 
 use super::config::directory;
@@ -24,7 +25,9 @@ use crate::exit::{self, Exit};
 
 Example:
   checkrein audit tail -n 20
+  checkrein audit tail --follow
   checkrein audit show 17
+  checkrein audit shadow
   checkrein audit verify
   checkrein audit export --since 2026-01-01T00:00:00Z > january.jsonl")]
 pub struct Arguments {
@@ -45,11 +48,23 @@ enum Action {
         /// How many
         #[arg(short = 'n', long, value_name = "N", default_value = "10")]
         lines: usize,
+        /// Goes on with each line as it is written, until it is interrupted; with --json as JSON lines
+        #[arg(short, long)]
+        follow: bool,
     },
     /// Shows all that a line says
     Show {
         /// Its number
         seq: u64,
+    },
+    /// Shows what hooks in the shadow would have done, by hook
+    Shadow {
+        /// How many examples of each are shown, the last ones
+        #[arg(long, value_name = "N", default_value = "3")]
+        examples: usize,
+        /// Only what was written at this time (UTC, as in lines) or later
+        #[arg(long, value_name = "TIME")]
+        since: Option<String>,
     },
     /// Looks whether all is as it was written
     Verify {
@@ -72,7 +87,9 @@ enum Action {
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let log = log(arguments)?;
     match &arguments.action {
-        Action::Tail { lines } => tail(&log, *lines, arguments.json),
+        Action::Tail { lines, follow: false } => tail(&log, *lines, arguments.json),
+        Action::Tail { lines, follow: true } => follow(&log, *lines, arguments.json),
+        Action::Shadow { examples, since } => shadow(&log, *examples, since.as_deref(), arguments.json),
         Action::Show { seq } => one(&log, *seq, arguments.json),
         Action::Verify { expect } => verify(&log, expect.as_ref(), arguments.json),
         Action::Export { since, until } => export(&log, since.as_deref(), until.as_deref(), arguments.json),
@@ -86,7 +103,9 @@ fn log(arguments: &Arguments) -> Result<AuditLog> {
     }
     let loaded = Sources::discover(&native::DIALECT, directory(std::path::Path::new("."))?).load();
     let log = loaded.audit.as_ref().map_or_else(AuditLog::of_user, AuditLog::of_settings);
-    if !log.path().exists() && log.lines()?.next().is_none() {
+    // Whoever follows it waits for the first line.
+    let waits = matches!(arguments.action, Action::Tail { follow: true, .. }) && loaded.audit.is_some();
+    if !waits && !log.path().exists() && log.lines()?.next().is_none() {
         let hint = match loaded.audit {
             Some(_) => "nothing has been written yet",
             None => "switch it on with `audit: true` in your own hooks file, see docs/config.md",
@@ -96,14 +115,61 @@ fn log(arguments: &Arguments) -> Result<AuditLog> {
     Ok(log)
 }
 
-fn tail(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
+/// How often a log is looked at that somebody follows.
+const LOOKS: Duration = Duration::from_millis(200);
+
+fn last(log: &AuditLog, count: usize) -> Result<VecDeque<LogLine>> {
     let mut last = VecDeque::new();
     for line in log.lines()? {
         last.push_back(line?);
-        if last.len() > count {
+        // The last line says where to go on, also for who wants to see none.
+        if last.len() > count.max(1) {
             last.pop_front();
         }
     }
+    Ok(last)
+}
+
+fn follow(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
+    let before = last(log, count)?;
+    let after = before.back().map_or(0, |line| line.head.seq);
+    let mut follow = log.follow(after);
+    let mut lines: Vec<_> = before.into_iter().filter(|_| count > 0).collect();
+    let mut out = anstream::stdout().lock();
+    loop {
+        for line in &lines {
+            match json {
+                true => writeln!(out, "{}", line.text)?,
+                false => show::line(&mut out, line)?,
+            }
+        }
+        out.flush()?;
+        std::thread::sleep(LOOKS);
+        lines = follow.poll()?;
+    }
+}
+
+fn shadow(log: &AuditLog, examples: usize, since: Option<&str>, json: bool) -> Result<Exit> {
+    let mut report = ShadowReport::default();
+    for line in log.lines()? {
+        let line = line?;
+        if since.is_none_or(|since| line.entry.time.as_str() >= since) {
+            report.take(&line, examples);
+        }
+    }
+    let mut out = anstream::stdout().lock();
+    if json {
+        serde_json::to_writer_pretty(&mut out, &report).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        show::shadow(&mut out, &report)?;
+    }
+    Ok(exit::FINE)
+}
+
+fn tail(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
+    let mut last = last(log, count)?;
+    last.truncate(count);
     let mut out = anstream::stdout().lock();
     if json {
         return list(&mut out, last.iter());

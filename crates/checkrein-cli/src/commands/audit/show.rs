@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use checkrein::RawJson;
-use checkrein::audit::{EntryKind, LogLine, Verification};
+use checkrein::audit::{EntryKind, LogLine, ShadowHook, ShadowReport, Verification};
 use owo_colors::OwoColorize;
 
 use super::super::{colours, counted};
@@ -25,6 +25,11 @@ pub fn line(out: &mut impl Write, line: &LogLine) -> io::Result<()> {
             write!(out, "  {}", decision.name().style(colours::of(decision)))?;
             if let Some(reason) = &record.verdict.reason {
                 write!(out, ": {}", printable(reason, 120))?;
+            }
+            for hook in record.hooks.iter().filter(|hook| hook.would.as_ref().is_some_and(|would| would.differs)) {
+                let id = printable(&hook.id, 60);
+                let would = hook.would.as_ref().map_or("", |would| would.verdict.name());
+                write!(out, "  {}", format!("({id} in the shadow: would be {would})").yellow())?;
             }
         }
         (None, EntryKind::Refusal) => {
@@ -98,6 +103,51 @@ pub fn verification(out: &mut impl Write, found: &Verification) -> io::Result<()
             writeln!(out, "{lines} in {files}, {}", "all as it was written".green())?;
             writeln!(out, "the last is {last}; kept elsewhere, it shows later that nobody has written all anew")?;
         }
+    }
+    Ok(())
+}
+
+/// What hooks in the shadow would have done.
+pub fn shadow(out: &mut impl Write, report: &ShadowReport) -> io::Result<()> {
+    if report.hooks.is_empty() {
+        return writeln!(
+            out,
+            "no hook has run in the shadow; `shadow: true` at a hook, a file or an include puts it there"
+        );
+    }
+    report.hooks.iter().try_for_each(|hook| shadow_hook(out, hook))
+}
+
+fn shadow_hook(out: &mut impl Write, hook: &ShadowHook) -> io::Result<()> {
+    write!(out, "{}", printable(&hook.id, 80).bold())?;
+    if let Some(file) = &hook.source.file {
+        let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
+        write!(out, " {}", printable(&format!("{file}{line}"), 200).dimmed())?;
+    }
+    writeln!(out, " ({})", hook.source.scope)?;
+    let times = |count| counted(usize::try_from(count).unwrap_or(usize::MAX), "time");
+    let mean = hook.total_ms / hook.fires.max(1);
+    writeln!(out, "  ran {}, {mean} ms on average, {} ms at most", times(hook.fires), hook.max_ms)?;
+    let counts = [("denied", hook.denied), ("asked", hook.asked), ("rewritten", hook.rewritten)];
+    let would: Vec<_> =
+        counts.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{what} {count}")).collect();
+    let would = if would.is_empty() { "done nothing".to_owned() } else { would.join(", ") };
+    writeln!(out, "  would have {would}; the verdict would have been another {}", times(hook.differs))?;
+    if hook.failed > 0 {
+        writeln!(out, "  {} {}", "failed".red(), times(hook.failed))?;
+    }
+    for example in &hook.examples {
+        let (decision, subject) = (example.decision, example.subject.as_deref().unwrap_or_default());
+        write!(out, "  {:>6}  {}", example.seq, printable(&example.time, 40).dimmed())?;
+        write!(out, "  {} {}", printable(&example.event, 60), printable(subject, 60))?;
+        write!(out, "  {}", decision.name().style(colours::of(decision)))?;
+        if !example.rewrites.is_empty() {
+            write!(out, "  rewrites {}", printable(&example.rewrites.join(", "), 60))?;
+        }
+        if let Some(reason) = &example.reason {
+            write!(out, ": {}", printable(reason, 120))?;
+        }
+        writeln!(out, "{}", if example.differs { "" } else { "  (the verdict was the same)" })?;
     }
     Ok(())
 }

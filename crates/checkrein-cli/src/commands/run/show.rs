@@ -106,6 +106,9 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
     facts.extend(record.status.map(|status| format!("status {status}")));
     facts.extend(record.duration_ms.map(|ms| format!("{ms} ms")));
     writeln!(out, " ({})", facts.join(", "))?;
+    if record.shadow {
+        writeln!(out, "      {}", shadow(record).yellow())?;
+    }
     if let Some(planned) = fired.planned(record).filter(|_| record.outcome != HookOutcome::Skipped) {
         match planned.hook.hook.matcher.pattern() {
             "" => writeln!(out, "      ran because it has no matcher")?,
@@ -140,6 +143,19 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
         }
     }
     Ok(())
+}
+
+/// What a hook in the shadow would have changed.
+fn shadow(record: &HookRecord) -> String {
+    match &record.would {
+        Some(would) if would.differs && would.verdict == would.decision => {
+            format!("in the shadow: without that the verdict would be {}", would.verdict)
+        }
+        Some(would) if would.differs => {
+            format!("in the shadow: without that the verdict would be another ({})", would.verdict)
+        }
+        _ => "in the shadow: the verdict would be the same without that".to_owned(),
+    }
 }
 
 fn streams(out: &mut impl Write, record: &HookRecord) -> io::Result<()> {

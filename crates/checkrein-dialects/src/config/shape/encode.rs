@@ -103,8 +103,7 @@ impl Shape {
         lost: &mut Vec<Lost>,
     ) -> Option<String> {
         let kind = spec.handler.kind();
-        let says_off = self.keys.iter().any(|key| key.says == Attribute::Enabled);
-        if let Some(why) = unwritable(spec).filter(|_| !(says_off && spec.hook.state == HookState::Disabled)) {
+        if let Some(why) = unwritable(spec, |attribute| self.keys.iter().any(|key| key.says == attribute)) {
             lost.push(Lost::whole(at, why));
             return None;
         }
@@ -182,11 +181,14 @@ impl Shape {
     }
 }
 
-/// Why a hook must not stand in a file that cannot say that it does not run.
-pub(crate) fn unwritable(spec: &HookSpec) -> Option<&'static str> {
+/// Why a hook must not stand in a file that cannot say that it does not run, or that it decides nothing.
+pub(crate) fn unwritable(spec: &HookSpec, can_say: impl Fn(Attribute) -> bool) -> Option<&'static str> {
     match spec.hook.state {
-        HookState::Disabled => Some("it is switched off, which cannot be said there"),
+        HookState::Disabled if !can_say(Attribute::Enabled) => Some("it is switched off, which cannot be said there"),
         HookState::Broken(_) => Some("it could not be read itself"),
+        _ if spec.hook.info.shadow && !can_say(Attribute::Shadow) => {
+            Some("it runs in the shadow, which cannot be said there")
+        }
         _ => None,
     }
 }
@@ -249,7 +251,7 @@ pub(crate) fn written_matcher(
 }
 
 /// Every attribute that can be lost.
-const ALL: [Attribute; 25] = [
+const ALL: [Attribute; 26] = [
     Attribute::Args,
     Attribute::Shell,
     Attribute::Method,
@@ -275,6 +277,7 @@ const ALL: [Attribute; 25] = [
     Attribute::Order,
     Attribute::Rewrites,
     Attribute::Strict,
+    Attribute::Shadow,
 ];
 
 /// What a hook has of an attribute, as JSON. `None`: what is usual in the dialect that it is written for.
@@ -298,6 +301,7 @@ fn value(attribute: Attribute, spec: &HookSpec, dialect: &Dialect) -> Option<Str
         Attribute::Rewake => yes(spec.rewake),
         Attribute::Once => yes(spec.once),
         Attribute::Strict => yes(spec.strict),
+        Attribute::Shadow => yes(info.shadow),
         Attribute::Enabled => (!is_enabled(spec)).then(|| "false".to_owned()),
         Attribute::Status => spec.status.as_deref().map(text),
         Attribute::Description => spec.description.as_deref().map(text),

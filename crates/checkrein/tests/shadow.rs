@@ -1,0 +1,150 @@
+//! Hooks in the shadow: they run, they are recorded, and nothing that they say has an effect.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use checkrein::payload::{Prompt, SessionStart, Stop, ToolCall};
+use checkrein::{
+    Decision, Effect, Engine, Event, EventKind, FailureKind, HookOutcome, HookRecord, HookRun, HookSpec, Observer,
+    RawJson, Record, Rules, RunOrder, Target, Verdict,
+};
+
+const GATE: EventKind = EventKind::PreToolUse;
+
+fn tool_call() -> Event {
+    let input: RawJson = r#"{"command": "ls"}"#.parse().unwrap();
+    Event::pre_tool_use(ToolCall::new("Bash", input))
+}
+
+fn deny(id: &str) -> HookSpec {
+    HookSpec::shell(id, GATE, format!("echo {id} says no >&2; exit 2"))
+}
+
+async fn fired(event: Event, hooks: impl IntoIterator<Item = HookSpec>) -> (Verdict, Record) {
+    Engine::builder().hooks(hooks).build().fire_recorded(event).await
+}
+
+/// Whatever a hook says: in the shadow the verdict is as if it were not there, and in force it is not.
+#[tokio::test]
+async fn nothing_that_a_hook_says_or_fails_with_has_an_effect() {
+    let hook = |event: EventKind, command: &str| HookSpec::shell("tried", event, command);
+    let stop = || Event::stop(Stop::new());
+    let start = || Event::session_start(SessionStart::new());
+    let prompt = || Event::prompt_submit(Prompt::new("hi"));
+    let rewrite = r#"echo '{"updatedInput":{"command":"true"}}'"#;
+    let table: [(&str, Event, HookSpec); 13] = [
+        ("deny", tool_call(), deny("tried")),
+        ("ask", tool_call(), hook(GATE, r#"echo '{"decision":"ask","reason":"sure?"}'"#)),
+        ("allow", tool_call(), hook(GATE, r#"echo '{"decision":"allow"}'"#)),
+        ("halt", tool_call(), hook(GATE, r#"echo '{"continue":false,"stopReason":"enough"}'"#)),
+        ("rewrite", tool_call(), hook(GATE, rewrite).rewrites()),
+        ("a rewrite that was not declared", tool_call(), hook(GATE, rewrite)),
+        ("context", prompt(), hook(EventKind::PromptSubmit, r#"echo '{"additionalContext":"psst"}'"#)),
+        ("message", tool_call(), hook(GATE, r#"echo '{"systemMessage":"hello"}'"#)),
+        ("go on", stop(), hook(EventKind::Stop, "echo not yet >&2; exit 2")),
+        ("speak as the user", start(), hook(EventKind::SessionStart, r#"echo '{"initialUserMessage":"go"}'"#)),
+        ("fail", tool_call(), hook(GATE, "exit 1")),
+        ("cannot start", tool_call(), HookSpec::argv("tried", GATE, ["/no/such/program"])),
+        ("hang", tool_call(), hook(GATE, "sleep 60").timeout(Duration::from_millis(50))),
+    ];
+    for (what, event, hook) in table {
+        let (live, _) = fired(event.clone(), [hook.clone()]).await;
+        assert_ne!(live, Verdict::default(), "{what}: it does something when it is in force");
+        let (verdict, record) = fired(event, [hook.in_shadow()]).await;
+        assert_eq!(verdict, Verdict::default(), "{what}");
+        let [tried] = &record.hooks[..] else { panic!("{what}: {record:?}") };
+        let would = tried.would.as_ref().unwrap();
+        assert!(tried.shadow && tried.outcome != HookOutcome::Skipped, "{what}: {tried:?}");
+        assert_eq!(would.verdict, live.decision(), "{what}");
+        assert_eq!(would.decision, live.decision(), "{what}");
+        let changes = live.decision() != Decision::NoOpinion
+            || !live.context().is_empty()
+            || Target::ALL.iter().any(|target| live.rewritten(*target).is_some());
+        assert_eq!(would.differs, changes, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn what_would_have_been_is_told_beside_what_was() {
+    let (verdict, record) = fired(tool_call(), [deny("live"), deny("tried").in_shadow()]).await;
+    assert_eq!(verdict.reason(), Some("live says no"));
+    let would = record.hooks[1].would.as_ref().unwrap();
+    assert_eq!((would.decision, would.verdict, would.differs), (Decision::Deny, Decision::Deny, false));
+    assert_eq!(would.reason.as_deref(), Some("tried says no"));
+    assert!(!record.hooks[0].shadow && record.hooks[0].would.is_none());
+
+    let asks = HookSpec::shell("asks", GATE, r#"echo '{"decision":"ask","reason":"sure?"}'"#);
+    let (verdict, record) = fired(tool_call(), [asks, deny("one").in_shadow(), deny("two").in_shadow()]).await;
+    assert_eq!(verdict.decision(), Decision::Ask);
+    for hook in &record.hooks[1..] {
+        let would = hook.would.as_ref().unwrap();
+        assert_eq!((would.verdict, would.differs), (Decision::Deny, true), "each by itself");
+    }
+    let closed = HookSpec::shell("broken", GATE, "exit 1").on_failure(Effect::Ask).in_shadow();
+    let (_, record) = fired(tool_call(), [closed]).await;
+    assert_eq!(record.hooks[0].failure, Some(FailureKind::Exit));
+    assert_eq!(record.hooks[0].would.as_ref().unwrap().decision, Decision::Ask, "what is done about its failure");
+}
+
+/// A chain goes on behind a hook in the shadow, whatever that says; but what would have been ends there.
+#[tokio::test]
+async fn a_chain_goes_on_behind_it() {
+    let allow = HookSpec::shell("allow", GATE, r#"echo '{"decision":"allow"}'"#);
+    let rules = Rules::IN_PROCESS.order(RunOrder::Sequential);
+    let engine = Engine::builder().hooks([deny("tried").in_shadow(), allow]).rules(rules).build();
+    let (verdict, record) = engine.fire_recorded(tool_call()).await;
+    assert_eq!(verdict.decision(), Decision::Allow);
+    let would = record.hooks[0].would.as_ref().unwrap();
+    assert_eq!((would.verdict, would.differs), (Decision::Deny, true));
+}
+
+#[tokio::test]
+async fn others_do_not_see_what_it_rewrites() {
+    let rewrites = HookSpec::shell("tried", GATE, r#"echo '{"updatedInput":{"command":"changed"}}'"#).rewrites();
+    let sees = HookSpec::shell("sees", GATE, "grep -q changed && exit 2; exit 0");
+    let (verdict, record) = fired(tool_call(), [rewrites.in_shadow(), sees]).await;
+    assert_eq!((verdict.decision(), verdict.rewritten(Target::Input)), (Decision::NoOpinion, None));
+    assert_eq!(record.hooks[0].would.as_ref().unwrap().rewrites, ["input"]);
+}
+
+/// What ran once in the shadow has not had its one run.
+#[tokio::test]
+async fn one_that_runs_once_runs_again_in_force() {
+    let once = || deny("once").once();
+    let engine = Engine::builder().hook(once().in_shadow()).build();
+    assert_eq!(engine.fire(tool_call()).await.decision(), Decision::NoOpinion);
+    engine.replace_all(vec![once()]);
+    assert_eq!(engine.fire(tool_call()).await.decision(), Decision::Deny);
+}
+
+#[derive(Clone, Default)]
+struct Seen(Arc<Mutex<Vec<(String, bool)>>>);
+
+impl Observer for Seen {
+    fn finished(&self, run: &HookRun, record: &HookRecord, _: Duration) {
+        assert_eq!(run.hook.shadow, record.shadow);
+        self.0.lock().unwrap().push((record.id.clone(), record.shadow));
+    }
+}
+
+#[tokio::test]
+async fn observers_see_it() {
+    let seen = Seen::default();
+    let engine = Engine::builder().hook(deny("tried").in_shadow()).observer(seen.clone()).build();
+    assert_eq!(engine.fire(tool_call()).await, Verdict::default());
+    assert_eq!(*seen.0.lock().unwrap(), [("tried".to_owned(), true)]);
+}
+
+/// Nobody is told what comes of it in the background, where a host would tell the model.
+#[tokio::test]
+async fn in_the_background_it_completes_for_nobody() {
+    let hooks = [deny("tried").in_background().in_shadow(), deny("live").in_background()];
+    let engine = Engine::builder().hooks(hooks).build();
+    let mut completions = engine.completions();
+    engine.fire(tool_call()).await;
+    engine.shutdown(Duration::from_secs(30)).await;
+    assert_eq!(completions.next().await.unwrap().hook.id, "live");
+    assert!(completions.next().await.is_none());
+}
