@@ -297,3 +297,43 @@ fn an_answer_that_cannot_be_printed_is_a_no() {
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     assert!(ran.stderr.contains("could not print"), "{}", ran.stderr);
 }
+
+/// A project's settings can set variables for the agent; what looks like a secret or loads something is not passed on.
+#[test]
+fn hooks_get_no_secrets_unasked() {
+    let claude = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "env >> $CLAUDE_PROJECT_DIR/claude.env"}]}]}}"#;
+    let files = [
+        (".checkrein/hooks.yaml", "include: [claude]\nhooks: [{event: PreToolUse, command: 'env >> own.env'}]"),
+        (".claude/settings.json", claude),
+    ];
+    let sent = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+    let run = |place: &Place| {
+        let mut command = place.command(&["hook", "claude"]);
+        command.envs([("GITHUB_TOKEN", "value-1"), ("LD_LIBRARY_PATH", "/tmp/x"), ("EDITOR", "vi")]);
+        let mut child = command
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), sent.as_bytes()).unwrap();
+        let ran = place.ran(child.wait_with_output().unwrap());
+        let read = |name: &str| std::fs::read_to_string(place.dir.path().join(name)).unwrap();
+        (ran, read("claude.env"), read("own.env"))
+    };
+    let place = Place::with(&files);
+    let (ran, claude, own) = run(&place);
+    assert!(
+        claude.contains("EDITOR=vi") && !claude.contains("GITHUB_TOKEN") && !claude.contains("LD_LIBRARY"),
+        "{claude}"
+    );
+    assert!(!own.contains("EDITOR") && !own.contains("GITHUB_TOKEN") && own.contains("HOME="), "{own}");
+    let told = format!("{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.code, 0);
+    assert_eq!(ran.stdout.matches("GITHUB_TOKEN, LD_LIBRARY_PATH").count(), 1, "{told}");
+    assert!(!told.contains("value-1"), "{told}");
+    place.write("home/.config/checkrein/hooks.yaml", "env_allow: [GITHUB_TOKEN, LD_LIBRARY_PATH]\nhooks: []");
+    let (ran, claude, _) = run(&place);
+    assert!(claude.contains("GITHUB_TOKEN=value-1"), "{claude}");
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+}

@@ -230,6 +230,9 @@ pub struct HookRecord {
     /// Processes that it has started and left running.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_running: Vec<String>,
+    /// Names of the host's variables that it did not get, although its agent would have passed them on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_back: Vec<String>,
     /// Whether it ran in the shadow: what is said of it here had no effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shadow: bool,
@@ -325,6 +328,7 @@ impl HookRecord {
             stderr_bytes: None,
             truncated: false,
             left_running: Vec::new(),
+            held_back: Vec::new(),
             shadow: hook.shadow,
             would: None,
         }

@@ -173,6 +173,7 @@ pub const SHAPE: Shape = Shape {
         "restrict",
         "protect_self",
         "shadow",
+        "env_allow",
         "disableAllHooks",
         "allowManagedHooksOnly",
         "allowedHttpHookUrls",

@@ -114,6 +114,7 @@ pub fn config() -> Value {
             "disableAllHooks": flag("Whether no hooks run, but for those that an administrator has set."),
             "allow_skip": { "type": "boolean", "description": "Whether `CHECKREIN=0` and `CHECKREIN_SKIP` count under an agent, whose project could set them. Only in files of the user and the administrator." },
             "shadow": flag("Whether its hooks, and those that it includes, run in the shadow: they are recorded and decide nothing."),
+            "env_allow": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that hooks of other agents get although they look like secrets or make programs load something else; `*` for all. Only in files of the user and the administrator." },
             "compat": { "enum": ["safe", "exact"], "description": "Whether an agent's rules are followed where they are not safe." },
             "audit": {
                 "description": "Where what hooks decide is written down; counts in files of the user and in managed ones.",
@@ -162,6 +163,7 @@ pub fn config() -> Value {
                             "path": { "type": "string" },
                             "on_failure": { "enum": ["open", "closed", "ask"] },
                             "shadow": flag("Whether its hooks run in the shadow: they are recorded and decide nothing."),
+                            "env_allow": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that its hooks get although they look like secrets or make programs load something else; `*` for all." },
                         },
                         "required": ["dialect"],
                         "additionalProperties": false,

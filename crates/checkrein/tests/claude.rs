@@ -60,7 +60,11 @@ async fn failures_go_on_unless_the_hook_says_otherwise() {
         (command("sleep 100").replace("}", r#","timeout":0.1,"onFailure":"block"}"#), Decision::Deny),
         (r#"{"type":"command","command":"/no/such/program","args":[]}"#.to_owned(), Decision::NoOpinion),
     ] {
-        let engine = Engine::builder().settle_as(&claude::DIALECT).hooks(hooks("PreToolUse", &hook)).build();
+        let engine = Engine::builder()
+            .vars([("PATH", "/usr/bin:/bin")])
+            .settle_as(&claude::DIALECT)
+            .hooks(hooks("PreToolUse", &hook))
+            .build();
         let verdict = engine.fire(gate()).await;
         assert_eq!(verdict.decision(), decision, "{hook}");
         assert_eq!(verdict.warnings().len(), 1, "{hook}: never silent");

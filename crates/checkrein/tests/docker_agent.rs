@@ -19,7 +19,12 @@ fn engine(dialect: &'static Dialect, yaml: &str) -> Engine {
     let mut registry = Registry::new();
     registry.register_builtin("panics", Builtin::immediate(|_| panic!("boom"))).unwrap();
     registry.register_builtin("allows", Builtin::immediate(|_| Ok(Opinion::allow()))).unwrap();
-    Engine::builder().settle_as(dialect).registry(registry).hooks(decoded.hooks).build()
+    Engine::builder()
+        .vars([("PATH", "/usr/bin:/bin")])
+        .settle_as(dialect)
+        .registry(registry)
+        .hooks(decoded.hooks)
+        .build()
 }
 
 /// Fires a tool call at commands of the event `pre_tool_use`.

@@ -219,6 +219,8 @@ pub struct Settings {
     pub restrict: Option<Restrictions>,
     /// Whether checkrein's own files are kept from agents, if an administrator's file says so.
     pub protect_self: Option<bool>,
+    /// Names of the host's variables that are passed on to hooks which inherit the environment, whatever they look like.
+    pub env_allow: Option<Vec<String>>,
     /// Whether its hooks, and those of the files that it includes, run in the shadow.
     pub shadow: bool,
     /// Files of other dialects whose hooks run as well.
@@ -260,6 +262,8 @@ pub struct Include {
     pub on_failure: Option<checkrein_core::Effect>,
     /// Whether its hooks run in the shadow.
     pub shadow: bool,
+    /// Names of the host's variables that its hooks get, whatever they look like.
+    pub env_allow: Vec<String>,
 }
 
 /// Hooks as a file.

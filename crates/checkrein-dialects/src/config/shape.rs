@@ -460,6 +460,9 @@ impl Shape {
                 "protect_self" if self.flat => {
                     decoder.settings.protect_self = Some(decoder.flag(node, &member.key).unwrap_or(true));
                 }
+                "env_allow" if self.flat => {
+                    decoder.settings.env_allow = Some(decoder.texts(node, &member.key).unwrap_or_default());
+                }
                 // What cannot be read leaves them in force.
                 "shadow" if self.flat => decoder.settings.shadow = decoder.flag(node, &member.key).unwrap_or(false),
                 "audit" if self.flat => decoder.settings.audit = super::audit::read(decoder, node),
@@ -476,7 +479,7 @@ impl Shape {
                 Some(name) => Some((name.to_owned(), item.span)),
                 None => match decoder.object(item, "include") {
                     Ok(members) => {
-                        let known = ["dialect", "path", "on_failure", "shadow"];
+                        let known = ["dialect", "path", "on_failure", "shadow", "env_allow"];
                         decoder.keys(members, &known);
                         if members.iter().any(|member| !known.contains(&&*member.key)) {
                             decoder.broken_somewhere("include", item.span, "an include with a key that nobody knows");
@@ -515,6 +518,9 @@ impl Shape {
                 .map(|node| attribute::effect(decoder, node, "on_failure", attribute::EFFECTS))
                 .transpose();
             let shadow = item.get("shadow").map(|node| decoder.flag(node, "shadow")).transpose();
+            // Without a list that can be read, nothing more is passed on.
+            let env_allow = item.get("env_allow").and_then(|node| decoder.texts(node, "env_allow").ok());
+            let env_allow = env_allow.unwrap_or_default();
             let (path, on_failure, shadow) = match (path, on_failure, shadow) {
                 (Ok(path), Ok(on_failure), Ok(shadow)) => (path, on_failure, shadow.unwrap_or(false)),
                 (Err(why), ..) | (_, Err(why), _) | (.., Err(why)) => {
@@ -522,7 +528,7 @@ impl Shape {
                     continue;
                 }
             };
-            decoder.settings.includes.push(Include { dialect: dialect.name, path, on_failure, shadow });
+            decoder.settings.includes.push(Include { dialect: dialect.name, path, on_failure, shadow, env_allow });
         }
     }
 }

@@ -203,6 +203,11 @@ fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
     apart.into_iter().filter_map(|(place, rank)| Some((place, SHAPES.get(rank)?.name))).collect()
 }
 
+/// Whether a text has a secret in it that has a form of its own.
+pub(crate) fn has_secret(text: &str) -> bool {
+    !find(text).is_empty()
+}
+
 /// Stands in place of a secret. No shape fits it, or part of it.
 fn note(name: &str) -> Cow<'static, str> {
     Cow::Owned(format!("[redacted:{name}]"))

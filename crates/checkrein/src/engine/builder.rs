@@ -184,6 +184,7 @@ impl EngineBuilder {
             cwd: self.cwd.or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| PathBuf::from("/")),
             vars: self.vars.unwrap_or_else(|| std::env::vars_os().collect()).into(),
             registry: self.registry,
+            suspects: Arc::default(),
         };
         let (files, hooks, said) = FromFiles::load(self.sources, self.hooks);
         Engine {

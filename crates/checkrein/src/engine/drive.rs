@@ -37,9 +37,11 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
             wants_records,
             records: Vec::new(),
             unseen: false,
+            held_back: None,
             outcomes: (wants_records && has_shadows).then(Outcomes::default),
         };
         driver.drive(waited, in_background).await;
+        driver.tell_what_was_held_back();
         let Driver { settlement, mut records, outcomes, .. } = driver;
         let settled = settlement.finish();
         if let Some(outcomes) = outcomes {
@@ -121,6 +123,8 @@ struct Driver<'a> {
     records: Vec<(usize, HookRecord)>,
     /// Whether something was rewritten that an administrator's hooks have not seen.
     unseen: bool,
+    /// The first hook that did not get all that its agent would have passed on, and what any of them did not get.
+    held_back: Option<(usize, Arc<HookInfo>, Vec<String>)>,
     /// What came of each, if one of them runs in the shadow.
     outcomes: Option<Outcomes>,
 }
@@ -278,8 +282,8 @@ impl Driver<'_> {
     }
 
     fn take(&mut self, position: usize, claim: Claim, done: Done, in_turn: InTurn) -> Step {
-        let spec = Arc::clone(&claim.hook.spec);
-        let info = &spec.hook.info;
+        let hook = Arc::clone(&claim.hook);
+        let info = &hook.spec.hook.info;
         if done.result.is_ok() {
             claim.spend();
         }
@@ -290,6 +294,12 @@ impl Driver<'_> {
         if !done.left_running.is_empty() {
             let text = format!("left running: {}", done.left_running.join(", "));
             self.settlement.warn(position, info, text);
+        }
+        if let Ok(handler) = &hook.handler
+            && !handler.held_back().is_empty()
+            && !info.shadow
+        {
+            self.hold_back(position, info, handler.held_back());
         }
         self.records.extend(done.record.map(|record| (position, record)));
         if let Some(outcomes) = &mut self.outcomes {
@@ -308,6 +318,24 @@ impl Driver<'_> {
             }
             Err(failure) => self.settlement.push_failure(position, info, failure),
         }
+    }
+
+    fn hold_back(&mut self, position: usize, info: &Arc<HookInfo>, names: &[String]) {
+        let (first, hook, all) = self.held_back.get_or_insert_with(|| (position, Arc::clone(info), Vec::new()));
+        if position < *first {
+            (*first, *hook) = (position, Arc::clone(info));
+        }
+        all.extend(names.iter().filter(|name| !all.contains(name)).cloned().collect::<Vec<_>>());
+    }
+
+    /// Once for all hooks, and names only.
+    fn tell_what_was_held_back(&mut self) {
+        let Some((position, hook, mut names)) = self.held_back.take() else { return };
+        names.sort();
+        let names = names.join(", ");
+        let text =
+            format!("hooks of other agents were not given all of {names}; `env_allow` in your own file passes them on");
+        self.settlement.warn(position, &hook, text);
     }
 
     fn skip(&mut self, hooks: Vec<Chosen>) {

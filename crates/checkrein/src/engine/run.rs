@@ -74,7 +74,10 @@ pub(super) async fn run(
             // What the hook complained about may hold secrets; it is in the record.
             Err(failure) => warn!(name: "checkrein.hook.failed", kind = %failure.kind, "{info} failed"),
         }
-        let record = (wants_record || watch.is_watched()).then(|| record(info, handler, &result, &seen, took));
+        let mut record = (wants_record || watch.is_watched()).then(|| record(info, handler, &result, &seen, took));
+        if let (Some(record), Ok(handler)) = (&mut record, &hook.handler) {
+            record.held_back = handler.held_back().to_vec();
+        }
         if let Some(record) = &record {
             watch.finish(record, took);
         }

@@ -1,6 +1,5 @@
 //! Hooks that are processes.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,43 +8,11 @@ use checkrein_core::payload::JsonPiece;
 use checkrein_core::{Captured, Failure, FailureKind, ProcessExit, ProcessReply, Reply};
 use checkrein_process::{Chunk, Exit, Leftovers, Limits, Output, Place, Prepared, Program, RunError, Shell, Stdin};
 
+use super::environment::{self, Given};
 use super::variables::{Variables, filled};
 use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
 use super::{expand, sandbox};
-use checkrein_dialects::{
-    self as dialects, CommandLine, CommandSpec, Cwd, Dialect, Environment, HandlerSpec, HookSpec,
-};
-
-/// Variables that every native hook gets if the host has them. Nothing here is a secret.
-const USUAL: &[&str] = &[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LANGUAGE",
-    "TERM",
-    "TMPDIR",
-    "TEMP",
-    "TMP",
-    "TZ",
-    crate::front::DEPTH,
-    // What programs on Windows cannot do without.
-    "SystemRoot",
-    "SystemDrive",
-    "ComSpec",
-    "PATHEXT",
-    "USERPROFILE",
-    "APPDATA",
-    "LOCALAPPDATA",
-    "ProgramFiles",
-    "ProgramData",
-    "windir",
-];
-
-/// Variables whose names start like this are passed on as well.
-const USUAL_PREFIX: &str = "LC_";
+use checkrein_dialects::{self as dialects, CommandLine, CommandSpec, Cwd, Dialect, HandlerSpec, HookSpec};
 
 /// How long a process has between being told to end and being ended.
 const TERM_GRACE: Duration = Duration::from_millis(500);
@@ -74,7 +41,8 @@ impl HandlerFactory for CommandFactory {
             Some(cwd) => env.cwd.join(cwd),
             None => env.cwd.clone(),
         };
-        let mut place = Place::new(cwd).env(inherited(spec, dialect, env));
+        let Given { variables, held_back } = environment::given(spec, dialect, env);
+        let mut place = Place::new(cwd).env(variables);
         if let Some(own) = &spec.sandbox {
             place = place.sandbox(sandbox::sandbox(own, spec, env));
         }
@@ -92,6 +60,7 @@ impl HandlerFactory for CommandFactory {
             own_cwd,
             host_cwd: env.cwd.clone(),
             place,
+            held_back,
             limits: Limits::new(Duration::ZERO)
                 .output_cap(spec.output_cap.unwrap_or(process.output_cap))
                 .term(TERM_GRACE)
@@ -126,37 +95,6 @@ fn program(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Result<Pr
     }
 }
 
-/// What the hook may have of the host's environment, and what it adds.
-fn inherited(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Vec<(OsString, OsString)> {
-    let all = spec.env_all == Some(true);
-    let allowed = |name: &OsString| {
-        let of_dialect = |name: &str| match dialect.process.environment {
-            Environment::All => spec.env_all.is_none(),
-            Environment::AllBut(prefixes) => {
-                spec.env_all.is_none() && !prefixes.iter().any(|prefix| name.starts_with(prefix))
-            }
-            Environment::Only(names) => names.contains(&name),
-            Environment::Usual => is_usual(name),
-        };
-        all || name.to_str().is_some_and(|name| of_dialect(name) || spec.env_allow.iter().any(|own| own == name))
-    };
-    let is_set = |name: &OsString| spec.env_set.iter().any(|(own, _)| name == own.as_str());
-    let is_bounded = |name: &OsString| !name.to_str().is_some_and(|name| is_usual(name) || spec.may_get(name));
-    let may_get = |name: &OsString| spec.env_bounds.is_empty() || !is_bounded(name);
-    let inherited = env.vars.iter().filter(|(name, _)| allowed(name) && !is_set(name) && may_get(name)).cloned();
-    let own = spec.env_set.iter().map(|(name, value)| match dialect.process.expands {
-        true => (name.into(), expand::value(value, env).into()),
-        false => (name.into(), value.into()),
-    });
-    inherited.chain(own).collect()
-}
-
-/// Names on Windows are the same in every case.
-pub(crate) fn is_usual(name: &str) -> bool {
-    let same = |usual: &&str| if cfg!(windows) { usual.eq_ignore_ascii_case(name) } else { **usual == *name };
-    USUAL.iter().any(same) || name.starts_with(USUAL_PREFIX)
-}
-
 struct Command {
     /// As its config has it.
     name: String,
@@ -166,6 +104,7 @@ struct Command {
     own_cwd: Option<PathBuf>,
     host_cwd: PathBuf,
     place: Place,
+    held_back: Vec<String>,
     /// All but the time.
     limits: Limits,
 }
@@ -177,6 +116,10 @@ impl Handler for Command {
 
     fn wind_up(&self) -> Duration {
         TERM_GRACE + WIND_UP
+    }
+
+    fn held_back(&self) -> &[String] {
+        &self.held_back
     }
 }
 

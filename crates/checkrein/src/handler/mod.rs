@@ -2,6 +2,7 @@
 
 mod builtin;
 mod command;
+mod environment;
 mod expand;
 #[cfg(feature = "http")]
 mod http;
@@ -23,7 +24,7 @@ pub(crate) use builtin::BuiltinFactory;
 pub use builtin::{Builtin, BuiltinCall, BuiltinDoc};
 pub(crate) use command::CommandFactory;
 #[cfg(feature = "cases")]
-pub(crate) use command::is_usual;
+pub(crate) use environment::is_usual;
 #[cfg(feature = "http")]
 pub(crate) use http::UrlPattern;
 #[cfg(feature = "http")]
@@ -52,6 +53,12 @@ pub trait Handler: Send + Sync + 'static {
     /// Whether calls count against the limit of what runs at once. For handlers that wait for others.
     fn is_limited(&self) -> bool {
         true
+    }
+
+    /// Names of the host's variables that its agent would pass on and that it does not get, because they look like secrets or
+    /// make programs load something else, and nobody has asked for them.
+    fn held_back(&self) -> &[String] {
+        &[]
     }
 }
 
@@ -83,6 +90,8 @@ pub struct HandlerEnv {
     pub vars: Arc<[(OsString, OsString)]>,
     /// Where other handlers and functions are found.
     pub registry: Registry,
+    /// Of each variable, whether it is passed on only to who asks for it. Found out when somebody wants to know.
+    pub(crate) suspects: Arc<OnceLock<Vec<bool>>>,
 }
 
 impl fmt::Debug for HandlerEnv {

@@ -76,6 +76,8 @@ struct Way<'a> {
     by: Option<Scope>,
     /// Who says that its hooks run in the shadow.
     shadow: Option<Scope>,
+    /// What includes that led here pass on, and whose they are.
+    env_allow: Vec<(String, Scope)>,
     options: &'a DecodeOptions,
 }
 
@@ -105,6 +107,7 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
             on_failure: None,
             by: None,
             shadow: None,
+            env_allow: Vec::new(),
             options,
         };
         match files {
@@ -332,7 +335,10 @@ impl Loader {
         if !under.contains(&dialect.name) {
             under.push(dialect.name);
         }
+        let mut env_allow = way.env_allow.clone();
+        env_allow.extend(include.env_allow.iter().map(|name| (name.clone(), way.scope)));
         let inner = Way {
+            env_allow,
             dialect,
             under,
             depth: way.depth + 1,
@@ -357,6 +363,9 @@ impl Loader {
         self.diagnostics.extend(diagnostics);
         if let Some((effect, by)) = way.on_failure {
             self.on_failure(path, way, &mut hooks, effect, by);
+        }
+        for (variable, by) in &way.env_allow {
+            self.env_allow(path, way, &mut hooks, variable, *by);
         }
         let in_shadow = match way.shadow {
             Some(by) => self.shadow(path, way, &mut hooks, by),
@@ -388,6 +397,17 @@ impl Loader {
         self.files.push(LoadedFile { state, hooks, settings, named, rules, under, by, in_shadow });
     }
 
+    /// Passes a variable on to hooks, if whoever says so may.
+    fn env_allow(&mut self, path: &Path, way: &Way<'_>, hooks: &mut [HookSpec], variable: &str, by: Scope) {
+        if shadow::may_put(by, way.scope) {
+            hooks.iter_mut().for_each(|spec| allow_env(spec, variable));
+        } else if !hooks.is_empty() {
+            let text = format!("a {by} file includes this one, and cannot pass `{variable}` on to its hooks");
+            let note = Diagnostic::of_file(Severity::Warning, "not-its-to-say", name(path), text);
+            self.diagnostics.push(note.with_help(format!("only a {} file can say that", way.scope)));
+        }
+    }
+
     /// Puts hooks in the shadow, if whoever says so may.
     fn shadow(&mut self, path: &Path, way: &Way<'_>, hooks: &mut [HookSpec], by: Scope) -> bool {
         if !shadow::may_put(by, way.scope) {
@@ -416,6 +436,15 @@ impl Loader {
             let info = std::sync::Arc::make_mut(&mut spec.hook.info);
             info.on_failure.get_or_insert(effect);
         }
+    }
+}
+
+/// Passes a variable of the host on to a command.
+pub(super) fn allow_env(spec: &mut HookSpec, variable: &str) {
+    if let HandlerSpec::Command(command) = &mut spec.handler
+        && !command.env_allow.iter().any(|have| have == variable)
+    {
+        command.env_allow.push(variable.to_owned());
     }
 }
 

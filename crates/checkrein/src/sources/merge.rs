@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use checkrein_core::{Compat, HookState, Scope};
 use checkrein_dialects::config::{AuditSettings, Diagnostic, Reach, Severity};
-use checkrein_dialects::{HandlerSpec, HookSpec, HttpSpec};
+use checkrein_dialects::{Environment, HandlerSpec, HookSpec, HttpSpec};
 
-use super::load::LoadedFile;
+use super::load::{LoadedFile, allow_env};
 
 /// Does what files say about others.
 pub(super) fn merge(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
@@ -29,8 +29,25 @@ pub(super) fn merge(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
             diagnostics.extend(settings.apply_to_http(spec));
         }
     }
+    pass_on(files);
     diagnostics.extend(bad_patterns(files));
     diagnostics
+}
+
+/// Passes variables on to hooks that inherit the environment. A project can name them in its hooks' own commands; for hooks of
+/// others only who answers for the machine or uses it can say so.
+fn pass_on(files: &mut [LoadedFile]) {
+    let says = |file: &&LoadedFile| matches!(file.state.scope, Scope::Managed | Scope::User);
+    let said = files.iter().filter(says).filter_map(|file| file.settings.env_allow.as_ref()).flatten();
+    let said: Vec<_> = said.cloned().collect();
+    if said.is_empty() {
+        return;
+    }
+    let inherits =
+        |spec: &&mut HookSpec| matches!(spec.dialect.process.environment, Environment::All | Environment::AllBut(_));
+    for spec in files.iter_mut().flat_map(|file| &mut file.hooks).filter(inherits) {
+        said.iter().for_each(|variable| allow_env(spec, variable));
+    }
 }
 
 /// What counts for the hooks of a file.
@@ -196,6 +213,7 @@ fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
         let said = [
             ("compat", settings.exact.is_some()),
             ("audit", settings.audit.is_some()),
+            ("env_allow", settings.env_allow.is_some()),
             ("allow_skip", settings.allow_skip.is_some()),
         ];
         said.into_iter().filter(|(_, is_said)| *is_said).map(|(key, _)| {

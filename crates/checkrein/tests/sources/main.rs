@@ -14,5 +14,6 @@ mod settings;
 mod shadow;
 #[cfg(unix)]
 mod unreadable;
+mod variables;
 #[cfg(all(unix, feature = "watch"))]
 mod watch;

@@ -130,6 +130,9 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
         writeln!(out, "      rewrote: {}", record.rewrote.join(", "))?;
     }
     streams(out, record)?;
+    if !record.held_back.is_empty() {
+        writeln!(out, "      not given all of: {}", printable(&record.held_back.join(", ")))?;
+    }
     for left in &record.left_running {
         writeln!(out, "      left running: {}", printable(left))?;
     }

@@ -75,8 +75,12 @@ pub(super) async fn fire(hook: &HookSpec, place: &Place, event: &Event, given: G
         dialect: hook.dialect,
     };
     let vars = place.vars.iter().filter(|(name, _)| given != Given::NoEnvironment || name == "PATH");
-    let env =
-        HandlerEnv { cwd: place.scratch.path().to_owned(), vars: vars.cloned().collect(), registry: Registry::empty() };
+    let env = HandlerEnv {
+        cwd: place.scratch.path().to_owned(),
+        vars: vars.cloned().collect(),
+        registry: Registry::empty(),
+        suspects: Arc::default(),
+    };
     let begun = Instant::now();
     outcome.result = match CommandFactory.build(hook, &env) {
         Ok(handler) => call(&*handler, hook, event, given, limit, &mut outcome).await,

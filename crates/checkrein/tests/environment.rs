@@ -1,0 +1,126 @@
+//! What commands get of the host's environment.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+use std::ffi::OsString;
+
+use checkrein::dialects::{Dialect, claude, docker_agent, native, ub};
+use checkrein::payload::ToolCall;
+use checkrein::{CommandSpec, Engine, Event, EventKind, HookSpec, RawJson, Record, Verdict};
+
+/// Variables of a host, and whether a hook that inherits them gets them unasked.
+const VARS: &[(&str, &str, bool)] = &[
+    ("HOME", "/home/ann", true),
+    ("EDITOR", "vi", true),
+    ("MAX_TOKEN_LIMIT", "4096", true),
+    ("SSH_AUTH_SOCK", "/run/agent.sock", true),
+    ("AWS_SECRET_ACCESS_KEY", "value-1", false),
+    ("GITHUB_TOKEN", "value-2", false),
+    ("DATABASE_URL", "postgres://ann:value3@db.example/x", false),
+    ("CACHE_URL", "redis://db.example/x", true),
+    ("INNOCENT", "ghp_0123456789abcdefghijABCDEFGHIJ012345", false),
+    ("LD_PRELOAD", "/tmp/evil.so", false),
+    ("BASH_ENV", "/tmp/evil.sh", false),
+    ("NODE_OPTIONS", "--require /tmp/evil.js", false),
+    ("PYTHONPATH", "/tmp/evil", false),
+    ("BASH_FUNC_ls%%", "() { echo evil; }", false),
+];
+
+fn call() -> Event {
+    Event::pre_tool_use(ToolCall::new("Bash", RawJson::default()))
+}
+
+fn prints_all(dialect: &'static Dialect, more: impl FnOnce(CommandSpec) -> CommandSpec) -> HookSpec {
+    HookSpec::argv("prints", EventKind::PreToolUse, ["/usr/bin/env"]).speaking(dialect).command(more)
+}
+
+async fn fired(hooks: impl IntoIterator<Item = HookSpec>, path: &str) -> (Verdict, Record) {
+    let vars = VARS.iter().map(|(name, value, _)| (*name, *value)).chain([("PATH", path)]);
+    let vars = vars.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    Engine::builder().hooks(hooks).vars(vars).build().fire_recorded(call()).await
+}
+
+/// The names that a hook got of the host's.
+fn got(record: &Record) -> Vec<&str> {
+    let lines = record.hooks[0].stdout.as_deref().unwrap().lines();
+    lines
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, _)| name)
+        .filter(|name| *name != "CHECKREIN_RUN")
+        .collect()
+}
+
+const PATH: &str = "/usr/bin:/bin";
+
+#[tokio::test]
+async fn secrets_and_what_loads_are_held_back_from_hooks_that_inherit() {
+    for dialect in [&claude::DIALECT, &docker_agent::DIALECT] {
+        let (verdict, record) = fired([prints_all(dialect, |command| command)], PATH).await;
+        for (name, _, passed_on) in VARS {
+            assert_eq!(got(&record).contains(name), *passed_on, "{} {name}", dialect.name);
+            assert_eq!(record.hooks[0].held_back.iter().any(|held| held == name), !*passed_on, "{name}");
+        }
+        let [warning] = verdict.warnings() else { panic!("{:?}", verdict.warnings()) };
+        assert!(warning.text.contains("GITHUB_TOKEN") && warning.text.contains("env_allow"), "{warning}");
+        let told = serde_json_text(&record) + &warning.to_string();
+        for value in ["value-1", "value-2", "value3", "ghp_0123", "evil"] {
+            assert!(!told.contains(value), "{value}: {told}");
+        }
+    }
+}
+
+/// All of a record as text.
+fn serde_json_text(record: &Record) -> String {
+    format!("{record:?}")
+}
+
+#[tokio::test]
+async fn the_warning_comes_once_however_many_hooks_there_are() {
+    let hooks =
+        || (0..3).map(|at| HookSpec::shell(format!("h{at}"), EventKind::PreToolUse, "true").speaking(&claude::DIALECT));
+    let (verdict, _) = fired(hooks(), PATH).await;
+    assert_eq!(verdict.warnings().len(), 1, "{:?}", verdict.warnings());
+    assert_eq!(verdict.warnings()[0].hook.id, "h0");
+    let (verdict, _) = fired(hooks().map(HookSpec::in_shadow), PATH).await;
+    assert_eq!(verdict, Verdict::default(), "nothing is told for hooks in the shadow");
+}
+
+#[tokio::test]
+async fn what_is_asked_for_is_given() {
+    let asked = prints_all(&claude::DIALECT, |command| command.allow_env("GITHUB_TOKEN"));
+    let (_, record) = fired([asked], PATH).await;
+    assert!(got(&record).contains(&"GITHUB_TOKEN") && !got(&record).contains(&"LD_PRELOAD"));
+    for all in [CommandSpec::allow_all_env as fn(_) -> _, |command: CommandSpec| command.allow_env("*")] {
+        let (verdict, record) = fired([prints_all(&claude::DIALECT, all)], ".:/bin").await;
+        assert!(VARS.iter().filter(|(name, ..)| *name != "LD_PRELOAD").all(|(name, ..)| got(&record).contains(name)));
+        assert_eq!(verdict.warnings(), []);
+    }
+    let named =
+        HookSpec::shell("named", EventKind::PreToolUse, "env; : \"${GITHUB_TOKEN:-none}\"").speaking(&claude::DIALECT);
+    let (_, record) = fired([named], PATH).await;
+    assert!(got(&record).contains(&"GITHUB_TOKEN") && !got(&record).contains(&"AWS_SECRET_ACCESS_KEY"));
+}
+
+#[tokio::test]
+async fn hooks_of_our_own_get_what_every_program_needs_and_what_they_ask_for() {
+    let (verdict, record) = fired([prints_all(&native::DIALECT, |command| command)], PATH).await;
+    assert_eq!(got(&record), ["HOME", "PATH"]);
+    assert_eq!((verdict.warnings(), record.hooks[0].held_back.len()), (&[][..], 0), "nobody expects more");
+    let asked = prints_all(&native::DIALECT, |command| command.allow_env("EDITOR").allow_env("GITHUB_TOKEN"));
+    let (_, record) = fired([asked], PATH).await;
+    assert_eq!(got(&record), ["HOME", "EDITOR", "GITHUB_TOKEN", "PATH"]);
+    let (_, record) = fired([prints_all(&ub::DIALECT, |command| command)], PATH).await;
+    assert!(!got(&record).contains(&"GITHUB_TOKEN"));
+}
+
+/// A program of the repository must not be taken for one of the system's.
+#[tokio::test]
+async fn entries_of_the_path_that_depend_on_the_directory_are_held_back() {
+    for dialect in [&claude::DIALECT, &native::DIALECT] {
+        for path in [".:/usr/bin:/bin", "/usr/bin:/bin:", "node_modules/.bin:/usr/bin:/bin", "/usr/bin::/bin"] {
+            let (verdict, record) = fired([prints_all(dialect, |command| command)], path).await;
+            assert!(record.hooks[0].stdout.as_deref().unwrap().contains("PATH=/usr/bin:/bin\n"), "{path}: {record:?}");
+            assert!(verdict.warnings()[0].text.contains("PATH"), "{path}");
+        }
+    }
+}
