@@ -36,12 +36,18 @@ pub struct Event {
     /// What else its subject is called: hooks that fit one of these names fit the event. Agents have names of their own
     /// for tools that all of them have. Not part of the JSON form.
     pub other_names: &'static [&'static str],
+    /// The dialect in whose words its tool and the tool's input are, by its name. `None`: in those that all share. Not part of
+    /// the JSON form.
+    pub sender: Option<&'static str>,
+    /// Whether hooks for all tools run as well, at an event that is only for some: its host has no other. See
+    /// [`EventKind::general`]. Not part of the JSON form.
+    pub also_general: bool,
 }
 
 impl Event {
     /// An event with an empty envelope. There is also a constructor for each kind: [`Event::pre_tool_use`] and so on.
     pub fn new(payload: Payload) -> Self {
-        Self { envelope: Envelope::default(), payload, other_names: &[] }
+        Self { envelope: Envelope::default(), payload, other_names: &[], sender: None, also_general: false }
     }
 
     /// An event that only its host knows.
@@ -60,6 +66,13 @@ impl Event {
     #[must_use]
     pub fn also_known_as(mut self, names: &'static [&'static str]) -> Self {
         self.other_names = names;
+        self
+    }
+
+    /// Takes its tool and the tool's input for words of this dialect.
+    #[must_use]
+    pub fn in_words_of(mut self, dialect: &'static str) -> Self {
+        self.sender = Some(dialect);
         self
     }
 
@@ -165,7 +178,7 @@ impl Event {
         if let Payload::Custom(custom) = &mut payload {
             custom.fields = std::mem::take(&mut envelope.extra);
         }
-        Ok(Self { envelope, payload, other_names: &[] })
+        Ok(Self { envelope, payload, other_names: &[], sender: None, also_general: false })
     }
 
     /// Writes the canonical JSON form. Tool input and other JSON goes in as it is.

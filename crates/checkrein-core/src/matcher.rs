@@ -109,6 +109,12 @@ enum Compiled {
         rest: Box<Compiled>,
         needle: Needle,
     },
+    /// What fits `rest`, and these names.
+    Also {
+        names: Vec<String>,
+        rest: Box<Compiled>,
+        needle: Needle,
+    },
 }
 
 /// The small engine compiles in a tenth of the time and is as good on names. On long subjects the large one is much
@@ -206,6 +212,18 @@ impl Matcher {
         matches!(self.compiled, Compiled::Everything)
     }
 
+    /// Fits these names as well. The pattern stays as it was written.
+    #[must_use]
+    pub fn also<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        self.compiled = match self.compiled {
+            Compiled::Everything => Compiled::Everything,
+            Compiled::Names(own) => Compiled::Names(own.into_iter().chain(names).collect()),
+            rest => Compiled::Also { names, rest: Box::new(rest), needle: Needle::none() },
+        };
+        self
+    }
+
     /// The names that fit, if it is a list of names.
     pub fn as_names(&self) -> Option<&[String]> {
         match &self.compiled {
@@ -226,7 +244,8 @@ impl Matcher {
             Compiled::Lite(_, needle)
             | Compiled::Regex(_, needle)
             | Compiled::Glob(_, needle)
-            | Compiled::Except { needle, .. } => Shape::Pattern(needle),
+            | Compiled::Except { needle, .. }
+            | Compiled::Also { needle, .. } => Shape::Pattern(needle),
         }
     }
 }
@@ -240,6 +259,7 @@ impl Compiled {
             Self::Regex(regex, _) => regex.is_match(subject),
             Self::Glob(glob, _) => glob.is_match(subject.as_bytes()),
             Self::Except { not, rest, .. } => !not.matches(subject) && rest.matches(subject),
+            Self::Also { names, rest, .. } => names.iter().any(|name| name == subject) || rest.matches(subject),
         }
     }
 }
@@ -249,7 +269,7 @@ impl fmt::Debug for Matcher {
         let how = match &self.compiled {
             Compiled::Everything => "everything",
             Compiled::Names(_) => "names",
-            Compiled::Lite(..) | Compiled::Regex(..) | Compiled::Except { .. } => "regex",
+            Compiled::Lite(..) | Compiled::Regex(..) | Compiled::Except { .. } | Compiled::Also { .. } => "regex",
             Compiled::Glob(..) => "glob",
         };
         write!(f, "Matcher({how} {:?})", self.pattern)

@@ -230,3 +230,28 @@ proptest! {
         }
     }
 }
+
+/// A host may have events for some tools only. Hooks for all tools run there, each once.
+#[test]
+fn hooks_for_all_tools_fit_events_for_some() {
+    let hook = |id: &str, kinds: &[EventKind], tool: &str| {
+        let mut hook = Hook::new(HookInfo::new(id, Source::here()), kinds[0].clone()).matching(Matcher::names([tool]));
+        hook.kinds = kinds.into();
+        hook
+    };
+    let set = HookSet::new(vec![
+        hook("general", &[EventKind::PreToolUse], "Bash"),
+        hook("both", &[EventKind::PreToolUse, EventKind::PreShell], "Bash"),
+        hook("other tool", &[EventKind::PreToolUse], "Write"),
+        hook("after", &[EventKind::PostToolUse], "Bash"),
+        hook("narrow", &[EventKind::PreShell], "Bash"),
+    ]);
+    let mut event = Event::pre_shell(ToolCall::new("Bash", RawJson::default()));
+    assert_eq!(chosen(&set, &event), ["both", "narrow"]);
+    event.also_general = true;
+    assert_eq!(chosen(&set, &event), ["general", "both", "narrow"]);
+    assert!(set.has_for(&event));
+    let plan = set.explain(&event);
+    let why: Vec<_> = plan.entries.iter().map(|entry| entry.why_not.is_none()).collect();
+    assert_eq!(why, [true, true, false, false, true]);
+}

@@ -11,6 +11,7 @@ use crate::config::{
     Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
+use crate::input::InputRow;
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, ReplyTable, Then};
 use crate::spec::HookSpec;
@@ -56,13 +57,22 @@ pub static DIALECT: Dialect = Dialect {
 
 const BASE: Dialect = Dialect::of_names("amazon-q", EVENTS);
 
+const WRITE: &[InputRow] = &[
+    InputRow::named("path", "file_path"),
+    InputRow::named("old_str", "old_string"),
+    InputRow::named("new_str", "new_string"),
+    InputRow::named("file_text", "content"),
+];
+/// Newer versions read several files at once.
+const READ: &[InputRow] = &[InputRow::named("path", "file_path"), InputRow::seen_in("operations", "path", "file_path")];
+
 pub(crate) const TOOLS: &[ToolRow] = &[
     ToolRow::new("execute_bash", &["Bash"]),
     ToolRow::new("shell", &["Bash"]),
-    ToolRow::new("fs_write", &["Write", "Edit"]),
-    ToolRow::new("write", &["Write", "Edit"]),
-    ToolRow::new("fs_read", &["Read"]),
-    ToolRow::new("read", &["Read"]),
+    ToolRow::new("fs_write", &["Write", "Edit"]).takes(WRITE),
+    ToolRow::new("write", &["Write", "Edit"]).takes(WRITE),
+    ToolRow::new("fs_read", &["Read"]).takes(READ),
+    ToolRow::new("read", &["Read"]).takes(READ),
 ];
 
 pub(crate) const PAYLOAD: PayloadTable = PayloadTable {

@@ -10,6 +10,7 @@ use crate::config::{
     Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
+use crate::input::InputRow;
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
@@ -22,9 +23,16 @@ use crate::table::{
 pub static DIALECT: Dialect = Dialect {
     tools: &[
         ToolRow::new("launch-process", &["Bash"]),
-        ToolRow::new("save-file", &["Write"]),
-        ToolRow::new("str-replace-editor", &["Edit"]),
-        ToolRow::new("view", &["Read"]),
+        ToolRow::new("save-file", &["Write"])
+            .takes(&[InputRow::named("path", "file_path"), InputRow::named("file_content", "content")]),
+        ToolRow::new("str-replace-editor", &["Edit"]).takes(&[
+            InputRow::named("path", "file_path"),
+            InputRow::named("old_str_1", "old_string"),
+            InputRow::named("old_str", "old_string"),
+            InputRow::named("new_str_1", "new_string"),
+            InputRow::named("new_str", "new_string"),
+        ]),
+        ToolRow::new("view", &["Read"]).takes(&[InputRow::named("path", "file_path")]),
         ToolRow::same("remove-files"),
     ],
     matcher: Grammar::REGEX_SEARCH,

@@ -8,6 +8,8 @@ use checkrein_core::{Decision, EventKind, FailureTable, Grammar, Rules, RunOrder
 
 use crate::config::{Base, ConfigTable, Decoder, FileRow, Reach, Same};
 use crate::document::Node;
+use crate::input::patch::seen_in_patch;
+use crate::input::{InputForm, InputRow};
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
@@ -24,10 +26,18 @@ const CLINE: Dialect = Dialect {
     events: EVENTS,
     has_all_events: false,
     tools: &[
-        ToolRow::new("run_commands", &["Bash"]),
-        ToolRow::new("editor", &["Edit", "Write"]),
-        ToolRow::new("read_files", &["Read"]),
-        ToolRow::new("search_codebase", &["Grep"]),
+        ToolRow::new("run_commands", &["Bash"]).takes(&[InputRow::named("commands", "command").form(InputForm::Lines)]),
+        ToolRow::new("editor", &["Edit", "Write"]).takes(&[
+            InputRow::named("path", "file_path"),
+            InputRow::named("old_text", "old_string"),
+            InputRow::named("new_text", "new_string"),
+        ]),
+        ToolRow::new("read_files", &["Read"]).takes(&[
+            InputRow::named("paths", "file_path").form(InputForm::Lines),
+            InputRow::seen_in("files", "path", "file_path"),
+        ]),
+        ToolRow::new("search_codebase", &["Grep"])
+            .takes(&[InputRow::named("queries", "pattern").form(InputForm::Lines)]),
     ],
     // There are none.
     matcher: Grammar::EXACT,
@@ -135,6 +145,8 @@ const RESULT: [FieldRow; 8] = [
     FieldRow::named("postToolUse.parameters", "tool_input").form(Form::TextValues),
 ];
 
+const PATH: &[InputRow] = &[InputRow::named("path", "file_path"), InputRow::named("absolutePath", "file_path")];
+
 const EVENTS: &[EventRow] = &[
     EventRow::new("TaskStart", EventKind::SessionStart).named("hookName", "agent_start").detached().observed(),
     EventRow::new("TaskResume", EventKind::SessionResume).named("hookName", "agent_resume").detached(),
@@ -159,11 +171,12 @@ pub static EXTENSION: Dialect = Dialect {
     events: EXTENSION_EVENTS,
     tools: &[
         ToolRow::new("execute_command", &["Bash"]),
-        ToolRow::new("write_to_file", &["Write"]),
-        ToolRow::new("replace_in_file", &["Edit"]),
-        ToolRow::new("apply_patch", &["Edit"]),
-        ToolRow::new("read_file", &["Read"]),
-        ToolRow::new("search_files", &["Grep"]),
+        ToolRow::new("write_to_file", &["Write"]).takes(PATH),
+        ToolRow::new("replace_in_file", &["Edit"]).takes(PATH),
+        ToolRow::new("apply_patch", &["Edit"]).takes(seen_in_patch!("input")),
+        ToolRow::new("read_file", &["Read"]).takes(PATH),
+        ToolRow::new("search_files", &["Grep"])
+            .takes(&[InputRow::named("regex", "pattern"), InputRow::named("file_pattern", "glob")]),
         ToolRow::new("list_files", &["LS"]),
         ToolRow::new("use_subagents", &["Agent"]),
         ToolRow::same("use_mcp_tool"),

@@ -12,6 +12,8 @@ use crate::config::{
     TimeUnit,
 };
 use crate::document::Node;
+use crate::input::InputRow;
+use crate::input::patch::seen_in_patch;
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
@@ -28,10 +30,11 @@ pub static DIALECT: Dialect = Dialect {
     has_all_events: false,
     tools: &[
         ToolRow::same("Bash"),
-        ToolRow::new("apply_patch", &["Edit", "Write"]),
-        ToolRow::new("spawn_agent", &["Agent"]),
+        // The patch stands where others have a shell command.
+        ToolRow::new("apply_patch", &["Edit", "Write"]).takes(seen_in_patch!("command")),
+        ToolRow::new("spawn_agent", &["Agent"]).takes(AGENT),
         // Namespaced tools lose what stands between namespace and name.
-        ToolRow::new("collaborationspawn_agent", &["Agent"]),
+        ToolRow::new("collaborationspawn_agent", &["Agent"]).takes(AGENT),
     ],
     matcher: Grammar::new(&["*"], Some(NameList { also: "", separators: "|", trim: false }), Syntax::RegexSearch),
     payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
@@ -143,6 +146,8 @@ const CLOSING: &[FieldRow] = &[
 const CALL: [FieldRow; 3] = [FieldRow::same("tool_name"), FieldRow::same("tool_input"), FieldRow::same("tool_use_id")];
 const STOP: [FieldRow; 2] =
     [FieldRow::same("stop_hook_active").or("false"), FieldRow::same("last_assistant_message").or("null")];
+
+const AGENT: &[InputRow] = &[InputRow::named("message", "prompt"), InputRow::named("task_name", "description")];
 
 const EVENTS: &[EventRow] = &[
     EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(&CALL).observed(),

@@ -13,6 +13,8 @@ use crate::config::{
     TimeUnit,
 };
 use crate::document::Node;
+use crate::input::InputRow;
+use crate::input::patch::seen_in_patch;
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
@@ -120,15 +122,15 @@ pub(crate) const FILES: &[FileRow] = &[
 const TOOLS: &[ToolRow] = &[
     ToolRow::new("bash", &["Bash"]),
     ToolRow::new("powershell", &["PowerShell"]),
-    ToolRow::new("create", &["Write"]),
-    ToolRow::new("edit", &["Edit"]),
-    ToolRow::new("str_replace_editor", &["Edit"]),
-    ToolRow::new("apply_patch", &["Edit"]),
-    ToolRow::new("view", &["Read"]),
+    ToolRow::new("create", &["Write"]).takes(CREATE),
+    ToolRow::new("edit", &["Edit"]).takes(EDIT),
+    ToolRow::new("str_replace_editor", &["Edit"]).takes(EDIT),
+    ToolRow::new("apply_patch", &["Edit"]).takes(seen_in_patch!("input")),
+    ToolRow::new("view", &["Read"]).takes(VIEW),
     ToolRow::new("grep", &["Grep"]),
     ToolRow::new("rg", &["Grep"]),
     ToolRow::new("glob", &["Glob"]),
-    ToolRow::new("task", &["Agent", "Task"]),
+    ToolRow::new("task", &["Agent", "Task"]).takes(TASK),
     ToolRow::new("web_fetch", &["WebFetch"]),
     ToolRow::new("web_search", &["WebSearch"]),
     ToolRow::new("ask_user", &["AskUserQuestion"]),
@@ -154,6 +156,17 @@ const AGENT: [FieldRow; 3] = [
     FieldRow::named("agentDisplayName", "display_name"),
     FieldRow::named("agentDescription", "description"),
 ];
+
+const PATH: InputRow = InputRow::named("path", "file_path");
+pub(crate) const CREATE: &[InputRow] = &[PATH, InputRow::named("file_text", "content")];
+pub(crate) const EDIT: &[InputRow] = &[
+    PATH,
+    InputRow::named("old_str", "old_string"),
+    InputRow::named("new_str", "new_string"),
+    InputRow::named("file_text", "content"),
+];
+pub(crate) const VIEW: &[InputRow] = &[PATH];
+pub(crate) const TASK: &[InputRow] = &[InputRow::named("agent_type", "subagent_type")];
 
 const EVENTS: &[EventRow] = &[
     EventRow::new("sessionStart", EventKind::SessionStart)

@@ -5,7 +5,7 @@
 use checkrein_core::{Decision, EventKind, Grammar, NameList, Syntax, Target};
 
 use crate::config::{ConfigTable, Decoder, Encoded, Shape};
-use crate::copilot::{self, BEHAVIOR, CONTEXT, COPILOT, WORDS};
+use crate::copilot::{self, BEHAVIOR, CONTEXT, COPILOT, CREATE, EDIT, TASK, VIEW, WORDS};
 use crate::document::Node;
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Key, Means, ReplyTable};
@@ -27,20 +27,20 @@ pub static DIALECT: Dialect = Dialect {
 /// Matchers fit the name that the payload has, and the one that the agent has for the tool itself.
 const TOOLS: &[ToolRow] = &[
     ToolRow::new("Bash", &["bash"]),
-    ToolRow::new("Write", &["create"]),
-    ToolRow::new("Edit", &["edit", "str_replace_editor", "apply_patch"]),
-    ToolRow::new("Read", &["view"]),
+    ToolRow::new("Write", &["create"]).takes(CREATE),
+    ToolRow::new("Edit", &["edit", "str_replace_editor", "apply_patch"]).takes(EDIT),
+    ToolRow::new("Read", &["view"]).takes(VIEW),
     ToolRow::new("Grep", &["grep", "rg"]),
     ToolRow::new("Glob", &["glob"]),
-    ToolRow::new("Agent", &["task", "Task"]),
+    ToolRow::new("Agent", &["task", "Task"]).takes(TASK),
     ToolRow::new("WebFetch", &["web_fetch"]),
     ToolRow::new("WebSearch", &["web_search"]),
     ToolRow::new("AskUserQuestion", &["ask_user"]),
     // As requests for leave have them.
     ToolRow::new("bash", &["Bash"]),
-    ToolRow::new("create", &["Write"]),
-    ToolRow::new("edit", &["Edit", "Write"]),
-    ToolRow::new("view", &["Read"]),
+    ToolRow::new("create", &["Write"]).takes(CREATE),
+    ToolRow::new("edit", &["Edit", "Write"]).takes(EDIT),
+    ToolRow::new("view", &["Read"]).takes(VIEW),
 ];
 
 const COMMON: &[FieldRow] = &[

@@ -9,6 +9,7 @@ use crate::config::{
     Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
+use crate::input::InputRow;
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
@@ -25,7 +26,7 @@ pub static DIALECT: Dialect = Dialect {
         ToolRow::new("edit", &["Edit"]),
         ToolRow::new("multiedit", &["MultiEdit", "Edit"]),
         ToolRow::new("view", &["Read"]),
-        ToolRow::new("grep", &["Grep"]),
+        ToolRow::new("grep", &["Grep"]).takes(&[InputRow::named("include", "glob")]),
         ToolRow::new("glob", &["Glob"]),
         ToolRow::new("agent", &["Agent"]),
     ],

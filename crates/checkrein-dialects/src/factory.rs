@@ -9,6 +9,8 @@ use crate::config::{
     Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
+use crate::input::patch::seen_in_patch;
+use crate::input::{InputForm, InputRow};
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
@@ -23,11 +25,13 @@ pub static DIALECT: Dialect = Dialect {
     tools: &[
         ToolRow::new("Execute", &["Bash"]),
         ToolRow::new("Create", &["Write"]),
-        ToolRow::same("Edit"),
-        ToolRow::new("ApplyPatch", &["Edit", "Write"]),
+        ToolRow::same("Edit")
+            .takes(&[InputRow::named("old_str", "old_string"), InputRow::named("new_str", "new_string")]),
+        ToolRow::new("ApplyPatch", &["Edit", "Write"]).takes(seen_in_patch!("input")),
         ToolRow::same("Read"),
-        ToolRow::same("Grep"),
-        ToolRow::same("Glob"),
+        ToolRow::same("Grep").takes(&[InputRow::named("glob_pattern", "glob")]),
+        ToolRow::same("Glob")
+            .takes(&[InputRow::named("patterns", "pattern").form(InputForm::Lines), InputRow::named("folder", "path")]),
         ToolRow::new("Task", &["Agent"]),
         ToolRow::new("FetchUrl", &["WebFetch"]),
         ToolRow::same("WebSearch"),

@@ -11,6 +11,7 @@ use crate::config::{
     TimeUnit,
 };
 use crate::document::Node;
+use crate::input::{InputForm, InputRow};
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
@@ -31,15 +32,24 @@ pub(crate) const GEMINI: Dialect = Dialect {
         ToolRow::new("run_shell_command", &["Bash"]),
         ToolRow::new("write_file", &["Write"]),
         ToolRow::new("replace", &["Edit"]),
-        ToolRow::new("read_file", &["Read"]),
-        ToolRow::new("read_many_files", &["Read"]),
-        ToolRow::new("glob", &["Glob"]),
-        ToolRow::new("grep_search", &["Grep"]),
-        ToolRow::new("list_directory", &["LS"]),
+        ToolRow::new("read_file", &["Read"])
+            // The second is what older versions call it.
+            .takes(&[InputRow::same("file_path"), InputRow::named("absolute_path", "file_path")]),
+        ToolRow::new("read_many_files", &["Read"]).takes(&[
+            InputRow::named("include", "file_path").form(InputForm::Lines),
+            InputRow::named("paths", "file_path").form(InputForm::Lines),
+        ]),
+        ToolRow::new("glob", &["Glob"]).takes(DIRECTORY),
+        ToolRow::new("grep_search", &["Grep"]).takes(&[
+            InputRow::named("dir_path", "path"),
+            InputRow::named("include_pattern", "glob"),
+            InputRow::named("include", "glob"),
+        ]),
+        ToolRow::new("list_directory", &["LS"]).takes(DIRECTORY),
         ToolRow::new("web_fetch", &["WebFetch"]),
         ToolRow::new("google_web_search", &["WebSearch"]),
         ToolRow::new("write_todos", &["TodoWrite"]),
-        ToolRow::new("invoke_agent", &["Agent"]),
+        ToolRow::new("invoke_agent", &["Agent"]).takes(&[InputRow::named("agent_name", "subagent_type")]),
     ],
     matcher: Grammar::REGEX_SEARCH,
     payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
@@ -134,6 +144,9 @@ const REQUEST: [FieldRow; 4] = [
     FieldRow::named("llm_request.config", "config"),
     FieldRow::named("llm_request.toolConfig", "tool_config"),
 ];
+
+/// Older versions call it as all do.
+const DIRECTORY: &[InputRow] = &[InputRow::named("dir_path", "path")];
 
 const EVENTS: &[EventRow] = &[
     EventRow::new("BeforeTool", EventKind::PreToolUse)

@@ -10,6 +10,7 @@ use crate::config::{
     TimeUnit,
 };
 use crate::document::Node;
+use crate::input::InputRow;
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
@@ -27,10 +28,19 @@ pub static DIALECT: Dialect = Dialect {
     // Its documentation has `developer__shell`; what is sent and matched is `shell`.
     tools: &[
         ToolRow::new("shell", &["Bash"]),
-        ToolRow::new("write", &["Write"]),
-        ToolRow::new("edit", &["Edit"]),
+        ToolRow::new("write", &["Write"]).takes(&[InputRow::named("path", "file_path")]),
+        ToolRow::new("edit", &["Edit"]).takes(&[
+            InputRow::named("path", "file_path"),
+            InputRow::named("before", "old_string"),
+            InputRow::named("after", "new_string"),
+        ]),
         ToolRow::new("developer__shell", &["Bash"]),
-        ToolRow::new("developer__text_editor", &["Edit", "Write"]),
+        ToolRow::new("developer__text_editor", &["Edit", "Write"]).takes(&[
+            InputRow::named("path", "file_path"),
+            InputRow::named("old_str", "old_string"),
+            InputRow::named("new_str", "new_string"),
+            InputRow::named("file_text", "content"),
+        ]),
     ],
     matcher: Grammar::REGEX_SEARCH,
     payload: PayloadTable {
@@ -116,7 +126,7 @@ const TOOL: [FieldRow; 5] = [FieldRow::named("matcher_context", "tool_name"), CA
 const COMMAND: [FieldRow; 5] =
     [FieldRow::named("matcher_context", "tool_input.command").or("null"), CALL[0], CALL[1], CALL[2], CALL[3]];
 const PATH: [FieldRow; 5] =
-    [FieldRow::named("matcher_context", "tool_input.path").or("null"), CALL[0], CALL[1], CALL[2], CALL[3]];
+    [FieldRow::named("matcher_context", "tool_input.file_path").or("null"), CALL[0], CALL[1], CALL[2], CALL[3]];
 
 const EVENTS: &[EventRow] = &[
     EventRow::new("SessionStart", EventKind::SessionStart).fields(&[ABOUT_NOTHING]).observed(),
@@ -140,8 +150,8 @@ const EVENTS: &[EventRow] = &[
         .compares("tool_input.command")
         .fields(&COMMAND)
         .observed(),
-    EventRow::new("BeforeReadFile", EventKind::PreFileRead).compares("tool_input.path").fields(&PATH).uncertain(),
-    EventRow::new("AfterFileEdit", EventKind::PostFileWrite).compares("tool_input.path").fields(&PATH).observed(),
+    EventRow::new("BeforeReadFile", EventKind::PreFileRead).compares("tool_input.file_path").fields(&PATH).uncertain(),
+    EventRow::new("AfterFileEdit", EventKind::PostFileWrite).compares("tool_input.file_path").fields(&PATH).observed(),
     EventRow::new("Stop", EventKind::Stop)
         .blocks()
         .fields(&[ABOUT_NOTHING, FieldRow::same("last_assistant_message"), FieldRow::named("working_dir", "cwd")])

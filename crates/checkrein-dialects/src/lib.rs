@@ -42,6 +42,7 @@ pub mod evva;
 pub mod factory;
 pub mod gemini;
 pub mod goose;
+pub mod input;
 mod install;
 pub mod kiro;
 pub mod letta;
@@ -59,6 +60,7 @@ pub mod ub;
 pub mod vscode;
 pub mod windsurf;
 
+pub use input::{InputForm, InputRow, common_input};
 pub use install::{InstallTable, Spot};
 pub use say::Answer;
 pub use spec::{

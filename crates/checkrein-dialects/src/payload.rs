@@ -1,9 +1,12 @@
 //! Events as a dialect's hooks read them, and as its agent sends them: one table, read both ways.
 
+use std::borrow::Cow;
+
 use checkrein_core::payload::{Field, FieldInfo, JsonPiece};
 use checkrein_core::{DecodeError, Envelope, Event, EventKind, JsonError, RawJson, Target};
 
 use crate::config::Wanted;
+use crate::input::common_input;
 use crate::table::{Dialect, EventRow};
 
 /// What the payload of every event has.
@@ -116,6 +119,9 @@ impl FieldRow {
 /// something else.
 const COMMON_NAME: &str = "common_tool_name";
 
+/// Where they find what the tool is called with in its agent's own words, if those are others.
+const AGENT_INPUT: &str = "agent_tool_input";
+
 /// JSON values of this size and above are passed on without being copied.
 const SHARE_FROM: usize = 64 * 1024;
 
@@ -136,23 +142,31 @@ impl Dialect {
             for target in Target::ALL {
                 let (before, now) = (original.original(target), event.original(target));
                 if let Some(before) = before.filter(|before| now.as_ref() != Some(before)) {
-                    out.json(&format!("original_{target}"), &before);
+                    let own = self.own_input(original).filter(|_| target == Target::Input);
+                    out.json(&format!("original_{target}"), own.as_deref().unwrap_or(&before));
                 }
             }
         }
         for field in self.fields_of(row) {
             let part = field.from.contains('.').then(|| part_of(event, field.from)).flatten();
-            let own_name = (field.from == "tool_name").then(|| self.own_name(event)).flatten().map(Field::Text);
-            write(
-                field,
-                own_name.or_else(|| part.as_ref().map(Field::Json)).or_else(|| event.field(field.from)),
-                &mut out,
-            );
+            let own_tool = |is: bool| is.then(|| self.own_tool(event)).flatten();
+            let own_name = own_tool(field.from == "tool_name").map(|tool| Field::Text(tool.name));
+            let own_input = (field.from == "tool_input").then(|| self.own_input(event)).flatten();
+            let own = own_name.or_else(|| own_input.as_deref().map(Field::Json));
+            write(field, own.or_else(|| part.as_ref().map(Field::Json)).or_else(|| event.field(field.from)), &mut out);
         }
         if self.payload.everything {
             if let Some(common) = event.other_names.first() {
                 out.text(COMMON_NAME, common);
             }
+            let translated = match (self.own_input(event), event.tool_input()) {
+                (Some(Cow::Owned(own)), Some(agents)) => {
+                    out.json(AGENT_INPUT, agents);
+                    event.rewritten(Target::Input, &own)
+                }
+                _ => None,
+            };
+            let event = translated.as_ref().unwrap_or(event);
             let (names, pieces) = (std::mem::take(&mut out.names), event.to_json_pieces(SHARE_FROM));
             return out.append(pieces, &names, event);
         }
@@ -163,14 +177,6 @@ impl Dialect {
             }
         }
         out.finish()
-    }
-
-    /// What this dialect's agent would call the tool of another's, if it has one that is called the same in the vocabulary
-    /// that all share. Its hooks look for that name.
-    fn own_name(&self, event: &Event) -> Option<&'static str> {
-        let is_own = |name: &str| self.tools.iter().any(|tool| tool.name == name);
-        let known = event.tool_name().is_none_or(is_own);
-        event.other_names.iter().find(|name| !known && is_own(name)).copied()
     }
 
     /// The event that an agent of this dialect has sent. `name` is the event's, where the payload does not have it.
@@ -228,6 +234,9 @@ impl Dialect {
         let name = name.map(str::to_owned).or_else(|| self.event_name(json))?;
         let row = self.events.iter().find(|row| row.name == name)?;
         let kind = row.kind.clone();
+        if self.lacks_general(&kind) {
+            return None;
+        }
         let Some(field) = kind.contract().matched_on.clone() else { return Some(Wanted::new(kind, Vec::new())) };
         let place = self.fields_of(Some(row)).find(|row| row.from == field);
         let place = match place {
@@ -303,12 +312,16 @@ fn in_field(field: &str) -> String {
 /// A field of an event as text, by checkrein's name for it: text as it is, all else as JSON. Dots lead into JSON.
 pub fn text_at(event: &Event, path: &str) -> Option<String> {
     let json = if path.contains('.') { part_of(event, path)? } else { event.field(path)?.to_json() };
-    Some(json.as_text().map_or_else(|| json.as_str().to_owned(), std::borrow::Cow::into_owned))
+    Some(json.as_text().map_or_else(|| json.as_str().to_owned(), Cow::into_owned))
 }
 
+/// Parts of a tool's input are called as all call them.
 fn part_of(event: &Event, path: &str) -> Option<RawJson> {
     let (field, inside) = path.split_once('.')?;
-    at(&event.field(field)?.to_json(), inside)
+    match (field, common_input(event)) {
+        ("tool_input", Some(input)) => at(&input, inside),
+        _ => at(&event.field(field)?.to_json(), inside),
+    }
 }
 
 /// Whether a value is of the type that checkrein has for the field.

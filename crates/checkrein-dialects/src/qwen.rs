@@ -15,6 +15,7 @@ use crate::config::{
     TimeUnit,
 };
 use crate::document::Node;
+use crate::input::InputRow;
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
@@ -33,7 +34,9 @@ pub static DIALECT: Dialect = Dialect {
         ToolRow::new("run_shell_command", &["Bash", "Shell"]),
         ToolRow::new("write_file", &["Write", "WriteFile"]),
         ToolRow::new("edit", &["Edit"]),
-        ToolRow::new("read_file", &["Read", "ReadFile"]),
+        ToolRow::new("read_file", &["Read", "ReadFile"])
+            // The second is what older versions call it.
+            .takes(&[InputRow::same("file_path"), InputRow::named("absolute_path", "file_path")]),
         ToolRow::new("glob", &["Glob"]),
         ToolRow::new("grep_search", &["Grep"]),
         ToolRow::new("list_directory", &["LS"]),

@@ -8,6 +8,7 @@ use checkrein_core::{
 };
 
 use crate::config::ConfigTable;
+use crate::input::InputRow;
 use crate::install::InstallTable;
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::ReplyTable;
@@ -64,17 +65,26 @@ pub struct ToolRow {
     /// `Read`, `Grep`, `Glob`, `Agent`, `WebFetch`, … Hooks that fit one of these fit the tool. Empty: it is not in it,
     /// or has the same name there.
     pub common: &'static [&'static str],
+    /// The fields of its input that the agent has other names for than Claude Code, or other forms.
+    pub inputs: &'static [InputRow],
 }
 
 impl ToolRow {
     /// A tool that is called the same everywhere, or that nobody else has.
     pub const fn same(name: &'static str) -> Self {
-        Self { name, common: &[] }
+        Self { name, common: &[], inputs: &[] }
     }
 
     /// A tool that the agent has another name for.
     pub const fn new(name: &'static str, common: &'static [&'static str]) -> Self {
-        Self { name, common }
+        Self { name, common, inputs: &[] }
+    }
+
+    /// With these fields of its input called otherwise.
+    #[must_use]
+    pub const fn takes(mut self, inputs: &'static [InputRow]) -> Self {
+        self.inputs = inputs;
+        self
     }
 }
 
@@ -588,16 +598,29 @@ impl Dialect {
 
     /// What a tool is called in the vocabulary that all dialects share, besides its name.
     pub fn common_names(&self, tool: &str) -> &'static [&'static str] {
-        self.tools.iter().find(|row| row.name == tool).map_or(&[], |row| row.common)
+        self.tool(tool).map_or(&[], |row| row.common)
     }
 
-    /// The event with its tool called by the names that all dialects share as well.
+    /// The event with its tool and the tool's input taken for words of this dialect: the tool is called by the names that all
+    /// share as well, and hooks of other dialects read its input in their own words.
+    ///
+    /// Where the agent has no event for all tools, hooks for all tools run as well.
     #[must_use]
-    pub fn with_common_names(&self, event: Event) -> Event {
-        match event.tool_name().map(|tool| self.common_names(tool)) {
-            Some(names) if !names.is_empty() => event.also_known_as(names),
+    pub fn with_common_names(&self, mut event: Event) -> Event {
+        event.also_general = self.lacks_general(&event.kind());
+        match event.tool_name().and_then(|tool| self.tool(tool)) {
+            Some(tool) if !(tool.common.is_empty() && tool.inputs.is_empty()) => {
+                event.also_known_as(tool.common).in_words_of(self.name)
+            }
             _ => event,
         }
+    }
+
+    /// Whether the agent has events of this kind, which is for some tools, and none for all of them.
+    pub fn lacks_general(&self, kind: &EventKind) -> bool {
+        let lacks =
+            |general: &EventKind| !self.has_all_events && self.row(kind).is_some() && self.row(general).is_none();
+        kind.general().as_ref().is_some_and(lacks)
     }
 
     /// Whether payloads of this kind of event say which event they are. If not, somebody else must say it.

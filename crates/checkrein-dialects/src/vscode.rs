@@ -9,6 +9,8 @@ use crate::config::{
     Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit,
 };
 use crate::document::Node;
+use crate::input::patch::seen_in_patch;
+use crate::input::{InputForm, InputRow};
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
@@ -83,20 +85,34 @@ pub static DIALECT: Dialect = Dialect {
     ..BASE
 };
 
+const FILE: &[InputRow] = &[InputRow::named("filePath", "file_path")];
+const REPLACEMENT: &[InputRow] = &[
+    InputRow::named("filePath", "file_path"),
+    InputRow::named("oldString", "old_string"),
+    InputRow::named("newString", "new_string"),
+];
+
 const BASE: Dialect = Dialect::of_names("vscode", EVENTS);
 
 const TOOLS: &[ToolRow] = &[
     ToolRow::new("run_in_terminal", &["Bash"]),
-    ToolRow::new("create_file", &["Write"]),
-    ToolRow::new("replace_string_in_file", &["Edit"]),
-    ToolRow::new("multi_replace_string_in_file", &["MultiEdit", "Edit"]),
-    ToolRow::new("insert_edit_into_file", &["Edit"]),
-    ToolRow::new("apply_patch", &["Edit", "Write"]),
-    ToolRow::new("read_file", &["Read"]),
-    ToolRow::new("grep_search", &["Grep"]),
-    ToolRow::new("file_search", &["Glob"]),
+    ToolRow::new("create_file", &["Write"]).takes(FILE),
+    ToolRow::new("replace_string_in_file", &["Edit"]).takes(REPLACEMENT),
+    ToolRow::new("multi_replace_string_in_file", &["MultiEdit", "Edit"]).takes(&[
+        InputRow::named("replacements", "edits").form(InputForm::Each(REPLACEMENT)),
+        InputRow::seen_in("replacements", "filePath", "file_path"),
+        InputRow::seen_in("replacements", "oldString", "old_string"),
+        InputRow::seen_in("replacements", "newString", "new_string"),
+    ]),
+    ToolRow::new("insert_edit_into_file", &["Edit"])
+        .takes(&[InputRow::named("filePath", "file_path"), InputRow::named("code", "new_string")]),
+    ToolRow::new("apply_patch", &["Edit", "Write"]).takes(seen_in_patch!("input")),
+    ToolRow::new("read_file", &["Read"]).takes(FILE),
+    ToolRow::new("grep_search", &["Grep"])
+        .takes(&[InputRow::named("query", "pattern"), InputRow::named("includePattern", "glob")]),
+    ToolRow::new("file_search", &["Glob"]).takes(&[InputRow::named("query", "pattern")]),
     ToolRow::same("semantic_search"),
-    ToolRow::new("runSubagent", &["Agent"]),
+    ToolRow::new("runSubagent", &["Agent"]).takes(&[InputRow::named("agentName", "subagent_type")]),
 ];
 
 const STOP: FieldRow = FieldRow::same("stop_hook_active").or("false");

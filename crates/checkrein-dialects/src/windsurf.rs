@@ -9,6 +9,7 @@ use checkrein_core::{ChainEnd, Decision, EventKind, FailureTable, Rules, RunOrde
 
 use crate::config::{Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape};
 use crate::document::Node;
+use crate::input::InputRow;
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, ReplyTable, Then};
@@ -22,7 +23,11 @@ pub static DIALECT: Dialect = Dialect {
     tools: &[
         ToolRow::new("run_command", &["Bash"]),
         ToolRow::new("read_code", &["Read"]),
-        ToolRow::new("write_code", &["Write", "Edit"]),
+        ToolRow::new("write_code", &["Write", "Edit"]).takes(&[
+            InputRow::seen_in("edits", "old_string", "old_string"),
+            InputRow::seen_in("edits", "new_string", "new_string"),
+            InputRow::seen_in("edits", "new_string", "content"),
+        ]),
     ],
     payload: PayloadTable {
         event: "agent_action_name",

@@ -97,6 +97,7 @@ impl EventDraft {
         }
         sample.envelope.cwd = Some(dir.to_string_lossy().into_owned());
         let event = if self.payload.is_none() && self.set.is_empty() { sample } else { self.filled(dialect, &sample)? };
+        let event = dialect.with_common_names(event);
         match &self.input {
             None => Ok(event),
             Some(input) => event.rewritten(Target::Input, input).ok_or_else(|| DraftError::NoInput(self.name.clone())),

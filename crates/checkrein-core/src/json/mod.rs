@@ -8,6 +8,7 @@
 //! duplicate keys. Two readers of `{"path": "a", "path": "b"}` may disagree on what it says, so a guard could
 //! approve one value while the tool acts on the other; such text is refused with the place of the second key.
 
+mod build;
 mod edit;
 mod equal;
 mod error;
@@ -16,6 +17,7 @@ mod raw;
 mod scan;
 mod text;
 
+pub use build::JsonObject;
 #[cfg(test)]
 pub(crate) use edit::changes_between;
 pub(crate) use edit::{Change, Fields, merge_shallow, with_changes};

@@ -1,5 +1,6 @@
 //! The kinds of events, and the one table that says what each is.
 
+mod general;
 mod name;
 mod table;
 

@@ -17,6 +17,16 @@ fn everything_is_absent_empty_or_a_wildcard() {
 }
 
 #[test]
+fn a_matcher_can_fit_more_names() {
+    for pattern in ["run_shell", "run_.*", "^(?!x)run"] {
+        let matcher = Matcher::compile(&Grammar::NAMES_OR_SEARCH, Some(pattern)).unwrap().also(["Bash"]);
+        assert!(matcher.matches("Bash") && matcher.matches("run_shell") && !matcher.matches("BashOutput"), "{pattern}");
+        assert_eq!(matcher.pattern(), pattern);
+    }
+    assert!(Matcher::everything().also(["Bash"]).is_everything());
+}
+
+#[test]
 fn grammars_match_as_their_agents_do() {
     let names = Grammar::NAMES_OR_SEARCH;
     let (whole, search, glob, exact) = (Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB, Grammar::EXACT);

@@ -24,7 +24,7 @@ impl Matcher {
             Compiled::Lite(lite, _) => of_regex(lite.small.as_str(), grammar.otherwise),
             Compiled::Regex(regex, _) => of_regex(regex.as_str(), grammar.otherwise),
             Compiled::Except { .. } if grammar.otherwise == Syntax::RegexSearch => vec![self.pattern.clone()],
-            Compiled::Except { .. } => Vec::new(),
+            Compiled::Except { .. } | Compiled::Also { .. } => Vec::new(),
             Compiled::Glob(..) if grammar.otherwise == Syntax::Glob => vec![self.pattern.clone()],
             Compiled::Glob(glob, _) => {
                 of_regex(glob.as_str().strip_prefix("(?-u)").unwrap_or(glob.as_str()), grammar.otherwise)

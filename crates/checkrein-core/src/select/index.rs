@@ -58,6 +58,18 @@ pub(super) enum Chosen<'a> {
 }
 
 impl Chosen<'_> {
+    /// Both in one.
+    pub(super) fn with(&self, other: &Self) -> Self {
+        let mut found: Vec<u32> = Vec::new();
+        for chosen in [self, other] {
+            let (one, more) = chosen.lists();
+            found.extend(one.iter().chain(more));
+        }
+        found.sort_unstable();
+        found.dedup();
+        Self::Found(found.into())
+    }
+
     pub(super) fn none() -> Self {
         Self::Known(&[], &[])
     }

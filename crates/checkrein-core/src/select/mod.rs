@@ -81,16 +81,27 @@ impl HookSet {
     /// The hooks that fit the event, in config order, each with its position. Hooks that are not
     /// [`Ready`](HookState::Ready) but take part are among them.
     pub fn select<'a>(&'a self, event: &'a Event) -> Selected<'a> {
+        if let Some(general) = general_of(event) {
+            let (own, other) = (self.chosen(event), self.chosen(&general));
+            return Selected { set: self, event, chosen: own.with(&other), general: Some(general), next: (0, 0) };
+        }
+        Selected { set: self, event, general: None, chosen: self.chosen(event), next: (0, 0) }
+    }
+
+    #[inline]
+    fn chosen(&self, event: &Event) -> Chosen<'_> {
         let index = match event.payload.kind_index() {
             Some(index) => self.named[index].as_ref(),
             None => self.index_of(&event.kind()),
         };
-        Selected {
-            set: self,
-            event,
-            chosen: index.map_or_else(Chosen::none, |index| index.select_for(&self.hooks, event)),
-            next: (0, 0),
-        }
+        index.map_or_else(Chosen::none, |index| index.select_for(&self.hooks, event))
+    }
+
+    /// Whether any hook could be chosen for an event.
+    #[inline]
+    pub fn has_for(&self, event: &Event) -> bool {
+        let general = || event.also_general && event.kind().general().is_some_and(|kind| self.has(&kind));
+        self.has(&event.kind()) || general()
     }
 
     /// Whether any hook would be chosen for an event of this kind with this subject, conditions aside.
@@ -140,11 +151,18 @@ fn comes_before(hooks: &[Hook], one: usize, other: usize) -> bool {
     rank(one) < rank(other)
 }
 
+/// The event for hooks of the kind for all tools, if those run as well.
+fn general_of(event: &Event) -> Option<Box<Event>> {
+    event.also_general.then(|| event.generally()).flatten().map(Box::new)
+}
+
 /// The hooks that fit an event. Made by [`HookSet::select`].
 #[derive(Debug)]
 pub struct Selected<'a> {
     set: &'a HookSet,
     event: &'a Event,
+    /// What hooks see that are not for the event's own kind.
+    general: Option<Box<Event>>,
     chosen: Chosen<'a>,
     /// How far both lists have been read.
     next: (usize, usize),
@@ -158,7 +176,7 @@ impl<'a> Iterator for Selected<'a> {
         loop {
             let position = self.next_position()?;
             let hook = &self.set.hooks[position];
-            if self.set.holds(position, self.event) && !self.has_twin_before(position) {
+            if self.holds(position) && !self.has_twin_before(position) {
                 return Some((position, hook));
             }
         }
@@ -166,6 +184,15 @@ impl<'a> Iterator for Selected<'a> {
 }
 
 impl Selected<'_> {
+    #[inline]
+    fn holds(&self, position: usize) -> bool {
+        let event = match &self.general {
+            Some(general) if !self.set.hooks[position].kinds.contains(&self.event.kind()) => general,
+            _ => self.event,
+        };
+        self.set.holds(position, event)
+    }
+
     /// Both lists in one order.
     #[inline]
     fn next_position(&mut self) -> Option<usize> {
@@ -197,9 +224,7 @@ impl Selected<'_> {
         }
         let (one, other) = self.chosen.lists();
         one.iter().chain(other).map(|twin| *twin as usize).any(|twin| {
-            self.set.identities[twin] == identity
-                && comes_before(&self.set.hooks, twin, position)
-                && self.set.holds(twin, self.event)
+            self.set.identities[twin] == identity && comes_before(&self.set.hooks, twin, position) && self.holds(twin)
         })
     }
 }

@@ -77,7 +77,14 @@ impl fmt::Display for WhyNot {
 impl<'a> Plan<'a> {
     pub(super) fn of(set: &'a HookSet, event: &'a Event, kind: EventKind, subject: Option<String>) -> Self {
         let compared = kind.contract().matched_on.is_some().then(|| subject.as_deref().unwrap_or_default());
-        let fits: Vec<_> = set.hooks.iter().map(|hook| unfit(hook, event, &kind, compared)).collect();
+        let general = super::general_of(event);
+        let fit = |hook: &Hook| match &general {
+            Some(general) if !hook.kinds.contains(&kind) => {
+                unfit(hook, general, &general.kind(), general.subject().as_deref())
+            }
+            _ => unfit(hook, event, &kind, compared),
+        };
+        let fits: Vec<_> = set.hooks.iter().map(fit).collect();
         let entries = set
             .hooks
             .iter()

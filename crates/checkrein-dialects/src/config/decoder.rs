@@ -67,7 +67,7 @@ impl<'a> Decoder<'a> {
 
     /// Whether hooks for this event are wanted at all.
     pub fn wants(&self, kind: &EventKind) -> bool {
-        self.options.only.as_ref().is_none_or(|wanted| wanted.kind == *kind)
+        self.options.only.as_ref().is_none_or(|wanted| wanted.is_of(kind))
     }
 
     /// Whether hooks with this matcher are.
@@ -91,8 +91,7 @@ impl<'a> Decoder<'a> {
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.at.as_ref().map(|at| at.span.start));
         let Self { mut hooks, diagnostics, settings, unreadable, options, .. } = self;
         if let Some(wanted) = &options.only {
-            let may_run = |spec: &HookSpec| wanted.fits(spec.dialect, &wanted.kind, &spec.hook.matcher);
-            hooks.retain(|spec| spec.hook.kinds.contains(&wanted.kind) && may_run(spec));
+            hooks.retain(|spec| wanted.is_for(spec));
         }
         Decoded { hooks, diagnostics, settings, unreadable }
     }

@@ -67,7 +67,7 @@ impl<'a> Skim<'a> {
             b'[' if self.shape.flat => self.items(|skim| skim.entry(None)),
             b'{' => self.members(|skim, key| {
                 let kind = skim.kind(key)?;
-                if kind != skim.wanted.kind {
+                if !skim.wanted.is_of(&kind) {
                     return skim.value();
                 }
                 if !skim.shape.group.is_empty() {
@@ -92,7 +92,7 @@ impl<'a> Skim<'a> {
                 events += 1;
                 let mut name = |skim: &mut Self| {
                     let name = skim.text()?;
-                    has_wanted |= skim.kind(name)? == skim.wanted.kind;
+                    has_wanted |= skim.wanted.is_of(&skim.kind(name)?);
                     Some(())
                 };
                 if skim.peek()? == b'[' { skim.items(name) } else { name(skim) }

@@ -2,6 +2,7 @@
 
 use checkrein_core::{Event, EventKind, Matcher};
 
+use crate::spec::HookSpec;
 use crate::table::Dialect;
 
 /// What is wanted of files: the hooks that may run at an event.
@@ -14,12 +15,14 @@ pub struct Wanted {
     pub kind: EventKind,
     /// What its subject is called. Empty: it has none, and matchers do not count.
     pub subjects: Vec<String>,
+    /// The kind whose hooks run as well. See [`Event::also_general`].
+    pub general: Option<EventKind>,
 }
 
 impl Wanted {
     /// Hooks that may run at events of this kind, if their subject has these names.
     pub fn new(kind: EventKind, subjects: Vec<String>) -> Self {
-        Self { kind, subjects }
+        Self { kind, subjects, general: None }
     }
 
     /// Hooks that may run at this event.
@@ -31,8 +34,26 @@ impl Wanted {
             None => kind.contract().matched_on.as_ref().map(|_| String::new()),
         };
         let others = event.other_names.iter().filter(|_| subject.is_some()).map(|name| (*name).to_owned());
-        let subjects = subject.iter().cloned().chain(others).collect();
-        Self { kind, subjects }
+        let mut subjects: Vec<String> = subject.iter().cloned().chain(others).collect();
+        let general = event.also_general.then(|| event.generally()).flatten();
+        if let Some(name) =
+            general.as_ref().and_then(Event::tool_name).filter(|name| !subjects.iter().any(|own| own == name))
+        {
+            subjects.push(name.to_owned());
+        }
+        Self { kind, subjects, general: general.map(|event| event.kind()) }
+    }
+
+    /// Whether hooks for this kind are wanted.
+    pub fn is_of(&self, kind: &EventKind) -> bool {
+        self.kind == *kind || self.general.as_ref() == Some(kind)
+    }
+
+    /// Whether a hook may run.
+    pub(crate) fn is_for(&self, spec: &HookSpec) -> bool {
+        let kinds = std::iter::once(&self.kind).chain(&self.general);
+        let mut kinds = kinds.filter(|kind| spec.hook.kinds.contains(kind));
+        kinds.any(|kind| self.fits(spec.dialect, kind, &spec.hook.matcher))
     }
 
     /// Whether matchers are compared with nothing but the subject.
@@ -43,13 +64,18 @@ impl Wanted {
 
     /// Whether hooks of this dialect with this matcher may run.
     pub(crate) fn fits(&self, dialect: &Dialect, kind: &EventKind, matcher: &Matcher) -> bool {
-        self.kind == *kind
-            && (!self.is_compared(dialect, kind) || self.subjects.iter().any(|subject| matcher.matches(subject)))
+        self.is_of(kind)
+            && (!self.is_compared(dialect, kind) || self.names(dialect).any(|subject| matcher.matches(subject)))
     }
 
     /// Whether a pattern certainly fits nothing that is wanted.
     pub(super) fn rules_out(&self, dialect: &Dialect, pattern: &str) -> bool {
-        self.is_compared(dialect, &self.kind)
-            && self.subjects.iter().all(|subject| dialect.matcher.rules_out(pattern, subject))
+        std::iter::once(&self.kind).chain(&self.general).all(|kind| self.is_compared(dialect, kind))
+            && self.names(dialect).all(|subject| dialect.matcher.rules_out(pattern, subject))
+    }
+
+    /// What the subject is called, also by this dialect.
+    fn names<'s>(&'s self, dialect: &'s Dialect) -> impl Iterator<Item = &'s str> {
+        self.subjects.iter().map(String::as_str).chain(dialect.own_names(&self.subjects).map(|name| -> &str { name }))
     }
 }

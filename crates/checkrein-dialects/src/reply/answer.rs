@@ -1,6 +1,6 @@
 //! What a JSON answer says, by a dialect's table of keys.
 
-use checkrein_core::{Decision, Event, Failure, FailureKind, JsonType, Opinion, RawJson, Rewrite, closest};
+use checkrein_core::{Decision, Event, Failure, FailureKind, JsonType, Opinion, RawJson, Rewrite, Target, closest};
 
 use super::marked;
 use super::table::{Key, Means, Unknown};
@@ -12,7 +12,7 @@ use crate::table::Dialect;
 /// # Errors
 /// What the dialect takes for a failure: keys or values that it does not know, an answer to another event.
 pub(super) fn read(dialect: &Dialect, event: &Event, json: &RawJson, strict: bool) -> Result<Opinion, Failure> {
-    let mut reading = Reading { dialect, event, strict, opinion: Opinion::none(), said: Vec::new() };
+    let mut reading = Reading { dialect, event, strict, opinion: Opinion::none(), said: Vec::new(), unsayable: None };
     if json.entries().is_none() {
         return Err(schema(format!("the answer should be an object, but is {}", json.json_type())));
     }
@@ -43,6 +43,8 @@ struct Reading<'a> {
     strict: bool,
     opinion: Opinion,
     said: Vec<Said>,
+    /// Why a rewrite cannot be told. It is never overlooked: who allowed something else has not allowed this.
+    unsayable: Option<Failure>,
 }
 
 /// A decision and the reason that belongs to it.
@@ -153,9 +155,13 @@ impl Reading<'_> {
                 }
             },
             Means::Replace(target) => {
-                self.edit(|opinion| opinion.with_rewrite(Rewrite::replace(target, value.clone())));
+                let value = self.in_words_of_event(path, target, value);
+                self.edit(|opinion| opinion.with_rewrite(Rewrite::replace(target, value)));
             }
-            Means::Merge(target) => self.edit(|opinion| opinion.with_rewrite(Rewrite::merge(target, value.clone()))),
+            Means::Merge(target) => {
+                let value = self.in_words_of_event(path, target, value);
+                self.edit(|opinion| opinion.with_rewrite(Rewrite::merge(target, value)));
+            }
             Means::FirstMessage => {
                 let text = text()?;
                 self.edit(|opinion| opinion.with_first_user_message(text));
@@ -171,6 +177,20 @@ impl Reading<'_> {
             Means::Nothing => {}
         }
         Ok(())
+    }
+
+    /// A tool's input as the agent that asked calls its fields.
+    fn in_words_of_event(&mut self, path: &str, target: Target, value: &RawJson) -> RawJson {
+        if target != Target::Input {
+            return value.clone();
+        }
+        match self.dialect.rewritten_input(self.event, value) {
+            Ok(input) => input.into_owned(),
+            Err(unsayable) => {
+                self.unsayable = Some(schema(format!("`{path}`: {unsayable}")));
+                value.clone()
+            }
+        }
     }
 
     /// Of two decisions in one place the stronger counts.
@@ -245,7 +265,11 @@ impl Reading<'_> {
         }
     }
 
-    fn finish(self) -> Result<Opinion, Failure> {
+    fn finish(mut self) -> Result<Opinion, Failure> {
+        let blocks = self.said.iter().any(|said| said.decision.is_block());
+        if let Some(failure) = self.unsayable.take().filter(|_| !blocks) {
+            return Err(failure);
+        }
         let empty = |said: &&Said| said.reason.is_none();
         if let Some(path) = self.said.iter().filter(empty).find_map(|said| said.needs_reason) {
             return Err(schema(format!("`{path}` blocks without a reason, which voids the answer")));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use checkrein_core::{Condition, Event, Matcher, RawJson};
-use checkrein_dialects::{HookSpec, InputPattern, PermissionRule};
+use checkrein_dialects::{Dialect, HookSpec, InputPattern, PermissionRule, ToolRow, common_input};
 
 use super::input_fields;
 use super::rule_command;
@@ -19,11 +19,12 @@ use crate::wildcard::wildcard;
 pub(super) fn with_conditions(mut spec: HookSpec, env: &HandlerEnv) -> HookSpec {
     let mut all: Vec<Condition> = spec.hook.condition.take().into_iter().collect();
     if let Some(rule) = &spec.rule {
-        all.push(of_rule(rule, env));
+        all.push(of_rule(rule, spec.dialect, env));
     }
     if !spec.input.is_empty() {
         all.push(of_input(&spec.input));
     }
+    all.extend(of_own_tools(&mut spec));
     all.extend(of_normal_subject(&mut spec));
     spec.hook.condition = match all.len() {
         0 | 1 => all.pop(),
@@ -33,6 +34,25 @@ pub(super) fn with_conditions(mut spec: HookSpec, env: &HandlerEnv) -> HookSpec 
         }
     };
     spec
+}
+
+/// A matcher that fits tools of the hook's own agent fits those of other agents that do the same. Under its own agent it fits
+/// what it did.
+fn of_own_tools(spec: &mut HookSpec) -> Option<Condition> {
+    let dialect = spec.dialect;
+    let matcher = spec.hook.matcher.clone();
+    let fitting = dialect.tools.iter().filter(|tool| !matcher.is_everything() && matcher.matches(tool.name));
+    let shared: Vec<_> = fitting.flat_map(ToolRow::shared_names).filter(|name| !matcher.matches(name)).collect();
+    if shared.is_empty() {
+        return None;
+    }
+    spec.hook.matcher = matcher.clone().also(shared);
+    Some(Condition::new(format!("matcher {}", matcher.pattern()), move |event: &Event| {
+        let fits = |name: &str| matcher.matches(name);
+        event.sender != Some(dialect.name)
+            || event.tool_name().is_none_or(fits)
+            || event.other_names.iter().any(|name| fits(name))
+    }))
 }
 
 /// The matcher as a condition, where it is compared with something else than the subject.
@@ -57,10 +77,11 @@ fn of_input(patterns: &[InputPattern]) -> Condition {
     let said: Vec<_> = patterns.iter().map(|one| format!("input.{}: {}", one.field, one.matcher.pattern())).collect();
     let patterns = patterns.to_vec();
     Condition::new(said.join(", "), move |event| {
-        event.tool_input().is_some_and(|input| {
-            patterns
-                .iter()
-                .all(|one| input_fields::values(input, &one.field).iter().any(|value| one.matcher.matches(value)))
+        common_input(event).zip(event.tool_input()).is_some_and(|(common, own)| {
+            patterns.iter().all(|one| {
+                let values = input_fields::values(&common, own, &one.field);
+                values.iter().any(|value| one.matcher.matches(value))
+            })
         })
     })
 }
@@ -77,7 +98,7 @@ pub(super) fn text_of(value: &RawJson) -> String {
 /// What the pattern is compared with, the input decides: a shell command if it has one, see [`rule_command`]; else a path,
 /// see [`PathRule`]; else each value of it, where `*` stands for any text. In the last case `NAME:PATTERN` is for the value
 /// of that name; if there is none, nobody knows what the rule means, and it holds.
-fn of_rule(rule: &PermissionRule, env: &HandlerEnv) -> Condition {
+fn of_rule(rule: &PermissionRule, dialect: &'static Dialect, env: &HandlerEnv) -> Condition {
     let (tool, pattern) = (rule.tool.clone(), rule.pattern.clone());
     let judge = pattern.map(|pattern| Judge {
         path: PathRule::new(&pattern),
@@ -86,9 +107,10 @@ fn of_rule(rule: &PermissionRule, env: &HandlerEnv) -> Condition {
         cwd: Arc::new(env.cwd.clone()),
     });
     Condition::new(rule.to_string(), move |event| {
-        let (Some(name), Some(input)) = (event.tool_name(), event.tool_input()) else { return false };
-        let named = wildcard(&tool, name) || event.other_names.iter().any(|other| wildcard(&tool, other));
-        named && judge.as_ref().is_none_or(|judge| judge.fits(event, input))
+        let (Some(name), Some(input)) = (event.tool_name(), common_input(event)) else { return false };
+        let own = dialect.own_tool(event).map(|tool| tool.name);
+        let mut names = std::iter::once(name).chain(event.other_names.iter().copied()).chain(own);
+        names.any(|name| wildcard(&tool, name)) && judge.as_ref().is_none_or(|judge| judge.fits(event, &input))
     })
 }
 

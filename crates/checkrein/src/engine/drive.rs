@@ -34,6 +34,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
             order: rules.order,
             original: Arc::new(event.clone()),
             moment: None,
+            general: None,
             wants_records,
             records: Vec::new(),
             unseen: false,
@@ -119,6 +120,8 @@ struct Driver<'a> {
     original: Arc<Event>,
     /// The event as the next hook sees it; none if it has been rewritten since.
     moment: Option<Arc<Moment>>,
+    /// The same for hooks for all tools, at an event that is only for some.
+    general: Option<Arc<Moment>>,
     wants_records: bool,
     records: Vec<(usize, HookRecord)>,
     /// Whether something was rewritten that an administrator's hooks have not seen.
@@ -203,8 +206,8 @@ impl Driver<'_> {
         if hooks.is_empty() {
             return;
         }
-        let moment = self.moment();
         for (position, claim) in hooks {
+            let moment = self.moment_of(&claim);
             let spec = Arc::clone(&claim.hook.spec);
             let (info, kind) = (&spec.hook.info, spec.handler.kind());
             self.records.push(match self.shared.background.start(self.shared, claim, &moment) {
@@ -221,7 +224,7 @@ impl Driver<'_> {
     async fn one_by_one(&mut self, hooks: Vec<Chosen>) -> Step {
         let mut hooks = hooks.into_iter();
         while let Some((position, claim)) = hooks.next() {
-            let moment = self.moment();
+            let moment = self.moment_of(&claim);
             let done = run::run(self.shared, &claim.hook, &moment, Turns::Wait, self.wants_records).await;
             if self.take(position, claim, done, InTurn::Yes) == Step::End {
                 self.skip(hooks.collect());
@@ -231,12 +234,18 @@ impl Driver<'_> {
         Step::Next
     }
 
-    async fn side_by_side(&mut self, mut hooks: Vec<Chosen>) {
+    async fn side_by_side(&mut self, hooks: Vec<Chosen>) {
         if hooks.len() < 2 {
             let _ = self.one_by_one(hooks).await;
             return;
         }
-        let moment = self.moment();
+        let mut hooks: Vec<(Chosen, Arc<Moment>)> = hooks
+            .into_iter()
+            .map(|hook| {
+                let moment = self.moment_of(&hook.1);
+                (hook, moment)
+            })
+            .collect();
         let wants = self.wants_records;
         // One thread has no other to give work to.
         let spreads = tokio::runtime::Handle::try_current()
@@ -244,8 +253,8 @@ impl Driver<'_> {
         if spreads {
             let mut running = Spread::new();
             // The last one runs right here.
-            let own = hooks.pop().map(|hook| run(self.shared, hook, &moment, wants));
-            for hook in hooks {
+            let own = hooks.pop().map(|(hook, moment)| run(self.shared, hook, &moment, wants));
+            for (hook, moment) in hooks {
                 running.start(run(self.shared, hook, &moment, wants));
             }
             if let Some(own) = own {
@@ -258,10 +267,24 @@ impl Driver<'_> {
             return;
         }
         let mut running: FuturesUnordered<_> =
-            hooks.into_iter().map(|hook| run(self.shared, hook, &moment, wants)).collect();
+            hooks.into_iter().map(|(hook, moment)| run(self.shared, hook, &moment, wants)).collect();
         while let Some((position, claim, done)) = running.next().await {
             let _ = self.take(position, claim, done, InTurn::No);
         }
+    }
+
+    /// The event as a hook sees it.
+    fn moment_of(&mut self, claim: &Claim) -> Arc<Moment> {
+        let moment = self.moment();
+        if !moment.event.also_general || claim.hook.spec.hook.kinds.contains(&moment.event.kind()) {
+            return moment;
+        }
+        if let Some(general) = &self.general {
+            return Arc::clone(general);
+        }
+        let Some(event) = moment.event.generally() else { return moment };
+        let original = moment.original.as_ref().and_then(|original| original.generally()).map(Arc::new);
+        Arc::clone(self.general.insert(Arc::new(Moment::new(event, original))))
     }
 
     /// The event as the next hook sees it.
@@ -310,6 +333,7 @@ impl Driver<'_> {
                 let rewrote = !opinion.rewrites().is_empty() && !info.shadow;
                 if rewrote {
                     self.moment = None;
+                    self.general = None;
                 }
                 let step = self.settlement.push(position, info, opinion);
                 // An administrator's own rewrites are for nobody to judge, unless they keep other guards of his from running.
@@ -360,7 +384,7 @@ fn run(
     (position, claim): Chosen,
     moment: &Arc<Moment>,
     wants_record: bool,
-) -> impl Future<Output = (usize, Claim, Done)> + Send + 'static {
+) -> impl Future<Output = (usize, Claim, Done)> + Send + 'static + use<> {
     let (shared, moment) = (Arc::clone(shared), Arc::clone(moment));
     async move {
         let done = run::run(&shared, &claim.hook, &moment, Turns::Wait, wants_record).await;

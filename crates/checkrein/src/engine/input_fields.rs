@@ -27,14 +27,22 @@ const SAME: &[&[&str]] = &[
 /// The paths that a tool call names, also in a patch.
 pub(super) fn paths(input: &RawJson) -> Vec<String> {
     let mut all: Vec<_> = PATHS.iter().filter_map(|name| input.field(name)).flat_map(|value| texts(&value)).collect();
+    // Several files can be a line each.
+    let lines: Vec<_> = all.iter().filter(|text| text.contains('\n')).flat_map(|text| text.lines()).collect();
+    all.extend(lines.into_iter().map(str::to_owned).collect::<Vec<_>>());
     all.extend(patches(input).iter().flat_map(|text| patch::files(text).map(str::to_owned)));
     all
 }
 
-/// What a field says; dots lead into objects. If it is not there: what those say that mean the same.
-pub(super) fn values(input: &RawJson, field: &str) -> Vec<String> {
-    if let Some(value) = field.split('.').try_fold(input.clone(), |value, key| value.field(key)) {
-        return vec![text_of(&value)];
+/// What a field says, by its name in the words that all agents share or in the agent's own; dots lead into objects. If it is not
+/// there: what those say that mean the same.
+pub(super) fn values(input: &RawJson, own: &RawJson, field: &str) -> Vec<String> {
+    let said = |input: &RawJson| field.split('.').try_fold(input.clone(), |value, key| value.field(key));
+    if let Some(value) = said(input).or_else(|| said(own)) {
+        let text = text_of(&value);
+        // Several files can be a line each.
+        let lines = text.lines().filter(|_| PATHS.contains(&field) && text.contains('\n')).map(str::to_owned);
+        return lines.collect::<Vec<_>>().into_iter().chain([text]).collect();
     }
     if PATHS.contains(&field) {
         return paths(input);

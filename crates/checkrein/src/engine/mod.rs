@@ -123,7 +123,7 @@ impl Engine {
     /// Needs a tokio runtime with I/O and time switched on; [`fire_blocking`](Self::fire_blocking) brings its own.
     pub async fn fire(&self, event: Event) -> Verdict {
         self.shared.stops.prompt(&event);
-        if !self.has(&event.kind()) {
+        if !self.shared.hooks.load().set.has_for(&event) {
             return Verdict::default();
         }
         drive::fire(&self.shared, self.in_envelope(event), None).await
@@ -148,7 +148,7 @@ impl Engine {
     /// As [`fire`](Self::fire), for code that is not asynchronous. Works inside of a runtime as well, where it blocks the
     /// thread that calls it.
     pub fn fire_blocking(&self, event: Event) -> Verdict {
-        if !self.has(&event.kind()) {
+        if !self.shared.hooks.load().set.has_for(&event) {
             return Verdict::default();
         }
         self.shared.blocking.run(self.fire(event))

@@ -1,0 +1,68 @@
+//! Patches as models write them for tools such as Codex's `apply_patch`.
+
+/// What can be seen in a patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The files that it changes.
+    Files,
+    /// The lines that it takes out.
+    Removed,
+    /// The lines that it puts in.
+    Added,
+}
+
+/// What can be seen of a tool whose input is a patch, under this name.
+macro_rules! seen_in_patch {
+    ($own:literal) => {
+        &[
+            $crate::input::InputRow::patched($own, $crate::input::patch::Part::Files, "file_path"),
+            $crate::input::InputRow::patched($own, $crate::input::patch::Part::Removed, "old_string"),
+            $crate::input::InputRow::patched($own, $crate::input::patch::Part::Added, "new_string"),
+            $crate::input::InputRow::patched($own, $crate::input::patch::Part::Added, "content"),
+        ]
+    };
+}
+pub(crate) use seen_in_patch;
+
+/// What the heads of patches name files with.
+pub const HEADS: &[&str] = &["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
+
+/// The files that a text changes, if it is a patch.
+pub fn files(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| HEADS.iter().find_map(|head| line.trim_start().strip_prefix(head))).map(str::trim)
+}
+
+/// What a text says, if it is a patch: a line for each. `None`: it is no patch, or has nothing of it.
+pub(super) fn seen(text: &str, part: Part) -> Option<String> {
+    files(text).next()?;
+    let mut lines: Vec<&str> = match part {
+        Part::Files => files(text).collect(),
+        Part::Removed => text.lines().filter_map(|line| line.strip_prefix('-')).collect(),
+        Part::Added => text.lines().filter_map(|line| line.strip_prefix('+')).collect(),
+    };
+    if part == Part::Files {
+        let mut seen = Vec::new();
+        lines.retain(|line| {
+            !seen.contains(line) && {
+                seen.push(line);
+                true
+            }
+        });
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patches_say_what_they_change() {
+        let text =
+            "*** Begin Patch\n*** Update File: a.rs\n@@\n-old\n+new\n+more\n*** Add File: b.rs\n+b\n*** End Patch";
+        assert_eq!(seen(text, Part::Files).as_deref(), Some("a.rs\nb.rs"));
+        assert_eq!(seen(text, Part::Removed).as_deref(), Some("old"));
+        assert_eq!(seen(text, Part::Added).as_deref(), Some("new\nmore\nb"));
+        assert_eq!(seen("echo + -", Part::Added), None);
+    }
+}

@@ -1,0 +1,206 @@
+//! An input's fields by other names.
+//!
+//! Names trade places: if a tool has `path` for what all call `file_path`, and a call of it has a `file_path` of its own as well,
+//! that becomes `path`. So a hook that looks at `file_path` always sees what the tool will act on, no field is lost, and the way
+//! back leads to the same input. Only keys are written anew; values go over as they are spelt.
+
+use std::borrow::Cow;
+
+use checkrein_core::{JsonObject, JsonType, RawJson};
+
+use super::patch;
+use super::{InputForm, InputRow};
+
+/// A hook has changed a field that can only be seen.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{field}` cannot be changed here: it is only read out of `{from}`")]
+#[non_exhaustive]
+pub struct Unsayable {
+    /// The field, in the words that all share.
+    pub field: &'static str,
+    /// What it is read out of, in the agent's words.
+    pub from: &'static str,
+}
+
+/// From the agent's words to those that all share. `sees`: with what can only be seen. `None`: nothing is different.
+pub(super) fn to_common(rows: &[InputRow], input: &RawJson, sees: bool) -> Option<RawJson> {
+    if rows.is_empty() {
+        return None;
+    }
+    let keys: Vec<_> = input.entries()?.map(|entry| entry.key()).collect();
+    let mut used: Vec<&InputRow> = Vec::new();
+    for row in rows.iter().filter(|row| !row.is_seen() && has(&keys, row.own)) {
+        if !used.iter().any(|used| used.common == row.common) {
+            used.push(row);
+        }
+    }
+    let seen = rows.iter().filter(|row| sees && row.is_seen() && !has(&keys, row.common));
+    let seen: Vec<_> = seen.filter_map(|row| Some((row.common, see(row, input)?))).collect();
+    if seen.is_empty() && used.iter().all(|row| is_trivial(row)) {
+        return None;
+    }
+    let mut out = JsonObject::with_capacity(input.as_str().len() + 64);
+    for entry in input.entries()? {
+        let key = entry.key();
+        let row = used.iter().find(|row| row.own == key);
+        let value = row.and_then(|row| match row.form {
+            InputForm::Lines => joined(&RawJson::parse(entry.value()).ok()?).map(|text| RawJson::string(&text)),
+            InputForm::Each(rows) => {
+                each(&RawJson::parse(entry.value()).ok()?, |_, item| Ok::<_, Unsayable>(to_common(rows, item, sees)))
+                    .ok()?
+            }
+            _ => None,
+        });
+        let name = follow(&used, &key, |row| row.own, |row| row.common);
+        match value {
+            Some(value) => out.field(name, &value),
+            None => out.entry(name, &entry),
+        }
+    }
+    for (name, value) in seen {
+        if !out.has(name) {
+            out.field(name, &RawJson::string(&value));
+        }
+    }
+    out.finish()
+}
+
+/// The other way round. `sent` is the input as the agent sent it, which knows what names it used; without it, the first are
+/// taken. `None`: nothing is different.
+pub(super) fn from_common(
+    rows: &[InputRow],
+    input: &RawJson,
+    sent: Option<&RawJson>,
+) -> Result<Option<RawJson>, Unsayable> {
+    let Some(entries) = input.entries().filter(|_| !rows.is_empty()) else { return Ok(None) };
+    let keys: Vec<_> = entries.clone().map(|entry| entry.key()).collect();
+    let sent_keys: Vec<_> = sent.and_then(RawJson::entries).into_iter().flatten().map(|entry| entry.key()).collect();
+    let mut used: Vec<&InputRow> = Vec::new();
+    for row in rows.iter().filter(|row| !row.is_seen() && has(&keys, row.common)) {
+        if used.iter().any(|used| used.common == row.common) {
+            continue;
+        }
+        let same_field = || rows.iter().filter(|other| !other.is_seen() && other.common == row.common);
+        let as_sent = same_field().find(|other| has(&sent_keys, other.own));
+        // One that has the shared name although its agent has another, as some version of it may.
+        let is_as_shared = as_sent.is_none() && has(&sent_keys, row.common);
+        used.extend(as_sent.or((!is_as_shared).then_some(row)));
+    }
+    let mut dropped = Vec::new();
+    for row in rows.iter().filter(|row| row.is_seen() && has(&keys, row.common) && !has(&sent_keys, row.common)) {
+        // Another row has it.
+        if used.iter().any(|used| used.common == row.common) || dropped.contains(&row.common) {
+            continue;
+        }
+        let Some(was) = sent.and_then(|sent| see(row, sent)) else { continue };
+        let now = input.field(row.common);
+        if now.as_ref().and_then(RawJson::as_text).is_none_or(|now| now != was) {
+            return Err(Unsayable { field: row.common, from: row.own });
+        }
+        dropped.push(row.common);
+    }
+    if dropped.is_empty() && used.iter().all(|row| is_trivial(row)) {
+        return Ok(None);
+    }
+    let mut out = JsonObject::with_capacity(input.as_str().len() + 64);
+    for entry in entries {
+        let key = entry.key();
+        if dropped.iter().any(|dropped| *dropped == key) {
+            continue;
+        }
+        let row = used.iter().find(|row| row.common == key);
+        let value = row.map(|row| (row, sent.and_then(|sent| sent.field(row.own)))).map(|(row, was)| match row.form {
+            InputForm::Lines => Ok(lines(entry.value(), was)),
+            InputForm::Each(rows) => match RawJson::parse(entry.value()) {
+                Ok(list) => each(&list, |at, item| from_common(rows, item, item_of(was.as_ref(), at).as_ref())),
+                Err(_) => Ok(None),
+            },
+            _ => Ok(None),
+        });
+        let name = follow(&used, &key, |row| row.common, |row| row.own);
+        match value.transpose()?.flatten() {
+            Some(value) => out.field(name, &value),
+            None => out.entry(name, &entry),
+        }
+    }
+    Ok(out.finish())
+}
+
+fn has(keys: &[Cow<'_, str>], key: &str) -> bool {
+    keys.iter().any(|have| have == key)
+}
+
+fn is_trivial(row: &InputRow) -> bool {
+    row.own == row.common && row.form == InputForm::Same
+}
+
+/// The new name of a key. One that nobody has renamed, but whose name is now another's, gets the name that has become free.
+fn follow<'k>(
+    used: &[&InputRow],
+    key: &'k str,
+    from: fn(&InputRow) -> &'static str,
+    to: fn(&InputRow) -> &'static str,
+) -> &'k str {
+    if let Some(row) = used.iter().find(|row| from(row) == key) {
+        return to(row);
+    }
+    let mut free = key;
+    while let Some(row) = used.iter().find(|row| to(row) == free) {
+        free = from(row);
+    }
+    free
+}
+
+/// What can be seen of a field.
+fn see(row: &InputRow, input: &RawJson) -> Option<String> {
+    let from = input.field(row.own)?;
+    match row.form {
+        InputForm::SeenInPatch(part) => patch::seen(&from.as_text()?, part),
+        InputForm::SeenInEach(field) => {
+            let mut texts: Vec<String> = Vec::new();
+            for item in from.items()? {
+                let text = RawJson::parse(item).ok()?.field(field)?.as_text()?.into_owned();
+                if !texts.contains(&text) {
+                    texts.push(text);
+                }
+            }
+            (!texts.is_empty()).then(|| texts.join("\n"))
+        }
+        _ => None,
+    }
+}
+
+/// A list of texts as one. `None`: it is something else.
+fn joined(list: &RawJson) -> Option<String> {
+    let texts: Option<Vec<String>> =
+        list.items()?.map(|item| Some(RawJson::parse(item).ok()?.as_text()?.into_owned())).collect();
+    texts.map(|texts| texts.join("\n"))
+}
+
+/// A text as a list of texts: the one that it was, if it still says the same.
+fn lines(value: &str, was: Option<RawJson>) -> Option<RawJson> {
+    let value = RawJson::parse(value).ok().filter(|value| value.json_type() == JsonType::String)?;
+    match was {
+        Some(was) if joined(&was).is_some_and(|was| value.as_text().is_some_and(|now| now == was)) => Some(was),
+        // It was one text already.
+        Some(was) if was.json_type() == JsonType::String => None,
+        _ => RawJson::parse(format!("[{value}]")).ok(),
+    }
+}
+
+fn item_of(list: Option<&RawJson>, at: usize) -> Option<RawJson> {
+    list?.items()?.nth(at).and_then(|item| RawJson::parse(item).ok())
+}
+
+/// A list with its items made into others. `None`: it is no list, or nothing is different.
+fn each<E>(list: &RawJson, make: impl Fn(usize, &RawJson) -> Result<Option<RawJson>, E>) -> Result<Option<RawJson>, E> {
+    let Some(items) = list.items() else { return Ok(None) };
+    let (mut out, mut changed) = (Vec::new(), false);
+    for (at, item) in items.enumerate() {
+        let Ok(item) = RawJson::parse(item) else { return Ok(None) };
+        let made = make(at, &item)?;
+        changed |= made.is_some();
+        out.push(made.unwrap_or(item).as_str().to_owned());
+    }
+    Ok(RawJson::parse(format!("[{}]", out.join(","))).ok().filter(|_| changed))
+}
