@@ -79,6 +79,7 @@ impl Dialect {
             },
             host: HostTable::UNKNOWN,
             install: None,
+            kin: &[],
         }
     }
 }

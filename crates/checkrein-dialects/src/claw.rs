@@ -103,6 +103,7 @@ pub static DIALECT: Dialect = Dialect {
         pattern: None,
     },
     host: HostTable::UNKNOWN,
+    kin: &[],
     install: None,
 };
 

@@ -105,6 +105,7 @@ const CLINE: Dialect = Dialect {
         unseen: &["prompts, in the CLI: the event is declared and never fired"],
         uncertain: &[],
     },
+    kin: &[],
     install: Some(InstallTable::new(
         &["cline"],
         &[Spot::new(Base::Variable("CLINE_DIR", ".cline"), "")],

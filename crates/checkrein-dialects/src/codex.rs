@@ -108,6 +108,7 @@ pub static DIALECT: Dialect = Dialect {
         ],
         uncertain: &[],
     },
+    kin: &[],
     install: Some(
         InstallTable::new(
             &["codex"],

@@ -26,6 +26,7 @@ use crate::table::{
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
+    kin: &[("session_id", "copilot@pascal")],
     install: Some(
         InstallTable::new(
             &["copilot"],
@@ -105,6 +106,7 @@ pub(crate) const COPILOT: Dialect = Dialect {
         ],
         uncertain: &[],
     },
+    kin: &[],
     install: None,
 };
 

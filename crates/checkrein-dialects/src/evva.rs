@@ -130,6 +130,7 @@ pub static DIALECT: Dialect = Dialect {
         pattern: None,
     },
     host: HostTable::UNKNOWN,
+    kin: &[],
     install: Some(InstallTable::new(
         &["evva"],
         &[Spot::new(Base::Variable("APP_HOME", ".evva"), "")],

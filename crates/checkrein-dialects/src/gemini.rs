@@ -118,6 +118,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
         unseen: &["sub-agents as such: only the tools that they use"],
         uncertain: &[],
     },
+    kin: &[],
     install: Some(InstallTable::new(
         &["gemini"],
         &[Spot::new(Base::Home, ".gemini")],

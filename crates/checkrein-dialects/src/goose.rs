@@ -107,6 +107,7 @@ pub static DIALECT: Dialect = Dialect {
         unseen: &["what tools gave back", "sub-agents: their events are declared and never fired"],
         uncertain: &[],
     },
+    kin: &[],
     install: Some(InstallTable::new(
         &["goose"],
         &[Spot::new(Base::Config, "goose")],

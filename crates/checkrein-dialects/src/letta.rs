@@ -118,6 +118,7 @@ pub static DIALECT: Dialect = Dialect {
         unseen: &["without a terminal, all but tools: no prompt, no session, no stop"],
         uncertain: &[],
     },
+    kin: &[],
     install: Some(InstallTable::new(
         &["letta"],
         &[Spot::new(Base::Home, ".letta")],

@@ -116,6 +116,7 @@ pub static DIALECT: Dialect = Dialect {
         unseen: &["the end of a session that has no terminal"],
         uncertain: &[],
     },
+    kin: &[],
     install: Some(InstallTable::new(
         &["qwen"],
         &[Spot::new(Base::Home, ".qwen")],

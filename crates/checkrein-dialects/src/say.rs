@@ -15,6 +15,8 @@ pub struct Answer {
     pub stderr: String,
     /// The exit code.
     pub exit: i32,
+    /// Whether what the user shall read is in it.
+    pub told: bool,
     /// What the agent has no words for, and what was said instead.
     pub notes: Vec<String>,
 }
@@ -292,6 +294,8 @@ impl Saying<'_> {
                     self.tree.put_first(path, RawJson::string(name));
                 }
             }
+            self.answer.told =
+                self.told && self.key(|key| key == Means::Message).is_some_and(|path| self.tree.has(path));
             self.answer.stdout = self.tree.to_json();
         }
         match self.plain.take() {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use checkrein_core::{
-    Block, ChainEnd, Contract, Effect, Event, EventKind, FailureKind, FailureTable, Grammar, Rules, RunOrder, Settle,
-    TimeClass,
+    Block, ChainEnd, Contract, Effect, Event, EventKind, FailureKind, FailureTable, Grammar, RawJson, Rules, RunOrder,
+    Settle, TimeClass,
 };
 
 use crate::config::ConfigTable;
@@ -53,6 +53,8 @@ pub struct Dialect {
     pub host: HostTable,
     /// How its agent is told to call one. `None`: by hand.
     pub install: Option<InstallTable>,
+    /// Fields that only payloads of another generation of it have, and the name of that.
+    pub kin: &'static [(&'static str, &'static str)],
 }
 
 /// A tool.
@@ -614,6 +616,12 @@ impl Dialect {
             }
             _ => event,
         }
+    }
+
+    /// The generation that a payload is of, if it is another one.
+    pub fn generation_of(&self, payload: &RawJson) -> Option<&'static Self> {
+        let (_, name) = self.kin.iter().find(|(field, _)| payload.field(field).is_some())?;
+        crate::find(name)
     }
 
     /// Whether the agent has events of this kind, which is for some tools, and none for all of them.

@@ -164,6 +164,7 @@ pub fn config() -> Value {
                             "on_failure": { "enum": ["open", "closed", "ask"] },
                             "shadow": flag("Whether its hooks run in the shadow: they are recorded and decide nothing."),
                             "env_allow": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that its hooks get although they look like secrets or make programs load something else; `*` for all." },
+                            "under_own_agent": flag("Whether its hooks run also under the agent that the files belong to, which runs them itself."),
                         },
                         "required": ["dialect"],
                         "additionalProperties": false,

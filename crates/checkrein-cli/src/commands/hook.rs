@@ -128,7 +128,7 @@ pub fn wrong_call(words: &[std::ffi::OsString], error: &clap::Error) -> Result<E
 }
 
 fn say(fronted: &Fronted) -> Result<Exit> {
-    let Fronted { answer, notes, .. } = fronted;
+    let Fronted { answer, untold, .. } = fronted;
     let said = match answer.stdout.as_str() {
         "" => Ok(()),
         text => {
@@ -150,7 +150,7 @@ fn say(fronted: &Fronted) -> Result<Exit> {
     }
     // Beside a reason they would be taken for a part of it.
     if answer.exit == 0 {
-        for note in notes {
+        for note in untold {
             writeln!(told, "checkrein: {note}")?;
         }
     }

@@ -94,6 +94,7 @@ const CLAUDE: Dialect = Dialect {
         unseen: &["in print mode, a turn that an error of the service ended"],
         uncertain: &[],
     },
+    kin: &[],
     install: Some(
         InstallTable::new(
             &["claude"],

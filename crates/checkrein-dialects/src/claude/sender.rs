@@ -48,6 +48,7 @@ pub static SENDER: Dialect = Dialect {
     // A stop is only told.
     stop_cap: 0,
     config: ConfigTable { files: &[], plugin: None, decode, encode: Some(encode), same: Same::Never, ..CLAUDE.config },
+    kin: &[],
     install: None,
     ..CLAUDE
 };

@@ -264,6 +264,8 @@ pub struct Include {
     pub shadow: bool,
     /// Names of the host's variables that its hooks get, whatever they look like.
     pub env_allow: Vec<String>,
+    /// Whether its hooks run also under the agent that the file belongs to, which runs them itself.
+    pub under_own_agent: bool,
 }
 
 /// Hooks as a file.

@@ -479,7 +479,7 @@ impl Shape {
                 Some(name) => Some((name.to_owned(), item.span)),
                 None => match decoder.object(item, "include") {
                     Ok(members) => {
-                        let known = ["dialect", "path", "on_failure", "shadow", "env_allow"];
+                        let known = ["dialect", "path", "on_failure", "shadow", "env_allow", "under_own_agent"];
                         decoder.keys(members, &known);
                         if members.iter().any(|member| !known.contains(&&*member.key)) {
                             decoder.broken_somewhere("include", item.span, "an include with a key that nobody knows");
@@ -517,18 +517,23 @@ impl Shape {
                 .get("on_failure")
                 .map(|node| attribute::effect(decoder, node, "on_failure", attribute::EFFECTS))
                 .transpose();
-            let shadow = item.get("shadow").map(|node| decoder.flag(node, "shadow")).transpose();
+            let flag = |decoder: &mut Decoder<'_>, key: &str| -> Result<bool, String> {
+                item.get(key).map_or(Ok(false), |node| decoder.flag(node, key))
+            };
+            let flags = flag(decoder, "shadow").and_then(|shadow| Ok((shadow, flag(decoder, "under_own_agent")?)));
             // Without a list that can be read, nothing more is passed on.
             let env_allow = item.get("env_allow").and_then(|node| decoder.texts(node, "env_allow").ok());
             let env_allow = env_allow.unwrap_or_default();
-            let (path, on_failure, shadow) = match (path, on_failure, shadow) {
-                (Ok(path), Ok(on_failure), Ok(shadow)) => (path, on_failure, shadow.unwrap_or(false)),
+            let (path, on_failure, (shadow, under_own_agent)) = match (path, on_failure, flags) {
+                (Ok(path), Ok(on_failure), Ok(flags)) => (path, on_failure, flags),
                 (Err(why), ..) | (_, Err(why), _) | (.., Err(why)) => {
                     decoder.broken_somewhere("include", item.span, &why);
                     continue;
                 }
             };
-            decoder.settings.includes.push(Include { dialect: dialect.name, path, on_failure, shadow, env_allow });
+            let dialect = dialect.name;
+            let include = Include { dialect, path, on_failure, shadow, env_allow, under_own_agent };
+            decoder.settings.includes.push(include);
         }
     }
 }

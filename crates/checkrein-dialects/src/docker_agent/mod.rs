@@ -73,6 +73,7 @@ pub static DIALECT: Dialect = Dialect {
         pattern: None,
     },
     host: HostTable::UNKNOWN,
+    kin: &[],
     install: None,
 };
 
@@ -115,6 +116,7 @@ pub static G2: Dialect = Dialect {
         pattern: None,
     },
     host: HostTable::UNKNOWN,
+    kin: &[],
     install: None,
 };
 

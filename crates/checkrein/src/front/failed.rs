@@ -26,8 +26,9 @@ impl Front {
         if verdict.is_block() {
             notes.extend(self.refused(&event.kind(), why));
         }
+        let untold = notes.iter().filter(|note| !(answer.told && *note == why)).chain(&answer.notes).cloned().collect();
         notes.extend(answer.notes.iter().cloned());
-        Fronted { answer, notes, ..Fronted::default() }
+        Fronted { answer, notes, untold, ..Fronted::default() }
     }
 
     /// Writes down that something was refused. Gives what its user should know if that fails.

@@ -56,12 +56,15 @@ impl Keeping {
     /// Keeps the event and what came of it.
     #[cfg_attr(not(feature = "recording"), expect(unused_variables, reason = "nothing is kept"))]
     pub(super) fn keep(self, agent: &Dialect, dir: &Path, event: &Event, mut fronted: Fronted) -> Fronted {
+        fronted.untold.extend(self.problem.clone());
         fronted.notes.extend(self.problem);
         #[cfg(feature = "recording")]
         if let Some(recording) = self.recording {
             let mut recorded = Recorded::new(agent, dir, event, fronted.record.as_ref());
             recorded.time = self.time;
-            fronted.notes.extend(recording.keep(recorded).err().map(|error| not_recorded(&error)));
+            let problem = recording.keep(recorded).err().map(|error| not_recorded(&error));
+            fronted.untold.extend(problem.clone());
+            fronted.notes.extend(problem);
         }
         fronted
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use checkrein_core::{Decision, Event, EventKind, HookOutcome, Payload, Record, Verdict};
-use checkrein_dialects::HookSpec;
+use checkrein_dialects::{Dialect, HookSpec};
 
 /// What is older is forgotten.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -21,10 +21,15 @@ pub(super) fn usual_place() -> Option<PathBuf> {
     Some(crate::state::directory()?.join("sessions"))
 }
 
-/// Of one session. Without a session's name, or a place to keep it, nothing is remembered.
+/// Of one session. Without a place to keep it, nothing is remembered.
+///
+/// An agent that does not name its sessions has its refused stops counted by the directory that it works in: two of its sessions
+/// there share a count, so that a stop may stand sooner, but not never. Hooks that run once run each time there.
 pub(super) struct Memory {
-    /// What the names of the session's files start with.
+    /// What the names of the session's files start with, if it has a name.
     prefix: Option<PathBuf>,
+    /// The files of refused stops and of those of sub-agents.
+    stops: Vec<(EventKind, PathBuf)>,
     stop: Option<PathBuf>,
 }
 
@@ -35,13 +40,21 @@ pub(super) struct Claim {
 }
 
 impl Memory {
-    pub(super) fn of(dir: Option<&Path>, event: &Event) -> Self {
+    pub(super) fn of(dir: Option<&Path>, agent: &Dialect, event: &Event) -> Self {
         let envelope = &event.envelope;
-        let prefix = dir.zip(envelope.session_id.as_ref()).map(|(dir, id)| dir.join(format!("{:016x}", hash(&id))));
-        let is_stop = matches!(event.kind(), EventKind::Stop | EventKind::SubagentStop);
-        let of_agent = hash(&(&envelope.agent_id, event.kind().name()));
-        let stop = prefix.as_deref().filter(|_| is_stop).map(|prefix| with(prefix, &format!("-stop-{of_agent:016x}")));
-        Self { prefix, stop }
+        let session = envelope.session_id.as_ref().filter(|id| !id.is_empty());
+        let prefix = dir.zip(session).map(|(dir, id)| dir.join(format!("{:016x}", hash(&id))));
+        let unnamed = || dir.map(|dir| dir.join(format!("{:016x}", hash(&("no session", agent.name, &envelope.cwd)))));
+        // Who does not name sessions does not name himself in all events either.
+        let agent_id = envelope.agent_id.as_ref().filter(|_| prefix.is_some());
+        let file =
+            |prefix: &Path, kind: &EventKind| with(prefix, &format!("-stop-{:016x}", hash(&(agent_id, kind.name()))));
+        let place = prefix.clone().or_else(unnamed);
+        let kinds = [EventKind::Stop, EventKind::SubagentStop].into_iter();
+        let stops: Vec<_> =
+            kinds.filter_map(|kind| place.as_deref().map(|place| (kind.clone(), file(place, &kind)))).collect();
+        let stop = stops.iter().find(|(kind, _)| *kind == event.kind()).map(|(_, file)| file.clone());
+        Self { prefix, stops, stop }
     }
 
     /// Takes out hooks that have had their one run, and claims it for the others.
@@ -102,17 +115,13 @@ impl Memory {
     /// Counts refused stops; a new prompt starts anew.
     pub(super) fn after(&self, event: &Event, verdict: &Verdict) {
         if event.kind() == EventKind::PromptSubmit {
-            for kind in [EventKind::Stop, EventKind::SubagentStop] {
-                let of_agent = hash(&(&event.envelope.agent_id, kind.name()));
-                if let Some(prefix) = &self.prefix {
-                    let file = with(prefix, &format!("-stop-{of_agent:016x}"));
-                    let count = Count::read(&file);
-                    // Some agents give the reason of a refusal to the model as a prompt.
-                    if count.just_now {
-                        Count { just_now: false, ..count }.write(&file);
-                    } else {
-                        let _ = fs::remove_file(file);
-                    }
+            for (_, file) in &self.stops {
+                let count = Count::read(file);
+                // Some agents give the reason of a refusal to the model as a prompt.
+                if count.just_now {
+                    Count { just_now: false, ..count }.write(file);
+                } else {
+                    let _ = fs::remove_file(file);
                 }
             }
         }

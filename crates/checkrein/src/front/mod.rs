@@ -88,6 +88,8 @@ pub struct Fronted {
     pub record: Option<Record>,
     /// What the user should know.
     pub notes: Vec<String>,
+    /// The part of it that the agent was not told to show.
+    pub untold: Vec<String>,
     /// Whether there are hooks that nobody waits for. They have not run: [`Front::in_background`] runs them, in a process
     /// that outlives this one.
     pub has_background: bool,
@@ -192,6 +194,9 @@ impl Front {
                 return self.failed(self.kind_of(payload).as_ref(), &why);
             }
         };
+        if let Some(agent) = self.agent.generation_of(&json).filter(|_| self.event.is_none()) {
+            return Self { agent, ..self.clone() }.try_answer(payload);
+        }
         let read = || {
             let event = self.agent.event(&json, self.event.as_deref());
             event.map_err(|error| format!("what the agent sent cannot be read: {error}"))
@@ -210,11 +215,14 @@ impl Front {
             let why = format!("hooks that call checkrein have called one another {depth} levels deep");
             return self.failed(Some(&wanted.kind), &why);
         }
-        let loaded = self.sources_in(&dir).only(&wanted).load();
+        let loaded = self.sources_in(&dir).called_by(self.agent).only(&wanted).load();
         // Mostly nothing runs, so all that follows is made only now. What is remembered of a session changes with a prompt.
         let nothing = loaded.hooks.is_empty() && loaded.diagnostics.is_empty();
-        let nothing =
-            nothing && wanted.kind != EventKind::PromptSubmit && !self.agent.silence_gives_leave(&wanted.kind);
+        let is_told = wanted.kind == EventKind::SessionStart && !loaded.passed_over.is_empty();
+        let nothing = nothing
+            && !is_told
+            && wanted.kind != EventKind::PromptSubmit
+            && !self.agent.silence_gives_leave(&wanted.kind);
         let keeping = self.keeper.begin();
         if nothing && keeping.is_nothing() {
             return Fronted::default();
@@ -245,8 +253,12 @@ impl Front {
         // Once in a session is enough for what was wrong before it began.
         if event.kind() == EventKind::SessionStart {
             notes.extend(loaded.diagnostics.iter().map(ToString::to_string));
+            notes.extend(loaded.passed_over.iter().map(|path| {
+                let (file, agent) = (path.display(), self.agent.name);
+                format!("{file} is included, but {agent} runs its hooks itself: they are passed over here")
+            }));
         }
-        let memory = Memory::of(self.state.as_deref(), &event);
+        let memory = Memory::of(self.state.as_deref(), self.agent, &event);
         let is_in = |spec: &HookSpec| spec.background == (self.part == Part::Background);
         let (mut hooks, others): (Vec<_>, Vec<_>) = std::mem::take(&mut loaded.hooks).into_iter().partition(is_in);
         let has_background = self.part == Part::Waited && !others.is_empty();
@@ -297,14 +309,15 @@ impl Front {
 
     fn said(&self, event: &Event, verdict: &Verdict, record: Option<Record>, mut notes: Vec<String>) -> Fronted {
         if self.part == Part::Background {
-            return Fronted { record, notes, ..Fronted::default() };
+            return Fronted { record, untold: notes.clone(), notes, ..Fronted::default() };
         }
         // Who decided has said so in the reason.
         let decided = |warning: &&Warning| verdict.decided_by().is_some_and(|hook| *hook == *warning.hook);
         notes.extend(verdict.warnings().iter().filter(|warning| !decided(warning)).map(ToString::to_string));
         let answer = self.agent.say_with(event, verdict, &notes);
+        let untold = notes.iter().filter(|_| !answer.told).chain(&answer.notes).cloned().collect();
         notes.extend(answer.notes.iter().cloned());
-        Fronted { answer, record, notes, has_background: false }
+        Fronted { answer, record, notes, untold, has_background: false }
     }
 }
 

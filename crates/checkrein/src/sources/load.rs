@@ -78,6 +78,8 @@ struct Way<'a> {
     shadow: Option<Scope>,
     /// What includes that led here pass on, and whose they are.
     env_allow: Vec<(String, Scope)>,
+    /// The agent that asks, if its own files are passed over.
+    caller: Option<&'static Dialect>,
     options: &'a DecodeOptions,
 }
 
@@ -94,7 +96,7 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
             loader.files.extend(managed.into_iter().filter(is_there));
         }
     }
-    for Part { dialect, files, options, .. } in parts {
+    for Part { dialect, files, options, caller, .. } in parts {
         let way = |place, dir, named| Way {
             dialect,
             scope: Scope::User,
@@ -108,6 +110,7 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
             by: None,
             shadow: None,
             env_allow: Vec::new(),
+            caller: *caller,
             options,
         };
         match files {
@@ -127,7 +130,7 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
             }
         }
     }
-    let Loader { mut files, mut diagnostics, followed, .. } = loader;
+    let Loader { mut files, mut diagnostics, followed, passed_over, .. } = loader;
     shadow::settle(&mut files);
     diagnostics.extend(merge::merge(&mut files));
     let (compat, audit) = (merge::compat(&files), merge::audit(&files));
@@ -135,7 +138,7 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
     let settings = settings::said(&files);
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
     let hooks = hooks.into_iter().flatten().collect();
-    Loaded { hooks, diagnostics, compat, allow_skip, audit, settings, files, followed }
+    Loaded { hooks, diagnostics, compat, allow_skip, audit, settings, files, passed_over, followed }
 }
 
 /// Tells a hook of a plugin where the plugin is.
@@ -159,6 +162,8 @@ struct Loader {
     roots: Vec<PathBuf>,
     /// Each file is read once in each dialect, in the shadow and not.
     seen: HashSet<(PathBuf, &'static str, bool)>,
+    /// Files whose hooks the agent that asks runs itself.
+    passed_over: Vec<PathBuf>,
     /// What files are read into, one after the other.
     buffer: Vec<u8>,
 }
@@ -181,6 +186,8 @@ impl Loader {
             on_failure: None,
             by: None,
             shadow: None,
+            env_allow: Vec::new(),
+            caller: None,
             options,
         };
         let found = find(RULING, dir, place, |row| row.scope == Scope::Managed);
@@ -246,7 +253,22 @@ impl Loader {
         }
     }
 
+    /// Whether the agent that asks reads this file itself, in the same language, and runs what it says.
+    fn is_callers_own(path: &Path, way: &Way<'_>) -> bool {
+        let agent = |dialect: &Dialect| dialect.name.split('@').next().unwrap_or_default();
+        let Some(caller) = way.caller.filter(|caller| way.depth > 0 && agent(caller) == agent(way.dialect)) else {
+            return false;
+        };
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let own = find(caller, way.dir, way.place, |_| true).files;
+        own.iter().any(|own| own.path == path || (own.is_there && real(&own.path) == real(path)))
+    }
+
     fn file(&mut self, path: &Path, known: bool, way: &Way<'_>) {
+        if Self::is_callers_own(path, way) {
+            self.passed_over.push(path.to_owned());
+            return;
+        }
         let real = self.real(path, way);
         let in_shadow = way.shadow.is_some_and(|by| shadow::may_put(by, way.scope));
         if !self.seen.insert((real, way.dialect.name, in_shadow)) {
@@ -346,6 +368,7 @@ impl Loader {
             on_failure: include.on_failure.map(|effect| (effect, way.scope)).or(way.on_failure),
             by: Some(way.scope),
             shadow: shadow::outermost(way.shadow, (include.shadow || in_shadow).then_some(way.scope)),
+            caller: way.caller.filter(|_| !include.under_own_agent),
             ..way.clone()
         };
         match &include.path {

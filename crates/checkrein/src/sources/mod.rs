@@ -75,6 +75,8 @@ struct Part {
     options: DecodeOptions,
     /// Whether an administrator's files come first.
     managed: bool,
+    /// The agent that asks.
+    caller: Option<&'static Dialect>,
 }
 
 #[derive(Debug, Clone)]
@@ -145,7 +147,7 @@ impl Sources {
     }
 
     fn of(dialect: &'static Dialect, files: Files) -> Self {
-        Self { parts: vec![Part { dialect, files, options: DecodeOptions::default(), managed: true }] }
+        Self { parts: vec![Part { dialect, files, options: DecodeOptions::default(), managed: true, caller: None }] }
     }
 
     /// Leaves out checkrein's own files of an administrator, and all that they demand. For who reads files and does not let
@@ -170,6 +172,16 @@ impl Sources {
     pub fn only(mut self, wanted: &Wanted) -> Self {
         for part in &mut self.parts {
             part.options.only = Some(wanted.clone());
+        }
+        self
+    }
+
+    /// For an event that this agent has sent. It runs the hooks of its own files itself, so that those are passed over where
+    /// others include them, unless the include says otherwise.
+    #[must_use]
+    pub fn called_by(mut self, agent: &'static Dialect) -> Self {
+        for part in &mut self.parts {
+            part.caller = Some(agent);
         }
         self
     }
@@ -210,6 +222,8 @@ pub struct Loaded {
     pub settings: Vec<Setting>,
     /// The files that were looked at, in order.
     pub files: Vec<FileState>,
+    /// Files whose hooks the agent that asks runs itself. See [`Sources::called_by`].
+    pub passed_over: Vec<PathBuf>,
     /// All paths at which a change may matter; a last part `*` stands for every file of the directory.
     pub(crate) followed: Vec<PathBuf>,
 }
