@@ -41,6 +41,9 @@ pub static DIALECT: Dialect = Dialect {
         encode: Some(encode),
         same: Same::Never,
         pattern: Some(of_server),
+        by_hand: Some(
+            "the file of each of your agents, in ~/.aws/amazonq/cli-agents, ~/.kiro/agents, or those of the project",
+        ),
         ..BASE.config
     },
     host: HostTable {

@@ -76,6 +76,7 @@ impl Dialect {
                 same: Same::Never,
                 skim: None,
                 pattern: None,
+                by_hand: None,
             },
             host: HostTable::UNKNOWN,
             install: None,

@@ -95,6 +95,7 @@ const CLINE: Dialect = Dialect {
         same: Same::Never,
         skim: None,
         pattern: None,
+        by_hand: None,
     },
     host: HostTable {
         failure_switch: None,

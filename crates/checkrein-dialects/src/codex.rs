@@ -94,6 +94,7 @@ pub static DIALECT: Dialect = Dialect {
         same: Same::Never,
         skim: None,
         pattern: None,
+        by_hand: None,
     },
     host: HostTable {
         failure_switch: None,

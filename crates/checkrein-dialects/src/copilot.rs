@@ -93,6 +93,7 @@ pub(crate) const COPILOT: Dialect = Dialect {
         same: Same::Never,
         skim: None,
         pattern: None,
+        by_hand: None,
     },
     host: HostTable {
         failure_switch: None,

@@ -108,6 +108,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
         same: Same::EverythingAndName,
         skim: None,
         pattern: None,
+        by_hand: None,
     },
     host: HostTable {
         failure_switch: None,

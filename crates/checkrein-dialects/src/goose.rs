@@ -96,6 +96,7 @@ pub static DIALECT: Dialect = Dialect {
         same: Same::Never,
         skim: None,
         pattern: None,
+        by_hand: None,
     },
     host: HostTable {
         // Not in its documentation, and seen to work.

@@ -108,6 +108,7 @@ pub static DIALECT: Dialect = Dialect {
         same: Same::Never,
         skim: None,
         pattern: None,
+        by_hand: None,
     },
     host: HostTable {
         failure_switch: None,

@@ -85,6 +85,7 @@ pub static DIALECT: Dialect = Dialect {
         same: Same::Everything,
         skim: Some(&SHAPE),
         pattern: None,
+        by_hand: None,
     },
     host: HostTable::UNKNOWN,
     kin: &[],

@@ -106,6 +106,7 @@ pub static DIALECT: Dialect = Dialect {
         same: Same::EverythingAndName,
         skim: None,
         pattern: None,
+        by_hand: None,
     },
     host: HostTable {
         failure_switch: None,

@@ -101,6 +101,7 @@ pub static DIALECT: Dialect = Dialect {
         same: Same::Never,
         skim: None,
         pattern: None,
+        by_hand: None,
     },
     host: HostTable::UNKNOWN,
     kin: &[],

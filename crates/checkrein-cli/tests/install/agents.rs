@@ -234,6 +234,29 @@ fn an_agent_that_is_told_by_hand_says_how() {
     }
 }
 
+/// What is to be added stands alone on standard output, and the agent's own reader takes it.
+#[test]
+fn what_to_add_by_hand_is_what_the_agent_reads() {
+    let place = Place::with(&[]);
+    for (agent, file, reads) in [
+        ("ub", ".ub/config.yaml", "pre_tool_call"),
+        ("docker-agent", "agent.yaml", "pre_tool_use"),
+        ("amazon-q", ".amazonq/cli-agents/mine.json", "preToolUse"),
+        ("claw", ".claude/settings.json", "PreToolUse"),
+    ] {
+        let ran = place.run(&["install", agent]);
+        assert!(ran.code == 1 && ran.stderr.contains("nothing was written"), "{agent}: {ran:?}");
+        assert!(ran.stdout.contains(&format!("checkrein hook {agent}")), "{agent}: {ran:?}");
+        place.write(file, &ran.stdout);
+        let explained = place.run(&["explain", reads, "--as", agent, "--config", file]);
+        assert!(explained.stdout.contains("\n  in "), "{agent}: {explained:?} {}", ran.stdout);
+        let (_, json) = place.run_json(&["install", agent, "--json"]);
+        assert_eq!(json["agents"][0]["paste"].as_str().map(str::trim_end), Some(ran.stdout.trim_end()), "{agent}");
+    }
+    let shared = place.run(&["install", "claw"]).stderr;
+    assert!(shared.contains("read by claude, vscode"), "{shared}");
+}
+
 #[test]
 fn without_a_name_all_that_are_here_are_meant() {
     let place = Place::with(&[(CLAUDE, "{}"), ("home/.gemini/settings.json", "{}")]);

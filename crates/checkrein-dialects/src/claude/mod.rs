@@ -84,6 +84,7 @@ const CLAUDE: Dialect = Dialect {
         same: Same::Handler,
         skim: Some(&SHAPE),
         pattern: None,
+        by_hand: None,
     },
     host: HostTable {
         failure_switch: Some(("onFailure", "\"block\"")),

@@ -50,6 +50,8 @@ pub struct ConfigTable {
     pub skim: Option<&'static Shape>,
     /// Patterns with a meaning of their own, and what they are in the dialect's grammar. `None`: there are none.
     pub pattern: Option<fn(&str) -> Option<String>>,
+    /// Where a user who adds hooks himself puts what [`encode`](Self::encode) writes, in words. `None`: into one of the files.
+    pub by_hand: Option<&'static str>,
 }
 
 /// A place where files are.

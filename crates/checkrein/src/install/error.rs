@@ -17,6 +17,8 @@ pub enum InstallError {
         agent: &'static str,
         /// What to do instead.
         by_hand: String,
+        /// What to put into the file, as a file that has nothing else in it. `None`: nothing would help.
+        paste: Option<String>,
     },
     /// Nobody knows where the file is.
     #[error("nobody knows where {agent} keeps the {scope}'s settings: set HOME")]

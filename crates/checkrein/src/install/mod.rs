@@ -114,7 +114,14 @@ impl Installer {
     }
 
     fn table(&self, agent: &'static Dialect) -> Result<InstallTable, InstallError> {
-        agent.install.ok_or_else(|| InstallError::ByHand { agent: agent.name, by_hand: by_hand(agent) })
+        agent.install.ok_or_else(|| self.told_by_hand(agent))
+    }
+
+    fn told_by_hand(&self, agent: &'static Dialect) -> InstallError {
+        // Files with commands can be written by somebody. Generations of an agent are not what people have.
+        let can = !agent.config.files.is_empty() && !agent.has_all_events && !agent.name.contains('@');
+        let paste = can.then(|| wanted::entries(agent, &self.shared, &self.choice)).flatten();
+        InstallError::ByHand { agent: agent.name, by_hand: by_hand(agent), paste }
     }
 
     /// The file, or the directory of programs, that an agent reads; and others that it would read if that were not there.
@@ -232,12 +239,17 @@ fn by_hand(agent: &'static Dialect) -> String {
         Base::Variable(_, home) | Base::FirstVariable(_, home) => format!("~/{home}/"),
         Base::Project | Base::Upwards { .. } | Base::Repository => String::new(),
     };
-    let files: Vec<_> = agent
-        .config
-        .files
-        .iter()
-        .filter(|row| row.scope != Scope::Managed)
-        .map(|row| format!("{}{}", at(row.base), row.path))
-        .collect();
-    format!("add `checkrein hook {name}` yourself, as a command for each event, to one of {}", files.join(", "))
+    let rows = || agent.config.files.iter().filter(|row| row.scope != Scope::Managed);
+    let files: Vec<_> = rows().map(|row| format!("{}{}", at(row.base), row.path)).collect();
+    let reads = |other: &&Dialect| {
+        other.config.files.iter().any(|own| rows().any(|row| (own.path, own.base) == (row.path, row.base)))
+    };
+    let installed = checkrein_dialects::ALL.iter().filter(|other| other.name != name && other.install.is_some());
+    let others: Vec<_> = installed.copied().filter(reads).map(|other| other.name).collect();
+    let shared = match &others[..] {
+        [] => String::new(),
+        others => format!("; such files are read by {} as well, which would call it, too", others.join(", ")),
+    };
+    let into = agent.config.by_hand.map_or_else(|| format!("one of {}", files.join(", ")), str::to_owned);
+    format!("add `checkrein hook {name}` yourself, as a command for each event, to {into}{shared}")
 }

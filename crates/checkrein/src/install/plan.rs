@@ -107,7 +107,7 @@ impl Installer {
                 changes.push(Change::of(target.join(row.name), Edit::Put { agent: speaks, text })?);
             }
         } else {
-            let entries = wanted::entries(agent, program, &self.choice).ok_or_else(|| self.unwritable(agent))?;
+            let entries = wanted::entries(agent, program, &self.choice).ok_or_else(|| self.told_by_hand(agent))?;
             for other in others {
                 let change = Change::of(other, Edit::Strip { agent: speaks, entries: entries.clone() })?;
                 changes.extend(change.is_needed().then_some(change));
@@ -137,17 +137,13 @@ impl Installer {
             }
         } else {
             let program = self.program_at(scope);
-            let entries = wanted::entries(agent, program, &self.choice).ok_or_else(|| self.unwritable(agent))?;
+            let entries = wanted::entries(agent, program, &self.choice).ok_or_else(|| self.told_by_hand(agent))?;
             for path in others.into_iter().chain([target]) {
                 changes.push(Change::of(path, Edit::Strip { agent: speaks, entries: entries.clone() })?);
             }
         }
         let notes = changes.iter().filter_map(linked).collect();
         Ok(Plan { agent, scope, changes, events: Vec::new(), notes })
-    }
-
-    fn unwritable(&self, agent: &'static Dialect) -> InstallError {
-        InstallError::ByHand { agent: agent.name, by_hand: super::by_hand(agent) }
     }
 }
 

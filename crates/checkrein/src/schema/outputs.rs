@@ -228,12 +228,13 @@ pub fn install() -> Value {
         ("backup", or_null(&text())),
         ("diff", text()),
     ]);
-    let outcome = json!({ "enum": ["installed", "uninstalled", "same", "dry-run", "failed"] });
+    let outcome = json!({ "enum": ["installed", "uninstalled", "same", "dry-run", "declined", "failed"] });
     let agent = object(&[
         ("agent", text()),
         ("scope", scope()),
         ("outcome", outcome),
         ("why", or_null(&text())),
+        ("paste", or_null(&text())),
         ("files", list_of(&file)),
         ("events", list_of(&text())),
         ("notes", list_of(&text())),

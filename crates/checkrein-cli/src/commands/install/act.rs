@@ -99,7 +99,15 @@ impl Acting<'_> {
         let name = agent.name;
         let is_in = self.act == Act::Install;
         match came {
-            Came::Failed(error) => return note(&format!("{name}: {error}")),
+            Came::Failed(error) => {
+                note(&format!("{name}: {error}"));
+                if let Some(paste) = paste(error).filter(|_| is_in && !self.json) {
+                    note(&format!("{name}: this is what to add; nothing was written"));
+                    // Only that goes to standard output.
+                    let _ = anstream::stdout().write_all(format!("{}\n", paste.trim_end()).as_bytes());
+                }
+                return;
+            }
             Came::Same if is_in => note(&format!("{name}: installed already, nothing to do")),
             Came::Same => return note(&format!("{name}: not installed, nothing to do")),
             Came::DryRun => note(&format!("{name}: this is what would change")),
@@ -157,16 +165,26 @@ impl Acting<'_> {
                 })
             })
             .collect();
-        let why = if let Came::Failed(error) = came { Some(error.to_string()) } else { None };
+        let failed = if let Came::Failed(error) = came { Some(error) } else { None };
+        let why = failed.map(ToString::to_string);
         json!({
             "agent": agent.name,
             "scope": self.scope,
             "outcome": outcome,
             "why": why,
+            "paste": failed.and_then(paste),
             "files": files,
             "events": plan.map(|plan| plan.events.clone()).unwrap_or_default(),
             "notes": plan.map(|plan| plan.notes.clone()).unwrap_or_default(),
         })
+    }
+}
+
+/// What a user has to add himself.
+fn paste(error: &InstallError) -> Option<&str> {
+    match error {
+        InstallError::ByHand { paste, .. } => paste.as_deref(),
+        _ => None,
     }
 }
 
