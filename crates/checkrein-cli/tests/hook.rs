@@ -312,9 +312,9 @@ fn hooks_get_no_secrets_unasked() {
         let mut command = place.command(&["hook", "claude"]);
         command.envs([("GITHUB_TOKEN", "value-1"), ("LD_LIBRARY_PATH", "/tmp/x"), ("EDITOR", "vi")]);
         let mut child = command
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), sent.as_bytes()).unwrap();

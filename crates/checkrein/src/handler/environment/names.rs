@@ -74,7 +74,7 @@ pub(super) fn is_loader(name: &str) -> bool {
 pub(super) fn is_secret_name(name: &str, value: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let ends = |end: &&str| name.ends_with(*end) || end.strip_prefix('_') == Some(&name);
-    let is_one = SECRETS.contains(&&*name) || ENDS.iter().any(|end| ends(&end));
+    let is_one = SECRETS.contains(&&*name) || ENDS.iter().any(ends);
     is_one && !NO_SECRETS.contains(&&*name) && !PLAIN.contains(&value.to_ascii_lowercase().as_str())
 }
 
