@@ -50,10 +50,12 @@ impl std::error::Error for Interrupted {}
 /// Does the work on a runtime of its own. If the program is told to end meanwhile, the work is dropped, all that the engines
 /// have started is ended, and the error is [`Interrupted`].
 pub fn block_on<F: Future>(engines: &Engines, work: F) -> Result<F::Output> {
+    // Before there are other threads.
+    let prepared = Signals::prepare().context("cannot listen to signals")?;
     // This thread works too; more than two would only cost time to start.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let done = runtime.block_on(async {
-        let mut signals = Signals::listen().context("cannot listen to signals")?;
+        let mut signals = prepared.listen().context("cannot listen to signals")?;
         let told = {
             let (work, signal) = (pin!(work), pin!(signals.next()));
             match select(work, signal).await {
@@ -74,18 +76,45 @@ pub fn block_on<F: Future>(engines: &Engines, work: F) -> Result<F::Output> {
 
 /// Waits until the program is told to end. If nobody can listen, for ever.
 pub async fn told() {
-    match Signals::listen() {
+    match Signals::prepare().and_then(Signals::listen) {
         Ok(mut signals) => drop(signals.next().await),
         Err(_) => std::future::pending().await,
     }
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
+struct Signals(checkrein_process::EndSignals);
+
+#[cfg(target_os = "linux")]
+impl Signals {
+    fn prepare() -> std::io::Result<Self> {
+        checkrein_process::EndSignals::new().map(Self)
+    }
+
+    fn listen(self) -> std::io::Result<Self> {
+        Ok(self)
+    }
+
+    async fn next(&mut self) -> Exit {
+        match self.0.next().await {
+            Ok(signal) => Exit::of_signal(signal),
+            // Nobody can tell; whoever has seen enough has KILL.
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
 struct Signals(Vec<(tokio::signal::unix::Signal, Exit)>);
 
-#[cfg(unix)]
+#[cfg(all(unix, not(target_os = "linux")))]
 impl Signals {
-    fn listen() -> std::io::Result<Self> {
+    fn prepare() -> std::io::Result<Self> {
+        Ok(Self(Vec::new()))
+    }
+
+    /// Inside of a runtime.
+    fn listen(self) -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let all = [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::terminate()];
         let listen = |kind: SignalKind| Ok((signal(kind)?, Exit::of_signal(kind.as_raw_value())));
@@ -106,16 +135,24 @@ impl Signals {
 }
 
 #[cfg(windows)]
-struct Signals(tokio::signal::windows::CtrlC);
+struct Signals(Option<tokio::signal::windows::CtrlC>);
 
 #[cfg(windows)]
 impl Signals {
-    fn listen() -> std::io::Result<Self> {
-        tokio::signal::windows::ctrl_c().map(Self)
+    fn prepare() -> std::io::Result<Self> {
+        Ok(Self(None))
+    }
+
+    /// Inside of a runtime.
+    fn listen(self) -> std::io::Result<Self> {
+        tokio::signal::windows::ctrl_c().map(|signal| Self(Some(signal)))
     }
 
     async fn next(&mut self) -> Exit {
-        self.0.recv().await;
+        match &mut self.0 {
+            Some(signal) => drop(signal.recv().await),
+            None => std::future::pending().await,
+        }
         Exit::of_signal(2)
     }
 }

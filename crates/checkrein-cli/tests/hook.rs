@@ -304,19 +304,17 @@ fn an_answer_that_cannot_be_printed_is_a_no() {
 fn hooks_get_no_secrets_unasked() {
     let claude = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "env >> $CLAUDE_PROJECT_DIR/claude.env"}]}]}}"#;
     let files = [
-        (".checkrein/hooks.yaml", "include: [claude]\nhooks: [{event: PreToolUse, command: 'env >> own.env'}]"),
+        (
+            ".checkrein/hooks.yaml",
+            "include: [{dialect: claude, under_own_agent: true}]\nhooks: [{event: PreToolUse, command: 'env >> own.env'}]",
+        ),
         (".claude/settings.json", claude),
     ];
     let sent = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
     let run = |place: &Place| {
         let mut command = place.command(&["hook", "claude"]);
         command.envs([("GITHUB_TOKEN", "value-1"), ("LD_LIBRARY_PATH", "/tmp/x"), ("EDITOR", "vi")]);
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), sent.as_bytes()).unwrap();
         let ran = place.ran(child.wait_with_output().unwrap());
         let read = |name: &str| std::fs::read_to_string(place.dir.path().join(name)).unwrap();

@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let Some(agent) = checkrein::dialects::find(&arguments.agent) else {
         return unknown_agent(&arguments.agent);
     };
-    let mut front = Front::of(agent).until(crate::interrupt::told);
+    let mut front = Front::of(agent).until(crate::interrupt::told).leaving();
     if let Some(event) = &arguments.event {
         front = front.event(event);
     }

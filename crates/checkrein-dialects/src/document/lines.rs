@@ -40,7 +40,7 @@ pub struct Lines<'a> {
 impl<'a> Lines<'a> {
     /// Counts the lines.
     pub fn new(text: &'a str) -> Self {
-        let breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        let breaks = text.match_indices('\n');
         Self { text, starts: std::iter::once(0).chain(breaks.map(|(at, _)| offset(at + 1))).collect() }
     }
 

@@ -31,6 +31,7 @@ mod memory;
 
 use std::ffi::OsString;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -65,6 +66,7 @@ pub struct Front {
     state: Option<PathBuf>,
     on_failure: Effect,
     until: Until,
+    leaving: bool,
     keeper: kept::Keeper,
     part: Part,
 }
@@ -106,6 +108,7 @@ impl Front {
             state: memory::usual_place(),
             on_failure: Effect::Closed,
             until: Until(None),
+            leaving: false,
             part: Part::Waited,
             keeper: kept::Keeper::default(),
         }
@@ -169,6 +172,14 @@ impl Front {
     #[must_use]
     pub fn until<F: Future<Output = ()> + 'static>(mut self, until: impl Fn() -> F + Send + Sync + 'static) -> Self {
         self.until = Until(Some(Arc::new(move || Box::pin(until()))));
+        self
+    }
+
+    /// Says that the process ends right after the answer, so that whatever the system tidies up anyway is left to it. If nothing
+    /// is said: nothing is left behind.
+    #[must_use]
+    pub fn leaving(mut self) -> Self {
+        self.leaving = true;
         self
     }
 
@@ -298,6 +309,9 @@ impl Front {
         }
         let engine = engine.build();
         let fired = runtime.block_on(self.until.or_before(engine.fire_recorded(event.clone())));
+        if self.leaving {
+            let _ = (ManuallyDrop::new(engine), ManuallyDrop::new(runtime));
+        }
         let Some((verdict, record)) = fired else {
             memory.give_back(claims);
             return self.failed(Some(&event.kind()), "it was told to end before all hooks had spoken");
