@@ -194,11 +194,7 @@ fn what_is_in_force_is_shown_with_where_it_stands() {
         let listed = machine.run(&["list"], &[], "");
         assert!(listed.stdout.contains(line), "{}", listed.stdout);
         let explained = machine.run(&["explain", "Stop"], &[], "");
-        assert!(
-            explained.stdout.contains("it is forbidden: ") && explained.stdout.contains(line),
-            "{}",
-            explained.stdout
-        );
+        assert!(explained.stdout.contains("it is off: ") && explained.stdout.contains(line), "{}", explained.stdout);
     }
     let text = machine.run(&["status", "--effective"], &[], "").stdout;
     for part in ["only the administrator can write it", "restrict.scopes: [\"user\"]", "are not heeded under agents"] {

@@ -59,8 +59,8 @@ pub struct HookSpec {
     pub status: Option<String>,
     /// What it is for.
     pub description: Option<String>,
-    /// Why it may not run, if what an administrator has set forbids it. It is switched off then.
-    pub forbidden: Option<String>,
+    /// What has switched it off, in words, if it is not its own entry.
+    pub off_by: Option<String>,
     /// What else its file says of it and its handler has no use for: names, and values as JSON.
     pub unused: Vec<(String, String)>,
 }
@@ -91,7 +91,7 @@ impl HookSpec {
             input: Vec::new(),
             status: None,
             description: None,
-            forbidden: None,
+            off_by: None,
             unused: Vec::new(),
         }
     }

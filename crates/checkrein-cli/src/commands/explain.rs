@@ -81,10 +81,10 @@ fn show(out: &mut impl Write, planned: &Planned) -> io::Result<()> {
     }
 }
 
-/// Why a hook does not run: if an administrator forbids it, that is all there is to say.
+/// Why a hook does not run, and who says so.
 fn why_not(planned: &Planned, why: &WhyNot) -> String {
-    match (&planned.hook.forbidden, why) {
-        (Some(forbidden), WhyNot::Disabled) => format!("it is forbidden: {forbidden}"),
+    match (&planned.hook.off_by, why) {
+        (Some(by), WhyNot::Disabled) => format!("it is off: {by}"),
         _ => why.to_string(),
     }
 }

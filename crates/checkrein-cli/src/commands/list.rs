@@ -87,7 +87,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 pub fn state(hook: &HookSpec) -> Option<String> {
     match &hook.hook.state {
         HookState::Ready => None,
-        HookState::Disabled => Some(match &hook.forbidden {
+        HookState::Disabled => Some(match &hook.off_by {
             Some(why) => format!("off: {why}"),
             None => "off".to_owned(),
         }),
@@ -109,9 +109,9 @@ pub fn effect(hook: &HookSpec, kind: &EventKind, failure: FailureKind) -> Effect
     own.unwrap_or_else(|| hook.dialect.failure_effect(kind, failure))
 }
 
-/// What does a hook's work, in a few words.
-pub fn shown(hook: &HookSpec) -> String {
-    let text = match &hook.handler {
+/// What does a hook's work.
+pub fn work(hook: &HookSpec) -> String {
+    match &hook.handler {
         HandlerSpec::Command(command) => match &command.run {
             CommandLine::Shell { text, .. } => text.clone(),
             CommandLine::Argv(argv) => argv.join(" "),
@@ -119,7 +119,12 @@ pub fn shown(hook: &HookSpec) -> String {
         HandlerSpec::Http(http) => http.url_shown().to_string(),
         HandlerSpec::Builtin(builtin) => format!("builtin {} {}", builtin.name, builtin.args.join(" ")),
         other => other.kind().to_owned(),
-    };
+    }
+}
+
+/// What does a hook's work, in a few words.
+pub fn shown(hook: &HookSpec) -> String {
+    let text = work(hook);
     let line = text.lines().next().unwrap_or_default().trim().to_owned();
     match line.char_indices().nth(80) {
         Some((at, _)) => format!("{}…", &line[..at]),

@@ -146,9 +146,13 @@ fn judge(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> 
         let Some(file) = hit else { continue };
         let file = file.display();
         if one.decision == Decision::Deny {
-            return Opinion::deny(format!("{file} is one of checkrein's own files, which agents do not change"));
+            return Opinion::deny(format!(
+                "{file} is, or holds, one of checkrein's own files, which agents do not change"
+            ));
         }
-        asks.get_or_insert_with(|| format!("{file} may say that checkrein guards this agent; shall it be changed?"));
+        asks.get_or_insert_with(|| {
+            format!("{file} is, or holds, what makes checkrein guard agents; shall it be changed?")
+        });
     }
     let asks = asks.or_else(|| reading.steps.iter().find_map(changes_itself));
     let unread = || {

@@ -23,6 +23,7 @@ pub(super) fn switch_off(spec: &mut HookSpec) -> Option<Diagnostic> {
         return None;
     }
     spec.hook.state = HookState::Disabled;
+    spec.off_by = Some("it calls checkrein".to_owned());
     let info = &spec.hook.info;
     let file = info.source.file.clone().unwrap_or_default();
     let line = info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();

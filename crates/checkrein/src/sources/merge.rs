@@ -21,9 +21,8 @@ pub(super) fn merge(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
     }
     for file in files.iter_mut() {
         let Some(settings) = applied.get(&(file.under.clone(), file.state.scope)) else { continue };
-        let scope = file.state.scope;
-        if settings.is_off(scope) {
-            switch_off(&mut file.hooks);
+        if let Some(by) = settings.off_by(file.state.scope) {
+            switch_off(&mut file.hooks, by);
         }
         for spec in &mut file.hooks {
             diagnostics.extend(settings.apply_to_http(spec));
@@ -52,8 +51,9 @@ fn pass_on(files: &mut [LoadedFile]) {
 
 /// What counts for the hooks of a file.
 struct Applied {
-    all_off: bool,
-    only_managed: bool,
+    /// What switches all hooks off, in words, and whether it is an administrator's word.
+    disabled_by: Option<(String, Scope)>,
+    only_managed_by: Option<String>,
     /// What an administrator allows, and what all others together do: both must.
     urls: Vec<Urls>,
     variables: Vec<HashSet<String>>,
@@ -67,9 +67,9 @@ impl Applied {
         };
         // The weightiest file that says something; of several, the last.
         let disables = counts()
-            .filter_map(|other| Some((weight(other), other.state.scope, other.settings.disable_all?)))
+            .filter_map(|other| Some((weight(other), other, other.settings.disable_all?)))
             .max_by_key(|(weight, ..)| *weight);
-        let disabled_by = disables.filter(|(.., disable)| *disable).map(|(_, scope, _)| scope);
+        let disabled_by = disables.filter(|(.., disable)| *disable).map(|(_, by, _)| by);
         let managed = |other: &&LoadedFile| other.state.scope == Scope::Managed;
         let both = |list: fn(&LoadedFile) -> Option<&Vec<String>>| {
             let of = |by_administrator| {
@@ -78,16 +78,20 @@ impl Applied {
             [of(true), of(false)].into_iter().flatten()
         };
         Self {
-            all_off: disabled_by == Some(Scope::Managed),
-            only_managed: disabled_by.is_some()
-                || counts().filter(managed).any(|other| other.settings.managed_only == Some(true)),
+            disabled_by: disabled_by.map(|by| (by.says("disableAllHooks"), by.state.scope)),
+            only_managed_by: counts()
+                .filter(managed)
+                .find(|other| other.settings.managed_only == Some(true))
+                .map(|by| by.says("allowManagedHooksOnly")),
             urls: both(|file| file.settings.http_urls.as_ref()).map(|urls| Urls::of(&urls)).collect(),
             variables: both(|file| file.settings.http_env.as_ref()).map(|names| names.into_iter().collect()).collect(),
         }
     }
 
-    fn is_off(&self, scope: Scope) -> bool {
-        self.all_off || (self.only_managed && scope != Scope::Managed)
+    fn off_by(&self, scope: Scope) -> Option<&str> {
+        let is_lower = scope != Scope::Managed;
+        let disabled = self.disabled_by.as_ref().filter(|(_, by)| is_lower || *by == Scope::Managed);
+        disabled.map(|(by, _)| by).or(self.only_managed_by.as_ref().filter(|_| is_lower)).map(String::as_str)
     }
 
     fn apply_to_http(&self, spec: &mut HookSpec) -> Option<Diagnostic> {
@@ -97,6 +101,7 @@ impl Applied {
         }
         let (code, text) = if self.urls.iter().any(|urls| !urls.allow(http)) {
             spec.hook.state = HookState::Disabled;
+            spec.off_by = Some("its URL fits none of those that hooks may call".to_owned());
             ("url-not-allowed", "its URL fits none of those that hooks may call: it is off".to_owned())
         } else {
             let allowed = |name: &String| self.variables.iter().all(|names| names.contains(name));
@@ -117,6 +122,14 @@ impl Applied {
 
 /// Whose word counts more.
 impl LoadedFile {
+    /// Where it says something, in words.
+    pub(super) fn says(&self, key: &str) -> String {
+        match self.settings.line_of(key) {
+            Some(line) => format!("`{key}` in {}:{line}", self.name()),
+            None => format!("`{key}` in {}", self.name()),
+        }
+    }
+
     /// Whether what it says about others counts for hooks of this scope.
     fn reaches(&self, scope: Scope) -> bool {
         let reach =
@@ -176,9 +189,10 @@ fn together<'a>(lists: impl Iterator<Item = &'a Vec<String>>) -> Option<Vec<Stri
     })
 }
 
-fn switch_off(hooks: &mut [HookSpec]) {
-    for spec in hooks {
+fn switch_off(hooks: &mut [HookSpec], by: &str) {
+    for spec in hooks.iter_mut().filter(|spec| spec.hook.state != HookState::Disabled) {
         spec.hook.state = HookState::Disabled;
+        spec.off_by = Some(by.to_owned());
     }
 }
 

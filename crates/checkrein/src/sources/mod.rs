@@ -28,7 +28,7 @@
 //! - What a file says about others counts for files of its own dialect, and for those that they include.
 //! - Hooks that are switched off by a file stay in the list, [`Disabled`](checkrein_core::HookState::Disabled).
 //! - checkrein's own files of an administrator come first, whatever else is read ([`Sources::without_managed`] aside). What
-//!   they forbid is [`Disabled`](checkrein_core::HookState::Disabled), and [`HookSpec::forbidden`] says why.
+//!   they forbid is [`Disabled`](checkrein_core::HookState::Disabled), and [`HookSpec::off_by`] says why.
 //! - A file that is not there is fine. One that is there and cannot be read closes all gates that it could have, and so
 //!   does one that makes no sense as a whole.
 

@@ -20,7 +20,7 @@ pub(super) fn restrict(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
                 let text = format!("hook `{}`{line}: {said}, says {}", spec.hook.info.id, bound.place);
                 diagnostics.push(Diagnostic::of_file(Severity::Warning, bound.code(), &name, text));
                 if spec.hook.state == HookState::Disabled {
-                    spec.forbidden = Some(format!("{said}, says {}", bound.place));
+                    spec.off_by = Some(format!("{said}, says {}", bound.place));
                     break;
                 }
             }
@@ -45,12 +45,8 @@ enum To {
 }
 
 fn bounds_of(file: &LoadedFile) -> Vec<Bound> {
-    let place = |key: &str| match file.settings.line_of(key) {
-        Some(line) => format!("`{key}` in {}:{line}", file.name()),
-        None => format!("`{key}` in {}", file.name()),
-    };
     let mut bounds = Vec::new();
-    let mut add = |key: &str, to: Option<To>| bounds.extend(to.map(|to| Bound { place: place(key), to }));
+    let mut add = |key: &str, to: Option<To>| bounds.extend(to.map(|to| Bound { place: file.says(key), to }));
     add("allowManagedHooksOnly", (file.settings.managed_only == Some(true)).then(|| To::Scopes(Vec::new())));
     if let Some(restrict) = &file.settings.restrict {
         add("restrict.scopes", restrict.scopes.clone().map(To::Scopes));

@@ -53,7 +53,7 @@ fn only_managed_hooks_if_an_administrator_says_so() {
     let forbidden = |spec: &&HookSpec| spec.hook.info.source.scope != Scope::Managed;
     for spec in world.load().hooks.iter().filter(forbidden) {
         assert_eq!(spec.hook.state, HookState::Disabled);
-        let why = spec.forbidden.as_deref().unwrap();
+        let why = spec.off_by.as_deref().unwrap();
         assert!(why.contains("`allowManagedHooksOnly` in") && why.ends_with("hooks.json:1"), "{why}");
     }
 

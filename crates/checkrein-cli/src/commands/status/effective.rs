@@ -11,7 +11,7 @@ use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::super::config::directory;
-use super::super::list::{effect, shown, state};
+use super::super::list::{effect, shown, state, work};
 use super::super::printable;
 use crate::exit::{self, Exit};
 
@@ -155,7 +155,7 @@ fn json_of(loaded: &Loaded, dir: &str, skip: &Skip) -> Value {
             "source": { "file": info.source.file, "line": info.source.line, "scope": info.source.scope },
             "dialect": hook.dialect.name,
             "handler": hook.handler.kind(),
-            "runs": shown(hook),
+            "runs": work(hook),
             "matcher": hook.hook.matcher.pattern(),
             "order": hook.hook.order,
             "waited_for": !hook.background,
@@ -203,6 +203,7 @@ fn word(state: &HookState) -> &'static str {
 fn why(hook: &HookSpec) -> Option<String> {
     match &hook.hook.state {
         HookState::Skipped(why) | HookState::Broken(why) => Some(why.clone()),
-        _ => hook.forbidden.clone(),
+        HookState::Disabled => Some(hook.off_by.clone().unwrap_or_else(|| "its own entry says so".to_owned())),
+        _ => None,
     }
 }
