@@ -139,3 +139,18 @@ async fn hooks_of_others_get_only_variables_that_are_allowed() {
 fn text(text: &str) -> String {
     checkrein::RawJson::string(text).to_string()
 }
+
+#[tokio::test]
+async fn a_variable_does_not_come_under_another_name() {
+    let world = World::new();
+    let theirs = "pre_tool_use: [{hooks: [{type: command, command: 'echo \"<$OWN>\" >&2; exit 2', env: {OWN: '${env.TOKEN}'}}]}]";
+    world.write("project/hooks.yaml", theirs);
+    world.write(PROJECT, r#"{"include": [{"dialect": "docker-agent", "path": "../hooks.yaml"}]}"#);
+    for (managed, expected) in [("{}", "<secret>"), (r#"{"restrict": {"env": ["OWN"]}}"#, "<>")] {
+        world.write(MANAGED, managed);
+        let vars = [("TOKEN", "secret"), ("PATH", "/usr/bin:/bin")];
+        let engine = Engine::builder().sources(world.sources()).cwd(world.path("project")).vars(vars).build();
+        let verdict = engine.fire(tool_call("Bash", "{}")).await;
+        assert_eq!(verdict.reason(), Some(expected), "{managed}");
+    }
+}

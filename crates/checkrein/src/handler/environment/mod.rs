@@ -93,8 +93,14 @@ pub(super) fn given(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> 
             given.variables.push((name.clone(), value.clone()));
         }
     }
+    // What is kept from it must not come under another name.
+    let bounded = (!spec.env_bounds.is_empty()).then(|| HandlerEnv {
+        vars: env.vars.iter().filter(|(name, _)| may_get(name)).cloned().collect(),
+        ..env.clone()
+    });
+    let known = bounded.as_ref().unwrap_or(env);
     given.variables.extend(spec.env_set.iter().map(|(name, value)| match dialect.process.expands {
-        true => (name.into(), expand::value(value, env).into()),
+        true => (name.into(), expand::value(value, known).into()),
         false => (name.into(), value.into()),
     }));
     given
