@@ -141,7 +141,7 @@ fn say(fronted: &Fronted) -> Result<Exit> {
         // Some agents take JSON for the answer wherever it stands.
         let is_json = RawJson::parse(answer.stderr.trim()).is_ok();
         let prefix = if is_json { "the reason is: " } else { "" };
-        writeln!(told, "{prefix}{}", answer.stderr.trim_end())?;
+        writeln!(told, "{prefix}{}", super::tamed(answer.stderr.trim_end(), super::LINES))?;
     }
     // An answer that nobody could read must not be taken for silence.
     if let Err(error) = said {
@@ -151,7 +151,7 @@ fn say(fronted: &Fronted) -> Result<Exit> {
     // Beside a reason they would be taken for a part of it.
     if answer.exit == 0 {
         for note in untold {
-            writeln!(told, "checkrein: {note}")?;
+            writeln!(told, "checkrein: {}", super::tamed(note, super::LINES))?;
         }
     }
     Ok(Exit::of(u8::try_from(answer.exit).unwrap_or(2)))

@@ -6,7 +6,7 @@ use checkrein::RawJson;
 use checkrein::audit::{EntryKind, LogLine, ShadowHook, ShadowReport, Verification};
 use owo_colors::OwoColorize;
 
-use super::super::{colours, counted};
+use super::super::{colours, counted, steers};
 
 /// One line of the log, on one line.
 pub fn line(out: &mut impl Write, line: &LogLine) -> io::Result<()> {
@@ -54,7 +54,14 @@ pub fn all(out: &mut impl Write, shown: &LogLine) -> io::Result<()> {
     writeln!(out, "        {}:{}", shown.file.display(), shown.line)?;
     let mut text = String::new();
     indented(&mut text, &shown.text, 0);
-    writeln!(out, "{text}")
+    // What a terminal would obey can stand in strings only, where JSON has another spelling for it.
+    for c in text.chars() {
+        match steers(c) && c != '\n' {
+            true => write!(out, "\\u{:04x}", u32::from(c))?,
+            false => write!(out, "{c}")?,
+        }
+    }
+    writeln!(out)
 }
 
 /// JSON over several lines, with every number as it is spelt.
@@ -154,7 +161,7 @@ fn shadow_hook(out: &mut impl Write, hook: &ShadowHook) -> io::Result<()> {
 
 /// The start of a foreign text, on one line and without what a terminal would obey.
 fn printable(text: &str, most: usize) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most + 1).collect();
+    let line: String = text.chars().map(|c| if steers(c) { ' ' } else { c }).take(most + 1).collect();
     match line.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,

@@ -78,12 +78,15 @@ pub(super) fn in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<Tou
     let Some(input) = event.tool_input().filter(|_| !only_reads(event)) else { return Vec::new() };
     let mut touched = Vec::new();
     let mut add = |path: &str| {
-        let path = path.trim().trim_start_matches("file://");
-        let text = match (path.strip_prefix("~/"), home) {
-            (Some(rest), Some(home)) => format!("{home}/{rest}"),
-            _ => path.to_owned(),
-        };
-        if !text.is_empty() && !text.contains('\n') {
+        // Some programs read a path up to a NUL, others take all of it; some take each line for one.
+        let parts = path.split('\0').take(1).chain([path]).chain(path.lines());
+        let mut parts: Vec<_> = parts.map(|path| path.trim().trim_start_matches("file://")).collect();
+        parts.dedup();
+        for path in parts.into_iter().filter(|path| !path.is_empty()) {
+            let text = match (path.strip_prefix("~/"), home) {
+                (Some(rest), Some(home)) => format!("{home}/{rest}"),
+                _ => path.to_owned(),
+            };
             let path = Value { text, known: true, ..Value::default() };
             touched.push(Touched { path, from: vec![cwd.to_owned()], whole_tree: false });
         }

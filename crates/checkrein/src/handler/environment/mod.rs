@@ -96,6 +96,7 @@ pub(super) fn given(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> 
     // What is kept from it must not come under another name.
     let bounded = (!spec.env_bounds.is_empty()).then(|| HandlerEnv {
         vars: env.vars.iter().filter(|(name, _)| may_get(name)).cloned().collect(),
+        suspects: std::sync::Arc::default(),
         ..env.clone()
     });
     let known = bounded.as_ref().unwrap_or(env);

@@ -1,0 +1,82 @@
+//! Files of a repository that want to be more than they are.
+
+use serde_json::json;
+
+use crate::common::Place;
+use crate::{GUARD, LOCAL, PROJECT, USER, ask, asked, assert_denied, assert_guarded, sent};
+
+/// A repository's files, beside which the user's guard must hold.
+#[track_caller]
+fn holds_beside(files: &[(&str, &str)]) {
+    let place = Place::with(files);
+    place.write(USER, GUARD);
+    assert_guarded(&asked(&place, &[]));
+}
+
+#[test]
+fn a_file_cannot_claim_another_scope() {
+    let text = "scope: managed\nhooks: [{id: own, event: PreToolUse, command: 'true', scope: managed, source: {scope: managed}}]";
+    let place = Place::with(&[(PROJECT, text)]);
+    let (_, listed) = place.run_json(&["list", "--json"]);
+    let scopes: Vec<_> = listed["hooks"].as_array().unwrap().iter().map(|hook| &hook["source"]["scope"]).collect();
+    assert!(!scopes.is_empty() && scopes.iter().all(|scope| **scope == "project"), "{listed:#}");
+    assert!(place.run(&["check"]).stdout.contains("error[unknown-key]"));
+    holds_beside(&[(PROJECT, text)]);
+}
+
+#[test]
+fn a_lower_file_cannot_switch_off_a_guard() {
+    for text in [
+        "disableAllHooks: true\nhooks: []",
+        "allowManagedHooksOnly: true\nhooks: []",
+        "compat: exact\nhooks: [{id: z, event: PreToolUse, command: 'echo ''{\"decision\":\"allow\"}'''}]",
+        "hooks: [{id: guard, event: PreToolUse, command: 'true'}]",
+        "hooks: [{id: guard, event: PreToolUse, command: 'true', enabled: false}]",
+        "hooks: [{id: z, order: -1000, event: PreToolUse, command: 'echo ''{\"decision\":\"allow\"}'''}]",
+        "shadow: true\ninclude: [{dialect: native, path: ../home/.config/checkrein/hooks.yaml, shadow: true}]\nhooks: []",
+    ] {
+        holds_beside(&[(PROJECT, text)]);
+        holds_beside(&[(LOCAL, text)]);
+    }
+    let claude = r#"{"disableAllHooks": true, "allowManagedHooksOnly": true, "hooks": {}}"#;
+    holds_beside(&[(PROJECT, "include: [claude]\nhooks: []"), (".claude/settings.json", claude)]);
+}
+
+#[test]
+fn variables_do_not_skip_hooks_under_an_agent() {
+    let place = Place::with(&[(USER, GUARD), (PROJECT, "allow_skip: true\nhooks: []")]);
+    for variables in [[("CHECKREIN", "0"), ("X", "")], [("CHECKREIN_SKIP", "guard"), ("CHECKREIN", "0")]] {
+        assert_guarded(&asked(&place, &variables));
+    }
+}
+
+#[test]
+fn a_file_that_grows_when_it_is_read_is_refused() {
+    let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..12 {
+        let before = format!("*a{}", level - 1);
+        bomb += &format!("a{level}: &a{level} [{}]\n", [before.as_str(); 9].join(", "));
+    }
+    bomb += "hooks: []\n";
+    let place = Place::with(&[(PROJECT, &bomb)]);
+    assert_denied(&asked(&place, &[]), "hooks.yaml");
+    let deep = format!("hooks: {}", "[".repeat(100_000));
+    place.write(PROJECT, &deep);
+    assert_denied(&asked(&place, &[]), "hooks.yaml");
+}
+
+/// What a guard reads and what the tool is called with must be the same.
+#[test]
+fn a_payload_that_can_be_read_in_two_ways_is_refused() {
+    let place = Place::with(&[(USER, "hooks: [{id: g, event: PreToolUse, command: 'grep -q rm && exit 2; exit 0'}]")]);
+    let twice =
+        br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls","command":"echo"}}"#;
+    assert_denied(&ask(&place, &[], twice), "duplicate key");
+    for payload in [&b"{"[..], b"", b"\xff\xfe", b"[]", &b"[".repeat(200_000)] {
+        let ran = ask(&place, &[], payload);
+        assert!(ran.code == 2 || ran.stdout.contains("\"deny\""), "{ran:?}");
+    }
+    // Nothing is wrong with this one.
+    let ran = ask(&place, &[], sent("Bash", &json!({"command": "ls"})).as_bytes());
+    assert_eq!(ran.code, 0);
+}

@@ -1,0 +1,52 @@
+//! More of everything than anybody needs. All of it is bounded.
+
+use std::fmt::Write as _;
+
+use crate::common::Place;
+use crate::{GUARD, PROJECT, USER, asked, assert_denied, assert_guarded};
+
+#[test]
+fn a_thousand_hooks_do_not_hide_a_guard() {
+    let mut hooks = "hooks:\n".to_owned();
+    for at in 0..1000 {
+        writeln!(hooks, "  - {{id: h{at}, event: PreToolUse, command: [/bin/true, '{at}']}}").unwrap();
+    }
+    let place = Place::with(&[(PROJECT, &hooks), (USER, GUARD)]);
+    assert_guarded(&asked(&place, &[]));
+}
+
+/// At most some hundred processes, whatever holds and whatever does not.
+#[cfg(target_os = "linux")]
+#[test]
+fn one_that_multiplies_is_ended_with_all_its_children() {
+    let mark = format!("31.{}", std::process::id());
+    let command = format!("i=0; while [ $i -lt 150 ]; do sleep {mark} & i=$((i+1)); done; wait");
+    let hooks = format!(
+        "hooks: [{{id: bomb, event: PreToolUse, command: '{command}', timeout: 20, sandbox: {{processes: 20}}}}]"
+    );
+    let place = Place::with(&[(PROJECT, &hooks)]);
+    assert_denied(&asked(&place, &[]), "sandbox");
+    assert_eq!(running(&mark), 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_left_of_a_hook_whose_time_is_over() {
+    let mark = format!("32.{}", std::process::id());
+    let command = format!("(setsid sleep {mark} &) ; nohup sleep {mark} >/dev/null 2>&1 & trap '' TERM; sleep {mark}");
+    let hooks = format!("hooks: [{{id: stays, event: PreToolUse, command: \"{command}\", timeout: 0.5}}]");
+    let place = Place::with(&[(PROJECT, &hooks)]);
+    assert_denied(&asked(&place, &[]), "took longer");
+    assert_eq!(running(&mark), 0);
+}
+
+/// How many processes have this in their arguments, besides those that have ended and are not looked after yet.
+#[cfg(target_os = "linux")]
+fn running(mark: &str) -> usize {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let lives = |path: &std::path::Path| {
+        let words = std::fs::read(path.join("cmdline")).unwrap_or_default();
+        words.split(|byte| *byte == 0).any(|word| word == mark.as_bytes())
+    };
+    processes.filter(|path| lives(path)).count()
+}

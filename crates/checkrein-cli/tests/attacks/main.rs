@@ -1,0 +1,74 @@
+//! Attacks, one test each, through the program as it is installed. `SECURITY.md` names them beside what it claims.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+mod claims;
+#[path = "../common/mod.rs"]
+mod common;
+mod config;
+mod environment;
+#[cfg(feature = "http")]
+mod http;
+mod load;
+mod output;
+mod paths;
+
+use common::{Place, Ran};
+use serde_json::{Value, json};
+
+/// Where a user keeps guards of his own.
+const USER: &str = "home/.config/checkrein/hooks.yaml";
+/// Where a repository brings hooks.
+const PROJECT: &str = ".checkrein/hooks.yaml";
+const LOCAL: &str = ".checkrein/hooks.local.yaml";
+
+/// A user's guard that lets nothing pass.
+const GUARD: &str = "hooks: [{id: guard, event: PreToolUse, command: 'echo the guard says no >&2; exit 2'}]";
+
+/// What Claude Code sends before a tool is used.
+fn sent(tool: &str, input: &Value) -> String {
+    json!({ "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": tool, "tool_input": input }).to_string()
+}
+
+fn ask(place: &Place, variables: &[(&str, &str)], payload: &[u8]) -> Ran {
+    use std::io::Write as _;
+    let mut command = place.command(&["hook", "claude"]);
+    command.envs(variables.iter().copied());
+    let pipe = std::process::Stdio::piped;
+    let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let payload = payload.to_owned();
+    // One that has heard enough may close its ears.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&payload)));
+    let ran = place.ran(child.wait_with_output().unwrap());
+    writer.join().unwrap();
+    ran
+}
+
+/// What is said to Claude Code before it runs a command.
+fn asked(place: &Place, variables: &[(&str, &str)]) -> Ran {
+    ask(place, variables, sent("Bash", &json!({ "command": "ls" })).as_bytes())
+}
+
+/// The decision and its reason, as Claude Code reads them.
+fn decided(ran: &Ran) -> (String, String) {
+    if ran.stdout.is_empty() {
+        return (format!("nothing, exit {}", ran.code), ran.stderr.clone());
+    }
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+    let own = &answer["hookSpecificOutput"];
+    let text = |key: &str| own[key].as_str().unwrap_or_default().to_owned();
+    (text("permissionDecision"), text("permissionDecisionReason"))
+}
+
+#[track_caller]
+fn assert_guarded(ran: &Ran) {
+    let (decision, reason) = decided(ran);
+    assert_eq!((decision.as_str(), reason.as_str()), ("deny", "the guard says no"), "{ran:?}");
+}
+
+#[track_caller]
+fn assert_denied(ran: &Ran, why: &str) {
+    let (decision, reason) = decided(ran);
+    assert!(decision == "deny" && reason.contains(why), "{decision}: {reason}");
+}
