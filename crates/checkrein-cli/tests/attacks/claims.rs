@@ -28,7 +28,7 @@ fn tests_in(file: &Path) -> BTreeSet<String> {
             _ => {
                 is_test = (is_test && line.starts_with("#["))
                     || line.starts_with("#[test]")
-                    || line.starts_with("#[tokio::test")
+                    || line.starts_with("#[tokio::test");
             }
         }
     }
