@@ -102,6 +102,25 @@ fn a_gate_is_closed_where_nothing_can_be_written() {
     }
 }
 
+/// Whatever was wrong, a refusal is a line.
+#[test]
+fn every_refusal_is_written() {
+    let place = place();
+    let sent = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
+    for (arguments, sent, why) in [
+        (&["hook", "claude", "--event", "PreToolUse"][..], "{bad", "is no JSON"),
+        (&["hook", "claude", "--evnt", "x"], sent, "called in a wrong way"),
+        (&["hook", "claude", "--config", "none.yaml"], sent, "cannot be read"),
+        (&["hook", "clade"], sent, "does not know an agent `clade`"),
+    ] {
+        let ran = place.run_with(arguments, sent);
+        assert!(ran.code == 2 || ran.stdout.contains("\"deny\""), "{ran:?}");
+        let last = place.run(&["audit", "tail", "-n", "1"]).stdout;
+        assert!(last.contains("refused: ") && last.contains(why), "{arguments:?}: {last}");
+    }
+    assert!(place.run(&["audit", "verify"]).stdout.starts_with("4 lines in 1 file, all as it was written"));
+}
+
 /// A hook in the shadow stops nothing, says nothing to the agent, and is in the log with what it would have done.
 #[test]
 fn what_hooks_in_the_shadow_would_have_done() {
