@@ -1,8 +1,10 @@
 //! What an agent is told when checkrein itself fails.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use checkrein_core::{Effect, EventKind, Failure, FailureKind, HookInfo, Rules, Scope, Settlement, Source};
+use checkrein_core::{Effect, EventKind, Failure, FailureKind, HookInfo, RawJson, Rules, Scope, Settlement, Source};
+use checkrein_dialects::EventRow;
 
 use super::{Front, Fronted};
 use crate::catalogue;
@@ -57,10 +59,37 @@ impl Front {
         if let Some(name) = &self.event {
             return self.agent.kind_named(name).ok();
         }
+        let agent = self.as_called(payload).agent;
+        if let Some(name) = RawJson::parse_bytes(payload).ok().and_then(|json| agent.event_name(&json)) {
+            return agent.kind_named(&name).ok();
+        }
         let text = String::from_utf8_lossy(payload);
-        let key = self.agent.payload.event.rsplit('.').next()?;
-        let behind = &text[text.find(&format!("\"{key}\""))? + key.len() + 2..];
-        let name = behind.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
-        self.agent.kind_named(name.split('"').next()?).ok()
+        let said = |path: &str| {
+            let key = path.rsplit('.').next().filter(|key| !key.is_empty())?;
+            let behind = &text[text.find(&format!("\"{key}\""))? + key.len() + 2..];
+            let name = behind.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+            name.split('"').next()
+        };
+        let named = |row: &&EventRow| row.named.is_some_and(|(path, name)| said(path) == Some(name));
+        let row = agent.events.iter().find(named);
+        row.map(|row| row.kind.clone()).or_else(|| agent.kind_named(said(agent.payload.event)?).ok())
+    }
+
+    /// In front of the generation of the agent that a payload is of, which may not be readable.
+    pub(super) fn as_called(&self, payload: &[u8]) -> Cow<'_, Self> {
+        if self.agent.kin.is_empty() || self.event.is_some() {
+            return Cow::Borrowed(self);
+        }
+        let has = |field: &str| {
+            let key = format!("\"{field}\"");
+            payload.windows(key.len()).any(|window| window == key.as_bytes())
+        };
+        let other = match RawJson::parse_bytes(payload) {
+            Ok(json) => self.agent.generation_of(&json),
+            Err(_) => {
+                self.agent.kin.iter().find(|(field, _)| has(field)).and_then(|(_, name)| checkrein_dialects::find(name))
+            }
+        };
+        other.map_or(Cow::Borrowed(self), |agent| Cow::Owned(Self { agent, ..self.clone() }))
     }
 }

@@ -187,22 +187,20 @@ impl Front {
     ///
     /// Blocks until all hooks have spoken that the agent waits for.
     pub fn answer(&self, payload: &[u8]) -> Fronted {
-        checkrein_core::shielded(|| self.try_answer(payload)).unwrap_or_else(|panic| {
-            self.failed(self.kind_of(payload).as_ref(), &format!("checkrein panicked: {panic}"))
-        })
+        checkrein_core::shielded(|| self.try_answer(payload))
+            .unwrap_or_else(|panic| self.refuse(payload, &format!("checkrein panicked: {panic}")))
     }
 
     /// Says no to an event where that can be said, for this reason: something went wrong before checkrein could look at it.
     pub fn refuse(&self, payload: &[u8], why: &str) -> Fronted {
-        self.failed(self.kind_of(payload).as_ref(), why)
+        self.as_called(payload).failed(self.kind_of(payload).as_ref(), why)
     }
 
     fn try_answer(&self, payload: &[u8]) -> Fronted {
         let json = match RawJson::parse_bytes(payload) {
             Ok(json) => json,
             Err(error) => {
-                let why = format!("what the agent sent is no JSON: {error}");
-                return self.failed(self.kind_of(payload).as_ref(), &why);
+                return self.refuse(payload, &format!("what the agent sent is no JSON: {error}"));
             }
         };
         if let Some(agent) = self.agent.generation_of(&json).filter(|_| self.event.is_none()) {

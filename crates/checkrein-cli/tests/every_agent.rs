@@ -1,0 +1,110 @@
+//! Every agent at every gate that it has, with hooks and settings that are not as they should be: it hears a no, with a reason, and
+//! nothing that it could take for something else.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+mod common;
+
+use checkrein::dialects::{self, Dialect, EventRow};
+use checkrein::{Decision, Event, ProcessExit, ProcessReply, RawJson, Reply, catalogue};
+use common::{Place, Ran};
+
+/// The events of agents at which something waits for leave.
+fn gates() -> impl Iterator<Item = (&'static Dialect, &'static EventRow)> {
+    // Of these only names are known, or they are no agent's.
+    let agents =
+        dialects::ALL.iter().copied().filter(|dialect| !dialect.has_all_events && !dialect.config.files.is_empty());
+    agents.flat_map(|agent| agent.events.iter().filter(|row| agent.is_gate(&row.kind)).map(move |row| (agent, row)))
+}
+
+fn asked(place: &Place, agent: &Dialect, row: &EventRow, sent: &str, more: &[&str]) -> Ran {
+    let mut words = vec!["hook", agent.name];
+    if !agent.names_event(&row.kind) {
+        words.extend(["--event", row.name]);
+    }
+    words.extend(more);
+    // Hooks run where the agent was, and that must be there.
+    place.run_with(&words, &sent.replace("/home/ann/project", &place.dir.path().to_string_lossy()))
+}
+
+/// What the agent makes of it.
+fn heard(agent: &'static Dialect, event: &Event, ran: &Ran, what: &str) -> (Decision, String) {
+    let what = format!("{what}: {} {}: {ran:?}", agent.name, event.kind());
+    assert!(RawJson::parse(ran.stderr.trim()).is_err(), "JSON on standard error, {what}");
+    let reply = ProcessReply::new(ProcessExit::Code(ran.code)).stdout(ran.stdout.as_str()).stderr(ran.stderr.as_str());
+    match agent.read(event, Reply::Process(reply), false) {
+        Ok(opinion) => (opinion.decision(), opinion.reason().unwrap_or_default().to_owned()),
+        // Some are stopped by hooks that fail.
+        Err(failure) if ran.code != 0 => (Decision::Deny, failure.to_string()),
+        Err(failure) => panic!("{failure}, {what}"),
+    }
+}
+
+/// All of them, some at a time.
+fn at_all_gates(check: fn(&'static Dialect, &'static EventRow)) {
+    let all: Vec<_> = gates().collect();
+    assert!(all.len() > 40, "{}", all.len());
+    std::thread::scope(|scope| {
+        for part in all.chunks(all.len().div_ceil(4)) {
+            scope.spawn(move || part.iter().for_each(|(agent, row)| check(agent, row)));
+        }
+    });
+}
+
+#[test]
+fn no_is_always_heard_and_has_a_reason() {
+    at_all_gates(|agent, row| {
+        let event = catalogue::event_of(agent, &row.kind, None);
+        let sent = catalogue::payload(agent, &row.kind, None);
+        let event = agent.event(&sent, Some(row.name)).unwrap_or(event);
+        let place = |hook: &str| {
+            let text = format!("hooks: [{{id: h, event: {}, {hook}}}]", row.kind.name());
+            Place::with(&[(".checkrein/hooks.yaml", &text)])
+        };
+        let broken = Place::with(&[(".checkrein/hooks.yaml", "hooks: [")]);
+        for (what, place, sent, more) in [
+            ("a deny without a word", &place("command: 'exit 2'"), sent.as_str(), &[][..]),
+            ("a hook that fails", &place("command: 'exit 7'"), sent.as_str(), &[]),
+            ("settings that cannot be read", &broken, sent.as_str(), &[]),
+            ("a wrong call", &place("command: 'true'"), sent.as_str(), &["--nonsense"]),
+            ("half a payload", &place("command: 'true'"), &sent.as_str()[..sent.as_str().len() - 1], &[]),
+        ] {
+            let ran = asked(place, agent, row, sent, more);
+            let (decision, reason) = heard(agent, &event, &ran, what);
+            assert!(decision >= Decision::Deny, "{what}: {} {}: {ran:?}", agent.name, row.name);
+            assert!(!reason.trim().is_empty(), "{what}: {} {}: {ran:?}", agent.name, row.name);
+        }
+    });
+}
+
+/// Context that an agent does not take is said to the user, not to the agent as something else.
+#[test]
+fn what_an_agent_does_not_take_opens_and_closes_nothing() {
+    at_all_gates(|agent, row| {
+        let sent = catalogue::payload(agent, &row.kind, None);
+        let Ok(event) = agent.event(&sent, Some(row.name)) else { return };
+        let text = format!(
+            "hooks: [{{id: h, event: {}, command: 'echo \"{{\\\"additionalContext\\\": \\\"remember this\\\"}}\"'}}]",
+            row.kind.name()
+        );
+        let place = Place::with(&[(".checkrein/hooks.yaml", &text)]);
+        let ran = asked(&place, agent, row, sent.as_str(), &[]);
+        // There all that is said beside a no is taken for its reason.
+        let silent_is_leave = agent.silence_gives_leave(&row.kind);
+        // The model is told, or the user is told that it was not.
+        let told = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(
+            told.contains("remember this") || told.contains("context") || silent_is_leave,
+            "{} {}: {ran:?}",
+            agent.name,
+            row.name
+        );
+        let (decision, _) = heard(agent, &event, &ran, "context");
+        assert!(
+            decision == Decision::NoOpinion || silent_is_leave,
+            "{} {}: {decision:?} {ran:?}",
+            agent.name,
+            row.name
+        );
+    });
+}
