@@ -36,6 +36,7 @@ async fn a_certificate_that_nobody_trusts_is_a_failure() {
     let (server, _) = server(&["localhost"]);
     let verdict = fire(url(&server, "localhost"), |http| http).await;
     assert_fails(&verdict, FailureKind::HttpNet, "no TLS: invalid peer certificate");
+    assert_fails(&verdict, FailureKind::HttpNet, "SSL_CERT_FILE");
     assert!(server.requests().is_empty());
 }
 

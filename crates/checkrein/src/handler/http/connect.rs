@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
@@ -53,7 +54,10 @@ impl Connector {
             Host::Ipv6(ip) => IpAddr::from(*ip).into(),
         };
         let stream = TlsConnector::from(config).connect(name, stream).await;
-        Ok(Box::new(stream.map_err(|error| format!("no TLS: {error}"))?))
+        Ok(Box::new(stream.map_err(|error| {
+            let hint = if is_of_unknown_issuer(&error) { format!(" ({TRUSTING})") } else { String::new() };
+            format!("no TLS: {error}{hint}")
+        })?))
     }
 
     /// The addresses that may be connected to. They are looked up once, and nobody looks again before connecting: a name
@@ -109,13 +113,21 @@ async fn reach(addresses: Vec<SocketAddr>) -> io::Result<TcpStream> {
     }
 }
 
+/// How a user says whom he trusts.
+const TRUSTING: &str = "SSL_CERT_FILE can name a file with the certificates of those that are trusted";
+
+fn is_of_unknown_issuer(error: &io::Error) -> bool {
+    let error = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
+    matches!(error, Some(rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer)))
+}
+
 fn tls_config(extra_roots: &[CertificateDer<'static>]) -> Result<Arc<ClientConfig>, String> {
     let mut roots = RootCertStore::empty();
     // A certificate that cannot be read is not trusted; that is all there is to it.
     let _ = roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     let _ = roots.add_parsable_certificates(extra_roots.iter().cloned());
     if roots.is_empty() {
-        return Err("the system has no certificates that it trusts".to_owned());
+        return Err(format!("the system has no certificates that it trusts ({TRUSTING})"));
     }
     // Named here, since one for the whole process is the host's to choose.
     let provider = Arc::new(ring::default_provider());
