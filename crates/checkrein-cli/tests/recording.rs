@@ -50,6 +50,7 @@ fn home_files(place: &Place) -> Vec<PathBuf> {
             if entry.path().is_dir() { left.push(entry.path()) } else { found.push(entry.path()) }
         }
     }
+    found.retain(|path| !path.ends_with(common::POLICY));
     found
 }
 

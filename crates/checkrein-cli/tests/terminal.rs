@@ -61,6 +61,8 @@ const MORE: &[&[&str]] = &[
     &["uninstall", "claude", "--dry-run"],
     &["status", "claude", "--no-versions"],
     &["audit", "verify"],
+    &["trust"],
+    &["trust", "check"],
     &["--help"],
     &["run", "--help"],
 ];

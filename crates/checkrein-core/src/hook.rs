@@ -103,6 +103,9 @@ pub enum HookState {
     Skipped(String),
     /// Its user has not approved it. It is chosen, does not run, and fails as `untrusted`.
     Untrusted,
+    /// Its user has approved it, and it has changed since, as this says. It is chosen, does not run, and fails as
+    /// `untrusted`: it was a gate of its user, so that is closed.
+    Changed(String),
     /// It cannot be run, for this reason. It is chosen and fails: a broken gate must not stand open unseen.
     Broken(String),
 }

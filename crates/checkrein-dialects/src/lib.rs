@@ -65,7 +65,7 @@ pub use install::{InstallTable, Spot};
 pub use say::Answer;
 pub use spec::{
     BadRule, BuiltinSpec, CommandLine, CommandSpec, FileAccess, HandlerSpec, HookSpec, HttpSpec, InputPattern,
-    PermissionRule, SandboxSpec,
+    PermissionRule, PinnedScript, PinnedWord, Pins, SandboxSpec,
 };
 pub use table::{
     Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Known, Outcome, Plain, ProcessTable,

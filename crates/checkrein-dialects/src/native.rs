@@ -176,6 +176,8 @@ pub const SHAPE: Shape = Shape {
         "protect_self",
         "shadow",
         "env_allow",
+        "trusted_paths",
+        "trusted_keys",
         "disableAllHooks",
         "allowManagedHooksOnly",
         "allowedHttpHookUrls",

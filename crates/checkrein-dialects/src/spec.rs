@@ -2,6 +2,7 @@
 
 mod expand;
 mod http;
+mod pins;
 mod rule;
 mod sandbox;
 
@@ -13,6 +14,7 @@ use checkrein_core::{EventKind, Hook, HookInfo, Matcher, RawJson, Source};
 
 pub(crate) use expand::{escaped, has_variables, plain, shell_text};
 pub use http::HttpSpec;
+pub use pins::{PinnedScript, PinnedWord, Pins};
 pub use rule::{BadRule, PermissionRule};
 pub use sandbox::{FileAccess, SandboxSpec};
 
@@ -366,6 +368,8 @@ pub struct CommandSpec {
     pub leave_background: Option<bool>,
     /// What it may do. `None`: all that the host may.
     pub sandbox: Option<SandboxSpec>,
+    /// The scripts that it runs only with contents that were approved. `None`: whatever they are.
+    pub pins: Option<Box<Pins>>,
 }
 
 impl fmt::Debug for CommandSpec {
@@ -435,6 +439,7 @@ impl CommandSpec {
             output_cap: None,
             leave_background: None,
             sandbox: None,
+            pins: None,
         }
     }
 

@@ -29,7 +29,6 @@ pub mod front;
 mod handler;
 #[cfg(feature = "install")]
 pub mod install;
-#[cfg(any(feature = "audit", feature = "recording"))]
 mod line_file;
 pub mod lint;
 mod observer;
@@ -43,6 +42,7 @@ pub mod schema;
 pub mod session;
 pub mod sources;
 mod state;
+pub mod trust;
 mod wildcard;
 
 pub use checkrein_core::*;
@@ -58,6 +58,7 @@ pub use handler::{Builtin, BuiltinCall, BuiltinDoc, Call, Handler, HandlerEnv, H
 pub use observer::{HookLines, HookRun, Observer};
 pub use registry::{EmptyName, Registry};
 pub use sources::Sources;
+pub use trust::Trust;
 
 /// Examples in documents are tests too.
 #[cfg(doctest)]
@@ -67,4 +68,6 @@ mod documents {
     #[cfg(unix)]
     #[doc = include_str!("../../../docs/embedding.md")]
     struct Embedding;
+    #[doc = include_str!("../../../docs/trust.md")]
+    struct Trust;
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Opens a file to append to, and makes it if need be, for its user only. Directories that are missing are made as well.
+#[cfg(any(feature = "audit", feature = "recording"))]
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     private(path, OpenOptions::new().read(true).append(true))
 }
@@ -21,7 +22,8 @@ pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
     private(path, OpenOptions::new().read(true).write(true))
 }
 
-fn private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+/// Opens a file that only its user can read, and makes it if need be.
+pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);

@@ -9,7 +9,9 @@
 mod outputs;
 mod payload;
 
-pub use outputs::{bench, check, convert, effective, events, explain, init, install, list, say, status};
+pub use outputs::{
+    bench, check, convert, effective, events, explain, init, install, list, say, status, trust, trust_done, trust_lock,
+};
 pub use payload::payload;
 
 use checkrein_core::payload::FieldInfo;
@@ -57,6 +59,13 @@ pub const ALL: &[Schema] = &[
     Schema { name: "convert", about: "what `convert --json` prints", make: convert },
     Schema { name: "init", about: "what `init --json` prints", make: init },
     Schema { name: "install", about: "what `install --json` and `uninstall --json` print", make: install },
+    Schema { name: "trust", about: "what `trust list --json` and `trust check --json` print", make: trust },
+    Schema {
+        name: "trust-done",
+        about: "what `trust approve --json` and `trust revoke --json` print",
+        make: trust_done,
+    },
+    Schema { name: "trust-lock", about: "what `trust lock --json` prints", make: trust_lock },
     Schema { name: "status", about: "what `status --json` prints", make: status },
     Schema { name: "effective", about: "what `status --effective --json` prints", make: effective },
     Schema { name: "events", about: "what `events --json` prints", make: events },
@@ -115,6 +124,8 @@ pub fn config() -> Value {
             "allow_skip": { "type": "boolean", "description": "Whether `CHECKREIN=0` and `CHECKREIN_SKIP` count under an agent, whose project could set them. Only in files of the user and the administrator." },
             "shadow": flag("Whether its hooks, and those that it includes, run in the shadow: they are recorded and decide nothing."),
             "env_allow": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that hooks of other agents get although they look like secrets or make programs load something else; `*` for all. Only in files of the user and the administrator." },
+            "trusted_paths": { "type": "array", "items": { "type": "string" }, "description": "Directories whose projects' hooks run without approval; `~` is the home directory. Only in files of the user and the administrator." },
+            "trusted_keys": { "type": "array", "items": { "type": "string" }, "description": "SSH keys (ssh-ed25519) whose signature under a project's checkrein.lock approves the hooks in it. Only in files of the user and the administrator." },
             "compat": { "enum": ["safe", "exact"], "description": "Whether an agent's rules are followed where they are not safe." },
             "audit": {
                 "description": "Where what hooks decide is written down; counts in files of the user and in managed ones.",

@@ -14,7 +14,7 @@ use checkrein::payload::{Notification, SessionEnd, Stop, ToolCall, ToolOutcome, 
 use checkrein::sources::{Sources, Where};
 use checkrein::{
     Call, Decision, Engine, Envelope, Event, EventKind, Failure, FailureKind, Handler, HandlerEnv, HandlerFuture,
-    HookOutcome, HookRecord, HookRun, HookSpec, Observer, Opinion, RawJson, Registry, Reply, Scope, Verdict,
+    HookOutcome, HookRecord, HookRun, HookSpec, Observer, Opinion, RawJson, Registry, Reply, Scope, Trust, Verdict,
 };
 
 fn builder(dialect: &'static Dialect, text: &str, dir: &Path) -> EngineBuilder {
@@ -135,7 +135,7 @@ async fn claw_a_project_without_hooks_hides_none() {
     write("project/.claude/settings.json", r#"{"model":"x"}"#);
     write("project/.claude/settings.local.json", &hooks(&[r#""echo both""#, r#""echo local""#]));
     let place = Where::new(dir.path().join("root")).home(dir.path().join("home"));
-    let sources = Sources::discover_in(&claw::DIALECT, dir.path().join("project"), place);
+    let sources = Sources::discover_in(&claw::DIALECT, dir.path().join("project"), place).trust(Trust::everything());
     let engine = Engine::builder().settle_as(&claw::DIALECT).sources(sources).build();
     assert_eq!(engine.diagnostics(), []);
     assert_eq!(claw::messages(&engine.fire(gate()).await), ["user", "both", "local"]);

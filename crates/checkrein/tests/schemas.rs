@@ -5,7 +5,7 @@ use std::path::Path;
 
 use checkrein::dialects::native;
 use checkrein::payload::ToolCall;
-use checkrein::{Engine, Event, EventKind, HookSpec, schema};
+use checkrein::{Engine, Event, EventKind, HookSpec, Trust, schema};
 use serde_json::{Value, json};
 
 #[test]
@@ -182,7 +182,7 @@ async fn reports_fit() {
     std::fs::create_dir_all(project.path().join(".checkrein")).unwrap();
     let hooks = "hooks: [{id: h, event: Stop, command: echo hm}]";
     std::fs::write(project.path().join(".checkrein/hooks.yaml"), hooks).unwrap();
-    let trials = Trials::new(&native::DIALECT, project.path());
+    let trials = Trials::new(&native::DIALECT, project.path()).trust(Trust::everything());
     let text = "cases: [{name: a, event: Stop, expect: {decision: deny}}, {name: b, event: Stop, expect: {ran: h}}, {name: c, event: Stop, tool: X, expect: {ran: h}}]";
     let read = cases::read_text(Path::new("a.test.yaml"), text, &native::DIALECT);
     let reports = trials.run_all(&read.cases, 2, false, |_| {}).await;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use checkrein::dialects::{self, Dialect};
 use checkrein::engine::EngineBuilder;
 use checkrein::sources::{Loaded, Skip, Sources};
-use checkrein::{Compat, Engine};
+use checkrein::{Compat, Engine, Trust};
 
 use super::dialect::DialectName;
 use crate::exit::IsWrongCall;
@@ -27,6 +27,9 @@ pub struct ConfigArguments {
     /// Whose hooks are meant, where a file has those of several agents
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
+    /// Runs hooks of the project also if you have not approved them: accepts that whoever wrote them runs commands here
+    #[arg(long)]
+    pub trust_all: bool,
 }
 
 impl ConfigArguments {
@@ -37,11 +40,16 @@ impl ConfigArguments {
 
     /// Where the files are.
     pub fn sources(&self) -> Result<Sources> {
-        let sources = sources(self.dialect.0, &self.config, &self.directory()?)?;
+        let sources = sources(self.dialect.0, &self.config, &self.directory()?)?.trust(self.trust());
         Ok(match &self.agent {
             Some(name) => sources.agent(name),
             None => sources,
         })
+    }
+
+    /// Whose word counts for the hooks of the project.
+    pub fn trust(&self) -> Trust {
+        if self.trust_all { Trust::everything() } else { Trust::usual() }
     }
 
     /// The hooks, with what is wrong with their files.

@@ -37,7 +37,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dialect = arguments.config.dialect.0;
     let dir = arguments.config.directory()?;
     let event = arguments.event.event(dialect, &dir)?;
-    let loaded = arguments.config.load()?;
+    let mut loaded = arguments.config.load()?;
+    loaded.look_at_scripts();
     config::tell(&loaded);
     config::hint(dialect, &arguments.config.config, &loaded, &dir);
     let plan = config::engine(dialect, &loaded, &dir).explain(&event);

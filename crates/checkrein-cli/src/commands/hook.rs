@@ -9,7 +9,7 @@ use checkrein::audit::{AuditEntry, AuditLog};
 use checkrein::dialects::native;
 use checkrein::front::{Front, Fronted};
 use checkrein::recording::Switch;
-use checkrein::{Effect, RawJson, Sources};
+use checkrein::{Effect, RawJson, Sources, Trust};
 
 use crate::exit::{self, Exit};
 
@@ -32,6 +32,9 @@ pub struct Arguments {
     /// Lets things happen if checkrein itself fails
     #[arg(long)]
     fail_open: bool,
+    /// Runs hooks of the project also if you have not approved them
+    #[arg(long)]
+    trust_all: bool,
     /// Runs the hooks that nobody waits for; checkrein calls itself so
     #[arg(long, hide = true)]
     background: bool,
@@ -43,12 +46,14 @@ impl Arguments {
     pub fn quickly(words: &[std::ffi::OsString]) -> Option<Self> {
         let mut words = words.iter();
         let agent = words.next()?.to_str().filter(|agent| !agent.starts_with('-'))?.to_owned();
-        let mut arguments = Self { agent, event: None, config: Vec::new(), fail_open: false, background: false };
+        let mut arguments =
+            Self { agent, event: None, config: Vec::new(), fail_open: false, trust_all: false, background: false };
         while let Some(word) = words.next() {
             match word.to_str()? {
                 "--event" => arguments.event = Some(words.next()?.to_str()?.to_owned()),
                 "--config" => arguments.config.push(words.next()?.into()),
                 "--fail-open" => arguments.fail_open = true,
+                "--trust-all" => arguments.trust_all = true,
                 "--background" => arguments.background = true,
                 _ => return None,
             }
@@ -70,6 +75,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if arguments.fail_open {
         front = front.on_failure(Effect::Open);
     }
+    let trust = if arguments.trust_all { Trust::everything() } else { Trust::usual() };
+    front = front.trust(trust.clone());
     if let Some(switch) = Switch::of_user().filter(|_| !arguments.background) {
         front = front.recording(switch);
     }
@@ -84,7 +91,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         }
         (Ok(payload), None) => {
             if !arguments.config.is_empty() {
-                front = front.sources(Sources::of_files(&native::DIALECT, &arguments.config));
+                front = front.sources(Sources::of_files(&native::DIALECT, &arguments.config).trust(trust));
             }
             front.answer(payload)
         }
@@ -200,6 +207,9 @@ fn start_background(arguments: &Arguments, payload: &[u8]) -> io::Result<()> {
     command.args(["hook", &arguments.agent, "--background"]);
     if let Some(event) = &arguments.event {
         command.args(["--event", event]);
+    }
+    if arguments.trust_all {
+        command.arg("--trust-all");
     }
     for file in &arguments.config {
         command.arg("--config").arg(file);

@@ -28,7 +28,8 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dialect = arguments.config.dialect.0;
-    let loaded = arguments.config.load()?;
+    let mut loaded = arguments.config.load()?;
+    loaded.look_at_scripts();
     config::tell(&loaded);
     config::hint_at_others(dialect, &arguments.config.config, &loaded, &arguments.config.directory()?);
     let mut hooks: Vec<_> = loaded.hooks.iter().collect();
@@ -93,6 +94,7 @@ pub fn state(hook: &HookSpec) -> Option<String> {
         }),
         HookState::Skipped(why) => Some(format!("skipped: {why}")),
         HookState::Untrusted => Some("not approved".to_owned()),
+        HookState::Changed(why) => Some(format!("not run: {why}")),
         HookState::Broken(why) => Some(format!("broken: {why}")),
         _ => Some("not ready".to_owned()),
     }

@@ -26,6 +26,7 @@ pub mod schema;
 pub mod simulate;
 pub mod status;
 pub mod test;
+pub mod trust;
 
 use std::fmt;
 use std::io::{self, Write};

@@ -11,7 +11,12 @@ use assert_cmd::cargo::CommandCargoExt;
 
 pub struct Place {
     pub dir: tempfile::TempDir,
+    /// The home directory, which `home` in the project leads to: what lies in a project is not its user's own.
+    pub home: tempfile::TempDir,
 }
+
+/// The user's file that says which projects need no approval.
+pub const POLICY: &str = "home/.config/checkrein/hooks.d/trust.yaml";
 
 /// What a run of the program came to.
 #[derive(Debug)]
@@ -22,10 +27,20 @@ pub struct Ran {
 }
 
 impl Place {
-    /// A directory with these files, as a repository of its own.
+    /// A directory with these files, as a repository of its own, which its user trusts.
     pub fn with(files: &[(&str, &str)]) -> Self {
-        let place = Self { dir: tempfile::tempdir().unwrap() };
+        let place = Self::untrusted(files);
+        let path = place.dir.path().canonicalize().unwrap();
+        place.write(POLICY, &format!("trusted_paths: ['{}']\n", path.display()));
+        place
+    }
+
+    /// The same, as a repository that was just cloned.
+    pub fn untrusted(files: &[(&str, &str)]) -> Self {
+        let place = Self { dir: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() };
         std::fs::create_dir_all(place.dir.path().join(".git")).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(place.home.path(), place.dir.path().join("home")).unwrap();
         for (path, text) in files {
             place.write(path, text);
         }
@@ -45,7 +60,7 @@ impl Place {
 
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::cargo_bin("checkrein").unwrap();
-        let home = self.dir.path().join("home");
+        let home = self.home.path().canonicalize().unwrap();
         command
             .args(arguments)
             .current_dir(self.dir.path())
@@ -90,14 +105,20 @@ impl Place {
         let mut command = self.command(arguments);
         command.env("TERM", "xterm-256color").envs(variables.iter().copied());
         let (code, output) = terminal::run(command);
-        let text = tidy(&output.replace("\r\n", "\n").replace('\u{1b}', "␛"), self.dir.path());
+        let text = self.tidy(&output.replace("\r\n", "\n").replace('\u{1b}', "␛"));
         Ran { code, stdout: text, stderr: String::new() }
     }
 
     /// The output, with the scratch directory's path and times taken out.
     pub fn ran(&self, output: Output) -> Ran {
-        let text = |bytes: Vec<u8>| tidy(&String::from_utf8(bytes).unwrap(), self.dir.path());
+        let text = |bytes: Vec<u8>| self.tidy(&String::from_utf8(bytes).unwrap());
         Ran { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    fn tidy(&self, text: &str) -> String {
+        let real = self.home.path().canonicalize().unwrap();
+        let text = text.replace(&*real.to_string_lossy(), "DIR/home");
+        tidy(&text.replace(&*self.home.path().to_string_lossy(), "DIR/home"), self.dir.path())
     }
 }
 

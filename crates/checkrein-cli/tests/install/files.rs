@@ -117,7 +117,7 @@ fn a_file_that_is_protected_is_left_alone() {
 fn a_link_stays_a_link() {
     let place = Place::with(&[("dotfiles/claude.json", SETTINGS)]);
     std::fs::create_dir_all(place.path("home/.claude")).unwrap();
-    symlink("../../dotfiles/claude.json", place.path(CLAUDE)).unwrap();
+    symlink(place.path("dotfiles/claude.json").canonicalize().unwrap(), place.path(CLAUDE)).unwrap();
     let ran = place.fine(&["install", "claude"]);
     assert!(ran.stderr.contains("is a link; what changes is DIR/dotfiles/claude.json"), "{ran:?}");
     assert!(place.path(CLAUDE).is_symlink());

@@ -119,7 +119,7 @@ fn unfit(hook: &Hook, event: &Event, kind: &EventKind, compared: Option<&str>) -
     match &hook.state {
         HookState::Disabled => return Some(WhyNot::Disabled),
         HookState::Skipped(why) => return Some(WhyNot::Skipped { why: why.clone() }),
-        HookState::Ready | HookState::Untrusted | HookState::Broken(_) => {}
+        HookState::Ready | HookState::Untrusted | HookState::Changed(_) | HookState::Broken(_) => {}
     }
     let fits = |name: &str| hook.matcher.matches(name);
     if let Some(subject) = compared.filter(|subject| !fits(subject) && !event.other_names.iter().any(|name| fits(name)))

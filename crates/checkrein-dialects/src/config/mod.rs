@@ -225,6 +225,10 @@ pub struct Settings {
     pub env_allow: Option<Vec<String>>,
     /// Whether its hooks, and those of the files that it includes, run in the shadow.
     pub shadow: bool,
+    /// Directories whose projects need no approval, as they are written.
+    pub trusted_paths: Option<Vec<String>>,
+    /// Keys whose owners may approve hooks for this user, in a project's lockfile.
+    pub trusted_keys: Option<Vec<String>>,
     /// Files of other dialects whose hooks run as well.
     pub includes: Vec<Include>,
     /// The keys that are said, with their lines. Those in objects as in `restrict.scopes`.

@@ -465,6 +465,12 @@ impl Shape {
                 }
                 // What cannot be read leaves them in force.
                 "shadow" if self.flat => decoder.settings.shadow = decoder.flag(node, &member.key).unwrap_or(false),
+                "trusted_paths" if self.flat => {
+                    decoder.settings.trusted_paths = Some(decoder.texts(node, &member.key).unwrap_or_default());
+                }
+                "trusted_keys" if self.flat => {
+                    decoder.settings.trusted_keys = Some(decoder.texts(node, &member.key).unwrap_or_default());
+                }
                 "audit" if self.flat => decoder.settings.audit = super::audit::read(decoder, node),
                 "include" if self.flat => self.includes(decoder, node),
                 _ => {}

@@ -34,7 +34,7 @@ struct Skim<'a> {
 }
 
 /// Keys of checkrein's own files that say nothing about hooks. Every other one is for the patient, whoever may add it.
-const HARMLESS: &[&[u8]] = &[b"$schema", b"version", b"description"];
+const HARMLESS: &[&[u8]] = &[b"$schema", b"version", b"description", b"trusted_paths", b"trusted_keys"];
 
 /// Keys that count in the settings of an agent's program, where all others are its own business.
 pub(super) const SETTINGS: &[&[u8]] =

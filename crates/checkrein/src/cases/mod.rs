@@ -4,6 +4,7 @@
 //!
 //! ```
 //! use checkrein::cases::{self, Trials};
+//! use checkrein::Trust;
 //! use checkrein::dialects::native;
 //! # let project = tempfile::tempdir()?;
 //! # std::fs::create_dir_all(project.path().join(".git"))?;
@@ -16,7 +17,7 @@
 //!     project.path().join(".checkrein/tests/guard.yaml"),
 //!     "cases: [{name: refuses rm, event: PreToolUse, input: {command: rm x}, expect: {decision: deny, reason: ^no$}}]",
 //! )?;
-//! let trials = Trials::new(&native::DIALECT, project.path());
+//! let trials = Trials::new(&native::DIALECT, project.path()).trust(Trust::everything());
 //! let files = cases::find(&[], project.path(), &trials.config_files())?;
 //! let read = cases::read_files(&files, &native::DIALECT);
 //! assert!(read.diagnostics.is_empty());

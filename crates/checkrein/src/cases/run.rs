@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use checkrein_core::{HookOutcome, Record, Source};
+use checkrein_core::{HookOutcome, HookState, Record, Source};
 use checkrein_dialects::config::Diagnostic;
-use checkrein_dialects::{Dialect, HookSpec};
+use checkrein_dialects::{Dialect, HandlerSpec, HookSpec};
 use futures_util::StreamExt;
 
 use super::case::Case;
@@ -21,6 +21,7 @@ use crate::draft::DraftError;
 use crate::engine::Engine;
 use crate::handler::is_usual;
 use crate::sources::{Loaded, Sources, Where};
+use crate::trust::{Trust, verified};
 
 /// How long hooks in the background are waited for.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -37,6 +38,7 @@ pub struct Trials {
     config: Vec<PathBuf>,
     agent: Option<String>,
     place: Where,
+    trust: Trust,
     vars: Vec<(OsString, OsString)>,
     /// Files are read once, however many cases they are for.
     loaded: Mutex<HashMap<Key, Arc<Loaded>>>,
@@ -68,6 +70,7 @@ impl Trials {
             config: Vec::new(),
             agent: None,
             place: Where::default(),
+            trust: Trust::usual(),
             vars: std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_usual)).collect(),
             loaded: Mutex::default(),
         }
@@ -91,6 +94,13 @@ impl Trials {
     #[must_use]
     pub fn place(mut self, place: Where) -> Self {
         self.place = place;
+        self
+    }
+
+    /// Runs those hooks of the project's files that are approved there. If nothing is said: [`Trust::usual`].
+    #[must_use]
+    pub fn trust(mut self, trust: Trust) -> Self {
+        self.trust = trust;
         self
     }
 
@@ -118,6 +128,10 @@ impl Trials {
                 [] => Sources::discover_in(dialect, &self.dir, self.place.clone()),
                 files => Sources::of_files_in(dialect, files, &self.dir, self.place.clone()),
             };
+            // A case comes with the project, so it vouches for nothing.
+            let is_of_case = !config.is_empty() && config != self.config;
+            let sources = if is_of_case { sources.as_of_project() } else { sources };
+            let sources = sources.trust(self.trust.clone());
             Arc::new(match agent {
                 Some(name) => sources.agent(name).load(),
                 None => sources.load(),
@@ -251,6 +265,32 @@ impl Trials {
         Ok(scratch)
     }
 
+    /// The hook as it runs in a scratch directory: with the scripts that were copied there, if they are what was approved. A
+    /// case may have put others in their place.
+    pub(super) fn in_scratch(&self, hook: &HookSpec, scratch: &Scratch) -> HookSpec {
+        let mut hook = hook.clone();
+        let HandlerSpec::Command(command) = &mut hook.handler else { return hook };
+        let Some(pins) = &mut command.pins else { return hook };
+        let project = self.dir.canonicalize().unwrap_or_else(|_| self.dir.clone());
+        let mut changed = None;
+        pins.scripts.retain(|script| {
+            let copy = script.path.strip_prefix(&project).ok().map(|relative| scratch.path().join(relative));
+            let Some(copy) = copy.filter(|copy| copy.exists()) else { return true };
+            if !verified::is_as_approved(script, &copy) {
+                let what = script.path.display();
+                changed = Some(format!("{what} is not what was approved; see `checkrein trust`"));
+            }
+            false
+        });
+        if pins.scripts.is_empty() {
+            command.pins = None;
+        }
+        if let Some(changed) = changed {
+            hook.hook.state = HookState::Changed(changed);
+        }
+        hook
+    }
+
     fn engine(
         &self,
         dialect: &'static Dialect,
@@ -262,7 +302,7 @@ impl Trials {
             .settle_as(dialect)
             .cwd(scratch.path())
             .vars(self.variables(environment, scratch))
-            .hooks(loaded.hooks.iter().cloned());
+            .hooks(loaded.hooks.iter().map(|hook| self.in_scratch(hook, scratch)));
         match loaded.compat {
             Some(compat) => builder.compat(compat).build(),
             None => builder.build(),

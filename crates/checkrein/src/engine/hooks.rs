@@ -8,6 +8,7 @@ use checkrein_core::{Compat, Effect, EventKind, Failure, FailureKind, HookInfo, 
 
 use super::conditions::with_conditions;
 use crate::handler::{Handler, HandlerEnv};
+use crate::trust::NOT_APPROVED;
 use checkrein_dialects::{HandlerSpec, HookSpec};
 
 /// Something that is wrong with a hook, found when it was loaded.
@@ -119,7 +120,11 @@ impl LoadedHooks {
                 let info = &loaded.spec.hook.info;
                 let mut problem = |text| problems.push(Problem { hook: Arc::clone(info), text });
                 if let Err(failure) = &loaded.handler {
-                    problem(format!("cannot be loaded ({failure}); it fails whenever it is chosen"));
+                    let text = match failure.kind {
+                        FailureKind::Untrusted => format!("does not run: {}", failure.message),
+                        _ => format!("cannot be loaded ({failure}); it fails whenever it is chosen"),
+                    };
+                    problem(text);
                 }
                 if loaded.spec.background && loaded.spec.hook.kinds.iter().any(|kind| kind.contract().is_gate()) {
                     problem("runs in the background at a gate, so it cannot stop anything there".to_owned());
@@ -184,8 +189,11 @@ pub(super) fn key(spec: &HookSpec) -> (&'static str, Option<String>, String, boo
 fn load(spec: Arc<HookSpec>, env: &HandlerEnv, ran_in: RanIn) -> LoadedHook {
     let handler = match &spec.hook.state {
         // It never was the user's gate, so a cloned repository cannot lock its reader out with it.
-        HookState::Untrusted => {
-            Err(Failure::new(FailureKind::Untrusted, "its user has not approved it").with_effect(Effect::Open))
+        HookState::Untrusted => Err(Failure::new(FailureKind::Untrusted, NOT_APPROVED).with_effect(Effect::Open)),
+        HookState::Changed(why) => Err(Failure::new(FailureKind::Untrusted, why)),
+        // So may one that cannot be loaded and never was approved.
+        HookState::Broken(reason) if spec.hook.info.on_failure == Some(Effect::Open) => {
+            Err(Failure::new(FailureKind::Schema, reason).with_effect(Effect::Open))
         }
         HookState::Broken(reason) => Err(Failure::new(FailureKind::Schema, reason)),
         _ => build(&spec, env),

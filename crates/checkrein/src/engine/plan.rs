@@ -30,7 +30,7 @@ impl Engine {
             .map(|entry| {
                 let loaded = hooks.get(entry.position);
                 let fails = match (&loaded.spec.hook.state, &loaded.handler) {
-                    (HookState::Broken(why), _) => Some(why.clone()),
+                    (HookState::Broken(why) | HookState::Changed(why), _) => Some(why.clone()),
                     (_, Err(failure)) => Some(failure.to_string()),
                     _ => None,
                 };

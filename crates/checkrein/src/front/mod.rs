@@ -44,6 +44,7 @@ use futures_util::future::{Either, select};
 
 use crate::engine::Engine;
 use crate::sources::{Loaded, Skip, Sources};
+use crate::trust::Trust;
 use memory::Memory;
 
 /// The variable that says how many checkreins have called one another. A hook that starts an agent may well come to
@@ -62,6 +63,7 @@ pub struct Front {
     agent: &'static Dialect,
     event: Option<String>,
     sources: Option<Sources>,
+    trust: Trust,
     dir: Option<PathBuf>,
     state: Option<PathBuf>,
     on_failure: Effect,
@@ -104,6 +106,7 @@ impl Front {
             agent,
             event: None,
             sources: None,
+            trust: Trust::usual(),
             dir: None,
             state: memory::usual_place(),
             on_failure: Effect::Closed,
@@ -125,6 +128,14 @@ impl Front {
     #[must_use]
     pub fn sources(mut self, sources: Sources) -> Self {
         self.sources = Some(sources);
+        self
+    }
+
+    /// Runs those hooks of the project's files that are approved there. If nothing is said: [`Trust::usual`]. Counts for files
+    /// that are found; [`sources`](Self::sources) have their own.
+    #[must_use]
+    pub fn trust(mut self, trust: Trust) -> Self {
+        self.trust = trust;
         self
     }
 
@@ -246,7 +257,7 @@ impl Front {
     }
 
     fn sources_in(&self, dir: &Path) -> Sources {
-        self.sources.clone().unwrap_or_else(|| Sources::discover(&native::DIALECT, dir))
+        self.sources.clone().unwrap_or_else(|| Sources::discover(&native::DIALECT, dir).trust(self.trust.clone()))
     }
 
     fn fire(&self, mut event: Event, mut loaded: Loaded, dir: &Path, depth: u32) -> Fronted {
@@ -266,6 +277,11 @@ impl Front {
                 let (file, agent) = (path.display(), self.agent.name);
                 format!("{file} is included, but {agent} runs its hooks itself: they are passed over here")
             }));
+        } else if loaded.hooks.iter().any(|spec| spec.hook.state == HookState::Untrusted) {
+            // Why something that was approved does not count.
+            let about_trust = ["approvals-not-private", "lockfile-not-trusted"];
+            let told = loaded.diagnostics.iter().filter(|diagnostic| about_trust.contains(&diagnostic.code));
+            notes.extend(told.map(ToString::to_string));
         }
         let memory = Memory::of(self.state.as_deref(), self.agent, &event);
         let is_in = |spec: &HookSpec| spec.background == (self.part == Part::Background);

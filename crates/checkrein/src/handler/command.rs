@@ -1,7 +1,7 @@
 //! Hooks that are processes.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use checkrein_core::payload::JsonPiece;
@@ -11,8 +11,8 @@ use checkrein_process::{Chunk, Exit, Leftovers, Limits, Output, Place, Prepared,
 use super::environment::{self, Given};
 use super::variables::{Variables, filled};
 use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
-use super::{expand, sandbox};
-use checkrein_dialects::{self as dialects, CommandLine, CommandSpec, Cwd, Dialect, HandlerSpec, HookSpec};
+use super::{expand, pinned, sandbox};
+use checkrein_dialects::{self as dialects, CommandLine, CommandSpec, Cwd, Dialect, HandlerSpec, HookSpec, Pins};
 
 /// How long a process has between being told to end and being ended.
 const TERM_GRACE: Duration = Duration::from_millis(500);
@@ -30,6 +30,9 @@ impl HandlerFactory for CommandFactory {
             return Err(Failure::new(FailureKind::UnknownHandler, "not a command"));
         };
         spec.check().map_err(|why| Failure::new(FailureKind::Spawn, why))?;
+        let pinned_spec = spec.pins.as_ref().map(|pins| pinned::command(spec, pins));
+        let as_written = spec;
+        let spec = pinned_spec.as_ref().unwrap_or(spec);
         let dialect = hook.dialect;
         let program = program(spec, dialect, env)?;
         let expands = dialect.process.expands;
@@ -43,6 +46,9 @@ impl HandlerFactory for CommandFactory {
         };
         let Given { variables, held_back } = environment::given(spec, dialect, env);
         let mut place = Place::new(cwd).env(variables);
+        if let Some(pins) = &spec.pins {
+            place = place.also(pinned::variables(pins));
+        }
         if let Some(own) = &spec.sandbox {
             place = place.sandbox(sandbox::sandbox(own, spec, env));
         }
@@ -50,8 +56,13 @@ impl HandlerFactory for CommandFactory {
         let leaves = spec.leave_background.unwrap_or(process.leaves_background);
         Ok(Arc::new(Command {
             // A program that is not there yet may be there when the hook runs; what is wrong then is told then.
-            prepared: program.clone().prepare(&place).ok(),
-            name: match &spec.run {
+            prepared: match (&spec.pins, program.clone().prepare(&place)) {
+                (None, Ok(prepared)) => OnceLock::from(prepared),
+                // Copies of scripts may not be there yet.
+                _ => OnceLock::new(),
+            },
+            pins: spec.pins.clone(),
+            name: match &as_written.run {
                 CommandLine::Shell { text, .. } => text.clone(),
                 CommandLine::Argv(argv) => argv.first().cloned().unwrap_or_default(),
             },
@@ -99,7 +110,8 @@ struct Command {
     /// As its config has it.
     name: String,
     program: Program,
-    prepared: Option<Prepared>,
+    prepared: OnceLock<Prepared>,
+    pins: Option<Box<Pins>>,
     dialect: &'static Dialect,
     own_cwd: Option<PathBuf>,
     host_cwd: PathBuf,
@@ -135,21 +147,33 @@ impl Command {
             elsewhere = Some(place.also(variables.all.iter().cloned()));
         }
         let place = elsewhere.as_ref().unwrap_or(&self.place);
-        let prepared_now;
-        let prepared = match &self.prepared {
+        if let Some(pins) = &self.pins {
+            pinned::verify(pins, place.cwd())?;
+        }
+        let prepared = match self.prepared.get() {
             Some(prepared) => prepared,
             None => {
-                prepared_now = self.program.clone().prepare(place).map_err(|error| not_started(&error.into()))?;
-                &prepared_now
+                let now = self.program.clone().prepare(place).map_err(|error| not_started(&error.into()))?;
+                self.prepared.get_or_init(|| now)
             }
         };
         let mut limits = self.limits;
         limits.timeout = call.deadline.saturating_duration_since(Instant::now());
         limits.stdout_closed = call.unheard;
-        let reply = prepared
-            .run(place, &stdin(call.payload(), self.dialect.process.newline), &limits)
-            .await
-            .map_err(|error| not_started(&error))?;
+        let stdin = stdin(call.payload(), self.dialect.process.newline);
+        let mut tries = if self.pins.is_some() { pinned::TRIES } else { 0 };
+        let reply = loop {
+            match prepared.run(place, &stdin, &limits).await {
+                // Another thread started a process while the copy was written: that has it open until it has begun.
+                Err(RunError::Io { source, .. })
+                    if tries > 0 && source.kind() == std::io::ErrorKind::ExecutableFileBusy =>
+                {
+                    tries -= 1;
+                    tokio::time::sleep(pinned::PAUSE).await;
+                }
+                done => break done.map_err(|error| not_started(&error))?,
+            }
+        };
         if let Some(over) = reply.over {
             let why = format!("it was ended: it had {over}, and its sandbox allows no more");
             return Err(Failure::new(FailureKind::Sandbox, why));

@@ -6,6 +6,7 @@ mod environment;
 mod expand;
 #[cfg(feature = "http")]
 mod http;
+mod pinned;
 mod sandbox;
 mod variables;
 

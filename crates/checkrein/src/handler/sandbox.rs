@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use checkrein_dialects::{CommandLine, CommandSpec, FileAccess, SandboxSpec};
 use checkrein_process::{Files, Sandbox};
 
-use super::{HandlerEnv, expand};
+use super::{HandlerEnv, expand, pinned};
 
 /// What the process may do.
 pub(super) fn sandbox(spec: &SandboxSpec, command: &CommandSpec, env: &HandlerEnv) -> Sandbox {
@@ -37,6 +37,7 @@ fn files(spec: &SandboxSpec, command: &CommandSpec, env: &HandlerEnv) -> Option<
     files.read.extend(spec.read.iter().filter_map(meant));
     files.write.extend(spec.write.iter().filter_map(meant));
     files.read.extend(named(command, env));
+    files.read.extend(command.pins.iter().map(|pins| &**pins).flat_map(pinned::around));
     Some(files)
 }
 

@@ -23,7 +23,9 @@ use script::Script;
 
 /// Looks at hooks, and at the scripts that they run. `dir` is where the agent would be started.
 pub fn lint(hooks: &[HookSpec], dir: &Path) -> Vec<Diagnostic> {
-    hooks.iter().filter(|hook| hook.hook.state == HookState::Ready).flat_map(|hook| lint_hook(hook, dir)).collect()
+    // Nothing is run for that, so it does not matter who has approved what.
+    let is_whole = |state: &HookState| matches!(state, HookState::Ready | HookState::Untrusted | HookState::Changed(_));
+    hooks.iter().filter(|hook| is_whole(&hook.hook.state)).flat_map(|hook| lint_hook(hook, dir)).collect()
 }
 
 fn lint_hook(hook: &HookSpec, dir: &Path) -> Vec<Diagnostic> {

@@ -105,6 +105,41 @@ pub fn list() -> Value {
     )
 }
 
+/// What `trust list --json` and `trust check --json` print.
+pub fn trust() -> Value {
+    let fact = object(&[("label", text()), ("value", or_null(&text()))]);
+    let script = object(&[("name", text()), ("path", text()), ("sha256", or_null(&text())), ("changed", flag())]);
+    let hook = object(&[
+        ("id", text()),
+        ("source", source(&[])),
+        ("file", text()),
+        ("project", text()),
+        ("status", json!({ "enum": ["approved", "trusted_path", "lockfile", "new", "changed"] })),
+        ("trusted", flag()),
+        ("why", or_null(&text())),
+        ("events", list_of(&event_kind())),
+        ("facts", list_of(&fact)),
+        ("scripts", list_of(&script)),
+        ("notes", list_of(&text())),
+    ]);
+    root("Hooks that need approval", object(&[("awaiting", count()), ("hooks", list_of(&hook))]))
+}
+
+/// What `trust approve --json` and `trust revoke --json` print.
+pub fn trust_done() -> Value {
+    let hook = object(&[("id", text()), ("file", text())]);
+    let done = json!({ "enum": ["approved", "revoked"] });
+    root(
+        "Hooks that were approved, or whose approvals were taken back",
+        object(&[("done", done), ("hooks", list_of(&hook))]),
+    )
+}
+
+/// What `trust lock --json` prints.
+pub fn trust_lock() -> Value {
+    root("A lockfile that was written", object(&[("path", or_null(&text())), ("hooks", count())]))
+}
+
 /// What `explain --json` prints.
 pub fn explain() -> Value {
     let hook = object(&[

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use checkrein_core::Scope;
 use checkrein_dialects::Dialect;
-use checkrein_dialects::config::{Diagnostic, FileRow, Severity};
+use checkrein_dialects::config::{Base, Diagnostic, FileRow, Severity};
 
 use super::place::Where;
 
@@ -20,13 +20,16 @@ pub(super) struct Candidate {
     pub(super) is_file: bool,
     /// Whether the directory is there that it would be in.
     pub(super) has_directory: bool,
+    /// Whether it comes with the project.
+    pub(super) of_project: bool,
     /// The directory of the plugin that it belongs to.
     pub(super) plugin: Option<PathBuf>,
 }
 
 impl Candidate {
-    fn new(path: PathBuf, scope: Scope, is_there: bool, is_file: bool) -> Self {
-        Self { path, scope, is_there, is_file, has_directory: true, plugin: None }
+    fn new(path: PathBuf, row: &FileRow, is_there: bool, is_file: bool) -> Self {
+        let of_project = comes_with_project(row);
+        Self { path, scope: row.scope, is_there, is_file, has_directory: true, of_project, plugin: None }
     }
 }
 
@@ -83,7 +86,7 @@ impl Found {
         // Mostly not even the directory is there.
         let nothing = path.parent().is_some_and(|parent| parent.metadata().is_err_and(|error| is_missing(&error)));
         if nothing {
-            let missing = |path| Candidate::new(path, row.scope, false, false);
+            let missing = |path| Candidate::new(path, row, false, false);
             return paths.into_iter().map(|path| Candidate { has_directory: false, ..missing(path) }).collect();
         }
         for path in paths {
@@ -100,7 +103,7 @@ impl Found {
                         .with_help("keep the hooks in one of them"),
                 );
             }
-            candidates.push(Candidate::new(path, row.scope, is_there, is_file));
+            candidates.push(Candidate::new(path, row, is_there, is_file));
             if hidden {
                 break;
             }
@@ -130,7 +133,7 @@ impl Found {
         // What is put into it later has a path of its own that nobody knows yet.
         self.followed.push(directory.join("*"));
         let itself = |is_there| {
-            let directory = Candidate::new(directory.to_owned(), row.scope, is_there, false);
+            let directory = Candidate::new(directory.to_owned(), row, is_there, false);
             vec![Candidate { has_directory: is_there, ..directory }]
         };
         let entries = match std::fs::read_dir(directory) {
@@ -155,8 +158,14 @@ impl Found {
             self.diagnostics.push(Diagnostic::of_file(Severity::Error, "too-many-files", file, text));
             paths.truncate(LISTED);
         }
-        paths.into_iter().map(|(path, is_file)| Candidate::new(path, row.scope, true, is_file)).collect()
+        paths.into_iter().map(|(path, is_file)| Candidate::new(path, row, true, is_file)).collect()
     }
+}
+
+/// Whether files of a row come with the project, whoever has put them there.
+fn comes_with_project(row: &FileRow) -> bool {
+    matches!(row.scope, Scope::Project | Scope::Local)
+        || matches!(row.base, Base::Project | Base::Repository | Base::Upwards { .. })
 }
 
 /// Whether an error says that nothing is there.

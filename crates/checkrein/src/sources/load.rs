@@ -9,12 +9,14 @@ use checkrein_dialects::config::{DecodeOptions, Decoded, Diagnostic, Include, Se
 use checkrein_dialects::document::Format;
 use checkrein_dialects::{CommandLine, Dialect, HandlerSpec, HookSpec, native};
 
+use super::approved::{approved, project_of};
 use super::find::{Found, find, is_missing};
 use super::ownership::{self, Ownership};
 use super::read::{NoText, read};
 use super::{
     FileState, FileStatus, Files, Loaded, Part, Where, calls_itself, guards, links, merge, own_files, settings, shadow,
 };
+use crate::trust::Origin;
 
 /// In whose files an administrator can rule over those of all others.
 const RULING: &Dialect = &native::DIALECT;
@@ -40,6 +42,10 @@ pub(super) struct LoadedFile {
     by: Scope,
     /// Whether an include has put its hooks in the shadow.
     in_shadow: bool,
+    /// How it came to be read.
+    pub(super) origin: Origin,
+    /// Which of the sources it is of.
+    pub(super) part: usize,
 }
 
 impl LoadedFile {
@@ -68,6 +74,8 @@ struct Way<'a> {
     dir: &'a Path,
     named: bool,
     rules: bool,
+    origin: Origin,
+    part: usize,
     under: Vec<&'static str>,
     depth: usize,
     /// What the include that led here says about failures, and whose it is.
@@ -85,10 +93,10 @@ struct Way<'a> {
 
 pub(super) fn load(parts: &[Part]) -> Loaded {
     let mut loader = Loader::default();
-    for part in parts.iter().filter(|part| part.managed) {
+    for (at, part) in parts.iter().enumerate().filter(|(_, part)| part.managed) {
         let (dir, place) = part.files.place();
         let before = loader.files.len();
-        loader.managed(dir, place, &part.options);
+        loader.managed(dir, place, at, &part.options);
         // Where other files are meant, it is no news that an administrator has none.
         if !matches!(part.files, Files::Usual(..)) || part.dialect.name != RULING.name {
             let is_there = |file: &LoadedFile| file.state.status != FileStatus::Missing;
@@ -96,7 +104,7 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
             loader.files.extend(managed.into_iter().filter(is_there));
         }
     }
-    for Part { dialect, files, options, caller, .. } in parts {
+    for (part, Part { dialect, files, options, caller, of_project, .. }) in parts.iter().enumerate() {
         let way = |place, dir, named| Way {
             dialect,
             scope: Scope::User,
@@ -104,6 +112,12 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
             dir,
             named,
             rules: false,
+            origin: match named {
+                true if *of_project => Origin::Project,
+                true => Origin::Vouched,
+                false => Origin::Found,
+            },
+            part,
             under: vec![dialect.name],
             depth: 0,
             on_failure: None,
@@ -120,7 +134,8 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
             }
             Files::Plugin(root, place) => {
                 if let Some(plugin) = dialect.config.plugin {
-                    let way = Way { scope: Scope::Plugin, ..way(place, root.as_path(), false) };
+                    let origin = if project_of(root, parts).is_some() { Origin::Project } else { Origin::Vouched };
+                    let way = Way { scope: Scope::Plugin, origin, ..way(place, root.as_path(), false) };
                     let before = loader.files.len();
                     loader.named(&root.join(plugin.file), &way);
                     for file in loader.files.iter_mut().skip(before) {
@@ -130,15 +145,16 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
             }
         }
     }
-    let Loader { mut files, mut diagnostics, followed, passed_over, .. } = loader;
+    let Loader { mut files, mut diagnostics, mut followed, passed_over, .. } = loader;
     shadow::settle(&mut files);
+    let reviewed = approved(&mut files, parts, &mut diagnostics, &mut followed);
     diagnostics.extend(merge::merge(&mut files));
     let (compat, audit) = (merge::compat(&files), merge::audit(&files));
     let allow_skip = merge::allow_skip(&files);
     let settings = settings::said(&files);
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
     let hooks = hooks.into_iter().flatten().collect();
-    Loaded { hooks, diagnostics, compat, allow_skip, audit, settings, files, passed_over, followed }
+    Loaded { hooks, diagnostics, compat, allow_skip, audit, settings, files, passed_over, followed, reviewed }
 }
 
 /// Tells a hook of a plugin where the plugin is.
@@ -170,7 +186,7 @@ struct Loader {
 
 impl Loader {
     /// The files with which an administrator rules over all others. They come before everything else.
-    fn managed(&mut self, dir: &Path, place: &Where, options: &DecodeOptions) {
+    fn managed(&mut self, dir: &Path, place: &Where, part: usize, options: &DecodeOptions) {
         if self.roots.contains(&place.root) {
             return;
         }
@@ -181,6 +197,8 @@ impl Loader {
             dir,
             named: false,
             rules: true,
+            origin: Origin::Found,
+            part,
             under: vec![RULING.name],
             depth: 0,
             on_failure: None,
@@ -218,7 +236,8 @@ impl Loader {
         self.followed.extend(found.followed);
         self.diagnostics.extend(found.diagnostics);
         for candidate in found.files {
-            let way = Way { scope: candidate.scope, ..way.clone() };
+            let origin = if candidate.of_project { Origin::Project } else { Origin::Found };
+            let way = Way { scope: candidate.scope, origin, ..way.clone() };
             if candidate.is_there {
                 let before = self.files.len();
                 self.file(&candidate.path, candidate.is_file, &way);
@@ -373,7 +392,11 @@ impl Loader {
         };
         match &include.path {
             // Whoever includes a file vouches for it, so it is his.
-            Some(path) => self.named(&way.place.resolve(path, from.parent().unwrap_or(from)), &inner),
+            Some(path) => {
+                let origin = if way.origin == Origin::Project { Origin::Project } else { Origin::Vouched };
+                let path = way.place.resolve(path, from.parent().unwrap_or(from));
+                self.named(&path, &Way { origin, ..inner });
+            }
             None => self.usual(&inner),
         }
     }
@@ -417,7 +440,8 @@ impl Loader {
         };
         let (named, under, rules) = (way.named, way.under.clone(), way.rules && way.depth == 0);
         let by = way.by.unwrap_or(way.scope);
-        self.files.push(LoadedFile { state, hooks, settings, named, rules, under, by, in_shadow });
+        let (origin, part) = (way.origin, way.part);
+        self.files.push(LoadedFile { state, hooks, settings, named, rules, under, by, in_shadow, origin, part });
     }
 
     /// Passes a variable on to hooks, if whoever says so may.
@@ -492,7 +516,7 @@ fn is_executable(_: &Path) -> bool {
     true
 }
 
-fn name(path: &Path) -> String {
+pub(super) fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
@@ -507,7 +531,7 @@ fn sha256_of(text: &str) -> String {
     })
 }
 
-fn hash_of(text: &str) -> u64 {
+pub(super) fn hash_of(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()

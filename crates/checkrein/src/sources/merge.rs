@@ -229,6 +229,8 @@ fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
             ("audit", settings.audit.is_some()),
             ("env_allow", settings.env_allow.is_some()),
             ("allow_skip", settings.allow_skip.is_some()),
+            ("trusted_paths", settings.trusted_paths.is_some()),
+            ("trusted_keys", settings.trusted_keys.is_some()),
         ];
         said.into_iter().filter(|(_, is_said)| *is_said).map(|(key, _)| {
             let scope = file.state.scope;

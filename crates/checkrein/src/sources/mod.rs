@@ -29,9 +29,11 @@
 //! - Hooks that are switched off by a file stay in the list, [`Disabled`](checkrein_core::HookState::Disabled).
 //! - checkrein's own files of an administrator come first, whatever else is read ([`Sources::without_managed`] aside). What
 //!   they forbid is [`Disabled`](checkrein_core::HookState::Disabled), and [`HookSpec::off_by`] says why.
+//! - Hooks of the project's files run only if they are approved: see [`trust`](crate::trust).
 //! - A file that is not there is fine. One that is there and cannot be read closes all gates that it could have, and so
 //!   does one that makes no sense as a whole.
 
+mod approved;
 mod calls_itself;
 mod find;
 mod guards;
@@ -50,13 +52,15 @@ mod skip;
 use std::fmt;
 use std::path::PathBuf;
 
-use checkrein_core::{Compat, Scope};
+use checkrein_core::{Compat, HookState, Scope};
 use checkrein_dialects::config::{AuditSettings, DecodeOptions, Diagnostic, Wanted};
 use checkrein_dialects::{Dialect, HookSpec};
 
+use crate::trust::{Review, Reviewed, Status, Trust, TrustError};
+
+pub(crate) use approved::{settings_of_user, text_of};
 pub use ownership::Ownership;
 pub use place::Where;
-#[cfg(feature = "recording")]
 pub(crate) use place::repository;
 pub use settings::Setting;
 pub use skip::Skip;
@@ -77,6 +81,9 @@ struct Part {
     managed: bool,
     /// The agent that asks.
     caller: Option<&'static Dialect>,
+    trust: Trust,
+    /// Whether files that are named need approval as well.
+    of_project: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -147,7 +154,17 @@ impl Sources {
     }
 
     fn of(dialect: &'static Dialect, files: Files) -> Self {
-        Self { parts: vec![Part { dialect, files, options: DecodeOptions::default(), managed: true, caller: None }] }
+        Self {
+            parts: vec![Part {
+                dialect,
+                files,
+                options: DecodeOptions::default(),
+                managed: true,
+                caller: None,
+                trust: Trust::usual(),
+                of_project: false,
+            }],
+        }
     }
 
     /// Leaves out checkrein's own files of an administrator, and all that they demand. For who reads files and does not let
@@ -184,6 +201,51 @@ impl Sources {
             part.caller = Some(agent);
         }
         self
+    }
+
+    /// Lets hooks of projects run that are approved there. If nothing is said: [`Trust::usual`].
+    #[must_use]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "reads better where it is called, and is cloned once for each part"
+    )]
+    pub fn trust(mut self, trust: Trust) -> Self {
+        for part in &mut self.parts {
+            part.trust = trust.clone();
+        }
+        self
+    }
+
+    /// Takes files that are named for the project's own: they need approval, whoever names them. For names that come from a
+    /// project, and for looking at files before somebody vouches for them.
+    #[must_use]
+    pub fn as_of_project(mut self) -> Self {
+        for part in &mut self.parts {
+            part.of_project = true;
+        }
+        self
+    }
+
+    /// The hooks that need approval, with their scripts, as they are now.
+    pub fn review(&self) -> Review {
+        let loaded = self.load();
+        Review::of(loaded.reviewed, loaded.diagnostics)
+    }
+
+    /// Takes back approvals of the project's hooks, by file and name: also of those that are not there any more. Gives those
+    /// that are gone.
+    ///
+    /// # Errors
+    /// A place for approvals that cannot be written or believed.
+    pub fn revoke(&self, is_meant: impl Fn(&str, &str) -> bool) -> Result<Vec<(String, String)>, TrustError> {
+        let mut gone = Vec::new();
+        for part in &self.parts {
+            if let Files::Usual(dir, _) | Files::Named(_, dir, _) = &part.files {
+                let dir = dir.canonicalize().unwrap_or_else(|_| dir.clone());
+                gone.extend(crate::trust::revoke(&part.trust, repository(&dir).unwrap_or(&dir), &is_meant)?);
+            }
+        }
+        Ok(gone)
     }
 
     /// These, and behind them others.
@@ -226,6 +288,25 @@ pub struct Loaded {
     pub passed_over: Vec<PathBuf>,
     /// All paths at which a change may matter; a last part `*` stands for every file of the directory.
     pub(crate) followed: Vec<PathBuf>,
+    /// The hooks that need approval, whether they have it or not.
+    pub(crate) reviewed: Vec<Reviewed>,
+}
+
+impl Loaded {
+    /// Looks whether scripts of hooks that were approved are what was approved, and says so in the
+    /// [state](checkrein_core::HookState::Changed) of those whose are not. For showing: what runs is looked at whenever it
+    /// runs.
+    pub fn look_at_scripts(&mut self) {
+        for reviewed in &mut self.reviewed {
+            reviewed.look_at_scripts();
+            let Status::Changed(what) = &reviewed.status else { continue };
+            let is_meant =
+                |spec: &&mut HookSpec| spec.hook.state == HookState::Ready && *spec.hook.info == *reviewed.hook;
+            for spec in self.hooks.iter_mut().filter(is_meant) {
+                spec.hook.state = HookState::Changed(what.clone());
+            }
+        }
+    }
 }
 
 /// A file that was looked at.

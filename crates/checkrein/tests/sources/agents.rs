@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use checkrein::dialects::{self, Dialect};
 use checkrein::sources::{Loaded, Sources};
-use checkrein::{Decision, Engine, EventKind, RawJson, Scope};
+use checkrein::{Decision, Engine, EventKind, RawJson, Scope, Trust};
 
 use crate::common::{World, found};
 
 fn load(world: &World, dialect: &'static Dialect) -> Loaded {
-    Sources::discover_in(dialect, world.path("project"), world.place()).load()
+    Sources::discover_in(dialect, world.path("project"), world.place()).trust(Trust::everything()).load()
 }
 
 fn scopes(loaded: &Loaded) -> Vec<Scope> {
@@ -69,7 +69,8 @@ async fn a_plugin_of_goose_knows_where_it_is() {
     let loaded = load(&world, &dialects::goose::DIALECT);
     assert_eq!(world.codes(&loaded), [""; 0]);
     assert_eq!(found(&loaded), ["hooks.json"]);
-    let sources = Sources::discover_in(&dialects::goose::DIALECT, world.path("project"), world.place());
+    let sources = Sources::discover_in(&dialects::goose::DIALECT, world.path("project"), world.place())
+        .trust(Trust::everything());
     let engine = Engine::builder().sources(sources).build();
     let sent = r#"{"event":"PreToolUse","session_id":"s","matcher_context":"shell","tool_name":"shell","tool_input":{"command":"ls"}}"#;
     let event = dialects::goose::DIALECT.event(&sent.parse::<RawJson>().unwrap(), None).unwrap();
@@ -95,7 +96,8 @@ async fn a_program_of_cline_is_a_hook_by_its_name() {
     let loaded = load(&world, &dialects::cline::DIALECT);
     assert_eq!(world.codes(&loaded), [""; 0]);
     assert_eq!(loaded.hooks[0].time_at(&EventKind::PreToolUse), Duration::from_secs(120));
-    let sources = Sources::discover_in(&dialects::cline::DIALECT, world.path("project"), world.place());
+    let sources = Sources::discover_in(&dialects::cline::DIALECT, world.path("project"), world.place())
+        .trust(Trust::everything());
     let engine = Engine::builder().sources(sources).build();
     let event = crate::common::tool_call("run_commands", r#"{"commands":["ls"]}"#);
     let verdict = engine.fire(event).await;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use checkrein::dialects::native;
 use checkrein::payload::ToolCall;
 use checkrein::sources::{FileStatus, Loaded, Sources, Where};
-use checkrein::{Event, HookSpec, HookState};
+use checkrein::{Event, HookSpec, HookState, Trust};
 use tempfile::TempDir;
 
 /// Where the files of each scope are.
@@ -69,6 +69,11 @@ impl World {
     }
 
     pub fn sources_in(&self, dir: &str) -> Sources {
+        self.untrusted_in(dir).trust(Trust::everything())
+    }
+
+    /// As a repository that was just cloned.
+    pub fn untrusted_in(&self, dir: &str) -> Sources {
         Sources::discover_in(&native::DIALECT, self.path(dir), self.place())
     }
 

@@ -3,7 +3,7 @@
 use checkrein::dialects::config::{Base, FileRow};
 use checkrein::dialects::{Dialect, native};
 use checkrein::sources::Sources;
-use checkrein::{Effect, EventKind, HookState, Scope};
+use checkrein::{Effect, EventKind, HookState, Scope, Trust};
 
 use crate::common::{LOCAL, PROJECT, USER, World, hooks, ids, ready};
 
@@ -86,7 +86,7 @@ fn a_repository_cannot_loosen_what_is_not_its_own() {
         (PROJECT, &hooks(&["project"])),
         ("project/agent.json", r#"{"include": [{"dialect": "native", "on_failure": "open"}]}"#),
     ]);
-    let loaded = Sources::discover_in(agent, world.path("project"), world.place()).load();
+    let loaded = Sources::discover_in(agent, world.path("project"), world.place()).trust(Trust::everything()).load();
     let effects: Vec<_> =
         loaded.hooks.iter().map(|spec| (spec.hook.info.id.as_str(), spec.hook.info.on_failure)).collect();
     assert_eq!(effects, [("user", None), ("project", Some(Effect::Open))]);

@@ -2,7 +2,7 @@
 
 use checkrein::dialects::native;
 use checkrein::sources::{FileStatus, Sources, Where};
-use checkrein::{Engine, HookSpec, Scope, WhyNot};
+use checkrein::{Engine, HookSpec, Scope, Trust, WhyNot};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, found, hooks, ids, tool_call, written};
 
@@ -83,10 +83,16 @@ fn the_nearest_directory_upwards_has_the_file() {
 fn the_place_for_settings_can_be_another() {
     let world = World::with(&[("settings/checkrein/hooks.json", &hooks(&["moved"])), (USER, &hooks(&["usual"]))]);
     let place = world.place().config(world.path("settings"));
-    let loaded = Sources::discover_in(&native::DIALECT, world.path("project"), place).load();
+    let loaded = Sources::discover_in(&native::DIALECT, world.path("project"), place).trust(Trust::everything()).load();
     assert_eq!(ids(&loaded.hooks), ["moved"]);
     let homeless = Where::new(world.path("root"));
-    assert!(Sources::discover_in(&native::DIALECT, world.path("project"), homeless).load().hooks.is_empty());
+    assert!(
+        Sources::discover_in(&native::DIALECT, world.path("project"), homeless)
+            .trust(Trust::everything())
+            .load()
+            .hooks
+            .is_empty()
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ use anyhow::Result;
 use checkrein::Scope;
 use checkrein::dialects::native;
 use checkrein::sources::{FileStatus, Sources, Where};
+use checkrein::trust::Reviewed;
 use serde_json::json;
 use similar::TextDiff;
 
@@ -80,6 +81,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         Done::Same => super::note(&format!("{} says this already", target.path.display())),
         Done::Not(_, why) => super::note(&format!("nothing was written: {why}")),
     }
+    if matches!(done, Done::Written) && scope == Scope::Project {
+        approve(&dir, &target.path, arguments.from.is_none());
+    }
     for other in target.others.iter().filter(|_| matches!(done, Done::Written)) {
         super::note(&format!("{} is there, too, and both are read", other.display()));
     }
@@ -116,6 +120,24 @@ fn settle(arguments: &Arguments, proposed: &Proposed, target: &Target) -> Result
     }
     write::write(&target.path, &proposed.text, target.is_there, arguments.user)?;
     Ok(Done::Written)
+}
+
+/// Approves what was written: who asked for it has seen it. Scripts that imported hooks name were not shown, so these wait.
+fn approve(dir: &Path, written: &Path, is_starter: bool) {
+    let review = Sources::discover(&native::DIALECT, dir).review();
+    let is_written = |hook: &&Reviewed| hook.hook.source.file.as_deref().is_some_and(|file| Path::new(file) == written);
+    let (seen, unseen): (Vec<_>, Vec<_>) =
+        review.awaiting().into_iter().filter(is_written).partition(|hook| is_starter || hook.scripts.is_empty());
+    match review.approve(&seen) {
+        Ok(()) if seen.is_empty() => {}
+        Ok(()) => super::note(&format!("{} of it approved: see `checkrein trust`", super::counted(seen.len(), "hook"))),
+        // It is written, and can be approved later.
+        Err(error) => super::note(&format!("{error}; none of it runs yet: see `checkrein trust`")),
+    }
+    if !unseen.is_empty() {
+        let count = super::counted(unseen.len(), "hook");
+        super::note(&format!("{count} with scripts to be looked at: see `checkrein trust`"));
+    }
 }
 
 /// The text, or what it changes. Only that goes to standard output.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use checkrein::dialects::Dialect;
 use checkrein::engine::Planned;
-use checkrein::{Decision, Effect, Engine, Event, HookRecord, Record, SourceRecord, Verdict, WhyNot};
+use checkrein::{Decision, Effect, Engine, Event, HookRecord, Record, SourceRecord, Trust, Verdict, WhyNot};
 
 use super::config::{self, directory, sources};
 use super::dialect::DialectName;
@@ -40,6 +40,9 @@ pub struct Arguments {
     /// Whose hooks are meant, where a file has those of several agents
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
+    /// Runs hooks of the project also if you have not approved them: accepts that whoever wrote them runs commands here
+    #[arg(long)]
+    trust_all: bool,
     /// Prints one record as JSON; with --as more than once a list of them
     #[arg(long)]
     json: bool,
@@ -56,6 +59,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut sources = sources(first, &arguments.config, &dir)?;
     if let Some(name) = &arguments.agent {
         sources = sources.agent(name);
+    }
+    if arguments.trust_all {
+        sources = sources.trust(Trust::everything());
     }
     let loaded = config::skipped(sources.load());
     config::tell(&loaded);

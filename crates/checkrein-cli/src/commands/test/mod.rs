@@ -112,7 +112,8 @@ impl Known {
         config.sources()?;
         let files = config.config.iter().map(std::path::absolute).collect::<Result<Vec<_>, _>>()?;
         let dir = config.directory()?;
-        let trials = Trials::new(config.dialect.0, &dir).config(files).agent(config.agent.clone());
+        let trials =
+            Trials::new(config.dialect.0, &dir).config(files).agent(config.agent.clone()).trust(config.trust());
         let files = cases::find(&arguments.paths, &dir, &trials.config_files()).wrong_call()?;
         let read = cases::read_files(&files, config.dialect.0);
         let all_cases = read.cases.len();

@@ -11,7 +11,7 @@ mod steps;
 mod word;
 mod wrappers;
 
-pub(crate) use steps::{Step, World, lexical, steps, steps_of_argv};
+pub(crate) use steps::{Step, World, lexical, steps, steps_of_argv, steps_with};
 pub(crate) use word::Value;
 
 /// Why a text could not be read as a shell would.

@@ -1,6 +1,6 @@
 //! What a text would run, one program after the other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use super::Unreadable;
@@ -70,10 +70,26 @@ pub(crate) fn steps(text: &str, world: World<'_>) -> Result<Vec<Step>, Unreadabl
     Ok(walk.steps)
 }
 
+/// What the text would run where these variables are set, and the names of those that it sets itself.
+pub(crate) fn steps_with(
+    text: &str,
+    world: World<'_>,
+    vars: &[(String, String)],
+) -> Result<(Vec<Step>, HashSet<String>), Unreadable> {
+    let mut walk = Walk::new(world);
+    for (name, value) in vars {
+        walk.vars.insert(name.clone(), vec![value.clone()]);
+        walk.given.insert(name.clone());
+    }
+    walk.script(text)?;
+    Ok((walk.steps, walk.sets))
+}
+
 /// What a program with its arguments would run.
 pub(crate) fn steps_of_argv(argv: &[String], world: World<'_>) -> Result<Vec<Step>, Unreadable> {
     let mut walk = Walk::new(world);
-    let words: Vec<_> = argv.iter().map(Value::literal).collect();
+    let words: Vec<_> =
+        (0..).zip(argv).map(|(at, word)| Value { span: Some((at, at + 1)), ..Value::literal(word) }).collect();
     walk.program(&words, &Around::default())?;
     Ok(walk.steps)
 }
@@ -86,6 +102,10 @@ struct Walk<'a> {
     depth: usize,
     /// The programs that lists of commands inside of words run, by the place of the list in memory.
     names: HashMap<usize, Vec<String>>,
+    /// Names of variables that are known from outside.
+    given: HashSet<String>,
+    /// Names of those that the text sets.
+    sets: HashSet<String>,
 }
 
 /// What a program finds around it.
@@ -114,6 +134,8 @@ impl<'a> Walk<'a> {
             steps: Vec::new(),
             depth: 0,
             names: HashMap::new(),
+            given: HashSet::new(),
+            sets: HashSet::new(),
         };
         walk.set_pwd();
         walk
@@ -168,7 +190,19 @@ impl<'a> Walk<'a> {
 
     fn values(&self, word: &Word) -> Vec<Value> {
         let names_of = |commands: &[Command]| self.names.get(&place(commands)).cloned().unwrap_or_default();
-        word.values(&self.vars, self.world.home, &names_of)
+        let mut values = word.values(&self.vars, self.world.home, &names_of);
+        if let [value] = values.as_mut_slice() {
+            let is_fixed = |part: &Part| match part {
+                Part::Text(_) | Part::Bare(_) => true,
+                Part::Home => self.world.home.is_some(),
+                Part::Var { name, .. } => self.given.contains(name),
+                Part::Output(_) => false,
+            };
+            // What a script inside of the text is made of stands nowhere.
+            let is_here = self.depth == 1 && value.known && !value.glob && word.parts.iter().all(is_fixed);
+            value.span = word.span.filter(|_| is_here);
+        }
+        values
     }
 
     fn around(&self, command: &Command, feed: &[Ran]) -> Around {
@@ -221,6 +255,7 @@ impl<'a> Walk<'a> {
     }
 
     fn set(&mut self, name: &str, values: Vec<Value>) {
+        self.sets.insert(name.to_owned());
         if values.iter().all(|value| value.known && value.text.len() <= LONGEST_VARIABLE) {
             self.vars.insert(name.to_owned(), values.into_iter().map(|value| value.text).collect());
         } else {
@@ -305,7 +340,10 @@ impl<'a> Walk<'a> {
                 Ok(())
             }
             "read" | "mapfile" | "readarray" | "unset" => {
-                args.iter().for_each(|arg| drop(self.vars.remove(&arg.text)));
+                for arg in args {
+                    self.vars.remove(&arg.text);
+                    self.sets.insert(arg.text.clone());
+                }
                 Ok(())
             }
             _ => Ok(()),

@@ -6,7 +6,12 @@ use super::parse::Command;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Word {
     pub(super) parts: Vec<Part>,
+    /// Where it stands in the text, counted in characters. `None`: in a text that is made of another one.
+    pub(super) span: Option<Span>,
 }
+
+/// From where to where.
+pub(crate) type Span = (usize, usize);
 
 /// A piece of a word.
 #[derive(Debug, Clone)]
@@ -34,6 +39,9 @@ pub(crate) struct Value {
     pub(crate) glob: bool,
     /// The programs whose output is part of it.
     pub(crate) from: Vec<String>,
+    /// Where the word stands that is this and nothing else, whoever runs the text: in characters, in a list of words its
+    /// place in the list.
+    pub(crate) span: Option<Span>,
 }
 
 impl Value {
@@ -96,7 +104,7 @@ impl Word {
         }
         let mut parts = self.parts.clone();
         parts[0] = Part::Bare(start.to_owned());
-        Some((name.to_owned(), Self { parts }))
+        Some((name.to_owned(), Self { parts, span: None }))
     }
 
     /// What the word may come to. `names_of` tells which programs commands run.

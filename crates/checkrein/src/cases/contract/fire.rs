@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use checkrein_core::payload::JsonPiece;
-use checkrein_core::{Decision, Event, Failure, FailureKind, Opinion, ProcessExit, RawJson, Reply};
+use checkrein_core::{Decision, Event, Failure, FailureKind, HookState, Opinion, ProcessExit, RawJson, Reply};
 use checkrein_dialects::{Dialect, HookSpec};
 
 use super::super::run::Trials;
@@ -17,6 +17,8 @@ use crate::registry::Registry;
 /// Where a hook is probed.
 pub(super) struct Place {
     pub(super) scratch: Scratch,
+    /// As it runs there.
+    hook: HookSpec,
     vars: Vec<(OsString, OsString)>,
 }
 
@@ -24,7 +26,7 @@ impl Place {
     pub(super) fn new(trials: &Trials, hook: &HookSpec) -> io::Result<Self> {
         let scratch = trials.scratch(std::slice::from_ref(hook))?;
         let vars = trials.variables(&[], &scratch);
-        Ok(Self { scratch, vars })
+        Ok(Self { hook: trials.in_scratch(hook, &scratch), scratch, vars })
     }
 }
 
@@ -82,7 +84,10 @@ pub(super) async fn fire(hook: &HookSpec, place: &Place, event: &Event, given: G
         suspects: Arc::default(),
     };
     let begun = Instant::now();
-    outcome.result = match CommandFactory.build(hook, &env) {
+    outcome.result = match CommandFactory.build(&place.hook, &env) {
+        _ if matches!(place.hook.hook.state, HookState::Changed(_)) => {
+            Err(Failure::new(FailureKind::Untrusted, "its script is not what was approved"))
+        }
         Ok(handler) => call(&*handler, hook, event, given, limit, &mut outcome).await,
         Err(failure) => Err(failure),
     };

@@ -154,6 +154,7 @@ fn not_probed(hook: &HookSpec) -> Option<String> {
     match (&hook.hook.state, &hook.handler) {
         (HookState::Disabled, _) => Some("it is disabled".to_owned()),
         (HookState::Untrusted, _) => Some("its user has not approved it".to_owned()),
+        (HookState::Changed(why), _) => Some(why.clone()),
         (HookState::Broken(why), _) => Some(format!("it cannot be loaded: {why}")),
         (_, HandlerSpec::Command(_)) => None,
         (_, handler) => Some(format!("it is no process but of the kind `{}`", handler.kind())),

@@ -76,13 +76,15 @@ struct Parser {
     text: Vec<char>,
     at: usize,
     depth: usize,
+    /// Whether the text is made of a part of another one.
+    made: bool,
     /// Where the text of the next here-document starts, and where the line ends that belongs to it.
     here: Option<(usize, usize)>,
 }
 
 impl Parser {
     fn new(text: &str, depth: usize) -> Self {
-        Self { text: text.chars().collect(), at: 0, depth, here: None }
+        Self { text: text.chars().collect(), at: 0, depth, made: depth > 0, here: None }
     }
 
     fn peek(&self) -> Option<char> {

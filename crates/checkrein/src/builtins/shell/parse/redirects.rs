@@ -85,6 +85,6 @@ impl Parser {
             body.push('\n');
         }
         self.here = Some((at.min(self.text.len()), line_end));
-        if quoted { Ok(Word { parts: vec![Part::Text(body)] }) } else { self.expanded(&body) }
+        if quoted { Ok(Word { parts: vec![Part::Text(body)], span: None }) } else { self.expanded(&body) }
     }
 }

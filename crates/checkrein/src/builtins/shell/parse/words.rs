@@ -86,6 +86,7 @@ impl Parser {
                 }
             }
         }
+        word.span = (!self.made).then_some((start, self.at));
         Ok(word)
     }
 

@@ -1,0 +1,263 @@
+//! `checkrein trust`, and that no command runs what was not approved.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+mod common;
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use common::Place;
+use serde_json::Value;
+
+const FILE: &str = ".checkrein/hooks.yaml";
+const HOOKS: &str = "hooks:\n  - {id: guard, event: PreToolUse, command: ./guard.sh}\n";
+const SENT: &str = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+
+fn cloned() -> Place {
+    let place = Place::untrusted(&[(FILE, HOOKS)]);
+    place.write("guard.sh", &guard(&place));
+    place
+}
+
+/// Leaves a trace, wherever it runs, and denies.
+fn guard(place: &Place) -> String {
+    let trace = place.dir.path().join("ran");
+    format!("#!/bin/sh\ntouch '{}'\necho no >&2\nexit 2\n", trace.display())
+}
+
+fn ran(place: &Place) -> bool {
+    place.dir.path().join("ran").exists()
+}
+
+#[test]
+fn no_command_runs_what_was_not_approved() {
+    let case = "cases: [{name: c, event: PreToolUse, expect: {decision: deny}}]";
+    let place = cloned();
+    place.write(".checkrein/tests/c.yaml", case);
+    place.write("session.jsonl", "");
+    for arguments in [
+        &["run", "PreToolUse"][..],
+        &["test"],
+        &["test", "--contract"],
+        &["simulate", "--speed", "0"],
+        &["bench", "--runs", "1", "--warmup", "0"],
+        &["explain", "PreToolUse"],
+        &["list"],
+        &["check"],
+        &["trust"],
+    ] {
+        place.run(arguments);
+        assert!(!ran(&place), "{arguments:?}");
+    }
+    place.run_with(&["hook", "claude"], SENT);
+    assert!(!ran(&place));
+}
+
+#[test]
+fn a_fire_goes_on_and_says_why() {
+    let place = cloned();
+    let ran = place.run(&["run", "PreToolUse"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("DIR/.checkrein/hooks.yaml:2") && ran.stdout.contains("checkrein trust"), "{ran:?}");
+    let ran = place.run_with(&["hook", "claude"], SENT);
+    assert!(ran.code == 0 && !ran.stdout.contains("deny"), "{ran:?}");
+    assert!(ran.stdout.contains("has not approved it"), "{ran:?}");
+    assert!(place.run(&["list"]).stdout.contains("[not approved]"));
+    assert!(place.run(&["explain", "PreToolUse"]).stdout.contains("has not approved it"));
+}
+
+#[test]
+fn who_accepts_the_risk_says_so() {
+    for arguments in
+        [&["run", "PreToolUse", "--trust-all"][..], &["bench", "--runs", "1", "--warmup", "0", "--trust-all"]]
+    {
+        let place = cloned();
+        place.run(arguments);
+        assert!(ran(&place), "{arguments:?}");
+    }
+    let place = cloned();
+    assert!(place.run_with(&["hook", "claude", "--trust-all"], SENT).stdout.contains("deny"));
+    // No variable does.
+    let place = cloned();
+    let mut command = place.command(&["run", "PreToolUse"]);
+    command.envs([("CHECKREIN_TRUST_ALL", "1"), ("CHECKREIN_TRUST", "all"), ("TRUST_ALL", "1")]);
+    assert!(command.output().unwrap().status.success() && !ran(&place));
+}
+
+#[test]
+fn a_named_file_is_the_callers_own() {
+    let place = cloned();
+    assert_eq!(place.run(&["run", "PreToolUse", "--config", FILE]).code, 2);
+    let place = cloned();
+    assert!(place.run_with(&["hook", "claude", "--config", FILE], SENT).stdout.contains("deny"));
+    assert!(ran(&place));
+}
+
+#[test]
+fn a_case_vouches_for_no_file() {
+    let place = Place::untrusted(&[("evil.yaml", HOOKS), (FILE, "hooks: []\n")]);
+    place.write("guard.sh", &guard(&place));
+    place.write(
+        ".checkrein/tests/c.yaml",
+        "cases: [{name: c, config: ../../evil.yaml, event: PreToolUse, expect: {decision: deny}}]",
+    );
+    let tested = place.run(&["test"]);
+    assert_eq!(tested.code, 1, "{tested:?}");
+    let approved = place.run(&["trust", "approve", "--all", "--yes", "--config", "evil.yaml"]);
+    assert_eq!(approved.code, 0, "{approved:?}");
+    let tested = place.run(&["test"]);
+    assert_eq!(tested.code, 0, "{tested:?}");
+    // Nor does it put another script in the place of one that was approved.
+    place.write(
+        ".checkrein/tests/c.yaml",
+        "cases: [{name: c, config: ../../evil.yaml, event: PreToolUse, files: {guard.sh: \"#!/bin/sh\\necho other >&2; exit 2\\n\"}, expect: {reason: ^other}}]",
+    );
+    let tested = place.run(&["test"]);
+    assert!(tested.code == 1 && tested.stdout.contains("not what was approved"), "{tested:?}");
+}
+
+#[test]
+fn what_is_approved_runs_everywhere() {
+    let place = cloned();
+    place.write(
+        ".checkrein/tests/c.yaml",
+        "cases: [{name: c, event: PreToolUse, expect: {decision: deny, reason: ^no$}}]",
+    );
+    let approved = place.run(&["trust", "approve", "guard", "--yes"]);
+    assert!(
+        approved.code == 0 && approved.stdout.contains("./guard.sh") && approved.stdout.contains("| echo no >&2"),
+        "{approved:?}"
+    );
+    assert_eq!(place.run(&["run", "PreToolUse"]).code, 2);
+    assert!(place.run_with(&["hook", "claude"], SENT).stdout.contains(r#""permissionDecisionReason":"no""#));
+    assert_eq!(place.run(&["test"]).code, 0);
+    assert_eq!(place.run(&["trust", "check"]).code, 0);
+}
+
+#[test]
+fn a_change_is_shown_as_one_and_closes() {
+    let place = cloned();
+    place.run(&["trust", "approve", "--all", "--yes"]);
+    place.write("guard.sh", &guard(&place).replace("echo no", "echo yes"));
+    let listed = place.run(&["trust"]);
+    for part in ["guard  changed", "-echo no >&2", "+echo yes >&2", "0 hooks may run, 1 may not"] {
+        assert!(listed.stdout.contains(part), "{part}: {}", listed.stdout);
+    }
+    let answered = place.run_with(&["hook", "claude"], SENT);
+    assert!(answered.stdout.contains("deny") && answered.stdout.contains("guard.sh has changed"), "{answered:?}");
+    assert_eq!(place.run(&["run", "PreToolUse"]).code, 4);
+    let tested = place.run(&["test", "--contract"]);
+    assert!(!tested.stdout.contains("echo yes"), "{tested:?}");
+    assert_eq!(place.run(&["trust", "check"]).code, 1);
+    assert!(place.run(&["list"]).stdout.contains("has changed since it was approved"));
+    place.write("guard.sh", &guard(&place));
+    place.write(FILE, "hooks:\n  - {id: guard, event: PreToolUse, command: ./guard.sh --all}\n");
+    let listed = place.run(&["trust", "list"]).stdout;
+    assert!(listed.contains("-command: ./guard.sh\n") && listed.contains("+command: ./guard.sh --all"), "{listed}");
+}
+
+#[test]
+fn nothing_is_approved_where_nobody_can_be_asked() {
+    let place = cloned();
+    let approved = place.run(&["trust", "approve", "--all"]);
+    assert!(approved.code == 1 && approved.stderr.contains("--yes"), "{approved:?}");
+    assert_eq!(place.run(&["trust", "check"]).code, 1);
+    for wrong in [
+        &["trust", "approve"][..],
+        &["trust", "approve", "gard", "--yes"],
+        &["trust", "approve", "--file", "x", "--yes"],
+        &["trust", "revoke"],
+    ] {
+        assert_eq!(place.run(wrong).code, 64, "{wrong:?}");
+    }
+    assert!(place.run(&["trust", "approve", "gard", "--yes"]).stderr.contains("did you mean `guard`"));
+}
+
+#[test]
+fn hooks_are_chosen_by_file() {
+    let place = cloned();
+    place.write(".checkrein/hooks.local.yaml", "hooks: [{id: mine, event: Stop, command: 'true'}]");
+    place.run(&["trust", "approve", "--file", ".checkrein/hooks.local.yaml", "--yes"]);
+    let (code, json) = place.run_json(&["trust", "check", "--json"]);
+    assert_eq!((code, &json["awaiting"], &json["hooks"][0]["id"]), (1, &Value::from(1), &Value::from("guard")));
+    let revoked = place.run(&["trust", "revoke", "--file", ".checkrein/hooks.local.yaml"]);
+    assert!(revoked.code == 0 && revoked.stderr.contains("1 approval"), "{revoked:?}");
+    assert_eq!(place.run(&["trust", "revoke", "--all"]).code, 1);
+}
+
+#[test]
+fn foreign_text_does_not_steer_the_terminal() {
+    let place = Place::untrusted(&[
+        (FILE, "hooks: [{id: \"a\\e[31m\", event: Stop, command: \"echo \\e[2J\\u202e; ./x.sh\"}]"),
+        ("x.sh", "#!/bin/sh\necho \u{1b}[8m hidden \u{202e}\n"),
+    ]);
+    let listed = place.run(&["trust"]);
+    assert!(!listed.stdout.contains(['\u{1b}', '\u{202e}']) && listed.stdout.contains("hidden"), "{listed:?}");
+}
+
+#[test]
+fn init_approves_what_it_has_written() {
+    let place = Place::untrusted(&[]);
+    let written = place.run(&["init"]);
+    assert!(written.code == 0 && written.stderr.contains("approved"), "{written:?}");
+    assert_eq!(place.run(&["trust", "check"]).code, 0);
+    // Scripts that were not shown wait.
+    let settings = r#"{"hooks": {"PreToolUse": [{"hooks": [
+        {"type": "command", "command": "./guard.sh"}, {"type": "command", "command": "echo shown"}]}]}}"#;
+    let place = Place::untrusted(&[(".claude/settings.json", settings)]);
+    place.write("guard.sh", &guard(&place));
+    let written = place.run(&["init", "--from", "claude"]);
+    assert!(
+        written.stderr.contains("1 hook of it approved") && written.stderr.contains("1 hook with scripts"),
+        "{written:?}"
+    );
+    let (_, json) = place.run_json(&["trust", "check", "--json"]);
+    assert_eq!(json["hooks"][0]["scripts"][0]["name"], "guard.sh");
+}
+
+#[test]
+fn eight_at_once_lose_nothing() {
+    let hooks: Vec<_> = (0..8).map(|at| format!("{{id: h{at}, event: Stop, command: 'echo {at}'}}")).collect();
+    let place = Place::untrusted(&[(FILE, &format!("hooks: [{}]", hooks.join(", ")))]);
+    let each = |verb: &str| {
+        std::thread::scope(|scope| {
+            for at in 0..8 {
+                let place = &place;
+                let id = format!("h{at}");
+                scope.spawn(move || {
+                    let words: &[&str] =
+                        if verb == "approve" { &["trust", verb, &id, "--yes"] } else { &["trust", verb, &id] };
+                    let ran = place.run(words);
+                    assert_eq!(ran.code, 0, "{ran:?}");
+                });
+            }
+        });
+    };
+    each("approve");
+    let (code, json) = place.run_json(&["trust", "list", "--json"]);
+    assert_eq!((code, &json["awaiting"]), (0, &Value::from(0)));
+    each("revoke");
+    assert_eq!(place.run_json(&["trust", "list", "--json"]).1["awaiting"], 8);
+    // Only what is kept is left, for its user alone.
+    let trust = place.home.path().join(".local/state/checkrein/trust");
+    for entry in std::fs::read_dir(&trust).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        assert!(name == "lock" || name.ends_with(".jsonl"), "{name}");
+        assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o077, 0);
+    }
+}
+
+#[test]
+fn on_a_terminal_each_is_asked_about() {
+    let place = cloned();
+    let answer = |text: &str| {
+        let command = place.command(&["trust", "approve", "--all"]);
+        common::terminal::talk(command, 100, &[("let `guard` run? [y/N]", common::terminal::Does::Types(text))])
+    };
+    let (code, _) = answer("\n");
+    assert_eq!((code, place.run(&["trust", "check"]).code), (1, 1), "no answer is a no");
+    let (code, shown) = answer("y\n");
+    assert!(code == 0 && shown.contains("touch"), "{shown}");
+    assert_eq!(place.run(&["trust", "check"]).code, 0);
+}

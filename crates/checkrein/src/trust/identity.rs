@@ -1,0 +1,72 @@
+//! Whether a large file is still the one that was read, without reading it.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::private::replace;
+
+/// What tells a file from others and from what it was before.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Identity(String);
+
+/// A file that was changed later than this before it was read may have been changed again with the same time.
+const RACY: Duration = Duration::from_secs(2);
+
+impl Identity {
+    #[cfg(unix)]
+    fn of(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        Self(format!(
+            "{} {} {} {}.{} {}.{}",
+            metadata.dev(),
+            metadata.ino(),
+            metadata.size(),
+            metadata.mtime(),
+            metadata.mtime_nsec(),
+            metadata.ctime(),
+            metadata.ctime_nsec()
+        ))
+    }
+
+    /// Whether both files are what they were when they were last read.
+    pub(super) fn is_known(file: &Path, original: &Metadata, copy: &Path) -> bool {
+        Self::pair(original, copy).is_some_and(|pair| std::fs::read_to_string(file).is_ok_and(|said| said == pair))
+    }
+
+    /// Remembers both files as they are now, unless they were changed just now.
+    pub(super) fn remember(file: &Path, original: &Metadata, copy: &Path) -> io::Result<()> {
+        if is_settled(original)
+            && let Some(pair) = Self::pair(original, copy)
+        {
+            return replace(file, pair.as_bytes(), 0o600);
+        }
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    fn pair(original: &Metadata, copy: &Path) -> Option<String> {
+        let copy = copy.symlink_metadata().ok().filter(Metadata::is_file)?;
+        Some(format!("{}\n{}\n", Self::of(original).0, Self::of(&copy).0))
+    }
+
+    /// Nothing there tells for sure.
+    #[cfg(not(unix))]
+    fn pair(_: &Metadata, _: &Path) -> Option<String> {
+        None
+    }
+}
+
+#[cfg(unix)]
+fn is_settled(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let changed = u64::try_from(metadata.ctime().max(metadata.mtime())).unwrap_or(u64::MAX);
+    let changed = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(changed.saturating_add(1)));
+    changed.is_some_and(|changed| SystemTime::now().duration_since(changed).is_ok_and(|age| age > RACY))
+}
+
+#[cfg(not(unix))]
+fn is_settled(_: &Metadata) -> bool {
+    false
+}

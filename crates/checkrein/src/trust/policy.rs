@@ -1,0 +1,82 @@
+//! What the user and the administrator say about trust in their own files.
+
+use std::path::{Path, PathBuf};
+
+use checkrein_core::Scope;
+use checkrein_dialects::config::Settings;
+
+/// Whom and what the user trusts without having approved it.
+#[derive(Debug, Default)]
+pub(super) struct Policy {
+    /// Directories, without links.
+    pub(super) paths: Vec<PathBuf>,
+    /// Public keys.
+    pub(super) keys: Vec<String>,
+    /// What is wrong with it: a file and what it says.
+    pub(super) problems: Vec<(PathBuf, String)>,
+}
+
+impl Policy {
+    /// What these files say: those of the user and the administrator.
+    pub(super) fn of(files: Vec<(PathBuf, Scope, Settings)>, home: Option<&Path>, root: &Path) -> Self {
+        let mut policy = Self::default();
+        for (file, scope, settings) in files {
+            let says = settings.trusted_paths.is_some() || settings.trusted_keys.is_some();
+            if scope == Scope::User && says && is_foreign(&file, root) {
+                let why = "it lies in the project, which could write it itself: what it trusts does not count";
+                policy.problems.push((file, why.to_owned()));
+                continue;
+            }
+            for path in settings.trusted_paths.into_iter().flatten() {
+                let meant = match (path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')), home)
+                {
+                    (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
+                    _ => PathBuf::from(&path),
+                };
+                match meant.canonicalize() {
+                    _ if !meant.is_absolute() => {
+                        let why = format!(
+                            "`{path}` in `trusted_paths` should start with `/` or `~/`: nothing is trusted by it"
+                        );
+                        policy.problems.push((file.clone(), why));
+                    }
+                    Ok(real) => policy.paths.push(real),
+                    // What is not there has no projects.
+                    Err(_) => {}
+                }
+            }
+            policy.keys.extend(settings.trusted_keys.into_iter().flatten());
+        }
+        policy
+    }
+
+    /// The directory that covers a file.
+    pub(super) fn covers(&self, file: &Path) -> Option<&PathBuf> {
+        let real = file.canonicalize().ok()?;
+        self.paths.iter().find(|path| real.starts_with(path))
+    }
+}
+
+/// Whether a file that should be the user's own lies in the project. Variables say where the user's files are, and a project's
+/// settings can set variables.
+pub(super) fn is_foreign(file: &Path, root: &Path) -> bool {
+    file.canonicalize().is_ok_and(|real| real.starts_with(root)) && !is_home(root)
+}
+
+/// Whether a directory is this user's home, as the system has it: people keep their settings in a repository there.
+#[cfg(unix)]
+pub(super) fn is_home(root: &Path) -> bool {
+    let me = rustix::process::geteuid().as_raw().to_string();
+    let Ok(users) = std::fs::read("/etc/passwd") else { return false };
+    let users = String::from_utf8_lossy(&users);
+    users.lines().any(|line| {
+        let fields: Vec<_> = line.split(':').collect();
+        fields.get(2) == Some(&me.as_str())
+            && fields.get(5).is_some_and(|home| Path::new(home).canonicalize().is_ok_and(|home| home == root))
+    })
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_home(root: &Path) -> bool {
+    std::env::home_dir().and_then(|home| home.canonicalize().ok()).is_some_and(|home| home == root)
+}

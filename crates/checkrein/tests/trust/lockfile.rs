@@ -1,0 +1,102 @@
+//! A team approves in review.
+
+use std::process::{Command, Stdio};
+
+use checkrein::HookState;
+
+use super::common::*;
+
+const USER: &str = "home/.config/checkrein/hooks.yaml";
+
+/// A project whose hooks are in a lockfile that somebody has signed, as a colleague finds it. `None`: nothing can be signed
+/// here.
+fn locked() -> Option<(World, String)> {
+    let world = World::guard("./x.sh");
+    world.write("project/x.sh", &denies("one"));
+    world.approve();
+    let (path, hooks) = world.sources().review().lock().unwrap().unwrap();
+    assert_eq!((path, hooks), (world.path("project/checkrein.lock"), 1));
+    world.sources().revoke(|_, _| true).unwrap();
+    let key = sign(&world, "key", "checkrein")?;
+    Some((world, key))
+}
+
+fn sign(world: &World, key: &str, namespace: &str) -> Option<String> {
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new("ssh-keygen");
+        command.args(arguments).current_dir(world.path("project")).stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    };
+    let path = world.path(key).display().to_string();
+    if !world.path(key).exists() && !run(&["-q", "-t", "ed25519", "-N", "", "-C", "ann@example.com", "-f", &path]) {
+        return None;
+    }
+    let _ = std::fs::remove_file(world.path("project/checkrein.lock.sig"));
+    assert!(run(&["-q", "-Y", "sign", "-n", namespace, "-f", &path, "checkrein.lock"]));
+    Some(std::fs::read_to_string(world.path(&format!("{key}.pub"))).unwrap().trim().to_owned())
+}
+
+fn told(world: &World) -> String {
+    let told = world.load().diagnostics;
+    told.iter().filter(|told| told.code == "lockfile-not-trusted").map(|told| told.message.clone()).collect()
+}
+
+#[test]
+fn a_lockfile_that_somebody_trusted_has_signed_approves() {
+    let Some((world, key)) = locked() else { return };
+    assert_eq!(world.state(), HookState::Untrusted);
+    assert!(told(&world).contains("you trust no key"));
+    world.write(USER, &format!("trusted_keys: ['{key}']"));
+    assert_eq!(world.state(), HookState::Ready);
+    assert_eq!(world.statuses(), [("guard".to_owned(), "lockfile")]);
+    assert_eq!(world.fire().reason(), Some("one"));
+    // It holds in every clone.
+    std::fs::rename(world.path("project"), world.path("clone")).unwrap();
+    assert_eq!(world.sources_in("clone").load().hooks[0].hook.state, HookState::Ready);
+    std::fs::rename(world.path("clone"), world.path("project")).unwrap();
+    // What changes since then is closed.
+    world.write("project/x.sh", &denies("two"));
+    assert!(world.fire().reason().unwrap().contains("changed since"));
+    world.write(FILE, &hook("guard", "./x.sh --other"));
+    assert!(matches!(world.state(), HookState::Changed(_)));
+}
+
+#[test]
+fn any_other_lockfile_does_not() {
+    let Some((world, key)) = locked() else { return };
+    let lock = std::fs::read_to_string(world.path("project/checkrein.lock")).unwrap();
+    let trusted = format!("trusted_keys: ['{key}']");
+    let refused = |why: &str| {
+        assert_eq!(world.state(), HookState::Untrusted, "{why}");
+        assert!(told(&world).contains(why), "{why}: {}", told(&world));
+    };
+    world.write(USER, &trusted);
+    world.write("project/checkrein.lock", &lock.replace("guard", "other"));
+    refused("not what was signed");
+    world.write("project/checkrein.lock", &lock);
+    assert_eq!(world.state(), HookState::Ready);
+    sign(&world, "key", "file").unwrap();
+    refused("made for `file`");
+    sign(&world, "stranger", "checkrein").unwrap();
+    refused("a key that you do not trust");
+    std::fs::remove_file(world.path("project/checkrein.lock.sig")).unwrap();
+    refused("nobody has signed it");
+    world.write("project/checkrein.lock.sig", "nonsense");
+    refused("is none of `ssh-keygen -Y sign`");
+    world.write("project/checkrein.lock", "{}");
+    refused("first line");
+}
+
+#[test]
+fn a_lockfile_is_made_of_what_was_approved() {
+    let world = World::guard("./x.sh");
+    world.write("project/x.sh", &denies("one"));
+    assert!(world.sources().review().lock().unwrap_err().to_string().contains("is not approved"));
+    world.approve();
+    world.sources().review().lock().unwrap();
+    let first = std::fs::read_to_string(world.path("project/checkrein.lock")).unwrap();
+    assert!(!first.contains(&*world.path("").to_string_lossy()), "{first}");
+    assert_eq!(world.sources().review().not_locked().unwrap().len(), 0);
+    world.write("project/x.sh", &denies("two"));
+    assert_eq!(world.sources().review().not_locked().unwrap().len(), 1);
+}

@@ -1,0 +1,10 @@
+//! Nothing from a repository runs unapproved.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+mod common;
+mod fires;
+mod lockfile;
+mod origins;
+mod race;
+mod states;

@@ -1,0 +1,126 @@
+//! Whose hooks need approval.
+
+use checkrein::dialects::{claude, native};
+use checkrein::sources::Sources;
+use checkrein::{HookState, Trust};
+
+use super::common::*;
+
+const USER: &str = "home/.config/checkrein/hooks.yaml";
+const CLAUDE: &str = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#;
+
+fn states(sources: &Sources) -> Vec<HookState> {
+    sources.load().hooks.into_iter().map(|spec| spec.hook.state).collect()
+}
+
+#[test]
+fn files_of_the_user_and_the_administrator_do_not() {
+    let world = World::with(&[
+        ("root/etc/checkrein/hooks.yaml", &hook("a", "true")),
+        (USER, &hook("b", "true")),
+        (FILE, &hook("c", "true")),
+        ("project/.checkrein/hooks.local.yaml", &hook("d", "true")),
+    ]);
+    let [ready, not] = [HookState::Ready, HookState::Untrusted];
+    assert_eq!(states(&world.sources()), [ready.clone(), ready, not.clone(), not]);
+}
+
+#[test]
+fn every_kind_of_handler_does() {
+    let world = World::with(&[(
+        FILE,
+        "hooks: [{id: a, event: Stop, command: a}, {id: b, event: Stop, url: 'http://127.0.0.1:9'}, {id: c, event: Stop, builtin: log}]",
+    )]);
+    assert_eq!(states(&world.sources()), vec![HookState::Untrusted; 3]);
+    world.approve();
+    assert_eq!(states(&world.sources()), vec![HookState::Ready; 3]);
+}
+
+#[test]
+fn a_file_that_the_caller_names_does_not() {
+    let world = World::guard("true");
+    let named = Sources::of_files_in(&native::DIALECT, [world.path(FILE)], world.path("project"), world.place());
+    assert_eq!(states(&named.clone().trust(world.trust())), [HookState::Ready]);
+    assert_eq!(states(&named.as_of_project().trust(world.trust())), [HookState::Untrusted]);
+}
+
+#[test]
+fn what_a_file_includes_is_whose_it_is() {
+    let include = |path: &str| format!("include: [{{dialect: claude, path: {path}}}]\n");
+    // The user vouches for a file that he names, also in the project.
+    let path = "project/.claude/settings.json";
+    let world = World::with(&[(path, CLAUDE)]);
+    world.write(USER, &include(&world.path(path).display().to_string()));
+    assert_eq!(states(&world.sources()), [HookState::Ready]);
+    // Not for whatever lies where an agent has its files.
+    let world = World::with(&[(path, CLAUDE), (USER, "include: [claude]\n")]);
+    assert_eq!(states(&world.sources()), [HookState::Untrusted]);
+    // A project vouches for nothing.
+    let world = World::with(&[(path, CLAUDE), (FILE, &include("../.claude/settings.json"))]);
+    assert_eq!(states(&world.sources()), [HookState::Untrusted]);
+    let world = World::with(&[("elsewhere/x.json", CLAUDE), (FILE, &include("../../elsewhere/x.json"))]);
+    assert_eq!(states(&world.sources()), [HookState::Untrusted]);
+    world.approve();
+    assert_eq!(world.state(), HookState::Ready);
+}
+
+#[test]
+fn a_plugin_inside_of_the_project_does() {
+    let world = World::with(&[("project/plugin/hooks/hooks.json", CLAUDE), ("home/plugin/hooks/hooks.json", CLAUDE)]);
+    let plugin = |path: &str| Sources::plugin(&claude::DIALECT, world.path(path));
+    let with = |path: &str| world.sources().and(plugin(path)).trust(world.trust());
+    assert_eq!(states(&with("project/plugin")), [HookState::Untrusted]);
+    assert_eq!(states(&with("home/plugin")), [HookState::Ready]);
+    let review = with("project/plugin").review();
+    review.approve(&review.awaiting()).unwrap();
+    assert_eq!(states(&with("project/plugin")), [HookState::Ready]);
+}
+
+#[test]
+fn files_of_the_user_that_lie_in_the_project_do() {
+    // As if the project's settings had set HOME.
+    let world = World::with(&[("project/home/.config/checkrein/hooks.yaml", &hook("evil", "true"))]);
+    let place = checkrein::sources::Where::new(world.path("root")).home(world.path("project/home"));
+    let sources = Sources::discover_in(&native::DIALECT, world.path("project"), place).trust(world.trust());
+    assert_eq!(states(&sources), [HookState::Untrusted]);
+}
+
+#[test]
+fn everything_is_trusted_by_those_who_say_so() {
+    let world = World::guard("true");
+    assert_eq!(states(&world.sources().trust(Trust::everything())), [HookState::Ready]);
+}
+
+#[test]
+fn a_directory_can_be_trusted() {
+    let world = World::guard("true");
+    for (text, is_trusted) in [
+        (format!("trusted_paths: ['{}']", world.path("").display()), true),
+        (format!("trusted_paths: ['{}']", world.path("project").display()), true),
+        (format!("trusted_paths: ['{}']", world.path("proj").display()), false),
+        ("trusted_paths: ['~/../project']".to_owned(), true),
+        ("trusted_paths: ['~']".to_owned(), false),
+        ("trusted_paths: ['project']".to_owned(), false),
+    ] {
+        world.write(USER, &text);
+        let expected = if is_trusted { HookState::Ready } else { HookState::Untrusted };
+        assert_eq!(world.state(), expected, "{text}");
+    }
+    assert!(world.load().diagnostics.iter().any(|told| told.message.contains("should start with")));
+    // Also for other dialects, and what cannot be loaded is closed there.
+    world.write(USER, &format!("trusted_paths: ['{}']", world.path("project").display()));
+    world.write("project/.claude/settings.json", CLAUDE);
+    let world = world.speaking(&claude::DIALECT);
+    assert_eq!(world.state(), HookState::Ready);
+}
+
+#[test]
+fn a_project_cannot_say_whom_to_trust() {
+    let world = World::with(&[(
+        FILE,
+        "trusted_paths: ['/']\ntrusted_keys: ['ssh-ed25519 AAAA']\nhooks: [{id: a, event: Stop, command: a}]",
+    )]);
+    assert_eq!(world.state(), HookState::Untrusted);
+    let told = world.load().diagnostics;
+    assert_eq!(told.iter().filter(|told| told.code == "no-effect").count(), 2, "{told:?}");
+}

@@ -1,0 +1,204 @@
+//! Which hooks may run, and what comes of those that may not.
+
+use checkrein::{Decision, FailureKind, HookState};
+
+use super::common::*;
+
+#[test]
+fn a_hook_that_was_never_approved_neither_runs_nor_blocks() {
+    let world = World::guard("touch ran; echo no >&2; exit 2");
+    let verdict = world.fire();
+    assert_eq!(verdict.decision(), Decision::NoOpinion);
+    assert!(!world.path("project/ran").exists());
+    let told = warnings(&verdict);
+    for part in ["hook `guard`", ".checkrein/hooks.yaml:1", "has not approved it", "`checkrein trust`"] {
+        assert!(told.contains(part), "{told}");
+    }
+    assert_eq!(verdict.warnings()[0].failure.unwrap().0, FailureKind::Untrusted);
+}
+
+#[test]
+fn an_approved_hook_runs() {
+    let world = World::guard("echo no >&2; exit 2");
+    world.approve();
+    assert_eq!(world.fire().reason(), Some("no"));
+    assert_eq!(world.statuses(), [("guard".to_owned(), "approved")]);
+}
+
+#[test]
+fn what_does_not_matter_may_change() {
+    let world = World::guard("true");
+    world.approve();
+    for text in [
+        "# a comment\n\nhooks:\n  - event: PreToolUse\n    id: guard\n    command: 'true'\n",
+        "hooks: [{id: other, event: Stop, command: 'true'}, {id: guard, event: PreToolUse, command: \"true\"}]",
+        "hooks: [{id: renamed, description: for nothing, event: PreToolUse, command: 'true'}]",
+    ] {
+        world.write(FILE, text);
+        let loaded = world.load();
+        let ready = |spec: &&checkrein::HookSpec| spec.hook.state == HookState::Ready;
+        assert_eq!(loaded.hooks.iter().filter(ready).count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn what_matters_asks_again_and_is_closed() {
+    for entry in [
+        "event: PreToolUse, command: 'false'",
+        "event: PreToolUse, command: 'true', matcher: Bash",
+        "event: PreToolUse, command: 'true', timeout: 5",
+        "event: PreToolUse, command: 'true', env: {A: b}",
+        "event: PreToolUse, command: 'true', cwd: sub",
+        "event: PreToolUse, command: 'true', on_failure: open",
+        "event: PreToolUse, command: 'true', sandbox: true",
+        "event: PreToolUse, command: 'true', rewrites: true",
+        "event: PreToolUse, command: 'true', order: 5",
+        "event: PreToolUse, url: 'http://127.0.0.1:9/'",
+        "event: PreToolUse, builtin: log",
+    ] {
+        let world = World::guard("true");
+        world.approve();
+        world.write(FILE, &format!("hooks: [{{id: guard, {entry}}}]"));
+        assert!(matches!(world.state(), HookState::Changed(_)), "{entry}: {:?}", world.state());
+        let verdict = world.fire();
+        assert_eq!(verdict.decision(), Decision::Deny, "{entry}");
+        let reason = verdict.reason().unwrap().to_owned();
+        for part in
+            [".checkrein/hooks.yaml:1", "changed since it was approved", "`checkrein trust`", "`checkrein check`"]
+        {
+            assert!(reason.contains(part), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn a_changed_hook_closes_only_gates() {
+    let text = |command: &str| format!("hooks: [{{id: s, event: Stop, command: '{command}'}}]");
+    let world = World::with(&[(FILE, &text("true"))]);
+    world.approve();
+    world.write(FILE, &text("false"));
+    let verdict = world.engine().fire_blocking(checkrein::Event::stop(checkrein::payload::Stop::default()));
+    assert_eq!(verdict.decision(), Decision::NoOpinion, "{verdict:?}");
+    assert!(warnings(&verdict).contains("changed since"));
+}
+
+#[test]
+fn a_new_hook_in_the_place_of_one_that_moved_is_new() {
+    let world = World::with(&[(FILE, "hooks: {PreToolUse: [{command: 'true'}]}")]);
+    world.approve();
+    world.write(FILE, "hooks: {PreToolUse: [{command: 'echo new'}, {command: 'true'}]}");
+    let of =
+        |loaded: checkrein::sources::Loaded| loaded.hooks.into_iter().map(|spec| spec.hook.state).collect::<Vec<_>>();
+    assert_eq!(of(world.load()), [HookState::Untrusted, HookState::Ready]);
+    // Also where only one of them is looked at.
+    world.write(FILE, "hooks: {PreToolUse: [{matcher: Bash, command: 'echo new'}, {command: 'true'}]}");
+    let wanted = checkrein::dialects::config::Wanted::at(&tool_call());
+    assert_eq!(of(world.sources().only(&wanted).load()), [HookState::Untrusted, HookState::Ready]);
+}
+
+#[test]
+fn what_cannot_be_loaded_closes_only_what_its_user_has_approved() {
+    let broken = "hooks: [{id: a, event: PreToolUse, command: 'true'}, {id: b, event: PreToolUse, matcher: 7}]";
+    for text in ["hooks: {", broken, "hooks: {PreToolUs: []}"] {
+        let world = World::with(&[(FILE, text)]);
+        let verdict = world.fire();
+        assert_eq!(verdict.decision(), Decision::NoOpinion, "{text}: {verdict:?}");
+        let told = warnings(&verdict);
+        assert!(told.contains("hooks.yaml:") && told.contains("`checkrein check`"), "{text}: {told}");
+        let closed = |diagnostic: &&checkrein::dialects::config::Diagnostic| {
+            diagnostic.code == "closed-gate" && diagnostic.message.contains("is refused where")
+        };
+        assert_eq!(world.load().diagnostics.iter().filter(closed).count(), 0);
+
+        let world = World::guard("true");
+        world.approve();
+        world.write(FILE, text);
+        let verdict = world.fire();
+        assert_eq!(verdict.decision(), Decision::Deny, "{text}: {verdict:?}");
+        let reason = verdict.reason().unwrap();
+        assert!(reason.contains("hooks.yaml:") && reason.contains("`checkrein check`"), "{reason}");
+    }
+}
+
+#[test]
+fn approval_is_of_one_project() {
+    let world = World::guard("true");
+    world.approve();
+    world.write("other/.git/x", "");
+    world.write("other/.checkrein/hooks.yaml", &std::fs::read_to_string(world.path(FILE)).unwrap());
+    assert_eq!(world.sources_in("other").load().hooks[0].hook.state, HookState::Untrusted);
+    // Nor does it go with the project.
+    std::fs::rename(world.path("project"), world.path("moved")).unwrap();
+    assert_eq!(world.sources_in("moved").load().hooks[0].hook.state, HookState::Untrusted);
+}
+
+#[test]
+fn approval_is_of_one_file() {
+    let world = World::guard("true");
+    world.approve();
+    world.write("project/.checkrein/hooks.local.yaml", &hook("guard", "true"));
+    let states: Vec<_> = world.load().hooks.into_iter().map(|spec| spec.hook.state).collect();
+    assert_eq!(states, [HookState::Ready, HookState::Untrusted]);
+}
+
+#[test]
+fn approvals_are_taken_back() {
+    let world = World::with(&[(FILE, "hooks: [{id: a, event: Stop, command: a}, {id: b, event: Stop, command: b}]")]);
+    world.approve();
+    let gone = world.sources().revoke(|_, id| id == "a").unwrap();
+    assert_eq!(gone, [(".checkrein/hooks.yaml".to_owned(), "a".to_owned())]);
+    assert_eq!(world.statuses(), [("a".to_owned(), "new"), ("b".to_owned(), "approved")]);
+    assert_eq!(world.sources().revoke(|_, id| id == "a").unwrap(), []);
+}
+
+#[test]
+fn what_was_seen_is_what_is_approved() {
+    let world = World::guard("./x.sh");
+    world.write("project/x.sh", &denies("one"));
+    let review = world.sources().review();
+    world.write("project/x.sh", &denies("two"));
+    review.approve(&review.awaiting()).unwrap();
+    assert_eq!(world.statuses(), [("guard".to_owned(), "changed")]);
+    let verdict = world.fire();
+    assert!(verdict.reason().unwrap().contains("x.sh has changed since it was approved"), "{verdict:?}");
+}
+
+#[test]
+fn a_place_that_others_can_write_to_approves_nothing() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let world = World::guard("true");
+    world.approve();
+    std::fs::set_permissions(world.path("state"), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let loaded = world.load();
+    assert_eq!(loaded.hooks[0].hook.state, HookState::Untrusted);
+    assert!(loaded.diagnostics[0].message.contains("can be written to by others"), "{:?}", loaded.diagnostics);
+    let review = world.sources().review();
+    assert!(review.approve(&review.awaiting()).unwrap_err().to_string().contains("chmod go-w"));
+}
+
+#[test]
+fn approvals_inside_of_the_project_count_for_nothing() {
+    let world = World::guard("true");
+    let inside = world.path("project/.state");
+    let sources = world.sources().trust(checkrein::Trust::in_dir(&inside));
+    let review = sources.review();
+    assert!(review.approve(&review.awaiting()).unwrap_err().to_string().contains("lies in the project"));
+    // As a repository would bring them.
+    world.approve();
+    std::fs::rename(world.path("state"), &inside).unwrap();
+    assert_eq!(sources.load().hooks[0].hook.state, HookState::Untrusted);
+}
+
+#[test]
+fn reading_files_again_finds_approvals() {
+    let world = World::guard("echo no >&2; exit 2");
+    let engine = world.engine();
+    assert!(engine.reload().unchanged);
+    world.approve();
+    assert_eq!(engine.reload().changed.len(), 1);
+    assert_eq!(fire(&engine).reason(), Some("no"));
+    world.sources().revoke(|_, _| true).unwrap();
+    assert!(!engine.reload().unchanged);
+    assert_eq!(fire(&engine).decision(), Decision::NoOpinion);
+}
