@@ -12,6 +12,7 @@ mod http;
 mod load;
 mod output;
 mod paths;
+mod repository;
 
 use common::{Place, Ran};
 use serde_json::{Value, json};
