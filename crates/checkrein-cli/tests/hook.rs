@@ -336,3 +336,20 @@ fn hooks_get_no_secrets_unasked() {
     assert!(claude.contains("GITHUB_TOKEN=value-1"), "{claude}");
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
 }
+
+/// What will be the same at the next tool call is told at the first one only.
+#[test]
+fn what_is_so_at_every_call_is_told_once_in_a_session() {
+    let place =
+        Place::untrusted(&[(".checkrein/hooks.yaml", "hooks: [{id: theirs, event: PreToolUse, command: 'true'}]")]);
+    let sent = |session: &str| {
+        format!(
+            r#"{{"hook_event_name":"PreToolUse","session_id":"{session}","tool_name":"Bash","tool_input":{{"command":"ls"}}}}"#
+        )
+    };
+    for (session, tells) in [("one", true), ("one", false), ("two", true), ("one", false)] {
+        let ran = place.run_with(&["hook", "claude"], &sent(session));
+        assert_eq!(ran.stdout.contains("approved"), tells, "{session}: {ran:?}");
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    }
+}

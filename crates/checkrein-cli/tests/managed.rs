@@ -172,7 +172,7 @@ fn what_is_in_force_is_shown_with_where_it_stands() {
     let again = machine.json(&["status", "--effective", "--json"]);
     assert_eq!(shown, again, "the same each time");
     let found: Vec<_> = shown["files"].as_array().unwrap().iter().filter(|file| file["status"] == "found").collect();
-    assert_eq!(found.iter().map(|file| &file["scope"]).collect::<Vec<_>>(), ["managed", "user", "project"]);
+    assert_eq!(found.iter().map(|file| &file["scope"]).collect::<Vec<_>>(), ["managed", "user", "user", "project"]);
     assert_eq!(found[0]["ownership"], serde_json::json!({"owner": 0, "mode": "0644", "fine": true, "problem": null}));
     assert!(found[1]["ownership"].is_null() && found.iter().all(|file| file["sha256"].as_str().unwrap().len() == 64));
     let settings: Vec<_> = shown["settings"].as_array().unwrap().iter().collect();

@@ -68,6 +68,8 @@ pub struct Warning {
     pub failure: Option<(FailureKind, Effect)>,
     /// What happened and what was done about it. Does not name the hook.
     pub text: String,
+    /// Whether it is about how things are set up and not about this event, so that it will be the same at the next.
+    pub standing: bool,
 }
 
 /// ``hook `ID` (FILE:LINE): TEXT``.
@@ -113,7 +115,12 @@ impl Verdict {
     pub fn with_late_failure(mut self, hook: Arc<HookInfo>, failure: Failure) -> Self {
         let details = self.details.get_or_insert_default();
         let text = format!("failed ({failure}) when all was decided");
-        details.warnings.push(Warning { hook: Arc::clone(&hook), failure: Some((failure.kind, Effect::Open)), text });
+        details.warnings.push(Warning {
+            hook: Arc::clone(&hook),
+            failure: Some((failure.kind, Effect::Open)),
+            text,
+            standing: false,
+        });
         details.failures.push((usize::MAX, hook, failure.with_effect(Effect::Open)));
         self
     }
@@ -127,7 +134,7 @@ impl Verdict {
             && let Some(reason) = details.reasons.get(winner)
         {
             let hook = Arc::clone(&reason.hook);
-            details.warnings.push(Warning { hook, failure: None, text: why.into() });
+            details.warnings.push(Warning { hook, failure: None, text: why.into(), standing: false });
         }
         self
     }

@@ -40,7 +40,10 @@ fn what_shells_and_linkers_load_is_held_back() {
     }
     // The same for hooks of an agent that passes everything on.
     let claude = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "bash -c 'cat | grep -q tool_name && echo the guard says no >&2 && exit 2; exit 0'"}]}]}}"#;
-    let place = Place::with(&[(USER, "include: [claude]\nhooks: []"), ("home/.claude/settings.json", claude)]);
+    let place = Place::with(&[
+        (USER, "include: [{dialect: claude, under_own_agent: true}]\nhooks: []"),
+        ("home/.claude/settings.json", claude),
+    ]);
     for (name, value) in variables {
         assert_guarded(&asked(&place, &[(name, value)]));
         assert!(!place.dir.path().join("pwned").exists(), "{name}");
@@ -50,8 +53,10 @@ fn what_shells_and_linkers_load_is_held_back() {
 #[test]
 fn secrets_do_not_reach_hooks_that_do_not_ask() {
     let claude = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "env > seen"}]}]}}"#;
-    let place =
-        Place::with(&[(PROJECT, "env_allow: ['*']\ninclude: [claude]\nhooks: []"), (".claude/settings.json", claude)]);
+    let place = Place::with(&[
+        (PROJECT, "env_allow: ['*']\ninclude: [{dialect: claude, under_own_agent: true}]\nhooks: []"),
+        (".claude/settings.json", claude),
+    ]);
     let secrets = [("GITHUB_TOKEN", "value-1"), ("STRIPE_API_KEY", "value-2"), ("DB", "postgres://u:value3@h/d")];
     asked(&place, &secrets);
     let seen = std::fs::read_to_string(place.dir.path().join("seen")).unwrap();

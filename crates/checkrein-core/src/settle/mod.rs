@@ -224,12 +224,21 @@ impl<'a> Settlement<'a> {
 
     /// Takes something that the host should know about the hook at this place, and that decides nothing.
     pub fn warn(&mut self, position: usize, hook: &Arc<HookInfo>, text: String) {
+        self.warn_with(position, hook, text, false);
+    }
+
+    /// The same for something that is so at every event.
+    pub fn warn_standing(&mut self, position: usize, hook: &Arc<HookInfo>, text: String) {
+        self.warn_with(position, hook, text, true);
+    }
+
+    fn warn_with(&mut self, position: usize, hook: &Arc<HookInfo>, text: String, standing: bool) {
         if hook.shadow {
             return;
         }
         self.quiet = false;
         let hook = Arc::clone(hook);
-        self.warnings.push((position, Warning { hook, failure: None, text }));
+        self.warnings.push((position, Warning { hook, failure: None, text, standing }));
     }
 
     /// Records a failure and does about it what is to be done.
@@ -262,6 +271,8 @@ impl<'a> Settlement<'a> {
             hook: Arc::clone(hook),
             failure: Some((failure.kind, effect)),
             text: format!("failed ({failure}); {done}"),
+            // Nothing about the event makes a difference to whether its user has approved a hook.
+            standing: failure.kind == FailureKind::Untrusted && effect == Effect::Open,
         };
         if effect != Effect::Open || !hook.quiet {
             self.warnings.push((position, warning));

@@ -359,7 +359,7 @@ impl Driver<'_> {
         let names = names.join(", ");
         let text =
             format!("hooks of other agents were not given all of {names}; `env_allow` in your own file passes them on");
-        self.settlement.warn(position, &hook, text);
+        self.settlement.warn_standing(position, &hook, text);
     }
 
     fn skip(&mut self, hooks: Vec<Chosen>) {

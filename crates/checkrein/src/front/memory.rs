@@ -97,6 +97,13 @@ impl Memory {
         }
     }
 
+    /// Whether this has not been told in the session yet. From now on it has.
+    pub(super) fn is_news(&self, text: &str) -> bool {
+        let Some(prefix) = &self.prefix else { return true };
+        let told = create(&with(prefix, &format!("-told-{:016x}", hash(&text))));
+        told.err().is_none_or(|error| error.kind() != std::io::ErrorKind::AlreadyExists)
+    }
+
     /// Tells hooks of a stop how often it was refused before.
     pub(super) fn before(&self, event: &mut Event) {
         let Some(file) = &self.stop else { return };

@@ -299,7 +299,7 @@ impl Front {
         memory.before(&mut event);
         if hooks.is_empty() {
             memory.after(&event, &Verdict::default());
-            return Fronted { has_background, ..self.said(&event, &Verdict::default(), None, notes) };
+            return Fronted { has_background, ..self.said(&event, &Verdict::default(), None, notes, &memory) };
         }
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,
@@ -332,16 +332,26 @@ impl Front {
         };
         memory.keep(claims, &record);
         memory.after(&event, &verdict);
-        Fronted { has_background, ..self.said(&event, &verdict, Some(record), notes) }
+        Fronted { has_background, ..self.said(&event, &verdict, Some(record), notes, &memory) }
     }
 
-    fn said(&self, event: &Event, verdict: &Verdict, record: Option<Record>, mut notes: Vec<String>) -> Fronted {
+    fn said(
+        &self,
+        event: &Event,
+        verdict: &Verdict,
+        record: Option<Record>,
+        mut notes: Vec<String>,
+        memory: &Memory,
+    ) -> Fronted {
         if self.part == Part::Background {
             return Fronted { record, untold: notes.clone(), notes, ..Fronted::default() };
         }
         // Who decided has said so in the reason.
         let decided = |warning: &&Warning| verdict.decided_by().is_some_and(|hook| *hook == *warning.hook);
-        notes.extend(verdict.warnings().iter().filter(|warning| !decided(warning)).map(ToString::to_string));
+        let warnings = verdict.warnings().iter().filter(|warning| !decided(warning));
+        // What is so at every event is told once in a session: nobody reads what comes with every tool call.
+        let is_news = |warning: &&Warning| !warning.standing || memory.is_news(&warning.to_string());
+        notes.extend(warnings.filter(is_news).map(ToString::to_string));
         let answer = self.agent.say_with(event, verdict, &notes);
         let untold = notes.iter().filter(|_| !answer.told).chain(&answer.notes).cloned().collect();
         notes.extend(answer.notes.iter().cloned());

@@ -21,7 +21,8 @@ pub struct Setting {
     pub line: Option<u32>,
 }
 
-/// The administrator's settings, and of those that only one file can decide the one that does.
+/// The administrator's settings, those of the user that count beside them, and of those that only one file can decide the one
+/// that does.
 pub(super) fn said(files: &[LoadedFile]) -> Vec<Setting> {
     let mut settings: Vec<Setting> = Vec::new();
     for scope in [Scope::Managed, Scope::User] {
@@ -29,7 +30,7 @@ pub(super) fn said(files: &[LoadedFile]) -> Vec<Setting> {
         for file in found.filter(|file| !file.settings.lines.is_empty() || file.settings.protect_self.is_some()) {
             let rows = ROWS.iter().filter(|row| scope == Scope::Managed || row.for_users);
             for (row, value) in rows.filter_map(|row| Some((row, (row.value)(&file.settings)?))) {
-                let is_decided = row.for_users && settings.iter().any(|setting| setting.key == row.key);
+                let is_decided = row.for_users && !row.adds && settings.iter().any(|setting| setting.key == row.key);
                 if !is_decided && (file.rules || !row.ruling) {
                     let (key, line) = (row.key.to_owned(), file.settings.line_of(row.key));
                     settings.push(Setting { key, value, scope, file: file.name(), line });
@@ -46,19 +47,25 @@ struct Row {
     for_users: bool,
     /// Whether only checkrein's own files of an administrator can say it.
     ruling: bool,
+    /// Whether what several say counts together.
+    adds: bool,
     value: fn(&Settings) -> Option<RawJson>,
 }
 
 const fn of_administrator(key: &'static str, value: fn(&Settings) -> Option<RawJson>) -> Row {
-    Row { key, for_users: false, ruling: false, value }
+    Row { key, for_users: false, ruling: false, adds: false, value }
 }
 
 const fn of_ruling(key: &'static str, value: fn(&Settings) -> Option<RawJson>) -> Row {
-    Row { key, for_users: false, ruling: true, value }
+    Row { key, for_users: false, ruling: true, adds: false, value }
 }
 
 const fn of_anybody(key: &'static str, value: fn(&Settings) -> Option<RawJson>) -> Row {
-    Row { key, for_users: true, ruling: false, value }
+    Row { key, for_users: true, ruling: false, adds: false, value }
+}
+
+const fn of_all(key: &'static str, value: fn(&Settings) -> Option<RawJson>) -> Row {
+    Row { adds: true, ..of_anybody(key, value) }
 }
 
 const ROWS: &[Row] = &[
@@ -77,6 +84,9 @@ const ROWS: &[Row] = &[
     of_anybody("allow_skip", |said| said.allow_skip.map(flag)),
     of_anybody("compat", |said| said.exact.map(|exact| RawJson::string(if exact { "exact" } else { "safe" }))),
     of_anybody("audit", |said| said.audit.as_ref().map(audit)),
+    of_all("env_allow", |said| said.env_allow.as_deref().map(list)),
+    of_all("trusted_paths", |said| said.trusted_paths.as_deref().map(list)),
+    of_all("trusted_keys", |said| said.trusted_keys.as_deref().map(list)),
 ];
 
 fn flag(on: bool) -> RawJson {

@@ -2,7 +2,7 @@
 
 use checkrein::dialects::claude;
 use checkrein::sources::{Loaded, Sources};
-use checkrein::{Engine, HandlerSpec, HookState};
+use checkrein::{Engine, HandlerSpec, HookState, Trust};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, ids, ready, tool_call};
 
@@ -25,7 +25,8 @@ fn world(restrict: &str) -> World {
 /// All hooks: checkrein's own, and those of Claude's files.
 fn load(world: &World) -> Loaded {
     let place = world.place();
-    world.sources().and(Sources::discover_in(&claude::DIALECT, world.path("project"), place)).load()
+    let theirs = Sources::discover_in(&claude::DIALECT, world.path("project"), place);
+    world.sources().and(theirs).trust(Trust::everything()).load()
 }
 
 const THEIRS: &str = "PreToolUse[0].hooks[0]";

@@ -16,7 +16,7 @@ fn states(sources: &Sources) -> Vec<HookState> {
 #[test]
 fn files_of_the_user_and_the_administrator_do_not() {
     let world = World::with(&[
-        ("root/etc/checkrein/hooks.yaml", &hook("a", "true")),
+        ("root/etc/checkrein/hooks.yaml", &format!("protect_self: false\n{}", hook("a", "true"))),
         (USER, &hook("b", "true")),
         (FILE, &hook("c", "true")),
         ("project/.checkrein/hooks.local.yaml", &hook("d", "true")),
