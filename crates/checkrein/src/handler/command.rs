@@ -56,10 +56,10 @@ impl HandlerFactory for CommandFactory {
         let leaves = spec.leave_background.unwrap_or(process.leaves_background);
         Ok(Arc::new(Command {
             // A program that is not there yet may be there when the hook runs; what is wrong then is told then.
-            prepared: match (&spec.pins, program.clone().prepare(&place)) {
-                (None, Ok(prepared)) => OnceLock::from(prepared),
-                // Copies of scripts may not be there yet.
-                _ => OnceLock::new(),
+            // Nor may copies of scripts be there yet.
+            prepared: match spec.pins {
+                None => program.clone().prepare(&place).map_or_else(|_| OnceLock::new(), OnceLock::from),
+                Some(_) => OnceLock::new(),
             },
             pins: spec.pins.clone(),
             name: match &as_written.run {

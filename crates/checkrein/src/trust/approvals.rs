@@ -208,12 +208,29 @@ pub(super) fn key_of(root: &Path) -> String {
 /// Opens a file to read it, and waits for nobody.
 #[cfg(unix)]
 pub(super) fn open(path: &Path) -> io::Result<std::fs::File> {
+    open_with(path, rustix::fs::OFlags::empty())
+}
+
+/// The same, if it is no link.
+#[cfg(unix)]
+pub(super) fn open_no_link(path: &Path) -> io::Result<std::fs::File> {
+    open_with(path, rustix::fs::OFlags::NOFOLLOW)
+}
+
+#[cfg(unix)]
+fn open_with(path: &Path, more: rustix::fs::OFlags) -> io::Result<std::fs::File> {
     use std::os::unix::fs::OpenOptionsExt as _;
 
     use rustix::fs::OFlags;
 
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY | more).bits();
     OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path)
+}
+
+/// Links are rare there, and not everybody's to make.
+#[cfg(not(unix))]
+pub(super) fn open_no_link(path: &Path) -> io::Result<std::fs::File> {
+    open(path)
 }
 
 #[cfg(not(unix))]

@@ -13,6 +13,7 @@ pub const LOCKFILE: &str = "checkrein.lock";
 pub const SIGNATURE: &str = "checkrein.lock.sig";
 
 /// What signatures are made for: `ssh-keygen -Y sign -n checkrein`.
+#[cfg(feature = "lockfile")]
 pub(super) const NAMESPACE: &str = "checkrein";
 
 /// The first line. A later form will have another number.

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use checkrein_dialects::PinnedScript;
 
-use super::approvals::open;
+use super::approvals::{open, open_no_link};
 use super::entry::{hex, sha256};
 use super::identity::Identity;
 use super::private::{is_private, owned, replace};
@@ -187,9 +187,11 @@ impl<'a> Shadow<'a> {
     fn keep(&self, contents: &[u8], approved: &[u8; 32]) -> io::Result<()> {
         let copy = self.copy();
         let is_good = |copy: &Path| {
-            let metadata = copy.symlink_metadata()?;
-            let mine = metadata.is_file() && owned(copy, &metadata, false).is_ok();
-            Ok::<_, io::Error>(mine && sha256(&read(copy)?) == *approved)
+            let mut file = open_no_link(copy)?;
+            let metadata = file.metadata()?;
+            check(&metadata)?;
+            let is_mine = owned(copy, &metadata, false).is_ok() && metadata.len() == contents.len() as u64;
+            Ok::<_, io::Error>(is_mine && sha256(&bytes(&mut file, metadata.len())?) == *approved)
         };
         if is_good(&copy).unwrap_or(false) {
             return Ok(());
