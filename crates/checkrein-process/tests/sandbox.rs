@@ -557,3 +557,33 @@ async fn what_cannot_be_started_is_told() {
     let told = tried(Program::argv(["./empty"]), &place, &sandbox).await.unwrap_err();
     assert!(matches!(told, RunError::NotAProgram { .. }), "{told:?}");
 }
+
+/// Rules are about what paths lead to, and are kept for the next run.
+#[tokio::test]
+async fn what_takes_the_place_of_a_directory_has_its_rules() {
+    if !can_keep_files().await {
+        return;
+    }
+    let dir = TempDir::new().unwrap();
+    let (project, link) = (dir.path().join("project"), dir.path().join("link"));
+    fs::create_dir(dir.path().join("one")).unwrap();
+    fs::create_dir(dir.path().join("two")).unwrap();
+    std::os::unix::fs::symlink("one", &link).unwrap();
+    let files = Files::none().write(&project).write(&link);
+    let place = Place::new("/").env([("PATH", "/usr/bin:/bin")]).sandbox(Sandbox::new().files(files));
+    let write = |at: &Path| Program::shell(format!("echo x > '{}/file'", at.display()));
+    for round in 0..3 {
+        fs::create_dir(&project).unwrap();
+        let reply = run(write(&project), &place, &Stdin::none(), &limits()).await.unwrap();
+        assert!(reply.exit.success(), "round {round}: {}", text(&reply.stderr.bytes));
+        fs::rename(&project, dir.path().join(format!("old-{round}"))).unwrap();
+    }
+    // What has made room is out of reach, and so is what a link led to before.
+    fs::create_dir(&project).unwrap();
+    fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink("two", &link).unwrap();
+    for (at, fine) in [("old-0", false), ("one", false), ("two", true), ("project", true)] {
+        let reply = run(write(&dir.path().join(at)), &place, &Stdin::none(), &limits()).await.unwrap();
+        assert_eq!(reply.exit.success(), fine, "{at}: {}", text(&reply.stderr.bytes));
+    }
+}

@@ -1,12 +1,12 @@
 //! Which files there are: rules for Landlock.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::fs::{FileType, Mode, OFlags, fstat, open, stat};
 use rustix::io::Errno;
 
 use super::refused;
@@ -184,7 +184,7 @@ pub(super) fn ruleset<'a>(
     files: Option<&Files>,
     version: Result<u32, Errno>,
     needed: impl FnOnce() -> Needed<'a>,
-) -> Result<Option<OwnedFd>, SandboxError> {
+) -> Result<Option<Arc<OwnedFd>>, SandboxError> {
     let version = match (files, version) {
         (Some(_), Err(_)) => return Err(SandboxError::NoLandlock),
         (Some(_), Ok(have)) if have < NEEDED => return Err(SandboxError::OldLandlock { have, need: NEEDED }),
@@ -197,28 +197,111 @@ pub(super) fn ruleset<'a>(
         handled_access_net: 0,
         scoped: if version >= SIGNALS { SCOPE_SIGNAL } else { 0 },
     };
-    let ruleset = create(&attributes).map_err(refused("a set of rules for files"))?;
-    if let Some(files) = files {
-        let needed = needed();
-        let write = files.write.iter().map(|path| (needed.place.cwd().join(path), WRITE));
-        let temporary = needed.temporary.map(|path| (path.to_owned(), WRITE));
-        let read = files.read.iter().map(|path| (needed.place.cwd().join(path), READ));
-        let paths = needed.paths().into_iter().map(|path| (path, READ));
-        for (path, access) in write.chain(temporary).chain(read).chain(paths) {
-            allow(&ruleset, &path, access, None)?;
-        }
-        let online = ONLINE.iter().map(Path::new).filter(|_| needed.network);
-        for path in online {
-            allow(&ruleset, path, READ, None)?;
-        }
-        for path in system() {
-            allow(&ruleset, &path.path, READ, Some(path.is_directory))?;
-        }
-        for path in DEVICES {
-            allow(&ruleset, Path::new(path), READ_FILE | WRITE_FILE | TRUNCATE, Some(false))?;
+    let made = || create(&attributes).map_err(refused("a set of rules for files"));
+    let Some(files) = files else { return Ok(Some(Arc::new(made()?))) };
+    let needed = needed();
+    let wanted = Wanted::of(files, &needed);
+    if let Some(kept) = kept::find(&wanted) {
+        return Ok(Some(kept));
+    }
+    let ruleset = made()?;
+    let own: Vec<PathBuf> = needed.paths();
+    let write = wanted.write.iter().map(|path| (path, WRITE));
+    let read = wanted.read.iter().chain(&own).map(|path| (path, READ));
+    let mut seen: Vec<(PathBuf, Option<Identity>)> = vec![(wanted.program.clone(), identity(&wanted.program))];
+    for (path, access) in write.chain(read) {
+        // Looked at first: one that takes its place meanwhile is then taken for another the next time.
+        seen.push((path.clone(), identity(path)));
+        allow(&ruleset, path, access, None)?;
+    }
+    let online = ONLINE.iter().map(Path::new).filter(|_| needed.network);
+    for path in online {
+        allow(&ruleset, path, READ, None)?;
+    }
+    for path in system() {
+        allow(&ruleset, &path.path, READ, Some(path.is_directory))?;
+    }
+    for path in DEVICES {
+        allow(&ruleset, Path::new(path), READ_FILE | WRITE_FILE | TRUNCATE, Some(false))?;
+    }
+    Ok(Some(kept::keep(wanted, seen, ruleset)))
+}
+
+/// What rules depend on, besides the system's own directories.
+#[derive(Debug, PartialEq, Eq)]
+struct Wanted {
+    program: PathBuf,
+    search: OsString,
+    /// The temporary directory among them.
+    write: Vec<PathBuf>,
+    read: Vec<PathBuf>,
+    network: bool,
+}
+
+impl Wanted {
+    fn of(files: &Files, needed: &Needed<'_>) -> Self {
+        let place = needed.place;
+        let from = |paths: &[PathBuf]| paths.iter().map(|path| place.cwd().join(path)).collect::<Vec<_>>();
+        let mut write = from(&files.write);
+        write.extend(needed.temporary.map(Path::to_owned));
+        Self {
+            program: place.cwd().join(needed.program),
+            search: place.var("PATH").unwrap_or_default().to_owned(),
+            write,
+            read: from(&files.read),
+            network: needed.network,
         }
     }
-    Ok(Some(ruleset))
+}
+
+/// What a path leads to. Rules are about that, not about the path.
+type Identity = (u64, u64);
+
+fn identity(path: &Path) -> Option<Identity> {
+    let found = stat(path).ok()?;
+    #[allow(clippy::unnecessary_cast, reason = "not of the same size on every machine")]
+    Some((found.st_dev as u64, found.st_ino as u64))
+}
+
+/// Rules of late. To make them anew takes a hundred system calls, and most hooks run again and again.
+mod kept {
+    use super::*;
+
+    const MOST: usize = 8;
+
+    struct Kept {
+        wanted: Wanted,
+        seen: Vec<(PathBuf, Option<Identity>)>,
+        ruleset: Arc<OwnedFd>,
+    }
+
+    static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+
+    /// Rules for the same, if all that they are about is still there.
+    pub(super) fn find(wanted: &Wanted) -> Option<Arc<OwnedFd>> {
+        let mut all = lock();
+        let at = all.iter().position(|kept| kept.wanted == *wanted)?;
+        let is_same = all[at].seen.iter().all(|(path, before)| identity(path) == *before);
+        if !is_same {
+            all.remove(at);
+            return None;
+        }
+        Some(Arc::clone(&all[at].ruleset))
+    }
+
+    pub(super) fn keep(wanted: Wanted, seen: Vec<(PathBuf, Option<Identity>)>, ruleset: OwnedFd) -> Arc<OwnedFd> {
+        let ruleset = Arc::new(ruleset);
+        let mut all = lock();
+        if all.len() >= MOST {
+            all.remove(0);
+        }
+        all.push(Kept { wanted, seen, ruleset: Arc::clone(&ruleset) });
+        ruleset
+    }
+
+    fn lock() -> MutexGuard<'static, Vec<Kept>> {
+        KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 fn create(attributes: &RulesetAttributes) -> io::Result<OwnedFd> {

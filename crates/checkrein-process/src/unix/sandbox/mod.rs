@@ -16,6 +16,7 @@ pub(crate) use temporary::{Temporary, wait_for_removal};
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use self::filter::Filter;
 pub(super) use self::limits::{Capabilities, ResourceLimit};
@@ -24,7 +25,7 @@ use crate::sandbox::{Sandbox, SandboxError};
 
 /// A sandbox, ready for one process.
 pub(super) struct Cage {
-    pub(super) ruleset: Option<OwnedFd>,
+    pub(super) ruleset: Option<Arc<OwnedFd>>,
     pub(super) filter: Filter,
     pub(super) limits: Vec<ResourceLimit>,
     pub(super) capabilities: Capabilities,
