@@ -40,8 +40,8 @@ pub struct Lines<'a> {
 impl<'a> Lines<'a> {
     /// Counts the lines.
     pub fn new(text: &'a str) -> Self {
-        let breaks = text.match_indices('\n');
-        Self { text, starts: std::iter::once(0).chain(breaks.map(|(at, _)| offset(at + 1))).collect() }
+        let breaks = memchr::memchr_iter(b'\n', text.as_bytes());
+        Self { text, starts: std::iter::once(0).chain(breaks.map(|at| offset(at + 1))).collect() }
     }
 
     /// The place of a byte offset. One inside of a character has the place of that character, one behind the text

@@ -144,30 +144,63 @@ fn compiled(rank: usize) -> Option<&'static Regex> {
     COMPILED.get(rank)?.get_or_init(|| Regex::new(pattern).ok()).as_ref()
 }
 
+fn needles() -> impl Iterator<Item = (usize, &'static str)> {
+    SHAPES.iter().enumerate().flat_map(|(rank, shape)| shape.needles.iter().map(move |needle| (rank, *needle)))
+}
+
 /// All needles, and the shape that each belongs to.
 static NEEDLES: LazyLock<Option<(AhoCorasick, Vec<usize>)>> = LazyLock::new(|| {
-    let all =
-        || SHAPES.iter().enumerate().flat_map(|(rank, shape)| shape.needles.iter().map(move |needle| (rank, needle)));
     let mut builder = AhoCorasick::builder();
-    let automaton = builder.ascii_case_insensitive(true).build(all().map(|(_, needle)| needle)).ok()?;
-    Some((automaton, all().map(|(rank, _)| rank).collect()))
+    let automaton = builder.ascii_case_insensitive(true).build(needles().map(|(_, needle)| needle)).ok()?;
+    Some((automaton, needles().map(|(rank, _)| rank).collect()))
 });
+
+/// For each letter the needles that begin with it, and their shapes.
+type ByFirst = [Vec<(usize, &'static [u8])>; 128];
+
+/// The same by first letters, for short texts: it takes longer to make an automaton than to read some thousand of them.
+static BY_FIRST: LazyLock<ByFirst> = LazyLock::new(|| {
+    let mut all = [const { Vec::new() }; 128];
+    for (rank, needle) in needles() {
+        if let Some(of_first) = needle.bytes().next().and_then(|first| all.get_mut(usize::from(first))) {
+            of_first.push((rank, needle.as_bytes()));
+        }
+    }
+    all
+});
+
+/// Up to here, a text is short.
+const SHORT: usize = 4096;
 
 /// The shapes that may fit something in a text.
 fn may_fit(text: &str) -> impl Iterator<Item = usize> + use<> {
     let mut wanted = [false; SHAPES.len()];
     // Two letters beyond ASCII are other cases of `s` and `k` for who reads patterns.
-    match &*NEEDLES {
-        Some((needles, shapes)) if text.is_ascii() || !text.contains(['\u{17f}', '\u{212a}']) => {
-            for found in needles.find_overlapping_iter(text) {
-                if let Some(wanted) = shapes.get(found.pattern().as_usize()).and_then(|rank| wanted.get_mut(*rank)) {
-                    *wanted = true;
-                }
+    let is_plain = text.is_ascii() || !text.contains(['\u{17f}', '\u{212a}']);
+    if is_plain && text.len() <= SHORT {
+        mark_short(text.as_bytes(), &mut wanted);
+    } else if let Some((needles, shapes)) = NEEDLES.as_ref().filter(|_| is_plain) {
+        for found in needles.find_overlapping_iter(text) {
+            if let Some(wanted) = shapes.get(found.pattern().as_usize()).and_then(|rank| wanted.get_mut(*rank)) {
+                *wanted = true;
             }
         }
-        _ => wanted = [true; SHAPES.len()],
+    } else {
+        wanted = [true; SHAPES.len()];
     }
     (0..SHAPES.len()).filter(move |rank| wanted[*rank])
+}
+
+fn mark_short(bytes: &[u8], wanted: &mut [bool]) {
+    for (at, byte) in bytes.iter().enumerate() {
+        let of_first = BY_FIRST.get(usize::from(byte.to_ascii_lowercase())).map_or(&[][..], Vec::as_slice);
+        for (rank, needle) in of_first {
+            let is_here = || bytes.get(at..at + needle.len()).is_some_and(|part| part.eq_ignore_ascii_case(needle));
+            if let Some(wanted) = wanted.get_mut(*rank).filter(|wanted| !**wanted && is_here()) {
+                *wanted = true;
+            }
+        }
+    }
 }
 
 /// Where secrets stand, in order and without overlaps, and what they are.
@@ -246,6 +279,20 @@ fn is_secret_under(key: Option<&str>, value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_and_long_texts_are_looked_through_alike() {
+        let secrets =
+            ["ghp_", "AKIA", "eyJ", "://", "Password=", "--TOKEN x", "xox", "-----BEGIN RSA PRIVATE KEY", "sk-ant-"];
+        for secret in secrets.into_iter().chain(["", "nothing here", "ghp", "\u{17f}k_", "é://"]) {
+            for padding in [0, 1, 7, 100] {
+                let short = format!("{0}{secret}{0}", "é.".repeat(padding));
+                let long = format!("{short}{}", " ".repeat(SHORT));
+                let [short, long] = [short, long].map(|text| may_fit(&text).collect::<Vec<_>>());
+                assert_eq!(short, long, "{secret}");
+            }
+        }
+    }
 
     #[test]
     fn every_shape_compiles() {

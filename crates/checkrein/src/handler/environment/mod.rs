@@ -87,7 +87,7 @@ pub(super) fn given(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> 
             let (path, is_clean) = absolute_only(value);
             given.held_back.extend((!is_clean).then(|| PATH.to_owned()));
             given.variables.push((name.clone(), path));
-        } else if env.is_suspect(at) && !is_named(spec, text) && !is_usual(text) {
+        } else if !is_usual(text) && !is_named(spec, text) && env.is_suspect(at) {
             given.held_back.push(text.to_owned());
         } else {
             given.variables.push((name.clone(), value.clone()));
