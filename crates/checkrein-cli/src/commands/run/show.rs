@@ -110,9 +110,11 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
         writeln!(out, "      {}", shadow(record).yellow())?;
     }
     if let Some(planned) = fired.planned(record).filter(|_| record.outcome != HookOutcome::Skipped) {
+        // One that was chosen and failed before it could run has not run.
+        let ran = if planned.fails.is_some() { "chosen" } else { "ran" };
         match planned.hook.hook.matcher.pattern() {
-            "" => writeln!(out, "      ran because it has no matcher")?,
-            pattern => writeln!(out, "      ran because its matcher `{}` fits", printable(pattern))?,
+            "" => writeln!(out, "      {ran} because it has no matcher")?,
+            pattern => writeln!(out, "      {ran} because its matcher `{}` fits", printable(pattern))?,
         }
     }
     if let Some(detail) = &record.detail {
