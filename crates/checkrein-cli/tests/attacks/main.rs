@@ -32,9 +32,13 @@ fn sent(tool: &str, input: &Value) -> String {
 }
 
 fn ask(place: &Place, variables: &[(&str, &str)], payload: &[u8]) -> Ran {
+    ask_in(place.dir.path(), place, variables, payload)
+}
+
+fn ask_in(dir: &std::path::Path, place: &Place, variables: &[(&str, &str)], payload: &[u8]) -> Ran {
     use std::io::Write as _;
     let mut command = place.command(&["hook", "claude"]);
-    command.envs(variables.iter().copied());
+    command.current_dir(dir).envs(variables.iter().copied());
     let pipe = std::process::Stdio::piped;
     let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -49,6 +53,11 @@ fn ask(place: &Place, variables: &[(&str, &str)], payload: &[u8]) -> Ran {
 /// What is said to Claude Code before it runs a command.
 fn asked(place: &Place, variables: &[(&str, &str)]) -> Ran {
     ask(place, variables, sent("Bash", &json!({ "command": "ls" })).as_bytes())
+}
+
+/// The same, where the agent works in another directory than its project's.
+fn asked_in(dir: &std::path::Path, place: &Place, variables: &[(&str, &str)]) -> Ran {
+    ask_in(dir, place, variables, sent("Bash", &json!({ "command": "ls" })).as_bytes())
 }
 
 /// The decision and its reason, as Claude Code reads them.

@@ -1,7 +1,7 @@
 //! A repository that was just cloned, and wants its hooks to run, or to be in its reader's way.
 
 use crate::common::Place;
-use crate::{GUARD, LOCAL, PROJECT, USER, asked, assert_denied, assert_guarded, decided};
+use crate::{GUARD, LOCAL, PROJECT, USER, asked, asked_in, assert_denied, assert_guarded, decided};
 
 /// A hook that leaves a trace if it runs, in the words of each file that a repository may bring.
 const FILES: &[(&str, &str)] = &[
@@ -96,4 +96,36 @@ fn a_repository_cannot_approve_itself() {
     approve.env("XDG_STATE_HOME", state).output().unwrap();
     asked(&place, &[("XDG_STATE_HOME", state), ("CHECKREIN_TRUST", "all"), ("CHECKREIN_TRUST_ALL", "1")]);
     assert!(!has_run(&place));
+}
+
+#[test]
+fn a_repository_around_another_cannot_approve_it() {
+    let hook = "hooks: [{id: own, event: PreToolUse, command: 'touch \"$HOME\"/ran'}]";
+    let place = Place::untrusted(&[("sub/.checkrein/hooks.yaml", hook), ("sub/.git/HEAD", "")]);
+    let sub = place.dir.path().join("sub");
+    // Approvals as their user would have made them, brought along by the outer one.
+    let brought = place.dir.path().join("state");
+    let kept = tempfile::tempdir().unwrap();
+    let mut approve = place.command(&["trust", "approve", "--all", "--yes"]);
+    let approved = approve.current_dir(&sub).env("XDG_STATE_HOME", kept.path()).output().unwrap();
+    assert!(approved.status.success(), "{approved:?}");
+    std::fs::rename(kept.path().join("checkrein"), {
+        std::fs::create_dir(&brought).unwrap();
+        brought.join("checkrein")
+    })
+    .unwrap();
+    let path = place.dir.path().canonicalize().unwrap();
+    place.write("config/checkrein/hooks.yaml", &format!("trusted_paths: ['{}']\n{GUARD}", path.display()));
+    let config = place.dir.path().join("config");
+    for (name, dir) in [("XDG_STATE_HOME", &brought), ("XDG_CONFIG_HOME", &config)] {
+        let ran = asked_in(&sub, &place, &[(name, dir.to_str().unwrap())]);
+        assert!(!place.home.path().join("ran").exists(), "{name}: {ran:?}");
+        assert_ne!(decided(&ran).0, "deny", "{name}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_directory_above_the_users_home_takes_no_guard_away() {
+    let place = Place::untrusted(&[(USER, GUARD)]);
+    assert_guarded(&asked_in(std::path::Path::new("/"), &place, &[]));
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use checkrein_core::Scope;
 use checkrein_dialects::config::Settings;
 
+use crate::sources::repository;
+
 /// Whom and what the user trusts without having approved it.
 #[derive(Debug, Default)]
 pub(super) struct Policy {
@@ -60,23 +62,65 @@ impl Policy {
 /// Whether a file that should be the user's own lies in the project. Variables say where the user's files are, and a project's
 /// settings can set variables.
 pub(super) fn is_foreign(file: &Path, root: &Path) -> bool {
-    file.canonicalize().is_ok_and(|real| real.starts_with(root)) && !is_home(root)
+    file.canonicalize().is_ok_and(|real| lies_in_project(&real, root))
 }
 
-/// Whether a directory is this user's home, as the system has it: people keep their settings in a repository there.
+/// Whether a path, links resolved, lies in the project at this root, or in a repository that the project is a part of: both
+/// may have come with it.
+pub(super) fn lies_in_project(real: &Path, root: &Path) -> bool {
+    let holds = |dir: &&Path| real.starts_with(dir) && (*dir == root || repository(dir) == Some(dir));
+    root.ancestors().filter(holds).any(|dir| !holds_home(dir))
+}
+
+/// Whether a directory is this user's home, as the system has it, or above it. People keep their settings in a repository
+/// there, and start agents there or in `/`; nobody has cloned that.
+fn holds_home(dir: &Path) -> bool {
+    dir.parent().is_none() || homes().iter().any(|home| home.starts_with(dir))
+}
+
 #[cfg(unix)]
-pub(super) fn is_home(root: &Path) -> bool {
+fn homes() -> Vec<PathBuf> {
     let me = rustix::process::geteuid().as_raw().to_string();
-    let Ok(users) = std::fs::read("/etc/passwd") else { return false };
+    let users = std::fs::read("/etc/passwd").unwrap_or_default();
     let users = String::from_utf8_lossy(&users);
-    users.lines().any(|line| {
+    let home = |line: &str| {
         let fields: Vec<_> = line.split(':').collect();
-        fields.get(2) == Some(&me.as_str())
-            && fields.get(5).is_some_and(|home| Path::new(home).canonicalize().is_ok_and(|home| home == root))
-    })
+        let home = fields.get(5).filter(|_| fields.get(2) == Some(&me.as_str()))?;
+        Path::new(home).canonicalize().ok()
+    };
+    users.lines().filter_map(home).collect()
 }
 
 #[cfg(not(unix))]
-pub(super) fn is_home(root: &Path) -> bool {
-    std::env::home_dir().and_then(|home| home.canonicalize().ok()).is_some_and(|home| home == root)
+fn homes() -> Vec<PathBuf> {
+    std::env::home_dir().and_then(|home| home.canonicalize().ok()).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_around_the_project_is_part_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let outer = dir.path().canonicalize().unwrap();
+        let inner = outer.join("a/inner");
+        std::fs::create_dir_all(inner.join(".git")).unwrap();
+        assert!(lies_in_project(&inner.join("x"), &inner));
+        assert!(!lies_in_project(&outer.join("x"), &inner));
+        std::fs::create_dir(outer.join(".git")).unwrap();
+        assert!(lies_in_project(&outer.join("x"), &inner));
+        assert!(!lies_in_project(Path::new("/etc/x"), &inner));
+    }
+
+    #[test]
+    fn what_holds_a_home_is_no_project() {
+        let mut above: Vec<_> = homes();
+        above.push(PathBuf::from("/"));
+        for home in above {
+            for dir in home.ancestors() {
+                assert!(!lies_in_project(&home.join("x"), dir), "{}", dir.display());
+            }
+        }
+    }
 }
