@@ -16,7 +16,7 @@ use crate::document::Node;
 use crate::input::InputRow;
 use crate::input::patch::seen_in_patch;
 use crate::install::{InstallTable, Spot};
-use crate::payload::{FieldRow, PayloadTable};
+use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::HookSpec;
 use crate::table::{
@@ -148,10 +148,11 @@ pub(crate) const COMMON: &[FieldRow] = &[
     FieldRow::named("agentType", "agent_type"),
     FieldRow::named("parentAgentId", "parentAgentId"),
 ];
-const CALL: [FieldRow; 2] = [FieldRow::named("toolName", "tool_name"), FieldRow::named("toolArgs", "tool_input")];
+const CALL: [FieldRow; 2] =
+    [FieldRow::named("toolName", "tool_name"), FieldRow::named("toolArgs", "tool_input").form(Form::OrJsonText)];
 pub(crate) const REQUEST: &[FieldRow] = &[
     FieldRow::named("toolName", "tool_name"),
-    FieldRow::named("toolInput", "tool_input"),
+    FieldRow::named("toolInput", "tool_input").form(Form::OrJsonText),
     FieldRow::named("permissionSuggestions", "permission_suggestions").or("[]"),
 ];
 const AGENT: [FieldRow; 3] = [

@@ -45,6 +45,8 @@ pub enum Form {
     Same,
     /// A string that holds the JSON text.
     JsonText,
+    /// As it is. Older versions of the agent send an object as a string that holds the JSON text.
+    OrJsonText,
     /// A string: text as it is, all else as JSON text.
     Text,
     /// An object: JSON that is none is put into one, under this name.
@@ -373,9 +375,9 @@ fn write(row: &FieldRow, field: Option<Field<'_>>, out: &mut Out) {
         _ => {}
     }
     match (row.form, field) {
-        (Form::Same | Form::Text, Field::Text(text)) => out.text(row.name, text),
-        (Form::Same, Field::Json(json)) => out.json(row.name, json),
-        (Form::Same, field) => out.json(row.name, &field.to_json()),
+        (Form::Same | Form::OrJsonText | Form::Text, Field::Text(text)) => out.text(row.name, text),
+        (Form::Same | Form::OrJsonText, Field::Json(json)) => out.json(row.name, json),
+        (Form::Same | Form::OrJsonText, field) => out.json(row.name, &field.to_json()),
         (Form::Text, Field::Json(json)) => match json.as_text() {
             Some(text) => out.text(row.name, &text),
             None => out.text(row.name, json.as_str()),
@@ -412,6 +414,17 @@ fn is_void(field: &Field<'_>) -> bool {
     }
 }
 
+/// What a string holds as JSON text. What is no JSON is the text itself; what would be an object or a list and cannot be read,
+/// or can be read in two ways, is nothing: its reader may see something else in it.
+fn held(value: &RawJson) -> Option<RawJson> {
+    let Some(text) = value.as_text() else { return Some(value.clone()) };
+    match RawJson::parse(text.as_ref()) {
+        Ok(held) => Some(held),
+        Err(_) if text.trim_ascii_start().starts_with(['{', '[']) => None,
+        Err(_) => Some(value.clone()),
+    }
+}
+
 /// The other way round.
 fn read(row: &FieldRow, payload: &RawJson, required: Option<&FieldInfo>) -> Option<RawJson> {
     let Some(value) = at(payload, row.name) else {
@@ -432,8 +445,11 @@ fn read(row: &FieldRow, payload: &RawJson, required: Option<&FieldInfo>) -> Opti
     }
     match row.form {
         Form::Same => Some(value),
-        // What is no JSON is the text itself.
-        Form::JsonText => Some(value.as_text().and_then(|text| RawJson::parse(text.as_ref()).ok()).unwrap_or(value)),
+        Form::OrJsonText => {
+            let is_object = value.as_text().is_some_and(|text| text.trim_ascii_start().starts_with('{'));
+            if is_object { held(&value) } else { Some(value) }
+        }
+        Form::JsonText => held(&value),
         Form::Text => Some(value),
         Form::TextValues => {
             Some(with_values(&value, |value| RawJson::parse(RawJson::parse(value).ok()?.as_text()?.as_ref()).ok()))

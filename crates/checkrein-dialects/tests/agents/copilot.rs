@@ -131,6 +131,24 @@ fn exit_codes_stop_tools_and_requests_alone() {
     assert!(allowed.is_some());
 }
 
+/// "object; older versions: JSON string"
+#[test]
+fn what_a_tool_is_called_with_may_be_a_string_that_holds_it() {
+    let event = |args: &str| {
+        let payload = format!(r#"{{"sessionId":"s","timestamp":1,"cwd":"/","toolName":"bash","toolArgs":{args}}}"#);
+        copilot::DIALECT.event(&json(&payload), Some("preToolUse"))
+    };
+    let input = |args: &str| event(args).unwrap().tool_input().unwrap().as_str().to_owned();
+    assert_eq!(input(r#""{\"command\":\"rm x\"}""#), r#"{"command":"rm x"}"#);
+    assert_eq!(input(r#"{"command":"rm x"}"#), r#"{"command":"rm x"}"#);
+    // Patches are text, and stay so.
+    assert_eq!(input(r#""*** Begin Patch""#), r#""*** Begin Patch""#);
+    assert_eq!(input(r#""17""#), r#""17""#);
+    // What can be read in two ways, or not at all, is not passed over.
+    assert!(event(r#""{\"command\":\"ls\",\"command\":\"rm x\"}""#).is_err());
+    assert!(event(r#"" {\"command\":""#).is_err());
+}
+
 #[test]
 fn payloads_do_not_say_which_event_they_are() {
     let payload = json(r#"{"sessionId":"s","timestamp":1,"cwd":"/","toolName":"bash","toolArgs":{"command":"ls"}}"#);
