@@ -223,7 +223,9 @@ pre_tool_use:
 async fn evva_uses_the_shell_that_is_named_if_it_is_there() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
-    let shell = dir.path().join("shell");
+    // In the project, or under another name, it would not be taken for one.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let shell = elsewhere.path().join("zsh");
     std::fs::write(&shell, "#!/bin/sh\necho \"mine $1 $2\" >&2\nexit 2\n").unwrap();
     std::fs::set_permissions(&shell, std::fs::Permissions::from_mode(0o755)).unwrap();
     let text = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"echo usual >&2 && exit 2"}]}]}}"#;

@@ -11,11 +11,28 @@ const EVIL: &str = "#!/bin/sh\ntouch \"$(dirname \"$0\")/../taken\" pwned\nexit 
 #[test]
 fn programs_of_a_repository_are_not_taken_for_the_systems() {
     let place = Place::with(&[(USER, GUARD), ("grep", EVIL), ("bash", EVIL), ("bin/grep", EVIL)]);
-    for start in [".:", ":", "bin:", "./bin:"] {
+    let whole = place.dir.path().join("bin");
+    let around = place.home.path().join("link");
+    std::os::unix::fs::symlink(&whole, &around).unwrap();
+    let (whole, around) = (format!("{}:", whole.display()), format!("{}:", around.display()));
+    for start in [".:", ":", "bin:", "./bin:", whole.as_str(), around.as_str()] {
         let path = format!("{start}{}", std::env::var("PATH").unwrap());
         let ran = asked(&place, &[("PATH", &path)]);
         assert_guarded(&ran);
         assert!(!place.dir.path().join("pwned").exists(), "{start}");
+    }
+}
+
+#[test]
+fn a_variable_does_not_name_another_program_as_the_shell() {
+    // Codex runs its hooks with the user's shell.
+    let codex = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "echo the guard says no >&2; exit 2"}]}]}}"#;
+    let place = Place::with(&[(USER, "include: [codex]\nhooks: []"), ("home/.codex/hooks.json", codex)]);
+    place.write("bash", EVIL);
+    let own = place.dir.path().join("bash");
+    for shell in ["./bash", "/bin/true", "true", own.to_str().unwrap(), "/no/such/shell", "/bin/sh", ""] {
+        assert_guarded(&asked(&place, &[("SHELL", shell)]));
+        assert!(!place.dir.path().join("pwned").exists(), "{shell}");
     }
 }
 

@@ -1,17 +1,17 @@
 //! Hooks that are processes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use checkrein_core::payload::JsonPiece;
-use checkrein_core::{Captured, Failure, FailureKind, ProcessExit, ProcessReply, Reply};
+use checkrein_core::{Captured, Failure, FailureKind, ProcessExit, ProcessReply, Reply, Scope};
 use checkrein_process::{Chunk, Exit, Leftovers, Limits, Output, Place, Prepared, Program, RunError, Shell, Stdin};
 
 use super::environment::{self, Given};
 use super::variables::{Variables, filled};
 use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
-use super::{expand, pinned, sandbox};
+use super::{expand, pinned, sandbox, shell};
 use checkrein_dialects::{self as dialects, CommandLine, CommandSpec, Cwd, Dialect, HandlerSpec, HookSpec, Pins};
 
 /// How long a process has between being told to end and being ended.
@@ -34,7 +34,9 @@ impl HandlerFactory for CommandFactory {
         let as_written = spec;
         let spec = pinned_spec.as_ref().unwrap_or(spec);
         let dialect = hook.dialect;
-        let program = program(spec, dialect, env)?;
+        let scope = hook.hook.info.source.scope;
+        let mut refused = None;
+        let program = program(spec, dialect, scope, env, &mut refused)?;
         let expands = dialect.process.expands;
         let own_cwd = match &spec.cwd {
             Some(cwd) if expands => expand::directory(&cwd.to_string_lossy(), env),
@@ -44,7 +46,8 @@ impl HandlerFactory for CommandFactory {
             Some(cwd) => env.cwd.join(cwd),
             None => env.cwd.clone(),
         };
-        let Given { variables, held_back } = environment::given(spec, dialect, env);
+        let Given { variables, mut held_back } = environment::given(spec, dialect, scope, env);
+        held_back.extend(refused.map(str::to_owned));
         let mut place = Place::new(cwd).env(variables);
         if let Some(pins) = &spec.pins {
             place = place.also(pinned::variables(pins));
@@ -80,21 +83,35 @@ impl HandlerFactory for CommandFactory {
     }
 }
 
-fn program(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Result<Program, Failure> {
+/// The program, and in `refused` the variable that names a shell which is not taken for one.
+fn program(
+    spec: &CommandSpec,
+    dialect: &Dialect,
+    scope: Scope,
+    env: &HandlerEnv,
+    refused: &mut Option<&'static str>,
+) -> Result<Program, Failure> {
     match &spec.run {
         CommandLine::Shell { text, shell: Some(shell) } => match shell.split_first() {
             Some((first, rest)) => Ok(Program::shell_with(Shell::new(first, rest), text)),
             None => Err(Failure::new(FailureKind::Spawn, "the shell is empty")),
         },
         CommandLine::Shell { text, shell: None } => {
+            let mut of_variable = |name: &'static str| match shell::of_variable(name, spec, scope, env) {
+                shell::Named::Shell(shell) => Some(shell),
+                shell::Named::Nothing => None,
+                shell::Named::Refused => {
+                    *refused = Some(name);
+                    None
+                }
+            };
             let named = match dialect.process.shell {
                 dialects::Shell::Bash => Some("bash".to_owned()),
-                dialects::Shell::User => env.var("SHELL"),
-                dialects::Shell::Variable(name) => env.var(name),
+                dialects::Shell::User => of_variable("SHELL"),
+                dialects::Shell::Variable(name) => of_variable(name),
                 dialects::Shell::Sh | dialects::Shell::None => None,
             };
-            // One that is not there would keep every hook from running.
-            Ok(match named.filter(|shell| !shell.contains('/') || Path::new(shell).exists()) {
+            Ok(match named {
                 Some(shell) => Program::shell_with(Shell::new(shell, ["-c"]), text),
                 None => Program::shell(text),
             })

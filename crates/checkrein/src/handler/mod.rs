@@ -8,6 +8,7 @@ mod expand;
 mod http;
 mod pinned;
 mod sandbox;
+mod shell;
 mod variables;
 
 use std::ffi::{OsStr, OsString};

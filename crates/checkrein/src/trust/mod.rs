@@ -49,8 +49,10 @@ use std::path::PathBuf;
 pub use entry::Fact;
 pub(crate) use judge::{Judged, Origin, Subject, judge};
 pub use lockfile::{LOCKFILE, SIGNATURE};
+pub(crate) use policy::is_in_project;
 pub(crate) use review::revoke;
 pub use review::{Content, Review, Reviewed, ReviewedScript, Status};
+pub(crate) use scripts::is_system;
 
 /// What is said of a hook that was never approved.
 pub(crate) const NOT_APPROVED: &str = "its user has not approved it; `checkrein trust` shows it";

@@ -65,6 +65,13 @@ pub(super) fn is_foreign(file: &Path, root: &Path) -> bool {
     file.canonicalize().is_ok_and(|real| lies_in_project(&real, root))
 }
 
+/// Whether a path lies in the project that an agent works in which was started in this directory.
+pub(crate) fn is_in_project(path: &Path, dir: &Path) -> bool {
+    let Ok(real) = path.canonicalize() else { return false };
+    let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    lies_in_project(&real, repository(&dir).unwrap_or(&dir))
+}
+
 /// Whether a path, links resolved, lies in the project at this root, or in a repository that the project is a part of: both
 /// may have come with it.
 pub(super) fn lies_in_project(real: &Path, root: &Path) -> bool {

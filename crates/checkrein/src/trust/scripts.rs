@@ -211,7 +211,7 @@ fn bytes(text: &str, characters: usize) -> usize {
 }
 
 /// Whether a file is the system's, which only an administrator can change.
-fn is_system(path: &Path) -> bool {
+pub(crate) fn is_system(path: &Path) -> bool {
     const PLACES: &[&str] = &[
         "/usr",
         "/bin",

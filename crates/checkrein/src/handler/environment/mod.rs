@@ -8,11 +8,14 @@
 mod names;
 
 use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
+use checkrein_core::Scope;
 use checkrein_dialects::{CommandLine, CommandSpec, Dialect, Environment};
 
 use super::{HandlerEnv, expand};
 use crate::builtins::secrets;
+use crate::trust::is_in_project;
 use names::{is_loader, is_secret_name};
 
 /// Variables that every native hook gets if the host has them. Nothing here is a secret.
@@ -59,7 +62,7 @@ pub(super) struct Given {
 }
 
 /// What the hook may have of the host's environment, and what it adds.
-pub(super) fn given(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> Given {
+pub(super) fn given(spec: &CommandSpec, dialect: &Dialect, scope: Scope, env: &HandlerEnv) -> Given {
     let all = spec.env_all == Some(true) || spec.env_allow.iter().any(|own| own == EVERYTHING);
     let is_allowed = |name: &str| all || spec.env_allow.iter().any(|own| own == name);
     let passed_on = |name: &str| match dialect.process.environment {
@@ -84,7 +87,7 @@ pub(super) fn given(spec: &CommandSpec, dialect: &Dialect, env: &HandlerEnv) -> 
         }
         let Some(text) = text.filter(|name| passed_on(name)) else { continue };
         if text == PATH {
-            let (path, is_clean) = absolute_only(value);
+            let (path, is_clean) = good_entries(value, scope, &env.cwd);
             given.held_back.extend((!is_clean).then(|| PATH.to_owned()));
             given.variables.push((name.clone(), path));
         } else if !is_usual(text) && !is_named(spec, text) && env.is_suspect(at) {
@@ -137,14 +140,16 @@ fn is_named(spec: &CommandSpec, name: &str) -> bool {
     }
 }
 
-/// The entries of a `PATH` that are the same wherever the hook runs, and whether those are all. In a cloned repository, all
-/// others are programs of that repository.
-fn absolute_only(path: &OsStr) -> (OsString, bool) {
-    let is_absolute = |entry: &std::path::PathBuf| entry.is_absolute();
-    if std::env::split_paths(path).all(|entry| is_absolute(&entry)) {
+/// The entries of a `PATH` that a hook of this scope may have, and whether those are all. In a cloned repository, those that
+/// are not absolute are programs of that repository. So are those that lead into it; but a project's own hooks, which were
+/// approved, rely on what was installed for the project.
+fn good_entries(path: &OsStr, scope: Scope, dir: &Path) -> (OsString, bool) {
+    let is_own = matches!(scope, Scope::Project | Scope::Local | Scope::Code);
+    let is_good = |entry: &PathBuf| entry.is_absolute() && (is_own || !is_in_project(entry, dir));
+    if std::env::split_paths(path).all(|entry| is_good(&entry)) {
         return (path.to_owned(), true);
     }
-    let kept = std::env::join_paths(std::env::split_paths(path).filter(is_absolute));
+    let kept = std::env::join_paths(std::env::split_paths(path).filter(is_good));
     (kept.unwrap_or_default(), false)
 }
 
@@ -185,7 +190,7 @@ mod tests {
             ("node_modules/.bin:../x:/bin", "/bin"),
             ("", ""),
         ] {
-            let (kept, is_clean) = absolute_only(OsStr::new(path));
+            let (kept, is_clean) = good_entries(OsStr::new(path), Scope::User, Path::new("/no/such/project"));
             assert_eq!((kept.to_str().unwrap(), is_clean), (clean, path == clean && !path.is_empty()), "{path}");
         }
     }
