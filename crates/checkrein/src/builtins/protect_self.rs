@@ -2,6 +2,7 @@
 //!
 //! An administrator's file brings a hook with this builtin and all paths that matter on the machine: see `protect_self` in
 //! [managed.md](managed.md). Tool calls are read as [`protect_paths`](super::protect_paths) reads them, with the same limits.
+//! A program or a tool of an MCP server that is not known to only read, and that is given one of these paths, is asked about.
 //! Where a command cannot be read and speaks of one of the files, it is asked about. Commands of the program itself that
 //! change something, such as `checkrein uninstall`, are asked about too.
 //!
@@ -11,6 +12,8 @@
 //!
 //! Example: `protect_self deny:/etc/checkrein ask:/home/me/.claude/settings.json`
 
+mod mentions;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,7 +21,7 @@ use checkrein_core::{Decision, Event, Failure, Opinion};
 
 use super::off_thread;
 use super::protect_paths::{Touched, touched};
-use super::shell::Step;
+use super::shell::{Step, is_reader};
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 
 pub(super) fn builtin() -> Builtin {
@@ -154,7 +157,20 @@ fn judge(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> 
             format!("{file} is, or holds, what makes checkrein guard agents; shall it be changed?")
         });
     }
-    let asks = asks.or_else(|| reading.steps.iter().find_map(changes_itself));
+    let asks = asks.or_else(|| reading.steps.iter().find_map(changes_itself)).or_else(|| {
+        let mut maybe = mentions::of_tool(event, home, &cwd.to_owned());
+        maybe.extend(reading.steps.iter().flat_map(|step| mentions::of_step(step, home)));
+        let files: Vec<_> = maybe.iter().flat_map(Touched::names).collect();
+        let hit = |one: &Guarded| {
+            let own = one.names();
+            files.iter().find(|file| one.is_touched(&own, file, false))
+        };
+        let file = guarded.iter().filter(|_| !files.is_empty()).find_map(hit)?;
+        Some(format!(
+            "{} is one of checkrein's files or guards an agent, and it may be changed; shall it?",
+            file.display()
+        ))
+    });
     let unread = || {
         let why = reading.unreadable?;
         speaks_of(event, guarded)
@@ -166,9 +182,19 @@ fn judge(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> 
 /// Whether a command calls the program for something that changes what it guards.
 fn changes_itself(step: &Step) -> Option<String> {
     let name = step.name.strip_suffix(".exe").unwrap_or(&step.name);
-    let command = step.operands().next().filter(|_| name == "checkrein")?;
+    let is_word = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
+    let command = match name {
+        "checkrein" => step.operands().next(),
+        // Others may start it: `npx checkrein uninstall`.
+        _ if is_reader(name) => None,
+        _ => step.args.windows(2).find(|pair| is_itself(&pair[0].text) && is_word(&pair[1].text)).map(|pair| &pair[1]),
+    }?;
     let is_harmless = command.known && HARMLESS.contains(&command.text.as_str());
     (!is_harmless).then(|| format!("`checkrein {}` may change what guards this agent; shall it run?", command.text))
+}
+
+fn is_itself(word: &str) -> bool {
+    word.rsplit('/').next() == Some("checkrein")
 }
 
 /// Whether the input has the name of a file that is protected.

@@ -66,6 +66,71 @@ async fn writes_are_denied_and_entries_asked_about() {
     }
 }
 
+/// Nobody can list all that writes files: what is not known to only read is asked about.
+#[tokio::test]
+async fn what_nobody_knows_and_speaks_of_them_is_asked_about() {
+    use Decision::{Ask, Deny, NoOpinion};
+    let world = world("{}");
+    let own = world.path(USER).display().to_string();
+    let dir = world.path("home/.config/checkrein").display().to_string();
+    for (command, expected) in [
+        ("gzip OWN", Ask),
+        ("nano ~/.claude/settings.json", Ask),
+        ("tar xf x.tar -C DIR", Ask),
+        ("unzip -o x.zip -dDIR", Ask),
+        ("git -C DIR checkout .", Ask),
+        ("ln OWN h; echo > h", Ask),
+        ("ln -s ~/.claude/settings.json d; echo > d", Ask),
+        ("python3 -c 'open(\"OWN\", \"w\")'", Ask),
+        ("python3 - <<E\nimport os; os.remove('OWN')\nE", Ask),
+        ("awk '{print > \"OWN\"}' x", Ask),
+        ("sed -n 'w OWN' x", Ask),
+        ("docker run -v DIR:/c alpine rm -r /c", Ask),
+        ("Remove-Item OWN", Ask),
+        ("/bin/r? OWN", Ask),
+        ("alias ls='rm OWN'; ls", Ask),
+        ("npx checkrein uninstall", Ask),
+        ("env -S'checkrein uninstall'", Ask),
+        ("env -iS 'checkrein' uninstall", Ask),
+        ("cat <<E | sh\ncheckrein uninstall\nE", Ask),
+        ("env - rm OWN", Deny),
+        ("runuser -u me -- rm OWN", Deny),
+        ("unshare rm OWN", Deny),
+        ("flock l -c 'rm OWN'", Deny),
+        ("rm ~+/../home/.config/checkrein/hooks.json", Deny),
+        ("chmod -x /opt/tools/bin/checkrein", Deny),
+        ("chmod a-x /opt/tools/bin/checkrein", Deny),
+        ("sed -n 1p OWN", NoOpinion),
+        ("awk '/x/' OWN", NoOpinion),
+        ("find DIR -name '*.json'", NoOpinion),
+        ("sudo cat OWN", NoOpinion),
+        ("grep -r x DIR | sort", NoOpinion),
+        ("echo see OWN", NoOpinion),
+        ("cp OWN /tmp/copy", NoOpinion),
+        ("git add .checkrein/hooks.yaml", NoOpinion),
+        ("cargo test -p checkrein", NoOpinion),
+        ("which checkrein", NoOpinion),
+        ("make -C build ./all", NoOpinion),
+    ] {
+        let command = command.replace("OWN", &own).replace("DIR", &dir);
+        let input = serde_json::json!({ "command": command });
+        assert_eq!(decide(&world, "Bash", input).await, expected, "{command}");
+    }
+    for (tool, input, expected) in [
+        ("mcp__x__run", serde_json::json!({ "args": ["rm", own] }), Ask),
+        ("mcp__x__run", serde_json::json!({ "code": format!("open('{own}', 'w')") }), Ask),
+        ("mcp__x__put", serde_json::json!({ "target": own }), Ask),
+        ("mcp__x__read", serde_json::json!({ "target": own }), NoOpinion),
+        ("mcp__x__put", serde_json::json!({ "target": "/tmp/x" }), NoOpinion),
+        ("Write", serde_json::json!({ "file_path": "notes.md", "content": own }), NoOpinion),
+        // What a tool does not know it overlooks.
+        ("Write", serde_json::json!({ "file_path": own, "content": "", "action": "read" }), Deny),
+        ("Edit", serde_json::json!({ "file_path": own, "command": "view" }), Deny),
+    ] {
+        assert_eq!(decide(&world, tool, input.clone()).await, expected, "{tool} {input}");
+    }
+}
+
 #[tokio::test]
 async fn one_key_switches_it() {
     let write = |world: &World| serde_json::json!({ "file_path": world.path(MANAGED), "content": "" });

@@ -18,7 +18,7 @@
 //!
 //! Example: `protect_paths .env* !.env.example .git ~/.ssh`
 
-mod named;
+pub(super) mod named;
 mod targets;
 
 use std::path::{Path, PathBuf};
@@ -61,6 +61,17 @@ impl Touched {
     /// All names of the files that it may be.
     pub(super) fn names(&self) -> impl Iterator<Item = PathBuf> {
         self.from.iter().flat_map(|cwd| expanded(&self.path, cwd)).flat_map(|file| names(&file))
+    }
+}
+
+impl Touched {
+    /// What may be the path of a file, from one of these directories.
+    pub(super) fn maybe(text: &str, home: Option<&str>, from: &[PathBuf]) -> Self {
+        let text = match (text.strip_prefix("~/"), home) {
+            (Some(rest), Some(home)) => format!("{home}/{rest}"),
+            _ => text.to_owned(),
+        };
+        Self { path: Value { text, known: true, ..Value::default() }, from: from.to_vec(), whole_tree: false }
     }
 }
 

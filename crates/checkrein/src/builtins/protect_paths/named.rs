@@ -110,7 +110,7 @@ pub(super) fn in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<Tou
     touched
 }
 
-fn only_reads(event: &Event) -> bool {
+pub(in crate::builtins) fn only_reads(event: &Event) -> bool {
     match event.kind() {
         EventKind::PreFileWrite => return false,
         EventKind::PreFileRead | EventKind::PreTabRead => return true,
@@ -119,14 +119,15 @@ fn only_reads(event: &Event) -> bool {
     if let Some(Field::Flag(read_only)) = event.field("tool_read_only") {
         return read_only;
     }
-    // One tool for many things says which in its input.
-    let action = event.tool_input().and_then(|input| input.field("command").or_else(|| input.field("action")));
-    let action = action.and_then(|action| action.as_text().map(|text| text.trim().to_owned()));
-    if action.is_some_and(|action| READS.contains(&action.as_str())) {
-        return true;
-    }
     let words = words(event.tool_name().unwrap_or_default());
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    // One tool for many things says which in its input. Of others that is no word: their agents overlook it.
+    let is_for_many = !has(WRITES) || has(&["editor"]) || words.iter().take(2).eq(["str", "replace"]);
+    let action = event.tool_input().and_then(|input| input.field("command").or_else(|| input.field("action")));
+    let action = action.and_then(|action| action.as_text().map(|text| text.trim().to_owned()));
+    if action.is_some_and(|action| is_for_many && READS.contains(&action.as_str())) {
+        return true;
+    }
     has(READS) && !has(WRITES)
 }
 

@@ -16,6 +16,8 @@ fn changes(step: &Step) -> Option<Changes> {
     Some(match step.name.as_str() {
         "rm" | "unlink" | "rmdir" | "shred" | "tee" | "touch" | "mv" | "truncate" | "srm" | "trash" | "patch"
         | "mkfifo" => Changes::All,
+        // `-x` is a mode, and looks like an option.
+        "chmod" | "chattr" if step.args.iter().any(takes_away) => Changes::All,
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" => Changes::Rest,
         "cp" | "install" | "ln" | "rsync" | "scp" => Changes::Destination,
         "sed" | "gsed" if step.has_option("i", &["in-place"]) => Changes::All,
@@ -24,6 +26,10 @@ fn changes(step: &Step) -> Option<Changes> {
         "git" => return git_changes(step),
         _ => return None,
     })
+}
+
+fn takes_away(arg: &Value) -> bool {
+    arg.text.strip_prefix('-').is_some_and(|mode| mode.starts_with(|c| "rwxXstugoai".contains(c)))
 }
 
 fn edits_in_place(arg: &Value) -> bool {

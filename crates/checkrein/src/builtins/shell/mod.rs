@@ -7,12 +7,15 @@
 //! and what scripts and other languages do.
 
 mod parse;
+mod readers;
 mod steps;
 mod word;
 mod wrappers;
 
+pub(crate) use readers::{is_reader, pieces};
 pub(crate) use steps::{Step, World, lexical, steps, steps_of_argv, steps_with};
 pub(crate) use word::Value;
+pub(crate) use wrappers::starts_others;
 
 /// Why a text could not be read as a shell would.
 #[derive(Debug, Clone, PartialEq, Eq)]

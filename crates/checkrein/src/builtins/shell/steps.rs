@@ -27,6 +27,8 @@ pub(crate) struct Step {
     pub(crate) writes: Vec<Value>,
     /// The programs whose output it reads.
     pub(crate) fed_by: Vec<String>,
+    /// What it reads, if that is known.
+    pub(crate) input: Option<String>,
     /// Whether it is a call of the function that it is part of, beside another one.
     pub(crate) multiplies: bool,
     /// The directories that it may run in.
@@ -246,7 +248,10 @@ impl<'a> Walk<'a> {
         let calls_itself = command.function.as_deref() == Some(first.text.as_str());
         let multiplies = calls_itself && (command.background || !command.fed_by.is_empty());
         self.program(&words, &Around { multiplies, ..around.clone() })?;
-        Ok(printed(&words))
+        let passes_on = matches!(base_name(&words[0].text), "cat" | "tee");
+        let passed_on =
+            || around.input.clone().filter(|_| passes_on && !words[1..].iter().any(|word| word.text != "-"));
+        Ok(printed(&words).or_else(passed_on))
     }
 
     fn set_pwd(&mut self) {
@@ -277,6 +282,7 @@ impl<'a> Walk<'a> {
             args: args.to_vec(),
             writes: around.writes.clone(),
             fed_by: around.fed_by.clone(),
+            input: around.input.clone(),
             multiplies: around.multiplies,
             cwds: Vec::new(),
         });
@@ -304,6 +310,13 @@ impl<'a> Walk<'a> {
             "trap" => args.first().map_or(Ok(()), |text| self.script(&text.text)),
             "su" | "runuser" | "script" => match option_value(args, &["-c", "--command"]) {
                 Some(text) => self.script(&text.text),
+                None if name == "runuser" => {
+                    let user = args.iter().position(|arg| matches!(arg.text.as_str(), "-u" | "--user"));
+                    let behind = user.and_then(|at| args.get(at + 2..)).unwrap_or_default();
+                    let behind =
+                        behind.split_first().filter(|(first, _)| first.text == "--").map_or(behind, |(_, rest)| rest);
+                    self.program(behind, around)
+                }
                 None => Ok(()),
             },
             "ssh" => {
@@ -373,9 +386,10 @@ impl<'a> Walk<'a> {
         if wrapper.name() == "command" && args.first().is_some_and(|arg| matches!(arg.text.as_str(), "-v" | "-V")) {
             return Ok(());
         }
-        if wrapper.name() == "env"
-            && let Some(text) = option_value(args, &["-S", "--split-string"])
-        {
+        if let Some(text) = split_string(args).filter(|_| wrapper.name() == "env") {
+            return self.script(&text);
+        }
+        if let Some(text) = option_value(args, &["-c", "--command"]).filter(|_| wrapper.name() == "flock") {
             return self.script(&text.text);
         }
         let mut inner = wrapper.inner(args).to_vec();
@@ -442,6 +456,23 @@ fn joined(args: &[Value]) -> String {
 fn option_value<'a>(args: &'a [Value], names: &[&str]) -> Option<&'a Value> {
     let at = args.iter().position(|arg| names.contains(&arg.text.as_str()))?;
     args.get(at + 1)
+}
+
+/// What `env -S` runs: the text, in whatever way it is given, and the words behind it.
+fn split_string(args: &[Value]) -> Option<String> {
+    let text = |arg: &Value| {
+        let text = arg.text.as_str();
+        if let Some(text) = text.strip_prefix("--split-string") {
+            return text.strip_prefix('=').map(str::to_owned).or_else(|| text.is_empty().then(String::new));
+        }
+        let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+        let (before, behind) = letters.split_once('S')?;
+        before.chars().all(|letter| matches!(letter, 'i' | '0' | 'v')).then(|| behind.to_owned())
+    };
+    let is_before = |arg: &&Value| arg.text.starts_with('-') || arg.text.contains('=');
+    let ((at, _), text) =
+        args.iter().enumerate().take_while(|(_, arg)| is_before(arg)).find_map(|it| Some((it, text(it.1)?)))?;
+    Some(format!("{text} {}", joined(&args[at + 1..])))
 }
 
 /// The program's name without its directory, as different systems spell it.

@@ -45,6 +45,15 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("flock", &["-w", "-E", "--timeout"], 1),
     wrapper("watch", &["-n", "--interval"], 0),
     wrapper("systemd-run", &["-p", "-u", "--unit", "--property", "--uid", "--gid"], 0),
+    wrapper("unshare", &["-S", "-G", "-R", "-w", "--setuid", "--setgid", "--root", "--wd"], 0),
+    wrapper("nsenter", &["-t", "-S", "-G", "--target", "--setuid", "--setgid"], 0),
+    wrapper("prlimit", &[], 0),
+    wrapper("setarch", &[], 0),
+    wrapper("firejail", &[], 0),
+    wrapper("fakechroot", &[], 0),
+    wrapper("dbus-run-session", &[], 0),
+    wrapper("xvfb-run", &["-n", "-s", "-e", "-f", "-p", "-w"], 0),
+    wrapper("rlwrap", &[], 0),
     wrapper("busybox", &[], 0),
     wrapper("toybox", &[], 0),
     wrapper(
@@ -92,7 +101,9 @@ impl Wrapper {
                 break;
             } else if self.with_value.contains(&text) {
                 at += 2;
-            } else if text.starts_with('-') && text.len() > 1 || self.takes_assignments() && text.contains('=') {
+            } else if text.starts_with('-') && (text.len() > 1 || self.name == "env")
+                || self.takes_assignments() && text.contains('=')
+            {
                 at += 1;
             } else {
                 break;
@@ -104,6 +115,11 @@ impl Wrapper {
     fn takes_assignments(&self) -> bool {
         matches!(self.name, "env" | "sudo" | "doas")
     }
+}
+
+/// Whether a program does nothing itself but start what stands behind it, which is read as well.
+pub(crate) fn starts_others(name: &str) -> bool {
+    is_shell(name) || Wrapper::named(name).is_some() || matches!(name, "eval" | "trap" | "su" | "runuser" | "ssh")
 }
 
 /// Shells, whose `-c` is a text to run and whose standard input is a script.

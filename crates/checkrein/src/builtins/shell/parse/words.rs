@@ -78,7 +78,13 @@ impl Parser {
                         self.at += 1;
                     }
                     let user: String = self.text[from..self.at].iter().collect();
-                    word.parts.push(if user.is_empty() { Part::Home } else { Part::Text(format!("/home/{user}")) });
+                    word.parts.push(match user.as_str() {
+                        "" => Part::Home,
+                        "+" => Part::Var { name: "PWD".to_owned(), fallback: None },
+                        "-" => Part::Var { name: "OLDPWD".to_owned(), fallback: None },
+                        "root" => Part::Text("/root".to_owned()),
+                        user => Part::Text(format!("/home/{user}")),
+                    });
                 }
                 c => {
                     self.at += 1;
