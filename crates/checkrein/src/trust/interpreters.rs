@@ -16,10 +16,21 @@ pub(super) struct Interpreter {
     clusters: bool,
     /// Whether the first word that is no option is the code itself.
     takes_code: bool,
+    /// Whether code that stands in the command finds modules in the directory that it runs in.
+    imports_here: bool,
 }
 
 const fn row(name: &'static str) -> Interpreter {
-    Interpreter { name, verb: None, with_value: &[], inline: &[], elsewhere: &[], clusters: false, takes_code: false }
+    Interpreter {
+        name,
+        verb: None,
+        with_value: &[],
+        inline: &[],
+        elsewhere: &[],
+        clusters: false,
+        takes_code: false,
+        imports_here: false,
+    }
 }
 
 const SHELL: Interpreter = Interpreter {
@@ -30,6 +41,7 @@ const SHELL: Interpreter = Interpreter {
     elsewhere: &["-i", "-l", "--login", "--rcfile", "--init-file"],
     clusters: true,
     takes_code: false,
+    imports_here: false,
 };
 
 const INTERPRETERS: &[Interpreter] = &[
@@ -41,12 +53,26 @@ const INTERPRETERS: &[Interpreter] = &[
     Interpreter { name: "mksh", ..SHELL },
     Interpreter { name: "ash", ..SHELL },
     Interpreter { name: "fish", ..SHELL },
-    Interpreter { with_value: &["-W", "-X"], inline: &["-c"], elsewhere: &["-m"], clusters: true, ..row("python") },
-    Interpreter { with_value: &["-W", "-X"], inline: &["-c"], elsewhere: &["-m"], clusters: true, ..row("pypy") },
-    Interpreter { inline: NODE_INLINE, elsewhere: NODE_ELSEWHERE, ..row("node") },
-    Interpreter { inline: NODE_INLINE, elsewhere: NODE_ELSEWHERE, ..row("nodejs") },
-    Interpreter { inline: NODE_INLINE, elsewhere: NODE_ELSEWHERE, ..row("tsx") },
-    Interpreter { inline: NODE_INLINE, elsewhere: NODE_ELSEWHERE, ..row("ts-node") },
+    Interpreter {
+        with_value: &["-W", "-X"],
+        inline: &["-c"],
+        elsewhere: &["-m"],
+        clusters: true,
+        imports_here: true,
+        ..row("python")
+    },
+    Interpreter {
+        with_value: &["-W", "-X"],
+        inline: &["-c"],
+        elsewhere: &["-m"],
+        clusters: true,
+        imports_here: true,
+        ..row("pypy")
+    },
+    Interpreter { inline: NODE_INLINE, elsewhere: NODE_ELSEWHERE, imports_here: true, ..row("node") },
+    Interpreter { inline: NODE_INLINE, elsewhere: NODE_ELSEWHERE, imports_here: true, ..row("nodejs") },
+    Interpreter { inline: NODE_INLINE, elsewhere: NODE_ELSEWHERE, imports_here: true, ..row("tsx") },
+    Interpreter { inline: NODE_INLINE, elsewhere: NODE_ELSEWHERE, imports_here: true, ..row("ts-node") },
     Interpreter { with_value: &["-c", "--config", "--import-map"], verb: Some("run"), ..row("deno") },
     Interpreter { verb: Some("run"), inline: &["-e", "--eval"], elsewhere: &["-r", "--preload"], ..row("bun") },
     Interpreter { inline: &["-e"], elsewhere: &["-r", "-S"], with_value: &["-I"], clusters: true, ..row("ruby") },
@@ -61,6 +87,22 @@ const INTERPRETERS: &[Interpreter] = &[
     Interpreter { inline: &["-e", "--source"], elsewhere: AWK, takes_code: true, ..row("gawk") },
     Interpreter { inline: &["-e", "--source"], elsewhere: AWK, takes_code: true, ..row("mawk") },
     Interpreter { inline: &["-e", "--expression"], elsewhere: AWK, takes_code: true, ..row("sed") },
+    Interpreter { with_value: &["-cp", "-classpath", "--class-path"], ..row("java") },
+    Interpreter { inline: &["-e", "-E", "--eval"], elsewhere: &["-L", "--load"], ..row("julia") },
+    Interpreter { inline: &["-c", "--commands"], ..row("nu") },
+    Interpreter { inline: &["-c"], ..row("xonsh") },
+    Interpreter { inline: &["-c"], elsewhere: &["-l"], ..row("guile") },
+    Interpreter { inline: &["-e"], elsewhere: &["-r", "--require"], ..row("elixir") },
+    Interpreter { inline: &["-e"], ..row("groovy") },
+    Interpreter { inline: &["-c"], ..row("expect") },
+    row("tclsh"),
+    row("wish"),
+    row("escript"),
+    row("racket"),
+    row("swift"),
+    row("dart"),
+    row("dotnet"),
+    row("mono"),
     row("source"),
     row("."),
 ];
@@ -118,6 +160,10 @@ pub(super) enum Runs {
     Script(usize),
     /// Nothing but what stands in the command.
     Inline,
+    /// What stands in the command, and modules that it finds in the directory that it runs in.
+    InlineWithModules,
+    /// What it reads.
+    Input,
     /// What nobody can tell from the command, as this option or word says.
     Unknown(String),
     /// It is no program that runs scripts.
@@ -170,16 +216,21 @@ impl Interpreter {
                     elsewhere = Some((*arg).to_owned());
                 }
                 if has(self.inline) {
-                    return elsewhere.map_or(Runs::Inline, Runs::Unknown);
+                    let code = args[at..].join(" ");
+                    let imports = self.imports_here && (code.contains("import") || code.contains("require"));
+                    let inline = if imports { Runs::InlineWithModules } else { Runs::Inline };
+                    return elsewhere.map_or(inline, Runs::Unknown);
                 }
                 at += 1;
             }
         }
         match elsewhere {
             Some(option) => Runs::Unknown(option),
-            None if at < args.len() && !self.takes_code => Runs::Script(at),
-            // Standard input, which is the event.
-            None => Runs::Inline,
+            None if self.takes_code => Runs::Inline,
+            // Arguments of what a shell reads.
+            None if self.name.ends_with("sh") && self.clusters && args[..at].contains(&"-s") => Runs::Input,
+            None if args.get(at).is_some_and(|arg| *arg != "-") => Runs::Script(at),
+            None => Runs::Input,
         }
     }
 }
@@ -207,8 +258,25 @@ pub(super) const VARIABLES: &[&str] = &[
     "PERL5LIB",
     "PERLLIB",
     "JAVA_TOOL_OPTIONS",
-    "GIT_SSH_COMMAND",
+    "JDK_JAVA_OPTIONS",
+    "_JAVA_OPTIONS",
+    "CLASSPATH",
+    "LUA_INIT",
+    "LUA_PATH",
+    "LESSOPEN",
+    "PROMPT_COMMAND",
+    "VISUAL",
+    "GIT_ASKPASS",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
     "GIT_CONFIG_GLOBAL",
+    "GIT_DIR",
+    "GIT_EDITOR",
+    "GIT_EXEC_PATH",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
     "EDITOR",
     "PAGER",
 ];
@@ -224,6 +292,8 @@ mod tests {
             match runs(words[0], &words[1..]) {
                 Runs::Script(at) => words[at + 1].to_owned(),
                 Runs::Inline => "inline".to_owned(),
+                Runs::InlineWithModules => "modules".to_owned(),
+                Runs::Input => "input".to_owned(),
                 Runs::Unknown(why) => format!("unknown {why}"),
                 Runs::Nothing => "nothing".to_owned(),
             }
@@ -234,7 +304,12 @@ mod tests {
             ("bash -o pipefail x.sh", "x.sh"),
             ("bash -c x", "inline"),
             ("bash -lc x", "unknown -lc"),
-            ("bash", "inline"),
+            ("bash", "input"),
+            ("bash -s x.sh", "input"),
+            ("python3 -", "input"),
+            ("python3 -c import", "modules"),
+            ("java -cp a -jar x.jar", "x.jar"),
+            ("tclsh x.tcl", "x.tcl"),
             ("sh -- -x.sh", "-x.sh"),
             ("python3 x.py", "x.py"),
             ("python3.12 -u -W ignore x.py -m", "x.py"),

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use checkrein_dialects::{CommandLine, CommandSpec, Data, HandlerSpec, HookSpec, PinnedWord};
 
 use super::interpreters::{Runs, VARIABLES, runs};
-use crate::builtins::shell::{Step, Value, World, lexical, steps_of_argv, steps_with};
+use crate::builtins::shell::{
+    Step, Value, World, is_reader, lexical, pieces, starts_others, steps_of_argv, steps_with,
+};
 
 /// The files that a hook runs, and what else it may run.
 #[derive(Debug, Default)]
@@ -120,7 +122,11 @@ impl Finder {
     }
 
     fn steps(&mut self, steps: &[Step], text: Option<&str>) {
-        self.moves = steps.iter().any(|step| matches!(step.name.as_str(), "cd" | "pushd" | "popd" | "chdir"));
+        self.moves = steps.iter().any(|step| match step.name.as_str() {
+            "cd" | "pushd" | "popd" | "chdir" | "chroot" => true,
+            "env" | "sudo" => step.has_option("CD", &["chdir"]),
+            _ => false,
+        });
         for step in steps {
             self.step(step, text);
         }
@@ -157,7 +163,33 @@ impl Finder {
                 self.note(format!("what `{by}` runs does not stand in the command"));
             }
             Runs::Unknown(by) => self.note(format!("what `{} {by}` runs does not stand in the command", step.name)),
+            Runs::Input => {
+                self.note(format!("`{}` runs what it reads, which does not stand in the command", step.name))
+            }
+            Runs::InlineWithModules => {
+                self.note(format!("`{}` may find modules that it loads in the project", step.name))
+            }
+            // A text that is run in its turn is read by itself.
+            Runs::Inline if !starts_others(&step.name) => args.iter().for_each(|arg| self.mentioned(&step.name, arg)),
+            Runs::Nothing if matches!(step.name.as_str(), "alias" | "hash" | "enable") => {
+                self.note(format!("`{}` has the shell take one program for another", step.name));
+            }
+            Runs::Nothing if !is_reader(&step.name) && !starts_others(&step.name) => {
+                args.iter().for_each(|arg| self.mentioned(&step.name, arg));
+            }
             Runs::Inline | Runs::Nothing => {}
+        }
+    }
+
+    /// Tells of a file that is given to a program of which nobody knows whether it runs that.
+    fn mentioned(&mut self, program: &str, arg: &str) {
+        let Some(cwd) = self.cwd.clone() else { return };
+        for piece in pieces(arg).take(64) {
+            let path = lexical(&cwd.join(piece));
+            let is_meant = piece.starts_with("./") || piece.starts_with("../") || path.is_file();
+            if is_meant && !is_system(&path) && !path.starts_with("/dev") {
+                self.note(format!("`{program}` is given `{piece}`, and whether it runs that cannot be told"));
+            }
         }
     }
 
@@ -173,6 +205,10 @@ impl Finder {
             return true;
         };
         let path = lexical(&cwd.join(&named));
+        if ["/dev", "/proc"].iter().any(|place| path.starts_with(place)) {
+            self.note(format!("`{}` is only known when it runs", word.text));
+            return true;
+        }
         if is_system(&path) {
             return false;
         }
@@ -299,6 +335,10 @@ mod tests {
             ("~/x.sh", "~/x.sh", "/home/me/x.sh"),
             (". ./x.sh", "./x.sh", "x.sh"),
             ("./not-there.sh", "./not-there.sh", "not-there.sh"),
+            ("env - ./x.sh", "./x.sh", "x.sh"),
+            ("unshare ./x.sh", "./x.sh", "x.sh"),
+            ("prlimit --cpu=1 ./x.sh", "./x.sh", "x.sh"),
+            ("runuser -u me -- ./x.sh", "./x.sh", "x.sh"),
         ] {
             let spec = HookSpec::shell("h", EventKind::PreToolUse, text).speaking(&claude::DIALECT);
             assert_eq!(found(dir.path(), &spec), (vec![(word.to_owned(), path.to_owned())], 0), "{text}");
@@ -330,6 +370,26 @@ mod tests {
             "export NODE_OPTIONS='-r ./x.js'; node -e 1",
             "awk -f x.awk",
             "node ./hooks",
+            "env -S'./x.sh a'",
+            "env --split-string=./x.sh",
+            "env -C hooks ./x.sh",
+            "bash < x.sh",
+            "bash -s a < x.sh",
+            "cat x.sh | sh",
+            "cat <<E | sh\n./x.sh\nE",
+            "exec < x.sh; sh",
+            "python3 - < hooks/x.py",
+            "python3 -c 'import x'",
+            "bash /dev/stdin < x.sh",
+            "alias a=./x.sh; a",
+            "hash -p ./x.sh ls; ls",
+            "flock /tmp/l -c ./x.sh",
+            "awk 'BEGIN{system(\"./x.sh\")}'",
+            "perl -e 'do \"./x.pl\"'",
+            "git -c core.pager=./x.sh log",
+            "GIT_EXTERNAL_DIFF=./x.sh git diff",
+            "somebody x.sh",
+            "somebody --with=./x.sh",
         ] {
             let spec = HookSpec::shell("h", EventKind::PreToolUse, text).speaking(&claude::DIALECT);
             let (scripts, notes) = found(dir.path(), &spec);
