@@ -164,10 +164,10 @@ impl Finder {
             }
             Runs::Unknown(by) => self.note(format!("what `{} {by}` runs does not stand in the command", step.name)),
             Runs::Input => {
-                self.note(format!("`{}` runs what it reads, which does not stand in the command", step.name))
+                self.note(format!("`{}` runs what it reads, which does not stand in the command", step.name));
             }
             Runs::InlineWithModules => {
-                self.note(format!("`{}` may find modules that it loads in the project", step.name))
+                self.note(format!("`{}` may find modules that it loads in the project", step.name));
             }
             // A text that is run in its turn is read by itself.
             Runs::Inline if !starts_others(&step.name) => args.iter().for_each(|arg| self.mentioned(&step.name, arg)),
