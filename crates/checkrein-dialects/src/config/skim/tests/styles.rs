@@ -1,0 +1,402 @@
+//! Files as people write them, in all styles that are plain, and what slips of the pen make of them.
+
+use checkrein_core::EventKind;
+
+use crate::config::Wanted;
+
+/// What means something in YAML, and what stands around it.
+pub(super) const TELLING: &str = concat!(
+    r"([\[\]{}:,\x22'#&*!|>%@`\-?=. \t\r\n\\/a1~<é\u{feff}\u{85}]",
+    r"|: |- |\n  |\n    |\n  - |a: |b: |: \|\n|---|\.\.\.| #|<<: |\{a: |\[a, |\r\n){0,30}",
+);
+
+/// A small generator: the same seed, the same file.
+pub(super) struct Dice(u64);
+
+/// Something that a file says.
+enum Say {
+    /// Text, in whatever quotes.
+    Text(String),
+    /// A number or a word.
+    Bare(&'static str),
+    List(Vec<Say>),
+    Object(Vec<(&'static str, Say)>),
+    /// Text of several lines.
+    Lines(&'static [&'static str]),
+}
+
+const EVENTS: &[&str] = &["PreToolUse", "PostToolUse", "Stop", "SessionStart", "UserPromptSubmit", "pre_tool_use"];
+const MATCHERS: &[&str] =
+    &["Bash", "Edit|Write", "mcp__.*", "^(Read|Glob)$", "*", "", "Ba.*", "[", "1", "true", "a: b"];
+const TEXTS: &[&str] = &[
+    "./x.sh",
+    "npx prettier --check \"$FILE\"",
+    "it's",
+    "a:b",
+    "a #b",
+    "a#b",
+    "-x",
+    "--all",
+    "- x",
+    "https://x.org/?a=b,c",
+    "{a}",
+    "[ -f x ]",
+    "jq -e '.a | not'",
+    "äöü — 「」",
+    "x: y",
+    "",
+    " x ",
+    "\\d+\t",
+    "null",
+    "08",
+    "---",
+    "& x",
+    "echo % @ ` !",
+];
+
+impl Dice {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed ^ 0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit.max(1)
+    }
+
+    fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+
+    fn one_of<T: Copy>(&mut self, choice: &[T]) -> T {
+        choice[self.below(choice.len())]
+    }
+
+    /// What somebody may want of a file.
+    pub(super) fn wanted(&mut self) -> Wanted {
+        let tool = self.one_of(&["Bash", "Edit", "Grep", "mcp__a__b", ""]);
+        match self.below(4) {
+            0 => Wanted::new(EventKind::Stop, Vec::new()),
+            1 => Wanted::new(EventKind::PostToolUse, vec![tool.to_owned()]),
+            _ => Wanted::new(EventKind::PreToolUse, vec![tool.to_owned()]),
+        }
+    }
+
+    /// A whole file.
+    pub(super) fn config(&mut self) -> String {
+        let mut members = Vec::new();
+        if self.once_in(4) {
+            members.push(("version", Say::Bare("1")));
+        }
+        if self.once_in(6) {
+            members.push(("trusted_paths", Say::List(vec![self.text(TEXTS)])));
+        }
+        if self.once_in(20) {
+            let key = self.one_of(&["shadow", "disableAllHooks", "allow_skip", "unknown"]);
+            members.push((key, Say::Bare("true")));
+        }
+        members.push(("hooks", self.hooks()));
+        if self.once_in(6) {
+            members.push(("description", self.text(TEXTS)));
+        }
+        let mut out = String::new();
+        if self.once_in(5) {
+            out.push_str("# hooks\n---\n");
+        }
+        if self.once_in(12) {
+            let start = out.len();
+            self.in_brackets(&mut out, &Say::Object(members), true);
+            let gap = self.one_of(&[", ", ",\n", ",\n  ", " ,"]);
+            let wrapped = out[start..].replace(", ", gap);
+            out.truncate(start);
+            out.push_str(&wrapped);
+            out.push('\n');
+        } else {
+            self.object(&mut out, &members, 0);
+        }
+        if self.once_in(6) { out.replace('\n', "\r\n") } else { out }
+    }
+
+    fn hooks(&mut self) -> Say {
+        let count = self.below(5);
+        if self.once_in(2) {
+            return Say::List((0..count).map(|_| self.hook(true)).collect());
+        }
+        let events = (0..count).map(|_| {
+            let groups = (0..1 + self.below(2)).map(|_| match self.once_in(3) {
+                true => self.hook(false),
+                false => {
+                    let hooks = (0..1 + self.below(2)).map(|_| self.hook(false)).collect();
+                    let matcher = self.text(MATCHERS);
+                    Say::Object(vec![("matcher", matcher), ("hooks", Say::List(hooks))])
+                }
+            });
+            let groups = groups.collect();
+            (self.event(), Say::List(groups))
+        });
+        Say::Object(events.collect())
+    }
+
+    fn event(&mut self) -> &'static str {
+        if self.once_in(30) { "PreTolUse" } else { self.one_of(EVENTS) }
+    }
+
+    fn hook(&mut self, flat: bool) -> Say {
+        let mut members = Vec::new();
+        if flat && self.once_in(3) {
+            let events = (0..1 + self.below(2)).map(|_| Say::Text(self.event().to_owned())).collect();
+            members.push(("events", Say::List(events)));
+        } else if flat {
+            members.push(("event", Say::Text(self.event().to_owned())));
+        }
+        if self.below(3) > 0 {
+            members.push(("matcher", self.text(MATCHERS)));
+        }
+        let command = match self.below(6) {
+            0 => Say::Lines(self.one_of(&[
+                &["set -e", "", "x: y # z"][..],
+                &["case a in", "  a) - b;;", "", "", "esac"],
+                &["# x", "- y"],
+                &["", "x"],
+            ])),
+            1 => Say::List((0..self.below(3)).map(|_| self.text(TEXTS)).collect()),
+            _ => self.text(TEXTS),
+        };
+        members.push(("command", command));
+        for key in ["timeout", "env", "if", "settings", "id", "enabled"] {
+            if self.once_in(6) {
+                let value = match key {
+                    "timeout" => Say::Bare(self.one_of(&["10", "1.5", "-1", "~", "0x1f"])),
+                    "enabled" => Say::Bare(self.one_of(&["true", "false", "no"])),
+                    "env" => Say::Object(vec![("A_B", self.text(TEXTS)), ("matcher", self.text(MATCHERS))]),
+                    "settings" => self.settings(3),
+                    _ => self.text(TEXTS),
+                };
+                members.push((key, value));
+            }
+        }
+        let at = self.below(members.len());
+        members.swap(0, at);
+        Say::Object(members)
+    }
+
+    fn settings(&mut self, depth: usize) -> Say {
+        match self.below(if depth == 0 { 2 } else { 4 }) {
+            0 => self.text(TEXTS),
+            1 => Say::Bare(self.one_of(&["1", "true", "null", "+1e3"])),
+            2 => Say::List((0..self.below(3)).map(|_| self.settings(depth - 1)).collect()),
+            _ => {
+                let keys = ["event", "b-c", "hooks"].into_iter().take(self.below(4));
+                Say::Object(keys.map(|key| (key, self.settings(depth - 1))).collect())
+            }
+        }
+    }
+
+    fn text(&mut self, choice: &[&str]) -> Say {
+        Say::Text(self.one_of(choice).to_owned())
+    }
+
+    /// A block of members, each in lines of its own.
+    fn object(&mut self, out: &mut String, members: &[(&'static str, Say)], indent: usize) {
+        let starts_inline = !out.is_empty() && !out.ends_with('\n');
+        for (at, (key, value)) in members.iter().enumerate() {
+            if at > 0 || !starts_inline {
+                self.line(out, indent);
+            }
+            self.key(out, key);
+            out.push(':');
+            self.behind(out, value, indent, true);
+        }
+    }
+
+    fn list(&mut self, out: &mut String, items: &[Say], indent: usize) {
+        for item in items {
+            self.line(out, indent);
+            out.push('-');
+            match item {
+                Say::Object(members) if !members.is_empty() && self.below(4) > 0 => {
+                    let blanks = 1 + self.below(2) * self.below(4);
+                    out.push_str(&" ".repeat(blanks));
+                    self.object(out, members, indent + 1 + blanks);
+                }
+                item => self.behind(out, item, indent, false),
+            }
+        }
+    }
+
+    /// A new line, perhaps with others before it that say nothing.
+    fn line(&mut self, out: &mut String, indent: usize) {
+        if self.once_in(12) {
+            let odd = self.below(8);
+            out.push_str(&" ".repeat(odd));
+            out.push_str(self.one_of(&["# - a: b\n", "\n", "#\n"]));
+        }
+        out.push_str(&" ".repeat(indent));
+    }
+
+    /// What stands behind a key or a dash.
+    fn behind(&mut self, out: &mut String, value: &Say, indent: usize, is_key: bool) {
+        let deeper = indent + 1 + self.below(4);
+        match value {
+            Say::List(items) if !items.is_empty() && self.below(3) > 0 => {
+                self.end(out);
+                let same = is_key && self.once_in(2);
+                self.list(out, items, if same { indent } else { deeper });
+            }
+            Say::Object(members) if !members.is_empty() && self.below(3) > 0 => {
+                self.end(out);
+                self.object(out, members, deeper);
+            }
+            Say::Lines(lines) if self.below(4) > 0 => {
+                out.push(' ');
+                out.push_str(self.one_of(&["|", ">", "|-", ">-", "|+"]));
+                out.push('\n');
+                for line in *lines {
+                    if !line.is_empty() {
+                        out.push_str(&" ".repeat(deeper));
+                    }
+                    out.push_str(line);
+                    out.push('\n');
+                }
+            }
+            value => {
+                out.push(' ');
+                let lines = self.once_in(3);
+                let start = out.len();
+                self.in_brackets(out, value, false);
+                // In a block, lines in brackets must be indented.
+                if lines && matches!(value, Say::List(_) | Say::Object(_)) {
+                    let wrapped = out[start..].replace(", ", &format!(",\n{}", " ".repeat(deeper)));
+                    out.truncate(start);
+                    out.push_str(&wrapped);
+                }
+                self.end(out);
+            }
+        }
+    }
+
+    fn end(&mut self, out: &mut String) {
+        out.push_str(self.one_of(&["\n", "\n", "\n", "\n", "\n", "  \n", " # x: [y\n", "\n\n"]));
+    }
+
+    fn in_brackets(&mut self, out: &mut String, value: &Say, in_brackets: bool) {
+        let gap = self.one_of(&["", "", " "]);
+        match value {
+            Say::Text(text) => self.quoted(out, text, in_brackets),
+            Say::Bare(text) => out.push_str(text),
+            Say::Lines(lines) => out.push_str(&format!("{:?}", lines.join("\n"))),
+            Say::List(items) => {
+                out.push_str(&format!("[{gap}"));
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { "" });
+                    self.in_brackets(out, item, true);
+                }
+                out.push_str(&format!("{gap}]"));
+            }
+            Say::Object(members) => {
+                out.push_str(&format!("{{{gap}"));
+                for (at, (key, value)) in members.iter().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { "" });
+                    let start = out.len();
+                    self.key(out, key);
+                    let tight = out[start..].starts_with('"') && self.once_in(2);
+                    out.push_str(if tight { ":" } else { ": " });
+                    self.in_brackets(out, value, true);
+                }
+                out.push_str(&format!("{gap}}}"));
+            }
+        }
+    }
+
+    fn key(&mut self, out: &mut String, key: &str) {
+        match self.below(6) {
+            0 => out.push_str(&format!("\"{key}\"")),
+            1 => out.push_str(&format!("'{key}'")),
+            _ => out.push_str(key),
+        }
+    }
+
+    /// In quotes, if it needs them or by chance.
+    fn quoted(&mut self, out: &mut String, text: &str, in_brackets: bool) {
+        let is_plain = text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '^' | '/' | '('))
+            && !text.contains(": ")
+            && !text.contains(" #")
+            && !text.contains(|c: char| c < ' ')
+            && text.trim() == text;
+        let needs = !is_plain || in_brackets && text.contains([',', '[', ']', '{', '}', '\n']);
+        match self.below(if needs { 2 } else { 5 }) {
+            0 if !text.contains(|c: char| c < ' ') => out.push_str(&format!("'{}'", text.replace('\'', "''"))),
+            0 | 1 => {
+                let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\t', "\\t").replace('\n', "\\n");
+                out.push_str(&format!("\"{text}\""));
+            }
+            _ => out.push_str(text),
+        }
+    }
+
+    /// A file with something in it changed, lost, or twice.
+    pub(super) fn changed(&mut self, text: &str) -> String {
+        const BYTES: &[u8] = b"{}[]\",:'\\0 \n-#|>&*!?%@\t\r~<.a";
+        const PIECES: &[&str] = &[
+            ": ",
+            "- ",
+            "\n",
+            "\n  ",
+            "\n    ",
+            " #",
+            "<<: ",
+            "---\n",
+            "...\n",
+            "&a ",
+            "*a",
+            "!!str ",
+            "? ",
+            "| ",
+            "|\n",
+            ">2\n",
+            "\t",
+            "\r\n",
+            "\u{feff}",
+            "\u{85}",
+            "\u{2028}",
+            "é",
+            "event: PreToolUse\n",
+            "matcher: Bash",
+            "'",
+            "\"",
+            "\\x41",
+            "{a: b}",
+            "[a, ",
+            "}",
+            "\n\n",
+            "  ",
+        ];
+        let mut bytes = text.as_bytes().to_vec();
+        for _ in 0..1 + self.below(3) {
+            let at = self.below(bytes.len() + 1);
+            match self.below(6) {
+                0 => bytes.truncate(at),
+                1 if at < bytes.len() => bytes[at] = self.one_of(BYTES),
+                2 if at < bytes.len() => drop(bytes.remove(at)),
+                3 => {
+                    let piece = self.one_of(PIECES).bytes();
+                    bytes.splice(at..at, piece);
+                }
+                // A line that has moved, or comes twice.
+                4 => {
+                    let line =
+                        String::from_utf8_lossy(&bytes).lines().nth(self.below(20)).unwrap_or_default().to_owned();
+                    let start = bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+                    bytes.splice(start..start, format!("{}{line}\n", " ".repeat(self.below(3))).bytes());
+                }
+                _ => {
+                    let end = (at + self.below(12)).min(bytes.len());
+                    let piece = bytes[at..end].to_vec();
+                    let to = self.below(bytes.len() + 1);
+                    bytes.splice(to..to, piece);
+                }
+            }
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
