@@ -100,49 +100,90 @@ fn hooks(show: Show<'_>) {
     let hook = |sent: &str| ended(with_stdin(PROGRAM, sent).args(["hook", "claude"]));
     let nothing = &mut || ended(&mut with_stdin("/bin/true", "grep.json"));
     show("hook, no files", 500, 1, &mut || hook("grep.json"), nothing);
-    many_hooks(place.path(), &["PreToolUse", "PostToolUse", "Stop", "SessionStart", "UserPromptSubmit", "PreCompact"]);
+    let events = ["PreToolUse", "PostToolUse", "Stop", "SessionStart", "UserPromptSubmit", "PreCompact"];
+    many_hooks(place.path(), &events, "json", as_json);
     show("hook, 200 hooks in 5 files, none fits", 500, 1, &mut || hook("grep.json"), nothing);
     // The hook's own time is the floor: what is above it is what checkrein adds.
     let own = &mut || ended(with_stdin("/bin/sh", "task.json").args(["-c", "true"]));
     show("hook, one of 200 fits, against that hook", 500, 1, &mut || hook("task.json"), own);
-    many_hooks(place.path(), &["PreToolUse"]);
+    many_hooks(place.path(), &["PreToolUse"], "json", as_json);
     show("hook, 200 hooks at the event, none fits", 500, 1, &mut || hook("grep.json"), nothing);
+    many_hooks(place.path(), &events, "yaml", as_yaml);
+    show("hook, 200 hooks in 5 YAML files, none fits", 500, 1, &mut || hook("grep.json"), nothing);
+    many_hooks(place.path(), &["PreToolUse"], "yaml", as_yaml);
+    show("hook, 200 at the event in YAML, none fits", 500, 1, &mut || hook("grep.json"), nothing);
+}
+
+/// One of many hooks.
+#[cfg(unix)]
+struct Hook<'a> {
+    id: String,
+    event: &'a str,
+    matcher: Option<&'a str>,
+    command: String,
 }
 
 /// 200 hooks in five files, for these events in turn. One of them is for the tool `Task`, and runs `true`.
 #[cfg(unix)]
-fn many_hooks(place: &Path, events: &[&str]) {
+fn many_hooks(place: &Path, events: &[&str], extension: &str, written: fn(&[Hook<'_>]) -> String) {
     let tools = ["Bash", "Edit|Write", "mcp__.*__write.*", "WebFetch", "^(Read|Glob)$", "NotebookEdit"];
     let files = [
-        "home/.config/checkrein/hooks.json",
-        "home/.config/checkrein/hooks.d/guards.json",
-        "home/.config/checkrein/hooks.d/notes.json",
-        "project/.checkrein/hooks.json",
-        "project/.checkrein/hooks.local.json",
+        "home/.config/checkrein/hooks",
+        "home/.config/checkrein/hooks.d/guards",
+        "home/.config/checkrein/hooks.d/notes",
+        "project/.checkrein/hooks",
+        "project/.checkrein/hooks.local",
     ];
     for (number, file) in files.iter().enumerate() {
-        let mut hooks = serde_json::Map::new();
-        for at in number * 40..number * 40 + 40 {
-            let event = events[at % events.len()];
-            let tool = if at == 100 { "Task" } else { tools[at % tools.len()] };
-            let command = if at == 100 {
-                "true".to_owned()
-            } else {
-                format!("/home/ann/.config/checkrein/scripts/guard-{at}.sh --check \"$CLAUDE_PROJECT_DIR\"")
+        let hook = |at: usize| {
+            let (event, tool, command) = match at {
+                100 => ("PreToolUse", "Task", "true".to_owned()),
+                _ => {
+                    let script = format!("/home/ann/.config/checkrein/scripts/guard-{at}.sh");
+                    let command = format!("{script} --check \"$CLAUDE_PROJECT_DIR\"");
+                    (events[at % events.len()], tools[at % tools.len()], command)
+                }
             };
-            let event = if at == 100 { "PreToolUse" } else { event };
-            let mut group =
-                serde_json::json!({ "hooks": [{ "id": format!("hook-{at}"), "command": command, "timeout": 10 }] });
-            if event.contains("Tool") {
-                group["matcher"] = tool.into();
-            }
-            let groups = hooks.entry(event).or_insert_with(|| serde_json::json!([]));
-            groups.as_array_mut().unwrap().push(group);
+            let matcher = event.contains("Tool").then_some(tool);
+            Hook { id: format!("hook-{at}"), event, matcher, command }
+        };
+        let hooks: Vec<_> = (number * 40..number * 40 + 40).map(hook).collect();
+        for other in ["json", "yaml"] {
+            let _ = std::fs::remove_file(place.join(format!("{file}.{other}")));
         }
-        let path = place.join(file);
+        let path = place.join(format!("{file}.{extension}"));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, serde_json::to_string_pretty(&serde_json::json!({ "hooks": hooks })).unwrap()).unwrap();
+        std::fs::write(path, written(&hooks)).unwrap();
     }
+}
+
+/// Groups under events, as agents' settings have them.
+#[cfg(unix)]
+fn as_json(hooks: &[Hook<'_>]) -> String {
+    let mut events = serde_json::Map::new();
+    for Hook { id, event, matcher, command } in hooks {
+        let mut group = serde_json::json!({ "hooks": [{ "id": id, "command": command, "timeout": 10 }] });
+        if let Some(matcher) = matcher {
+            group["matcher"] = (*matcher).into();
+        }
+        let groups = events.entry(*event).or_insert_with(|| serde_json::json!([]));
+        groups.as_array_mut().unwrap().push(group);
+    }
+    serde_json::to_string_pretty(&serde_json::json!({ "hooks": events })).unwrap()
+}
+
+/// One list, as people write it.
+#[cfg(unix)]
+fn as_yaml(hooks: &[Hook<'_>]) -> String {
+    let mut text = "# What we guard.\nhooks:\n".to_owned();
+    for Hook { id, event, matcher, command } in hooks {
+        text.push_str(&format!("  - id: {id}\n    event: {event}\n"));
+        if let Some(matcher) = matcher {
+            text.push_str(&format!("    matcher: {matcher}\n"));
+        }
+        text.push_str(&format!("    command: {command}\n    timeout: 10\n"));
+    }
+    text
 }
 
 fn write(dir: &Path, hooks: &str) {
