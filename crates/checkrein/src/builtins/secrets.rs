@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::AhoCorasick;
@@ -169,15 +170,21 @@ static BY_FIRST: LazyLock<ByFirst> = LazyLock::new(|| {
     all
 });
 
-/// Up to here, a text is short.
-const SHORT: usize = 4096;
+/// So much is read without an automaton, in one text and in all of them together: a process that answers one event never makes
+/// it, one that goes on soon has it.
+const SHORT: usize = 16 * 1024;
+static READ: AtomicUsize = AtomicUsize::new(0);
+
+fn is_little(text: &str) -> bool {
+    READ.load(Ordering::Relaxed) + text.len() <= SHORT && READ.fetch_add(text.len(), Ordering::Relaxed) <= SHORT
+}
 
 /// The shapes that may fit something in a text.
 fn may_fit(text: &str) -> impl Iterator<Item = usize> + use<> {
     let mut wanted = [false; SHAPES.len()];
     // Two letters beyond ASCII are other cases of `s` and `k` for who reads patterns.
     let is_plain = text.is_ascii() || !text.contains(['\u{17f}', '\u{212a}']);
-    if is_plain && text.len() <= SHORT {
+    if is_plain && is_little(text) {
         mark_short(text.as_bytes(), &mut wanted);
     } else if let Some((needles, shapes)) = NEEDLES.as_ref().filter(|_| is_plain) {
         for found in needles.find_overlapping_iter(text) {
@@ -281,15 +288,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_and_long_texts_are_looked_through_alike() {
+    fn it_makes_no_difference_how_needles_are_looked_for() {
         let secrets =
             ["ghp_", "AKIA", "eyJ", "://", "Password=", "--TOKEN x", "xox", "-----BEGIN RSA PRIVATE KEY", "sk-ant-"];
-        for secret in secrets.into_iter().chain(["", "nothing here", "ghp", "\u{17f}k_", "é://"]) {
+        for secret in secrets.into_iter().chain(["", "nothing here", "ghp", "é://"]) {
             for padding in [0, 1, 7, 100] {
-                let short = format!("{0}{secret}{0}", "é.".repeat(padding));
-                let long = format!("{short}{}", " ".repeat(SHORT));
-                let [short, long] = [short, long].map(|text| may_fit(&text).collect::<Vec<_>>());
-                assert_eq!(short, long, "{secret}");
+                let text = format!("{0}{secret}{0}", "é.".repeat(padding));
+                let mut short = [false; SHAPES.len()];
+                mark_short(text.as_bytes(), &mut short);
+                let mut long = [false; SHAPES.len()];
+                let (needles, shapes) = NEEDLES.as_ref().unwrap();
+                for found in needles.find_overlapping_iter(&text) {
+                    long[shapes[found.pattern().as_usize()]] = true;
+                }
+                assert_eq!(short, long, "{text}");
             }
         }
     }
