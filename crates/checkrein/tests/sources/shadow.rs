@@ -60,7 +60,7 @@ fn nobody_puts_hooks_of_others_in_the_shadow() {
         assert_eq!(world.codes(&loaded), told, "{file}");
     }
     // By its path, a file is that of whoever names it; but it is read as its owner's as well.
-    let hook = r#"{"hooks": [{"id": "guard", "event": "PreToolUse", "command": "x"}]}"#;
+    let hook = r#"{"protect_self": false, "hooks": [{"id": "guard", "event": "PreToolUse", "command": "x"}]}"#;
     for (owner, path) in
         [(USER, "../../home/.config/checkrein/hooks.json"), (MANAGED, "../../root/etc/checkrein/hooks.json")]
     {
