@@ -87,3 +87,38 @@ fn an_answer_without_its_signature_does_not_count() {
         assert_denied(&asked(&place, &[]), "sign");
     }
 }
+
+/// A name that is harmless when it is looked at, and leads to the credentials of a cloud when it is called. What is looked up is
+/// what is called, each time: there is no answer from before to go by. The name is looked up in a file of the test's own, in
+/// namespaces that need no privileges; where the system has none, nothing is tried.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_name_that_leads_elsewhere_the_next_time_is_refused() {
+    const IN_ROOM: &str = r#"mount --bind "$1" /etc/hosts && shift && exec "$@""#;
+    let can = std::process::Command::new("unshare").args(["-rm", "true"]).output();
+    if !can.is_ok_and(|tried| tried.status.success()) {
+        return;
+    }
+    let server = server(answer("200 OK", "", r#"{"decision":"deny","reason":"the endpoint says no"}"#));
+    let port = server.rsplit(':').next().unwrap();
+    let place = Place::with(&[(USER, &hook(&format!("http://changing.test:{port}/"), ""))]);
+    let hosts = place.dir.path().join("hosts");
+    let call = |address: &str| {
+        std::fs::write(&hosts, format!("{address} changing.test\n")).unwrap();
+        let inner = place.command(&["hook", "claude"]);
+        let mut command = std::process::Command::new("unshare");
+        command.args(["-rm", "sh", "-c", IN_ROOM, "sh"]).arg(&hosts).arg(inner.get_program()).args(inner.get_args());
+        command.current_dir(place.dir.path()).env_clear();
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let pipe = std::process::Stdio::piped;
+        let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
+        let sent = crate::sent("Bash", &json!({ "command": "ls" }));
+        child.stdin.take().unwrap().write_all(sent.as_bytes()).unwrap();
+        place.ran(child.wait_with_output().unwrap())
+    };
+    for _ in 0..2 {
+        assert_denied(&call("127.0.0.1"), "the endpoint says no");
+        assert_denied(&call("169.254.169.254"), "address");
+        assert_denied(&call("::ffff:169.254.169.254"), "address");
+    }
+}
