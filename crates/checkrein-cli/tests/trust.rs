@@ -261,3 +261,18 @@ fn on_a_terminal_each_is_asked_about() {
     assert!(code == 0 && shown.contains("touch"), "{shown}");
     assert_eq!(place.run(&["trust", "check"]).code, 0);
 }
+
+#[test]
+fn what_is_in_force_says_what_was_not_approved() {
+    let place = cloned();
+    let state = |place: &Place| {
+        let (_, shown) = place.run_json(&["status", "--effective", "--json"]);
+        let guard = shown["hooks"].as_array().unwrap().iter().find(|hook| hook["id"] == "guard").unwrap();
+        guard["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(state(&place), "untrusted");
+    assert_eq!(place.run(&["trust", "approve", "--all", "--yes"]).code, 0);
+    assert_eq!(state(&place), "ready");
+    place.write("guard.sh", "#!/bin/sh\nexit 0\n");
+    assert_eq!(state(&place), "changed");
+}

@@ -339,7 +339,7 @@ pub fn effective() -> Value {
         object(&[("key", text()), ("value", json!({})), ("scope", scope()), ("file", text()), ("line", line())]);
     let event =
         object(&[("event", event_kind()), ("gate", flag()), ("on_failure", effect()), ("on_timeout", effect())]);
-    let states = ["ready", "disabled", "skipped", "untrusted", "broken", "not ready"];
+    let states = ["ready", "disabled", "skipped", "untrusted", "changed", "broken", "not ready"];
     let hook = object(&[
         ("id", text()),
         ("source", source(&[])),

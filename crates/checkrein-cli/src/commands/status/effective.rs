@@ -18,7 +18,8 @@ use crate::exit::{self, Exit};
 /// Runs the command. What is wrong with an administrator's files is a problem; all else is only shown.
 pub fn run(dir: &std::path::Path, as_json: bool) -> Result<Exit> {
     let dir = directory(dir)?;
-    let loaded = Sources::discover(&native::DIALECT, &dir).load();
+    let mut loaded = Sources::discover(&native::DIALECT, &dir).load();
+    loaded.look_at_scripts();
     let skip = Skip::from_env();
     let mut out = anstream::stdout().lock();
     if as_json {
@@ -195,6 +196,7 @@ fn word(state: &HookState) -> &'static str {
         HookState::Disabled => "disabled",
         HookState::Skipped(_) => "skipped",
         HookState::Untrusted => "untrusted",
+        HookState::Changed(_) => "changed",
         HookState::Broken(_) => "broken",
         _ => "not ready",
     }
@@ -202,7 +204,7 @@ fn word(state: &HookState) -> &'static str {
 
 fn why(hook: &HookSpec) -> Option<String> {
     match &hook.hook.state {
-        HookState::Skipped(why) | HookState::Broken(why) => Some(why.clone()),
+        HookState::Skipped(why) | HookState::Broken(why) | HookState::Changed(why) => Some(why.clone()),
         HookState::Disabled => Some(hook.off_by.clone().unwrap_or_else(|| "its own entry says so".to_owned())),
         _ => None,
     }
