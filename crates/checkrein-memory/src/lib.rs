@@ -33,6 +33,7 @@ const SIZE: usize = 1 << 20;
 const LARGE: usize = 64 << 10;
 
 /// How much is made ready at once: one call for all of it costs less than a fault for each page.
+#[cfg(target_os = "linux")]
 const STEP: usize = 32 << 10;
 
 /// One piece of memory, then the system's. See the [crate](self).
@@ -41,6 +42,7 @@ pub struct Arena {
     /// Everything below is given away.
     used: AtomicUsize,
     /// Everything below is ready to be written.
+    #[cfg(target_os = "linux")]
     ready: AtomicUsize,
 }
 
@@ -56,6 +58,7 @@ impl Arena {
         Self {
             memory: Memory(UnsafeCell::new([MaybeUninit::uninit(); SIZE])),
             used: AtomicUsize::new(0),
+            #[cfg(target_os = "linux")]
             ready: AtomicUsize::new(0),
         }
     }

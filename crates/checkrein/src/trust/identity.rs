@@ -3,6 +3,7 @@
 use std::fs::Metadata;
 use std::io;
 use std::path::Path;
+#[cfg(unix)]
 use std::time::{Duration, SystemTime};
 
 use super::private::replace;
@@ -12,6 +13,7 @@ use super::private::replace;
 pub(super) struct Identity(String);
 
 /// A file that was changed later than this before it was read may have been changed again with the same time.
+#[cfg(unix)]
 const RACY: Duration = Duration::from_secs(2);
 
 impl Identity {
