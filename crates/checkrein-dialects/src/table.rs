@@ -567,6 +567,11 @@ impl TimeTable {
 }
 
 impl Dialect {
+    /// The agent that it is a language of: the same for all its generations.
+    pub fn agent(&self) -> &'static str {
+        self.name.split('@').next().unwrap_or(self.name)
+    }
+
     /// The dialect's first event of this kind.
     pub fn row(&self, kind: &EventKind) -> Option<&'static EventRow> {
         self.events.iter().find(|row| row.kind == *kind)

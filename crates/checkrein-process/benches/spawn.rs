@@ -72,6 +72,18 @@ mod unix {
         times[times.len() / 2]
     }
 
+    /// How long one run takes, in a task, as in a host that serves many things.
+    fn timed(runtime: &Runtime, prepared: &Prepared, place: &Place, stdin: &Stdin, limits: Limits) -> Duration {
+        let (prepared, place, stdin) = (prepared.clone(), place.clone(), stdin.clone());
+        let run = async move {
+            let begun = Instant::now();
+            let reply = prepared.run(&place, &stdin, &limits).await.unwrap();
+            assert!(reply.exit.success() && reply.leftovers.is_empty());
+            begun.elapsed()
+        };
+        runtime.block_on(async { tokio::spawn(run).await.unwrap() })
+    }
+
     fn measure(case: &Case, runtime: &Runtime, name: &str) {
         let env = environment();
         let place = Place::new("/").env(env.clone());
@@ -85,17 +97,7 @@ mod unix {
             floor(case.floor, &env, &bytes);
             begun.elapsed()
         };
-        let run_ours = || {
-            // In a task, as in a host that serves many things.
-            let (prepared, place, stdin) = (prepared.clone(), place.clone(), stdin.clone());
-            let run = async move {
-                let begun = Instant::now();
-                let reply = prepared.run(&place, &stdin, &limits).await.unwrap();
-                assert!(reply.exit.success() && reply.leftovers.is_empty());
-                begun.elapsed()
-            };
-            runtime.block_on(async { tokio::spawn(run).await.unwrap() })
-        };
+        let run_ours = || timed(runtime, &prepared, &place, &stdin, limits);
         let (mut floors, mut ours) = (Vec::new(), Vec::new());
         for round in 0..case.rounds {
             // Who comes second inherits the other's warm caches and its mess.
@@ -127,16 +129,7 @@ mod unix {
         let prepared: Prepared = case.program.clone().prepare(&place).unwrap();
         let limits = Limits::new(Duration::from_secs(60));
         let stdin = Stdin::bytes(vec![b'x'; case.stdin]);
-        let run = |place: &Place| {
-            let (prepared, place, stdin) = (prepared.clone(), place.clone(), stdin.clone());
-            let run = async move {
-                let begun = Instant::now();
-                let reply = prepared.run(&place, &stdin, &limits).await.unwrap();
-                assert!(reply.exit.success() && reply.leftovers.is_empty());
-                begun.elapsed()
-            };
-            runtime.block_on(async { tokio::spawn(run).await.unwrap() })
-        };
+        let run = |place: &Place| timed(runtime, &prepared, place, &stdin, limits);
         let (mut floors, mut ours) = (Vec::new(), Vec::new());
         for round in 0..case.rounds {
             if round % 2 == 0 {

@@ -164,7 +164,6 @@ impl Installer {
 
     /// Other agents that read this file as well, and so call checkrein too.
     fn also_read_by(&self, agent: &'static Dialect, path: &Path) -> Vec<&'static str> {
-        let family = |name: &'static str| name.split('@').next().unwrap_or(name);
         let reads = |row: &FileRow| {
             let bases = self.place.bases(row.base, &self.dir);
             bases.iter().any(|base| match row.path.strip_suffix("/*") {
@@ -172,7 +171,7 @@ impl Installer {
                 None => base.join(row.path) == path,
             })
         };
-        let others = checkrein_dialects::ALL.iter().filter(|other| family(other.name) != family(agent.name));
+        let others = checkrein_dialects::ALL.iter().filter(|other| other.agent() != agent.agent());
         others.filter(|other| other.config.files.iter().any(reads)).map(|other| other.name).collect()
     }
 
@@ -222,7 +221,7 @@ fn blocked_without_program(agent: &'static Dialect, fail_open: bool) -> bool {
 /// What to do for an agent whose settings are not written.
 fn by_hand(agent: &'static Dialect) -> String {
     let name = agent.name;
-    let base = name.split_once('@').map(|(base, _)| base);
+    let base = Some(agent.agent()).filter(|base| *base != name);
     if let Some(base) = base.filter(|base| checkrein_dialects::find(base).is_some_and(|base| base.install.is_some())) {
         return format!("it is a form of `{base}`, which can be installed");
     }

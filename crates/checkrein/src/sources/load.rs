@@ -274,8 +274,8 @@ impl Loader {
 
     /// Whether the agent that asks reads this file itself, in the same language, and runs what it says.
     fn is_callers_own(path: &Path, way: &Way<'_>) -> bool {
-        let agent = |dialect: &Dialect| dialect.name.split('@').next().unwrap_or_default();
-        let Some(caller) = way.caller.filter(|caller| way.depth > 0 && agent(caller) == agent(way.dialect)) else {
+        let is_own = |caller: &&Dialect| way.depth > 0 && caller.agent() == way.dialect.agent();
+        let Some(caller) = way.caller.filter(is_own) else {
             return false;
         };
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
