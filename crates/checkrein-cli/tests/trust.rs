@@ -276,3 +276,12 @@ fn what_is_in_force_says_what_was_not_approved() {
     place.write("guard.sh", "#!/bin/sh\nexit 0\n");
     assert_eq!(state(&place), "changed");
 }
+
+#[test]
+fn a_check_cannot_be_talked_out_of_it() {
+    let place = cloned();
+    for arguments in [&["trust", "check", "--trust-all"][..], &["trust", "list", "--trust-all"]] {
+        let ran = place.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (64, ""), "{ran:?}");
+    }
+}

@@ -13,7 +13,7 @@ use anyhow::Result;
 use checkrein::trust::{Review, Reviewed};
 
 use super::config::ConfigArguments;
-use crate::exit::Exit;
+use crate::exit::{Exit, IsWrongCall};
 
 /// Shows which hooks of a project await your approval, and approves them.
 ///
@@ -54,6 +54,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 
 /// The hooks that need approval. Files that are named need it here as well: they are what is looked at.
 fn review(config: &ConfigArguments) -> Result<Review> {
+    if config.trust_all {
+        return Err(anyhow::anyhow!("with --trust-all nothing awaits approval, so there is nothing to tell"))
+            .wrong_call();
+    }
     let review = config.sources()?.as_of_project().review();
     for diagnostic in &review.diagnostics {
         super::note(&diagnostic.to_string());
