@@ -56,8 +56,10 @@ fn main() {
 /// Threads that are started afterwards stay there too.
 #[cfg(target_os = "linux")]
 fn on_one_processor() {
+    let allowed = rustix::thread::sched_getaffinity(None).unwrap();
+    let first = (0..rustix::thread::CpuSet::MAX_CPU).find(|cpu| allowed.is_set(*cpu)).unwrap();
     let mut only = rustix::thread::CpuSet::new();
-    only.set(rustix::thread::sched_getcpu());
+    only.set(first);
     rustix::thread::sched_setaffinity(None, &only).unwrap();
 }
 
