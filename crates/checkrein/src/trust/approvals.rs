@@ -8,7 +8,7 @@ use checkrein_core::RawJson;
 
 use super::TrustError;
 use super::entry::{Fact, from_hex, hex, sha256};
-use super::policy::lies_in_project;
+use super::ground::Ground;
 use super::private::{self, Refused, is_private, owned};
 use crate::line_file;
 
@@ -115,7 +115,7 @@ impl Store {
     fn check(&self, root: &Path) -> Result<bool, Refused> {
         // A project's settings can set variables, and so say where this is.
         let there = self.state.ancestors().find_map(|above| above.canonicalize().ok());
-        if there.is_some_and(|there| lies_in_project(&there, root)) {
+        if there.is_some_and(|there| Ground::at(root).has_real(&there)) {
             return Err(format!("{} lies in the project, which could write it itself", self.state.display()));
         }
         Ok(is_private(&self.state)? && is_private(&self.directory())?)

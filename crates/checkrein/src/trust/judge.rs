@@ -12,8 +12,9 @@ use checkrein_dialects::{Dialect, HandlerSpec, HookSpec, PinnedScript, Pins};
 use super::Trust;
 use super::approvals::{Approval, Store};
 use super::entry::{Fact, facts, hash, shown};
+use super::ground::Ground;
 use super::lockfile::{LOCKFILE, Lock};
-use super::policy::{Policy, is_foreign};
+use super::policy::Policy;
 use super::private::Refused;
 use super::review::{Reviewed, Status};
 use super::scripts::{Named, Surroundings, named};
@@ -85,8 +86,8 @@ impl Court {
     fn file(&mut self, mut subject: Subject<'_>) {
         let dir = subject.dir.canonicalize().unwrap_or_else(|_| subject.dir.to_owned());
         let root = repository(&dir).unwrap_or(&dir).to_owned();
-        let is_own =
-            subject.origin == Origin::Found && (subject.scope == Scope::Managed || !is_foreign(subject.path, &root));
+        let is_own = subject.origin == Origin::Found
+            && (subject.scope == Scope::Managed || !Ground::at(&root).has(subject.path));
         if is_own {
             return;
         }
@@ -119,7 +120,7 @@ impl Project {
         let root = &self.root;
         self.policy.get_or_insert_with(|| {
             let files = settings_of_user(subject.dir, subject.place);
-            let policy = Policy::of(files, subject.place.home.as_deref(), root);
+            let policy = Policy::of(files, subject.place.home.as_deref(), &Ground::at(root));
             for (file, why) in &policy.problems {
                 let file = file.display().to_string();
                 judged.diagnostics.push(Diagnostic::of_file(Severity::Warning, "no-effect", file, why.clone()));

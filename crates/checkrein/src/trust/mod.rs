@@ -31,6 +31,7 @@
 
 mod approvals;
 mod entry;
+mod ground;
 mod identity;
 mod interpreters;
 mod judge;
@@ -47,9 +48,9 @@ use std::io;
 use std::path::PathBuf;
 
 pub use entry::Fact;
+pub(crate) use ground::Ground;
 pub(crate) use judge::{Judged, Origin, Subject, judge};
 pub use lockfile::{LOCKFILE, SIGNATURE};
-pub(crate) use policy::is_in_project;
 pub(crate) use review::revoke;
 pub use review::{Content, Review, Reviewed, ReviewedScript, Status};
 pub(crate) use scripts::is_system;

@@ -246,24 +246,26 @@ fn bytes(text: &str, characters: usize) -> usize {
     text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
 }
 
+/// Where only an administrator writes.
+pub(super) const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib64",
+    "/etc",
+    "/nix/store",
+    "/gnu/store",
+    "/run/current-system",
+    "/snap",
+    "/System",
+    "/Library",
+    "/opt/homebrew",
+];
+
 /// Whether a file is the system's, which only an administrator can change.
 pub(crate) fn is_system(path: &Path) -> bool {
-    const PLACES: &[&str] = &[
-        "/usr",
-        "/bin",
-        "/sbin",
-        "/lib",
-        "/lib64",
-        "/etc",
-        "/nix/store",
-        "/gnu/store",
-        "/run/current-system",
-        "/snap",
-        "/System",
-        "/Library",
-        "/opt/homebrew",
-    ];
-    if !PLACES.iter().any(|place| path.starts_with(place)) {
+    if !SYSTEM.iter().any(|place| path.starts_with(place)) {
         return false;
     }
     let real = path.canonicalize();
@@ -272,7 +274,7 @@ pub(crate) fn is_system(path: &Path) -> bool {
         use std::os::unix::fs::MetadataExt as _;
         // A link may lead out of there.
         real.is_ok_and(|real| {
-            PLACES.iter().any(|place| real.starts_with(place))
+            SYSTEM.iter().any(|place| real.starts_with(place))
                 && real.metadata().is_ok_and(|file| file.uid() == 0 && file.mode() & 0o022 == 0)
         })
     }

@@ -15,7 +15,7 @@ use checkrein_dialects::{CommandLine, CommandSpec, Dialect, Environment};
 
 use super::{HandlerEnv, expand};
 use crate::builtins::secrets;
-use crate::trust::is_in_project;
+use crate::trust::Ground;
 use names::{is_loader, is_secret_name};
 
 /// Variables that every native hook gets if the host has them. Nothing here is a secret.
@@ -145,7 +145,8 @@ fn is_named(spec: &CommandSpec, name: &str) -> bool {
 /// approved, rely on what was installed for the project.
 fn good_entries(path: &OsStr, scope: Scope, dir: &Path) -> (OsString, bool) {
     let is_own = matches!(scope, Scope::Project | Scope::Local | Scope::Code);
-    let is_good = |entry: &PathBuf| entry.is_absolute() && (is_own || !is_in_project(entry, dir));
+    let project = (!is_own).then(|| Ground::around(dir));
+    let is_good = |entry: &PathBuf| entry.is_absolute() && !project.as_ref().is_some_and(|project| project.has(entry));
     if std::env::split_paths(path).all(|entry| is_good(&entry)) {
         return (path.to_owned(), true);
     }

@@ -1,0 +1,131 @@
+//! What came with a project.
+//!
+//! Variables say where the user's files and programs are, and a project's settings can set variables.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::scripts::SYSTEM;
+use crate::sources::repository;
+
+/// The directories that came with a project: its own, and those of the repositories that it is a part of.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    /// Without links.
+    dirs: Vec<PathBuf>,
+}
+
+impl Ground {
+    /// Of the project that an agent works in which was started in this directory.
+    pub(crate) fn around(dir: &Path) -> Self {
+        let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+        Self::at(repository(&dir).unwrap_or(&dir))
+    }
+
+    /// Of the project with this root, in which there are no links.
+    pub(super) fn at(root: &Path) -> Self {
+        let came = |dir: &&Path| *dir == root || dir.join(".git").symlink_metadata().is_ok();
+        let below_all = root.ancestors().filter(|dir| dir.parent().is_some());
+        Self { dirs: below_all.filter(came).map(Path::to_owned).collect() }
+    }
+
+    /// Whether a path leads there.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        !self.is_clear_of(path) && path.canonicalize().is_ok_and(|real| self.has_real(&real))
+    }
+
+    /// The same for a path without links.
+    pub(super) fn has_real(&self, real: &Path) -> bool {
+        self.dirs.iter().any(|dir| real.starts_with(dir) && !holds_home(dir))
+    }
+
+    /// Whether that can be told without a look at the disk: where only an administrator makes links, none leads from outside
+    /// of projects into them, unless he meant it. Most of a `PATH` is such.
+    fn is_clear_of(&self, path: &Path) -> bool {
+        let is_plain = || !path.components().any(|part| part == Component::ParentDir);
+        let is_elsewhere = |place: &&&str| !self.dirs.iter().any(|dir| dir.starts_with(place));
+        SYSTEM.iter().filter(|place| path.starts_with(place)).any(|place| is_elsewhere(&place)) && is_plain()
+    }
+}
+
+/// Whether a directory is this user's home, as the system has it, or above it. People keep their settings in a repository
+/// there, and start agents there or in `/`; nobody has cloned that.
+fn holds_home(dir: &Path) -> bool {
+    dir.parent().is_none() || homes().iter().any(|home| home.starts_with(dir))
+}
+
+#[cfg(unix)]
+fn homes() -> Vec<PathBuf> {
+    let me = rustix::process::geteuid().as_raw().to_string();
+    let users = std::fs::read("/etc/passwd").unwrap_or_default();
+    let users = String::from_utf8_lossy(&users);
+    let home = |line: &str| {
+        let fields: Vec<_> = line.split(':').collect();
+        let home = fields.get(5).filter(|_| fields.get(2) == Some(&me.as_str()))?;
+        Path::new(home).canonicalize().ok()
+    };
+    users.lines().filter_map(home).collect()
+}
+
+#[cfg(not(unix))]
+fn homes() -> Vec<PathBuf> {
+    std::env::home_dir().and_then(|home| home.canonicalize().ok()).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_around_the_project_is_part_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let outer = dir.path().canonicalize().unwrap();
+        let inner = outer.join("a/inner");
+        std::fs::create_dir_all(inner.join(".git")).unwrap();
+        assert!(Ground::at(&inner).has_real(&inner.join("x")));
+        assert!(!Ground::at(&inner).has_real(&outer.join("x")));
+        std::fs::create_dir(outer.join(".git")).unwrap();
+        assert!(Ground::at(&inner).has_real(&outer.join("x")));
+        assert!(!Ground::at(&inner).has_real(Path::new("/etc/x")));
+    }
+
+    #[test]
+    fn what_holds_a_home_is_no_project() {
+        let mut above: Vec<_> = homes();
+        above.push(PathBuf::from("/"));
+        for home in above {
+            for dir in home.ancestors() {
+                assert!(!Ground::at(dir).has_real(&home.join("x")), "{}", dir.display());
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_steps_up_lead_into_the_project() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().canonicalize().unwrap().join("project");
+        std::fs::create_dir_all(project.join("bin")).unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(project.join("bin"), &link).unwrap();
+        let around = Ground::around(&project);
+        let from_system = PathBuf::from(format!("/usr/bin/../..{}", project.join("bin").display()));
+        for (path, lies_there) in [
+            (link.as_path(), true),
+            (&from_system, true),
+            (&project, true),
+            (dir.path(), false),
+            (Path::new("/usr/bin"), false),
+            (Path::new("/no/such"), false),
+        ] {
+            assert_eq!(around.has(path), lies_there, "{}", path.display());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_project_among_the_files_of_the_system_is_one_all_the_same() {
+        let around = Ground { dirs: vec![PathBuf::from("/usr/share")] };
+        assert!(around.has(Path::new("/usr/share/doc")));
+        assert!(!around.has(Path::new("/usr/bin")));
+    }
+}
