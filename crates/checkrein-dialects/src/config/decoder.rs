@@ -22,6 +22,8 @@ pub struct Decoder<'a> {
     /// What the file says about others.
     pub settings: Settings,
     unreadable: bool,
+    /// Parts that were not read, since nothing in them is wanted. In order.
+    pub(super) passed: Vec<Span>,
 }
 
 impl<'a> Decoder<'a> {
@@ -42,7 +44,13 @@ impl<'a> Decoder<'a> {
             diagnostics: Vec::new(),
             settings: Settings::default(),
             unreadable: false,
+            passed: Vec::new(),
         }
+    }
+
+    /// Whether a value was not read, since nothing in it is wanted.
+    pub(super) fn was_passed(&self, node: &Node<'_>) -> bool {
+        self.passed.binary_search(&node.span).is_ok()
     }
 
     /// Where a part of the text stands.

@@ -21,6 +21,7 @@ pub use wanted::Wanted;
 pub(crate) use yaml::printable;
 
 use checkrein_core::Scope;
+use skim::Skimmed;
 
 use crate::document::{self, Format, Node, Place};
 use crate::spec::HookSpec;
@@ -324,11 +325,13 @@ impl Dialect {
         options: &DecodeOptions,
     ) -> Decoded {
         let format = if format == Format::Json && self.config.comments { Format::Jsonc } else { format };
-        if let Some(wanted) = &options.only
-            && skim::has_nothing(self, text, format, wanted)
-        {
-            return Decoded::default();
-        }
+        let passed = match &options.only {
+            None => Vec::new(),
+            Some(wanted) => match skim::skim(self, text, format, wanted) {
+                Skimmed::Nothing => return Decoded::default(),
+                Skimmed::NothingIn(passed) => passed,
+            },
+        };
         let mut decoder = Decoder::new(self, file, scope, text, options);
         // An empty file says nothing, and that is fine.
         if text.trim_start_matches('\u{feff}').trim().is_empty() {
@@ -338,8 +341,9 @@ impl Dialect {
             decoder.not_read(language);
             return decoder.finish();
         }
-        match document::parse(text, format) {
+        match document::parse_without(text, format, &passed) {
             Ok(parsed) => {
+                decoder.passed = passed;
                 for problem in &parsed.problems {
                     decoder.warning("odd-document", problem.span(), problem.to_string());
                 }

@@ -129,7 +129,9 @@ impl Shape {
         match events.as_array() {
             Some(entries) if self.flat => {
                 for (at, entry) in entries.iter().enumerate() {
-                    self.flat_entry(decoder, entry, at);
+                    if !decoder.was_passed(entry) {
+                        self.flat_entry(decoder, entry, at);
+                    }
                 }
             }
             _ => {
@@ -184,6 +186,9 @@ impl Shape {
             }
         };
         for (at, group) in groups.iter().enumerate() {
+            if decoder.was_passed(group) {
+                continue;
+            }
             let id = format!("{}[{at}]", event.key);
             if let Err((why, span)) = self.group(decoder, group, &kind, &id) {
                 let matcher = decoder.matcher_of(group, &kind);

@@ -1,4 +1,5 @@
-//! Tells of most files, in one pass that builds nothing, that they have no hook for an event.
+//! Tells of most files, in one pass that builds nothing, that they have no hook for an event; and of others, which parts of
+//! them have none.
 //!
 //! Files are read before every tool call, and mostly no hook in them fits. To read all of them into trees and hooks for
 //! that takes ten times as long. What is not plain here is left to who reads it in full: a key that says something about
@@ -13,28 +14,43 @@ mod tests;
 #[cfg(feature = "yaml")]
 mod yaml;
 
+use std::cell::{Cell, RefCell};
+
 use checkrein_core::EventKind;
 
 use super::{Shape, Wanted};
-use crate::document::{Format, MAX_SIZE};
+use crate::document::{Format, MAX_SIZE, Span};
 use crate::table::Dialect;
 
-/// Whether the file certainly has no hook that is wanted, and says nothing about others.
-pub(super) fn has_nothing(dialect: &Dialect, text: &str, format: Format, wanted: &Wanted) -> bool {
-    let Some(shape) = dialect.config.skim else { return false };
+/// What a file has for an event.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Skimmed {
+    /// Certainly no hook that is wanted, and it says nothing about others.
+    Nothing,
+    /// There may be some. In these parts, each of them a value, there is certainly none.
+    NothingIn(Vec<Span>),
+}
+
+pub(super) fn skim(dialect: &Dialect, text: &str, format: Format, wanted: &Wanted) -> Skimmed {
+    let unread = Skimmed::NothingIn(Vec::new());
+    let Some(shape) = dialect.config.skim else { return unread };
     // A text that starts with a byte order mark is for the patient.
     if text.len() > MAX_SIZE {
-        return false;
+        return unread;
     }
-    let judge = Judge { dialect, shape, wanted };
-    let nothing = match format {
+    let judge = Judge { dialect, shape, wanted, has_some: Cell::new(false), passed: RefCell::default() };
+    let read = match format {
         Format::Json => judge.file(json::Json::new(text, false)),
         Format::Jsonc => judge.file(json::Json::new(text, true)),
         #[cfg(feature = "yaml")]
         Format::Yaml => judge.file(yaml::Yaml::new(text)),
         _ => None,
     };
-    nothing.is_some()
+    match read {
+        None => unread,
+        Some(()) if judge.has_some.get() => Skimmed::NothingIn(judge.passed.into_inner()),
+        Some(()) => Skimmed::Nothing,
+    }
 }
 
 /// A text in one language, from its start to its end. `None` everywhere: it is not plain, or no text of that language.
@@ -53,13 +69,21 @@ trait Reader<'a>: Sized {
     fn text(&mut self) -> Option<&'a [u8]>;
     /// Any value.
     fn value(&mut self) -> Option<()>;
+    /// Where it is now.
+    fn at(&self) -> usize;
+    /// Goes back to a place where a value started, and reads that as any value.
+    fn value_at(&mut self, at: usize) -> Option<()>;
 }
 
-/// `None` everywhere: there may be something.
+/// `None` everywhere: it is not plain what there is.
 struct Judge<'a> {
     dialect: &'a Dialect,
     shape: &'a Shape,
     wanted: &'a Wanted,
+    /// Whether there may be something.
+    has_some: Cell<bool>,
+    /// Where there is nothing, in the order of the text.
+    passed: RefCell<Vec<Span>>,
 }
 
 /// Keys of checkrein's own files that say nothing about hooks. Every other one is for the patient, whoever may add it.
@@ -98,7 +122,10 @@ impl Judge<'_> {
         text.members(|text, key| {
             let kind = self.kind(key)?;
             if !self.wanted.is_of(&kind) {
-                return text.value();
+                let start = text.at();
+                text.value()?;
+                self.pass(start, text);
+                return Some(());
             }
             if !self.shape.group.is_empty() {
                 return None;
@@ -109,6 +136,21 @@ impl Judge<'_> {
 
     /// A group of hooks, or a hook that stands alone.
     fn entry<'t>(&self, text: &mut impl Reader<'t>, of: Option<&EventKind>) -> Option<()> {
+        let start = text.at();
+        if self.is_nothing(text, of).is_some() {
+            self.pass(start, text);
+            return Some(());
+        }
+        self.has_some.set(true);
+        text.value_at(start)
+    }
+
+    fn pass<'t>(&self, start: usize, text: &impl Reader<'t>) {
+        self.passed.borrow_mut().push(Span::new(start, text.at()));
+    }
+
+    /// `None`: it may be wanted.
+    fn is_nothing<'t>(&self, text: &mut impl Reader<'t>, of: Option<&EventKind>) -> Option<()> {
         let (mut matcher, mut events, mut has_wanted) = (None, 0, of.is_some());
         text.members(|text, key| match key {
             b"matcher" if matcher.is_none() => {

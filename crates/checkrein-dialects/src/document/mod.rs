@@ -96,7 +96,13 @@ pub struct Parsed<'a> {
 /// # Errors
 /// The first thing that is wrong, with its place.
 pub fn parse(text: &str, format: Format) -> Result<Parsed<'_>, DocumentError> {
-    read(text, format).map_err(|fault| DocumentError::new(fault, text)).map(|(root, mut problems)| {
+    parse_without(text, format, &[])
+}
+
+/// Reads a text but for these values, which have been looked at before and are null in the tree. They are in the order of the
+/// text, and only JSON has any.
+pub(crate) fn parse_without<'a>(text: &'a str, format: Format, passed: &[Span]) -> Result<Parsed<'a>, DocumentError> {
+    read(text, format, passed).map_err(|fault| DocumentError::new(fault, text)).map(|(root, mut problems)| {
         problems.sort_by_key(DocumentProblem::span);
         Parsed { root, problems }
     })
@@ -104,14 +110,14 @@ pub fn parse(text: &str, format: Format) -> Result<Parsed<'_>, DocumentError> {
 
 type Tree<'a> = (Node<'a>, Vec<DocumentProblem>);
 
-fn read(text: &str, format: Format) -> Result<Tree<'_>, Fault> {
+fn read<'a>(text: &'a str, format: Format, passed: &[Span]) -> Result<Tree<'a>, Fault> {
     if text.len() > MAX_SIZE {
         let message = format!("the text has {} bytes, more than the {MAX_SIZE} that are read", text.len());
         return Err(Fault::new(Span::default(), message));
     }
     match format {
-        Format::Json => json::read(text, json::Extras::None),
-        Format::Jsonc => json::read(text, json::Extras::CommentsAndCommas),
+        Format::Json => json::read(text, json::Extras::None, passed),
+        Format::Jsonc => json::read(text, json::Extras::CommentsAndCommas, passed),
         #[cfg(feature = "yaml")]
         Format::Yaml => yaml::read(text),
         #[cfg(not(feature = "yaml"))]

@@ -10,7 +10,7 @@ pub struct Span {
 }
 
 impl Span {
-    pub(super) fn new(start: usize, end: usize) -> Self {
+    pub(crate) fn new(start: usize, end: usize) -> Self {
         Self { start: offset(start), end: offset(end.max(start)) }
     }
 

@@ -50,6 +50,15 @@ impl<'a> Reader<'a> for Json<'a> {
         Some(text)
     }
 
+    fn at(&self) -> usize {
+        self.at
+    }
+
+    fn value_at(&mut self, at: usize) -> Option<()> {
+        self.at = at;
+        self.value()
+    }
+
     /// Not recursive: what is open is kept as bits, of which one says that it is an object.
     fn value(&mut self) -> Option<()> {
         let (mut depth, mut objects) = (0_usize, 0_u128);

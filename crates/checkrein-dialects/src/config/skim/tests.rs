@@ -6,15 +6,40 @@ use checkrein_core::{EventKind, Scope};
 use proptest::prelude::*;
 
 use super::yaml::{Outline, Yaml};
-use super::{Reader, has_nothing};
-use crate::config::{Settings, Wanted};
+use super::{Reader, Skimmed, skim};
+use crate::config::{DecodeOptions, Settings, Wanted};
 use crate::document::{Format, Node, Value, parse};
+use crate::spec::HookSpec;
 use crate::table::Dialect;
 use crate::{claude, native};
 use styles::Dice;
 
 fn before(tool: &str) -> Wanted {
     Wanted::new(EventKind::PreToolUse, vec![tool.to_owned()])
+}
+
+fn has_nothing(dialect: &Dialect, text: &str, format: Format, wanted: &Wanted) -> bool {
+    skim(dialect, text, format, wanted) == Skimmed::Nothing
+}
+
+/// Reading only what is wanted finds what is wanted of all, in the same places and under the same names. Gives how many parts
+/// were passed over.
+fn check_parts(dialect: &'static Dialect, text: &str, format: Format, wanted: &Wanted) -> usize {
+    let options = DecodeOptions::default().only(wanted.clone());
+    let found = dialect.decode_with("file", Scope::User, text, format, &options);
+    let all = dialect.decode("file", Scope::User, text, format);
+    // Of its events, only those are kept that are wanted.
+    let told = |spec: &HookSpec| {
+        let hook = &spec.hook;
+        format!("{:?} {:?} {:?} {:?} {:?}", hook.info, hook.matcher, hook.state, spec.handler, spec.timeout)
+    };
+    let expected: Vec<_> = all.hooks.iter().filter(|spec| wanted.is_for(spec)).map(told).collect();
+    let found: Vec<_> = found.hooks.iter().map(told).collect();
+    assert_eq!(found, expected, "at {wanted:?}:\n{text}");
+    match skim(dialect, text, format, wanted) {
+        Skimmed::Nothing => 0,
+        Skimmed::NothingIn(parts) => parts.len(),
+    }
 }
 
 fn is_skimmed(text: &str) -> bool {
@@ -185,6 +210,34 @@ fn other_files_are_not_skimmed() {
     assert!(!has_nothing(&crate::codex::DIALECT, text, Format::Yaml, &before("Edit")));
 }
 
+#[test]
+fn only_what_may_fit_is_read() {
+    for (text, parts) in [
+        (
+            r#"{"hooks": [{"event": "Stop", "command": "x"}, {"event": "PreToolUse", "matcher": "Edit", "command": "y"}]}"#,
+            1,
+        ),
+        (
+            r#"{"hooks": {"Stop": [{"command": "x"}], "PreToolUse": [{"matcher": "Bash", "hooks": []}, {"command": "y"}]}}"#,
+            2,
+        ),
+        (
+            r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [1, "\u00e9"]}, {"matcher": "E\u0064it", "command": "y"}]}}"#,
+            1,
+        ),
+        // What is no entry at all is told of.
+        (r#"{"hooks": {"PreToolUse": [null, {"matcher": "Bash", "command": "x"}]}}"#, 1),
+        // What cannot be read as a whole is not read in part.
+        (r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "command": "x"}, {"command": "y"}]}"#, 0),
+        (
+            r#"{"hooks": [{"event": "Stop", "command": "x"}, {"event": "PreToolUse", "command": "y"}], "shadow": true}"#,
+            0,
+        ),
+    ] {
+        assert_eq!(check_parts(&native::DIALECT, text, Format::Jsonc, &before("Edit")), parts, "{text}");
+    }
+}
+
 /// How many of the texts that are written plainly are skimmed where they should be cannot be left to chance.
 #[test]
 fn plain_files_are_skimmed_in_every_style() {
@@ -212,6 +265,19 @@ proptest! {
                 check(dialect, text, Format::Jsonc, &wanted);
             }
             check_outline(text);
+        }
+    }
+
+    #[test]
+    fn parts_and_all_are_the_same(seed in any::<u64>()) {
+        let mut dice = Dice::new(seed);
+        let (yaml, json, wanted) = (dice.config(), dice.json_config(), dice.wanted());
+        for dialect in [&native::DIALECT, &claude::DIALECT] {
+            check_parts(dialect, &yaml, Format::Yaml, &wanted);
+            for text in [&json, &dice.changed(&json), &dice.changed(&json), &dice.changed(&json)] {
+                check_parts(dialect, text, Format::Jsonc, &wanted);
+                check_parts(dialect, text, Format::Json, &wanted);
+            }
         }
     }
 

@@ -59,6 +59,15 @@ impl<'a> Reader<'a> for Yaml<'a> {
         (self.at == self.bytes.len()).then_some(())
     }
 
+    fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Where a value starts does not say here where it ends.
+    fn value_at(&mut self, _: usize) -> Option<()> {
+        None
+    }
+
     #[inline]
     fn is_list(&self) -> bool {
         match self.peek() {

@@ -23,9 +23,11 @@ pub(super) enum Extras {
     CommentsAndCommas,
 }
 
-pub(super) fn read(text: &str, extras: Extras) -> Result<Tree<'_>, Fault> {
+/// Values that were passed over are null.
+pub(super) fn read<'a>(text: &'a str, extras: Extras, passed: &[Span]) -> Result<Tree<'a>, Fault> {
     let at = without_mark(text).1;
-    let mut reader = Reader { text, bytes: text.as_bytes(), at, extras, open: Vec::new(), problems: Vec::new() };
+    let mut reader =
+        Reader { text, bytes: text.as_bytes(), at, extras, passed, open: Vec::new(), problems: Vec::new() };
     let root = reader.run()?;
     Ok((root, reader.problems))
 }
@@ -39,21 +41,24 @@ enum Open<'a> {
 /// The key whose value comes next.
 type Key<'a> = (Cow<'a, str>, Span);
 
-struct Reader<'a> {
+struct Reader<'a, 'p> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
     extras: Extras,
+    /// Those that are still ahead.
+    passed: &'p [Span],
     open: Vec<Open<'a>>,
     problems: Vec<DocumentProblem>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Reader<'a, '_> {
     fn run(&mut self) -> Result<Node<'a>, Fault> {
         'value: loop {
             self.skip_space()?;
             let start = self.at;
             let value = match self.peek() {
+                _ if self.pass_over() => Value::Null,
                 Some(b'{') => {
                     self.enter()?;
                     if self.peek() != Some(b'}') {
@@ -103,6 +108,17 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 node = self.leave();
             }
+        }
+    }
+
+    fn pass_over(&mut self) -> bool {
+        match self.passed {
+            [next, rest @ ..] if next.start as usize == self.at => {
+                self.at = next.end as usize;
+                self.passed = rest;
+                true
+            }
+            _ => false,
         }
     }
 

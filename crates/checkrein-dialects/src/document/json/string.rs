@@ -6,7 +6,7 @@ use super::super::error::Fault;
 use super::super::node::Span;
 use super::{Reader, shown};
 
-impl<'a> Reader<'a> {
+impl<'a> Reader<'a, '_> {
     /// The string that starts here, decoded. Borrowed if it has no escapes.
     pub(super) fn string(&mut self) -> Result<Cow<'a, str>, Fault> {
         self.at += 1;

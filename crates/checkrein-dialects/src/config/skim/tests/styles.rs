@@ -82,8 +82,8 @@ impl Dice {
         }
     }
 
-    /// A whole file.
-    pub(super) fn config(&mut self) -> String {
+    /// What a whole file says.
+    fn members(&mut self) -> Vec<(&'static str, Say)> {
         let mut members = Vec::new();
         if self.once_in(4) {
             members.push(("version", Say::Bare("1")));
@@ -99,6 +99,12 @@ impl Dice {
         if self.once_in(6) {
             members.push(("description", self.text(TEXTS)));
         }
+        members
+    }
+
+    /// A whole file.
+    pub(super) fn config(&mut self) -> String {
+        let members = self.members();
         let mut out = String::new();
         if self.once_in(5) {
             out.push_str("# hooks\n---\n");
@@ -115,6 +121,49 @@ impl Dice {
             self.object(&mut out, &members, 0);
         }
         if self.once_in(6) { out.replace('\n', "\r\n") } else { out }
+    }
+
+    /// A whole file in JSON, perhaps with comments.
+    pub(super) fn json_config(&mut self) -> String {
+        let members = self.members();
+        let mut out = String::new();
+        self.json(&mut out, &Say::Object(members));
+        out
+    }
+
+    fn json(&mut self, out: &mut String, value: &Say) {
+        let comma = if self.once_in(30) { "," } else { "" };
+        match value {
+            Say::Text(text) => out.push_str(&serde_json::to_string(text).unwrap()),
+            Say::Bare(text) => out.push_str(if matches!(*text, "~" | "no" | "0x1f" | "+1e3") { "1e3" } else { text }),
+            Say::Lines(lines) => out.push_str(&serde_json::to_string(&lines.join("\n")).unwrap()),
+            Say::List(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    self.json_gap(out, at);
+                    self.json(out, item);
+                }
+                out.push_str(&format!("{comma}\n]"));
+            }
+            Say::Object(members) => {
+                out.push('{');
+                for (at, (key, value)) in members.iter().enumerate() {
+                    self.json_gap(out, at);
+                    out.push_str(&format!("\"{key}\":"));
+                    out.push_str(self.one_of(&[" ", "", "  ", "\n"]));
+                    self.json(out, value);
+                }
+                out.push_str(&format!("{comma} }}"));
+            }
+        }
+    }
+
+    fn json_gap(&mut self, out: &mut String, at: usize) {
+        out.push_str(if at > 0 { "," } else { "" });
+        out.push_str(self.one_of(&["", " ", "\n  ", "\n          ", "\t", "\r\n"]));
+        if self.once_in(20) {
+            out.push_str(self.one_of(&["// {\"matcher\": 1\n", "/* ]} */"]));
+        }
     }
 
     fn hooks(&mut self) -> Say {
