@@ -57,6 +57,9 @@ const DEEPEST: u32 = 5;
 /// How long the end of hooks is waited for that were ended early.
 const ENDING: Duration = Duration::from_secs(2);
 
+/// Of how many events the runtime hears at once.
+const EVENTS: usize = 64;
+
 /// Answers an agent. See the [module](self).
 #[derive(Debug, Clone)]
 pub struct Front {
@@ -301,7 +304,9 @@ impl Front {
             memory.after(&event, &Verdict::default());
             return Fronted { has_background, ..self.said(&event, &Verdict::default(), None, notes, &memory) };
         }
-        let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        // Hooks are few, and room for what happens to a thousand descriptors at once is twelve kilobytes.
+        let runtime = match runtime.enable_all().max_io_events_per_tick(EVENTS).build() {
             Ok(runtime) => runtime,
             Err(error) => {
                 return self.failed(Some(&event.kind()), &format!("no runtime can be made for hooks: {error}"));
@@ -322,7 +327,15 @@ impl Front {
             engine = engine.audit(log);
         }
         let engine = engine.build();
-        let fired = runtime.block_on(self.until.or_before(engine.fire_recorded(event.clone())));
+        let fired = {
+            let _inside = runtime.enter();
+            let fire = pin!(engine.fire_recorded(event.clone()));
+            runtime.block_on(self.until.or_before(fire))
+        };
+        if fired.is_none() {
+            // It is gone with that block, and what it had started was sent a KILL.
+            checkrein_process::wait_for_dropped(ENDING);
+        }
         if self.leaving {
             let _ = (ManuallyDrop::new(engine), ManuallyDrop::new(runtime));
         }
@@ -367,18 +380,13 @@ type Told = Pin<Box<dyn Future<Output = ()>>>;
 
 impl Until {
     /// What comes of the future, if it is ready first. Otherwise it is dropped, and all that it had started is ended.
-    async fn or_before<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+    async fn or_before<T>(&self, future: Pin<&mut impl Future<Output = T>>) -> Option<T> {
         let Some(until) = &self.0 else { return Some(future.await) };
-        {
-            let future = pin!(future);
-            // First of all it must hear of signals: a hook that runs already may be what makes somebody send one.
-            if let Either::Right((fired, _)) = select(until(), future).await {
-                return Some(fired);
-            }
+        // First of all it must hear of signals: a hook that runs already may be what makes somebody send one.
+        match select(until(), future).await {
+            Either::Right((fired, _)) => Some(fired),
+            Either::Left(_) => None,
         }
-        // It is gone with that block, and what it had started was sent a KILL.
-        checkrein_process::wait_for_dropped(ENDING);
-        None
     }
 }
 

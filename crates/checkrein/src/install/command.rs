@@ -123,7 +123,7 @@ pub(super) fn on_path(name: &Path, place: &Where) -> Option<PathBuf> {
         let windows = plain.with_extension("exe");
         [Some(plain), cfg!(windows).then_some(windows)].into_iter().flatten().find(|path| is_program(path))
     };
-    std::env::split_paths(paths).filter(|dir| dir.is_absolute()).find_map(named)
+    std::env::split_paths(&paths).filter(|dir| dir.is_absolute()).find_map(named)
 }
 
 /// Whether a file can be run.

@@ -66,7 +66,7 @@ fn paths(place: &Where, dir: &Path, logs: &[String]) -> Vec<String> {
     denied.extend(["**/.config/checkrein", "**/.local/state/checkrein"].map(PathBuf::from));
     let program = format!("checkrein{}", std::env::consts::EXE_SUFFIX);
     let own = std::env::current_exe().ok().filter(|own| own.file_name().is_some_and(|name| name == program.as_str()));
-    let found = place.var("PATH").map(|path| std::env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
+    let found = place.var("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
     denied.extend(own);
     denied.extend(found.into_iter().filter(|dir| dir.is_absolute()).map(|dir| dir.join(&program)));
     let mut asked = vec![PathBuf::from("**/.checkrein")];

@@ -1,6 +1,6 @@
 //! Where paths start.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,10 @@ pub struct Where {
     pub config: Option<PathBuf>,
     /// What stands for `/`.
     pub root: PathBuf,
-    /// Variables, of which some name directories.
+    /// Variables, of which some name directories. Of others the process's own count, if it is as the process has it.
     pub vars: Vec<(OsString, OsString)>,
+    /// Whether the process's own variables count.
+    of_process: bool,
     /// The number of the user, besides 0, who owns an administrator's files and the directories that they are in. `None`:
     /// whoever owns what stands for `/`.
     pub administrator: Option<u32>,
@@ -27,10 +29,10 @@ pub struct Where {
 /// As the process has it.
 impl Default for Where {
     fn default() -> Self {
-        let vars: Vec<_> = std::env::vars_os().collect();
         let home = std::env::home_dir().filter(|home| home.is_absolute());
         // Neither depends on a variable: whoever sets those must not move what an administrator has set.
-        let place = Self { home, config: None, root: PathBuf::from("/"), vars, administrator: Some(0) };
+        let (root, administrator) = (PathBuf::from("/"), Some(0));
+        let place = Self { home, config: None, root, vars: Vec::new(), of_process: true, administrator };
         // One that is not absolute is to be ignored, says the specification.
         let config = place.var("XDG_CONFIG_HOME").map(PathBuf::from).filter(|config| config.is_absolute());
         Self { config: config.or_else(|| Some(place.home.as_ref()?.join(".config"))), ..place }
@@ -40,7 +42,8 @@ impl Default for Where {
 impl Where {
     /// No home, no variables, and this for `/`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { home: None, config: None, root: root.into(), vars: Vec::new(), administrator: None }
+        let (root, vars) = (root.into(), Vec::new());
+        Self { home: None, config: None, root, vars, of_process: false, administrator: None }
     }
 
     /// With this user, besides 0, for the owner of an administrator's files.
@@ -73,9 +76,9 @@ impl Where {
         self
     }
 
-    pub(crate) fn var(&self, name: &str) -> Option<&OsStr> {
-        let found = self.vars.iter().rev().find(|(have, _)| have == name);
-        found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
+    pub(crate) fn var(&self, name: &str) -> Option<OsString> {
+        let found = self.vars.iter().rev().find(|(have, _)| have == name).map(|(_, value)| value.clone());
+        found.or_else(|| std::env::var_os(name).filter(|_| self.of_process)).filter(|value| !value.is_empty())
     }
 
     /// A path with the home directory for `~`, from this directory if it is relative.
@@ -133,7 +136,7 @@ pub(crate) fn repository(dir: &Path) -> Option<&Path> {
 /// Values of variables may be secrets.
 impl fmt::Debug for Where {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { home, config, root, vars: _, administrator } = self;
+        let Self { home, config, root, vars: _, of_process: _, administrator } = self;
         let mut shown = f.debug_struct("Where");
         shown.field("home", home).field("config", config).field("root", root).field("administrator", administrator);
         shown.finish_non_exhaustive()

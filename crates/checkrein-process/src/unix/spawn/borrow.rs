@@ -13,7 +13,7 @@ use libc::{c_int, c_void};
 use rustix::process::Pid;
 
 /// How large the stack is on which the new process makes its calls. It lies on the caller's, where memory is at hand.
-const STACK: usize = 16 * 1024;
+const STACK: usize = 8 * 1024;
 
 #[repr(align(16))]
 struct Stack([MaybeUninit<u8>; STACK]);
