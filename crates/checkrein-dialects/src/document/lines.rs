@@ -1,3 +1,4 @@
+use std::cell::{Cell, OnceCell};
 use std::fmt;
 
 use super::node::offset;
@@ -33,31 +34,44 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone)]
 pub struct Lines<'a> {
     text: &'a str,
-    /// Where each line starts.
-    starts: Vec<u32>,
+    /// Where each line starts, if it was worth it to find that out.
+    starts: OnceCell<Vec<u32>>,
+    /// How many places were asked for before.
+    asked: Cell<u32>,
 }
 
+/// How many places are found faster one by one. Before a tool call, seldom more than one hook fits.
+const FEW: u32 = 4;
+
 impl<'a> Lines<'a> {
-    /// Counts the lines.
+    /// The lines of this text.
     pub fn new(text: &'a str) -> Self {
-        // Not by `memchr`: to find out what the processor can do, it asks it ten times, and in a virtual machine each of these
-        // costs more than all the lines of a file.
-        let breaks = text.match_indices('\n').map(|(at, _)| offset(at + 1));
-        Self { text, starts: std::iter::once(0).chain(breaks).collect() }
+        Self { text, starts: OnceCell::new(), asked: Cell::new(0) }
+    }
+
+    fn starts(&self) -> &[u32] {
+        self.starts.get_or_init(|| {
+            let breaks = self.text.match_indices('\n').map(|(at, _)| offset(at + 1));
+            std::iter::once(0).chain(breaks).collect()
+        })
     }
 
     /// The place of a byte offset. One inside of a character has the place of that character, one behind the text
     /// the place of its end.
     pub fn place(&self, at: u32) -> Place {
+        if self.starts.get().is_none() && self.asked.get() < FEW {
+            self.asked.set(self.asked.get() + 1);
+            return Place::of(self.text, at);
+        }
         let at = floor(self.text, at);
-        let line = self.starts.partition_point(|&start| start as usize <= at);
-        let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or_default();
+        let line = self.starts().partition_point(|&start| start as usize <= at);
+        let start = self.starts().get(line.saturating_sub(1)).copied().unwrap_or_default();
         Place { line: offset(line), column: column(self.text, start as usize, at) }
     }
 
     /// The text of a line, from 1, without its end. Empty if there is no such line.
     pub fn line_text(&self, line: u32) -> &'a str {
-        let Some(start) = (line as usize).checked_sub(1).and_then(|index| self.starts.get(index)) else {
+        let Some(start) = (line as usize).checked_sub(1).and_then(|index| self.starts().get(index)) else {
             return "";
         };
         let rest = self.text.get(*start as usize..).unwrap_or_default();
@@ -108,8 +122,11 @@ mod tests {
             ("a\n\u{feff}b", 5, 2, 2),
         ] {
             let place = Place { line, column };
-            assert_eq!(Lines::new(text).place(at), place, "{text:?} at {at}");
-            assert_eq!(Place::of(text, at), place, "{text:?} at {at}");
+            let lines = Lines::new(text);
+            // One by one, and then all of them at once.
+            for _ in 0..FEW + 2 {
+                assert_eq!(lines.place(at), place, "{text:?} at {at}");
+            }
         }
     }
 

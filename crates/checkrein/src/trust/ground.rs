@@ -2,6 +2,7 @@
 //!
 //! Variables say where the user's files and programs are, and a project's settings can set variables.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::scripts::SYSTEM;
@@ -30,7 +31,7 @@ impl Ground {
 
     /// Whether a path leads there.
     pub(crate) fn has(&self, path: &Path) -> bool {
-        !self.is_clear_of(path) && path.canonicalize().is_ok_and(|real| self.has_real(&real))
+        !self.is_clear_of(path) && real(path).is_ok_and(|real| self.has_real(&real))
     }
 
     /// The same for a path without links.
@@ -45,6 +46,25 @@ impl Ground {
         let is_elsewhere = |place: &&&str| !self.dirs.iter().any(|dir| dir.starts_with(place));
         SYSTEM.iter().filter(|place| path.starts_with(place)).any(|place| is_elsewhere(&place)) && is_plain()
     }
+}
+
+/// A path without links. The kernel follows them in one step, where the library looks at part after part.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{Mode, OFlags};
+        use std::os::fd::AsRawFd as _;
+        let there = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+        let name = std::fs::read_link(format!("/proc/self/fd/{}", there.as_raw_fd()));
+        // What is gone by now, or lies outside of what this process can see, has a name that is no path.
+        if let Ok(real) = name
+            && real.is_absolute()
+            && !real.as_os_str().as_encoded_bytes().ends_with(b" (deleted)")
+        {
+            return Ok(real);
+        }
+    }
+    path.canonicalize()
 }
 
 /// Whether a directory is this user's home, as the system has it, or above it. People keep their settings in a repository

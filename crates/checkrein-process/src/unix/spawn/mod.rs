@@ -10,6 +10,7 @@
 #![expect(unsafe_code, reason = "between two processes in one memory there is nothing that the compiler could check")]
 
 mod borrow;
+mod room;
 mod texts;
 
 use std::io;
@@ -21,6 +22,7 @@ use libc::{c_char, c_int, c_long, c_void};
 use rustix::process::Pid;
 
 use self::borrow::{Borrowed, Signals};
+use self::room::is_there_room;
 use self::texts::Texts;
 use super::sandbox::{Cage, Capabilities, ResourceLimit};
 use crate::launch::{Launch, StartError};
@@ -68,6 +70,8 @@ struct Plan {
     cwd: *const c_char,
     streams: [RawFd; 3],
     cage: Option<Bars>,
+    /// Whether the host is let off the processor before the program starts.
+    yields: bool,
     step: AtomicI32,
     error: AtomicI32,
 }
@@ -103,6 +107,7 @@ pub(super) fn spawn(launch: &Launch<'_>, cage: Option<&Cage>, streams: &Streams)
         cwd: texts.cwd(),
         streams: streams.0.each_ref().map(AsRawFd::as_raw_fd),
         cage: cage.map(Bars::of).transpose().map_err(StartError::before)?,
+        yields: is_there_room(),
         step: AtomicI32::new(0),
         error: AtomicI32::new(0),
     };
@@ -191,6 +196,13 @@ unsafe fn become_program(plan: &Plan, signals: Signals) -> i32 {
         }
         at(Step::Execute);
         borrow::let_signals_through();
+        if plan.yields {
+            // A host that waits for this process may still be in the queue of the processor, since it has run for longer than
+            // its share; then the system takes that for busy and moves the new program to another one, which takes longer
+            // than what else it does to start it. This takes the host out of the queue. Where others wait, it would cost us
+            // our turn.
+            libc::sched_yield();
+        }
         libc::execve(plan.program, plan.argv, plan.envp);
         errno()
     }
