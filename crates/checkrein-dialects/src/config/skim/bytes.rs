@@ -22,21 +22,43 @@ pub(super) fn above(word: u64) -> u64 {
     word.wrapping_add(ONES) & HIGH
 }
 
-/// How many bytes come before one that is marked, or else that ends it.
+/// The place of the first byte from this one on that is marked, or else that ends it; or the end.
 #[inline]
-pub(super) fn until(bytes: &[u8], marks: impl Fn(u64) -> u64, ends: impl Fn(u8) -> bool) -> usize {
-    let (chunks, rest) = bytes.as_chunks::<8>();
-    for (at, chunk) in chunks.iter().enumerate() {
-        let found = marks(u64::from_le_bytes(*chunk));
+pub(super) fn find(bytes: &[u8], from: usize, marks: impl Fn(u64) -> u64, ends: impl Fn(u8) -> bool) -> usize {
+    let mut at = from;
+    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        let found = marks(u64::from_le_bytes(*word));
         if found != 0 {
-            return at * 8 + (found.trailing_zeros() / 8) as usize;
+            return at + (found.trailing_zeros() / 8) as usize;
         }
+        at += 8;
     }
-    chunks.len() * 8 + rest.iter().position(|byte| ends(*byte)).unwrap_or(rest.len())
+    bytes.get(at..).and_then(|rest| rest.iter().position(|byte| ends(*byte))).map_or(bytes.len(), |more| at + more)
 }
 
-/// How many blanks come first. Most of a file that is made for people is indentation.
+/// How many bytes come before one that is marked, or else that ends it.
+#[cfg(feature = "yaml")]
+#[inline]
+pub(super) fn until(bytes: &[u8], marks: impl Fn(u64) -> u64, ends: impl Fn(u8) -> bool) -> usize {
+    find(bytes, 0, marks, ends)
+}
+
+/// The place of the first byte from this one on that is no blank. Most of a file that is made for people is indentation.
+#[inline]
+pub(super) fn past_blanks(bytes: &[u8], from: usize) -> usize {
+    const BLANKS: u128 = u128::from_le_bytes([b' '; 16]);
+    if let Some(words) = bytes.get(from..).and_then(<[u8]>::first_chunk::<16>) {
+        let found = u128::from_le_bytes(*words) ^ BLANKS;
+        if found != 0 {
+            return from + (found.trailing_zeros() / 8) as usize;
+        }
+    }
+    find(bytes, from, |word| word ^ (ONES * 0x20), |byte| byte != b' ')
+}
+
+/// How many blanks come first.
+#[cfg(feature = "yaml")]
 #[inline]
 pub(super) fn blanks(bytes: &[u8]) -> usize {
-    until(bytes, |word| word ^ (ONES * 0x20), |byte| byte != b' ')
+    past_blanks(bytes, 0)
 }

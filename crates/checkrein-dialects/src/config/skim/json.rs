@@ -1,7 +1,7 @@
 //! JSON, and JSON with comments.
 
 use super::Reader;
-use super::bytes::{below, blanks, same, until};
+use super::bytes::{below, find, past_blanks, same};
 use crate::document::MAX_DEPTH;
 
 pub(super) struct Json<'a> {
@@ -44,8 +44,9 @@ impl<'a> Reader<'a> for Json<'a> {
 
     fn text(&mut self) -> Option<&'a [u8]> {
         self.take(b'"')?;
-        let text = self.rest().get(..plain(self.rest()))?;
-        self.at += text.len();
+        let start = self.at;
+        self.at = past_plain(self.bytes, start);
+        let text = self.bytes.get(start..self.at)?;
         self.take(b'"')?;
         Some(text)
     }
@@ -175,12 +176,12 @@ impl<'a> Json<'a> {
     fn string(&mut self) -> Option<()> {
         self.take(b'"')?;
         loop {
-            self.at += plain(self.rest());
+            self.at = past_plain(self.bytes, self.at);
+            if self.peek()? == b'"' {
+                self.at += 1;
+                return Some(());
+            }
             match self.rest() {
-                [b'"', ..] => {
-                    self.at += 1;
-                    return Some(());
-                }
                 [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => self.at += 2,
                 // A surrogate may be half of a pair or alone.
                 [b'\\', b'u', digits @ ..] => {
@@ -205,24 +206,24 @@ impl<'a> Json<'a> {
 
     #[inline]
     fn space(&mut self) -> Option<()> {
-        let is_over = |byte: Option<&u8>| byte.is_some_and(|byte| *byte > b' ' && *byte != b'/');
-        let rest = self.rest();
-        if is_over(rest.first()) {
+        let is_over = |byte: Option<u8>| byte.is_some_and(|byte| byte > b' ' && byte != b'/');
+        let first = self.peek();
+        if is_over(first) {
             return Some(());
         }
-        // As behind most colons.
-        if rest.first() == Some(&b' ') && is_over(rest.get(1)) {
-            self.at += 1;
-            return Some(());
+        // As behind most colons, or before most lines.
+        match first {
+            Some(b' ') => self.at += 1,
+            Some(b'\n') => self.at = past_blanks(self.bytes, self.at + 1),
+            _ => {}
         }
-        self.more_space()
+        if is_over(self.peek()) { Some(()) } else { self.more_space() }
     }
 
     fn more_space(&mut self) -> Option<()> {
         loop {
             match self.peek() {
-                Some(b'\n') => self.at += 1 + blanks(self.bytes.get(self.at + 1..)?),
-                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                Some(b' ' | b'\n' | b'\t' | b'\r') => self.at += 1,
                 Some(b'/') if self.extras => self.comment()?,
                 _ => return Some(()),
             }
@@ -254,9 +255,9 @@ fn is_number(text: &[u8]) -> bool {
     digits(whole) && (whole.len() == 1 || !whole.starts_with(b"0")) && fraction.is_none_or(digits)
 }
 
-/// How many bytes come before a quote, a backslash or a control character.
+/// The place of the first quote, backslash or control character from this one on.
 #[inline]
-fn plain(bytes: &[u8]) -> usize {
+fn past_plain(bytes: &[u8], from: usize) -> usize {
     let marks = |word| below(word, 0x20) | same(word, b'"') | same(word, b'\\');
-    until(bytes, marks, |byte| byte < 0x20 || matches!(byte, b'"' | b'\\'))
+    find(bytes, from, marks, |byte| byte < 0x20 || matches!(byte, b'"' | b'\\'))
 }
