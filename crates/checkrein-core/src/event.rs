@@ -198,7 +198,7 @@ impl Event {
     fn write(&self, share_from: usize) -> Sink {
         let mut sink = Sink::new(share_from);
         Writer::object(&mut sink, |out| {
-            out.field(KIND_FIELD, &self.kind().name().to_owned());
+            out.text(KIND_FIELD, self.kind().name());
             // Names of the envelope come before those that a host has chosen.
             if let Payload::Custom(_) = self.payload {
                 self.envelope.write(out);

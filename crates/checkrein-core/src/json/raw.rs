@@ -102,6 +102,11 @@ impl RawJson {
         Self(quoted.into())
     }
 
+    /// Appends what [`string`](Self::string) says to a text.
+    pub fn push_string(out: &mut String, text: &str) {
+        write_string(out, text);
+    }
+
     /// Part of a text that has been checked before.
     pub(crate) fn from_checked(text: &str) -> Self {
         debug_assert!(validate(text, MAX_EVENT_DEPTH).is_ok(), "not JSON: {text}");
@@ -135,8 +140,7 @@ impl RawJson {
 
     /// One field, if this is an object that has it.
     pub fn field(&self, key: &str) -> Option<RawJson> {
-        let entry = self.entries()?.find(|entry| entry.key() == key)?;
-        Some(Self::from_checked(entry.value()))
+        self.entries()?.find(|entry| entry.is_named(key)).map(|entry| entry.to_json())
     }
 
     /// What the string says, if this is a string.
@@ -411,6 +415,23 @@ mod tests {
             prop_assert_eq!(value.as_str(), &text);
             let spaced = json(&format!(" {text}\n"));
             prop_assert!(value.says_the_same_as(&spaced));
+        }
+
+        #[test]
+        fn of_duplicate_keys_the_first_is_told(keys in prop::collection::vec("[a-d]?[a-h]", 0..20)) {
+            let mut seen = std::collections::BTreeSet::new();
+            let first = keys.iter().find(|key| !seen.insert(*key));
+            let fields: Vec<_> = keys.iter().map(|key| format!("\"{key}\":0")).collect();
+            let told = match format!("{{{}}}", fields.join(",")).parse::<RawJson>() {
+                Ok(_) => None,
+                Err(error) => Some((error.kind().clone(), error.location().offset)),
+            };
+            let expected = first.map(|key| {
+                let second = keys.iter().enumerate().filter(|(_, other)| *other == key).nth(1).unwrap().0;
+                let before: usize = fields[..second].iter().map(|field| field.len() + 1).sum();
+                (JsonErrorKind::DuplicateKey { key: key.clone() }, before + 1)
+            });
+            prop_assert_eq!(told, expected);
         }
 
         #[test]

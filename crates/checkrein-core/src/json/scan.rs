@@ -7,11 +7,14 @@
 use std::borrow::Cow;
 
 use super::error::{JsonError, JsonErrorKind};
-use super::text::decode_exactly;
+use super::text::{decode_exactly, inner};
 
 /// Checks that `text` is exactly one JSON value, with white space around it at most.
 pub(super) fn validate(text: &str, max_depth: usize) -> Result<(), JsonError> {
-    Validator { max_depth, text, bytes: text.as_bytes(), at: 0, open: Vec::new(), keys: Vec::new() }.run()
+    // Numbers and the like need no memory.
+    let room = if text.starts_with(['{', '[']) { 8 } else { 0 };
+    let (open, keys) = (Vec::with_capacity(room), Vec::with_capacity(room));
+    Validator { max_depth, text, bytes: text.as_bytes(), at: 0, open, keys }.run()
 }
 
 /// An array or object that has not ended yet.
@@ -56,7 +59,9 @@ impl Validator<'_> {
                         continue 'value;
                     }
                 }
-                Some(b'"') => self.string()?,
+                Some(b'"') => {
+                    self.string()?;
+                }
                 Some(b'-' | b'0'..=b'9') => self.number()?,
                 Some(b't') => self.word("true")?,
                 Some(b'f') => self.word("false")?,
@@ -122,8 +127,10 @@ impl Validator<'_> {
         if self.peek() != Some(b'"') {
             return Err(self.unexpected("a key in double quotes"));
         }
-        self.string()?;
-        self.keys.push((decode_exactly(&self.text[start..self.at]), start));
+        let escaped = self.string()?;
+        let quoted = &self.text[start..self.at];
+        let key = if escaped { decode_exactly(quoted) } else { Cow::Borrowed(inner(quoted).as_bytes()) };
+        self.keys.push((key, start));
         self.skip_space();
         if self.peek() != Some(b':') {
             return Err(self.unexpected("`:`"));
@@ -132,22 +139,27 @@ impl Validator<'_> {
         Ok(())
     }
 
-    /// Sorting finds a duplicate among many keys without comparing all pairs.
+    /// Of several duplicates the first is told.
     fn check_keys(&mut self, first_key: usize) -> Result<(), JsonError> {
+        /// Among so many, comparing all pairs takes less time than sorting.
+        const FEW: usize = 12;
         let keys = &mut self.keys[first_key..];
-        keys.sort_unstable();
-        let duplicate = keys
-            .windows(2)
-            .filter(|pair| pair[0].0 == pair[1].0)
-            .min_by_key(|pair| pair[1].1)
-            .map(|pair| (shortened(&pair[1].0), pair[1].1));
-        match duplicate {
+        let duplicate = if keys.len() <= FEW {
+            (1..keys.len()).find(|&at| keys[..at].iter().any(|(key, _)| *key == keys[at].0)).map(|at| &keys[at])
+        } else {
+            keys.sort_unstable();
+            let pairs = keys.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+            pairs.map(|pair| &pair[1]).min_by_key(|(_, at)| *at)
+        };
+        match duplicate.map(|(key, at)| (shortened(key), *at)) {
             None => Ok(()),
             Some((key, at)) => Err(self.error(JsonErrorKind::DuplicateKey { key }, at)),
         }
     }
 
-    fn string(&mut self) -> Result<(), JsonError> {
+    /// Tells whether there are escapes in it.
+    fn string(&mut self) -> Result<bool, JsonError> {
+        let mut escaped = false;
         self.at += 1;
         loop {
             self.at = plain_run(self.bytes, self.at);
@@ -155,9 +167,12 @@ impl Validator<'_> {
                 None => return Err(self.unexpected("the end of a string")),
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(());
+                    return Ok(escaped);
                 }
-                Some(b'\\') => self.escape()?,
+                Some(b'\\') => {
+                    self.escape()?;
+                    escaped = true;
+                }
                 Some(byte) => {
                     return Err(self.error(JsonErrorKind::ControlCharacter { byte }, self.at));
                 }
@@ -260,17 +275,18 @@ pub(super) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
 /// The end of the run of string bytes that need no look: up to a quote, a backslash or a control character.
 ///
 /// Large payloads are mostly one long string, so this looks at eight bytes at a time.
-fn plain_run(bytes: &[u8], mut at: usize) -> usize {
+pub(super) fn plain_run(bytes: &[u8], mut at: usize) -> usize {
     const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
-    // Nonzero if some byte of `word` is below `limit` (at most 0x80). May also flag bytes behind a true hit,
-    // which is fine: the byte loop below looks closely.
+    // The highest bit of each byte of `word` that is below `limit` (at most 0x80). May also be set in bytes above a true
+    // hit, which is fine: the lowest is the first of the text.
     let has_below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & HIGHS;
     let has_byte = |word: u64, byte: u8| has_below(word ^ (ONES * u64::from(byte)), 1);
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let word = u64::from_ne_bytes(*chunk);
-        if has_below(word, 0x20) | has_byte(word, b'"') | has_byte(word, b'\\') != 0 {
-            break;
+        let word = u64::from_le_bytes(*chunk);
+        let found = has_below(word, 0x20) | has_byte(word, b'"') | has_byte(word, b'\\');
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
         }
         at += 8;
     }
@@ -286,14 +302,14 @@ fn plain_run(bytes: &[u8], mut at: usize) -> usize {
 /// The end of the value that starts at `at`. The text must be valid JSON from there on.
 pub(super) fn skip_value(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at) {
-        Some(b'"') => skip_string(bytes, at),
+        Some(b'"') => skip_string(bytes, at).0,
         Some(b'{' | b'[') => {
             let mut depth = 0_usize;
             let mut at = at;
             while let Some(&byte) = bytes.get(at) {
                 match byte {
                     b'"' => {
-                        at = skip_string(bytes, at);
+                        at = skip_string(bytes, at).0;
                         continue;
                     }
                     b'{' | b'[' => depth += 1,
@@ -314,15 +330,36 @@ pub(super) fn skip_value(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// The end of the string that starts at `at`, behind its closing quote.
-pub(super) fn skip_string(bytes: &[u8], at: usize) -> usize {
-    let mut at = at + 1;
+/// The end of the string that starts at `at`, behind its closing quote, and whether there are escapes in it.
+pub(super) fn skip_string(bytes: &[u8], at: usize) -> (usize, bool) {
+    let (mut at, mut escaped) = (at + 1, false);
     loop {
         at = plain_run(bytes, at);
         match bytes.get(at) {
-            Some(b'\\') => at += 2,
-            Some(b'"') | None => return (at + 1).min(bytes.len()),
+            Some(b'\\') => {
+                escaped = true;
+                at += 2;
+            }
+            Some(b'"') | None => return ((at + 1).min(bytes.len()), escaped),
             Some(_) => at += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn plain_runs_end_where_a_look_at_each_byte_ends(
+            bytes in prop::collection::vec(prop_oneof![any::<u8>(), 0x18_u8..0x24, Just(b'\\'), Just(0x80), Just(b'a')], 0..40),
+            at in 0_usize..40,
+        ) {
+            let special = |byte: &u8| *byte < 0x20 || matches!(byte, b'"' | b'\\');
+            let run = bytes.get(at..).unwrap_or_default().iter().take_while(|byte| !special(byte)).count();
+            prop_assert_eq!(plain_run(&bytes, at), at + run);
         }
     }
 }

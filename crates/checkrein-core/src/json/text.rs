@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::scan::plain_run;
+
 /// What the string says. `quoted` is a valid JSON string with its quotes.
 ///
 /// Half of a surrogate pair alone has no place in a Rust string and reads as U+FFFD; the text that is carried
@@ -23,17 +25,18 @@ pub(crate) fn decode_exactly(quoted: &str) -> Cow<'_, [u8]> {
     decode(quoted, kept).map_or_else(|| Cow::Borrowed(inner(quoted).as_bytes()), Cow::Owned)
 }
 
-fn inner(quoted: &str) -> &str {
+/// A string without its quotes.
+pub(super) fn inner(quoted: &str) -> &str {
     quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(quoted)
 }
 
 /// `None` if the string has no escapes and says what stands there.
 fn decode(quoted: &str, lone_half: impl Fn(&mut Vec<u8>, u32)) -> Option<Vec<u8>> {
     let mut rest = inner(quoted);
-    let mut decoded = Vec::new();
     if !rest.contains('\\') {
         return None;
     }
+    let mut decoded = Vec::with_capacity(rest.len());
     while let Some(at) = rest.find('\\') {
         decoded.extend_from_slice(&rest.as_bytes()[..at]);
         let (escaped, length) = decode_escape(&rest[at..]);
@@ -80,29 +83,27 @@ fn decode_unicode(escape: &str) -> (Result<char, u32>, usize) {
 
 /// Appends `text` as a JSON string with its quotes.
 pub(crate) fn write_string(out: &mut String, text: &str) {
+    out.reserve(text.len() + 2);
     out.push('"');
     let mut written = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0x00..=0x1F => "",
-            _ => continue,
-        };
+    loop {
+        let at = plain_run(text.as_bytes(), written);
         out.push_str(&text[written..at]);
+        let Some(&byte) = text.as_bytes().get(at) else { break };
         written = at + 1;
-        if escape.is_empty() {
-            const DIGITS: &[u8; 16] = b"0123456789abcdef";
-            out.push_str("\\u00");
-            out.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            out.push(char::from(DIGITS[usize::from(byte & 0xF)]));
-        } else {
-            out.push_str(escape);
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            other => {
+                const DIGITS: &[u8; 16] = b"0123456789abcdef";
+                out.push_str("\\u00");
+                out.push(char::from(DIGITS[usize::from(other >> 4)]));
+                out.push(char::from(DIGITS[usize::from(other & 0xF)]));
+            }
         }
     }
-    out.push_str(&text[written..]);
     out.push('"');
 }

@@ -146,7 +146,14 @@ pub(crate) struct Fields<'a> {
     base: usize,
     /// In front of names in errors: `plugin.`.
     prefix: &'static str,
-    entries: BTreeMap<Cow<'a, str>, (&'a str, usize)>,
+    entries: Vec<Given<'a>>,
+}
+
+/// A field as it was given.
+struct Given<'a> {
+    name: Cow<'a, str>,
+    /// Its value and where that stands, if nobody has taken it.
+    value: Option<(&'a str, usize)>,
 }
 
 impl<'a> Fields<'a> {
@@ -156,13 +163,20 @@ impl<'a> Fields<'a> {
     }
 
     fn within(text: &'a str, object: &'a str, base: usize, prefix: &'static str) -> Option<Self> {
-        let entries =
-            Entries::of(object)?.map(|entry| (entry.key(), (entry.value(), entry.value_range().start))).collect();
+        let mut entries = Vec::with_capacity(16);
+        entries.extend(Entries::of(object)?.map(|entry| {
+            let value = Some((entry.value(), entry.value_range().start));
+            Given { name: entry.key(), value }
+        }));
         Some(Self { text, base, prefix, entries })
     }
 
+    fn take(&mut self, name: &str) -> Option<(&'a str, usize)> {
+        self.entries.iter_mut().find(|given| given.name == name)?.value.take()
+    }
+
     pub(crate) fn required<T: Wire>(&mut self, name: &'static str) -> Result<T, DecodeError> {
-        match self.entries.remove(name) {
+        match self.take(name) {
             Some((value, at)) => self.convert(name, value, at),
             None => Err(DecodeError::missing(self.text, self.base, self.path(name), T::EXPECTED)),
         }
@@ -170,7 +184,7 @@ impl<'a> Fields<'a> {
 
     /// Absent and `null` are the same, unless the field may be any JSON.
     pub(crate) fn optional<T: Wire>(&mut self, name: &'static str) -> Result<Option<T>, DecodeError> {
-        match self.entries.remove(name) {
+        match self.take(name) {
             None => Ok(None),
             Some(("null", _)) if !T::TAKES_NULL => Ok(None),
             Some((value, at)) => self.convert(name, value, at).map(Some),
@@ -185,7 +199,7 @@ impl<'a> Fields<'a> {
         read: impl FnOnce(&mut Fields<'a>) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {
         const EXPECTED: &str = "an object";
-        let Some((value, at)) = self.entries.remove(name) else {
+        let Some((value, at)) = self.take(name) else {
             return Err(DecodeError::missing(self.text, self.base, self.path(name), EXPECTED));
         };
         match Self::within(self.text, value, self.base + at, prefix) {
@@ -196,14 +210,15 @@ impl<'a> Fields<'a> {
 
     /// Where a field's value stands in the text.
     pub(crate) fn offset_of(&self, name: &str) -> usize {
-        self.entries.get(name).map_or(self.base, |(_, at)| self.base + at)
+        let value = self.entries.iter().find(|given| given.name == name).and_then(|given| given.value);
+        value.map_or(self.base, |(_, at)| self.base + at)
     }
 
     /// Everything that nobody took.
     pub(crate) fn rest(&mut self) -> BTreeMap<String, RawJson> {
         std::mem::take(&mut self.entries)
             .into_iter()
-            .map(|(key, (value, _))| (key.into_owned(), RawJson::from_checked(value)))
+            .filter_map(|Given { name, value }| Some((name.into_owned(), RawJson::from_checked(value?.0))))
             .collect()
     }
 
@@ -249,7 +264,8 @@ pub(crate) struct Sink {
 
 impl Sink {
     pub(crate) fn new(share_from: usize) -> Self {
-        Self { pieces: Vec::new(), text: String::new(), share_from }
+        // Most events are shorter than that.
+        Self { pieces: Vec::new(), text: String::with_capacity(512), share_from }
     }
 
     fn json(&mut self, json: &RawJson) {
@@ -278,7 +294,7 @@ impl<'a> Writer<'a> {
     /// Writes a whole object.
     pub(crate) fn object(out: &'a mut Sink, fields: impl FnOnce(&mut Self)) {
         out.text.push('{');
-        let mut writer = Self { out, names: Vec::new() };
+        let mut writer = Self { out, names: Vec::with_capacity(16) };
         fields(&mut writer);
         writer.out.text.push('}');
     }
@@ -286,6 +302,11 @@ impl<'a> Writer<'a> {
     pub(crate) fn field<T: Wire>(&mut self, name: &'static str, value: &T) {
         self.key(name.into());
         value.write(self.out);
+    }
+
+    pub(crate) fn text(&mut self, name: &'static str, value: &str) {
+        self.key(name.into());
+        write_string(&mut self.out.text, value);
     }
 
     pub(crate) fn optional<T: Wire>(&mut self, name: &'static str, value: Option<&T>) {
