@@ -46,6 +46,7 @@ pub mod input;
 mod install;
 pub mod kiro;
 pub mod letta;
+mod lookup;
 pub mod native;
 pub mod opencode;
 pub mod payload;

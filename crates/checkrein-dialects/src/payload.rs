@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use checkrein_core::payload::{Field, FieldInfo, JsonPiece};
-use checkrein_core::{DecodeError, Envelope, Event, EventKind, JsonError, RawJson, Target};
+use checkrein_core::{DecodeError, Entry, Envelope, Event, EventKind, JsonError, RawJson, Target};
 
 use crate::config::Wanted;
 use crate::input::common_input;
+use crate::lookup::{Fields, at, behind};
 use crate::table::{Dialect, EventRow};
 
 /// What the payload of every event has.
@@ -124,7 +125,7 @@ const COMMON_NAME: &str = "common_tool_name";
 /// Where they find what the tool is called with in its agent's own words, if those are others.
 const AGENT_INPUT: &str = "agent_tool_input";
 
-/// JSON values of this size and above are passed on without being copied.
+/// In payloads for hooks, JSON values of this size and above are passed on without being copied.
 const SHARE_FROM: usize = 64 * 1024;
 
 impl Dialect {
@@ -134,7 +135,7 @@ impl Dialect {
     pub fn payload(&self, event: &Event, original: Option<&Event>) -> Vec<JsonPiece> {
         let kind = event.kind();
         let row = self.row(&kind);
-        let mut out = Out::new();
+        let mut out = Out::new(SHARE_FROM);
         let name = row.map_or(kind.name(), |row| row.name);
         let (place, name) = row.and_then(|row| row.named).unwrap_or((self.payload.event, name));
         if !place.is_empty() {
@@ -145,7 +146,7 @@ impl Dialect {
                 let (before, now) = (original.original(target), event.original(target));
                 if let Some(before) = before.filter(|before| now.as_ref() != Some(before)) {
                     let own = self.own_input(original).filter(|_| target == Target::Input);
-                    out.json(&format!("original_{target}"), own.as_deref().unwrap_or(&before));
+                    out.extra(format!("original_{target}"), own.as_deref().unwrap_or(&before));
                 }
             }
         }
@@ -169,13 +170,12 @@ impl Dialect {
                 _ => None,
             };
             let event = translated.as_ref().unwrap_or(event);
-            let (names, pieces) = (std::mem::take(&mut out.names), event.to_json_pieces(SHARE_FROM));
-            return out.append(pieces, &names, event);
+            return out.append(event);
         }
         // What only the host knows is passed on, unless it would stand there twice.
         for (name, value) in &event.envelope.extra {
             if !self.fields_of(row).any(|field| field.from == name) {
-                out.extra(name, value);
+                out.extra(name.as_str(), value);
             }
         }
         out.finish()
@@ -186,10 +186,10 @@ impl Dialect {
     /// # Errors
     /// What is wrong with the payload, and where.
     pub fn event(&self, json: &RawJson, name: Option<&str>) -> Result<Event, PayloadError> {
-        if json.entries().is_none() {
+        let Some(fields) = Fields::of(json) else {
             return Err(PayloadError::NotAnObject(json.json_type()));
-        }
-        let name = name.map(str::to_owned).or_else(|| self.event_name(json));
+        };
+        let name = name.map(Cow::Borrowed).or_else(|| self.name_found(|path| fields.at(path)));
         let name = name.ok_or(PayloadError::NoName { field: self.payload.event })?;
         let row = self.events.iter().find(|row| row.name == name);
         let kind = match row {
@@ -197,16 +197,17 @@ impl Dialect {
             None => self.kind_named(&name)?,
         };
         let rows = || self.fields_of(row);
-        let mut canonical = Out::new();
+        let mut canonical = Out::new(usize::MAX);
         canonical.text("event", kind.name());
         let mut parts = Parts::default();
         // Fields of which checkrein thinks otherwise than the agent does.
         let mut foreign = Vec::new();
         // What is only taken from a list counts where nothing says it outright.
-        let (listed, said): (Vec<&FieldRow>, Vec<&FieldRow>) = rows().partition(|field| field.form == Form::First);
-        for field in said.into_iter().chain(listed).filter(|field| !field.from.is_empty()) {
+        let listed = rows().filter(|field| field.form == Form::First);
+        let said = rows().filter(|field| field.form != Form::First);
+        for field in said.chain(listed).filter(|field| !field.from.is_empty()) {
             let info = kind.fields().iter().chain(Envelope::fields()).find(|info| info.name == field.from);
-            let value = read(field, json, info.filter(|info| info.required));
+            let value = read(field, &fields, info.filter(|info| info.required));
             match (field.from.split_once('.'), value) {
                 (Some((whole, path)), value) => parts.put(whole, path, value),
                 (None, Some(value)) if info.is_none_or(|info| info.required || fits(info, &value)) => {
@@ -219,21 +220,23 @@ impl Dialect {
         parts.finish(&mut canonical);
         // All that nobody has taken is kept under its name.
         let taken = |key: &str| {
-            let own = |path: &str| path.split('.').next() == Some(key) && !foreign.contains(&path);
+            let own = |path: &str| behind(key, path).is_some() && !foreign.contains(&path);
             let named = row.and_then(|row| row.named).map_or(self.payload.event, |(place, _)| place);
             own(named) || rows().any(|field| own(field.name))
         };
-        for entry in json.entries().into_iter().flatten().filter(|entry| !taken(&entry.key())) {
-            canonical.extra(&entry.key(), &RawJson::parse(entry.value())?);
+        for entry in fields.into_iter() {
+            let key = entry.key();
+            if !taken(&key) {
+                canonical.extra(key, &entry.to_json());
+            }
         }
-        let bytes: Vec<u8> = canonical.finish().iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
-        Ok(self.with_common_names(Event::from_json_bytes(&bytes)?))
+        Ok(self.with_common_names(Event::from_json(&canonical.finish_text())?))
     }
 
     /// Which hooks may run at the event of a payload, told from as little of it as possible. `None`: that takes the whole
     /// [event](Self::event).
     pub fn wanted(&self, json: &RawJson, name: Option<&str>) -> Option<Wanted> {
-        let name = name.map(str::to_owned).or_else(|| self.event_name(json))?;
+        let name = name.map(Cow::Borrowed).or_else(|| self.name_found(|path| at(json, path)))?;
         let row = self.events.iter().find(|row| row.name == name)?;
         let kind = row.kind.clone();
         if self.lacks_general(&kind) {
@@ -246,7 +249,7 @@ impl Dialect {
             None if self.payload.everything => &field,
             _ => return None,
         };
-        let subject = at(json, place)?.as_text()?.into_owned();
+        let subject = at(json, place)?.text()?.into_owned();
         let others = if field == "tool_name" { self.common_names(&subject) } else { &[] };
         let subjects = std::iter::once(subject).chain(others.iter().map(|name| (*name).to_owned())).collect();
         Some(Wanted::new(kind, subjects))
@@ -254,13 +257,17 @@ impl Dialect {
 
     /// The dialect's name for the event that a payload is of, if it says that.
     pub fn event_name(&self, payload: &RawJson) -> Option<String> {
-        let said = |path: &str| Some(at(payload, path)?.as_text()?.into_owned());
+        self.name_found(|path| at(payload, path)).map(Cow::into_owned)
+    }
+
+    fn name_found<'p>(&self, find: impl Fn(&str) -> Option<Entry<'p>>) -> Option<Cow<'p, str>> {
+        let said = |path: &str| find(path)?.text();
         let usual = || said(self.payload.event).filter(|_| !self.payload.event.is_empty());
         let row = self
             .events
             .iter()
             .find(|row| row.named.is_some_and(|(place, name)| said(place).is_some_and(|said| said == name)));
-        row.map(|row| row.name.to_owned()).or_else(usual)
+        row.map(|row| Cow::Borrowed(row.name)).or_else(usual)
     }
 
     /// The fields that payloads of events of this kind have.
@@ -321,8 +328,8 @@ pub fn text_at(event: &Event, path: &str) -> Option<String> {
 fn part_of(event: &Event, path: &str) -> Option<RawJson> {
     let (field, inside) = path.split_once('.')?;
     match (field, common_input(event)) {
-        ("tool_input", Some(input)) => at(&input, inside),
-        _ => at(&event.field(field)?.to_json(), inside),
+        ("tool_input", Some(input)) => Some(at(&input, inside)?.to_json()),
+        _ => Some(at(&event.field(field)?.to_json(), inside)?.to_json()),
     }
 }
 
@@ -349,7 +356,7 @@ impl Parts {
         self.0[at].1.extend(value.map(|value| format!("{}:{value}", RawJson::string(key))));
     }
 
-    fn finish(self, out: &mut Out) {
+    fn finish(self, out: &mut Out<'_>) {
         for (whole, members) in self.0 {
             if let Ok(json) = RawJson::parse(format!("{{{}}}", members.join(","))) {
                 out.extra(whole, &json);
@@ -358,9 +365,9 @@ impl Parts {
     }
 }
 
-fn write(row: &FieldRow, field: Option<Field<'_>>, out: &mut Out) {
+fn write(row: &'static FieldRow, field: Option<Field<'_>>, out: &mut Out<'_>) {
     // Of several for one name, the first that has something.
-    if matches!(row.absent, Absent::Implied(_)) || out.names.iter().any(|name| name == row.name) {
+    if matches!(row.absent, Absent::Implied(_)) || out.has(row.name) {
         return;
     }
     let Some(field) = field else {
@@ -426,8 +433,8 @@ fn held(value: &RawJson) -> Option<RawJson> {
 }
 
 /// The other way round.
-fn read(row: &FieldRow, payload: &RawJson, required: Option<&FieldInfo>) -> Option<RawJson> {
-    let Some(value) = at(payload, row.name) else {
+fn read(row: &FieldRow, payload: &Fields<'_>, required: Option<&FieldInfo>) -> Option<RawJson> {
+    let Some(value) = payload.at(row.name).map(|entry| entry.to_json()) else {
         return match (row.absent, required) {
             (Absent::Json("null"), None) => None,
             (Absent::Json(json) | Absent::Implied(json), _) => RawJson::parse(json).ok(),
@@ -478,41 +485,42 @@ fn with_values(json: &RawJson, make: impl Fn(&str) -> Option<RawJson>) -> RawJso
     RawJson::parse(format!("{{{}}}", members.join(","))).unwrap_or_else(|_| json.clone())
 }
 
-/// What stands at a path of keys.
-pub(crate) fn at(json: &RawJson, path: &str) -> Option<RawJson> {
-    path.split('.').try_fold(json.clone(), |json, key| json.field(key))
-}
-
 /// Writes an object. Keys with dots are written into objects.
-struct Out {
+struct Out<'n> {
     pieces: Vec<JsonPiece>,
     text: String,
     /// The object inside that is open.
-    open: Option<String>,
-    names: Vec<String>,
+    open: Option<&'n str>,
+    names: Vec<Cow<'n, str>>,
+    /// Values from this size on are passed on without being copied.
+    share_from: usize,
 }
 
-impl Out {
-    fn new() -> Self {
-        Self { pieces: Vec::new(), text: String::from("{"), open: None, names: Vec::new() }
+impl<'n> Out<'n> {
+    fn new(share_from: usize) -> Self {
+        // Most payloads are shorter, and have fewer fields.
+        let mut text = String::with_capacity(512);
+        text.push('{');
+        Self { pieces: Vec::new(), text, open: None, names: Vec::with_capacity(16), share_from }
     }
 
-    fn text(&mut self, path: &str, text: &str) {
-        self.raw(path, RawJson::string(text).as_str());
+    fn text(&mut self, path: &'n str, text: &str) {
+        self.key(path);
+        RawJson::push_string(&mut self.text, text);
     }
 
-    fn raw(&mut self, path: &str, json: &str) {
+    fn raw(&mut self, path: &'n str, json: &str) {
         self.key(path);
         self.text.push_str(json);
     }
 
-    fn json(&mut self, path: &str, json: &RawJson) {
+    fn json(&mut self, path: &'n str, json: &RawJson) {
         self.key(path);
         self.value(json);
     }
 
     fn value(&mut self, json: &RawJson) {
-        if json.as_str().len() < SHARE_FROM {
+        if json.as_str().len() < self.share_from {
             self.text.push_str(json.as_str());
         } else {
             self.pieces.push(JsonPiece::Text(std::mem::take(&mut self.text)));
@@ -520,39 +528,50 @@ impl Out {
         }
     }
 
+    fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|taken| taken == name)
+    }
+
     /// A field that is left out if its name is taken. Its name has no meaning here, dots neither.
-    fn extra(&mut self, name: &str, json: &RawJson) {
-        if self.names.iter().any(|taken| taken == name) {
+    fn extra(&mut self, name: impl Into<Cow<'n, str>>, json: &RawJson) {
+        let name = name.into();
+        if self.has(&name) {
             return;
         }
         self.close();
-        self.separate();
-        self.text.push_str(RawJson::string(name).as_str());
-        self.text.push(':');
-        self.names.push(name.to_owned());
+        self.name(name);
         self.value(json);
     }
 
-    fn key(&mut self, path: &str) {
+    fn key(&mut self, path: &'n str) {
         let (object, key) = match path.split_once('.') {
             Some((object, key)) => (Some(object), key),
             None => (None, path),
         };
-        if self.open.as_deref() != object {
+        if self.open != object {
             self.close();
             if let Some(object) = object {
-                self.separate();
-                self.names.push(object.to_owned());
-                self.text.push_str(RawJson::string(object).as_str());
-                self.text.push_str(":{");
-                self.open = Some(object.to_owned());
+                self.name(object.into());
+                self.text.push('{');
+                self.open = Some(object);
             }
         }
         if object.is_none() {
-            self.names.push(key.to_owned());
+            self.name(key.into());
+        } else {
+            self.write_name(key);
         }
+    }
+
+    /// The name of a field of the object itself.
+    fn name(&mut self, name: Cow<'n, str>) {
+        self.write_name(&name);
+        self.names.push(name);
+    }
+
+    fn write_name(&mut self, name: &str) {
         self.separate();
-        self.text.push_str(RawJson::string(key).as_str());
+        RawJson::push_string(&mut self.text, name);
         self.text.push(':');
     }
 
@@ -570,25 +589,40 @@ impl Out {
     }
 
     fn finish(mut self) -> Vec<JsonPiece> {
-        self.close();
-        self.text.push('}');
-        self.pieces.push(JsonPiece::Text(self.text));
+        let last = self.finish_last();
+        self.pieces.push(JsonPiece::Text(last));
         self.pieces
     }
 
-    /// Goes on with an object that was written elsewhere, which has none of the names so far.
-    fn append(mut self, mut pieces: Vec<JsonPiece>, names: &[String], event: &Event) -> Vec<JsonPiece> {
+    /// All of it, if nothing is shared.
+    fn finish_text(mut self) -> String {
+        self.finish_last()
+    }
+
+    fn finish_last(&mut self) -> String {
         self.close();
-        let doubled = |name: &String| event.envelope.extra.contains_key(name);
-        if names.iter().any(doubled) {
+        self.text.push('}');
+        std::mem::take(&mut self.text)
+    }
+
+    /// Goes on with an object that was written elsewhere, which has none of the names so far.
+    fn append(mut self, event: &Event) -> Vec<JsonPiece> {
+        self.close();
+        let doubled = |name: &Cow<'_, str>| event.envelope.extra.contains_key(&**name);
+        let mut pieces = if self.names.iter().any(doubled) {
             let mut stripped = event.clone();
-            stripped.envelope.extra.retain(|name, _| !names.contains(name));
-            pieces = stripped.to_json_pieces(SHARE_FROM);
-        }
+            stripped.envelope.extra.retain(|name, _| !self.has(name));
+            stripped.to_json_pieces(SHARE_FROM)
+        } else {
+            event.to_json_pieces(SHARE_FROM)
+        };
         if let Some(JsonPiece::Text(text)) = pieces.first_mut() {
             // In place of the opening brace.
             self.separate();
             text.replace_range(..1, &self.text);
+        }
+        if self.pieces.is_empty() {
+            return pieces;
         }
         self.pieces.extend(pieces);
         self.pieces

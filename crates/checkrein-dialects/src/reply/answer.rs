@@ -1,10 +1,14 @@
 //! What a JSON answer says, by a dialect's table of keys.
 
-use checkrein_core::{Decision, Event, Failure, FailureKind, JsonType, Opinion, RawJson, Rewrite, Target, closest};
+use std::borrow::Cow;
+
+use checkrein_core::{
+    Decision, Entry, Event, Failure, FailureKind, JsonType, Opinion, RawJson, Rewrite, Target, closest,
+};
 
 use super::marked;
 use super::table::{Key, Means, Unknown};
-use crate::payload::at;
+use crate::lookup::Fields;
 use crate::table::Dialect;
 
 /// Reads an answer.
@@ -12,12 +16,14 @@ use crate::table::Dialect;
 /// # Errors
 /// What the dialect takes for a failure: keys or values that it does not know, an answer to another event.
 pub(super) fn read(dialect: &Dialect, event: &Event, json: &RawJson, strict: bool) -> Result<Opinion, Failure> {
-    let mut reading = Reading { dialect, event, strict, opinion: Opinion::none(), said: Vec::new(), unsayable: None };
-    if json.entries().is_none() {
+    let (opinion, said) = (Opinion::none(), Vec::with_capacity(8));
+    let mut reading = Reading { dialect, event, strict, opinion, said, unsayable: None };
+    let Some(fields) = Fields::of(json) else {
         return Err(schema(format!("the answer should be an object, but is {}", json.json_type())));
-    }
+    };
+    let kind = event.kind();
     for key in dialect.reply.keys {
-        let counts = key.at.fits(dialect, &event.kind());
+        let counts = key.at.fits(dialect, &kind);
         if counts && matches!(key.means, Means::Decision(_) | Means::Flag(..) | Means::Because(_)) {
             reading.said.push(Said::default());
         }
@@ -25,15 +31,15 @@ pub(super) fn read(dialect: &Dialect, event: &Event, json: &RawJson, strict: boo
             // `null` is as good as absent.
             let is_said =
                 |value: &RawJson| value.json_type() != JsonType::Null && !(key.unless_empty && is_empty(value));
-            let Some(value) = at(json, path).filter(is_said) else { continue };
+            let Some(value) = fields.at(path).map(|entry| entry.to_json()).filter(is_said) else { continue };
             // Alone it does not count.
-            match key.along.filter(|(beside, _)| counts && at(json, beside).is_none()) {
+            match key.along.filter(|(beside, _)| counts && fields.at(beside).is_none()) {
                 Some((beside, _)) => reading.tell(key.means, format!("`{path}` counts only beside `{beside}`"))?,
                 None => reading.take(key, path, &value)?,
             }
         }
     }
-    reading.unknown_keys(json, "")?;
+    reading.unknown_keys(fields.into_iter(), "")?;
     reading.finish()
 }
 
@@ -71,7 +77,8 @@ impl Reading<'_> {
             let fails = self.strict || self.dialect.reply.unknown_keys == Unknown::Failure;
             return if fails { Err(schema(what)) } else { self.tell(key.means, what) };
         }
-        let inner = value.as_text().filter(|_| key.or_text).and_then(|text| RawJson::parse(text.as_ref()).ok());
+        let held = || RawJson::parse(value.as_text()?.as_ref()).ok();
+        let inner = key.or_text.then(held).flatten();
         self.take_value(key, path, inner.as_ref().unwrap_or(value)).or_else(|problem| self.bad(problem))
     }
 
@@ -92,7 +99,7 @@ impl Reading<'_> {
     }
 
     fn take_value(&mut self, key: &Key, path: &str, value: &RawJson) -> Result<(), Failure> {
-        let text = || value.as_text().map(String::from).ok_or_else(|| wrong_type(path, value, "a string"));
+        let text = || value.as_text().ok_or_else(|| wrong_type(path, value, "a string"));
         let flag = || value.as_bool().ok_or_else(|| wrong_type(path, value, "true or false"));
         match key.means {
             Means::Decision(words) => {
@@ -115,7 +122,7 @@ impl Reading<'_> {
                     self.said.push(Said::default());
                 }
                 if let Some(said) = self.said.last_mut().filter(|_| !text.trim().is_empty()) {
-                    said.reason = Some(text);
+                    said.reason = Some(text.into_owned());
                 }
             }
             Means::Because(decision) => {
@@ -123,7 +130,7 @@ impl Reading<'_> {
                 if !text.trim().is_empty() {
                     self.decide(key, decision);
                     if let Some(said) = self.said.last_mut() {
-                        said.reason = Some(text);
+                        said.reason = Some(text.into_owned());
                     }
                 }
             }
@@ -133,7 +140,7 @@ impl Reading<'_> {
             }
             Means::Message => {
                 let text = text()?;
-                self.message(text);
+                self.message(text.into_owned());
             }
             Means::Suppress => {
                 if flag()? {
@@ -168,8 +175,7 @@ impl Reading<'_> {
             }
             Means::Metadata => {
                 for entry in value.entries().ok_or_else(|| wrong_type(path, value, "an object"))? {
-                    let value = RawJson::parse(entry.value()).map_err(|error| schema(error.to_string()))?;
-                    self.edit(|opinion| opinion.with_metadata(entry.key(), value));
+                    self.edit(|opinion| opinion.with_metadata(entry.key(), entry.to_json()));
                 }
             }
             Means::Named(name) => self.edit(|opinion| opinion.with_metadata(name, value.clone())),
@@ -216,30 +222,31 @@ impl Reading<'_> {
         Err(schema(format!("the answer is for the event `{name}`, but this is `{kind}`")))
     }
 
-    fn unknown_keys(&mut self, json: &RawJson, inside: &str) -> Result<(), Failure> {
+    fn unknown_keys<'e>(&mut self, entries: impl Iterator<Item = Entry<'e>>, inside: &str) -> Result<(), Failure> {
         let treatment = if self.strict { Unknown::Failure } else { self.dialect.reply.unknown_keys };
         if treatment == Unknown::Ignored {
             return Ok(());
         }
         let paths = || self.dialect.reply.keys.iter().flat_map(|key| key.paths).copied();
-        for entry in json.entries().into_iter().flatten() {
-            let path = if inside.is_empty() { entry.key().into_owned() } else { format!("{inside}.{}", entry.key()) };
+        for entry in entries {
+            let key = entry.key();
+            let path = if inside.is_empty() { key.clone() } else { Cow::Owned(format!("{inside}.{key}")) };
             if paths().any(|known| known == path) {
                 continue;
             }
-            if paths().any(|known| known.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('.'))) {
-                let value = RawJson::parse(entry.value()).map_err(|error| schema(error.to_string()))?;
-                match value.json_type() {
-                    JsonType::Null => {}
-                    JsonType::Object => self.unknown_keys(&value, &path)?,
-                    _ => self.bad(wrong_type(&path, &value, "an object"))?,
+            if paths().any(|known| known.strip_prefix(&*path).is_some_and(|rest| rest.starts_with('.'))) {
+                let value = entry.to_json();
+                match (entry.entries(), value.json_type()) {
+                    (Some(inner), _) => self.unknown_keys(inner, &path)?,
+                    (None, JsonType::Null) => {}
+                    (None, _) => self.bad(wrong_type(&path, &value, "an object"))?,
                 }
                 continue;
             }
             let last = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
-            let meant = closest(&entry.key(), paths().map(last));
+            let meant = closest(&key, paths().map(last));
             // At the wrong place is the commonest mistake of all.
-            let elsewhere = paths().find(|path| last(path) == entry.key());
+            let elsewhere = paths().find(|path| last(path) == key);
             let hint = elsewhere
                 .map(|path| format!(", it belongs at `{path}`"))
                 .or_else(|| meant.map(|meant| format!(", did you mean `{meant}`?")))

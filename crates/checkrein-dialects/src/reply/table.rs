@@ -262,6 +262,7 @@ pub enum At {
 }
 
 impl At {
+    #[inline]
     pub(crate) fn fits(self, dialect: &Dialect, kind: &EventKind) -> bool {
         let blocks = || dialect.blocks(kind);
         match self {
