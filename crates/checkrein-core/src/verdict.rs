@@ -36,6 +36,29 @@ pub(crate) struct Details {
     pub(crate) metadata: BTreeMap<String, RawJson>,
 }
 
+impl Details {
+    /// Whether there is nothing in it: the same as by default.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self {
+            winner,
+            reasons,
+            context,
+            messages,
+            warnings,
+            failures,
+            stop_reason,
+            suppress_output,
+            first_user_message,
+            rewrites,
+            metadata,
+        } = self;
+        let nobody_spoke = winner.is_none() && reasons.is_empty() && failures.is_empty() && warnings.is_empty();
+        let nothing_was_said = context.is_empty() && messages.is_empty() && metadata.is_empty() && rewrites.is_empty();
+        let no_text = stop_reason.is_none() && first_user_message.is_none();
+        nobody_spoke && nothing_was_said && no_text && !suppress_output
+    }
+}
+
 /// Why a hook decided as it did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -400,8 +400,7 @@ impl<'a> Settlement<'a> {
             rewrites,
             metadata: in_order(self.metadata).into_iter().collect(),
         };
-        let said_something = details != Details::default();
-        Verdict { decision, cancelled: self.cancelled, details: said_something.then(|| Box::new(details)) }
+        Verdict { decision, cancelled: self.cancelled, details: (!details.is_empty()).then(|| Box::new(details)) }
     }
 
     /// Whose decision the verdict is; `decided` is in config order.

@@ -91,6 +91,9 @@ impl Settlement<'_> {
 
     /// Brings rewrites of the same original together.
     pub(super) fn settle_pending(&mut self) {
+        if self.pending.is_empty() {
+            return;
+        }
         let mut pending = std::mem::take(&mut self.pending);
         pending.sort_by_key(|pending| pending.position);
         for target in Target::ALL {

@@ -180,7 +180,7 @@ impl Background {
                 if done.result.is_ok() {
                     claim.spend();
                 }
-                let event = Arc::new(seen.event.clone());
+                let event = Arc::clone(&seen.event);
                 let (result, record) = (done.result, done.record);
                 let broken_observers = done.broken_observers;
                 // What is said in the shadow is for nobody but observers.
@@ -216,7 +216,7 @@ impl Background {
         }
         for (hook, moment) in std::mem::take(running).into_values() {
             let result = Err(Failure::new(FailureKind::Cancelled, "ended by the shutdown"));
-            let event = Arc::new(moment.event.clone());
+            let event = Arc::clone(&moment.event);
             self.outlet.send(Completion { hook, event, result, record: None, broken_observers: Vec::new() });
         }
         if let Some(runtime) = leaving.state.runtime.take() {

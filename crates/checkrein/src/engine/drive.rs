@@ -24,6 +24,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
     let span = debug_span!("checkrein.fire", event = %event.kind());
     async {
         shared.stops.mark(&mut event);
+        let event = Arc::new(event);
         let Choice { hooks, waited, in_background, rules } = choose(shared, &event);
         let wants_records = record.is_some() || !shared.observers.is_empty() || shared.is_audited();
         let has_shadows = waited.iter().any(|(_, claim)| claim.hook.spec.hook.info.shadow);
@@ -32,7 +33,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<
             hooks,
             settlement: Settlement::new(&rules, &event),
             order: rules.order,
-            original: Arc::new(event.clone()),
+            original: Arc::clone(&event),
             moment: None,
             general: None,
             wants_records,
@@ -96,11 +97,12 @@ fn choose(shared: &Shared, event: &Event) -> Choice {
     let hooks = shared.hooks.load_full();
     let mut rules = shared.rules.at(&event.kind());
     rules.compat = shared.compat.or(hooks.compat).unwrap_or(rules.compat);
-    let (waited, in_background) = hooks
+    let mut waited: Vec<Chosen> = hooks
         .set
         .select(event)
         .filter_map(|(position, _)| Some((position, hooks.get(position).claim(event.envelope.session_id.as_ref())?)))
-        .partition(|(_, claim)| !claim.hook.spec.background);
+        .collect();
+    let in_background = waited.extract_if(.., |(_, claim)| claim.hook.spec.background).collect();
     Choice { hooks, waited, in_background, rules }
 }
 
@@ -143,7 +145,8 @@ impl Driver<'_> {
     async fn by_rules(&mut self, hooks: Vec<Chosen>, in_background: Vec<Chosen>) {
         match self.order {
             RunOrder::Phased => {
-                let (rewriters, mut others): (Vec<_>, Vec<_>) = hooks.into_iter().partition(declares_rewrites);
+                let mut others = hooks;
+                let rewriters = others.extract_if(.., |chosen| declares_rewrites(chosen)).collect();
                 let step = self.one_by_one(rewriters).await;
                 if self.unseen && step == Step::Next {
                     others = self.seen_by_managed(others).await;
@@ -284,7 +287,7 @@ impl Driver<'_> {
         }
         let Some(event) = moment.event.generally() else { return moment };
         let original = moment.original.as_ref().and_then(|original| original.generally()).map(Arc::new);
-        Arc::clone(self.general.insert(Arc::new(Moment::new(event, original))))
+        Arc::clone(self.general.insert(Arc::new(Moment::new(Arc::new(event), original))))
     }
 
     /// The event as the next hook sees it.
@@ -292,11 +295,11 @@ impl Driver<'_> {
         if let Some(moment) = &self.moment {
             return Arc::clone(moment);
         }
-        let mut event = Event::clone(&self.original);
+        let mut event = Arc::clone(&self.original);
         let mut rewritten = false;
         for target in Target::ALL {
             if let Some(changed) = self.settlement.current(target).and_then(|value| event.rewritten(target, value)) {
-                event = changed;
+                event = Arc::new(changed);
                 rewritten = true;
             }
         }

@@ -76,7 +76,9 @@ impl LoadedHook {
                 return None;
             }
         }
-        Some(Claim { hook: Arc::clone(self), session: session.cloned(), done: false })
+        // Only what is claimed is ever given back.
+        let session = session.filter(|_| self.spec.once).cloned();
+        Some(Claim { hook: Arc::clone(self), session, done: false })
     }
 }
 

@@ -121,12 +121,13 @@ impl Engine {
     /// Runs the hooks that fit the event. Dropping the future ends everything that it has started.
     ///
     /// Needs a tokio runtime with I/O and time switched on; [`fire_blocking`](Self::fire_blocking) brings its own.
-    pub async fn fire(&self, event: Event) -> Verdict {
+    pub async fn fire(&self, mut event: Event) -> Verdict {
         self.shared.stops.prompt(&event);
         if !self.shared.hooks.load().set.has_for(&event) {
             return Verdict::default();
         }
-        drive::fire(&self.shared, self.in_envelope(event), None).await
+        self.put_in_envelope(&mut event);
+        drive::fire(&self.shared, event, None).await
     }
 
     /// As [`fire`](Self::fire), but builds the event only if a hook could run.
@@ -135,10 +136,10 @@ impl Engine {
     }
 
     /// As [`fire`](Self::fire), with everything that happened.
-    pub async fn fire_recorded(&self, event: Event) -> (Verdict, Record) {
+    pub async fn fire_recorded(&self, mut event: Event) -> (Verdict, Record) {
         let mut record = None;
         self.shared.stops.prompt(&event);
-        let event = self.in_envelope(event);
+        self.put_in_envelope(&mut event);
         let kind = event.clone();
         let verdict = drive::fire(&self.shared, event, Some(&mut record)).await;
         let record = record.unwrap_or_else(|| Record::new(&kind, self.shared.rules.name(), &verdict, Vec::new()));
@@ -219,12 +220,12 @@ impl Engine {
         self.shared.background.shutdown(patience).await
     }
 
-    fn in_envelope(&self, mut event: Event) -> Event {
+    fn put_in_envelope(&self, event: &mut Event) {
         if let Some(envelope) = &self.envelope {
             // A function that panics says nothing.
-            event.envelope = filled(event.envelope, shielded(|| envelope()).unwrap_or_default());
+            let agents = shielded(|| envelope()).unwrap_or_default();
+            event.envelope = filled(std::mem::take(&mut event.envelope), agents);
         }
-        event
     }
 }
 

@@ -22,7 +22,8 @@ pub struct Planned {
 impl Engine {
     /// Every hook of the engine, in the order in which they would run, in or out, and why. Runs nothing.
     pub fn explain(&self, event: &Event) -> Vec<Planned> {
-        let event = self.in_envelope(event.clone());
+        let mut event = event.clone();
+        self.put_in_envelope(&mut event);
         let hooks = self.shared.hooks.load();
         let plan = hooks.set.explain(&event);
         plan.entries

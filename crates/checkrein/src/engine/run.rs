@@ -29,6 +29,8 @@ pub(super) struct Done {
 /// What handlers gave back that records keep.
 #[derive(Default)]
 struct Seen {
+    /// Whether there will be a record; without one, nobody reads what was printed.
+    is_kept: bool,
     exit_code: Option<i32>,
     status: Option<u16>,
     stdout: Option<Captured>,
@@ -52,7 +54,7 @@ pub(super) async fn run(
     let span = debug_span!("checkrein.hook", hook = %info.id, handler = %handler, event = %moment.event.kind());
     async {
         let mut watch = Watch::start(shared, hook, moment);
-        let mut seen = Seen::default();
+        let mut seen = Seen { is_kept: wants_record || watch.is_watched(), ..Seen::default() };
         let result = match &hook.handler {
             Ok(handler) => {
                 let call = call(shared, hook, &**handler, moment, turns, &mut seen);
@@ -74,7 +76,7 @@ pub(super) async fn run(
             // What the hook complained about may hold secrets; it is in the record.
             Err(failure) => warn!(name: "checkrein.hook.failed", kind = %failure.kind, "{info} failed"),
         }
-        let mut record = (wants_record || watch.is_watched()).then(|| record(info, handler, &result, &seen, took));
+        let mut record = seen.is_kept.then(|| record(info, handler, &result, &seen, took));
         if let (Some(record), Ok(handler)) = (&mut record, &hook.handler) {
             record.held_back = handler.held_back().to_vec();
         }
@@ -185,8 +187,8 @@ async fn call(
                 ProcessExit::Code(code) => Some(code),
                 ProcessExit::Signal(_) => None,
             };
-            seen.stdout = Some(process.stdout.clone());
-            seen.stderr = Some(process.stderr.clone());
+            seen.stdout = seen.is_kept.then(|| process.stdout.clone());
+            seen.stderr = seen.is_kept.then(|| process.stderr.clone());
             seen.left_running.clone_from(&process.left_running);
             if process.timed_out {
                 return Err(too_long());
@@ -194,7 +196,7 @@ async fn call(
         }
         Reply::Http(http) => {
             seen.status = Some(http.status);
-            seen.stdout = Some(http.body.clone());
+            seen.stdout = seen.is_kept.then(|| http.body.clone());
         }
         _ => {}
     }

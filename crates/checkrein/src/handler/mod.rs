@@ -147,7 +147,7 @@ impl Call {
 /// An event as some of its hooks see it.
 #[derive(Debug)]
 pub(crate) struct Moment {
-    pub(crate) event: Event,
+    pub(crate) event: Arc<Event>,
     /// As it was fired, if hooks have rewritten it since.
     pub(crate) original: Option<Arc<Event>>,
     payloads: Payloads,
@@ -165,7 +165,7 @@ struct Written {
 }
 
 impl Moment {
-    pub(crate) fn new(event: Event, original: Option<Arc<Event>>) -> Self {
+    pub(crate) fn new(event: Arc<Event>, original: Option<Arc<Event>>) -> Self {
         Self { event, original, payloads: Payloads::default() }
     }
 
@@ -187,6 +187,6 @@ impl Moment {
     #[cfg(any(feature = "http", feature = "cases"))]
     pub(crate) fn with_payload(event: Event, dialect: &'static Dialect, pieces: Vec<JsonPiece>) -> Self {
         let written = Written { dialect: dialect.name, pieces, next: Payloads::default() };
-        Self { event, original: None, payloads: Payloads(OnceLock::from(Box::new(written))) }
+        Self { event: Arc::new(event), original: None, payloads: Payloads(OnceLock::from(Box::new(written))) }
     }
 }
