@@ -20,11 +20,9 @@ use crate::handler::Moment;
 
 type Chosen = (usize, Claim);
 
-pub(super) async fn fire(shared: &Arc<Shared>, mut event: Event, record: Option<&mut Option<Record>>) -> Verdict {
+pub(super) async fn fire(shared: &Arc<Shared>, event: Arc<Event>, record: Option<&mut Option<Record>>) -> Verdict {
     let span = debug_span!("checkrein.fire", event = %event.kind());
     async {
-        shared.stops.mark(&mut event);
-        let event = Arc::new(event);
         let Choice { hooks, waited, in_background, rules } = choose(shared, &event);
         let wants_records = record.is_some() || !shared.observers.is_empty() || shared.is_audited();
         let has_shadows = waited.iter().any(|(_, claim)| claim.hook.spec.hook.info.shadow);

@@ -121,13 +121,12 @@ impl Engine {
     /// Runs the hooks that fit the event. Dropping the future ends everything that it has started.
     ///
     /// Needs a tokio runtime with I/O and time switched on; [`fire_blocking`](Self::fire_blocking) brings its own.
-    pub async fn fire(&self, mut event: Event) -> Verdict {
+    pub async fn fire(&self, event: Event) -> Verdict {
         self.shared.stops.prompt(&event);
         if !self.shared.hooks.load().set.has_for(&event) {
             return Verdict::default();
         }
-        self.put_in_envelope(&mut event);
-        drive::fire(&self.shared, event, None).await
+        drive::fire(&self.shared, self.prepared(event), None).await
     }
 
     /// As [`fire`](Self::fire), but builds the event only if a hook could run.
@@ -136,13 +135,12 @@ impl Engine {
     }
 
     /// As [`fire`](Self::fire), with everything that happened.
-    pub async fn fire_recorded(&self, mut event: Event) -> (Verdict, Record) {
+    pub async fn fire_recorded(&self, event: Event) -> (Verdict, Record) {
         let mut record = None;
         self.shared.stops.prompt(&event);
-        self.put_in_envelope(&mut event);
-        let kind = event.clone();
-        let verdict = drive::fire(&self.shared, event, Some(&mut record)).await;
-        let record = record.unwrap_or_else(|| Record::new(&kind, self.shared.rules.name(), &verdict, Vec::new()));
+        let event = self.prepared(event);
+        let verdict = drive::fire(&self.shared, Arc::clone(&event), Some(&mut record)).await;
+        let record = record.unwrap_or_else(|| Record::new(&event, self.shared.rules.name(), &verdict, Vec::new()));
         (verdict, record)
     }
 
@@ -218,6 +216,13 @@ impl Engine {
     /// it leaves.
     pub async fn shutdown(&self, patience: Duration) -> ShutdownReport {
         self.shared.background.shutdown(patience).await
+    }
+
+    /// The event with all that hooks are told. Not moved any more from here on: it is large.
+    fn prepared(&self, mut event: Event) -> Arc<Event> {
+        self.put_in_envelope(&mut event);
+        self.shared.stops.mark(&mut event);
+        Arc::new(event)
     }
 
     fn put_in_envelope(&self, event: &mut Event) {
