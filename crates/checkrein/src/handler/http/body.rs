@@ -1,20 +1,35 @@
 //! The event as the body of a request.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::vec;
 
 use checkrein_core::payload::JsonPiece;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 
 /// Pieces of JSON one after the other. Large ones are shared with the event, not copied.
-pub(super) struct Pieces(VecDeque<Bytes>);
+pub(super) struct Pieces {
+    first: Option<Bytes>,
+    /// Mostly none.
+    rest: vec::IntoIter<Bytes>,
+}
 
 impl Pieces {
     pub(super) fn new(pieces: &[JsonPiece]) -> Self {
-        let not_empty = pieces.iter().filter(|piece| !piece.as_ref().is_empty());
-        Self(not_empty.map(|piece| Bytes::from_owner(piece.clone())).collect())
+        let mut not_empty = pieces.iter().filter(|piece| !piece.as_ref().is_empty()).map(bytes);
+        Self { first: not_empty.next(), rest: not_empty.collect::<Vec<_>>().into_iter() }
+    }
+
+    fn left(&self) -> impl Iterator<Item = &Bytes> {
+        self.first.iter().chain(self.rest.as_slice())
+    }
+}
+
+fn bytes(piece: &JsonPiece) -> Bytes {
+    match piece {
+        shared @ JsonPiece::Shared(_) => Bytes::from_owner(shared.clone()),
+        written => Bytes::copy_from_slice(written.as_ref()),
     }
 }
 
@@ -26,14 +41,15 @@ impl Body for Pieces {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
-        Poll::Ready(self.0.pop_front().map(|piece| Ok(Frame::data(piece))))
+        let next = self.first.take().or_else(|| self.rest.next());
+        Poll::Ready(next.map(|piece| Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.is_empty()
+        self.left().next().is_none()
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.iter().map(|piece| piece.len() as u64).sum())
+        SizeHint::with_exact(self.left().map(|piece| piece.len() as u64).sum())
     }
 }

@@ -24,19 +24,20 @@ impl Client {
         Self { ids: Ids::new(), connector, pool: Pool::default() }
     }
 
-    /// Sends a request and reads the answer up to the cap.
+    /// Sends a request and reads the answer up to the cap. The request is made a second time only if a connection that was
+    /// kept has gone.
     pub(super) async fn exchange(
         &self,
         origin: &Origin,
         cap: usize,
-        request: impl Fn() -> Request<Pieces>,
+        request: impl Fn() -> Result<Request<Pieces>, Failure>,
     ) -> Result<Answer, Failure> {
         let broken = |error: &hyper::Error| net_failure(origin, &told(error));
         while let Some(mut link) = self.pool.take(origin) {
             if !link.is_idle() {
                 continue;
             }
-            match link.send(request()).await {
+            match link.send(request()?).await {
                 Ok(response) => {
                     let answer = link.read(response, cap).await.map_err(|error| broken(&error))?;
                     self.keep(origin, link, &answer);
@@ -48,10 +49,17 @@ impl Client {
                 Err(error) => return Err(broken(&error)),
             }
         }
+        // Boxed, since it is rarely needed, and large: there may be a TLS handshake in it.
+        Box::pin(self.exchange_anew(origin, cap, request()?)).await
+    }
+
+    /// The same on a new connection.
+    async fn exchange_anew(&self, origin: &Origin, cap: usize, request: Request<Pieces>) -> Result<Answer, Failure> {
+        let broken = |error: hyper::Error| net_failure(origin, &told(&error));
         let stream = self.connector.connect(origin).await.map_err(|why| net_failure(origin, &why))?;
-        let mut link = Link::open(stream).await.map_err(|error| broken(&error))?;
-        let response = link.send(request()).await.map_err(|error| broken(&error))?;
-        let answer = link.read(response, cap).await.map_err(|error| broken(&error))?;
+        let mut link = Link::open(stream).await.map_err(broken)?;
+        let response = link.send(request).await.map_err(broken)?;
+        let answer = link.read(response, cap).await.map_err(broken)?;
         self.keep(origin, link, &answer);
         Ok(answer)
     }

@@ -15,7 +15,7 @@ use super::Http;
 use super::allow::UrlPattern;
 use super::client::Client;
 use super::connect::Connector;
-use super::sign::{self, Key};
+use super::sign::{self, Key, Sent};
 use super::target::Target;
 use super::template::fill;
 use crate::handler::{Handler, HandlerEnv, HandlerFactory};
@@ -121,17 +121,20 @@ impl HandlerFactory for HttpFactory {
             return Err(unreachable_url("its URL is not on the list of those that hooks may call"));
         }
         let value = |name: &str| variable(spec, env, name);
+        let filled = |text: &str| if hook.dialect.http.variables { fill(text, value) } else { text.to_owned() };
         let key = match &spec.secret {
             None if spec.require_signed_reply => return Err(wrong("signed answers need a secret")),
             None => None,
             Some(secret) => Some(Key::new(&fill(secret, value)).map_err(wrong)?),
         };
+        let mut headers = headers(spec, &target, filled)?;
+        // Each request has a copy, which need not grow for what is its own.
+        Sent::make_room(&mut headers, key.is_some());
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static(""));
         Ok(Arc::new(Http {
             client: Arc::clone(self.client()),
             method: method(&spec.method)?,
-            headers: headers(spec, &target, |text| {
-                if hook.dialect.http.variables { fill(text, value) } else { text.to_owned() }
-            })?,
+            headers,
             target,
             key,
             require_signed_reply: spec.require_signed_reply,
@@ -186,7 +189,7 @@ fn headers(spec: &HttpSpec, target: &Target, filled: impl Fn(&str) -> String) ->
     let mut own = HeaderMap::new();
     for (name, text) in &spec.headers {
         let parsed: HeaderName = name.parse().map_err(|_| wrong(format!("`{name}` is no name for a header")))?;
-        if OURS.contains(&parsed) || [sign::ID, sign::TIMESTAMP, sign::SIGNATURE].contains(&parsed.as_str()) {
+        if OURS.contains(&parsed) || [sign::ID, sign::TIMESTAMP, sign::SIGNATURE].contains(&parsed) {
             return Err(wrong(format!("the header `{name}` cannot be set by a hook")));
         }
         // One name may come more than once.

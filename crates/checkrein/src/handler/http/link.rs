@@ -7,11 +7,13 @@ use std::task::{Context, Waker};
 use checkrein_core::Captured;
 use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::client::conn::http1::{self, Connection, SendRequest};
+use hyper::header::{HeaderName, HeaderValue, LOCATION};
 use hyper::{HeaderMap, Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::body::Pieces;
+use super::sign;
 
 /// What bytes go over.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -24,13 +26,17 @@ type Io = TokioIo<Box<dyn Stream>>;
 /// trip between threads, and nothing goes on when the one that waits is dropped.
 pub(super) struct Link {
     sender: SendRequest<Pieces>,
-    /// Gone when it has ended.
-    connection: Option<Connection<Io, Pieces>>,
+    /// Gone when it has ended. Boxed, since a link is moved often.
+    connection: Option<Box<Connection<Io, Pieces>>>,
 }
+
+/// The headers of answers that somebody reads.
+static READ: [HeaderName; 4] = [LOCATION, sign::ID, sign::TIMESTAMP, sign::SIGNATURE];
 
 /// An answer, up to the cap.
 pub(super) struct Answer {
     pub(super) status: u16,
+    /// Those that somebody reads.
     pub(super) headers: HeaderMap,
     pub(super) body: Captured,
 }
@@ -38,7 +44,7 @@ pub(super) struct Answer {
 impl Link {
     pub(super) async fn open(stream: Box<dyn Stream>) -> hyper::Result<Self> {
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-        Ok(Self { sender, connection: Some(connection) })
+        Ok(Self { sender, connection: Some(Box::new(connection)) })
     }
 
     /// Whether another request can be sent, as far as is known.
@@ -61,11 +67,15 @@ impl Link {
     /// Reads an answer up to the cap. What is longer is left unread, and the connection is of no more use then.
     pub(super) async fn read(&mut self, response: Response<Incoming>, cap: usize) -> hyper::Result<Answer> {
         let (head, mut body) = response.into_parts();
+        let (status, headers) = (head.status.as_u16(), copied(&head.headers));
+        drop(head);
         let announced = body.size_hint().exact().unwrap_or(0);
         let mut bytes = Vec::new();
         let mut total = 0;
         if announced <= cap as u64 {
-            while let Some(piece) = self.piece(&mut body).await {
+            while !body.is_end_stream()
+                && let Some(piece) = self.piece(&mut body).await
+            {
                 let piece = piece?;
                 total += piece.len() as u64;
                 let kept = piece.len().min(cap - bytes.len());
@@ -76,7 +86,7 @@ impl Link {
             }
         }
         let body = Captured::new(bytes, total.max(announced));
-        Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
+        Ok(Answer { status, headers, body })
     }
 
     async fn piece(&mut self, body: &mut Incoming) -> Option<hyper::Result<Bytes>> {
@@ -94,6 +104,13 @@ impl Link {
     }
 }
 
+/// The headers that somebody reads, on their own: as they come they are parts of what was received, which the connection could
+/// not use for the next answer while they are there.
+fn copied(headers: &HeaderMap) -> HeaderMap {
+    let read = headers.iter().filter(|(name, _)| READ.contains(name));
+    read.filter_map(|(name, value)| Some((name.clone(), HeaderValue::from_bytes(value.as_bytes()).ok()?))).collect()
+}
+
 /// For what only a connection can wake that is driven right before: nobody has to be woken to hear of it. Woken all the
 /// same, the task would run once more for nothing.
 fn unheard() -> Context<'static> {
@@ -101,9 +118,9 @@ fn unheard() -> Context<'static> {
 }
 
 /// Lets the connection read and write. What goes wrong with it is told to the one that waits for the answer.
-fn drive(connection: &mut Option<Connection<Io, Pieces>>, cx: &mut Context<'_>) {
+fn drive(connection: &mut Option<Box<Connection<Io, Pieces>>>, cx: &mut Context<'_>) {
     if let Some(open) = connection
-        && Pin::new(open).poll(cx).is_ready()
+        && Pin::new(&mut **open).poll(cx).is_ready()
     {
         *connection = None;
     }

@@ -14,8 +14,9 @@ mod template;
 
 use std::sync::Arc;
 
+use checkrein_core::payload::JsonPiece;
 use checkrein_core::{Failure, FailureKind, HttpReply, Reply};
-use hyper::header::{HeaderValue, LOCATION};
+use hyper::header::{CONTENT_LENGTH, HeaderValue, InvalidHeaderValue, LOCATION};
 use hyper::{HeaderMap, Method, Request};
 
 pub(crate) use allow::UrlPattern;
@@ -36,7 +37,7 @@ struct Http {
     client: Arc<Client>,
     target: Target,
     method: Method,
-    /// Those that are the same for every request.
+    /// Those of every request, with room for what only one has.
     headers: HeaderMap,
     key: Option<Key>,
     require_signed_reply: bool,
@@ -56,17 +57,10 @@ impl Http {
     async fn run(&self, call: &Call) -> Result<Reply, Failure> {
         let payload = call.payload();
         let sent = Sent::new(self.client.ids.next(), self.key.as_ref(), payload);
-        let headers = self.headers(&sent)?;
         let mut redirected: Option<Target> = None;
         for _ in 0..=REDIRECTS {
             let target = redirected.as_ref().unwrap_or(&self.target);
-            let request = || {
-                let mut request = Request::new(Pieces::new(payload));
-                *request.method_mut() = self.method.clone();
-                *request.uri_mut() = target.uri.clone();
-                *request.headers_mut() = headers.clone();
-                request
-            };
+            let request = || self.request(target, payload, &sent);
             let answer = self.client.exchange(&target.origin, self.response_cap, request).await?;
             match self.redirect(target, &answer)? {
                 Some(next) => redirected = Some(next),
@@ -76,13 +70,23 @@ impl Http {
         Err(Failure::new(FailureKind::HttpStatus, format!("more than {REDIRECTS} redirects")))
     }
 
-    fn headers(&self, sent: &Sent) -> Result<HeaderMap, Failure> {
+    fn request(&self, target: &Target, payload: &[JsonPiece], sent: &Sent) -> Result<Request<Pieces>, Failure> {
+        let length: usize = payload.iter().map(|piece| piece.as_ref().len()).sum();
         let mut headers = self.headers.clone();
-        for (name, text) in sent.headers() {
-            let value = HeaderValue::try_from(text).map_err(|_| net_failure(&self.target.origin, name))?;
-            headers.insert(name, value);
-        }
-        Ok(headers)
+        let put = |headers: &mut HeaderMap| {
+            sent.put(headers)?;
+            match length {
+                0 => headers.remove(CONTENT_LENGTH),
+                _ => headers.insert(CONTENT_LENGTH, HeaderValue::try_from(length.to_string())?),
+            };
+            Ok::<_, InvalidHeaderValue>(())
+        };
+        put(&mut headers).map_err(|error| net_failure(&self.target.origin, &error.to_string()))?;
+        let mut request = Request::new(Pieces::new(payload));
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = target.uri.clone();
+        *request.headers_mut() = headers;
+        Ok(request)
     }
 
     /// Where the answer sends us, if it does and we go. 303 is not among those: it would turn the event into a question

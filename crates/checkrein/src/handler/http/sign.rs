@@ -9,11 +9,12 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use hyper::HeaderMap;
+use hyper::header::{HeaderName, HeaderValue, InvalidHeaderValue};
 use sha2::Sha256;
 
-pub(super) const ID: &str = "webhook-id";
-pub(super) const TIMESTAMP: &str = "webhook-timestamp";
-pub(super) const SIGNATURE: &str = "webhook-signature";
+pub(super) const ID: HeaderName = HeaderName::from_static("webhook-id");
+pub(super) const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+pub(super) const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
 /// How far the clocks of both ends may be apart, in seconds.
 const TOLERANCE: u64 = 5 * 60;
@@ -25,19 +26,37 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// Names calls. No two calls have the same name, whichever process makes them.
 pub(super) struct Ids {
-    client: u64,
+    /// The name of the next call, but for its number.
+    client: Id,
     next: AtomicU64,
 }
+
+/// The name of a call: `msg_`, and in hexadecimal digits a number of the client and one of the call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Id([u8; 36]);
 
 impl Ids {
     pub(super) fn new() -> Self {
         // Each new state has keys of its own, which come from the system's randomness.
         let random = || RandomState::new().hash_one(0_u8);
-        Self { client: random(), next: AtomicU64::new(random()) }
+        let mut client = Id([b'_'; 36]);
+        client.0[..3].copy_from_slice(b"msg");
+        write_hex(&mut client.0[4..20], random());
+        Self { client, next: AtomicU64::new(random()) }
     }
 
-    pub(super) fn next(&self) -> String {
-        format!("msg_{:016x}{:016x}", self.client, self.next.fetch_add(1, Ordering::Relaxed))
+    pub(super) fn next(&self) -> Id {
+        let mut id = self.client;
+        write_hex(&mut id.0[20..], self.next.fetch_add(1, Ordering::Relaxed));
+        id
+    }
+}
+
+/// The last digits of a number, as many as there is room for. Formatting it takes ten times as long.
+fn write_hex(room: &mut [u8], mut number: u64) {
+    for digit in room.iter_mut().rev() {
+        *digit = b"0123456789abcdef"[(number & 0xF) as usize];
+        number >>= 4;
     }
 }
 
@@ -45,6 +64,8 @@ impl Ids {
 pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
+
+type Signature = [u8; 32];
 
 /// A key to sign with.
 pub(super) struct Key(Hmac<Sha256>);
@@ -66,14 +87,14 @@ impl Key {
     }
 
     /// The signature of a body in pieces.
-    fn sign<B: AsRef<[u8]>>(&self, id: &str, timestamp: &str, body: &[B]) -> Vec<u8> {
-        self.mac(id, timestamp, body).finalize().into_bytes().to_vec()
+    fn sign<B: AsRef<[u8]>>(&self, id: &[u8], timestamp: &str, body: &[B]) -> Signature {
+        self.mac(id, timestamp, body).finalize().into_bytes().into()
     }
 
-    fn mac<B: AsRef<[u8]>>(&self, id: &str, timestamp: &str, body: &[B]) -> Hmac<Sha256> {
+    fn mac<B: AsRef<[u8]>>(&self, id: &[u8], timestamp: &str, body: &[B]) -> Hmac<Sha256> {
         let mut mac = self.0.clone();
-        for part in [id, ".", timestamp, "."] {
-            mac.update(part.as_bytes());
+        for part in [id, b".", timestamp.as_bytes(), b"."] {
+            mac.update(part);
         }
         for piece in body {
             mac.update(piece.as_ref());
@@ -91,7 +112,7 @@ impl Key {
         let (Some(id), Some(timestamp), Some(signatures)) = (text(ID), text(TIMESTAMP), text(SIGNATURE)) else {
             return Err("the answer is not signed");
         };
-        if id != sent.id {
+        if id.as_bytes() != sent.id.0 {
             return Err("the answer is signed for another request");
         }
         if !timestamp.parse::<u64>().is_ok_and(|at| at.abs_diff(now) <= TOLERANCE) {
@@ -102,7 +123,8 @@ impl Key {
                 return false;
             };
             // The comparison takes as long for a wrong one as for a right one.
-            sent.signature.as_ref() != Some(&bytes) && self.mac(id, timestamp, &[body]).verify_slice(&bytes).is_ok()
+            let is_echo = sent.signature.is_some_and(|own| own[..] == bytes);
+            !is_echo && self.mac(id.as_bytes(), timestamp, &[body]).verify_slice(&bytes).is_ok()
         };
         // There may be several, while secrets change.
         let is_right = signatures.split(' ').any(is_right);
@@ -112,27 +134,44 @@ impl Key {
 
 /// What tells one request from others.
 pub(super) struct Sent {
-    id: String,
+    id: Id,
     timestamp: String,
-    signature: Option<Vec<u8>>,
+    signature: Option<Signature>,
 }
 
 impl Sent {
-    pub(super) fn new<B: AsRef<[u8]>>(id: String, key: Option<&Key>, body: &[B]) -> Self {
+    pub(super) fn new<B: AsRef<[u8]>>(id: Id, key: Option<&Key>, body: &[B]) -> Self {
         let timestamp = now().to_string();
-        let signature = key.map(|key| key.sign(&id, &timestamp, body));
+        let signature = key.map(|key| key.sign(&id.0, &timestamp, body));
         Self { id, timestamp, signature }
     }
 
-    /// The headers that carry it.
-    pub(super) fn headers(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let signature = self.signature.as_ref().map(|bytes| (SIGNATURE, header(bytes)));
-        [(ID, self.id.clone()), (TIMESTAMP, self.timestamp.clone())].into_iter().chain(signature)
+    /// Makes room for the headers that [`put`](Self::put) puts in.
+    pub(super) fn make_room(headers: &mut HeaderMap, is_signed: bool) {
+        for name in [ID, TIMESTAMP].into_iter().chain(is_signed.then_some(SIGNATURE)) {
+            headers.insert(name, HeaderValue::from_static(""));
+        }
+    }
+
+    /// Puts in the headers that carry it.
+    ///
+    /// # Errors
+    /// None: all values are plain text.
+    pub(super) fn put(&self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue> {
+        headers.insert(ID, HeaderValue::from_bytes(&self.id.0)?);
+        headers.insert(TIMESTAMP, HeaderValue::from_str(&self.timestamp)?);
+        if let Some(signature) = &self.signature {
+            headers.insert(SIGNATURE, HeaderValue::try_from(header(signature))?);
+        }
+        Ok(())
     }
 }
 
 fn header(signature: &[u8]) -> String {
-    format!("v1,{}", BASE64.encode(signature))
+    let mut text = String::with_capacity(48);
+    text.push_str("v1,");
+    BASE64.encode_string(signature, &mut text);
+    text
 }
 
 #[cfg(test)]
@@ -144,38 +183,40 @@ mod tests {
     fn headers(id: &str, timestamp: &str, signature: &str) -> HeaderMap {
         [(ID, id), (TIMESTAMP, timestamp), (SIGNATURE, signature)]
             .into_iter()
-            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+            .map(|(name, value)| (name, value.parse().unwrap()))
             .collect()
     }
 
     #[test]
     fn signs_the_example_of_the_specification() {
         let key = Key::new(SECRET).unwrap();
-        let signed = key.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", &[r#"{"test":"#, r#" 2432232314}"#]);
+        let signed = key.sign(b"msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", &[r#"{"test":"#, r#" 2432232314}"#]);
         assert_eq!(header(&signed), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
     }
 
     #[test]
     fn answers_must_be_signed_for_their_request() {
         let key = Key::new("a secret").unwrap();
-        let sent = Sent::new("msg_1".to_owned(), Some(&key), &["{\"the\":\"event\"}"]);
+        let (own, another) = (Id(*b"msg_00000000000000000000000000000001"), "msg_00000000000000000000000000000002");
+        let id = str::from_utf8(&own.0).unwrap();
+        let sent = Sent::new(own, Some(&key), &["{\"the\":\"event\"}"]);
         let (at, body) = (now(), b"{}".as_slice());
-        let sign = |timestamp: u64| header(&key.sign("msg_1", &timestamp.to_string(), &[body]));
+        let sign = |timestamp: u64| header(&key.sign(&own.0, &timestamp.to_string(), &[body]));
         let verify = |id, timestamp: u64, signature: &str, body| {
             key.verify(&sent, &headers(id, &timestamp.to_string(), signature), body, at)
         };
-        assert_eq!(verify("msg_1", at, &sign(at), body), Ok(()));
-        assert_eq!(verify("msg_1", at - 290, &format!("v1a,x v1,bm8= {}", sign(at - 290)), body), Ok(()));
-        let other = header(&key.sign("msg_2", &at.to_string(), &[body]));
+        assert_eq!(verify(id, at, &sign(at), body), Ok(()));
+        assert_eq!(verify(id, at - 290, &format!("v1a,x v1,bm8= {}", sign(at - 290)), body), Ok(()));
+        let other = header(&key.sign(another.as_bytes(), &at.to_string(), &[body]));
         for (id, timestamp, signature, body) in [
-            ("msg_1", at, "v1,", body),
-            ("msg_1", at, "", body),
-            ("msg_1", at, &sign(at)[3..], body),
-            ("msg_1", at, &sign(at - 1), body),
-            ("msg_1", at, &sign(at), b"{ }"),
-            ("msg_1", at - 310, &sign(at - 310), body),
-            ("msg_1", at + 310, &sign(at + 310), body),
-            ("msg_2", at, &other, body),
+            (id, at, "v1,", body),
+            (id, at, "", body),
+            (id, at, &sign(at)[3..], body),
+            (id, at, &sign(at - 1), body),
+            (id, at, &sign(at), b"{ }"),
+            (id, at - 310, &sign(at - 310), body),
+            (id, at + 310, &sign(at + 310), body),
+            (another, at, &other, body),
         ] {
             assert!(verify(id, timestamp, signature, body).is_err(), "{id} {timestamp} {signature}");
         }
@@ -185,11 +226,12 @@ mod tests {
     #[test]
     fn what_was_sent_is_no_answer_to_itself() {
         let key = Key::new(SECRET).unwrap();
-        let sent = Sent::new("msg_1".to_owned(), Some(&key), &["{}"]);
+        let sent = Sent::new(Ids::new().next(), Some(&key), &["{}"]);
+        let id = str::from_utf8(&sent.id.0).unwrap();
         let signature = header(sent.signature.as_ref().unwrap());
         // Without its padding it is the same signature in another spelling.
         for echo in [signature.as_str(), signature.trim_end_matches('=')] {
-            assert!(key.verify(&sent, &headers("msg_1", &sent.timestamp, echo), b"{}", now()).is_err());
+            assert!(key.verify(&sent, &headers(id, &sent.timestamp, echo), b"{}", now()).is_err());
         }
     }
 
@@ -203,7 +245,14 @@ mod tests {
     #[test]
     fn no_two_calls_have_the_same_id() {
         let (one, other) = (Ids::new(), Ids::new());
-        let ids: std::collections::HashSet<_> = (0..100).flat_map(|_| [one.next(), other.next()]).collect();
+        let ids: std::collections::HashSet<_> = (0..100).flat_map(|_| [one.next().0, other.next().0]).collect();
         assert_eq!(ids.len(), 200);
+        for id in ids {
+            let digits = id.strip_prefix(b"msg_").unwrap();
+            assert!(digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')));
+        }
+        let mut text = [0; 6];
+        write_hex(&mut text, 0x00ab_c01f);
+        assert_eq!(&text, b"abc01f");
     }
 }
