@@ -1,8 +1,8 @@
 //! Which kinds of handlers there are, and which functions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::handler::{Builtin, BuiltinFactory, CommandFactory, HandlerFactory};
 
@@ -21,7 +21,11 @@ use crate::handler::{Builtin, BuiltinFactory, CommandFactory, HandlerFactory};
 pub struct Registry {
     handlers: BTreeMap<String, Arc<dyn HandlerFactory>>,
     builtins: BTreeMap<String, Builtin>,
+    /// Those that checkrein brings, made when somebody asks for one: some remember things, so they are made once.
+    brought: Option<Brought>,
 }
+
+type Brought = Arc<LazyLock<BTreeMap<&'static str, Builtin>>>;
 
 /// Something was to be registered under no name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -36,15 +40,13 @@ impl Registry {
         #[cfg(feature = "http")]
         registry.handlers.insert("http".to_owned(), Arc::new(crate::handler::HttpFactory::new()));
         registry.handlers.insert("builtin".to_owned(), Arc::new(BuiltinFactory));
-        for (name, builtin) in crate::builtins::all() {
-            registry.builtins.insert(name.to_owned(), builtin);
-        }
+        registry.brought = Some(Arc::new(LazyLock::new(|| crate::builtins::all().into_iter().collect())));
         registry
     }
 
     /// Knows nothing.
     pub fn empty() -> Self {
-        Self { handlers: BTreeMap::new(), builtins: BTreeMap::new() }
+        Self { handlers: BTreeMap::new(), builtins: BTreeMap::new(), brought: None }
     }
 
     /// Adds a kind of handler, or replaces the one of that name.
@@ -72,7 +74,8 @@ impl Registry {
 
     /// The function of this name.
     pub fn builtin(&self, name: &str) -> Option<Builtin> {
-        self.builtins.get(name).cloned()
+        let brought = || self.brought.as_ref()?.get(name);
+        self.builtins.get(name).or_else(brought).cloned()
     }
 
     /// The names of all kinds of handlers.
@@ -82,7 +85,8 @@ impl Registry {
 
     /// The names of all functions.
     pub fn builtin_names(&self) -> impl Iterator<Item = &str> {
-        self.builtins.keys().map(String::as_str)
+        let brought = self.brought.iter().flat_map(|brought| brought.keys().copied());
+        self.builtins.keys().map(String::as_str).chain(brought).collect::<BTreeSet<_>>().into_iter()
     }
 }
 
@@ -100,7 +104,7 @@ impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registry")
             .field("handlers", &self.handlers.keys())
-            .field("builtins", &self.builtins.keys())
+            .field("builtins", &self.builtin_names().collect::<Vec<_>>())
             .finish()
     }
 }

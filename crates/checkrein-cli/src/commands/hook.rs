@@ -64,7 +64,7 @@ impl Arguments {
 
 /// Runs the command. Whatever goes wrong is an answer too: an agent takes a hook that fails for one that has no objection.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
-    let payload = read(io::stdin().lock());
+    let payload = read(Payload);
     let Some(agent) = checkrein::dialects::find(&arguments.agent) else {
         return unknown_agent(&arguments.agent);
     };
@@ -109,6 +109,18 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 }
 
 /// All of it. Memory that is refused is an error and no abort.
+/// Standard input, read once and to its end: a buffer of its own would be memory for nothing.
+struct Payload;
+
+impl Read for Payload {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        return Ok(rustix::io::read(rustix::stdio::stdin(), buffer)?);
+        #[cfg(not(unix))]
+        return io::stdin().lock().read(buffer);
+    }
+}
+
 fn read(mut from: impl Read) -> io::Result<Vec<u8>> {
     let mut all = Vec::new();
     all.try_reserve(4096)?;
@@ -131,7 +143,7 @@ pub fn wrong_call(words: &[std::ffi::OsString], error: &clap::Error) -> Result<E
     if words.iter().any(|word| word == "--fail-open") {
         front = front.on_failure(Effect::Open);
     }
-    let payload = read(io::stdin().lock()).unwrap_or_default();
+    let payload = read(Payload).unwrap_or_default();
     say(&front.refuse(&payload, &format!("checkrein was called in a wrong way: {why}")))
 }
 

@@ -20,6 +20,9 @@ use crate::handler::HandlerEnv;
 use crate::observer::Observer;
 use crate::registry::Registry;
 use crate::sources::Sources;
+
+/// For how many variables room is made before they are seen.
+const MANY: usize = 4096;
 use checkrein_dialects::HookSpec;
 
 /// How many limited handlers run at once if nothing else is said.
@@ -106,7 +109,11 @@ impl EngineBuilder {
     /// Takes this for the host's environment. If nothing is said: what it is now.
     #[must_use]
     pub fn vars<N: Into<OsString>, V: Into<OsString>>(mut self, vars: impl IntoIterator<Item = (N, V)>) -> Self {
-        self.vars = Some(vars.into_iter().map(|(name, value)| (name.into(), value.into())).collect());
+        let vars = vars.into_iter();
+        // Who leaves some out still knows how many there are at most.
+        let mut all = Vec::with_capacity(vars.size_hint().1.unwrap_or(0).min(MANY));
+        all.extend(vars.map(|(name, value)| (name.into(), value.into())));
+        self.vars = Some(all);
         self
     }
 

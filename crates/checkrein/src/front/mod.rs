@@ -288,8 +288,9 @@ impl Front {
         }
         let memory = Memory::of(self.state.as_deref(), self.agent, &event);
         let is_in = |spec: &HookSpec| spec.background == (self.part == Part::Background);
-        let (mut hooks, others): (Vec<_>, Vec<_>) = std::mem::take(&mut loaded.hooks).into_iter().partition(is_in);
-        let has_background = self.part == Part::Waited && !others.is_empty();
+        let mut hooks = std::mem::take(&mut loaded.hooks);
+        let has_others = hooks.extract_if(.., |spec| !is_in(spec)).count() > 0;
+        let has_background = self.part == Part::Waited && has_others;
         if self.on_failure == Effect::Open {
             // Not an administrator's: an agent's settings say how checkrein is called, and they are the user's.
             let is_broken =

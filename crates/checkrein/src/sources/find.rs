@@ -136,7 +136,7 @@ impl Found {
             let directory = Candidate::new(directory.to_owned(), row, is_there, false);
             vec![Candidate { has_directory: is_there, ..directory }]
         };
-        let entries = match std::fs::read_dir(directory) {
+        let entries = match entries(directory) {
             Ok(entries) => entries,
             Err(error) if is_missing(&error) => return itself(false),
             Err(_) => return itself(true),
@@ -148,9 +148,7 @@ impl Found {
                 extension.is_some_and(|have| row.extensions.iter().any(|known| have.eq_ignore_ascii_case(known)));
             !hidden && (known || row.extensions.is_empty())
         };
-        let is_file = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|file| file.is_file());
-        let found = entries.flatten().map(|entry| (entry.path(), is_file(&entry)));
-        let mut paths: Vec<_> = found.filter(|(path, _)| fits(path)).collect();
+        let mut paths: Vec<_> = entries.into_iter().filter(|(path, _)| fits(path)).collect();
         paths.sort();
         if paths.len() > LISTED {
             let text = format!("{} files are in this directory, only the first {LISTED} are read", paths.len());
@@ -160,6 +158,32 @@ impl Found {
         }
         paths.into_iter().map(|(path, is_file)| Candidate::new(path, row, true, is_file)).collect()
     }
+}
+
+/// What is in a directory, and whether it is a file. The C library takes memory of its own for that, which costs more than the
+/// look itself.
+#[cfg(target_os = "linux")]
+fn entries(directory: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use rustix::fs::{Dir, FileType, Mode, OFlags};
+
+    let opened = rustix::fs::open(directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let found = Dir::new(opened)?.flatten().map(|entry| {
+        let path = directory.join(OsStr::from_bytes(entry.file_name().to_bytes()));
+        let is_file = match entry.file_type() {
+            FileType::Unknown => path.symlink_metadata().is_ok_and(|file| file.is_file()),
+            known => known == FileType::RegularFile,
+        };
+        (path, is_file)
+    });
+    Ok(found.collect())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn entries(directory: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
+    let is_file = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|file| file.is_file());
+    Ok(std::fs::read_dir(directory)?.flatten().map(|entry| (entry.path(), is_file(&entry))).collect())
 }
 
 /// Whether files of a row come with the project, whoever has put them there.

@@ -67,7 +67,7 @@ pub(super) fn read<'b>(path: &Path, known: bool, buffer: &'b mut Vec<u8>) -> Res
 
 /// Reads a file of about this size, and not much more than what a file may have.
 fn fill(file: &mut File, size: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
-    // At least a byte more, which tells the end of the file from the end of the buffer.
+    // At least a byte more, which tells the end of the file from the end of the buffer, if it has grown meanwhile.
     let room = size.min(MAX_SIZE) + 1;
     if buffer.len() < room {
         buffer.resize(room.next_multiple_of(4096), 0);
@@ -79,6 +79,9 @@ fn fill(file: &mut File, size: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
             Ok(count) => filled += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
+        }
+        if filled == size {
+            break;
         }
         if filled == buffer.len() {
             if filled > MAX_SIZE {
@@ -93,12 +96,10 @@ fn fill(file: &mut File, size: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
 
 #[cfg(unix)]
 fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt as _;
+    use rustix::fs::{Mode, OFlags};
 
-    use rustix::fs::OFlags;
-
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
-    std::fs::OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path)
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }
 
 #[cfg(not(unix))]

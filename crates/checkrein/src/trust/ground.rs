@@ -18,7 +18,7 @@ pub(crate) struct Ground {
 impl Ground {
     /// Of the project that an agent works in which was started in this directory.
     pub(crate) fn around(dir: &Path) -> Self {
-        let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+        let dir = real(dir).unwrap_or_else(|_| dir.to_owned());
         Self::at(repository(&dir).unwrap_or(&dir))
     }
 
@@ -49,7 +49,7 @@ impl Ground {
 }
 
 /// A path without links. The kernel follows them in one step, where the library looks at part after part.
-fn real(path: &Path) -> io::Result<PathBuf> {
+pub(super) fn real(path: &Path) -> io::Result<PathBuf> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{Mode, OFlags};

@@ -12,7 +12,7 @@ use checkrein_dialects::{Dialect, HandlerSpec, HookSpec, PinnedScript, Pins};
 use super::Trust;
 use super::approvals::{Approval, Store};
 use super::entry::{Fact, facts, hash, shown};
-use super::ground::Ground;
+use super::ground::{Ground, real};
 use super::lockfile::{LOCKFILE, Lock};
 use super::policy::Policy;
 use super::private::Refused;
@@ -84,7 +84,7 @@ struct Project {
 
 impl Court {
     fn file(&mut self, mut subject: Subject<'_>) {
-        let dir = subject.dir.canonicalize().unwrap_or_else(|_| subject.dir.to_owned());
+        let dir = real(subject.dir).unwrap_or_else(|_| subject.dir.to_owned());
         let root = repository(&dir).unwrap_or(&dir).to_owned();
         let is_own = subject.origin == Origin::Found
             && (subject.scope == Scope::Managed || !Ground::at(&root).has(subject.path));

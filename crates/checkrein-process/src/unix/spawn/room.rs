@@ -16,5 +16,5 @@ pub(super) fn is_there_room() -> bool {
         }
         known => known,
     };
-    u64::from(rustix::system::sysinfo().loads[0]) < u64::from(processors) << FRACTION
+    rustix::system::sysinfo().loads[0] >> FRACTION < libc::c_ulong::from(processors)
 }

@@ -1,6 +1,6 @@
 //! Files as people write them, in all styles that are plain, and what slips of the pen make of them.
 
-use checkrein_core::EventKind;
+use checkrein_core::{EventKind, RawJson};
 
 use crate::config::Wanted;
 
@@ -134,9 +134,9 @@ impl Dice {
     fn json(&mut self, out: &mut String, value: &Say) {
         let comma = if self.once_in(30) { "," } else { "" };
         match value {
-            Say::Text(text) => out.push_str(&serde_json::to_string(text).unwrap()),
+            Say::Text(text) => out.push_str(RawJson::string(text).as_str()),
             Say::Bare(text) => out.push_str(if matches!(*text, "~" | "no" | "0x1f" | "+1e3") { "1e3" } else { text }),
-            Say::Lines(lines) => out.push_str(&serde_json::to_string(&lines.join("\n")).unwrap()),
+            Say::Lines(lines) => out.push_str(RawJson::string(&lines.join("\n")).as_str()),
             Say::List(items) => {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {
