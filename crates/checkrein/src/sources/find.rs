@@ -169,7 +169,9 @@ fn entries(directory: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
     use rustix::fs::{Dir, FileType, Mode, OFlags};
 
     let opened = rustix::fs::open(directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    let found = Dir::new(opened)?.flatten().map(|entry| {
+    let is_another = |name: &[u8]| name != b"." && name != b"..";
+    let entries = Dir::new(opened)?.flatten().filter(|entry| is_another(entry.file_name().to_bytes()));
+    let found = entries.map(|entry| {
         let path = directory.join(OsStr::from_bytes(entry.file_name().to_bytes()));
         let is_file = match entry.file_type() {
             FileType::Unknown => path.symlink_metadata().is_ok_and(|file| file.is_file()),
