@@ -3,10 +3,13 @@
 //! Variables say where the user's files and programs are, and a project's settings can set variables.
 
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::scripts::SYSTEM;
 use crate::sources::repository;
+
+/// Where the system's own programs are, and nobody puts anything else.
+const PROGRAMS: &[&str] = &["/usr/bin", "/usr/sbin", "/bin", "/sbin"];
 
 /// The directories that came with a project: its own, and those of the repositories that it is a part of.
 #[derive(Debug)]
@@ -39,12 +42,12 @@ impl Ground {
         self.dirs.iter().any(|dir| real.starts_with(dir) && !holds_home(dir))
     }
 
-    /// Whether that can be told without a look at the disk: where only an administrator makes links, none leads from outside
-    /// of projects into them, unless he meant it. Most of a `PATH` is such.
+    /// Whether that can be told without a look at the disk, as of most of a `PATH`. Only of these very directories: what lies
+    /// in places of the system may be a link that somebody made to what is none, as `/usr/tmp` is.
     fn is_clear_of(&self, path: &Path) -> bool {
-        let is_plain = || !path.components().any(|part| part == Component::ParentDir);
-        let is_elsewhere = |place: &&&str| !self.dirs.iter().any(|dir| dir.starts_with(place));
-        SYSTEM.iter().filter(|place| path.starts_with(place)).any(|place| is_elsewhere(&place)) && is_plain()
+        // Some of the system's places are links to others.
+        let is_of_system = |dir: &PathBuf| SYSTEM.iter().any(|place| dir.starts_with(place));
+        PROGRAMS.iter().any(|place| path == Path::new(place)) && !self.dirs.iter().any(is_of_system)
     }
 }
 
@@ -53,11 +56,16 @@ pub(super) fn real(path: &Path) -> io::Result<PathBuf> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{Mode, OFlags};
+        use rustix::io::Errno;
         use std::os::fd::AsRawFd as _;
-        let there = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-        let name = std::fs::read_link(format!("/proc/self/fd/{}", there.as_raw_fd()));
+        let there = match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+            Err(Errno::NOENT) => return Err(Errno::NOENT.into()),
+            there => there.ok(),
+        };
+        // Without descriptors left, the library still gets there.
+        let name = there.and_then(|there| std::fs::read_link(format!("/proc/self/fd/{}", there.as_raw_fd())).ok());
         // What is gone by now, or lies outside of what this process can see, has a name that is no path.
-        if let Ok(real) = name
+        if let Some(real) = name
             && real.is_absolute()
             && !real.as_os_str().as_encoded_bytes().ends_with(b" (deleted)")
         {
@@ -147,5 +155,47 @@ mod tests {
         let around = Ground { dirs: vec![PathBuf::from("/usr/share")] };
         assert!(around.has(Path::new("/usr/share/doc")));
         assert!(!around.has(Path::new("/usr/bin")));
+    }
+
+    /// Administrators make links, and so do package managers and those who develop with them: `/usr/tmp`,
+    /// `/usr/local/lib/node_modules/x`. A project can name what they lead to.
+    #[cfg(unix)]
+    #[test]
+    fn links_among_the_files_of_the_system_lead_into_the_project() {
+        let places = ["/", "/etc", "/etc/alternatives", "/usr", "/usr/bin", "/usr/lib", "/usr/local"];
+        let entries = places.iter().filter_map(|place| std::fs::read_dir(place).ok()).flatten().flatten();
+        let links = entries.map(|entry| entry.path()).filter(|path| path.is_symlink());
+        for link in links {
+            let Ok(real) = link.canonicalize() else { continue };
+            let Some(dir) = real.parent().filter(|dir| !holds_home(dir) && !dir.starts_with("/proc")) else { continue };
+            let around = Ground { dirs: vec![dir.to_owned()] };
+            assert!(around.has(&link), "{} is {}", link.display(), real.display());
+            assert_eq!(around.has(&link.join(".")), real.is_dir(), "{} is {}", link.display(), real.display());
+        }
+    }
+
+    /// In a process of its own, since the limit is the whole process's.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_leads_into_the_project_does_so_without_descriptors_left() {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        const ALONE: &str = "CHECKREIN_TEST_ALONE";
+        const NAME: &str = "trust::ground::tests::what_leads_into_the_project_does_so_without_descriptors_left";
+        if std::env::var_os(ALONE).is_none() {
+            let mut own = std::process::Command::new(std::env::current_exe().unwrap());
+            let ran = own.args(["--exact", NAME]).env(ALONE, "1").output().unwrap();
+            let said = String::from_utf8_lossy(&ran.stdout);
+            assert!(ran.status.success() && said.contains("1 passed"), "{said}");
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().canonicalize().unwrap().join("project");
+        std::fs::create_dir_all(project.join("bin")).unwrap();
+        let around = Ground::around(&project);
+        let before = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..before }).unwrap();
+        let (is_full, is_there) = (std::fs::File::open("/dev/null").is_err(), around.has(&project.join("bin")));
+        setrlimit(Resource::Nofile, before).unwrap();
+        assert!(is_full && is_there, "{is_full} {is_there}");
     }
 }
