@@ -90,3 +90,30 @@ async fn many_fires_at_once() {
     assert_eq!(server.requests().len(), 320);
     assert!(server.connections() <= 16, "{}", server.connections());
 }
+
+/// Otherwise one endpoint's answer would count for the next event, which it has not seen.
+#[tokio::test]
+async fn an_answer_that_nobody_asked_for_is_no_answer_to_the_next_event() {
+    let with_length = |body: &str| format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let in_chunks = |body: &str| {
+        format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
+    };
+    let deny = r#"{"decision":"deny","reason":"asked"}"#;
+    for (asked, decision) in [
+        (with_length(deny), Decision::Deny),
+        (in_chunks(deny), Decision::Deny),
+        (with_length(""), Decision::NoOpinion),
+        ("HTTP/1.1 204 No Content\r\n\r\n".to_owned(), Decision::NoOpinion),
+    ] {
+        let (answer, unasked) = (asked.clone(), with_length(ALLOW));
+        let server = Server::new(move |_, stream| {
+            let _ = stream.write_all(format!("{answer}{unasked}").as_bytes());
+            Then::Keep
+        });
+        let engine = engine(server.url("/"), |http| http);
+        for _ in 0..4 {
+            assert_eq!(engine.fire(event()).await.decision(), decision, "{asked}");
+        }
+        assert_eq!(server.requests().len(), 4);
+    }
+}
