@@ -144,3 +144,44 @@ impl Member {
         Leftover { pid: pid.unsigned_abs(), name, ended }
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::process::CommandExt as _;
+    use std::process::{Command, Stdio};
+
+    use super::super::proc;
+    use super::*;
+
+    #[test]
+    fn who_leaves_the_group_after_being_found_is_signalled_all_the_same() {
+        // The second stays in the group until it is told to go.
+        let text = "exec 3<&0; (read go <&3; exec setsid sleep 100) & wait";
+        let mut sh = Command::new("sh");
+        let mut leader = sh.args(["-c", text]).stdin(Stdio::piped()).process_group(0).spawn().unwrap();
+        let id = Pid::from_child(&leader);
+        let mut family = Family::new(id, Marker::new());
+        let second = loop {
+            if let [Member::Process(second)] = &family.living()[..] {
+                break second.clone();
+            }
+            std::thread::yield_now();
+        };
+        leader.stdin.take().unwrap().write_all(b"go\n").unwrap();
+        while proc::group(second.pid()) == id.as_raw_nonzero().get() {
+            std::thread::yield_now();
+        }
+        assert!(second.is_alive());
+        assert_eq!(family.living().len(), 1);
+        family.signal(Signal::KILL);
+        leader.wait().unwrap();
+        let begun = std::time::Instant::now();
+        while second.is_alive() && begun.elapsed().as_secs() < 10 {
+            std::thread::yield_now();
+        }
+        let survived = second.is_alive();
+        second.signal(Signal::KILL);
+        assert!(!survived);
+    }
+}

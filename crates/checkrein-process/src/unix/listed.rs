@@ -131,8 +131,9 @@ impl Listed {
         self.is(&other.0)
     }
 
+    /// Whether it is there now: it may have left since it was found.
     pub(super) fn is_in_group(&self, leader: Pid) -> bool {
-        self.0.group == number(leader)
+        proc::group(self.0.pid) == number(leader)
     }
 
     pub(super) fn pid(&self) -> i32 {
