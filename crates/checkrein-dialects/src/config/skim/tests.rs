@@ -238,6 +238,65 @@ fn only_what_may_fit_is_read() {
     }
 }
 
+/// Of some of them nothing is read in parts; what counts is that nothing is lost or hidden by it.
+#[test]
+fn odd_files_are_the_same_in_parts() {
+    let (bash, edit) =
+        (r#"{"matcher": "Bash", "hooks": [{"command": "a"}]}"#, r#"{"matcher": "Edit", "command": "b"}"#);
+    let fits = r#"{"matcher": "Edit", "hooks": [{"type": "command", "command": "c"}]}"#;
+    for events in [
+        // Keys that come twice, in one spelling or two: the last counts.
+        format!(r#"{{"PreToolUse": [{fits}], "PreToolUse": [{bash}]}}"#),
+        format!(r#"{{"PreToolUse": [{bash}], "PreToolUse": [{bash}, {fits}]}}"#),
+        format!(r#"{{"PreToolUse": [{bash}, {fits}], "PreToolUs\u0065": [{edit}]}}"#),
+        format!(r#"{{"Stop": [1], "Stop": [{bash}], "PreToolUse": [{bash}, {fits}]}}"#),
+        format!(r#"{{"PreToolUse": [{bash}, {fits}], "pre_tool_use": [{bash}, {edit}]}}"#),
+        format!(r#"{{"PreToolUse": [{fits}, {{"matcher": "Bash", "matcher": "Edit", "command": "d"}}]}}"#),
+        format!(r#"{{"PreToolUse": [{fits}, {{"matcher": "Bash", "matche\u0072": "Edit", "command": "d"}}]}}"#),
+        format!(r#"{{"PreToolUse": [{fits}, {{"matcher": "Bash", "hooks": [], "hooks": 1}}]}}"#),
+        // Names and matchers that are none.
+        format!(r#"{{"PreToolUse": [{bash}, {fits}], "PreTolUse": [{bash}]}}"#),
+        format!(r#"{{"PreToolUse": [{bash}, {{"matcher": null, "command": "d"}}, {{"matcher": 1, "command": "d"}}]}}"#),
+        format!(r#"{{"PreToolUse": [{bash}, {{"matcher": "[", "command": "d"}}, [], null, "x", {{}}]}}"#),
+        format!(r#"{{"Stop": {{"a": 1}}, "PostToolUse": null, "PreToolUse": {fits}}}"#),
+        // Where a place is counted from.
+        format!("{{\"PreToolUse\": [{bash}, /* é {{ */\r\n\t{fits}, // ]\n {bash}, {edit},]}}"),
+        format!("{{\"Stop\": [\"\\ud83d\\ude00 \\\" 「」\"],\n\"PreToolUse\":[{bash},{fits} ,\n{edit}]}}"),
+        // Hooks that say themselves what they are for.
+        format!(r#"[{edit}, {{"event": "Stop", "command": "d"}}, {{"event": "PreToolUse", "command": "e"}}]"#),
+        r#"[{"event": "Stop", "event": "PreToolUse", "command": "d"}, {"event": "Stop", "command": "e"}]"#.to_owned(),
+        r#"[{"event": "Stop", "events": ["PreToolUse"], "command": "d"}, {"events": [], "command": "e"}]"#.to_owned(),
+        r#"[{"event": "Stop", "\u0065vents": ["PreToolUse"], "command": "d"}, {"event": "Stop"}]"#.to_owned(),
+        r#"[{"events": ["Stop", "PreToolUse"], "matcher": "Bash", "command": "d"}, {"events": ["Stop", 1]}]"#
+            .to_owned(),
+        r#"[{"events": ["PreToolUse", "Stop"], "matcher": "Edit", "timeout": -1}, {"event": null}]"#.to_owned(),
+    ] {
+        for file in [
+            format!(r#"{{"hooks": {events}}}"#),
+            format!("\u{feff}{{\"hooks\": {events}}}"),
+            format!(r#"{{"model": "x", "env": {{"hooks": [1]}}, "hooks": {events}, "version": 1}}"#),
+            format!(r#"{{"hooks": {{"PreToolUse": [{fits}]}}, "hooks": {events}}}"#),
+            format!(r#"{{"hooks": {events}, "ho\u006fks": {{"PreToolUse": [{bash}]}}}}"#),
+            format!(r#"{{"hooks": {events}, "disableAllHooks": false}}"#),
+            format!(r#"{{"hooks": {events}, "PreToolUse": [{fits}]}}"#),
+            format!(r#"{{"hooks": {events}, "deep": {}1{}}}"#, "[".repeat(121), "]".repeat(121)),
+            format!(r#"{{"hooks": {events}, "deep": {}1{}}}"#, "[".repeat(200), "]".repeat(200)),
+            format!(r#"{{"hooks": {events}}} x"#),
+        ] {
+            for (dialect, format) in [&native::DIALECT, &claude::DIALECT]
+                .into_iter()
+                .flat_map(|dialect| [(dialect, Format::Json), (dialect, Format::Jsonc)])
+            {
+                for wanted in [before("Edit"), before("Bash"), Wanted::new(EventKind::Stop, Vec::new())] {
+                    let general = Wanted { general: Some(EventKind::PreToolUse), ..wanted.clone() };
+                    check_parts(dialect, &file, format, &wanted);
+                    check_parts(dialect, &file, format, &general);
+                }
+            }
+        }
+    }
+}
+
 /// How many of the texts that are written plainly are skimmed where they should be cannot be left to chance.
 #[test]
 fn plain_files_are_skimmed_in_every_style() {
