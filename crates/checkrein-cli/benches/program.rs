@@ -97,7 +97,12 @@ fn hooks(show: Show<'_>) {
         command.env("HOME", place.path().join("home")).stdin(std::fs::File::open(place.path().join(sent)).unwrap());
         command
     };
-    let hook = |sent: &str| ended(with_stdin(PROGRAM, sent).args(["hook", "claude"]));
+    // As it is installed: a copy. How the linker has written a file, bit by bit, it stays in memory, and each of its pages
+    // is mapped by itself.
+    let program = place.path().join("checkrein");
+    std::fs::copy(PROGRAM, &program).unwrap();
+    let program = program.to_str().unwrap();
+    let hook = |sent: &str| ended(with_stdin(program, sent).args(["hook", "claude"]));
     let nothing = &mut || ended(&mut with_stdin("/bin/true", "grep.json"));
     show("hook, no files", 500, 1, &mut || hook("grep.json"), nothing);
     let events = ["PreToolUse", "PostToolUse", "Stop", "SessionStart", "UserPromptSubmit", "PreCompact"];
