@@ -44,6 +44,15 @@ const SHELL: Interpreter = Interpreter {
     imports_here: false,
 };
 
+const PYTHON: Interpreter = Interpreter {
+    with_value: &["-W", "-X"],
+    inline: &["-c"],
+    elsewhere: &["-m"],
+    clusters: true,
+    imports_here: true,
+    ..row("")
+};
+
 const INTERPRETERS: &[Interpreter] = &[
     Interpreter { name: "sh", ..SHELL },
     Interpreter { name: "bash", ..SHELL },
@@ -53,22 +62,8 @@ const INTERPRETERS: &[Interpreter] = &[
     Interpreter { name: "mksh", ..SHELL },
     Interpreter { name: "ash", ..SHELL },
     Interpreter { name: "fish", ..SHELL },
-    Interpreter {
-        with_value: &["-W", "-X"],
-        inline: &["-c"],
-        elsewhere: &["-m"],
-        clusters: true,
-        imports_here: true,
-        ..row("python")
-    },
-    Interpreter {
-        with_value: &["-W", "-X"],
-        inline: &["-c"],
-        elsewhere: &["-m"],
-        clusters: true,
-        imports_here: true,
-        ..row("pypy")
-    },
+    Interpreter { name: "python", ..PYTHON },
+    Interpreter { name: "pypy", ..PYTHON },
     Interpreter { inline: NODE_INLINE, elsewhere: NODE_ELSEWHERE, imports_here: true, ..row("node") },
     Interpreter { inline: NODE_INLINE, elsewhere: NODE_ELSEWHERE, imports_here: true, ..row("nodejs") },
     Interpreter { inline: NODE_INLINE, elsewhere: NODE_ELSEWHERE, imports_here: true, ..row("tsx") },
