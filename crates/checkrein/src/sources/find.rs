@@ -168,7 +168,8 @@ fn entries(directory: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
 
     use rustix::fs::{Dir, FileType, Mode, OFlags};
 
-    let opened = rustix::fs::open(directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = rustix::io::retry_on_intr(|| rustix::fs::open(directory, flags, Mode::empty()))?;
     let is_another = |name: &[u8]| name != b"." && name != b"..";
     let entries = Dir::new(opened)?.flatten().filter(|entry| is_another(entry.file_name().to_bytes()));
     let found = entries.map(|entry| {

@@ -99,7 +99,7 @@ fn open(path: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags};
 
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+    Ok(rustix::io::retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?.into())
 }
 
 #[cfg(not(unix))]
