@@ -14,8 +14,8 @@ use crate::reply::Reply;
 use crate::resolve::{ResolveError, ResolvedProgram};
 use crate::sandbox::Over;
 use crate::stdin::Stdin;
-use crate::sys::{self, Started};
-use crate::watch;
+use crate::sys;
+use crate::watch::{self, Ended};
 
 /// A program that was found, ready to run any number of times. Made by [`Program::prepare`].
 #[derive(Debug, Clone)]
@@ -51,6 +51,14 @@ impl Route {
         let same_path = found_at.var("PATH") == place.var("PATH");
         let cwd_matters = self.first.depends_on_cwd() || self.direct.is_some();
         same_path && (!cwd_matters || found_at.cwd() == place.cwd())
+    }
+
+    /// The same without a shell, if it needs none.
+    fn without_a_shell<'a>(&'a self, launch: &Launch<'a>) -> Option<Launch<'a>> {
+        let direct = self.direct.as_ref().filter(|_| direct::is_plain_environment(launch.place))?;
+        let (arg0, args) = direct.words.split_first()?;
+        let pwd = direct.pwd(launch.place);
+        Some(Launch { program: &direct.program, arg0, args: Args::List(args), pwd, ..*launch })
     }
 }
 
@@ -95,10 +103,26 @@ impl Prepared {
         let temporary = sys::temporary(place).map_err(not_caged)?;
         let marker = Marker::new();
         let path = temporary.as_ref().map(sys::Temporary::path);
-        let (started, direct) = self.start(&route, place, stdin, &marker, path, limits.stdout_closed)?;
-        let lost = |source| RunError::Lost { program: route.first.path().into(), source };
-        let mut reply = watch::to_the_end(started, stdin, limits, begun).await.map_err(lost)?;
-        reply.direct = direct;
+        let whole = self.launch(&route, place, &marker, path, limits.stdout_closed)?;
+        let plain = route.without_a_shell(&whole);
+        let mut direct = plain.as_ref();
+        let mut reply = loop {
+            let launch = direct.unwrap_or(&whole);
+            let ended = match sys::start(launch, stdin) {
+                Ok(started) => watch::to_the_end(started, stdin, limits, begun).await,
+                Err(failed) => Err(Ended::NotStarted(failed)),
+            };
+            match ended {
+                Ok(reply) => break reply,
+                Err(Ended::Lost(source)) => {
+                    return Err(RunError::Lost { program: route.first.path().into(), source });
+                }
+                // Whatever is wrong, a missing program or a script without `#!`: what the shell makes of it is right.
+                Err(Ended::NotStarted(failed)) if !failed.ran && direct.is_some() => direct = None,
+                Err(Ended::NotStarted(failed)) => return Err(RunError::from_start(failed, launch)),
+            }
+        };
+        reply.direct = direct.is_some();
         if let Some(temporary) = temporary
             && reply.leftovers.iter().all(|left| left.ended)
         {
@@ -108,56 +132,21 @@ impl Prepared {
         Ok(reply)
     }
 
-    fn start(
-        &self,
-        route: &Route,
-        place: &Place,
-        stdin: &Stdin,
-        marker: &Marker,
-        temporary: Option<&Path>,
+    fn launch<'a>(
+        &'a self,
+        route: &'a Route,
+        place: &'a Place,
+        marker: &'a Marker,
+        temporary: Option<&'a Path>,
         stdout_closed: bool,
-    ) -> Result<(Started, bool), RunError> {
-        let launch = match &self.program.0 {
+    ) -> Result<Launch<'a>, RunError> {
+        let (arg0, args) = match &self.program.0 {
             Kind::Argv(argv) => {
                 let (arg0, args) = argv.split_first().ok_or(ResolveError::Empty)?;
-                Launch {
-                    program: route.first.path(),
-                    arg0,
-                    args: Args::List(args),
-                    place,
-                    pwd: None,
-                    marker,
-                    temporary,
-                    stdout_closed,
-                }
+                (arg0, Args::List(args))
             }
-            Kind::Text { shell, text } => Launch {
-                program: route.first.path(),
-                arg0: shell.program(),
-                args: Args::Shell(shell.args(), OsStr::new(text)),
-                place,
-                pwd: None,
-                marker,
-                temporary,
-                stdout_closed,
-            },
+            Kind::Text { shell, text } => (shell.program(), Args::Shell(shell.args(), OsStr::new(text))),
         };
-        if let Some(direct) = &route.direct
-            && direct::is_plain_environment(place)
-            && let Some((arg0, args)) = direct.words.split_first()
-        {
-            let plain =
-                Launch { program: &direct.program, arg0, args: Args::List(args), pwd: direct.pwd(place), ..launch };
-            // Whatever is wrong, a missing program or a script without `#!`: what the shell makes of it is right.
-            match sys::start(&plain, stdin) {
-                Ok(started) => return Ok((started, true)),
-                Err(failed) if failed.ran => return Err(RunError::from_start(failed, &plain)),
-                Err(_) => {}
-            }
-        }
-        match sys::start(&launch, stdin) {
-            Ok(started) => Ok((started, false)),
-            Err(failed) => Err(RunError::from_start(failed, &launch)),
-        }
+        Ok(Launch { program: route.first.path(), arg0, args, place, pwd: None, marker, temporary, stdout_closed })
     }
 }

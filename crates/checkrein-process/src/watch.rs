@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{self, Sleep};
 
+use crate::launch::StartError;
 use crate::limits::{Leftovers, Limits};
 use crate::pump::{Pump, swallow};
 use crate::reply::Reply;
@@ -18,7 +19,27 @@ use crate::sys::{self, Child, Started};
 /// As good as never, and small enough to be added to any clock.
 const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 
-pub(crate) async fn to_the_end(started: Started, stdin: &Stdin, limits: &Limits, begun: Instant) -> io::Result<Reply> {
+/// Why there is no reply.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// The process was never its program.
+    NotStarted(StartError),
+    /// What became of it is not known.
+    Lost(io::Error),
+}
+
+impl From<io::Error> for Ended {
+    fn from(error: io::Error) -> Self {
+        Self::Lost(error)
+    }
+}
+
+pub(crate) async fn to_the_end(
+    started: Started,
+    stdin: &Stdin,
+    limits: &Limits,
+    begun: Instant,
+) -> Result<Reply, Ended> {
     let Started { mut child, writer, stdout, stderr } = started;
     let mut pump = Pump::new(writer, stdin, stdout, stderr, limits);
     let until = begun + limits.timeout.min(NEVER);
@@ -50,6 +71,10 @@ pub(crate) async fn to_the_end(started: Started, stdin: &Stdin, limits: &Limits,
     if over.is_some() {
         // Whoever multiplies is not asked to end.
         leftovers = pump.during(child.end(Duration::ZERO)).await;
+    }
+    if let Some(failed) = child.never_began() {
+        child.reap()?;
+        return Err(Ended::NotStarted(failed));
     }
 
     // What the process itself has printed is in the pipes by now and is read without waiting. Only for the output of

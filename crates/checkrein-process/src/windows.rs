@@ -163,6 +163,12 @@ impl Child {
         self.process.wait().await.map(|_| None)
     }
 
+    /// Why the first process was never its program: that is known at the start.
+    #[expect(clippy::unused_self, reason = "its twin asks the process")]
+    pub(crate) fn never_began(&self) -> Option<StartError> {
+        None
+    }
+
     /// Whether the first process exits this very moment.
     pub(crate) fn exits_now(&mut self) -> bool {
         self.process.try_wait().is_ok_and(|status| status.is_some())

@@ -5,6 +5,7 @@
 
 mod common;
 
+use std::task::Poll;
 use std::time::Duration;
 
 use checkrein_process::{Program, Stdin};
@@ -29,6 +30,20 @@ async fn nothing_survives_a_drop() {
         assert_eq!(tag.living(), [""; 0], "{way}: and stay gone");
     }
     until("the dead are taken note of", || zombies().is_empty()).await;
+}
+
+/// The process may not even be its program yet.
+#[tokio::test]
+async fn nothing_survives_a_drop_at_the_first_moment() {
+    let tag = Tag::new();
+    let place = tag.place("/");
+    let prepared = Program::shell(tag.text("sleep 100; :")).prepare(&place).unwrap();
+    let (stdin, limits) = (Stdin::none(), limits());
+    for _ in 0..if common::stress() { 2000 } else { 100 } {
+        let mut run = Box::pin(prepared.run(&place, &stdin, &limits));
+        assert!(std::future::poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await.is_pending());
+    }
+    until("all are gone", || tag.living().is_empty() && zombies().is_empty()).await;
 }
 
 #[test]

@@ -4,10 +4,11 @@
 //! carries its mark. A process that has left the group, lost its parent and dropped the mark is not found. Where there
 //! is no such list, the group is all that is known.
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 
 #[cfg(target_os = "linux")]
 use super::listed::{self, Listed};
+use super::watcher::has_exited;
 use crate::marker::Marker;
 use crate::reply::Leftover;
 
@@ -107,8 +108,10 @@ impl Family {
 
     /// Sends a signal to the group, and to those known who have left it.
     pub(super) fn signal(&self, signal: Signal) {
-        // An error means that nobody is there.
-        let _ = kill_process_group(self.leader, signal);
+        // An error means that nobody is there; or that the leader has only just been started, and leads nobody yet.
+        if kill_process_group(self.leader, signal).is_err() && has_exited(self.leader).is_ok_and(|exited| !exited) {
+            let _ = kill_process(self.leader, signal);
+        }
         #[cfg(target_os = "linux")]
         for member in self.known.iter().filter_map(Member::listed) {
             if !member.is_in_group(self.leader) {

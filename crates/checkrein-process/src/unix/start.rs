@@ -39,9 +39,9 @@ pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, Start
     let sandbox = launch.place.sandboxed();
     let cage = sandbox.map(|sandbox| Cage::new(sandbox, launch)).transpose().map_err(StartError::sandbox)?;
     let (theirs, ends) = streams(launch, stdin).map_err(StartError::before)?;
-    let Spawned { pid, descriptor } = spawn(launch, cage.as_ref(), &theirs)?;
+    let Spawned { pid, descriptor, frame } = spawn(launch, cage, &theirs)?;
     // From here on, an early return or a panic ends the process: `child` sees to that when it is dropped.
-    let mut child = Child::new(pid, launch.marker.clone());
+    let mut child = Child::new(pid, launch.marker.clone()).working_on(frame);
     if let Some(sandbox) = sandbox {
         child = child.confined(Census::new(pid, sandbox));
     }

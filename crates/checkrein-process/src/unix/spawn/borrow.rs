@@ -1,22 +1,19 @@
 //! A new process in the memory of the one that starts it.
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 #[cfg(target_arch = "x86_64")]
 use std::os::fd::{FromRawFd as _, RawFd};
 use std::ptr;
 #[cfg(target_arch = "x86_64")]
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 
 use libc::{c_int, c_void};
 use rustix::process::Pid;
 
-/// How large the stack is on which the new process makes its calls. It lies on the caller's, where memory is at hand.
-const STACK: usize = 8 * 1024;
-
-#[repr(align(16))]
-struct Stack([MaybeUninit<u8>; STACK]);
+use super::call::call;
+use super::frame::Lent;
 
 /// What has become of the host's signal handlers in a new process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +26,7 @@ pub(super) enum Signals {
     Usual,
 }
 
-pub(super) type Child = extern "C" fn(*mut c_void, Signals) -> c_int;
+pub(super) type Child = extern "C" fn(*const c_void, Signals) -> c_int;
 
 /// The process that was started.
 pub(super) struct Borrowed {
@@ -37,29 +34,32 @@ pub(super) struct Borrowed {
     pub(super) descriptor: Option<OwnedFd>,
 }
 
-/// Runs a function in a new process, and stands still until that has become a program or is gone.
+/// Runs a function in a new process, on the frame's stack. The frame is held until that has become a program or is gone.
 ///
 /// # Safety
 ///
-/// The function works on the caller's memory, and must not leave anything there in another state than the caller expects;
-/// it must not return. The argument must be what it expects.
-pub(super) unsafe fn start(child: Child, argument: *mut c_void) -> io::Result<Borrowed> {
+/// The function works on the host's memory while the host does, and must change nothing there that others look at; it must
+/// not return. The argument must be what it expects, and last as long as the frame is held.
+pub(super) unsafe fn start(frame: &Lent, child: Child, argument: *const c_void) -> io::Result<Borrowed> {
     // No signal may run one of the host's handlers in the new process, which would do its work on the host's memory.
     let before = set_mask(u64::MAX);
-    let mut stack = Stack([MaybeUninit::uninit(); STACK]);
-    // SAFETY: as the caller promises; the stack lives until the call returns.
-    let started = unsafe { start_on(&mut stack, child, argument) };
+    frame.held().store(1, Ordering::Release);
+    // SAFETY: as the caller promises.
+    let started = unsafe { start_held(frame, child, argument) };
+    if started.is_err() {
+        frame.held().store(0, Ordering::Release);
+    }
     set_mask(before);
     started
 }
 
 #[cfg(target_arch = "x86_64")]
-unsafe fn start_on(stack: &mut Stack, child: Child, argument: *mut c_void) -> io::Result<Borrowed> {
+unsafe fn start_held(frame: &Lent, child: Child, argument: *const c_void) -> io::Result<Borrowed> {
     /// Whether the system has the newer call, as far as is known. Some sandboxes refuse it.
     static HAS_CLONE3: AtomicBool = AtomicBool::new(true);
     if HAS_CLONE3.load(Ordering::Relaxed) {
         // SAFETY: as the caller promises.
-        match unsafe { clone3(stack, child, argument) } {
+        match unsafe { clone3(frame, child, argument) } {
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM | libc::EINVAL)) => {
                 HAS_CLONE3.store(false, Ordering::Relaxed);
             }
@@ -67,29 +67,32 @@ unsafe fn start_on(stack: &mut Stack, child: Child, argument: *mut c_void) -> io
         }
     }
     // SAFETY: as the caller promises.
-    unsafe { clone(stack, child, argument) }
+    unsafe { clone(frame, child, argument) }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-unsafe fn start_on(stack: &mut Stack, child: Child, argument: *mut c_void) -> io::Result<Borrowed> {
+unsafe fn start_held(frame: &Lent, child: Child, argument: *const c_void) -> io::Result<Borrowed> {
     // SAFETY: as the caller promises.
-    unsafe { clone(stack, child, argument) }
+    unsafe { clone(frame, child, argument) }
 }
 
-/// The newer call, which takes the host's handlers away and gives a descriptor for the process, both at no cost. The C
-/// library has no function for it that could run on a stack of its own.
+/// The newer call, which takes the host's handlers away and gives a descriptor for the process, both at no cost. The host
+/// goes on at once; the system tells by the frame when the process has let go of it. The C library has no function for it
+/// that could run on a stack of its own.
 #[cfg(target_arch = "x86_64")]
-unsafe fn clone3(stack: &mut Stack, child: Child, argument: *mut c_void) -> io::Result<Borrowed> {
+unsafe fn clone3(frame: &Lent, child: Child, argument: *const c_void) -> io::Result<Borrowed> {
     const CLEAR_SIGHAND: u64 = 1 << 32;
     let mut descriptor: RawFd = -1;
-    let wanted = CLEAR_SIGHAND as i64 | i64::from(libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD);
+    let wanted = CLEAR_SIGHAND as i64 | i64::from(libc::CLONE_VM | libc::CLONE_CHILD_CLEARTID | libc::CLONE_PIDFD);
+    let (stack, len) = frame.stack();
     // SAFETY: all zero means nothing for each of its fields.
-    let mut call: libc::clone_args = unsafe { std::mem::zeroed() };
-    call.flags = wanted.cast_unsigned();
-    call.pidfd = (&raw mut descriptor) as u64;
-    call.exit_signal = libc::SIGCHLD as u64;
-    call.stack = stack.0.as_mut_ptr() as u64;
-    call.stack_size = STACK as u64;
+    let mut request: libc::clone_args = unsafe { std::mem::zeroed() };
+    request.flags = wanted.cast_unsigned();
+    request.pidfd = (&raw mut descriptor) as u64;
+    request.child_tid = frame.held().as_ptr() as u64;
+    request.exit_signal = libc::SIGCHLD as u64;
+    request.stack = stack as u64;
+    request.stack_size = len as u64;
     let result: i64;
     // SAFETY: the kernel gives the new process all registers of this one but two: a result of zero, and the other stack,
     // whose end is aligned as a call wants it. There the function is called, which never comes back. In this process only
@@ -106,7 +109,7 @@ unsafe fn clone3(stack: &mut Stack, child: Child, argument: *mut c_void) -> io::
             "ud2",
             "2:",
             inlateout("rax") libc::SYS_clone3 => result,
-            in("rdi") &raw const call,
+            in("rdi") &raw const request,
             in("rsi") size_of::<libc::clone_args>(),
             in("r12") argument,
             in("r13") child,
@@ -123,35 +126,35 @@ unsafe fn clone3(stack: &mut Stack, child: Child, argument: *mut c_void) -> io::
     Ok(Borrowed { pid, descriptor })
 }
 
-/// The call that every system has.
-unsafe fn clone(stack: &mut Stack, child: Child, argument: *mut c_void) -> io::Result<Borrowed> {
+/// The call that every system has. The host stands still until the process has let go of the frame.
+unsafe fn clone(frame: &Lent, child: Child, argument: *const c_void) -> io::Result<Borrowed> {
     /// What is to be called, for a function that gets one argument only.
-    struct Call(Child, *mut c_void);
-    extern "C" fn call(call: *mut c_void) -> c_int {
+    struct Call(Child, *const c_void);
+    extern "C" fn run(call: *mut c_void) -> c_int {
         // SAFETY: it is the one below, and whoever made it waits.
         let Call(child, argument) = unsafe { &*call.cast::<Call>() };
         child(*argument, Signals::Handled)
     }
     let mut both = Call(child, argument);
-    // It grows downwards.
-    let top = stack.0.as_mut_ptr_range().end;
-    // SAFETY: as the caller promises.
+    let (stack, len) = frame.stack();
+    // SAFETY: as the caller promises; the stack grows downwards.
     let pid = unsafe {
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-        libc::clone(call, top.cast::<c_void>(), flags, (&raw mut both).cast::<c_void>())
+        libc::clone(run, stack.add(len).cast::<c_void>(), flags, (&raw mut both).cast::<c_void>())
     };
     let refused = io::Error::last_os_error();
     let pid = Pid::from_raw(pid).filter(|_| pid > 0).ok_or(refused)?;
+    frame.held().store(0, Ordering::Release);
     Ok(Borrowed { pid, descriptor: None })
 }
 
 /// Sets which signals wait, for this thread; says which did.
 fn set_mask(mask: u64) -> u64 {
     let mut before = 0_u64;
+    let (new, old) = ((&raw const mask).expose_provenance(), (&raw mut before).expose_provenance());
+    let how = libc::SIG_SETMASK as usize;
     // SAFETY: both masks are as long as the kernel's, and live on this stack.
-    unsafe {
-        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const mask, &raw mut before, size_of::<u64>())
-    };
+    unsafe { call(libc::SYS_rt_sigprocmask, [how, new, old, size_of::<u64>(), 0, 0]) };
     before
 }
 
@@ -169,38 +172,39 @@ pub(super) fn let_signals_through() {
 pub(super) unsafe fn reset_signals(now: Signals) {
     /// As the kernel has it, which is smaller than this: the handler comes first, and all zero is the default.
     type Action = [usize; 8];
-    const SIGNALS: c_int = 64;
-    let usual: Action = [0; 8];
-    let reset = |signal: c_int| {
-        let old = ptr::null_mut::<Action>();
-        // SAFETY: it is at least as large as the kernel's structure.
-        unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, &raw const usual, old, size_of::<u64>()) };
+    const SIGNALS: usize = 64;
+    let action = |signal: usize, new: *const Action, old: *mut Action| {
+        let (new, old) = (new.expose_provenance(), old.expose_provenance());
+        // SAFETY: each is null, or at least as large as the kernel's structure.
+        unsafe { call(libc::SYS_rt_sigaction, [signal, new, old, size_of::<u64>(), 0, 0]) }
     };
-    reset(libc::SIGPIPE);
+    let usual: Action = [0; 8];
+    action(libc::SIGPIPE as usize, &raw const usual, ptr::null_mut());
     if now == Signals::Usual {
         return;
     }
     for signal in 1..=SIGNALS {
         let mut now: Action = [0; 8];
-        let none = ptr::null::<Action>();
-        // SAFETY: as above.
-        let known = unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, none, &raw mut now, size_of::<u64>()) == 0 };
+        let known = action(signal, ptr::null(), &raw mut now) == 0;
         if known && now[0] != libc::SIG_DFL && now[0] != libc::SIG_IGN {
-            reset(signal);
+            action(signal, &raw const usual, ptr::null_mut());
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU32;
+
     use rustix::process::{WaitOptions, waitpid};
 
+    use super::super::frame;
     use super::*;
 
     extern "C" fn handler(_: c_int) {}
 
     /// Ends with 0 if nothing of the host's handlers is left.
-    extern "C" fn looks(out: *mut c_void, signals: Signals) -> c_int {
+    extern "C" fn looks(out: *const c_void, signals: Signals) -> c_int {
         // SAFETY: this is a new process, and the test that started it waits; `_exit` ends this process alone.
         unsafe {
             reset_signals(signals);
@@ -209,14 +213,14 @@ mod tests {
                 libc::sigaction(signal, ptr::null(), &raw mut now) == 0 && now.sa_sigaction == libc::SIG_DFL
             };
             let all_usual = is_usual(libc::SIGUSR2) && is_usual(libc::SIGPIPE);
-            *out.cast::<u32>() = 1 + signals as u32;
+            (*out.cast::<AtomicU32>()).store(1 + signals as u32, Ordering::Release);
             libc::_exit(if all_usual { 0 } else { 1 })
         }
     }
 
     #[test]
     fn each_call_starts_a_process_without_the_hosts_handlers() {
-        type Way = unsafe fn(&mut Stack, Child, *mut c_void) -> io::Result<Borrowed>;
+        type Way = unsafe fn(&Lent, Child, *const c_void) -> io::Result<Borrowed>;
         // SAFETY: a handler that does nothing.
         unsafe { libc::signal(libc::SIGUSR2, handler as *const () as usize) };
         let ways: &[(Way, Signals)] = &[
@@ -225,11 +229,11 @@ mod tests {
             (clone3, Signals::Usual),
         ];
         for (way, signals) in ways {
-            let mut said = 0_u32;
-            let mut stack = Stack([MaybeUninit::uninit(); STACK]);
+            let said = AtomicU32::new(0);
+            let frame = frame::tests::lent();
             let before = set_mask(u64::MAX);
             // SAFETY: `looks` writes one number, which is expected, and does not return.
-            let started = unsafe { way(&mut stack, looks, (&raw mut said).cast()) };
+            let started = unsafe { way(&frame, looks, (&raw const said).cast()) };
             set_mask(before);
             let started = match started {
                 // Some sandboxes refuse the newer call.
@@ -239,7 +243,8 @@ mod tests {
                 started => started.unwrap(),
             };
             let (_, status) = waitpid(Some(started.pid), WaitOptions::empty()).unwrap().unwrap();
-            assert_eq!((status.exit_status(), said), (Some(0), 1 + *signals as u32));
+            assert_eq!((status.exit_status(), said.into_inner()), (Some(0), 1 + *signals as u32));
+            assert!(frame.is_let_go());
             assert_eq!(started.descriptor.is_some(), *signals == Signals::Usual);
         }
     }

@@ -1,32 +1,31 @@
 //! Starting a process on Linux, in a sandbox or without one.
 //!
-//! The new process borrows the host's memory, and the thread that starts it stands still, until it has become the program
-//! or has failed (`CLONE_VM` and `CLONE_VFORK`, as `posix_spawn` does). So between [`child`] and `execve` nothing may take
-//! memory or a lock: only plain system calls, on what was made ready before.
+//! The new process borrows the host's memory until it has become the program or has failed (`CLONE_VM`), so nothing of it
+//! is copied. Between its first step and `execve` it may take no memory and no lock: it makes plain system calls, on what
+//! was made ready before ([`plan`]). The host goes on meanwhile, so a program on a disk that does not answer stops nobody; and
+//! whether there is a program is known when the process has exited ([`Lent::failed`]). Where the system lacks what that takes, the
+//! thread that starts it stands still so long (`CLONE_VFORK`, as in `posix_spawn`).
 //!
-//! The C library's `posix_spawn` has no room for a sandbox, and takes longer: it maps a stack for each start, and asks for
-//! the handler of each of 64 signals.
+//! The C library's `posix_spawn` has no room for a sandbox, and takes longer: it waits, maps a stack for each start, and asks
+//! for the handler of each of 64 signals.
 
 #![expect(unsafe_code, reason = "between two processes in one memory there is nothing that the compiler could check")]
 
 mod borrow;
+mod call;
+mod frame;
+mod plan;
 mod room;
 mod texts;
 
-use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::ptr;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::os::fd::{AsRawFd, OwnedFd};
 
-use libc::{c_char, c_int, c_long, c_void};
 use rustix::process::Pid;
 
-use self::borrow::{Borrowed, Signals};
-use self::room::is_there_room;
-use self::texts::Texts;
-use super::sandbox::{Cage, Capabilities, ResourceLimit};
+use self::borrow::Borrowed;
+pub(super) use self::frame::Lent;
+use super::sandbox::Cage;
 use crate::launch::{Launch, StartError};
-use crate::sandbox::SandboxError;
 
 /// What the process gets as stdin, stdout and stderr. None of them has the number of one of these.
 pub(super) struct Streams(pub(super) [OwnedFd; 3]);
@@ -35,222 +34,89 @@ pub(super) struct Spawned {
     pub(super) pid: Pid,
     /// Tells when it has exited, if the system gave it at once.
     pub(super) descriptor: Option<OwnedFd>,
+    /// What it works on until it is its program.
+    pub(super) frame: Lent,
 }
 
-/// What the new process is doing, for when it fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-enum Step {
-    Start = 0,
-    Directory,
-    Streams,
-    Privileges,
-    Files,
-    Limits,
-    Calls,
-    Execute,
-}
-
-const STEPS: &[Step] = &[
-    Step::Start,
-    Step::Directory,
-    Step::Streams,
-    Step::Privileges,
-    Step::Files,
-    Step::Limits,
-    Step::Calls,
-    Step::Execute,
-];
-
-/// All that the new process needs. It lives in the host's stack, which stands still meanwhile.
-struct Plan {
-    program: *const c_char,
-    argv: *const *const c_char,
-    envp: *const *const c_char,
-    cwd: *const c_char,
-    streams: [RawFd; 3],
-    cage: Option<Bars>,
-    /// Whether the host is let off the processor before the program starts.
-    yields: bool,
-    step: AtomicI32,
-    error: AtomicI32,
-}
-
-/// What a sandbox is made of.
-struct Bars {
-    ruleset: RawFd,
-    capabilities: *const Capabilities,
-    limits: *const ResourceLimit,
-    limit_count: usize,
-    filter: libc::sock_fprog,
-}
-
-impl Bars {
-    fn of(cage: &Cage) -> io::Result<Self> {
-        let len = u16::try_from(cage.filter.code.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-        Ok(Self {
-            ruleset: cage.ruleset.as_ref().map_or(-1, AsRawFd::as_raw_fd),
-            capabilities: &raw const cage.capabilities,
-            limits: cage.limits.as_ptr(),
-            limit_count: cage.limits.len(),
-            filter: libc::sock_fprog { len, filter: cage.filter.code.as_ptr().cast_mut() },
-        })
-    }
-}
-
-pub(super) fn spawn(launch: &Launch<'_>, cage: Option<&Cage>, streams: &Streams) -> Result<Spawned, StartError> {
-    let texts = Texts::of(launch).map_err(StartError::before)?;
-    let mut plan = Plan {
-        program: texts.program(),
-        argv: texts.argv(),
-        envp: texts.envp(),
-        cwd: texts.cwd(),
-        streams: streams.0.each_ref().map(AsRawFd::as_raw_fd),
-        cage: cage.map(Bars::of).transpose().map_err(StartError::before)?,
-        yields: is_there_room(),
-        step: AtomicI32::new(0),
-        error: AtomicI32::new(0),
-    };
-    // SAFETY: the plan and all that it points to live until the call returns, which it does when the new process has let go
-    // of them: it has become the program, or is gone. What `child` does is safe for a process in another's memory, see there.
-    let started = unsafe { borrow::start(child, (&raw mut plan).cast::<c_void>()) };
+pub(super) fn spawn(launch: &Launch<'_>, cage: Option<Cage>, streams: &Streams) -> Result<Spawned, StartError> {
+    let streams = streams.0.each_ref().map(AsRawFd::as_raw_fd);
+    let frame = Lent::new(launch, cage, streams).map_err(StartError::before)?;
+    // SAFETY: it is a plan, and lasts as long as its frame. What it does is safe for a process on another's memory, see there.
+    let started = unsafe { borrow::start(&frame, plan::follow, frame.plan().cast()) };
     let Borrowed { pid, descriptor } = started.map_err(StartError::before)?;
+    Ok(Spawned { pid, descriptor, frame })
+}
 
-    let error = plan.error.load(Ordering::Acquire);
-    if error == 0 {
-        return Ok(Spawned { pid, descriptor });
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File, Permissions};
+    use std::os::fd::AsRawFd as _;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use crate::{Limits, Place, Program, RunError, Stdin};
+
+    /// Makes everybody wait who opens a file, until it is closed here: up to a time of the system's, which is 45 seconds.
+    /// None where the disk has nothing like it.
+    fn withheld(path: &Path) -> Option<File> {
+        /// Is sent to those who withhold a file that somebody wants. It is ignored, where the usual one would end them.
+        const WANTED: i32 = libc::SIGURG;
+        const SET_SIGNAL: i32 = 10;
+        let file = File::options().read(true).write(true).open(path).unwrap();
+        // SAFETY: takes numbers.
+        let taken = unsafe {
+            libc::fcntl(file.as_raw_fd(), SET_SIGNAL, WANTED) == 0
+                && libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_WRLCK) == 0
+        };
+        taken.then_some(file)
     }
-    // It is gone already, only its status is not.
-    let _ = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
-    let step = STEPS.iter().find(|step| **step as i32 == plan.step.load(Ordering::Acquire)).copied();
-    Err(failed(step.unwrap_or(Step::Start), io::Error::from_raw_os_error(error), launch))
-}
 
-fn failed(step: Step, error: io::Error, launch: &Launch<'_>) -> StartError {
-    let part = match step {
-        _ if launch.place.sandboxed().is_none() => return StartError::before(error),
-        Step::Start | Step::Directory => return StartError::before(error),
-        Step::Execute if error.kind() == io::ErrorKind::PermissionDenied => {
-            let program = launch.place.cwd().join(launch.program);
-            return StartError::sandbox(SandboxError::OutOfReach { program });
-        }
-        Step::Execute => return StartError::before(error),
-        Step::Streams => "to close the host's descriptors",
-        Step::Privileges => "to give up privileges",
-        Step::Files => "to keep files from a process",
-        Step::Limits => "a limit",
-        Step::Calls => "to filter system calls",
-    };
-    StartError::sandbox(SandboxError::Refused { part, source: error })
-}
-
-/// The new process.
-extern "C" fn child(plan: *mut c_void, signals: Signals) -> c_int {
-    // SAFETY: it is the plan of the call that started this process, and whoever made it waits.
-    let plan = unsafe { &*plan.cast::<Plan>() };
-    // SAFETY: this is a new process that shares the host's memory.
-    let error = unsafe { become_program(plan, signals) };
-    plan.error.store(error.max(1), Ordering::Release);
-    // SAFETY: ends this process at once, and nothing of the host's.
-    unsafe { libc::_exit(127) }
-}
-
-/// Puts this process into its sandbox, if there is one, and makes it the program. Comes back only when that fails, with the
-/// system's number.
-///
-/// # Safety
-///
-/// Only for a process that shares the memory of one that stands still. It makes system calls and nothing else: no memory
-/// is taken, no lock, and the only thing of the host's that changes is the calling thread's `errno`.
-unsafe fn become_program(plan: &Plan, signals: Signals) -> i32 {
-    let at = |step: Step| plan.step.store(step as i32, Ordering::Release);
-    // SAFETY: every pointer in the plan is valid until the host goes on, and each structure is as the call wants it.
-    unsafe {
-        borrow::reset_signals(signals);
-        // A group of its own. In a sandbox also a session: without the host's terminal, and where the system shares
-        // processors among sessions, those that multiply take nothing from the host, which has to end them.
-        let led = if plan.cage.is_some() { libc::setsid() } else { libc::setpgid(0, 0) };
-        if led < 0 {
-            return errno();
-        }
-        at(Step::Directory);
-        if libc::chdir(plan.cwd) != 0 {
-            return errno();
-        }
-        at(Step::Streams);
-        for (number, stream) in [0, 1, 2].into_iter().zip(plan.streams) {
-            // None of them is 0, 1 or 2, so none is in another's way, and the copies stay open.
-            if libc::dup2(stream, number) < 0 {
-                return errno();
-            }
-        }
-        if let Some(bars) = &plan.cage {
-            let error = enter(bars, at);
-            if error != 0 {
-                return error;
-            }
-        } else {
-            // Whatever the host has open, whether it meant to share it or not. Systems that cannot do that are old, and
-            // nearly everything closes itself anyway.
-            libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32);
-        }
-        at(Step::Execute);
-        borrow::let_signals_through();
-        if plan.yields {
-            // A host that waits for this process may still be in the queue of the processor, since it has run for longer than
-            // its share; then the system takes that for busy and moves the new program to another one, which takes longer
-            // than what else it does to start it. This takes the host out of the queue. Where others wait, it would cost us
-            // our turn.
-            libc::sched_yield();
-        }
-        libc::execve(plan.program, plan.argv, plan.envp);
-        errno()
+    /// On each of these the rest is tried.
+    fn disks() -> impl Iterator<Item = tempfile::TempDir> {
+        [std::env::temp_dir().as_path(), Path::new("/dev/shm")].map(tempfile::tempdir_in).into_iter().flatten()
     }
-}
 
-/// Puts this process into its sandbox. Zero, or the number of what went wrong.
-///
-/// # Safety
-///
-/// As [`become_program`].
-unsafe fn enter(bars: &Bars, at: impl Fn(Step)) -> i32 {
-    // SAFETY: as there.
-    unsafe {
-        at(Step::Privileges);
-        let (on, none): (c_long, c_long) = (1, 0);
-        if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, on, none, none, none) != 0 {
-            return errno();
-        }
-        let (header, sets) = (&raw const (*bars.capabilities).header, &raw const (*bars.capabilities).sets);
-        if libc::syscall(libc::SYS_capset, header, sets) != 0 {
-            return errno();
-        }
-        at(Step::Files);
-        if bars.ruleset >= 0 && libc::syscall(libc::SYS_landlock_restrict_self, bars.ruleset, 0_u32) != 0 {
-            return errno();
-        }
-        at(Step::Streams);
-        // Whatever the host has open, whether it meant to share it or not.
-        if libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) != 0 {
-            return errno();
-        }
-        at(Step::Limits);
-        for number in 0..bars.limit_count {
-            let limit = bars.limits.add(number);
-            let (resource, value) = ((*limit).resource, &raw const (*limit).value);
-            if libc::syscall(libc::SYS_prlimit64, 0, resource, value, ptr::null_mut::<libc::rlimit64>()) != 0 {
-                return errno();
-            }
-        }
-        at(Step::Calls);
-        if libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0_u32, &raw const bars.filter) != 0 {
-            return errno();
+    #[tokio::test]
+    async fn a_program_that_does_not_come_stops_nobody() {
+        for disk in disks() {
+            let path = disk.path().join("program");
+            fs::copy("/bin/true", &path).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+            let place = Place::new("/").env([("PATH", "/usr/bin:/bin")]);
+            let prepared = Program::argv([path.as_os_str()]).prepare(&place).unwrap();
+            let Some(file) = withheld(&path) else { continue };
+            let (stdin, limits) = (Stdin::none(), Limits::new(Duration::from_millis(100)));
+
+            // One that stood still here would see no deadline.
+            let reply = prepared.run(&place, &stdin, &limits).await.unwrap();
+            assert!(reply.timed_out && reply.leftovers.is_empty(), "{reply:?}");
+            // And what it works on stays as long as it does.
+            let dropped = tokio::time::timeout(Duration::from_millis(20), prepared.run(&place, &stdin, &limits)).await;
+            assert!(dropped.is_err());
+            assert!(crate::wait_for_dropped(Duration::from_secs(60)));
+
+            drop(file);
+            let reply = prepared.run(&place, &stdin, &Limits::new(Duration::from_secs(60))).await.unwrap();
+            assert!(reply.exit.success(), "{reply:?}");
         }
     }
-    0
-}
 
-fn errno() -> i32 {
-    // SAFETY: always valid. It is the host thread's own, which stands still.
-    unsafe { *libc::__errno_location() }
+    #[tokio::test]
+    async fn what_is_wrong_is_known_also_where_there_was_no_time() {
+        let place = Place::new("/").env([("PATH", "/usr/bin:/bin")]);
+        let disk = tempfile::tempdir().unwrap();
+        let path = disk.path().join("program");
+        fs::write(&path, "#!/nowhere/at/all\n").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        let prepared = Program::argv([path.as_os_str()]).prepare(&place).unwrap();
+        for _ in 0..50 {
+            let ended = prepared.run(&place, &Stdin::none(), &Limits::new(Duration::ZERO)).await;
+            // It may have been ended before it could find out.
+            assert!(
+                matches!(&ended, Err(RunError::BadInterpreter { .. })) || ended.as_ref().is_ok_and(|reply| reply.timed_out),
+                "{ended:?}"
+            );
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 use libc::c_char;
@@ -17,8 +17,8 @@ const IN_A_CLOSED_HOME: &[(&str, &str)] = &[("GIT_CONFIG_GLOBAL", "/dev/null")];
 
 /// All texts, one behind the other and each with a zero at its end, and where they are.
 pub(super) struct Texts {
-    /// Never read here: the pointers are into it.
-    _bytes: Vec<u8>,
+    /// The pointers are into it, so it stays as it is.
+    bytes: Vec<u8>,
     /// The program, the directory, the words and a null, the variables and a null.
     pointers: Vec<*const c_char>,
     /// Where the variables begin.
@@ -50,6 +50,12 @@ impl Texts {
 
     pub(super) fn cwd(&self) -> *const c_char {
         self.pointers[CWD]
+    }
+
+    /// Where the program is, seen from the host.
+    pub(super) fn program_in_cwd(&self) -> PathBuf {
+        let text = |number| self.bytes.split(|&byte| byte == 0).nth(number).unwrap_or_default();
+        Path::new(OsStr::from_bytes(text(CWD))).join(OsStr::from_bytes(text(PROGRAM)))
     }
 
     pub(super) fn argv(&self) -> *const *const c_char {
@@ -87,7 +93,7 @@ impl Writer {
         let (words, variables) = self.starts.split_at(envp);
         let pointers = words.iter().map(pointer).chain([ptr::null()]);
         let pointers = pointers.chain(variables.iter().map(pointer)).chain([ptr::null()]).collect();
-        Texts { pointers, envp: envp + 1, _bytes: self.bytes }
+        Texts { pointers, envp: envp + 1, bytes: self.bytes }
     }
 }
 
