@@ -13,8 +13,9 @@ use crate::stdin::Stdin;
 use crate::sys::{Reader, Writer};
 
 /// Most runs print little; a stream that fills this gets more.
-const SMALL: usize = 8 * 1024;
+const SMALL: usize = 2 * 1024;
 const LARGE: usize = 128 * 1024;
+const GROWTH: usize = 8;
 /// How many steps are taken before others get their turn, the deadline among them.
 const STEPS: usize = 32;
 
@@ -164,7 +165,7 @@ impl Capture {
                 let room = self.cap.saturating_sub(self.kept.len());
                 self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
                 if bytes.len() == scratch.len() && scratch.len() < LARGE {
-                    scratch.resize(LARGE, 0);
+                    scratch.resize(LARGE.min(scratch.len() * GROWTH), 0);
                 }
                 true
             }
@@ -229,6 +230,6 @@ impl Feed<'_> {
 
 /// Reads a stream to its end and drops what it reads.
 pub(crate) async fn swallow(mut source: Reader) {
-    let mut scratch = vec![0; SMALL];
+    let mut scratch = vec![0; SMALL * GROWTH];
     while let Ok(1..) = poll_fn(|cx| source.poll_read(cx, &mut scratch)).await {}
 }

@@ -10,13 +10,13 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::super::sandbox::Cage;
 use super::plan::Plan;
 use super::texts::Texts;
 use crate::launch::{Launch, StartError};
-use super::super::sandbox::Cage;
 
 /// How large the stack is on which a new process makes its calls.
-const STACK: usize = 8 * 1024;
+const STACK: usize = 4 * 1024;
 /// What the end of a stack is a multiple of.
 const ALIGNMENT: usize = 16;
 

@@ -114,7 +114,8 @@ mod tests {
             let ended = prepared.run(&place, &Stdin::none(), &Limits::new(Duration::ZERO)).await;
             // It may have been ended before it could find out.
             assert!(
-                matches!(&ended, Err(RunError::BadInterpreter { .. })) || ended.as_ref().is_ok_and(|reply| reply.timed_out),
+                matches!(&ended, Err(RunError::BadInterpreter { .. }))
+                    || ended.as_ref().is_ok_and(|reply| reply.timed_out),
                 "{ended:?}"
             );
         }

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use libc::{c_char, c_int, c_long, c_void};
 
+use super::super::sandbox::{Cage, Capabilities, ResourceLimit};
 use super::borrow::{self, Signals};
 use super::call::{Answer, call};
 use super::room::is_there_room;
 use super::texts::Texts;
 use crate::launch::StartError;
 use crate::sandbox::SandboxError;
-use super::super::sandbox::{Cage, Capabilities, ResourceLimit};
 
 /// What the new process is doing, for when it fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
