@@ -76,6 +76,10 @@ fn measure() {
         });
     }
 
+    show("fires from 2 threads, 32 in all", 1.0 / 0.97, 25, &mut || threads(&one, &small, 2, 16), &mut || {
+        on_threads(2, 16, TRUE, &payload);
+    });
+
     // A host that holds a lot of memory: a fork would have to copy its page tables.
     let ballast = vec![1_u8; 1 << 30];
     show("1 hook, `true`, from a host with 1 GiB", 1.05, 100, &mut || fire(&runtime, &one, &small), &mut || {
@@ -118,6 +122,19 @@ fn many(runtime: &Runtime, engine: &Engine, event: &Event, tasks: usize, each: u
             .collect();
         for fire in fires {
             fire.await.unwrap();
+        }
+    });
+}
+
+/// Without a runtime around.
+fn threads(engine: &Engine, event: &Event, threads: usize, each: usize) {
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                for _ in 0..each {
+                    engine.fire_blocking(event.clone());
+                }
+            });
         }
     });
 }
