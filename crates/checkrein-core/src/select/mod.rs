@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use crate::event::Event;
 use crate::hook::{Hook, HookState};
-use crate::kind::{EventKind, KIND_COUNT};
+use crate::kind::EventKind;
 use index::{Chosen, KindIndex};
 pub use plan::{Plan, PlanEntry, WhyNot};
 
@@ -35,6 +35,7 @@ pub struct HookSet {
     hooks: Vec<Hook>,
     /// For each hook: the number of its identity, if it has one.
     identities: Vec<Option<u32>>,
+    /// By kind, up to the last that has any.
     named: Box<[Option<KindIndex>]>,
     custom: HashMap<String, KindIndex>,
 }
@@ -43,7 +44,7 @@ impl HookSet {
     /// Indexes the hooks. Their positions from now on are those after sorting by [`Hook::rank`].
     pub fn new(mut hooks: Vec<Hook>) -> Self {
         hooks.sort_by_key(Hook::rank);
-        let mut named: Vec<Vec<u32>> = vec![Vec::new(); KIND_COUNT];
+        let mut named: Vec<Vec<u32>> = Vec::new();
         let mut custom: HashMap<String, Vec<u32>> = HashMap::new();
         for (position, hook) in (0..).zip(&hooks) {
             if matches!(hook.state, HookState::Disabled | HookState::Skipped(_)) {
@@ -51,7 +52,10 @@ impl HookSet {
             }
             for kind in &hook.kinds {
                 let hooks_of_kind = match kind.index() {
-                    Some(index) => &mut named[index],
+                    Some(index) => {
+                        named.resize(named.len().max(index + 1), Vec::new());
+                        &mut named[index]
+                    }
                     None => custom.entry(kind.name().to_owned()).or_default(),
                 };
                 // A kind named twice is still one hook.
@@ -91,7 +95,7 @@ impl HookSet {
     #[inline]
     fn chosen(&self, event: &Event) -> Chosen<'_> {
         let index = match event.payload.kind_index() {
-            Some(index) => self.named[index].as_ref(),
+            Some(index) => self.named.get(index).and_then(Option::as_ref),
             None => self.index_of(&event.kind()),
         };
         index.map_or_else(Chosen::none, |index| index.select_for(&self.hooks, event))

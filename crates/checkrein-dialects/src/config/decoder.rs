@@ -331,6 +331,10 @@ impl<'a> Decoder<'a> {
     /// Takes a hook.
     pub fn push(&mut self, mut spec: HookSpec) {
         spec.hook.identity = self.dialect.config.same.identity(&spec);
+        if self.hooks.is_empty() {
+            // Before a tool call, seldom more than one hook fits.
+            self.hooks.reserve_exact(1);
+        }
         self.hooks.push(spec);
     }
 

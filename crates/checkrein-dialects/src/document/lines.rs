@@ -19,9 +19,15 @@ impl Place {
         let at = floor(text, at);
         let before = text.get(..at).unwrap_or(text);
         let start = before.rfind('\n').map_or(0, |end| end + 1);
-        let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
+        let line = breaks(before) + 1;
         Self { line: offset(line), column: column(text, start, at) }
     }
+}
+
+/// How many lines end in a text. Counts that fit into a byte are made sixteen at a time.
+fn breaks(text: &str) -> usize {
+    let count = |part: &[u8]| part.iter().map(|&byte| u8::from(byte == b'\n')).sum::<u8>();
+    text.as_bytes().chunks(u8::MAX.into()).map(|part| usize::from(count(part))).sum()
 }
 
 impl fmt::Display for Place {
@@ -127,6 +133,14 @@ mod tests {
             for _ in 0..FEW + 2 {
                 assert_eq!(lines.place(at), place, "{text:?} at {at}");
             }
+        }
+    }
+
+    #[test]
+    fn many_lines_are_counted() {
+        for count in [0, 1, 254, 255, 256, 1000] {
+            assert_eq!(breaks(&"\n".repeat(count)), count);
+            assert_eq!(breaks(&"a line\n".repeat(count)), count);
         }
     }
 

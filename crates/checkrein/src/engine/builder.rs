@@ -80,6 +80,8 @@ impl EngineBuilder {
     /// Adds hooks behind those there are.
     #[must_use]
     pub fn hooks(mut self, hooks: impl IntoIterator<Item = HookSpec>) -> Self {
+        let hooks = hooks.into_iter();
+        self.hooks.reserve_exact(hooks.size_hint().0);
         self.hooks.extend(hooks);
         self
     }

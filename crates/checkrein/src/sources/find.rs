@@ -84,14 +84,18 @@ impl Found {
         self.followed.extend(paths.iter().cloned());
         let mut candidates: Vec<Candidate> = Vec::new();
         // Mostly not even the directory is there.
-        let nothing = path.parent().is_some_and(|parent| parent.metadata().is_err_and(|error| is_missing(&error)));
-        if nothing {
+        let directory = Directory::of(path);
+        if directory.as_ref().is_err_and(is_missing) {
             let missing = |path| Candidate::new(path, row, false, false);
             return paths.into_iter().map(|path| Candidate { has_directory: false, ..missing(path) }).collect();
         }
         for path in paths {
-            let (is_there, is_file, hidden) = match path.symlink_metadata() {
-                Ok(metadata) => (true, metadata.is_file(), false),
+            let is_file = match &directory {
+                Ok(directory) => directory.is_file(&path),
+                Err(_) => path.symlink_metadata().map(|metadata| metadata.is_file()),
+            };
+            let (is_there, is_file, hidden) = match is_file {
+                Ok(is_file) => (true, is_file, false),
                 Err(error) if is_missing(&error) => (false, false, false),
                 // Nobody can tell what is there. Once is enough.
                 Err(_) => (true, false, true),
@@ -157,6 +161,43 @@ impl Found {
             paths.truncate(LISTED);
         }
         paths.into_iter().map(|(path, is_file)| Candidate::new(path, row, true, is_file)).collect()
+    }
+}
+
+/// A directory in which several files are looked for. It is opened, so that the system need not find it for each.
+struct Directory {
+    #[cfg(target_os = "linux")]
+    opened: std::os::fd::OwnedFd,
+}
+
+impl Directory {
+    /// The one that a file would be in.
+    #[cfg(target_os = "linux")]
+    fn of(file: &Path) -> io::Result<Self> {
+        use rustix::fs::{Mode, OFlags};
+        let directory = file.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let opened = rustix::fs::open(directory, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(Self { opened })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn of(file: &Path) -> io::Result<Self> {
+        file.parent().map_or(Ok(()), |parent| parent.metadata().map(drop)).map(|()| Self {})
+    }
+
+    /// Whether a path in it is a plain file. Links are none.
+    #[cfg(target_os = "linux")]
+    fn is_file(&self, path: &Path) -> io::Result<bool> {
+        use rustix::fs::{AtFlags, FileType};
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let found = rustix::fs::statat(&self.opened, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(FileType::from_raw_mode(found.st_mode) == FileType::RegularFile)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unused_self, reason = "its twin has it open")]
+    fn is_file(&self, path: &Path) -> io::Result<bool> {
+        path.symlink_metadata().map(|metadata| metadata.is_file())
     }
 }
 

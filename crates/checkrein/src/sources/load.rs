@@ -153,7 +153,9 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
     let allow_skip = merge::allow_skip(&files);
     let settings = settings::said(&files);
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
-    let hooks = hooks.into_iter().flatten().collect();
+    let mut all = Vec::with_capacity(hooks.iter().map(Vec::len).sum());
+    all.extend(hooks.into_iter().flatten());
+    let hooks = all;
     Loaded { hooks, diagnostics, compat, allow_skip, audit, settings, files, passed_over, followed, reviewed }
 }
 

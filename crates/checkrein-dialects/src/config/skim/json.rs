@@ -204,20 +204,26 @@ impl<'a> Json<'a> {
         (matches!(text, b"true" | b"false" | b"null") || is_number(text)).then_some(())
     }
 
-    #[inline]
+    /// Mostly there is none, and then this is one look.
+    #[inline(always)]
     fn space(&mut self) -> Option<()> {
-        let is_over = |byte: Option<u8>| byte.is_some_and(|byte| byte > b' ' && byte != b'/');
-        let first = self.peek();
-        if is_over(first) {
-            return Some(());
-        }
+        if self.is_behind_space() { Some(()) } else { self.some_space() }
+    }
+
+    #[inline(always)]
+    fn is_behind_space(&self) -> bool {
+        self.peek().is_some_and(|byte| byte > b' ' && byte != b'/')
+    }
+
+    #[inline(never)]
+    fn some_space(&mut self) -> Option<()> {
         // As behind most colons, or before most lines.
-        match first {
+        match self.peek() {
             Some(b' ') => self.at += 1,
             Some(b'\n') => self.at = past_blanks(self.bytes, self.at + 1),
             _ => {}
         }
-        if is_over(self.peek()) { Some(()) } else { self.more_space() }
+        if self.is_behind_space() { Some(()) } else { self.more_space() }
     }
 
     fn more_space(&mut self) -> Option<()> {

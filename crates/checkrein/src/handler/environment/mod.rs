@@ -8,7 +8,7 @@
 mod names;
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use checkrein_core::Scope;
 use checkrein_dialects::{CommandLine, CommandSpec, Dialect, Environment};
@@ -146,11 +146,13 @@ fn is_named(spec: &CommandSpec, name: &str) -> bool {
 fn good_entries(path: &OsStr, scope: Scope, dir: &Path) -> (OsString, bool) {
     let is_own = matches!(scope, Scope::Project | Scope::Local | Scope::Code);
     let project = (!is_own).then(|| Ground::around(dir));
-    let is_good = |entry: &PathBuf| entry.is_absolute() && !project.as_ref().is_some_and(|project| project.has(entry));
-    if std::env::split_paths(path).all(|entry| is_good(&entry)) {
+    let is_good = |entry: &Path| entry.is_absolute() && !project.as_ref().is_some_and(|project| project.has(entry));
+    let entries: Vec<_> = std::env::split_paths(path).collect();
+    let is_another = |at: usize| !entries[..at].contains(&entries[at]);
+    if (0..entries.len()).filter(|&at| is_another(at)).all(|at| is_good(&entries[at])) {
         return (path.to_owned(), true);
     }
-    let kept = std::env::join_paths(std::env::split_paths(path).filter(is_good));
+    let kept = std::env::join_paths(entries.iter().filter(|entry| is_good(entry)));
     (kept.unwrap_or_default(), false)
 }
 
