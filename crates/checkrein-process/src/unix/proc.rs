@@ -85,13 +85,23 @@ pub(super) fn group(pid: i32) -> i32 {
     }
 }
 
+/// Does what is done once, so that nobody waits for it later.
+pub(super) fn get_ready() {
+    if is_ours() {
+        loads();
+    }
+}
+
+/// The file that names the last process id. It is asked after every run, so it stays open.
+fn loads() -> Option<&'static File> {
+    static FILE: OnceLock<Option<File>> = OnceLock::new();
+    FILE.get_or_init(|| File::open("/proc/loadavg").ok()).as_ref()
+}
+
 /// The process id that was given out last, to a process or a thread. They are given out in turn.
 pub(super) fn last_pid() -> Option<i32> {
-    // This is asked after every run, so the file stays open.
-    static FILE: OnceLock<Option<File>> = OnceLock::new();
-    let file = FILE.get_or_init(|| File::open("/proc/loadavg").ok()).as_ref()?;
     let mut buffer = [0; 128];
-    let read = file.read_at(&mut buffer, 0).ok()?;
+    let read = loads()?.read_at(&mut buffer, 0).ok()?;
     // Three loads, running and all threads, the last id.
     let fields: Vec<&str> = str::from_utf8(&buffer[..read]).ok()?.split_ascii_whitespace().collect();
     match fields[..] {

@@ -13,6 +13,8 @@ use rustix::process::Pid;
 use tokio::net::unix::pipe;
 
 use super::child::Child;
+#[cfg(target_os = "linux")]
+use super::proc;
 use super::reader::Reader;
 #[cfg(target_os = "linux")]
 use super::sandbox::{Cage, Census};
@@ -46,6 +48,8 @@ pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, Start
         child = child.confined(Census::new(pid, sandbox));
     }
     drop(theirs);
+    // While it starts. When it has exited, its host is in a hurry.
+    proc::get_ready();
     connect(child, descriptor, ends, stdin).map_err(StartError::after)
 }
 
