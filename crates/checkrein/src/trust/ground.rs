@@ -16,6 +16,8 @@ const PROGRAMS: &[&str] = &["/usr/bin", "/usr/sbin", "/bin", "/sbin"];
 pub(crate) struct Ground {
     /// Without links.
     dirs: Vec<PathBuf>,
+    /// Whether one of them lies among the files of the system.
+    is_of_system: bool,
 }
 
 impl Ground {
@@ -29,7 +31,12 @@ impl Ground {
     pub(super) fn at(root: &Path) -> Self {
         let came = |dir: &&Path| *dir == root || dir.join(".git").symlink_metadata().is_ok();
         let below_all = root.ancestors().filter(|dir| dir.parent().is_some());
-        Self { dirs: below_all.filter(came).map(Path::to_owned).collect() }
+        Self::of(below_all.filter(came).map(Path::to_owned).collect())
+    }
+
+    fn of(dirs: Vec<PathBuf>) -> Self {
+        let is_of_system = |dir: &PathBuf| SYSTEM.iter().any(|place| dir.starts_with(place));
+        Self { is_of_system: dirs.iter().any(is_of_system), dirs }
     }
 
     /// Whether a path leads there.
@@ -46,8 +53,7 @@ impl Ground {
     /// in places of the system may be a link that somebody made to what is none, as `/usr/tmp` is.
     fn is_clear_of(&self, path: &Path) -> bool {
         // Some of the system's places are links to others.
-        let is_of_system = |dir: &PathBuf| SYSTEM.iter().any(|place| dir.starts_with(place));
-        PROGRAMS.iter().any(|place| path == Path::new(place)) && !self.dirs.iter().any(is_of_system)
+        !self.is_of_system && PROGRAMS.iter().any(|place| path.as_os_str() == *place)
     }
 }
 
@@ -202,7 +208,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_project_among_the_files_of_the_system_is_one_all_the_same() {
-        let around = Ground { dirs: vec![PathBuf::from("/usr/share")] };
+        let around = Ground::of(vec![PathBuf::from("/usr/share")]);
         assert!(around.has(Path::new("/usr/share/doc")));
         assert!(!around.has(Path::new("/usr/bin")));
     }
@@ -218,7 +224,7 @@ mod tests {
         for link in links {
             let Ok(real) = link.canonicalize() else { continue };
             let Some(dir) = real.parent().filter(|dir| !holds_home(dir) && !dir.starts_with("/proc")) else { continue };
-            let around = Ground { dirs: vec![dir.to_owned()] };
+            let around = Ground::of(vec![dir.to_owned()]);
             assert!(around.has(&link), "{} is {}", link.display(), real.display());
             assert_eq!(around.has(&link.join(".")), real.is_dir(), "{} is {}", link.display(), real.display());
         }

@@ -148,7 +148,8 @@ fn good_entries(path: &OsStr, scope: Scope, dir: &Path) -> (OsString, bool) {
     let project = (!is_own).then(|| Ground::around(dir));
     let is_good = |entry: &Path| entry.is_absolute() && !project.as_ref().is_some_and(|project| project.has(entry));
     let entries: Vec<_> = std::env::split_paths(path).collect();
-    let is_another = |at: usize| !entries[..at].contains(&entries[at]);
+    // As texts: paths are compared part by part.
+    let is_another = |at: usize| !entries[..at].iter().any(|before| before.as_os_str() == entries[at].as_os_str());
     if (0..entries.len()).filter(|&at| is_another(at)).all(|at| is_good(&entries[at])) {
         return (path.to_owned(), true);
     }
