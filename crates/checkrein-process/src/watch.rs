@@ -62,7 +62,9 @@ pub(crate) async fn to_the_end(
     let timed_out = exited.is_none();
     let mut leftovers = Vec::new();
     let over = match exited {
-        Some(exited) => exited?,
+        Some(Ok(over)) => over,
+        // Something else in the host has taken the status. Whether there was a program is known all the same.
+        Some(Err(lost)) => return Err(child.never_began().map_or(Ended::Lost(lost), Ended::NotStarted)),
         None => {
             leftovers = pump.during(child.end(limits.term)).await;
             None
@@ -73,7 +75,8 @@ pub(crate) async fn to_the_end(
         leftovers = pump.during(child.end(Duration::ZERO)).await;
     }
     if let Some(failed) = child.never_began() {
-        child.reap()?;
+        // Its status says nothing, so it does not matter who takes it.
+        let _ = child.reap();
         return Err(Ended::NotStarted(failed));
     }
 

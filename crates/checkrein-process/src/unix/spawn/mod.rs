@@ -120,4 +120,44 @@ mod tests {
             );
         }
     }
+
+    /// In a process of its own, since it is about all children.
+    #[test]
+    fn what_is_wrong_is_known_also_where_the_host_loses_its_children() {
+        const ALONE: &str = "CHECKREIN_LOSES_CHILDREN";
+        if std::env::var_os(ALONE).is_none() {
+            let name = std::thread::current().name().unwrap().to_owned();
+            let output = std::process::Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", &name, "--nocapture"])
+                .env(ALONE, "1")
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+            return;
+        }
+        // SAFETY: no handler is installed.
+        unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+        let disk = tempfile::tempdir().unwrap();
+        let path = disk.path().join("program");
+        fs::write(&path, "#!/nowhere/at/all\n").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        let place = Place::new("/").env([("PATH", "/usr/bin:/bin")]);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for timeout in [Duration::from_secs(60), Duration::ZERO] {
+            let (stdin, limits) = (Stdin::none(), Limits::new(timeout));
+            let run = |program: Program| {
+                runtime.block_on(async { program.prepare(&place).unwrap().run(&place, &stdin, &limits).await })
+            };
+            let ended = run(Program::argv([path.as_os_str()]));
+            // Without time it may have been ended before it could find out.
+            assert!(
+                matches!(&ended, Err(RunError::BadInterpreter { .. }))
+                    || timeout.is_zero() && matches!(&ended, Err(RunError::Lost { .. })),
+                "{ended:?}"
+            );
+            let ended = run(Program::argv(["true"]));
+            assert!(matches!(&ended, Err(RunError::Lost { .. })), "{ended:?}");
+        }
+    }
 }
