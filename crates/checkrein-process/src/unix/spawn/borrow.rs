@@ -53,10 +53,12 @@ pub(super) unsafe fn start(frame: &Lent, child: Child, argument: *const c_void) 
     started
 }
 
+/// Whether the system has the newer call, as far as is known. Some sandboxes refuse it.
+#[cfg(target_arch = "x86_64")]
+static HAS_CLONE3: AtomicBool = AtomicBool::new(true);
+
 #[cfg(target_arch = "x86_64")]
 unsafe fn start_held(frame: &Lent, child: Child, argument: *const c_void) -> io::Result<Borrowed> {
-    /// Whether the system has the newer call, as far as is known. Some sandboxes refuse it.
-    static HAS_CLONE3: AtomicBool = AtomicBool::new(true);
     if HAS_CLONE3.load(Ordering::Relaxed) {
         // SAFETY: as the caller promises.
         match unsafe { clone3(frame, child, argument) } {
@@ -193,13 +195,21 @@ pub(super) unsafe fn reset_signals(now: Signals) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::atomic::AtomicU32;
 
     use rustix::process::{WaitOptions, waitpid};
 
     use super::super::frame;
     use super::*;
+
+    /// Whether the system has the newer call, as far as is known.
+    pub(in super::super) fn has_clone3() -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return HAS_CLONE3.load(Ordering::Relaxed);
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
 
     extern "C" fn handler(_: c_int) {}
 
