@@ -50,13 +50,13 @@ pub(super) fn spawn(launch: &Launch<'_>, cage: Option<Cage>, streams: &Streams) 
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File, Permissions};
-    use std::os::fd::AsRawFd as _;
+    use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
     use std::os::unix::fs::PermissionsExt as _;
     use std::path::Path;
     use std::time::Duration;
 
     use super::borrow::tests::has_clone3;
-    use crate::{Limits, Place, Program, RunError, Stdin};
+    use crate::{Limits, Place, Program, RunError, Sandbox, Stdin};
 
     /// Whether the host goes on while a new process prepares itself, on this system. It is known once one was started.
     async fn goes_on() -> bool {
@@ -79,6 +79,68 @@ mod tests {
                 && libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_WRLCK) == 0
         };
         taken.then_some(file)
+    }
+
+    /// Makes everybody wait who makes this call from now on, of this thread and of what it starts. None where the system has
+    /// nothing like it.
+    fn withheld_call(call: libc::c_long) -> Option<OwnedFd> {
+        const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+        const IS: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+        const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+        let step = |code: u16, jf: u8, k: u32| libc::sock_filter { code, jt: 0, jf, k };
+        let mut steps = [
+            step(LOAD, 0, 0),
+            step(IS, 1, u32::try_from(call).unwrap()),
+            step(RETURN, 0, libc::SECCOMP_RET_USER_NOTIF),
+            step(RETURN, 0, libc::SECCOMP_RET_ALLOW),
+        ];
+        let filter = libc::sock_fprog { len: 4, filter: steps.as_mut_ptr() };
+        let (mode, flags) = (libc::SECCOMP_SET_MODE_FILTER, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER);
+        // SAFETY: the filter lives until the calls have returned, and holds for this thread alone. The descriptor is new.
+        unsafe {
+            assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+            let asked = libc::syscall(libc::SYS_seccomp, mode, flags, &raw const filter);
+            i32::try_from(asked).ok().filter(|asked| *asked >= 0).map(|asked| OwnedFd::from_raw_fd(asked))
+        }
+    }
+
+    /// On a directory that does not answer, say. Each in a thread of its own, which stays as it becomes here.
+    #[test]
+    fn who_gets_stuck_on_the_way_is_in_nobodys_way() {
+        const SHORT: Duration = Duration::from_millis(100);
+        let stuck_at = |call: libc::c_long, place: Place| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async move {
+                if !goes_on().await {
+                    return;
+                }
+                let (usual, none) = (Place::new("/").env([("PATH", "/usr/bin:/bin")]), Stdin::none());
+                // It reads to the end, which is there when nobody else holds its stdin.
+                let reads = Program::shell("sleep 0.3; wc -c").prepare(&usual).unwrap();
+                let (large, patient) = (Stdin::bytes(vec![0; 1 << 20]), Limits::new(Duration::from_secs(20)));
+                let mut reader = Box::pin(reads.run(&usual, &large, &patient));
+                assert!(tokio::time::timeout(SHORT, &mut reader).await.is_err());
+
+                let Some(_asked) = withheld_call(call) else { return };
+                let stuck = Program::argv(["true"]).prepare(&place).unwrap();
+                let mut dropped = Box::pin(stuck.run(&place, &none, &patient));
+                assert!(tokio::time::timeout(SHORT, &mut dropped).await.is_err());
+                let reply = reader.await.unwrap();
+                assert!(!reply.timed_out && reply.stdout.bytes == b"1048576\n", "{call}: {reply:?}");
+                drop(dropped);
+                assert!(crate::wait_for_dropped(Duration::from_secs(60)));
+
+                let reply = stuck.run(&place, &none, &Limits::new(SHORT)).await.unwrap();
+                assert!(reply.timed_out && reply.leftovers.is_empty(), "{call}: {reply:?}");
+                assert!(reply.duration < Duration::from_secs(4), "{call}: {reply:?}");
+            });
+        };
+        let place = || Place::new("/").env([("PATH", "/usr/bin:/bin")]);
+        let caged = || place().sandbox(Sandbox::new());
+        let all = [(libc::SYS_chdir, place()), (libc::SYS_chdir, caged())];
+        for (call, place) in all {
+            std::thread::spawn(move || stuck_at(call, place)).join().unwrap();
+        }
     }
 
     /// On each of these the rest is tried.

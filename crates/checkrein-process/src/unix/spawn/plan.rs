@@ -20,8 +20,8 @@ use crate::sandbox::SandboxError;
 #[repr(i32)]
 pub(super) enum Step {
     Start = 0,
-    Directory,
     Streams,
+    Directory,
     Privileges,
     Files,
     Limits,
@@ -31,8 +31,8 @@ pub(super) enum Step {
 
 const STEPS: &[Step] = &[
     Step::Start,
-    Step::Directory,
     Step::Streams,
+    Step::Directory,
     Step::Privileges,
     Step::Files,
     Step::Limits,
@@ -155,11 +155,6 @@ unsafe fn become_program(plan: &Plan, signals: Signals) -> c_int {
         if led < 0 {
             return wrong(led);
         }
-        at(Step::Directory);
-        let entered = call(libc::SYS_chdir, [pointer(plan.cwd), 0, 0, 0, 0, 0]);
-        if entered < 0 {
-            return wrong(entered);
-        }
         at(Step::Streams);
         for (number, stream) in plan.streams.into_iter().enumerate() {
             // None of them is 0, 1 or 2, so none is in another's way, and the copies stay open.
@@ -168,15 +163,23 @@ unsafe fn become_program(plan: &Plan, signals: Signals) -> c_int {
                 return wrong(copied);
             }
         }
+        // Whatever the host has open, whether it meant to share it or not. And before anything that may take long: as long as
+        // this holds the stdin of another run, that has no end. Systems that cannot do that are old, and nearly everything
+        // closes itself anyway; that is not enough for a sandbox.
+        let closed = close_the_hosts(plan.cage.as_ref().map_or(-1, |bars| bars.ruleset));
+        if closed < 0 && plan.cage.is_some() {
+            return wrong(closed);
+        }
+        at(Step::Directory);
+        let entered = call(libc::SYS_chdir, [pointer(plan.cwd), 0, 0, 0, 0, 0]);
+        if entered < 0 {
+            return wrong(entered);
+        }
         if let Some(bars) = &plan.cage {
             let entered = enter(bars, at);
             if entered < 0 {
                 return wrong(entered);
             }
-        } else {
-            // Whatever the host has open, whether it meant to share it or not. Systems that cannot do that are old, and
-            // nearly everything closes itself anyway.
-            close_the_hosts();
         }
         at(Step::Execute);
         borrow::let_signals_through();
@@ -211,10 +214,6 @@ unsafe fn enter(bars: &Bars, at: impl Fn(Step)) -> Answer {
         if answer >= 0 && bars.ruleset >= 0 {
             answer = step(Step::Files, libc::SYS_landlock_restrict_self, [value(bars.ruleset), 0, 0, 0, 0, 0]);
         }
-        if answer >= 0 {
-            at(Step::Streams);
-            answer = close_the_hosts();
-        }
         for number in 0..bars.limit_count {
             if answer >= 0 {
                 let limit = bars.limits.add(number);
@@ -231,15 +230,21 @@ unsafe fn enter(bars: &Bars, at: impl Fn(Step)) -> Answer {
     }
 }
 
-/// Closes all but the three streams.
+/// Closes all but the three streams and one other, if there is one, which closes itself when the program starts.
 ///
 /// # Safety
 ///
 /// As [`become_program`].
-unsafe fn close_the_hosts() -> Answer {
+unsafe fn close_the_hosts(other: RawFd) -> Answer {
     const FIRST: usize = 3;
+    const LAST: usize = u32::MAX as usize;
     // SAFETY: it takes numbers, and the descriptors are this process's own copies.
-    unsafe { call(libc::SYS_close_range, [FIRST, u32::MAX as usize, 0, 0, 0, 0]) }
+    let close = |from: usize, to: usize| unsafe { call(libc::SYS_close_range, [from, to, 0, 0, 0, 0]) };
+    match usize::try_from(other) {
+        Ok(other) if other > FIRST => close(FIRST, other - 1).min(close(other + 1, LAST)),
+        Ok(FIRST) => close(FIRST + 1, LAST),
+        _ => close(FIRST, LAST),
+    }
 }
 
 /// An address as a system call takes it.
