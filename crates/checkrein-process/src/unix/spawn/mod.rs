@@ -104,42 +104,63 @@ mod tests {
         }
     }
 
-    /// On a directory that does not answer, say. Each in a thread of its own, which stays as it becomes here.
+    const SHORT: Duration = Duration::from_millis(100);
+    const PATIENT: Duration = Duration::from_secs(20);
+
+    /// Without a sandbox and with one.
+    fn places() -> [Place; 2] {
+        let plain = Place::new("/").env([("PATH", "/usr/bin:/bin")]);
+        [plain.clone(), plain.sandbox(Sandbox::new())]
+    }
+
+    /// In a thread of its own, which stays as it becomes there.
+    fn in_a_thread(test: impl Future<Output = ()> + Send + 'static) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        std::thread::spawn(move || runtime.block_on(test)).join().unwrap();
+    }
+
+    /// On a directory that does not answer, say.
     #[test]
     fn who_gets_stuck_on_the_way_is_in_nobodys_way() {
-        const SHORT: Duration = Duration::from_millis(100);
-        let stuck_at = |call: libc::c_long, place: Place| {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async move {
+        for place in places() {
+            in_a_thread(async move {
                 if !goes_on().await {
                     return;
                 }
-                let (usual, none) = (Place::new("/").env([("PATH", "/usr/bin:/bin")]), Stdin::none());
                 // It reads to the end, which is there when nobody else holds its stdin.
+                let [usual, _] = places();
                 let reads = Program::shell("sleep 0.3; wc -c").prepare(&usual).unwrap();
-                let (large, patient) = (Stdin::bytes(vec![0; 1 << 20]), Limits::new(Duration::from_secs(20)));
-                let mut reader = Box::pin(reads.run(&usual, &large, &patient));
+                let (large, limits) = (Stdin::bytes(vec![0; 1 << 20]), Limits::new(PATIENT));
+                let mut reader = Box::pin(reads.run(&usual, &large, &limits));
                 assert!(tokio::time::timeout(SHORT, &mut reader).await.is_err());
 
-                let Some(_asked) = withheld_call(call) else { return };
-                let stuck = Program::argv(["true"]).prepare(&place).unwrap();
-                let mut dropped = Box::pin(stuck.run(&place, &none, &patient));
-                assert!(tokio::time::timeout(SHORT, &mut dropped).await.is_err());
+                let Some(_asked) = withheld_call(libc::SYS_chdir) else { return };
+                let (stuck, none) = (Program::argv(["true"]).prepare(&place).unwrap(), Stdin::none());
+                let mut stuck = Box::pin(stuck.run(&place, &none, &limits));
+                assert!(tokio::time::timeout(SHORT, &mut stuck).await.is_err());
                 let reply = reader.await.unwrap();
-                assert!(!reply.timed_out && reply.stdout.bytes == b"1048576\n", "{call}: {reply:?}");
-                drop(dropped);
-                assert!(crate::wait_for_dropped(Duration::from_secs(60)));
-
-                let reply = stuck.run(&place, &none, &Limits::new(SHORT)).await.unwrap();
-                assert!(reply.timed_out && reply.leftovers.is_empty(), "{call}: {reply:?}");
-                assert!(reply.duration < Duration::from_secs(4), "{call}: {reply:?}");
+                assert!(!reply.timed_out && reply.stdout.bytes == b"1048576\n", "{reply:?}");
             });
-        };
-        let place = || Place::new("/").env([("PATH", "/usr/bin:/bin")]);
-        let caged = || place().sandbox(Sandbox::new());
-        let all = [(libc::SYS_chdir, place()), (libc::SYS_chdir, caged())];
-        for (call, place) in all {
-            std::thread::spawn(move || stuck_at(call, place)).join().unwrap();
+        }
+    }
+
+    #[test]
+    fn who_does_not_lead_a_group_yet_is_ended_all_the_same() {
+        for (call, place) in [libc::SYS_setpgid, libc::SYS_setsid].into_iter().zip(places()) {
+            in_a_thread(async move {
+                if !goes_on().await {
+                    return;
+                }
+                let Some(_asked) = withheld_call(call) else { return };
+                let (stuck, none) = (Program::argv(["true"]).prepare(&place).unwrap(), Stdin::none());
+                let reply = stuck.run(&place, &none, &Limits::new(SHORT).term(SHORT)).await.unwrap();
+                assert!(reply.timed_out && reply.leftovers.is_empty(), "{reply:?}");
+                assert!(reply.duration < Duration::from_secs(4), "{reply:?}");
+
+                let limits = Limits::new(PATIENT);
+                assert!(tokio::time::timeout(SHORT, stuck.run(&place, &none, &limits)).await.is_err());
+                assert!(crate::wait_for_dropped(PATIENT));
+            });
         }
     }
 
