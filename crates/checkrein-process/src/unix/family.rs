@@ -34,7 +34,7 @@ pub(super) enum Member {
 }
 
 impl Family {
-    /// The family of a process that leads a group of its own. Where processes can be listed, the leader's exit status
+    /// The family of a process that leads a group of its own, or is about to. Where processes can be listed, its exit status
     /// must not be taken as long as the family is in use: the group's id would no longer be safe.
     pub(super) fn new(leader: Pid, marker: Marker) -> Self {
         Self { leader, marker, known: Vec::new(), unclear: false, confined: false }
