@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::RawFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::sandbox::Cage;
 use super::plan::Plan;
@@ -101,16 +101,28 @@ impl Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        let mut free = Vec::new();
         if !self.is_let_go() {
-            let mut forsaken = FORSAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-            free.extend(forsaken.extract_if(.., |other| other.is_let_go()));
-            forsaken.push(Self(self.0));
-            return;
+            let mut forsaken = lock_forsaken();
+            // Once more: who frees what is forsaken when the process is gone may have been here meanwhile.
+            if !self.is_let_go() {
+                forsaken.push(Self(self.0));
+                return;
+            }
         }
         // SAFETY: nobody works on it, and this is the only one that knows it.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
+}
+
+/// Frees what the host needs no longer, and the processes neither by now.
+pub(in super::super) fn free_forsaken() {
+    // They are dropped when the lock is free again.
+    let free: Vec<Lent> = lock_forsaken().extract_if(.., |other| other.is_let_go()).collect();
+    drop(free);
+}
+
+fn lock_forsaken() -> MutexGuard<'static, Vec<Lent>> {
+    FORSAKEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -148,15 +160,20 @@ pub(super) mod tests {
         first.held().store(1, Ordering::Release);
         drop(first);
         assert!(is_forsaken(at));
-        // SAFETY: it was not freed, and will be by the next that is dropped.
+        free_forsaken();
+        assert!(is_forsaken(at));
+        // SAFETY: it was not freed.
         unsafe { at.as_ref() }.held.store(0, Ordering::Release);
-        let second = lent();
-        second.held().store(1, Ordering::Release);
-        let other = second.0;
-        drop(second);
-        assert!(!is_forsaken(at) && is_forsaken(other));
-        // SAFETY: as above.
-        unsafe { other.as_ref() }.held.store(0, Ordering::Release);
+        free_forsaken();
+        assert!(!is_forsaken(at));
+    }
+
+    /// One that nobody needs any more, and whether it is still there.
+    pub(in super::super) fn forsaken_and_let_go() -> impl Fn() -> bool {
+        let frame = lent();
+        let at = frame.0.addr();
+        lock_forsaken().push(frame);
+        move || lock_forsaken().iter().any(|other| other.0.addr() == at)
     }
 
     #[test]

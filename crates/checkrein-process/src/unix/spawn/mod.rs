@@ -23,7 +23,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use rustix::process::Pid;
 
 use self::borrow::Borrowed;
-pub(super) use self::frame::Lent;
+pub(super) use self::frame::{Lent, free_forsaken};
 use super::sandbox::Cage;
 use crate::launch::{Launch, StartError};
 
@@ -56,6 +56,7 @@ mod tests {
     use std::time::Duration;
 
     use super::borrow::tests::has_clone3;
+    use super::frame;
     use crate::{Limits, Place, Program, RunError, Sandbox, Stdin};
 
     /// Whether the host goes on while a new process prepares itself, on this system. It is known once one was started.
@@ -162,6 +163,17 @@ mod tests {
                 assert!(crate::wait_for_dropped(PATIENT));
             });
         }
+    }
+
+    #[tokio::test]
+    async fn what_was_forsaken_is_freed_with_the_next_that_is_gone() {
+        let [place, _] = places();
+        let sleeps = Program::argv(["sleep", "100"]).prepare(&place).unwrap();
+        let is_there = frame::tests::forsaken_and_let_go();
+        let (none, limits) = (Stdin::none(), Limits::new(PATIENT));
+        assert!(tokio::time::timeout(SHORT, sleeps.run(&place, &none, &limits)).await.is_err());
+        assert!(crate::wait_for_dropped(PATIENT));
+        assert!(!is_there());
     }
 
     /// On each of these the rest is tried.
