@@ -111,6 +111,8 @@ impl Family {
         // An error means that nobody is there; or that the leader has only just been started, and leads nobody yet.
         if kill_process_group(self.leader, signal).is_err() && has_exited(self.leader).is_ok_and(|exited| !exited) {
             let _ = kill_process(self.leader, signal);
+            // It may have begun to lead meanwhile, and have started others.
+            let _ = kill_process_group(self.leader, signal);
         }
         #[cfg(target_os = "linux")]
         for member in self.known.iter().filter_map(Member::listed) {
