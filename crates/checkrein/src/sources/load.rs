@@ -155,8 +155,7 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
     let mut all = Vec::with_capacity(hooks.iter().map(Vec::len).sum());
     all.extend(hooks.into_iter().flatten());
-    let hooks = all;
-    Loaded { hooks, diagnostics, compat, allow_skip, audit, settings, files, passed_over, followed, reviewed }
+    Loaded { hooks: all, diagnostics, compat, allow_skip, audit, settings, files, passed_over, followed, reviewed }
 }
 
 /// Tells a hook of a plugin where the plugin is.

@@ -31,33 +31,15 @@ fn load() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::answer_call;
     use super::*;
-
-    /// Refuses this thread, from now on, to ask how busy the system is. Some sandboxes do.
-    fn refuse_to_tell() {
-        const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
-        const IS: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-        const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-        let step = |code: u16, jf: u8, k: u32| libc::sock_filter { code, jt: 0, jf, k };
-        let call = u32::try_from(libc::SYS_sysinfo).unwrap();
-        let mut steps = [
-            step(LOAD, 0, 0),
-            step(IS, 1, call),
-            step(RETURN, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs()),
-            step(RETURN, 0, libc::SECCOMP_RET_ALLOW),
-        ];
-        let filter = libc::sock_fprog { len: 4, filter: steps.as_mut_ptr() };
-        // SAFETY: the filter lives until the calls have returned, and holds for this thread alone.
-        unsafe {
-            assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-            assert_eq!(libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const filter), 0);
-        }
-    }
 
     #[test]
     fn where_nobody_tells_there_is_no_room() {
         let asked = std::thread::spawn(|| {
-            refuse_to_tell();
+            // As some sandboxes do.
+            let refused = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
+            assert_eq!(answer_call(libc::SYS_sysinfo, refused, 0), 0);
             is_there_room()
         });
         assert!(!asked.join().unwrap());
