@@ -27,26 +27,37 @@ use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How much there is.
-const SIZE: usize = 1 << 20;
+const SIZE: usize = (1 << 20) - HEAD;
+
+/// What comes before it, on the first of its pages: each page costs time.
+const HEAD: usize = 64;
 
 /// From here on, something is large.
 const LARGE: usize = 64 << 10;
 
-/// How much is made ready at once: one call for all of it costs less than a fault for each page.
+/// How much is made ready at once: one call for all of it costs less than a fault for each page, but pages that nobody needs
+/// cost as much as others.
 #[cfg(target_os = "linux")]
 const STEP: usize = 32 << 10;
 
+/// How much is made ready at first: as much as is needed where no hook is to be run.
+#[cfg(target_os = "linux")]
+const FIRST: usize = 40 << 10;
+
 /// One piece of memory, then the system's. See the [crate](self).
+#[repr(C, align(4096))]
 pub struct Arena {
-    memory: Memory,
     /// Everything below is given away.
     used: AtomicUsize,
-    /// Everything below is ready to be written.
+    /// Everything below, with the head, is ready to be written.
     #[cfg(target_os = "linux")]
     ready: AtomicUsize,
+    memory: Memory,
 }
 
-#[repr(align(4096))]
+const _: () = assert!(std::mem::offset_of!(Arena, memory) == HEAD && size_of::<Arena>() == HEAD + SIZE);
+
+#[repr(align(64))]
 struct Memory(UnsafeCell<[MaybeUninit<u8>; SIZE]>);
 
 // SAFETY: each part of it belongs to whoever it was given to, and `used` is moved in one step.
@@ -56,10 +67,10 @@ impl Arena {
     /// All of it is there to be given away.
     pub const fn new() -> Self {
         Self {
-            memory: Memory(UnsafeCell::new([MaybeUninit::uninit(); SIZE])),
             used: AtomicUsize::new(0),
             #[cfg(target_os = "linux")]
             ready: AtomicUsize::new(0),
+            memory: Memory(UnsafeCell::new([MaybeUninit::uninit(); SIZE])),
         }
     }
 
@@ -105,17 +116,17 @@ impl Arena {
 
     #[cfg(target_os = "linux")]
     fn make_ready(&self, to: usize) {
-        let ready = self.ready.load(Ordering::Relaxed);
+        let (to, ready) = (HEAD + to, self.ready.load(Ordering::Relaxed));
         if to <= ready {
             return;
         }
-        let next = to.next_multiple_of(STEP).min(SIZE);
+        let next = (FIRST + to.saturating_sub(FIRST).next_multiple_of(STEP)).min(HEAD + SIZE);
         // Whoever comes second has nothing to do; at worst a page is made ready by a fault.
         if self.ready.compare_exchange(ready, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            // SAFETY: within the piece. The call changes nothing of what is in it. Where the system does not know it, pages
-            // come one by one.
+            // SAFETY: within the head and the piece. The call changes nothing of what is in them. Where the system does not
+            // know it, pages come one by one.
             unsafe {
-                let from = self.memory.0.get().cast::<u8>().add(ready);
+                let from = ptr::from_ref(self).cast::<u8>().cast_mut().add(ready);
                 let _ = rustix::mm::madvise(from.cast(), next - ready, rustix::mm::Advice::LinuxPopulateWrite);
             }
         }
