@@ -151,8 +151,8 @@ const EXTENSIONS: &[&str] = &["json", "jsonc", "yaml", "yml", "toml"];
 const UPWARDS: Base = Base::Upwards { steps: usize::MAX, within_repository: true };
 
 const FILES: &[FileRow] = &[
-    FileRow::new(Scope::Managed, Base::Root, "etc/checkrein/hooks").with(EXTENSIONS),
-    FileRow::new(Scope::Managed, Base::Root, "etc/checkrein/hooks.d/*").with(EXTENSIONS),
+    FileRow::new(Scope::Managed, Base::Root, "etc/checkrein/hooks").with(EXTENSIONS).ruling(),
+    FileRow::new(Scope::Managed, Base::Root, "etc/checkrein/hooks.d/*").with(EXTENSIONS).ruling(),
     FileRow::new(Scope::User, Base::Config, "checkrein/hooks").with(EXTENSIONS),
     FileRow::new(Scope::User, Base::Config, "checkrein/hooks.d/*").with(EXTENSIONS),
     FileRow::new(Scope::Project, UPWARDS, ".checkrein/hooks").with(EXTENSIONS),

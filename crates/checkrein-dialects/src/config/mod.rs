@@ -68,18 +68,27 @@ pub struct FileRow {
     pub path: &'static str,
     /// Extensions that it is tried with. Empty: it is complete.
     pub extensions: &'static [&'static str],
+    /// Whether what these files say holds for those of all dialects: an administrator's.
+    pub rules: bool,
 }
 
 impl FileRow {
     /// One file.
     pub const fn new(scope: Scope, base: Base, path: &'static str) -> Self {
-        Self { scope, base, path, extensions: &[] }
+        Self { scope, base, path, extensions: &[], rules: false }
     }
 
     /// With one of these extensions.
     #[must_use]
     pub const fn with(mut self, extensions: &'static [&'static str]) -> Self {
         self.extensions = extensions;
+        self
+    }
+
+    /// With rule over the files of all dialects.
+    #[must_use]
+    pub const fn ruling(mut self) -> Self {
+        self.rules = true;
         self
     }
 }

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::trust::Origin;
 
-/// In whose files an administrator can rule over those of all others.
+/// Which dialect has the files with which an administrator rules over those of all others.
 const RULING: &Dialect = &native::DIALECT;
 
 /// How deep files may include files.
@@ -98,7 +98,7 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
         let before = loader.files.len();
         loader.managed(dir, place, at, &part.options);
         // Where other files are meant, it is no news that an administrator has none.
-        if !matches!(part.files, Files::Usual(..)) || part.dialect.name != RULING.name {
+        if !matches!(part.files, Files::Usual(..)) || !part.dialect.config.files.iter().any(|row| row.rules) {
             let is_there = |file: &LoadedFile| file.state.status != FileStatus::Missing;
             let managed = loader.files.split_off(before);
             loader.files.extend(managed.into_iter().filter(is_there));
@@ -209,7 +209,7 @@ impl Loader {
             caller: None,
             options,
         };
-        let found = find(RULING, dir, place, |row| row.scope == Scope::Managed);
+        let found = find(RULING, dir, place, |row| row.rules);
         let is_empty = !found.files.iter().any(|candidate| candidate.is_there);
         let directory = found.files.iter().find(|candidate| candidate.has_directory).map(|found| found.path.clone());
         let before = self.files.len();
@@ -228,8 +228,8 @@ impl Loader {
 
     /// All files of a dialect.
     fn usual(&mut self, way: &Way<'_>) {
-        let is_read = way.dialect.name == RULING.name && self.roots.contains(&way.place.root);
-        let found = find(way.dialect, way.dir, way.place, |row| !(is_read && row.scope == Scope::Managed));
+        let are_read = self.roots.contains(&way.place.root);
+        let found = find(way.dialect, way.dir, way.place, |row| !(are_read && row.rules));
         self.found(found, way);
     }
 
@@ -536,4 +536,19 @@ pub(super) fn hash_of(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_administrator_rules_and_in_one_language() {
+        for dialect in checkrein_dialects::ALL {
+            for row in dialect.config.files {
+                let expected = dialect.name == RULING.name && row.scope == Scope::Managed;
+                assert_eq!(row.rules, expected, "{}: {}", dialect.name, row.path);
+            }
+        }
+    }
 }
