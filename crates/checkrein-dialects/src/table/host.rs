@@ -1,0 +1,59 @@
+//! What an agent does with hooks.
+
+/// What an agent does with a program that it calls as a hook, for who puts one in front of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HostTable {
+    /// What is written beside a hook in its file so that its failures block: a key and its value as JSON. `None`: there is
+    /// no such thing.
+    pub failure_switch: Option<(&'static str, &'static str)>,
+    /// What it does with a tool call if the program is not there.
+    pub missing_program: Outcome,
+    /// What it does with a tool call if the program is killed.
+    pub killed: Outcome,
+    /// What it does with a tool call if the program takes too long.
+    pub late: Outcome,
+    /// How its denial by exit code reads for the model.
+    pub exit_reason: ExitReason,
+    /// What hooks never hear of, in words.
+    pub unseen: &'static [&'static str],
+    /// What is not certain of it besides what its events say, in words.
+    pub uncertain: &'static [&'static str],
+}
+
+/// What an agent does with a tool call when its hook fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The tool runs.
+    Runs,
+    /// It does not.
+    Blocked,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// How the reason of a denial by exit code reads for the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitReason {
+    /// As it is.
+    Plain,
+    /// With the hook's whole command line in front.
+    WithCommandLine,
+    /// It is lost.
+    Lost,
+    /// Nobody knows.
+    Unknown,
+}
+
+impl HostTable {
+    /// An agent of which none of this is known.
+    pub const UNKNOWN: Self = Self {
+        failure_switch: None,
+        missing_program: Outcome::Unknown,
+        killed: Outcome::Unknown,
+        late: Outcome::Unknown,
+        exit_reason: ExitReason::Unknown,
+        unseen: &[],
+        uncertain: &[],
+    };
+}
