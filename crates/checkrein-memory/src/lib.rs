@@ -20,6 +20,9 @@
 
 #![expect(unsafe_code, reason = "whoever gives memory away has nobody to vouch for it")]
 
+#[cfg(all(target_arch = "x86_64", target_env = "musl"))]
+mod bytes;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
