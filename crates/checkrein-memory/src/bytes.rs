@@ -102,9 +102,15 @@ unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, count: usize) -> *mut
         } else {
             asm!(
                 "std",
+                // What is left over of words, then the words, each of which is named by its first byte.
                 "rep movsb",
+                "sub rdi, 7",
+                "sub rsi, 7",
+                "mov rcx, {words}",
+                "rep movsq",
                 "cld",
-                inout("rcx") count => _,
+                words = in(reg) count / 8,
+                inout("rcx") count % 8 => _,
                 inout("rdi") to.add(count - 1) => _,
                 inout("rsi") from.add(count - 1) => _,
                 options(nostack),
