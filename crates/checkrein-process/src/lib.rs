@@ -13,6 +13,7 @@ mod program;
 mod pump;
 mod reply;
 mod resolve;
+mod runs;
 mod sandbox;
 mod stdin;
 mod watch;

@@ -12,6 +12,7 @@ use crate::place::Place;
 use crate::program::{Kind, Program};
 use crate::reply::Reply;
 use crate::resolve::{ResolveError, ResolvedProgram};
+use crate::runs::Run;
 use crate::sandbox::Over;
 use crate::stdin::Stdin;
 use crate::sys;
@@ -93,6 +94,7 @@ impl Prepared {
     /// Outside of a tokio runtime with I/O and time switched on.
     pub async fn run(&self, place: &Place, stdin: &Stdin, limits: &Limits) -> Result<Reply, RunError> {
         let begun = Instant::now();
+        let _run = Run::begin();
         let route = if self.route.holds(&self.place, place) {
             Cow::Borrowed(&self.route)
         } else {
@@ -106,9 +108,10 @@ impl Prepared {
         let whole = self.launch(&route, place, &marker, path, limits.stdout_closed)?;
         let plain = route.without_a_shell(&whole);
         let mut direct = plain.as_ref();
+        let unread = begun + limits.timeout.min(sys::UNREAD);
         let mut reply = loop {
             let launch = direct.unwrap_or(&whole);
-            let ended = match sys::start(launch, stdin) {
+            let ended = match sys::start(launch, stdin, unread.into()).await {
                 Ok(started) => watch::to_the_end(started, stdin, limits, begun).await,
                 Err(failed) => Err(Ended::NotStarted(failed)),
             };

@@ -118,6 +118,13 @@ impl Child {
         Ok(())
     }
 
+    /// Somebody waits for its exit.
+    #[cfg(target_os = "linux")]
+    pub(super) fn watched(mut self, watcher: impl FnOnce(Pid) -> Watcher) -> Self {
+        self.watcher = Some(watcher(self.pid));
+        self
+    }
+
     /// Waits until the first process has exited. Its status stays until [`reap`](Self::reap).
     pub(crate) async fn exited(&mut self) -> io::Result<()> {
         match &mut self.watcher {

@@ -11,15 +11,18 @@ use rustix::fs::{OFlags, fcntl_setfl};
 #[cfg(not(target_os = "linux"))]
 use rustix::process::Pid;
 use tokio::net::unix::pipe;
+use tokio::time::Instant;
 
 use super::child::Child;
+#[cfg(target_os = "linux")]
+use super::hand::{self, Order};
 #[cfg(target_os = "linux")]
 use super::proc;
 use super::reader::Reader;
 #[cfg(target_os = "linux")]
 use super::sandbox::{Cage, Census};
 #[cfg(target_os = "linux")]
-use super::spawn::{Spawned, Streams, spawn};
+use super::spawn::{Spawned, Streams, make_ready, spawn};
 use super::stdin::Source;
 use crate::launch::{Launch, StartError};
 #[cfg(not(target_os = "linux"))]
@@ -37,11 +40,19 @@ pub(crate) struct Started {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, StartError> {
+pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, until: Instant) -> Result<Started, StartError> {
     let sandbox = launch.place.sandboxed();
     let cage = sandbox.map(|sandbox| Cage::new(sandbox, launch)).transpose().map_err(StartError::sandbox)?;
     let (theirs, ends) = streams(launch, stdin).map_err(StartError::before)?;
-    let Spawned { pid, descriptor, frame } = spawn(launch, cage, &theirs)?;
+    let frame = make_ready(launch, cage, &theirs)?;
+    let is_simple = sandbox.is_none() && ends.stdin.is_none();
+    if let Some(hand) = is_simple.then(hand::take).flatten() {
+        let ends = ends.ready(stdin).map_err(StartError::before)?;
+        proc::get_ready();
+        let order = Order { frame, streams: theirs, marker: launch.marker.clone() };
+        return Ok(ends.of(hand.start(order, until).await?));
+    }
+    let Spawned { pid, descriptor, frame } = spawn(frame)?;
     // From here on, an early return or a panic ends the process: `child` sees to that when it is dropped.
     let mut child = Child::new(pid, launch.marker.clone()).working_on(frame);
     if let Some(sandbox) = sandbox {
@@ -50,11 +61,13 @@ pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, Start
     drop(theirs);
     // While it starts. When it has exited, its host is in a hurry.
     proc::get_ready();
-    connect(child, descriptor, ends, stdin).map_err(StartError::after)
+    child.watch(descriptor).map_err(StartError::after)?;
+    Ok(ends.ready(stdin).map_err(StartError::after)?.of(child))
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, StartError> {
+#[expect(clippy::unused_async, reason = "elsewhere it may wait")]
+pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, _: Instant) -> Result<Started, StartError> {
     // Nothing here may keep `std` from posix_spawn: a path instead of a name, and no `pre_exec`. A fork would copy the
     // host's page tables.
     let mut command = Command::new(launch.program);
@@ -81,13 +94,14 @@ pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, Start
     let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| StartError::after(io::Error::other("process id out of range")))?;
     // From here on, an early return or a panic ends the process: `child` sees to that when it is dropped.
-    let child = Child::new(pid, launch.marker.clone());
+    let mut child = Child::new(pid, launch.marker.clone());
     let ends = Ends {
         stdin: process.stdin.take().map(OwnedFd::from),
         stdout: process.stdout.take().map(OwnedFd::from),
         stderr: process.stderr.take().map(OwnedFd::from),
     };
-    connect(child, None, ends, stdin).map_err(StartError::after)
+    child.watch(None).map_err(StartError::after)?;
+    Ok(ends.ready(stdin).map_err(StartError::after)?.of(child))
 }
 
 /// Our ends of a process's streams.
@@ -126,25 +140,39 @@ fn above_the_usual(stream: OwnedFd) -> io::Result<OwnedFd> {
     Ok(rustix::io::fcntl_dupfd_cloexec(&stream, FIRST)?)
 }
 
-fn connect(mut child: Child, descriptor: Option<OwnedFd>, ends: Ends, stdin: &Stdin) -> io::Result<Started> {
-    child.watch(descriptor)?;
-    let missing = || io::Error::other("stream missing");
-    let stdout = match ends.stdout {
-        Some(stdout) => stdout,
-        // Nobody reads it: here it is at its end from the start.
-        None => OwnedFd::from(io::pipe()?.0),
-    };
-    let stderr = ends.stderr.ok_or_else(missing)?;
-    let writer = ends.stdin.map(|end| {
-        super::stdin::widen(&end, stdin.len());
-        Writer::from_owned_fd_unchecked(without_blocking(end)?)
-    });
-    Ok(Started {
-        child,
-        writer: writer.transpose()?,
-        stdout: Reader::new(without_blocking(stdout)?),
-        stderr: Reader::new(without_blocking(stderr)?),
-    })
+/// The same, ready to be used.
+struct Ready {
+    writer: Option<Writer>,
+    stdout: Reader,
+    stderr: Reader,
+}
+
+impl Ends {
+    fn ready(self, stdin: &Stdin) -> io::Result<Ready> {
+        let missing = || io::Error::other("stream missing");
+        let stdout = match self.stdout {
+            Some(stdout) => stdout,
+            // Nobody reads it: here it is at its end from the start.
+            None => OwnedFd::from(io::pipe()?.0),
+        };
+        let stderr = self.stderr.ok_or_else(missing)?;
+        let writer = self.stdin.map(|end| {
+            super::stdin::widen(&end, stdin.len());
+            Writer::from_owned_fd_unchecked(without_blocking(end)?)
+        });
+        Ok(Ready {
+            writer: writer.transpose()?,
+            stdout: Reader::new(without_blocking(stdout)?),
+            stderr: Reader::new(without_blocking(stderr)?),
+        })
+    }
+}
+
+impl Ready {
+    fn of(self, child: Child) -> Started {
+        let Self { writer, stdout, stderr } = self;
+        Started { child, writer, stdout, stderr }
+    }
 }
 
 /// A pipe that nobody reads, from before the process starts: what is printed at once must fail as well.

@@ -5,6 +5,8 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+#[cfg(target_os = "linux")]
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -12,6 +14,8 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use tokio::io::{Interest, unix::AsyncFd};
 use tokio::task::JoinHandle;
 
+#[cfg(target_os = "linux")]
+use super::hand::{self, Hand};
 use super::leaders;
 use crate::reply::Exit;
 
@@ -19,6 +23,9 @@ pub(super) enum Watcher {
     /// A descriptor that can be read when the process has exited.
     #[cfg(target_os = "linux")]
     Descriptor(AsyncFd<OwnedFd>, Pid),
+    /// A thread that has started it.
+    #[cfg(target_os = "linux")]
+    Hand(AsyncFd<hand::Done>, Hand, Pid),
     /// A thread that waits, where there is no such descriptor.
     Thread(JoinHandle<io::Result<()>>),
     /// The process has exited.
@@ -36,10 +43,7 @@ impl Watcher {
         };
         #[cfg(target_os = "linux")]
         if let Some(descriptor) = given(descriptor) {
-            // SAFETY: the descriptor is owned by what it is given to, so it stays open and the same until that is dropped.
-            #[expect(unsafe_code, reason = "the safe way to register a descriptor is deprecated")]
-            let descriptor = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) }?;
-            return Ok(Self::Descriptor(descriptor, pid));
+            return Ok(Self::Descriptor(readable(descriptor)?, pid));
         }
         Ok(Self::thread(pid))
     }
@@ -61,12 +65,37 @@ impl Watcher {
                 }
                 ready.clear_ready();
             },
+            #[cfg(target_os = "linux")]
+            Self::Hand(done, hand, pid) => {
+                hand.is_done(done).await?;
+                if !has_exited(*pid)? {
+                    // The system has not let it stand still.
+                    *self = Self::new(*pid, None)?;
+                    return Box::pin(self.exited()).await;
+                }
+            }
             Self::Thread(thread) => thread.await.map_err(io::Error::other)??,
             Self::Done => {}
         }
         *self = Self::Done;
         Ok(())
     }
+}
+
+/// A descriptor that the runtime watches.
+#[cfg(target_os = "linux")]
+pub(super) fn readable<T: AsRawFd + 'static>(descriptor: T) -> io::Result<AsyncFd<T>> {
+    // SAFETY: the descriptor is owned by what it is given to, so it stays open and the same until that is dropped.
+    #[expect(unsafe_code, reason = "the safe way to register a descriptor is deprecated")]
+    let watched = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) };
+    watched.map_err(|failed| failed.into_parts().1)
+}
+
+/// Does nothing until a child has exited, or its status is gone.
+#[cfg(target_os = "linux")]
+pub(super) fn stand_still(pid: Pid, descriptor: Option<BorrowedFd<'_>>) {
+    let child = descriptor.map_or(WaitId::Pid(pid), WaitId::PidFd);
+    while let Err(Errno::INTR) = waitid(child.clone(), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {}
 }
 
 /// Whether a child has exited. Leaves its status.

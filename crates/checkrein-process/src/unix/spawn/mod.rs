@@ -24,6 +24,7 @@ use rustix::process::Pid;
 
 use self::borrow::Borrowed;
 pub(super) use self::frame::{Lent, free_forsaken};
+pub(super) use self::room::processors;
 use super::sandbox::Cage;
 use crate::launch::{Launch, StartError};
 
@@ -38,9 +39,13 @@ pub(super) struct Spawned {
     pub(super) frame: Lent,
 }
 
-pub(super) fn spawn(launch: &Launch<'_>, cage: Option<Cage>, streams: &Streams) -> Result<Spawned, StartError> {
+/// What a new process works on. The streams must stay open until it was started.
+pub(super) fn make_ready(launch: &Launch<'_>, cage: Option<Cage>, streams: &Streams) -> Result<Lent, StartError> {
     let streams = streams.0.each_ref().map(AsRawFd::as_raw_fd);
-    let frame = Lent::new(launch, cage, streams).map_err(StartError::before)?;
+    Lent::new(launch, cage, streams).map_err(StartError::before)
+}
+
+pub(super) fn spawn(frame: Lent) -> Result<Spawned, StartError> {
     // SAFETY: it is a plan, and lasts as long as its frame. What it does is safe for a process on another's memory, see there.
     let started = unsafe { borrow::start(&frame, plan::follow, frame.plan().cast()) };
     let Borrowed { pid, descriptor } = started.map_err(StartError::before)?;

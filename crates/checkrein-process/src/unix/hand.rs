@@ -1,0 +1,372 @@
+//! Threads that start a process and stand still until it has exited, for hosts that run one process on each processor.
+//!
+//! In a runtime one thread waits for everything that happens. When a process exits, Linux wakes that thread on the processor where
+//! it ran last, which has another process to run; the processor that has just become free stays idle meanwhile. A thread
+//! that waits for one process alone is woken where that process was, and passes the word on there: for the exit of a child
+//! and for a byte in a pipe, but not for a descriptor of a process, the system expects that whoever tells of it is about to
+//! leave its processor.
+//!
+//! It stands still in the system and nowhere else: without a time after which it would look, and with the signals that the host
+//! lets through. Both would cost what is gained; a signal that is held back is queued and wakes another thread.
+
+use std::io;
+use std::mem;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use tokio::io::unix::AsyncFd;
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::time::{self, Instant};
+
+use super::child::Child;
+use super::spawn::{Lent, Spawned, Streams, processors, spawn};
+use super::watcher::{self, Watcher};
+use crate::launch::StartError;
+use crate::marker::Marker;
+use crate::runs;
+
+/// How often a start that takes long is looked at.
+const PAUSE: Duration = Duration::from_millis(1);
+/// It calls little, but the host's allocator and handlers may want some.
+const STACK: usize = 256 * 1024;
+/// How many threads there are at most, for each processor: those at work, and idle ones that other threads of the host have made.
+const MOST: usize = 4;
+
+/// What it takes to start a process.
+pub(super) struct Order {
+    pub(super) frame: Lent,
+    pub(super) streams: Streams,
+    pub(super) marker: Marker,
+}
+
+/// A thread that works for one run.
+pub(super) struct Hand {
+    desk: Arc<Desk>,
+    /// The number of what it does for this run.
+    number: u8,
+    /// Whether it has said that it is done.
+    done: bool,
+}
+
+/// What a run and its thread share. Both hold both ends of the pipes, so that nobody ever writes where nobody could read.
+struct Desk {
+    board: Mutex<Board>,
+    /// A byte from the run: there is something to do.
+    word: Pipe,
+    /// A byte from the thread: it is done with what has this number. There may be one of a run that has not waited for it.
+    done: Pipe,
+    maker: Weak<Maker>,
+}
+
+struct Pipe {
+    reader: OwnedFd,
+    writer: OwnedFd,
+}
+
+struct Board {
+    errand: Errand,
+    number: u8,
+    /// Whether the thread is done, and says so if it has not yet.
+    done: bool,
+    /// Whether the run is over before that.
+    forsaken: bool,
+    /// Whether the thread shall go.
+    dismissed: bool,
+}
+
+enum Errand {
+    /// There is nothing to do, or no more than to wait.
+    None,
+    Given(Box<Order>),
+    /// The process is being started.
+    Begun,
+    Started(Box<Child>),
+    Failed(StartError),
+}
+
+/// A thread of the host that has made some. They go when it does.
+struct Maker;
+
+/// What keeps a maker.
+struct Kept(Option<Arc<Maker>>);
+
+thread_local! {
+    static MAKER: Kept = Kept(Some(Arc::new(Maker)));
+}
+
+/// Those without work.
+static IDLE: Mutex<Vec<Arc<Desk>>> = Mutex::new(Vec::new());
+/// How many there are.
+static ALIVE: AtomicUsize = AtomicUsize::new(0);
+
+/// How many processes are just being started that nobody wants any more.
+static UNWANTED: Mutex<usize> = Mutex::new(0);
+static NONE_UNWANTED: Condvar = Condvar::new();
+
+/// A thread to start a process, where that is better than to do it here.
+pub(super) fn take() -> Option<Hand> {
+    let processors = processors() as usize;
+    // One for each: with fewer, a processor is idle and takes whoever is woken; with more, a free one has the next to run.
+    let is_even = runs::count() == processors && processors > 1;
+    if !is_even || !is_anywhere() {
+        return None;
+    }
+    // A process inherits much from the thread that starts it: privileges, filters of system calls, namespaces. So it is started by
+    // one that has inherited the same.
+    let maker = MAKER.try_with(|kept| kept.0.as_ref().map(Arc::downgrade)).ok()??;
+    let idle = {
+        let mut idle = lock(&IDLE);
+        idle.iter().rposition(|desk| desk.maker.ptr_eq(&maker)).map(|at| idle.swap_remove(at))
+    };
+    let desk = match idle {
+        Some(desk) => desk,
+        None if ALIVE.load(Ordering::Relaxed) < MOST * processors => Desk::new(maker).ok()?,
+        None => return None,
+    };
+    Some(Hand { desk, number: 0, done: true })
+}
+
+/// Whether this is a task that may run on any thread of its runtime. Others may count on the thread they have.
+fn is_anywhere() -> bool {
+    let spread = |handle: Handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread;
+    tokio::task::try_id().is_some() && Handle::try_current().is_ok_and(spread)
+}
+
+/// Waits until no process is being started that nobody wants, or the time is over.
+pub(super) fn wait_for_unwanted(patience: Duration) {
+    let unwanted = lock(&UNWANTED);
+    let _ = NONE_UNWANTED.wait_timeout_while(unwanted, patience, |unwanted| *unwanted > 0);
+}
+
+impl Hand {
+    /// Starts a process, and waits until it has exited or the time is over. If the future is dropped, there will be none.
+    pub(super) async fn start(mut self, order: Order, until: Instant) -> Result<Child, StartError> {
+        let done = watcher::readable(Done(Arc::clone(&self.desk))).map_err(StartError::before)?;
+        (self.number, self.done) = (self.desk.give(order), false);
+        let mut until = until;
+        loop {
+            // At the first time mostly it has exited, or runs. But where others want processors too, it may not even be there.
+            let waited = time::timeout_at(until, self.is_done(&done)).await;
+            if let Ok(Err(error)) = waited {
+                return Err(StartError::after(error));
+            }
+            if let Some(started) = self.desk.started() {
+                return started.map(|child| child.watched(|pid| Watcher::Hand(done, self, pid)));
+            }
+            until = Instant::now() + PAUSE;
+        }
+    }
+
+    /// Waits until the process has exited, or could not be started. May be dropped and called again.
+    pub(super) async fn is_done(&mut self, done: &AsyncFd<Done>) -> io::Result<()> {
+        while !self.done {
+            let mut ready = done.readable().await?;
+            match self.desk.done.take() {
+                Some(number) => self.done = number == self.number,
+                None => ready.clear_ready(),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Hand {
+    fn drop(&mut self) {
+        if self.done || self.desk.forsake() {
+            self.desk.is_idle();
+        }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // First: whoever has no more work from now on goes by itself.
+        self.0 = None;
+        let gone: Vec<_> = lock(&IDLE).extract_if(.., |desk| desk.maker.strong_count() == 0).collect();
+        for desk in gone {
+            desk.dismiss();
+        }
+    }
+}
+
+/// The end of a thread's pipe that tells when it is done.
+pub(super) struct Done(Arc<Desk>);
+
+impl AsRawFd for Done {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.done.reader.as_raw_fd()
+    }
+}
+
+/// What the run does, or whoever has no run.
+impl Desk {
+    /// With a thread at it.
+    fn new(maker: Weak<Maker>) -> io::Result<Arc<Self>> {
+        let desk = Arc::new(Self {
+            board: Mutex::new(Board { errand: Errand::None, number: 0, done: true, forsaken: false, dismissed: false }),
+            word: Pipe::new(PipeFlags::empty())?,
+            done: Pipe::new(PipeFlags::NONBLOCK)?,
+            maker,
+        });
+        let at = Arc::clone(&desk);
+        ALIVE.fetch_add(1, Ordering::Relaxed);
+        let began = thread::Builder::new().name("checkrein-hand".into()).stack_size(STACK).spawn(move || {
+            while at.word.take().is_some() && at.works() {}
+            ALIVE.fetch_sub(1, Ordering::Relaxed);
+        });
+        if let Err(error) = began {
+            ALIVE.fetch_sub(1, Ordering::Relaxed);
+            return Err(error);
+        }
+        Ok(desk)
+    }
+
+    /// Gives it something to do, and says what number that has.
+    fn give(&self, order: Order) -> u8 {
+        let number = {
+            let mut board = lock(&self.board);
+            (board.errand, board.done) = (Errand::Given(Box::new(order)), false);
+            board.number = board.number.wrapping_add(1);
+            board.number
+        };
+        self.word.put(number);
+        number
+    }
+
+    /// How the start went, if that is known. It is told once.
+    fn started(&self) -> Option<Result<Box<Child>, StartError>> {
+        let errand = &mut lock(&self.board).errand;
+        match mem::replace(errand, Errand::None) {
+            Errand::Started(child) => Some(Ok(child)),
+            Errand::Failed(error) => Some(Err(error)),
+            other => {
+                *errand = other;
+                None
+            }
+        }
+    }
+
+    /// Ends what was started, as nobody wants it any more. Whether the thread is done; if not, it finds that out by itself.
+    fn forsake(&self) -> bool {
+        let mut board = lock(&self.board);
+        if !matches!(board.errand, Errand::Begun) {
+            let ended = mem::replace(&mut board.errand, Errand::None);
+            let done = board.done;
+            board.forsaken = !done;
+            drop(board);
+            drop(ended);
+            return done;
+        }
+        board.forsaken = true;
+        *lock(&UNWANTED) += 1;
+        false
+    }
+
+    /// There is no more work for the thread.
+    fn is_idle(self: &Arc<Self>) {
+        let mut idle = lock(&IDLE);
+        if self.maker.strong_count() > 0 {
+            idle.push(Arc::clone(self));
+            return;
+        }
+        drop(idle);
+        self.dismiss();
+    }
+
+    fn dismiss(&self) {
+        lock(&self.board).dismissed = true;
+        self.word.put(0);
+    }
+}
+
+/// What the thread does.
+impl Desk {
+    /// Does what there is to do. Whether there may be more.
+    fn works(self: &Arc<Self>) -> bool {
+        let order = {
+            let mut board = lock(&self.board);
+            if board.dismissed {
+                return false;
+            }
+            match mem::replace(&mut board.errand, Errand::Begun) {
+                Errand::Given(order) => Some(*order),
+                other => {
+                    board.errand = other;
+                    None
+                }
+            }
+        };
+        if let Some(Order { frame, streams, marker }) = order {
+            let started = spawn(frame);
+            drop(streams);
+            match started {
+                Ok(Spawned { pid, descriptor, frame }) => {
+                    let child = Child::new(pid, marker).working_on(frame);
+                    if self.is_wanted(Errand::Started(Box::new(child))) {
+                        watcher::stand_still(pid, descriptor.as_ref().map(AsFd::as_fd));
+                    }
+                }
+                Err(error) => {
+                    self.is_wanted(Errand::Failed(error));
+                }
+            }
+        }
+        let (number, forsaken) = {
+            let mut board = lock(&self.board);
+            board.done = true;
+            (board.number, mem::take(&mut board.forsaken))
+        };
+        match forsaken {
+            true => self.is_idle(),
+            false => self.done.put(number),
+        }
+        true
+    }
+
+    /// Says how a start went, if somebody wants to know. Else it is ended.
+    fn is_wanted(&self, started: Errand) -> bool {
+        let mut board = lock(&self.board);
+        if !board.forsaken {
+            board.errand = started;
+            return true;
+        }
+        board.errand = Errand::None;
+        drop(board);
+        drop(started);
+        *lock(&UNWANTED) -= 1;
+        NONE_UNWANTED.notify_all();
+        false
+    }
+}
+
+impl Pipe {
+    fn new(flags: PipeFlags) -> io::Result<Self> {
+        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | flags)?;
+        Ok(Self { reader, writer })
+    }
+
+    /// There is always room: there are few at a time.
+    fn put(&self, byte: u8) {
+        while rustix::io::write(&self.writer, &[byte]) == Err(Errno::INTR) {}
+    }
+
+    /// A byte, if there is one or, where the pipe waits for one, there will be.
+    fn take(&self) -> Option<u8> {
+        let mut byte = [0];
+        loop {
+            match rustix::io::read(&self.reader, &mut byte) {
+                Err(Errno::INTR) => {}
+                read => return (read == Ok(1)).then_some(byte[0]),
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
