@@ -88,7 +88,6 @@ pub(crate) struct Started {
     pub(crate) stderr: Reader,
 }
 
-#[expect(clippy::unused_async, reason = "elsewhere it may wait")]
 pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, _: Instant) -> Result<Started, StartError> {
     let mut command = Command::new(launch.program);
     match launch.args {

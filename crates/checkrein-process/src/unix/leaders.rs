@@ -22,6 +22,7 @@ pub(super) fn remove(leader: Pid) {
 }
 
 /// Those of these ids that belong to nobody here.
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "processes can't be listed"))]
 pub(super) fn others(ids: impl Iterator<Item = i32>) -> impl Iterator<Item = i32> {
     let leaders = lock().clone();
     ids.filter(move |&id| Pid::from_raw(id).is_none_or(|id| !leaders.contains(&id)))

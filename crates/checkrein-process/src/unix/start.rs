@@ -66,7 +66,6 @@ pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, until: Instant) ->
 }
 
 #[cfg(not(target_os = "linux"))]
-#[expect(clippy::unused_async, reason = "elsewhere it may wait")]
 pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, _: Instant) -> Result<Started, StartError> {
     // Nothing here may keep `std` from posix_spawn: a path instead of a name, and no `pre_exec`. A fork would copy the
     // host's page tables.

@@ -34,7 +34,10 @@ pub(super) enum Watcher {
 
 impl Watcher {
     /// By a descriptor for the process, if the system gave one at its start or gives one now.
-    #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "there is no such descriptor"))]
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(unused_variables, clippy::needless_pass_by_value, reason = "there is no such descriptor")
+    )]
     pub(super) fn new(pid: Pid, descriptor: Option<OwnedFd>) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         let given = |descriptor: Option<OwnedFd>| match descriptor {
