@@ -137,10 +137,12 @@ fn is_anywhere() -> bool {
     tokio::task::try_id().is_some() && Handle::try_current().is_ok_and(spread)
 }
 
-/// Waits until no process is being started that nobody wants, or the time is over.
-pub(super) fn wait_for_unwanted(patience: Duration) {
+/// Waits until no process is being started that nobody wants, or the time is over. Whether there is none.
+pub(super) fn wait_for_unwanted(patience: Duration) -> bool {
     let unwanted = lock(&UNWANTED);
-    let _ = NONE_UNWANTED.wait_timeout_while(unwanted, patience, |unwanted| *unwanted > 0);
+    let waited = NONE_UNWANTED.wait_timeout_while(unwanted, patience, |unwanted| *unwanted > 0);
+    let (unwanted, _) = waited.unwrap_or_else(PoisonError::into_inner);
+    *unwanted == 0
 }
 
 impl Hand {

@@ -53,8 +53,8 @@ pub(crate) fn wait_for_dropped(patience: Duration) -> bool {
     #[cfg(target_os = "linux")]
     {
         let begun = Instant::now();
-        hand::wait_for_unwanted(patience);
-        reaper::wait(patience.saturating_sub(begun.elapsed()))
+        hand::wait_for_unwanted(patience)
+            && reaper::wait(patience.saturating_sub(begun.elapsed()))
             && sandbox::wait_for_removal(patience.saturating_sub(begun.elapsed()))
     }
     #[cfg(not(target_os = "linux"))]
