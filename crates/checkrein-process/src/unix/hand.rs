@@ -179,6 +179,10 @@ impl Hand {
 
 impl Drop for Hand {
     fn drop(&mut self) {
+        if !self.done {
+            // Nobody has read what was said to runs like this one. Numbers come round, and the pipe would be full one day.
+            while self.desk.done.take().is_some() {}
+        }
         if self.done || self.desk.forsake() {
             self.desk.is_idle();
         }
