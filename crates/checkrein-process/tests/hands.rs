@@ -33,7 +33,19 @@ fn processors() -> usize {
 }
 
 fn runtime() -> Runtime {
-    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+    with_a_hand(&mut Builder::new_multi_thread())
+}
+
+/// A runtime with one thread for tasks, which has made one of ours.
+fn with_a_hand(builder: &mut Builder) -> Runtime {
+    let runtime = builder.worker_threads(1).enable_all().build().unwrap();
+    let before = hands();
+    // At the first run nobody knows yet that its thread is one for tasks.
+    for _ in 0..2 {
+        crowded(&runtime, run(Program::argv(["true"]), place("/"), Stdin::none(), limits())).unwrap();
+    }
+    assert_eq!(hands(), before + usize::from(processors() > 1), "one thread has done it");
+    runtime
 }
 
 /// How many such threads there are.
@@ -71,7 +83,6 @@ fn replies_are_the_same() {
         crowded(&runtime, async move { run(Program::shell(text), place("/"), stdin, limits()).await }).unwrap()
     };
     let first = reply("cat; echo err >&2; exit 3", Stdin::bytes("in"));
-    assert_eq!(hands(), usize::from(processors() > 1), "one thread has done it");
     assert_eq!((first.exit, text(&first.stdout.bytes), text(&first.stderr.bytes)), (Exit::Exited(3), "in", "err\n"));
     assert_eq!(reply("kill -KILL $$", Stdin::none()).exit, Exit::Signalled(9));
     assert_eq!(reply("no-such-program-here", Stdin::none()).exit, Exit::Exited(127));
@@ -153,7 +164,7 @@ fn nothing_survives_a_drop() {
 #[test]
 fn two_tasks_leave_nothing_behind() {
     let _alone = alone();
-    let runtime = runtime();
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let rounds = if common::stress() { 10_000 } else { 200 };
     let round = |count: usize| {
@@ -186,16 +197,221 @@ fn two_tasks_leave_nothing_behind() {
 #[test]
 fn processes_inherit_from_the_thread_that_starts_them() {
     let _alone = alone();
-    let restricted = Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .on_thread_start(|| rustix::thread::set_no_new_privs(true).unwrap())
-        .build()
-        .unwrap();
+    let restrict = || rustix::thread::set_no_new_privs(true).unwrap();
+    let restricted = with_a_hand(Builder::new_multi_thread().on_thread_start(restrict));
     let free = runtime();
     for (runtime, expected) in [(&free, "0"), (&restricted, "1"), (&free, "0"), (&restricted, "1")] {
-        let status = Program::shell("exec grep NoNewPrivs /proc/self/status");
-        let reply = crowded(runtime, async { run(status, place("/"), Stdin::none(), limits()).await }).unwrap();
-        assert_eq!(text(&reply.stdout.bytes).split_whitespace().last(), Some(expected));
+        assert_eq!(crowded(runtime, no_new_privs()), expected);
     }
+}
+
+/// What a process says that is started here.
+async fn no_new_privs() -> String {
+    let status = Program::shell("exec grep NoNewPrivs /proc/self/status");
+    let reply = run(status, place("/"), Stdin::none(), limits()).await.unwrap();
+    text(&reply.stdout.bytes).split_whitespace().last().unwrap().into()
+}
+
+/// Work that has its thread to itself may change it at any time, and what it starts next must show that.
+#[test]
+fn work_that_is_bound_to_its_thread_starts_its_processes_there() {
+    let _alone = alone();
+    let (runtime, restrict) = (runtime(), || rustix::thread::set_no_new_privs(true).unwrap());
+    let before = hands();
+    let blocking = crowded(&runtime, async move {
+        let handle = tokio::runtime::Handle::current();
+        let work = move || {
+            let free = (0..3).map(|_| handle.block_on(no_new_privs())).collect::<Vec<_>>();
+            restrict();
+            (free, handle.block_on(no_new_privs()))
+        };
+        tokio::task::spawn_blocking(work).await.unwrap()
+    });
+    assert_eq!(blocking, (vec!["0".into(); 3], "1".into()));
+
+    let tag = Tag::new();
+    let (place, stdin, limits) = (tag.place("/"), Stdin::none(), limits());
+    let sleeps = Program::shell(tag.text("sleep 100; :")).prepare(&place).unwrap();
+    let local = std::thread::scope(|scope| {
+        let work = async {
+            let mut others = Vec::new();
+            for _ in 1..processors() {
+                let mut other = Box::pin(sleeps.run(&place, &stdin, &limits));
+                assert!(poll_fn(|cx| Poll::Ready(other.as_mut().poll(cx))).await.is_pending());
+                others.push(other);
+            }
+            let task = tokio::task::spawn_local(async move {
+                let mut free = Vec::new();
+                for _ in 0..3 {
+                    free.push(no_new_privs().await);
+                }
+                restrict();
+                (free, no_new_privs().await)
+            });
+            task.await.unwrap()
+        };
+        scope.spawn(|| runtime.block_on(tokio::task::LocalSet::new().run_until(work))).join().unwrap()
+    });
+    assert_eq!(local, (vec!["0".into(); 3], "1".into()));
+    assert_eq!(hands(), before);
+}
+
+/// What a thread says to a run that is gone is not for the one that gets the same number.
+#[test]
+fn numbers_that_come_round_are_not_mixed_up() {
+    let _alone = alone();
+    let task = async {
+        let (place, stdin, limits) = (place("/"), Stdin::none(), limits());
+        let quick = Program::argv(["true"]).prepare(&place).unwrap();
+        let slow = Program::shell("sleep 3; :").prepare(&place).unwrap();
+        let mut others = Vec::new();
+        for _ in 1..processors() {
+            let mut other = Box::pin(slow.run(&place, &stdin, &limits));
+            assert!(poll_fn(|cx| Poll::Ready(other.as_mut().poll(cx))).await.is_pending());
+            others.push(other);
+        }
+        for _ in 0..256 {
+            let mut run = Box::pin(quick.run(&place, &stdin, &limits));
+            assert!(poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await.is_pending());
+            // The runtime does not get to tell it that it is done.
+            std::thread::sleep(Duration::from_millis(8));
+        }
+        // This one has the thread now, so the next needs another.
+        let mut first = Box::pin(slow.run(&place, &stdin, &limits));
+        assert!(tokio::time::timeout(Duration::from_millis(100), &mut first).await.is_err());
+        others.pop();
+        let begun = std::time::Instant::now();
+        quick.run(&place, &stdin, &limits).await.unwrap();
+        begun.elapsed()
+    };
+    let took = runtime().block_on(async { tokio::spawn(task).await.unwrap() });
+    assert!(took < Duration::from_secs(2), "{took:?}");
+}
+
+/// Tasks that drop runs at any time, hand them to other tasks, and are dropped themselves with their runtime.
+#[test]
+fn nothing_survives_runtimes_that_end_at_any_time() {
+    let _alone = alone();
+    let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let mut before = usize::MAX;
+    for round in 0..if common::stress() { 100 } else { 6 } {
+        let tag = Tag::new();
+        let place = tag.place("/");
+        let texts = ["echo x", "sleep 100; :", "setsid sleep 100 & :", "no-such-program-here", "sleep 0.006; :"];
+        let runs = texts.map(|text| Program::shell(tag.text(text)).prepare(&place).unwrap());
+        let runtime = Builder::new_multi_thread().worker_threads(1 + round % 3).enable_all().build().unwrap();
+        for task in 0..processors() {
+            let (runs, place) = (runs.clone(), place.clone());
+            runtime.spawn(async move {
+                // Anything that looks like chance and is the same each time.
+                let mut chance = (round * 64 + task + 1) as u64;
+                let mut below = move |most: u64| {
+                    chance ^= chance << 13;
+                    chance ^= chance >> 7;
+                    chance ^= chance << 17;
+                    chance % most
+                };
+                loop {
+                    let (prepared, place) = (runs[below(5) as usize].clone(), place.clone());
+                    let run = async move { prepared.run(&place, &Stdin::none(), &limits()).await };
+                    let (mut run, wait) = (Box::pin(run), Duration::from_micros(below(9000)));
+                    if poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await.is_ready() {
+                        continue;
+                    }
+                    match below(4) {
+                        0 => (0..below(6000)).for_each(|_| std::hint::spin_loop()),
+                        1 => std::thread::sleep(wait),
+                        2 => drop(tokio::time::timeout(wait, run).await),
+                        _ => {
+                            let elsewhere = tokio::spawn(run);
+                            tokio::time::sleep(wait).await;
+                            elsewhere.abort();
+                        }
+                    }
+                }
+            });
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        drop(runtime);
+        assert!(checkrein_process::wait_for_dropped(SOON));
+        assert_eq!((tag.living(), zombies()), (vec![], vec![]));
+        all_go();
+        // What is made once is there by then.
+        if round == 2 {
+            before = descriptors();
+        }
+        assert!(round < 2 || descriptors() <= before);
+    }
+}
+
+/// In a process of its own, since it is about all children.
+#[test]
+fn a_host_that_loses_its_children_is_told_so() {
+    const ALONE: &str = "CHECKREIN_HANDS_LOSE_CHILDREN";
+    let _alone = alone();
+    if std::env::var_os(ALONE).is_none() {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "a_host_that_loses_its_children_is_told_so", "--nocapture"])
+            .env(ALONE, "1")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    let (runtime, dir) = (runtime(), tempfile::tempdir().unwrap());
+    let script = dir.path().join("script");
+    common::script(&script, "#!/nowhere/at/all\n");
+    #[allow(unsafe_code, reason = "no handler is installed")]
+    // SAFETY: as above.
+    unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_IGN)
+    };
+    let ended = |program: Program| crowded(&runtime, run(program, place("/"), Stdin::none(), limits()));
+    for _ in 0..20 {
+        let failed = ended(Program::argv([script.as_os_str()]));
+        assert!(matches!(failed, Err(RunError::BadInterpreter { .. })), "{failed:?}");
+        for text in ["true", "sleep 0.01; echo x"] {
+            let lost = ended(Program::shell(text));
+            assert!(matches!(lost, Err(RunError::Lost { .. })), "{lost:?}");
+        }
+    }
+}
+
+/// As some sandboxes do. Others wait for the process then.
+#[test]
+fn a_thread_that_may_not_stand_still_stops_nobody() {
+    let _alone = alone();
+    let runtime = with_a_hand(Builder::new_multi_thread().on_thread_start(refuse_to_wait));
+    for (text, code) in [("exit 3", 3), ("sleep 0.05; exit 4", 4), ("no-such-program-here", 127)] {
+        let reply = crowded(&runtime, run(Program::shell(text), place("/"), Stdin::none(), limits())).unwrap();
+        assert_eq!(reply.exit, Exit::Exited(code));
+    }
+    let limits = Limits::new(Duration::from_millis(50));
+    let reply = crowded(&runtime, run(Program::shell("sleep 100"), place("/"), Stdin::none(), limits)).unwrap();
+    assert!(reply.timed_out);
+}
+
+/// Refuses to let this thread, and what it starts, wait for an exit, but not to look for one.
+#[allow(unsafe_code, reason = "filters have no safe way")]
+fn refuse_to_wait() {
+    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    const IS: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+    const HAS: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
+    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+    /// Where the call's options are, its fourth argument.
+    const OPTIONS: u32 = 16 + 3 * 8 + if cfg!(target_endian = "big") { 4 } else { 0 };
+    let step = |code: u16, jt: u8, jf: u8, k: u32| libc::sock_filter { code, jt, jf, k };
+    let mut steps = [
+        step(LOAD, 0, 0, 0),
+        step(IS, 0, 3, u32::try_from(libc::SYS_waitid).unwrap()),
+        step(LOAD, 0, 0, OPTIONS),
+        step(HAS, 1, 0, libc::WNOHANG.unsigned_abs()),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs()),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let filter = libc::sock_fprog { len: 6, filter: steps.as_mut_ptr() };
+    rustix::thread::set_no_new_privs(true).unwrap();
+    // SAFETY: the filter lives until the call has returned, and holds for this thread alone.
+    let set = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const filter) };
+    assert_eq!(set, 0);
 }

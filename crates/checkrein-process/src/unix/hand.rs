@@ -9,6 +9,7 @@
 //! It stands still in the system and nowhere else: without a time after which it would look, and with the signals that the host
 //! lets through. Both would cost what is gained; a signal that is held back is queued and wakes another thread.
 
+use std::cell::OnceCell;
 use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -96,7 +97,8 @@ struct Maker;
 struct Kept(Option<Arc<Maker>>);
 
 thread_local! {
-    static MAKER: Kept = Kept(Some(Arc::new(Maker)));
+    /// None, if this thread has not been seen to run tasks that may run on any.
+    static MAKER: OnceCell<Kept> = const { OnceCell::new() };
 }
 
 /// Those without work.
@@ -118,7 +120,7 @@ pub(super) fn take() -> Option<Hand> {
     }
     // A process inherits much from the thread that starts it: privileges, filters of system calls, namespaces. So it is started by
     // one that has inherited the same.
-    let maker = MAKER.try_with(|kept| kept.0.as_ref().map(Arc::downgrade)).ok()??;
+    let maker = maker()?;
     let idle = {
         let mut idle = lock(&IDLE);
         idle.iter().rposition(|desk| desk.maker.ptr_eq(&maker)).map(|at| idle.swap_remove(at))
@@ -135,6 +137,21 @@ pub(super) fn take() -> Option<Hand> {
 fn is_anywhere() -> bool {
     let spread = |handle: Handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread;
     tokio::task::try_id().is_some() && Handle::try_current().is_ok_and(spread)
+}
+
+/// The maker that this thread is. A `LocalSet` and work that may block have tasks too, which count on the thread they have and may
+/// change what is inherited from it. Nobody tells them apart; but a task of ours never gets to their threads.
+fn maker() -> Option<Weak<Maker>> {
+    let made = |kept: &Kept| kept.0.as_ref().map(Arc::downgrade);
+    let maker = MAKER.try_with(|kept| kept.get().and_then(made)).ok()?;
+    if maker.is_none() {
+        tokio::spawn(async {
+            let _ = MAKER.try_with(|kept| {
+                kept.get_or_init(|| Kept(Some(Arc::new(Maker))));
+            });
+        });
+    }
+    maker
 }
 
 /// Waits until no process is being started that nobody wants, or the time is over. Whether there is none.
@@ -375,4 +392,19 @@ impl Pipe {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_is_not_gone_while_something_unwanted_is_being_started() {
+        *lock(&UNWANTED) += 1;
+        let gone = [Duration::ZERO, PAUSE].map(crate::wait_for_dropped);
+        *lock(&UNWANTED) -= 1;
+        NONE_UNWANTED.notify_all();
+        assert_eq!(gone, [false, false]);
+        assert!(wait_for_unwanted(Duration::from_secs(60)));
+    }
 }
