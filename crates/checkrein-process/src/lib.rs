@@ -41,7 +41,7 @@ pub use sys::EndSignals;
 /// Waits until everything is gone that runs whose futures were dropped had started, and the temporary directories of
 /// sandboxes; or the time is over. Whether all is gone.
 ///
-/// Dropping sends a KILL at once, or as soon as it can where a thread is just about to start the process, but cannot wait; a thread of this crate looks after what is slow to die, and ends with the
+/// Dropping sends a KILL at once but cannot wait; a thread of this crate looks after what is slow to die, and ends with the
 /// host. So a host that is about to leave calls this last. Blocks, but not if there is nothing to wait for.
 pub fn wait_for_dropped(patience: std::time::Duration) -> bool {
     sys::wait_for_dropped(patience)

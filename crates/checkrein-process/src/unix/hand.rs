@@ -13,7 +13,7 @@ use std::cell::OnceCell;
 use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
@@ -25,14 +25,19 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::time::{self, Instant};
 
 use super::child::Child;
-use super::spawn::{Lent, Spawned, Streams, processors, spawn};
+use super::spawn::{Lent, Spawned, Streams, goes_on, processors, spawn};
 use super::watcher::{self, Watcher};
 use crate::launch::StartError;
 use crate::marker::Marker;
 use crate::runs;
 
+/// How long whoever drops a run waits for a start that is under way, so that it is ended at once. It takes far less, but where the
+/// system is in trouble.
+const MOMENT: Duration = Duration::from_millis(20);
 /// How often a start that takes long is looked at.
 const PAUSE: Duration = Duration::from_millis(1);
+/// How often a start is tried again while threads go.
+const LOOKS: u32 = 50;
 /// It calls little, but the host's allocator and handlers may want some.
 const STACK: usize = 256 * 1024;
 /// How many threads there are at most, for each processor: those at work, and idle ones that other threads of the host have made.
@@ -106,6 +111,9 @@ static IDLE: Mutex<Vec<Arc<Desk>>> = Mutex::new(Vec::new());
 /// How many there are.
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
 
+/// Whether there were no processes left to start, of which these threads take some.
+static IS_TIGHT: AtomicBool = AtomicBool::new(false);
+
 /// How many processes are just being started that nobody wants any more.
 static UNWANTED: Mutex<usize> = Mutex::new(0);
 static NONE_UNWANTED: Condvar = Condvar::new();
@@ -115,7 +123,7 @@ pub(super) fn take() -> Option<Hand> {
     let processors = processors() as usize;
     // One for each: with fewer, a processor is idle and takes whoever is woken; with more, a free one has the next to run.
     let is_even = runs::count() == processors && processors > 1;
-    if !is_even || !is_anywhere() {
+    if !is_even || IS_TIGHT.load(Ordering::Relaxed) || !goes_on() || !is_anywhere() {
         return None;
     }
     // A process inherits much from the thread that starts it: privileges, filters of system calls, namespaces. So it is started by
@@ -127,8 +135,7 @@ pub(super) fn take() -> Option<Hand> {
     };
     let desk = match idle {
         Some(desk) => desk,
-        None if ALIVE.load(Ordering::Relaxed) < MOST * processors => Desk::new(maker).ok()?,
-        None => return None,
+        None => Desk::new(maker, MOST * processors)?,
     };
     Some(Hand { desk, number: 0, done: true })
 }
@@ -154,6 +161,28 @@ fn maker() -> Option<Weak<Maker>> {
     maker
 }
 
+/// Lets all go, for there were no processes left to start.
+pub(super) fn make_room() -> Room {
+    IS_TIGHT.store(true, Ordering::Relaxed);
+    let idle = mem::take(&mut *lock(&IDLE));
+    for desk in idle {
+        desk.dismiss();
+    }
+    Room(LOOKS)
+}
+
+/// How often it is still worth a look whether there is room.
+pub(super) struct Room(u32);
+
+impl Room {
+    /// Gives threads that go the time for it. Whether they may need more.
+    pub(super) async fn wait(&mut self) -> bool {
+        time::sleep(PAUSE).await;
+        self.0 = self.0.saturating_sub(1);
+        self.0 > 0
+    }
+}
+
 /// Waits until no process is being started that nobody wants, or the time is over. Whether there is none.
 pub(super) fn wait_for_unwanted(patience: Duration) -> bool {
     let unwanted = lock(&UNWANTED);
@@ -176,6 +205,9 @@ impl Hand {
             }
             if let Some(started) = self.desk.started() {
                 return started.map(|child| child.watched(|pid| Watcher::Hand(done, self, pid)));
+            }
+            if self.done {
+                return Err(StartError::after(io::Error::other("a thread is done that has not begun")));
             }
             until = Instant::now() + PAUSE;
         }
@@ -228,25 +260,26 @@ impl AsRawFd for Done {
 
 /// What the run does, or whoever has no run.
 impl Desk {
-    /// With a thread at it.
-    fn new(maker: Weak<Maker>) -> io::Result<Arc<Self>> {
+    /// With a thread at it. None if there are enough, or the system has none.
+    fn new(maker: Weak<Maker>, most: usize) -> Option<Arc<Self>> {
         let desk = Arc::new(Self {
             board: Mutex::new(Board { errand: Errand::None, number: 0, done: true, forsaken: false, dismissed: false }),
-            word: Pipe::new(PipeFlags::empty())?,
-            done: Pipe::new(PipeFlags::NONBLOCK)?,
+            word: Pipe::new(PipeFlags::empty()).ok()?,
+            done: Pipe::new(PipeFlags::NONBLOCK).ok()?,
             maker,
         });
         let at = Arc::clone(&desk);
-        ALIVE.fetch_add(1, Ordering::Relaxed);
+        let more = |alive: usize| (alive < most).then_some(alive + 1);
+        ALIVE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
         let began = thread::Builder::new().name("checkrein-hand".into()).stack_size(STACK).spawn(move || {
             while at.word.take().is_some() && at.works() {}
             ALIVE.fetch_sub(1, Ordering::Relaxed);
         });
-        if let Err(error) = began {
+        if began.is_err() {
             ALIVE.fetch_sub(1, Ordering::Relaxed);
-            return Err(error);
+            return None;
         }
-        Ok(desk)
+        Some(desk)
     }
 
     /// Gives it something to do, and says what number that has.
@@ -287,13 +320,15 @@ impl Desk {
         }
         board.forsaken = true;
         *lock(&UNWANTED) += 1;
+        drop(board);
+        wait_for_unwanted(MOMENT);
         false
     }
 
     /// There is no more work for the thread.
     fn is_idle(self: &Arc<Self>) {
         let mut idle = lock(&IDLE);
-        if self.maker.strong_count() > 0 {
+        if self.maker.strong_count() > 0 && !IS_TIGHT.load(Ordering::Relaxed) {
             idle.push(Arc::clone(self));
             return;
         }

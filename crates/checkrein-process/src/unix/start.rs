@@ -50,7 +50,18 @@ pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, until: Instant) ->
         let ends = ends.ready(stdin).map_err(StartError::before)?;
         proc::get_ready();
         let order = Order { frame, streams: theirs, marker: launch.marker.clone() };
-        return Ok(ends.of(hand.start(order, until).await?));
+        let started = hand.start(order, until).await;
+        if !started.as_ref().is_err_and(StartError::lacks_processes) {
+            return Ok(ends.of(started?));
+        }
+        let mut room = hand::make_room();
+        loop {
+            let has_more = room.wait().await;
+            let started = Box::pin(start(launch, stdin, until)).await;
+            if !has_more || !started.as_ref().is_err_and(StartError::lacks_processes) {
+                return started;
+            }
+        }
     }
     let Spawned { pid, descriptor, frame } = spawn(frame)?;
     // From here on, an early return or a panic ends the process: `child` sees to that when it is dropped.

@@ -150,6 +150,14 @@ unsafe fn clone(frame: &Lent, child: Child, argument: *const c_void) -> io::Resu
     Ok(Borrowed { pid, descriptor: None })
 }
 
+/// Whether the host goes on while a new process prepares itself, as far as is known.
+pub(in super::super) fn goes_on() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return HAS_CLONE3.load(Ordering::Relaxed);
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// Sets which signals wait, for this thread; says which did.
 fn set_mask(mask: u64) -> u64 {
     let mut before = 0_u64;
@@ -202,14 +210,6 @@ pub(super) mod tests {
 
     use super::super::frame;
     use super::*;
-
-    /// Whether the system has the newer call, as far as is known.
-    pub(in super::super) fn has_clone3() -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return HAS_CLONE3.load(Ordering::Relaxed);
-        #[cfg(not(target_arch = "x86_64"))]
-        false
-    }
 
     extern "C" fn handler(_: c_int) {}
 

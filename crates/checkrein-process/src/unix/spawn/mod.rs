@@ -23,6 +23,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use rustix::process::Pid;
 
 use self::borrow::Borrowed;
+pub(super) use self::borrow::goes_on;
 pub(super) use self::frame::{Lent, free_forsaken};
 pub(super) use self::room::processors;
 use super::sandbox::Cage;
@@ -60,7 +61,6 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use super::borrow::tests::has_clone3;
     use super::frame;
     use crate::{Limits, Place, Program, RunError, Sandbox, Stdin};
 
@@ -69,7 +69,7 @@ mod tests {
         let [place, _] = places();
         let prepared = Program::argv(["true"]).prepare(&place).unwrap();
         prepared.run(&place, &Stdin::none(), &Limits::new(Duration::from_secs(60))).await.unwrap();
-        has_clone3()
+        super::goes_on()
     }
 
     /// Makes everybody wait who opens a file, until it is closed here: up to a time of the system's, which is 45 seconds.
