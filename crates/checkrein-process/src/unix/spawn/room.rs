@@ -3,11 +3,20 @@
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Whether nobody had to wait for a processor, as far as the last minute tells.
+use crate::runs;
+
+/// Whether nobody else had to wait for a processor, as far as the last minute tells.
 pub(super) fn is_there_room() -> bool {
+    load().is_some_and(|load| is_room(load, runs::count(), processors()))
+}
+
+/// Where each run can have a processor, the others are not in its way: they are in the load themselves.
+fn is_room(load: u64, runs: usize, processors: u32) -> bool {
     /// How many bits of a load are behind the point.
     const FRACTION: u32 = 16;
-    load().is_some_and(|load| load < u64::from(processors()) << FRACTION)
+    let runs = u32::try_from(runs).unwrap_or(u32::MAX);
+    let others = if runs <= processors { runs.saturating_sub(1) } else { 0 };
+    load < u64::from(processors + others) << FRACTION
 }
 
 /// How many processors this process may use.
@@ -37,6 +46,22 @@ fn load() -> Option<u64> {
 mod tests {
     use super::super::tests::answer_call;
     use super::*;
+
+    #[test]
+    fn runs_that_have_a_processor_each_are_not_in_each_others_way() {
+        let load = |hundredths: u64| (hundredths << 16) / 100;
+        let room = [(199, 1, 2), (290, 2, 2), (390, 1, 4), (690, 4, 4)];
+        let none = [(200, 1, 2), (300, 2, 2), (290, 3, 2), (210, 64, 2), (100, 1, 1), (110, 2, 1)];
+        for (cases, expected) in [(&room[..], true), (&none[..], false)] {
+            for (hundredths, runs, processors) in cases {
+                assert_eq!(
+                    is_room(load(*hundredths), *runs, *processors),
+                    expected,
+                    "{hundredths} {runs} {processors}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn where_nobody_tells_there_is_no_room() {
