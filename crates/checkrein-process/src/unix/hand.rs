@@ -20,12 +20,13 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::thread::sched_getcpu;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::time::{self, Instant};
 
 use super::child::Child;
-use super::spawn::{Lent, Spawned, Streams, goes_on, processors, spawn};
+use super::spawn::{Lent, Spawned, Streams, goes_on, is_there_room_now, processors, spawn};
 use super::watcher::{self, Watcher};
 use crate::launch::StartError;
 use crate::marker::Marker;
@@ -67,6 +68,8 @@ struct Desk {
     /// A byte from the thread: it is done with what has this number. There may be one of a run that has not waited for it.
     done: Pipe,
     maker: Weak<Maker>,
+    /// Where the thread was when it was done last.
+    processor: AtomicUsize,
 }
 
 struct Pipe {
@@ -88,7 +91,8 @@ struct Board {
 enum Errand {
     /// There is nothing to do, or no more than to wait.
     None,
-    Given(Box<Order>),
+    /// With the processor on which it was given.
+    Given(Box<Order>, usize),
     /// The process is being started.
     Begun,
     Started(Box<Child>),
@@ -130,8 +134,12 @@ pub(super) fn take() -> Option<Hand> {
     // one that has inherited the same.
     let maker = maker()?;
     let idle = {
-        let mut idle = lock(&IDLE);
-        idle.iter().rposition(|desk| desk.maker.ptr_eq(&maker)).map(|at| idle.swap_remove(at))
+        let (mut idle, here) = (lock(&IDLE), sched_getcpu());
+        let ours = idle.iter().enumerate().filter(|(_, desk)| desk.maker.ptr_eq(&maker));
+        // The last one, best one that was here: where another was, a process may run by now.
+        let found =
+            ours.max_by_key(|(at, desk)| (desk.processor.load(Ordering::Relaxed) == here, *at)).map(|(at, _)| at);
+        found.map(|at| idle.remove(at))
     };
     let desk = match idle {
         Some(desk) => desk,
@@ -267,6 +275,7 @@ impl Desk {
             word: Pipe::new(PipeFlags::empty()).ok()?,
             done: Pipe::new(PipeFlags::NONBLOCK).ok()?,
             maker,
+            processor: AtomicUsize::new(usize::MAX),
         });
         let at = Arc::clone(&desk);
         let more = |alive: usize| (alive < most).then_some(alive + 1);
@@ -286,7 +295,7 @@ impl Desk {
     fn give(&self, order: Order) -> u8 {
         let number = {
             let mut board = lock(&self.board);
-            (board.errand, board.done) = (Errand::Given(Box::new(order)), false);
+            (board.errand, board.done) = (Errand::Given(Box::new(order), sched_getcpu()), false);
             board.number = board.number.wrapping_add(1);
             board.number
         };
@@ -346,13 +355,14 @@ impl Desk {
 impl Desk {
     /// Does what there is to do. Whether there may be more.
     fn works(self: &Arc<Self>) -> bool {
+        let is_room = self.lets_finish();
         let order = {
             let mut board = lock(&self.board);
             if board.dismissed {
                 return false;
             }
             match mem::replace(&mut board.errand, Errand::Begun) {
-                Errand::Given(order) => Some(*order),
+                Errand::Given(order, _) => Some(*order),
                 other => {
                     board.errand = other;
                     None
@@ -360,7 +370,7 @@ impl Desk {
             }
         };
         if let Some(Order { frame, streams, marker }) = order {
-            let started = spawn(frame);
+            let started = spawn(frame, is_room);
             drop(streams);
             match started {
                 Ok(Spawned { pid, descriptor, frame }) => {
@@ -374,6 +384,7 @@ impl Desk {
                 }
             }
         }
+        self.processor.store(sched_getcpu(), Ordering::Relaxed);
         let (number, forsaken) = {
             let mut board = lock(&self.board);
             board.done = true;
@@ -384,6 +395,19 @@ impl Desk {
             false => self.done.put(number),
         }
         true
+    }
+
+    /// Lets whoever has given an order finish first, if that is here and nobody else waits for a processor. Whether nobody does.
+    ///
+    /// It mostly has a little left to do before it waits. A process that is started meanwhile goes to another processor, which has one
+    /// to run, and this one becomes free. It may also give up the run, so the order is taken only then.
+    fn lets_finish(&self) -> bool {
+        let Errand::Given(_, from) = lock(&self.board).errand else { return false };
+        let is_room = is_there_room_now();
+        if is_room && from == sched_getcpu() {
+            thread::yield_now();
+        }
+        is_room
     }
 
     /// Says how a start went, if somebody wants to know. Else it is ended.

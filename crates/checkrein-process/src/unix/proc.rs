@@ -92,7 +92,7 @@ pub(super) fn get_ready() {
     }
 }
 
-/// The file that names the last process id. It is asked after every run, so it stays open.
+/// The file that names the last process id and how many run. It is asked around every run, so it stays open.
 fn loads() -> Option<&'static File> {
     static FILE: OnceLock<Option<File>> = OnceLock::new();
     FILE.get_or_init(|| File::open("/proc/loadavg").ok()).as_ref()
@@ -100,13 +100,34 @@ fn loads() -> Option<&'static File> {
 
 /// The process id that was given out last, to a process or a thread. They are given out in turn.
 pub(super) fn last_pid() -> Option<i32> {
-    let mut buffer = [0; 128];
-    let read = loads()?.read_at(&mut buffer, 0).ok()?;
-    // Three loads, running and all threads, the last id.
-    let fields: Vec<&str> = str::from_utf8(&buffer[..read]).ok()?.split_ascii_whitespace().collect();
-    match fields[..] {
-        [_, _, _, threads, last] if threads.contains('/') => last.parse().ok(),
-        _ => None,
+    Some(Threads::now()?.last)
+}
+
+/// How many threads of the whole system have a processor or wait for one, at this moment.
+pub(super) fn running() -> Option<u32> {
+    Some(Threads::now()?.running)
+}
+
+/// What the system says of all threads.
+#[derive(Debug, PartialEq, Eq)]
+struct Threads {
+    running: u32,
+    last: i32,
+}
+
+impl Threads {
+    fn now() -> Option<Self> {
+        let mut buffer = [0; 128];
+        let read = loads()?.read_at(&mut buffer, 0).ok()?;
+        Self::parse(str::from_utf8(&buffer[..read]).ok()?)
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        // Three loads, running and all threads, the last id.
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [_, _, _, threads, last] = fields[..] else { return None };
+        let (running, _) = threads.split_once('/')?;
+        Some(Self { running: running.parse().ok()?, last: last.parse().ok()? })
     }
 }
 
@@ -148,12 +169,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_said_of_all_threads_is_read() {
+        let said = Threads::parse("0.52 0.58 0.59 3/412 31337\n");
+        assert_eq!(said, Some(Threads { running: 3, last: 31337 }));
+        for other in
+            ["", "0.52 0.58 0.59", "0.52 0.58 0.59 3 31337", "0.52 0.58 0.59 x/412 31337", "0.52 0.58 0.59 3/412 x"]
+        {
+            assert_eq!(Threads::parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
     fn this_process_is_there() {
         let me = i32::try_from(std::process::id()).unwrap();
         let stat = Stat::of(me).unwrap();
         assert!(stat.is_alive());
         assert!(pids().any(|pid| pid == me));
         assert!(is_ours() && last_pid().is_some());
+        // At least who asks.
+        assert!(running() >= Some(1));
         assert_eq!(is_marked(me, &Marker::new()), Marked::No);
     }
 }

@@ -22,7 +22,7 @@ use super::reader::Reader;
 #[cfg(target_os = "linux")]
 use super::sandbox::{Cage, Census};
 #[cfg(target_os = "linux")]
-use super::spawn::{Spawned, Streams, make_ready, spawn};
+use super::spawn::{Spawned, Streams, is_there_room, make_ready, spawn};
 use super::stdin::Source;
 use crate::launch::{Launch, StartError};
 #[cfg(not(target_os = "linux"))]
@@ -63,7 +63,7 @@ pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, until: Instant) ->
             }
         }
     }
-    let Spawned { pid, descriptor, frame } = spawn(frame)?;
+    let Spawned { pid, descriptor, frame } = spawn(frame, is_there_room())?;
     // From here on, an early return or a panic ends the process: `child` sees to that when it is dropped.
     let mut child = Child::new(pid, launch.marker.clone()).working_on(frame);
     if let Some(sandbox) = sandbox {

@@ -63,8 +63,8 @@ impl Lent {
         unsafe { self.0.as_ref() }
     }
 
-    pub(super) fn plan(&self) -> *const Plan {
-        &raw const self.frame().plan
+    pub(super) fn plan(&self) -> &Plan {
+        &self.frame().plan
     }
 
     /// Where the stack begins and how large it is. Its end is aligned as a call wants it.

@@ -25,7 +25,7 @@ use rustix::process::Pid;
 use self::borrow::Borrowed;
 pub(super) use self::borrow::goes_on;
 pub(super) use self::frame::{Lent, free_forsaken};
-pub(super) use self::room::processors;
+pub(super) use self::room::{is_there_room, is_there_room_now, processors};
 use super::sandbox::Cage;
 use crate::launch::{Launch, StartError};
 
@@ -46,9 +46,12 @@ pub(super) fn make_ready(launch: &Launch<'_>, cage: Option<Cage>, streams: &Stre
     Lent::new(launch, cage, streams).map_err(StartError::before)
 }
 
-pub(super) fn spawn(frame: Lent) -> Result<Spawned, StartError> {
+/// Starts a process, which lets this thread off the processor before it becomes its program, if there is room for that.
+pub(super) fn spawn(frame: Lent, is_room: bool) -> Result<Spawned, StartError> {
+    frame.plan().let_off(is_room);
+    let plan = &raw const *frame.plan();
     // SAFETY: it is a plan, and lasts as long as its frame. What it does is safe for a process on another's memory, see there.
-    let started = unsafe { borrow::start(&frame, plan::follow, frame.plan().cast()) };
+    let started = unsafe { borrow::start(&frame, plan::follow, plan.cast()) };
     let Borrowed { pid, descriptor } = started.map_err(StartError::before)?;
     Ok(Spawned { pid, descriptor, frame })
 }

@@ -3,14 +3,13 @@
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use libc::{c_char, c_int, c_long, c_void};
 
 use super::super::sandbox::{Cage, Capabilities, ResourceLimit};
 use super::borrow::{self, Signals};
 use super::call::{Answer, call};
-use super::room::is_there_room;
 use super::texts::Texts;
 use crate::launch::StartError;
 use crate::sandbox::SandboxError;
@@ -68,7 +67,7 @@ pub(super) struct Plan {
     streams: [RawFd; 3],
     cage: Option<Bars>,
     /// Whether the host is let off the processor before the program starts.
-    yields: bool,
+    yields: AtomicBool,
     step: AtomicI32,
     error: AtomicI32,
 }
@@ -91,10 +90,15 @@ impl Plan {
             cwd: texts.cwd(),
             streams,
             cage: None,
-            yields: is_there_room(),
+            yields: AtomicBool::new(false),
             step: AtomicI32::new(0),
             error: AtomicI32::new(0),
         }
+    }
+
+    /// Says whether the host is let off the processor. For when nobody follows it yet.
+    pub(super) fn let_off(&self, yields: bool) {
+        self.yields.store(yields, Ordering::Relaxed);
     }
 
     /// Puts it into a sandbox, which stays where it is from now on.
@@ -183,7 +187,7 @@ unsafe fn become_program(plan: &Plan, signals: Signals) -> c_int {
         }
         at(Step::Execute);
         borrow::let_signals_through();
-        if plan.yields {
+        if plan.yields.load(Ordering::Relaxed) {
             // The host may still be in the queue of the processor though it waits, since it has run for longer than its
             // share; then the system takes that for busy and moves the new program to another one, which takes longer than
             // what else it does to start it. This takes the host out of the queue. Where others wait, it would cost us our

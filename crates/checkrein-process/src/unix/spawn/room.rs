@@ -3,10 +3,11 @@
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::super::proc;
 use crate::runs;
 
 /// Whether nobody else had to wait for a processor, as far as the last minute tells.
-pub(super) fn is_there_room() -> bool {
+pub(in super::super) fn is_there_room() -> bool {
     load().is_some_and(|load| is_room(load, runs::count(), processors()))
 }
 
@@ -17,6 +18,14 @@ fn is_room(load: u64, runs: usize, processors: u32) -> bool {
     let runs = u32::try_from(runs).unwrap_or(u32::MAX);
     let others = if runs <= processors { runs.saturating_sub(1) } else { 0 };
     load < u64::from(processors + others) << FRACTION
+}
+
+/// Whether nobody else waits for a processor at this moment, where there is a run for each. To find that out takes longer than to
+/// ask for the load of a minute, which comes late, and has in it the threads that start so many. As with that, whoever runs on
+/// processors that this process may not use counts too.
+pub(in super::super) fn is_there_room_now() -> bool {
+    // One of the runs is just being started, by this thread; whoever has told it to may not be off yet.
+    proc::running().is_some_and(|running| running <= processors() + 1)
 }
 
 /// How many processors this process may use.
