@@ -71,7 +71,7 @@ fn measure() {
     let one = engine(TRUE, 1);
     for (name, tasks) in [("fires from 2 tasks, 32 in all", 2), ("fires from 64 tasks, 64 in all", 64)] {
         let each = if tasks == 2 { 16 } else { 1 };
-        show(name, 1.0 / 0.97, 75, &mut || many(&spread, &one, &small, tasks, each), &mut || {
+        show(name, 1.0 / 0.97, 150, &mut || many(&spread, &one, &small, tasks, each), &mut || {
             on_threads(2, tasks * each / 2, TRUE, &payload);
         });
     }
