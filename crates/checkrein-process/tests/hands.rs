@@ -6,11 +6,12 @@
 mod common;
 
 use std::future::poll_fn;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
-use checkrein_process::{Exit, Limits, Place, Program, Reply, RunError, Stdin};
+use checkrein_process::{Chunk, Exit, Limits, Place, Program, Reply, RunError, Stdin};
 use common::{ENDLESS, SOON, Tag, limits, place, text, until, zombies};
 use tokio::runtime::{Builder, Runtime};
 
@@ -93,9 +94,11 @@ async fn run(program: Program, place: Place, stdin: Stdin, limits: Limits) -> Re
 fn replies_are_the_same() {
     let _alone = alone();
     let runtime = runtime();
-    let reply = |text: &'static str, stdin: Stdin| {
-        crowded(&runtime, async move { run(Program::shell(text), place("/"), stdin, limits()).await }).unwrap()
+    let limited = |text: &str, stdin: Stdin, limits: Limits| {
+        let program = Program::shell(text);
+        crowded(&runtime, async move { run(program, place("/"), stdin, limits).await }).unwrap()
     };
+    let reply = |text: &str, stdin: Stdin| limited(text, stdin, limits());
     let first = reply("cat; echo err >&2; exit 3", Stdin::bytes("in"));
     assert_eq!((first.exit, text(&first.stdout.bytes), text(&first.stderr.bytes)), (Exit::Exited(3), "in", "err\n"));
     assert_eq!(reply("kill -KILL $$", Stdin::none()).exit, Exit::Signalled(9));
@@ -105,9 +108,19 @@ fn replies_are_the_same() {
     assert_eq!(large.stdout.total, 1_000_004);
     // Fed while it runs, so not by such a thread.
     assert_eq!(reply("cat", Stdin::bytes(vec![b'x'; 1 << 20])).stdout.total, 1 << 20);
-    let left = reply("sleep 100 & echo started", Stdin::none());
-    assert_eq!((left.exit, left.leftovers.len()), (Exit::Exited(0), 1));
-    assert!(left.leftovers.iter().all(|left| left.ended));
+    // As much as fits into a pipe, on both streams, of one that is gone before anybody reads.
+    let fills = "head -c 65536 /dev/zero; head -c 65536 /dev/zero >&2; exit 4";
+    let both = reply(fills, Stdin::none());
+    assert_eq!((both.exit, both.stdout.bytes.len(), both.stderr.bytes.len()), (Exit::Exited(4), 65536, 65536));
+    assert!(both.stdout.ended && both.stderr.ended && !both.stdout.cut);
+    let cut = limited(fills, Stdin::none(), limits().output_cap(1000)).stdout;
+    assert_eq!((cut.bytes.len(), cut.total, cut.cut), (1000, 65536, true));
+    // Somebody is left, who holds both streams, or one, or none.
+    for held in ["", ">/dev/null", ">/dev/null 2>&1"] {
+        let left = reply(&format!("sleep 100 {held} & echo started"), Stdin::none());
+        assert_eq!((left.exit, text(&left.stdout.bytes), left.leftovers.len()), (Exit::Exited(0), "started\n", 1));
+        assert!(left.leftovers.iter().all(|left| left.ended));
+    }
     assert!(hands() <= 4 * processors(), "and a few have done the others");
 }
 
@@ -128,6 +141,42 @@ fn failed_starts_are_told() {
         run(Program::argv(["true".into(), long]), place("/"), Stdin::none(), limits()).await
     });
     assert!(matches!(failed, Err(RunError::ArgumentsTooLong { .. })), "{failed:?}");
+}
+
+/// Bytes of a host's own that can be asked for a few times only.
+struct Brittle(AtomicUsize);
+
+impl AsRef<[u8]> for Brittle {
+    fn as_ref(&self) -> &[u8] {
+        let left = self.0.load(Ordering::Relaxed).checked_sub(1).unwrap();
+        self.0.store(left, Ordering::Relaxed);
+        b"in"
+    }
+}
+
+#[test]
+fn what_panics_on_the_way_stops_nobody() {
+    let _alone = alone();
+    let runtime = runtime();
+    let (mut panicked, mut failed, mut ran) = (0, 0, 0);
+    for times in 1..20 {
+        let ended = crowded(&runtime, async move {
+            let brittle = Stdin::bytes(Chunk::from_owner(Brittle(AtomicUsize::new(times))));
+            tokio::spawn(run(Program::shell("cat"), place("/"), brittle, limits())).await
+        });
+        match ended {
+            // In the run itself.
+            Err(_) => panicked += 1,
+            Ok(Err(RunError::Io { source, .. })) if source.to_string().contains("panicked") => failed += 1,
+            Ok(ended) => {
+                assert_eq!(text(&ended.unwrap().stdout.bytes), "in");
+                ran += 1;
+            }
+        }
+    }
+    assert!(panicked > 0 && ran > 0 && failed >= usize::from(has_hands()), "{panicked} {failed} {ran}");
+    drop(runtime);
+    all_go();
 }
 
 #[test]

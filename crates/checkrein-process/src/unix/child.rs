@@ -125,6 +125,23 @@ impl Child {
         self
     }
 
+    /// Takes the exit status, if provably nothing is left beside the first process, which has exited.
+    #[cfg(target_os = "linux")]
+    pub(super) fn reap_if_alone(&mut self) {
+        if self.family.is_alone()
+            && let Ok(exit) = take_exit(self.pid)
+        {
+            self.exit = exit;
+            self.done = exit.is_some();
+        }
+    }
+
+    /// Whether its exit status is taken.
+    #[cfg(target_os = "linux")]
+    pub(super) fn is_reaped(&self) -> bool {
+        self.done
+    }
+
     /// Waits until the first process has exited. Its status stays until [`reap`](Self::reap).
     pub(crate) async fn exited(&mut self) -> io::Result<()> {
         match &mut self.watcher {
@@ -147,7 +164,8 @@ impl Child {
     /// Whether provably nothing is left beside the first process, which has exited.
     pub(crate) fn is_alone(&mut self) -> io::Result<bool> {
         self.take_early()?;
-        Ok(self.family.is_alone())
+        // Without its leader's status the group may be another's by now.
+        Ok(self.done || self.family.is_alone())
     }
 
     /// What is left beside the first process, which has exited.

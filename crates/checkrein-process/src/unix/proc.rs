@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::FileExt as _;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::marker::Marker;
 
@@ -108,6 +109,14 @@ pub(super) fn running() -> Option<u32> {
     Some(Threads::now()?.running)
 }
 
+/// The same when it was asked last, or when the last process id was.
+pub(super) fn were_running() -> Option<u32> {
+    Some(RUNNING.load(Ordering::Relaxed)).filter(|running| *running > 0)
+}
+
+/// Whoever asks runs, so zero means that nobody has asked.
+static RUNNING: AtomicU32 = AtomicU32::new(0);
+
 /// What the system says of all threads.
 #[derive(Debug, PartialEq, Eq)]
 struct Threads {
@@ -119,7 +128,9 @@ impl Threads {
     fn now() -> Option<Self> {
         let mut buffer = [0; 128];
         let read = loads()?.read_at(&mut buffer, 0).ok()?;
-        Self::parse(str::from_utf8(&buffer[..read]).ok()?)
+        let now = Self::parse(str::from_utf8(&buffer[..read]).ok()?)?;
+        RUNNING.store(now.running, Ordering::Relaxed);
+        Some(now)
     }
 
     fn parse(line: &str) -> Option<Self> {

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::child::Child;
 #[cfg(target_os = "linux")]
-use super::hand::{self, Order};
+use super::hand::{self, Order, Ran};
 #[cfg(target_os = "linux")]
 use super::proc;
 use super::reader::Reader;
@@ -43,16 +43,16 @@ pub(crate) struct Started {
 pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, until: Instant) -> Result<Started, StartError> {
     let sandbox = launch.place.sandboxed();
     let cage = sandbox.map(|sandbox| Cage::new(sandbox, launch)).transpose().map_err(StartError::sandbox)?;
-    let (theirs, ends) = streams(launch, stdin).map_err(StartError::before)?;
-    let frame = make_ready(launch, cage, &theirs)?;
-    let is_simple = sandbox.is_none() && ends.stdin.is_none();
+    let frame = make_ready(launch, cage)?;
+    let is_simple = sandbox.is_none() && !Source::is_fed(stdin);
     if let Some(hand) = is_simple.then(hand::take).flatten() {
-        let ends = ends.ready(stdin).map_err(StartError::before)?;
         proc::get_ready();
-        let order = Order { frame, streams: theirs, marker: launch.marker.clone() };
-        let started = hand.start(order, until).await;
-        if !started.as_ref().is_err_and(StartError::lacks_processes) {
-            return Ok(ends.of(started?));
+        let (stdin_too, marker) = (stdin.clone(), launch.marker.clone());
+        let order = Order { frame, stdin: stdin_too, stdout_closed: launch.stdout_closed, marker };
+        let ran = hand.start(order, until).await;
+        if !ran.as_ref().is_err_and(StartError::lacks_processes) {
+            let Ran { child, ends } = ran?;
+            return ends.of(child, stdin).map_err(StartError::after);
         }
         let mut room = hand::make_room();
         loop {
@@ -63,7 +63,8 @@ pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, until: Instant) ->
             }
         }
     }
-    let Spawned { pid, descriptor, frame } = spawn(frame, is_there_room())?;
+    let (theirs, ends) = streams(stdin, launch.stdout_closed).map_err(StartError::before)?;
+    let Spawned { pid, descriptor, frame } = spawn(frame, &theirs, is_there_room(), true)?;
     // From here on, an early return or a panic ends the process: `child` sees to that when it is dropped.
     let mut child = Child::new(pid, launch.marker.clone()).working_on(frame);
     if let Some(sandbox) = sandbox {
@@ -73,7 +74,7 @@ pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, until: Instant) ->
     // While it starts. When it has exited, its host is in a hurry.
     proc::get_ready();
     child.watch(descriptor).map_err(StartError::after)?;
-    Ok(ends.ready(stdin).map_err(StartError::after)?.of(child))
+    ends.of(child, stdin).map_err(StartError::after)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -105,25 +106,50 @@ pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, _: Instant) -> Res
     let pid = pid.ok_or_else(|| StartError::after(io::Error::other("process id out of range")))?;
     // From here on, an early return or a panic ends the process: `child` sees to that when it is dropped.
     let mut child = Child::new(pid, launch.marker.clone());
-    let ends = Ends {
-        stdin: process.stdin.take().map(OwnedFd::from),
-        stdout: process.stdout.take().map(OwnedFd::from),
-        stderr: process.stderr.take().map(OwnedFd::from),
-    };
+    let missing = || StartError::after(io::Error::other("stream missing"));
+    let stdin_ours = process.stdin.take().map(OwnedFd::from);
+    let stdout = process.stdout.take().map(OwnedFd::from);
+    let stderr = process.stderr.take().map(OwnedFd::from).ok_or_else(missing)?;
     child.watch(None).map_err(StartError::after)?;
-    Ok(ends.ready(stdin).map_err(StartError::after)?.of(child))
+    Ends::new(stdin_ours, stdout, stderr).and_then(|ends| ends.of(child, stdin)).map_err(StartError::after)
 }
 
 /// Our ends of a process's streams.
-struct Ends {
+pub(super) struct Ends {
     stdin: Option<OwnedFd>,
-    /// None, if nobody reads it.
-    stdout: Option<OwnedFd>,
-    stderr: Option<OwnedFd>,
+    pub(super) stdout: Reader,
+    pub(super) stderr: Reader,
 }
 
+impl Ends {
+    /// Without a stdout, if nobody reads it.
+    fn new(stdin: Option<OwnedFd>, stdout: Option<OwnedFd>, stderr: OwnedFd) -> io::Result<Self> {
+        let stdout = match stdout {
+            Some(stdout) => stdout,
+            // Here it is at its end from the start.
+            None => OwnedFd::from(io::pipe()?.0),
+        };
+        Ok(Self {
+            stdin,
+            stdout: Reader::new(without_blocking(stdout)?),
+            stderr: Reader::new(without_blocking(stderr)?),
+        })
+    }
+
+    /// Ready to be used, of this process.
+    fn of(self, child: Child, stdin: &Stdin) -> io::Result<Started> {
+        let Self { stdin: end, stdout, stderr } = self;
+        let writer = end.map(|end| {
+            super::stdin::widen(&end, stdin.len());
+            Writer::from_owned_fd_unchecked(without_blocking(end)?)
+        });
+        Ok(Started { child, writer: writer.transpose()?, stdout, stderr })
+    }
+}
+
+/// What a process gets as its streams, and our ends of them.
 #[cfg(target_os = "linux")]
-fn streams(launch: &Launch<'_>, stdin: &Stdin) -> io::Result<(Streams, Ends)> {
+pub(super) fn streams(stdin: &Stdin, stdout_closed: bool) -> io::Result<(Streams, Ends)> {
     let (in_theirs, in_ours) = match Source::new(stdin) {
         Source::Null => (OwnedFd::from(std::fs::File::open("/dev/null")?), None),
         Source::File(file) => (file, None),
@@ -134,10 +160,10 @@ fn streams(launch: &Launch<'_>, stdin: &Stdin) -> io::Result<(Streams, Ends)> {
     };
     let (out_ours, out_theirs) = io::pipe()?;
     let (err_ours, err_theirs) = io::pipe()?;
-    let stdout = (!launch.stdout_closed).then(|| OwnedFd::from(out_ours));
+    let out_ours = (!stdout_closed).then(|| OwnedFd::from(out_ours));
     let theirs = [in_theirs, out_theirs.into(), err_theirs.into()].map(above_the_usual);
     let [one, two, three] = theirs;
-    Ok((Streams([one?, two?, three?]), Ends { stdin: in_ours, stdout, stderr: Some(err_ours.into()) }))
+    Ok((Streams([one?, two?, three?]), Ends::new(in_ours, out_ours, err_ours.into())?))
 }
 
 /// A host without stdin, stdout or stderr gets new descriptors with their numbers, which would be in each other's way.
@@ -148,41 +174,6 @@ fn above_the_usual(stream: OwnedFd) -> io::Result<OwnedFd> {
         return Ok(stream);
     }
     Ok(rustix::io::fcntl_dupfd_cloexec(&stream, FIRST)?)
-}
-
-/// The same, ready to be used.
-struct Ready {
-    writer: Option<Writer>,
-    stdout: Reader,
-    stderr: Reader,
-}
-
-impl Ends {
-    fn ready(self, stdin: &Stdin) -> io::Result<Ready> {
-        let missing = || io::Error::other("stream missing");
-        let stdout = match self.stdout {
-            Some(stdout) => stdout,
-            // Nobody reads it: here it is at its end from the start.
-            None => OwnedFd::from(io::pipe()?.0),
-        };
-        let stderr = self.stderr.ok_or_else(missing)?;
-        let writer = self.stdin.map(|end| {
-            super::stdin::widen(&end, stdin.len());
-            Writer::from_owned_fd_unchecked(without_blocking(end)?)
-        });
-        Ok(Ready {
-            writer: writer.transpose()?,
-            stdout: Reader::new(without_blocking(stdout)?),
-            stderr: Reader::new(without_blocking(stderr)?),
-        })
-    }
-}
-
-impl Ready {
-    fn of(self, child: Child) -> Started {
-        let Self { writer, stdout, stderr } = self;
-        Started { child, writer, stdout, stderr }
-    }
 }
 
 /// A pipe that nobody reads, from before the process starts: what is printed at once must fail as well.

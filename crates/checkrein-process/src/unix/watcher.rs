@@ -4,9 +4,9 @@
 //! with it the group's, to nobody else. So a signal to the group can't hit a stranger.
 
 use std::io;
-use std::os::fd::OwnedFd;
 #[cfg(target_os = "linux")]
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::AsRawFd;
+use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -15,7 +15,7 @@ use tokio::io::{Interest, unix::AsyncFd};
 use tokio::task::JoinHandle;
 
 #[cfg(target_os = "linux")]
-use super::hand::{self, Hand};
+use super::hand::Hand;
 use super::leaders;
 use crate::reply::Exit;
 
@@ -25,7 +25,7 @@ pub(super) enum Watcher {
     Descriptor(AsyncFd<OwnedFd>, Pid),
     /// A thread that has started it.
     #[cfg(target_os = "linux")]
-    Hand(AsyncFd<hand::Done>, Hand, Pid),
+    Hand(Hand, Pid),
     /// A thread that waits, where there is no such descriptor.
     Thread(JoinHandle<io::Result<()>>),
     /// The process has exited.
@@ -69,8 +69,8 @@ impl Watcher {
                 ready.clear_ready();
             },
             #[cfg(target_os = "linux")]
-            Self::Hand(done, hand, pid) => {
-                hand.is_done(done).await?;
+            Self::Hand(hand, pid) => {
+                hand.is_done().await?;
                 if !has_exited(*pid)? {
                     // The system has not let it stand still.
                     *self = Self::new(*pid, None)?;
@@ -94,11 +94,11 @@ pub(super) fn readable<T: AsRawFd + 'static>(descriptor: T) -> io::Result<AsyncF
     watched.map_err(|failed| failed.into_parts().1)
 }
 
-/// Does nothing until a child has exited, or its status is gone.
+/// Does nothing until a child has exited, or its status is gone. If somebody takes that meanwhile, and the id is given to another child
+/// of this host at once, until that has exited.
 #[cfg(target_os = "linux")]
-pub(super) fn stand_still(pid: Pid, descriptor: Option<BorrowedFd<'_>>) {
-    let child = descriptor.map_or(WaitId::Pid(pid), WaitId::PidFd);
-    while let Err(Errno::INTR) = waitid(child.clone(), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {}
+pub(super) fn stand_still(pid: Pid) {
+    let _ = look(pid, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
 }
 
 /// Whether a child has exited. Leaves its status.

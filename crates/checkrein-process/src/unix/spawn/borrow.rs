@@ -22,7 +22,7 @@ pub(super) enum Signals {
     /// They are still there.
     Handled,
     /// The system has taken them away.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "the call for it is written for one machine"))]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "the call for it is written for one machine"))]
     Usual,
 }
 
@@ -34,18 +34,19 @@ pub(super) struct Borrowed {
     pub(super) descriptor: Option<OwnedFd>,
 }
 
-/// Runs a function in a new process, on the frame's stack. The frame is held until that has become a program or is gone.
+/// Runs a function in a new process, on the frame's stack. The frame is held until that has become a program or is gone. There is a
+/// descriptor for the process if somebody is to be told by it, and the system gives one at once.
 ///
 /// # Safety
 ///
 /// The function works on the host's memory while the host does, and must change nothing there that others look at; it must
 /// not return. The argument must be what it expects, and last as long as the frame is held.
-pub(super) unsafe fn start(frame: &Lent, child: Child, argument: *const c_void) -> io::Result<Borrowed> {
+pub(super) unsafe fn start(frame: &Lent, child: Child, argument: *const c_void, is_told: bool) -> io::Result<Borrowed> {
     // No signal may run one of the host's handlers in the new process, which would do its work on the host's memory.
     let before = set_mask(u64::MAX);
     frame.held().store(1, Ordering::Release);
     // SAFETY: as the caller promises.
-    let started = unsafe { start_held(frame, child, argument) };
+    let started = unsafe { start_held(frame, child, argument, is_told) };
     if started.is_err() {
         frame.held().store(0, Ordering::Release);
     }
@@ -58,10 +59,10 @@ pub(super) unsafe fn start(frame: &Lent, child: Child, argument: *const c_void) 
 static HAS_CLONE3: AtomicBool = AtomicBool::new(true);
 
 #[cfg(target_arch = "x86_64")]
-unsafe fn start_held(frame: &Lent, child: Child, argument: *const c_void) -> io::Result<Borrowed> {
+unsafe fn start_held(frame: &Lent, child: Child, argument: *const c_void, is_told: bool) -> io::Result<Borrowed> {
     if HAS_CLONE3.load(Ordering::Relaxed) {
         // SAFETY: as the caller promises.
-        match unsafe { clone3(frame, child, argument) } {
+        match unsafe { clone3(frame, child, argument, is_told) } {
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM | libc::EINVAL)) => {
                 HAS_CLONE3.store(false, Ordering::Relaxed);
             }
@@ -73,24 +74,27 @@ unsafe fn start_held(frame: &Lent, child: Child, argument: *const c_void) -> io:
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-unsafe fn start_held(frame: &Lent, child: Child, argument: *const c_void) -> io::Result<Borrowed> {
+unsafe fn start_held(frame: &Lent, child: Child, argument: *const c_void, _: bool) -> io::Result<Borrowed> {
     // SAFETY: as the caller promises.
     unsafe { clone(frame, child, argument) }
 }
 
-/// The newer call, which takes the host's handlers away and gives a descriptor for the process, both at no cost. The host
+/// The newer call, which takes the host's handlers away at no cost, and gives a descriptor for the process. The host
 /// goes on at once; the system tells by the frame when the process has let go of it. The C library has no function for it
 /// that could run on a stack of its own.
 #[cfg(target_arch = "x86_64")]
-unsafe fn clone3(frame: &Lent, child: Child, argument: *const c_void) -> io::Result<Borrowed> {
+unsafe fn clone3(frame: &Lent, child: Child, argument: *const c_void, is_told: bool) -> io::Result<Borrowed> {
     const CLEAR_SIGHAND: u64 = 1 << 32;
     let mut descriptor: RawFd = -1;
-    let wanted = CLEAR_SIGHAND as i64 | i64::from(libc::CLONE_VM | libc::CLONE_CHILD_CLEARTID | libc::CLONE_PIDFD);
+    let told = if is_told { libc::CLONE_PIDFD } else { 0 };
+    let wanted = CLEAR_SIGHAND as i64 | i64::from(libc::CLONE_VM | libc::CLONE_CHILD_CLEARTID | told);
     let (stack, len) = frame.stack();
     // SAFETY: all zero means nothing for each of its fields.
     let mut request: libc::clone_args = unsafe { std::mem::zeroed() };
     request.flags = wanted.cast_unsigned();
-    request.pidfd = (&raw mut descriptor) as u64;
+    if is_told {
+        request.pidfd = (&raw mut descriptor) as u64;
+    }
     request.child_tid = frame.held().as_ptr() as u64;
     request.exit_signal = libc::SIGCHLD as u64;
     request.stack = stack as u64;
@@ -233,12 +237,16 @@ pub(super) mod tests {
         type Way = unsafe fn(&Lent, Child, *const c_void) -> io::Result<Borrowed>;
         // SAFETY: a handler that does nothing.
         unsafe { libc::signal(libc::SIGUSR2, handler as *const () as usize) };
-        let ways: &[(Way, Signals)] = &[
-            (clone, Signals::Handled),
+        // Each with what becomes of handlers, and whether there is a descriptor.
+        // SAFETY: whoever calls them sees to it.
+        let ways: &[(Way, Signals, bool)] = &[
+            (clone, Signals::Handled, false),
             #[cfg(target_arch = "x86_64")]
-            (clone3, Signals::Usual),
+            (|frame, child, argument| unsafe { clone3(frame, child, argument, true) }, Signals::Usual, true),
+            #[cfg(target_arch = "x86_64")]
+            (|frame, child, argument| unsafe { clone3(frame, child, argument, false) }, Signals::Usual, false),
         ];
-        for (way, signals) in ways {
+        for (way, signals, has_descriptor) in ways {
             let said = AtomicU32::new(0);
             let frame = frame::tests::lent();
             frame.held().store(1, Ordering::Release);
@@ -257,7 +265,7 @@ pub(super) mod tests {
             let (_, status) = waitpid(Some(started.pid), WaitOptions::empty()).unwrap().unwrap();
             assert_eq!((status.exit_status(), said.into_inner()), (Some(0), 1 + *signals as u32));
             assert!(frame.is_let_go());
-            assert_eq!(started.descriptor.is_some(), *signals == Signals::Usual);
+            assert_eq!(started.descriptor.is_some(), *has_descriptor);
         }
     }
 }

@@ -5,7 +5,6 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::RawFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -42,10 +41,10 @@ unsafe impl Sync for Lent {}
 static FORSAKEN: Mutex<Vec<Lent>> = Mutex::new(Vec::new());
 
 impl Lent {
-    pub(super) fn new(launch: &Launch<'_>, cage: Option<Cage>, streams: [RawFd; 3]) -> io::Result<Self> {
+    pub(super) fn new(launch: &Launch<'_>, cage: Option<Cage>) -> io::Result<Self> {
         let texts = Texts::of(launch)?;
         let mut frame = Box::new(Frame {
-            plan: Plan::new(&texts, streams),
+            plan: Plan::new(&texts),
             held: AtomicU32::new(0),
             stack: Box::new_uninit_slice(STACK),
             texts,
@@ -146,7 +145,7 @@ pub(super) mod tests {
             temporary: None,
             stdout_closed: false,
         };
-        Lent::new(&launch, None, [3, 4, 5]).unwrap()
+        Lent::new(&launch, None).unwrap()
     }
 
     fn is_forsaken(frame: NonNull<Frame>) -> bool {

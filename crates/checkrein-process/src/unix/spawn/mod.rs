@@ -25,7 +25,7 @@ use rustix::process::Pid;
 use self::borrow::Borrowed;
 pub(super) use self::borrow::goes_on;
 pub(super) use self::frame::{Lent, free_forsaken};
-pub(super) use self::room::{is_there_room, is_there_room_now, processors};
+pub(super) use self::room::{is_there_room, is_there_room_now, processors, was_there_room};
 use super::sandbox::Cage;
 use crate::launch::{Launch, StartError};
 
@@ -34,24 +34,24 @@ pub(super) struct Streams(pub(super) [OwnedFd; 3]);
 
 pub(super) struct Spawned {
     pub(super) pid: Pid,
-    /// Tells when it has exited, if the system gave it at once.
+    /// Tells when it has exited, if somebody wants it and the system gave it at once.
     pub(super) descriptor: Option<OwnedFd>,
     /// What it works on until it is its program.
     pub(super) frame: Lent,
 }
 
-/// What a new process works on. The streams must stay open until it was started.
-pub(super) fn make_ready(launch: &Launch<'_>, cage: Option<Cage>, streams: &Streams) -> Result<Lent, StartError> {
-    let streams = streams.0.each_ref().map(AsRawFd::as_raw_fd);
-    Lent::new(launch, cage, streams).map_err(StartError::before)
+/// What a new process works on.
+pub(super) fn make_ready(launch: &Launch<'_>, cage: Option<Cage>) -> Result<Lent, StartError> {
+    Lent::new(launch, cage).map_err(StartError::before)
 }
 
-/// Starts a process, which lets this thread off the processor before it becomes its program, if there is room for that.
-pub(super) fn spawn(frame: Lent, is_room: bool) -> Result<Spawned, StartError> {
-    frame.plan().let_off(is_room);
+/// Starts a process, which lets this thread off the processor before it becomes its program, if there is room for that. Who waits for
+/// its exit needs no descriptor to be told by, which takes time to make.
+pub(super) fn spawn(frame: Lent, streams: &Streams, is_room: bool, is_told: bool) -> Result<Spawned, StartError> {
+    frame.plan().complete(streams.0.each_ref().map(AsRawFd::as_raw_fd), is_room);
     let plan = &raw const *frame.plan();
     // SAFETY: it is a plan, and lasts as long as its frame. What it does is safe for a process on another's memory, see there.
-    let started = unsafe { borrow::start(&frame, plan::follow, plan.cast()) };
+    let started = unsafe { borrow::start(&frame, plan::follow, plan.cast(), is_told) };
     let Borrowed { pid, descriptor } = started.map_err(StartError::before)?;
     Ok(Spawned { pid, descriptor, frame })
 }

@@ -64,7 +64,7 @@ pub(super) struct Plan {
     argv: *const *const c_char,
     envp: *const *const c_char,
     cwd: *const c_char,
-    streams: [RawFd; 3],
+    streams: [AtomicI32; 3],
     cage: Option<Bars>,
     /// Whether the host is let off the processor before the program starts.
     yields: AtomicBool,
@@ -82,13 +82,13 @@ struct Bars {
 }
 
 impl Plan {
-    pub(super) fn new(texts: &Texts, streams: [RawFd; 3]) -> Self {
+    pub(super) fn new(texts: &Texts) -> Self {
         Self {
             program: texts.program(),
             argv: texts.argv(),
             envp: texts.envp(),
             cwd: texts.cwd(),
-            streams,
+            streams: [const { AtomicI32::new(-1) }; 3],
             cage: None,
             yields: AtomicBool::new(false),
             step: AtomicI32::new(0),
@@ -96,8 +96,11 @@ impl Plan {
         }
     }
 
-    /// Says whether the host is let off the processor. For when nobody follows it yet.
-    pub(super) fn let_off(&self, yields: bool) {
+    /// Says what becomes stdin, stdout and stderr, and whether the host is let off the processor. For when nobody follows it yet.
+    pub(super) fn complete(&self, streams: [RawFd; 3], yields: bool) {
+        for (place, stream) in self.streams.iter().zip(streams) {
+            place.store(stream, Ordering::Relaxed);
+        }
         self.yields.store(yields, Ordering::Relaxed);
     }
 
@@ -160,9 +163,9 @@ unsafe fn become_program(plan: &Plan, signals: Signals) -> c_int {
             return wrong(led);
         }
         at(Step::Streams);
-        for (number, stream) in plan.streams.into_iter().enumerate() {
+        for (number, stream) in plan.streams.iter().enumerate() {
             // None of them is 0, 1 or 2, so none is in another's way, and the copies stay open.
-            let copied = call(libc::SYS_dup3, [value(stream), number, 0, 0, 0, 0]);
+            let copied = call(libc::SYS_dup3, [value(stream.load(Ordering::Relaxed)), number, 0, 0, 0, 0]);
             if copied < 0 {
                 return wrong(copied);
             }

@@ -24,8 +24,17 @@ fn is_room(load: u64, runs: usize, processors: u32) -> bool {
 /// ask for the load of a minute, which comes late, and has in it the threads that start so many. As with that, whoever runs on
 /// processors that this process may not use counts too.
 pub(in super::super) fn is_there_room_now() -> bool {
+    proc::running().is_some_and(is_room_for)
+}
+
+/// The same of the last moment at which anybody has asked how many processes there are, for whoever has just done so.
+pub(in super::super) fn was_there_room() -> bool {
+    proc::were_running().is_some_and(is_room_for)
+}
+
+fn is_room_for(running: u32) -> bool {
     // One of the runs is just being started, by this thread; whoever has told it to may not be off yet.
-    proc::running().is_some_and(|running| running <= processors() + 1)
+    running <= processors() + 1
 }
 
 /// How many processors this process may use.
