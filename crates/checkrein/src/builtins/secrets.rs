@@ -253,6 +253,19 @@ fn note(name: &str) -> Cow<'static, str> {
     Cow::Owned(format!("[redacted:{name}]"))
 }
 
+/// The text without the secrets in it.
+pub(crate) fn redacted_text(text: &str) -> Cow<'_, str> {
+    let mut clean = Cow::Borrowed(text);
+    loop {
+        // Again until nothing is found, as below.
+        let parts: Vec<_> = find(&clean).into_iter().map(|(place, name)| (place, note(name))).collect();
+        if parts.is_empty() {
+            return clean;
+        }
+        clean = Cow::Owned(spliced(&clean, parts));
+    }
+}
+
 /// The JSON without the secrets in its strings; `None` if it has none. All else is as it was, byte for byte.
 pub(crate) fn redacted_json(json: &RawJson) -> Option<RawJson> {
     // What stands beside a note may fit a shape that it did not fit before, so this looks again until nothing is found.

@@ -8,6 +8,7 @@ use checkrein_core::{HookOutcome, HookRecord};
 use regex::Regex;
 
 use super::{HookRun, Observer};
+use crate::builtins::secrets::redacted_text;
 
 /// Writes one line for each hook that has ended:
 ///
@@ -82,7 +83,8 @@ fn shortened(text: &str) -> String {
 
 /// Text without what looks like a credential. A line to look at can spare a word too many.
 fn redacted(text: &str) -> String {
-    CREDENTIALS.iter().fold(text.to_owned(), |text, (pattern, kept)| pattern.replace_all(&text, *kept).into_owned())
+    let text = redacted_text(text).into_owned();
+    CREDENTIALS.iter().fold(text, |text, (pattern, kept)| pattern.replace_all(&text, *kept).into_owned())
 }
 
 /// What is looked for, and what is shown in its place.
@@ -135,6 +137,10 @@ mod tests {
             ("token = S", "token = [hidden]"),
             ("curl -u user:S", "curl -u user:[hidden]"),
             ("path: /a, port: 80", "path: /a, port: 80"),
+            // Keys with a form of their own need no name.
+            ("got ghp_0123456789abcdefghijABCDEFGHIJ012345 back", "got [redacted:github_token] back"),
+            ("AKIAIOSFODNN7EXAMPLE was refused", "[redacted:aws_access_key] was refused"),
+            ("sk-ant-api03-0123456789abcdefghij", "[redacted:anthropic_key]"),
         ] {
             assert_eq!(redacted(text), shown);
         }
