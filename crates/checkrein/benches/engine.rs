@@ -69,9 +69,14 @@ fn measure() {
     show("10 MiB payload, unread", 1.5 / 0.74, 60, &mut || fire(&runtime, &unread, &large), &mut || bare(TRUE, b""));
 
     let one = engine(TRUE, 1);
-    for (name, tasks) in [("fires from 2 tasks, 32 in all", 2), ("fires from 64 tasks, 64 in all", 64)] {
-        let each = if tasks == 2 { 16 } else { 1 };
-        show(name, 1.0 / 0.97, 150, &mut || many(&spread, &one, &small, tasks, each), &mut || {
+    // Bursts, with how they begin and end, and for a while.
+    for (name, tasks, each, rounds) in [
+        ("fires from 2 tasks, 32 in all", 2, 16, 150),
+        ("fires from 2 tasks, 512 in all", 2, 256, 15),
+        ("fires from 64 tasks, 64 in all", 64, 1, 150),
+        ("fires from 64 tasks, 512 in all", 64, 8, 15),
+    ] {
+        show(name, 1.0 / 0.97, rounds, &mut || many(&spread, &one, &small, tasks, each), &mut || {
             on_threads(2, tasks * each / 2, TRUE, &payload);
         });
     }

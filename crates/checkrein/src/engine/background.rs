@@ -41,6 +41,15 @@ struct State {
     running: HashMap<Id, (Arc<HookInfo>, Arc<Moment>)>,
 }
 
+impl State {
+    /// Those that are done need no longer be held.
+    fn forget_done(&mut self) {
+        while let Some(done) = self.tasks.try_join_next_with_id() {
+            self.running.remove(&done.map_or_else(|error| error.id(), |(id, ())| id));
+        }
+    }
+}
+
 /// Where completions go. There is a channel only if somebody has asked for them: it takes more memory than all the rest.
 #[derive(Default)]
 struct Outlet(Mutex<Asked>);
@@ -102,21 +111,30 @@ pub struct Completion {
 
 /// Completions of hooks in the background, as they come. Made by [`Engine::completions`](super::Engine::completions).
 #[derive(Debug)]
-pub struct Completions(Option<broadcast::Receiver<Completion>>);
+pub struct Completions {
+    receiver: Option<broadcast::Receiver<Completion>>,
+    lost: u64,
+}
 
 impl Completions {
-    /// The next one; `None` after a shutdown, when there can be no more. One that is not asked for in time is lost, as is
-    /// said in the log.
+    /// The next one; `None` after a shutdown, when there can be no more. The last 256 are kept for whoever is slow to ask; those
+    /// before them are [lost](Self::lost).
     pub async fn next(&mut self) -> Option<Completion> {
         loop {
-            match self.0.as_mut()?.recv().await {
+            match self.receiver.as_mut()?.recv().await {
                 Ok(completion) => return Some(completion),
                 Err(broadcast::error::RecvError::Lagged(lost)) => {
+                    self.lost += lost;
                     warn!(name: "checkrein.completions.lost", lost, "completions were not asked for in time");
                 }
                 Err(broadcast::error::RecvError::Closed) => return None,
             }
         }
+    }
+
+    /// How many were lost by now, since they were not asked for in time.
+    pub fn lost(&self) -> u64 {
+        self.lost
     }
 }
 
@@ -142,7 +160,7 @@ impl Background {
     }
 
     pub(super) fn completions(&self) -> Completions {
-        Completions(self.outlet.subscribe())
+        Completions { receiver: self.outlet.subscribe(), lost: 0 }
     }
 
     /// Starts a hook and comes back at once. If it cannot be started: why.
@@ -151,11 +169,7 @@ impl Background {
         if state.closed {
             return Err("the engine is shutting down".to_owned());
         }
-        // Those that are done need no longer be held.
-        while let Some(done) = state.tasks.try_join_next_with_id() {
-            let id = done.map_or_else(|error| error.id(), |(id, ())| id);
-            state.running.remove(&id);
-        }
+        state.forget_done();
         if state.tasks.len() >= self.most {
             return Err("too many hooks wait in the background".to_owned());
         }
@@ -240,7 +254,9 @@ struct Leaving<'a> {
 impl<'a> Leaving<'a> {
     fn start(background: &'a Background) -> Self {
         let empty = State { closed: true, runtime: None, tasks: JoinSet::new(), running: HashMap::new() };
-        Self { background, state: std::mem::replace(&mut *background.lock(), empty) }
+        let mut state = std::mem::replace(&mut *background.lock(), empty);
+        state.forget_done();
+        Self { background, state }
     }
 }
 

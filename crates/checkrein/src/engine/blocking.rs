@@ -1,6 +1,7 @@
 //! Firing from code that is not asynchronous.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::Builder as Thread;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -22,13 +23,13 @@ impl Blocking {
             Ok(runtime) => runtime,
             Err(error) => return no_runtime(&error),
         };
-        let (verdict, runtime) = if Handle::try_current().is_err() {
-            (runtime.block_on(future), runtime)
+        let verdict = if Handle::try_current().is_err() {
+            runtime.block_on(future)
         } else {
             // A thread that belongs to a runtime must not wait for another one; one of its own may.
-            std::thread::scope(|scope| {
-                let waiting = scope.spawn(move || (runtime.block_on(future), runtime));
-                waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            std::thread::scope(|scope| match Thread::new().spawn_scoped(scope, || runtime.block_on(future)) {
+                Ok(waiting) => waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                Err(error) => no_runtime(&error),
             })
         };
         let mut runtimes = self.lock();

@@ -11,16 +11,17 @@ use futures_util::stream::FuturesUnordered;
 use tokio::runtime::RuntimeFlavor;
 use tracing::{Instrument, debug, debug_span};
 
-use super::Shared;
 use super::hooks::{Claim, LoadedHooks};
 use super::run::{self, Done, Turns};
 use super::shadow::Outcomes;
 use super::spread::Spread;
+use super::{Begun, Shared};
 use crate::handler::Moment;
 
 type Chosen = (usize, Claim);
 
-pub(super) async fn fire(shared: &Arc<Shared>, event: Arc<Event>, record: Option<&mut Option<Record>>) -> Verdict {
+pub(super) async fn fire(shared: &Arc<Shared>, begun: Begun, record: Option<&mut Option<Record>>) -> Verdict {
+    let Begun { event, without_envelope } = begun;
     let span = debug_span!("checkrein.fire", event = %event.kind());
     async {
         let Choice { hooks, waited, in_background, rules } = choose(shared, &event);
@@ -40,6 +41,10 @@ pub(super) async fn fire(shared: &Arc<Shared>, event: Arc<Event>, record: Option
             held_back: None,
             outcomes: (wants_records && has_shadows).then(Outcomes::default),
         };
+        if let Some(panic) = without_envelope {
+            let failure = Failure::new(FailureKind::Panic, panic);
+            let _ = driver.settlement.push_failure(usize::MAX, &in_code("envelope"), &failure);
+        }
         driver.drive(waited, in_background).await;
         driver.tell_what_was_held_back();
         let Driver { settlement, mut records, outcomes, .. } = driver;
@@ -60,7 +65,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, event: Arc<Event>, record: Option
             }
             for observer in shared.observers.iter().filter(|_| told) {
                 if let Err(panic) = shielded(|| observer.settled(&kept)) {
-                    verdict = verdict.with_late_failure(observers(), Failure::new(FailureKind::Panic, panic));
+                    verdict = verdict.with_late_failure(in_code("observer"), Failure::new(FailureKind::Panic, panic));
                 }
             }
             if let Some(record) = record {
@@ -313,7 +318,7 @@ impl Driver<'_> {
         }
         for panic in done.broken_observers {
             let failure = Failure::new(FailureKind::Panic, panic).with_effect(Effect::Open);
-            let _ = self.settlement.push_failure(position, &observers(), &failure);
+            let _ = self.settlement.push_failure(position, &in_code("observer"), &failure);
         }
         if !done.left_running.is_empty() {
             let text = format!("left running: {}", done.left_running.join(", "));
@@ -393,9 +398,9 @@ fn run(
     }
 }
 
-/// In whose name observers fail.
-pub(super) fn observers() -> Arc<HookInfo> {
-    Arc::new(HookInfo::new("observer", Source::of(Scope::Code)))
+/// In whose name fails what the host has given to the engine besides hooks.
+fn in_code(what: &str) -> Arc<HookInfo> {
+    Arc::new(HookInfo::new(what, Source::of(Scope::Code)))
 }
 
 /// Whether a deny at this event makes the agent go on.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use checkrein_core::{Compat, Effect, EventKind, Failure, FailureKind, HookInfo, HookSet, HookState};
+use checkrein_core::{Compat, Effect, EventKind, Failure, FailureKind, Hook, HookInfo, HookSet, HookState};
 
 use super::conditions::with_conditions;
 use crate::handler::{Handler, HandlerEnv};
@@ -113,7 +113,7 @@ impl LoadedHooks {
         // As the set does, so that positions there are positions here.
         specs.sort_by_key(|spec| spec.hook.rank());
         let mut problems = Vec::new();
-        let set = HookSet::new(specs.iter().map(|spec| spec.hook.clone()).collect());
+        let set = HookSet::new(specs.iter().map(indexed).collect());
         let loaded = specs
             .into_iter()
             .map(|spec| {
@@ -131,8 +131,7 @@ impl LoadedHooks {
                 if loaded.spec.background && loaded.spec.hook.kinds.iter().any(|kind| kind.contract().is_gate()) {
                     problem("runs in the background at a gate, so it cannot stop anything there".to_owned());
                 }
-                let asks = loaded.spec.rule.is_some() || !loaded.spec.input.is_empty();
-                let has_tool = |kind: &&EventKind| kind.contract().matched_on.as_deref() == Some("tool_name");
+                let asks = asks_for_tools(&loaded.spec);
                 if let Some(kind) = loaded.spec.hook.kinds.iter().find(|kind| asks && !has_tool(kind)) {
                     problem(format!("asks what a tool is called with, so it never runs at `{kind}`, where none is"));
                 }
@@ -168,6 +167,24 @@ impl LoadedHooks {
     pub(super) fn specs(&self) -> impl Iterator<Item = &Arc<HookSpec>> {
         self.loaded.iter().map(|loaded| &loaded.spec)
     }
+}
+
+/// Whether it asks what a tool is called with.
+fn asks_for_tools(spec: &HookSpec) -> bool {
+    spec.rule.is_some() || !spec.input.is_empty()
+}
+
+fn has_tool(kind: &EventKind) -> bool {
+    kind.contract().matched_on.as_deref() == Some("tool_name")
+}
+
+/// The hook as it is looked up: without events at which it never runs.
+fn indexed(spec: &HookSpec) -> Hook {
+    let mut hook = spec.hook.clone();
+    if asks_for_tools(spec) {
+        hook.kinds.retain(has_tool);
+    }
+    hook
 }
 
 /// Adds what its handler says of itself.

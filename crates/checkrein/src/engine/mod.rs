@@ -112,7 +112,7 @@ impl Engine {
 
     /// The same engine for another agent: the same hooks, its own envelope. The function is called once per fire, so
     /// that it can tell what changes during a session, such as the permission mode. What an event says itself counts
-    /// more.
+    /// more. If it panics, hooks run without, and that is a failure of the fire: gates are closed, or what the rules say.
     #[must_use]
     pub fn for_agent(&self, envelope: impl Fn() -> Envelope + Send + Sync + 'static) -> Self {
         Self { shared: Arc::clone(&self.shared), envelope: Some(Arc::new(envelope)) }
@@ -122,24 +122,26 @@ impl Engine {
     ///
     /// Needs a tokio runtime with I/O and time switched on; [`fire_blocking`](Self::fire_blocking) brings its own.
     pub async fn fire(&self, event: Event) -> Verdict {
-        self.shared.stops.prompt(&event);
-        if !self.shared.hooks.load().set.has_for(&event) {
-            return Verdict::default();
+        match self.begun(event) {
+            Some(begun) => drive::fire(&self.shared, begun, None).await,
+            None => Verdict::default(),
         }
-        drive::fire(&self.shared, self.prepared(event), None).await
     }
 
-    /// As [`fire`](Self::fire), but builds the event only if a hook could run.
+    /// As [`fire`](Self::fire), but builds the event only if a hook could run, or if it is a prompt and the agent has been kept
+    /// from stopping: whose prompt it is, the event may have to say.
     pub async fn fire_with(&self, kind: &EventKind, event: impl FnOnce() -> Event) -> Verdict {
-        if self.has(kind) { self.fire(event()).await } else { Verdict::default() }
+        // An event for some tools may be one for hooks for all tools too.
+        let could_run = || self.has(kind) || kind.general().is_some_and(|general| self.has(&general));
+        if could_run() || self.shared.stops.is_awaited(kind) { self.fire(event()).await } else { Verdict::default() }
     }
 
     /// As [`fire`](Self::fire), with everything that happened.
     pub async fn fire_recorded(&self, event: Event) -> (Verdict, Record) {
         let mut record = None;
-        self.shared.stops.prompt(&event);
-        let event = self.prepared(event);
-        let verdict = drive::fire(&self.shared, Arc::clone(&event), Some(&mut record)).await;
+        let begun = self.prepared(event);
+        let event = Arc::clone(&begun.event);
+        let verdict = drive::fire(&self.shared, begun, Some(&mut record)).await;
         let record = record.unwrap_or_else(|| Record::new(&event, self.shared.rules.name(), &verdict, Vec::new()));
         (verdict, record)
     }
@@ -147,13 +149,14 @@ impl Engine {
     /// As [`fire`](Self::fire), for code that is not asynchronous. Works inside of a runtime as well, where it blocks the
     /// thread that calls it.
     pub fn fire_blocking(&self, event: Event) -> Verdict {
-        if !self.shared.hooks.load().set.has_for(&event) {
-            return Verdict::default();
+        match self.begun(event) {
+            Some(begun) => self.shared.blocking.run(drive::fire(&self.shared, begun, None)),
+            None => Verdict::default(),
         }
-        self.shared.blocking.run(self.fire(event))
     }
 
-    /// Whether a hook could run for events of this kind.
+    /// Whether a hook could run for events of this kind. Hooks for all tools are not among those for some tools, such as
+    /// [`PreShell`](EventKind::PreShell): ask for the [general](EventKind::general) kind too.
     pub fn has(&self, kind: &EventKind) -> bool {
         self.shared.hooks.load().set.has(kind)
     }
@@ -218,20 +221,35 @@ impl Engine {
         self.shared.background.shutdown(patience).await
     }
 
-    /// The event with all that hooks are told. Not moved any more from here on: it is large.
-    fn prepared(&self, mut event: Event) -> Arc<Event> {
-        self.put_in_envelope(&mut event);
-        self.shared.stops.mark(&mut event);
-        Arc::new(event)
+    /// An event for which a hook could run.
+    fn begun(&self, event: Event) -> Option<Begun> {
+        let could_run = self.shared.hooks.load().set.has_for(&event);
+        // A prompt is heard also if no hook listens.
+        (could_run || self.shared.stops.is_awaited(&event.kind())).then(|| self.prepared(event)).filter(|_| could_run)
     }
 
-    fn put_in_envelope(&self, event: &mut Event) {
+    fn prepared(&self, mut event: Event) -> Begun {
+        let without_envelope = self.put_in_envelope(&mut event).err();
+        self.shared.stops.prompt(&event);
+        self.shared.stops.mark(&mut event);
+        Begun { event: Arc::new(event), without_envelope }
+    }
+
+    /// Adds what the agent says, unless that panics.
+    fn put_in_envelope(&self, event: &mut Event) -> Result<(), String> {
         if let Some(envelope) = &self.envelope {
-            // A function that panics says nothing.
-            let agents = shielded(|| envelope()).unwrap_or_default();
+            let agents = shielded(|| envelope())?;
             event.envelope = filled(std::mem::take(&mut event.envelope), agents);
         }
+        Ok(())
     }
+}
+
+/// An event with all that hooks are told. Not moved any more from here on: it is large.
+struct Begun {
+    event: Arc<Event>,
+    /// What the agent's function for envelopes panicked with.
+    without_envelope: Option<String>,
 }
 
 /// What the event says, and where it says nothing what the agent says.

@@ -23,7 +23,8 @@ impl Engine {
     /// Every hook of the engine, in the order in which they would run, in or out, and why. Runs nothing.
     pub fn explain(&self, event: &Event) -> Vec<Planned> {
         let mut event = event.clone();
-        self.put_in_envelope(&mut event);
+        // Whoever fires is told of what goes wrong here.
+        let _ = self.put_in_envelope(&mut event);
         let hooks = self.shared.hooks.load();
         let plan = hooks.set.explain(&event);
         plan.entries

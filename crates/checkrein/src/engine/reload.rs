@@ -28,6 +28,8 @@ pub struct Reload {
     pub kept_old: bool,
     /// Whether the files say what they said when they were last read. Observers are not told of it then.
     pub unchanged: bool,
+    /// What observers panicked with when they were told of it.
+    pub broken_observers: Vec<String>,
 }
 
 /// What an engine knows of its files.
@@ -89,13 +91,15 @@ impl Shared {
     }
 
     pub(super) fn reload(&self) -> Reload {
-        let reload = self.read_again();
+        let mut reload = self.read_again();
         if !reload.unchanged {
-            for observer in &self.observers {
-                if let Err(panic) = shielded(|| observer.reloaded(&reload)) {
-                    warn!(name: "checkrein.observer", "an observer panicked: {panic}");
-                }
+            let told = self.observers.iter().filter_map(|observer| shielded(|| observer.reloaded(&reload)).err());
+            let broken: Vec<String> = told.collect();
+            for panic in &broken {
+                // Nobody looks at what is reloaded when files change by themselves.
+                warn!(name: "checkrein.observer", "an observer panicked: {panic}");
             }
+            reload.broken_observers = broken;
         }
         reload
     }

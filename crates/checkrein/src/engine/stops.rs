@@ -33,6 +33,11 @@ impl Stops {
         Self { cap, counts: Mutex::default() }
     }
 
+    /// Whether an event of this kind matters here: it is a prompt, and something was counted.
+    pub(super) fn is_awaited(&self, kind: &EventKind) -> bool {
+        *kind == EventKind::PromptSubmit && self.lock(|counts| !counts.is_empty())
+    }
+
     /// A new prompt starts the counts of its session anew, unless it is the reason of a refusal that the host gives to
     /// the model.
     pub(super) fn prompt(&self, event: &Event) {

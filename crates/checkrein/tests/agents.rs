@@ -1,0 +1,193 @@
+//! What the engine keeps for each agent, and what it says of it: envelopes, stops, hooks in the background.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+use std::time::Duration;
+
+use checkrein::dialects::native;
+use checkrein::payload::{Prompt, SessionStart, Stop, ToolCall};
+use checkrein::sources::Sources;
+use checkrein::{Decision, Engine, Envelope, Event, EventKind, FailureKind, HookSpec, Observer, RawJson, Verdict};
+
+fn call() -> ToolCall {
+    ToolCall::new("Bash", r#"{"command":"ls"}"#.parse::<RawJson>().unwrap())
+}
+
+fn tool_call() -> Event {
+    Event::pre_tool_use(call())
+}
+
+fn in_session() -> Envelope {
+    let mut envelope = Envelope::default();
+    envelope.session_id = Some("s".into());
+    envelope
+}
+
+/// A way to fire an event.
+type Way = fn(&Engine, Event) -> Verdict;
+
+const WAYS: [(&str, Way); 4] = [
+    ("fire", |engine, event| waited(engine.fire(event))),
+    ("fire_blocking", |engine, event| engine.fire_blocking(event)),
+    ("fire_with", |engine, event| waited(engine.fire_with(&event.kind(), || event.clone()))),
+    ("fire_recorded", |engine, event| waited(engine.fire_recorded(event)).0),
+];
+
+fn waited<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+#[test]
+fn a_prompt_starts_the_count_of_stops_anew_however_it_comes() {
+    let never = || HookSpec::shell("never", EventKind::Stop, "exit 2");
+    let engine = || Engine::builder().stop_cap(4).hook(never());
+    for (name, way) in WAYS {
+        for (whose, engine, envelope) in [
+            ("nobody's", engine().build(), Envelope::default()),
+            ("the event's", engine().build(), in_session()),
+            ("the agent's", engine().envelope(in_session).build(), Envelope::default()),
+            ("another agent's", engine().build().for_agent(in_session), Envelope::default()),
+        ] {
+            let fire = |mut event: Event| {
+                event.envelope = envelope.clone();
+                way(&engine, event)
+            };
+            let stops = || fire(Event::stop(Stop::new())).goes_on();
+            let prompt = || fire(Event::prompt_submit(Prompt::new("x")));
+            assert!((0..3).all(|_| stops()), "{name}, {whose}");
+            // The first may be the reason that is fed back.
+            prompt();
+            prompt();
+            assert!((0..4).all(|_| stops()) && !stops(), "{name}, {whose}");
+        }
+    }
+}
+
+#[test]
+fn a_prompt_of_another_session_starts_nothing_anew() {
+    let engine = Engine::builder().stop_cap(4).hook(HookSpec::shell("never", EventKind::Stop, "exit 2")).build();
+    let mine = engine.for_agent(in_session);
+    assert!((0..3).all(|_| waited(mine.fire(Event::stop(Stop::new()))).goes_on()));
+    for _ in 0..2 {
+        waited(engine.fire(Event::prompt_submit(Prompt::new("x"))));
+    }
+    let goes_on = || waited(mine.fire(Event::stop(Stop::new()))).goes_on();
+    assert!(goes_on() && !goes_on());
+}
+
+#[test]
+fn an_event_is_not_built_for_nobody() {
+    let engine = Engine::builder().hook(HookSpec::shell("h", EventKind::Stop, "true")).build();
+    let built = |kind: &EventKind| {
+        let mut built = false;
+        waited(engine.fire_with(kind, || {
+            built = true;
+            Event::stop(Stop::new())
+        }));
+        built
+    };
+    let kinds = [EventKind::Stop, EventKind::PromptSubmit, EventKind::PreToolUse, EventKind::PreShell];
+    assert_eq!(kinds.each_ref().map(built), [true, false, false, false]);
+}
+
+#[test]
+fn hooks_for_all_tools_run_at_an_event_for_some_however_it_comes() {
+    let engine = Engine::builder().hook(HookSpec::shell("guard", EventKind::PreToolUse, "exit 2")).build();
+    for (name, way) in WAYS {
+        let mut event = Event::pre_shell(call());
+        event.also_general = true;
+        assert_eq!(way(&engine, event).decision(), Decision::Deny, "{name}");
+    }
+    assert!(!engine.has(&EventKind::PreShell) && engine.has(&EventKind::PreToolUse));
+}
+
+#[test]
+fn an_agent_that_cannot_say_what_it_is_passes_no_gate() {
+    let quiet = || HookSpec::shell("quiet", EventKind::PreToolUse, "true");
+    let denies = || HookSpec::shell("denies", EventKind::PreToolUse, "echo no >&2; exit 2");
+    let starts = || HookSpec::shell("starts", EventKind::SessionStart, "true");
+    let panics = || -> Envelope { panic!("no mode") };
+    let kinds = |verdict: &Verdict| verdict.failures().map(|(_, failure)| failure.kind).collect::<Vec<_>>();
+    for (name, way) in WAYS {
+        let engine = Engine::builder().hooks([quiet(), starts()]).envelope(panics).build();
+        let gate = way(&engine, tool_call());
+        assert_eq!((gate.decision(), kinds(&gate)), (Decision::Deny, vec![FailureKind::Panic]), "{name}");
+        assert!(gate.reason().unwrap().contains("envelope") && gate.reason().unwrap().contains("no mode"), "{gate:?}");
+        // Elsewhere it is told.
+        let start = way(&engine, Event::session_start(SessionStart::new()));
+        assert_eq!((start.decision(), kinds(&start)), (Decision::NoOpinion, vec![FailureKind::Panic]), "{name}");
+        assert_eq!(start.warnings().len(), 1, "{name}");
+        // Who has something to say is heard first.
+        let engine = Engine::builder().hook(denies()).envelope(panics).build();
+        assert_eq!(way(&engine, tool_call()).reason(), Some("no"), "{name}");
+    }
+}
+
+#[test]
+fn a_hook_that_never_runs_at_an_event_is_not_there() {
+    let mut asks = HookSpec::shell("asks", EventKind::Stop, "exit 2");
+    asks.hook.kinds.push(EventKind::PreToolUse);
+    asks.rule = Some("Bash(rm:*)".parse().unwrap());
+    let engine = Engine::builder().hook(asks).build();
+    assert!(engine.problems()[0].text.contains("never runs at `stop`"), "{:?}", engine.problems());
+    assert!(!engine.has(&EventKind::Stop) && engine.has(&EventKind::PreToolUse));
+    assert!(!engine.would_fire(&EventKind::Stop, ""));
+    // But its user is still told of it.
+    assert_eq!(engine.hooks_for(&EventKind::Stop).len(), 1);
+    let planned = engine.explain(&Event::stop(Stop::new()));
+    assert!(planned.len() == 1 && planned[0].why_not.is_some(), "{planned:?}");
+}
+
+#[tokio::test]
+async fn a_shutdown_counts_only_what_it_has_waited_for() {
+    let quick = |n: usize| HookSpec::shell(n.to_string(), EventKind::PreToolUse, "true").in_background();
+    let engine = Engine::builder().hooks((0..20).map(quick)).build();
+    let mut completions = engine.completions();
+    engine.fire(tool_call()).await;
+    for _ in 0..20 {
+        assert!(completions.next().await.is_some());
+    }
+    // They run on one thread, so only the last may not be gone yet.
+    let report = engine.shutdown(Duration::from_secs(60)).await;
+    assert!(report.finished <= 1 && report.ended == 0, "{report:?}");
+}
+
+#[tokio::test]
+async fn completions_that_nobody_asked_for_in_time_are_counted() {
+    let engine =
+        Engine::builder().hook(HookSpec::builtin("b", EventKind::PreToolUse, "add_date").in_background()).build();
+    let (mut slow, mut quick) = (engine.completions(), engine.completions());
+    for _ in 0..300 {
+        engine.fire(tool_call()).await;
+        assert!(quick.next().await.is_some());
+    }
+    engine.shutdown(Duration::from_secs(60)).await;
+    let mut seen = 0;
+    while slow.next().await.is_some() {
+        seen += 1;
+    }
+    assert_eq!((seen, slow.lost(), quick.lost()), (256, 44, 0));
+}
+
+struct Breaks;
+
+impl Observer for Breaks {
+    fn reloaded(&self, _: &checkrein::engine::Reload) {
+        panic!("broken");
+    }
+}
+
+#[test]
+fn an_observer_that_breaks_when_files_are_read_again_is_told_of() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("hooks.json");
+    let write = |text: &str| std::fs::write(&file, text).unwrap();
+    write(r#"{"hooks": []}"#);
+    let sources = Sources::of_files(&native::DIALECT, [&file]);
+    let engine = Engine::builder().sources(sources).observer(Breaks).build();
+    assert!(engine.reload().broken_observers.is_empty(), "nothing has changed");
+    write(r#"{"hooks": [{"event": "Stop", "command": "true"}]}"#);
+    let reload = engine.reload();
+    assert_eq!((reload.added.len(), reload.broken_observers.len()), (1, 1), "{reload:?}");
+    assert!(reload.broken_observers[0].contains("broken"));
+}
