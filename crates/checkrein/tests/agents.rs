@@ -138,6 +138,24 @@ fn a_hook_that_never_runs_at_an_event_is_not_there() {
     assert!(planned.len() == 1 && planned[0].why_not.is_some(), "{planned:?}");
 }
 
+#[test]
+fn a_hook_without_time_is_told_of() {
+    let hook = |timeout| HookSpec::shell("h", EventKind::PreToolUse, "true").timeout(timeout);
+    let problems = |timeout| Engine::builder().hook(hook(timeout)).build().problems();
+    assert!(problems(Duration::ZERO)[0].text.contains("its timeout is zero"));
+    assert_eq!(problems(Duration::from_millis(1)).len(), 0);
+}
+
+#[test]
+fn without_a_runtime_nothing_passes_a_gate_and_it_is_said_what_to_do() {
+    let hooks = ["one", "two"].map(|id| HookSpec::shell(id, EventKind::PreToolUse, "true"));
+    let engine = Engine::builder().hooks(hooks).build();
+    let verdict = futures_util::FutureExt::now_or_never(engine.fire(tool_call())).unwrap();
+    let failures: Vec<_> = verdict.failures().collect();
+    assert_eq!((verdict.decision(), failures.len()), (Decision::Deny, 1));
+    assert!(verdict.reason().unwrap().contains("`fire_blocking` brings its own"), "{verdict:?}");
+}
+
 #[tokio::test]
 async fn a_shutdown_counts_only_what_it_has_waited_for() {
     let quick = |n: usize| HookSpec::shell(n.to_string(), EventKind::PreToolUse, "true").in_background();

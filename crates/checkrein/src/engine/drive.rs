@@ -8,7 +8,7 @@ use checkrein_core::{
 };
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use tokio::runtime::RuntimeFlavor;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tracing::{Instrument, debug, debug_span};
 
 use super::hooks::{Claim, LoadedHooks};
@@ -45,7 +45,14 @@ pub(super) async fn fire(shared: &Arc<Shared>, begun: Begun, record: Option<&mut
             let failure = Failure::new(FailureKind::Panic, panic);
             let _ = driver.settlement.push_failure(usize::MAX, &in_code("envelope"), &failure);
         }
-        driver.drive(waited, in_background).await;
+        match Handle::try_current() {
+            Ok(_) => driver.drive(waited, in_background).await,
+            Err(_) => {
+                let why = "hooks need a tokio runtime, and there is none here; `fire_blocking` brings its own";
+                let failure = Failure::new(FailureKind::Spawn, why);
+                let _ = driver.settlement.push_failure(usize::MAX, &in_code("engine"), &failure);
+            }
+        }
         driver.tell_what_was_held_back();
         let Driver { settlement, mut records, outcomes, .. } = driver;
         let settled = settlement.finish();
@@ -254,8 +261,7 @@ impl Driver<'_> {
             .collect();
         let wants = self.wants_records;
         // One thread has no other to give work to.
-        let spreads = tokio::runtime::Handle::try_current()
-            .is_ok_and(|handle| handle.runtime_flavor() != RuntimeFlavor::CurrentThread);
+        let spreads = Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() != RuntimeFlavor::CurrentThread);
         if spreads {
             let mut running = Spread::new();
             // The last one runs right here.

@@ -131,6 +131,9 @@ impl LoadedHooks {
                 if loaded.spec.background && loaded.spec.hook.kinds.iter().any(|kind| kind.contract().is_gate()) {
                     problem("runs in the background at a gate, so it cannot stop anything there".to_owned());
                 }
+                if loaded.spec.timeout.is_some_and(|timeout| timeout.is_zero()) {
+                    problem("has no time to run: its timeout is zero, leave it out for the usual one".to_owned());
+                }
                 let asks = asks_for_tools(&loaded.spec);
                 if let Some(kind) = loaded.spec.hook.kinds.iter().find(|kind| asks && !has_tool(kind)) {
                     problem(format!("asks what a tool is called with, so it never runs at `{kind}`, where none is"));

@@ -166,7 +166,7 @@ impl Engine {
         self.shared.hooks.load().set.would_select(kind, subject)
     }
 
-    /// The hooks for events of this kind, in config order.
+    /// The hooks for events of this kind, in config order, also those that are disabled or never run there.
     pub fn hooks_for(&self, kind: &EventKind) -> Vec<Arc<HookSpec>> {
         let hooks = self.shared.hooks.load();
         hooks.specs().filter(|spec| spec.hook.kinds.contains(kind)).cloned().collect()
