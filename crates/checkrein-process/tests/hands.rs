@@ -6,89 +6,13 @@
 mod common;
 
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
-use checkrein_process::{Chunk, Exit, Limits, Place, Program, Reply, RunError, Stdin};
+use checkrein_process::{Exit, Limits, Program, RunError, Stdin};
+use common::hands::{all_go, alone, begun, crowded, hands, processors, refuse, run, runtime, with_a_hand};
 use common::{ENDLESS, SOON, Tag, limits, place, text, until, zombies};
-use tokio::runtime::{Builder, Runtime};
-
-/// One test at a time: others would change how many runs there are.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    all_go();
-    alone
-}
-
-/// Waits until there is no such thread any more.
-fn all_go() {
-    let waits = Builder::new_current_thread().enable_time().build().unwrap();
-    waits.block_on(until("no thread is left", || hands() == 0));
-}
-
-fn processors() -> usize {
-    rustix::thread::sched_getaffinity(None).unwrap().count() as usize
-}
-
-fn runtime() -> Runtime {
-    with_a_hand(&mut Builder::new_multi_thread())
-}
-
-/// A runtime with one thread for tasks, which has made one of ours.
-fn with_a_hand(builder: &mut Builder) -> Runtime {
-    let runtime = builder.worker_threads(1).enable_all().build().unwrap();
-    let before = hands();
-    // At the first run nobody knows yet that its thread is one for tasks.
-    for _ in 0..2 {
-        crowded(&runtime, run(Program::argv(["true"]), place("/"), Stdin::none(), limits())).unwrap();
-    }
-    assert_eq!(hands(), before + usize::from(has_hands()), "one thread has done it");
-    runtime
-}
-
-/// Whether there are such threads on this machine: some sandboxes refuse what it takes to start a process without standing still.
-#[allow(unsafe_code, reason = "a call that the library has no name for")]
-fn has_hands() -> bool {
-    // SAFETY: it asks for nothing, and is refused for that where it is not refused anyway.
-    let asked = unsafe { libc::syscall(libc::SYS_clone3, std::ptr::null::<libc::clone_args>(), 0) };
-    let knows = asked == -1 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL);
-    cfg!(target_arch = "x86_64") && processors() > 1 && knows
-}
-
-/// A run that has begun.
-async fn begun<F: Future>(run: F) -> std::pin::Pin<Box<F>> {
-    let mut run = Box::pin(run);
-    assert!(poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx).is_pending())).await);
-    run
-}
-
-/// How many such threads there are.
-fn hands() -> usize {
-    let names = std::fs::read_dir("/proc/self/task").unwrap().flatten().map(|task| task.path().join("comm"));
-    names.filter(|name| std::fs::read_to_string(name).is_ok_and(|name| name.trim() == "checkrein-hand")).count()
-}
-
-/// Does something in a task while all processors but one have a process.
-fn crowded<T: Send + 'static>(runtime: &Runtime, work: impl Future<Output = T> + Send + 'static) -> T {
-    let tag = Tag::new();
-    let (place, stdin, limits) = (tag.place("/"), Stdin::none(), limits());
-    let sleeps = Program::shell(tag.text("exec sleep 100")).prepare(&place).unwrap();
-    runtime.block_on(async {
-        // These are no tasks, so they are started as ever.
-        let mut others = Vec::new();
-        for _ in 1..processors() {
-            others.push(begun(sleeps.run(&place, &stdin, &limits)).await);
-        }
-        tokio::spawn(work).await.unwrap()
-    })
-}
-
-async fn run(program: Program, place: Place, stdin: Stdin, limits: Limits) -> Result<Reply, RunError> {
-    program.prepare(&place)?.run(&place, &stdin, &limits).await
-}
+use tokio::runtime::Builder;
 
 #[test]
 fn replies_are_the_same() {
@@ -141,42 +65,6 @@ fn failed_starts_are_told() {
         run(Program::argv(["true".into(), long]), place("/"), Stdin::none(), limits()).await
     });
     assert!(matches!(failed, Err(RunError::ArgumentsTooLong { .. })), "{failed:?}");
-}
-
-/// Bytes of a host's own that can be asked for a few times only.
-struct Brittle(AtomicUsize);
-
-impl AsRef<[u8]> for Brittle {
-    fn as_ref(&self) -> &[u8] {
-        let left = self.0.load(Ordering::Relaxed).checked_sub(1).unwrap();
-        self.0.store(left, Ordering::Relaxed);
-        b"in"
-    }
-}
-
-#[test]
-fn what_panics_on_the_way_stops_nobody() {
-    let _alone = alone();
-    let runtime = runtime();
-    let (mut panicked, mut failed, mut ran) = (0, 0, 0);
-    for times in 1..20 {
-        let ended = crowded(&runtime, async move {
-            let brittle = Stdin::bytes(Chunk::from_owner(Brittle(AtomicUsize::new(times))));
-            tokio::spawn(run(Program::shell("cat"), place("/"), brittle, limits())).await
-        });
-        match ended {
-            // In the run itself.
-            Err(_) => panicked += 1,
-            Ok(Err(RunError::Io { source, .. })) if source.to_string().contains("panicked") => failed += 1,
-            Ok(ended) => {
-                assert_eq!(text(&ended.unwrap().stdout.bytes), "in");
-                ran += 1;
-            }
-        }
-    }
-    assert!(panicked > 0 && ran > 0 && failed >= usize::from(has_hands()), "{panicked} {failed} {ran}");
-    drop(runtime);
-    all_go();
 }
 
 #[test]
@@ -480,7 +368,9 @@ fn threads_take_no_process_from_those_who_have_few() {
 #[test]
 fn a_thread_that_may_not_stand_still_stops_nobody() {
     let _alone = alone();
-    let runtime = with_a_hand(Builder::new_multi_thread().on_thread_start(refuse_to_wait));
+    // But not to look for an exit.
+    let refuses_to_wait = || refuse(libc::SYS_waitid, libc::WNOHANG.unsigned_abs());
+    let runtime = with_a_hand(Builder::new_multi_thread().on_thread_start(refuses_to_wait));
     for (text, code) in [("exit 3", 3), ("sleep 0.05; exit 4", 4), ("no-such-program-here", 127)] {
         let reply = crowded(&runtime, run(Program::shell(text), place("/"), Stdin::none(), limits())).unwrap();
         assert_eq!(reply.exit, Exit::Exited(code));
@@ -488,29 +378,4 @@ fn a_thread_that_may_not_stand_still_stops_nobody() {
     let limits = Limits::new(Duration::from_millis(50));
     let reply = crowded(&runtime, run(Program::shell("sleep 100"), place("/"), Stdin::none(), limits)).unwrap();
     assert!(reply.timed_out);
-}
-
-/// Refuses to let this thread, and what it starts, wait for an exit, but not to look for one.
-#[allow(unsafe_code, reason = "filters have no safe way")]
-fn refuse_to_wait() {
-    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
-    const IS: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-    const HAS: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
-    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-    /// Where the call's options are, its fourth argument.
-    const OPTIONS: u32 = 16 + 3 * 8 + if cfg!(target_endian = "big") { 4 } else { 0 };
-    let step = |code: u16, jt: u8, jf: u8, k: u32| libc::sock_filter { code, jt, jf, k };
-    let mut steps = [
-        step(LOAD, 0, 0, 0),
-        step(IS, 0, 3, u32::try_from(libc::SYS_waitid).unwrap()),
-        step(LOAD, 0, 0, OPTIONS),
-        step(HAS, 1, 0, libc::WNOHANG.unsigned_abs()),
-        step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs()),
-        step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ];
-    let filter = libc::sock_fprog { len: 6, filter: steps.as_mut_ptr() };
-    rustix::thread::set_no_new_privs(true).unwrap();
-    // SAFETY: the filter lives until the call has returned, and holds for this thread alone.
-    let set = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const filter) };
-    assert_eq!(set, 0);
 }

@@ -150,11 +150,32 @@ pub(super) enum Marked {
     Unclear,
 }
 
+/// The environment that a process was started with. One that becomes another program meanwhile has none from then on, so it is
+/// read at once: a part would pass for the whole.
+fn environment(pid: i32) -> std::io::Result<Vec<u8>> {
+    const ENOUGH: usize = 32 * 1024;
+    let mut file = File::open(format!("/proc/{pid}/environ"))?;
+    let mut all = Vec::new();
+    loop {
+        let at = all.len();
+        all.resize(at + ENOUGH, 0);
+        let read = loop {
+            match file.read(&mut all[at..]) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        all.truncate(at + read);
+        if read < ENOUGH {
+            return Ok(all);
+        }
+    }
+}
+
 pub(super) fn is_marked(pid: i32, marker: &Marker) -> Marked {
-    let by_environment = || match std::fs::read(format!("/proc/{pid}/environ")) {
+    let by_environment = || match environment(pid) {
         Err(_) => Some(Marked::No),
-        Ok(environment) if marker.is_in(&environment) => Some(Marked::Yes),
-        Ok(environment) => (!environment.is_empty()).then_some(Marked::No),
+        Ok(environment) => is_in(&environment, marker),
     };
     by_environment().unwrap_or_else(|| match std::fs::read(format!("/proc/{pid}/cmdline")) {
         // An empty environment is possible, a program without arguments hardly.
@@ -162,6 +183,15 @@ pub(super) fn is_marked(pid: i32, marker: &Marker) -> Marked {
         // It may have become another program between the two looks, and has an environment now.
         _ => by_environment().unwrap_or(Marked::No),
     })
+}
+
+/// Whether an environment has a mark, if all of it is there.
+fn is_in(environment: &[u8], marker: &Marker) -> Option<Marked> {
+    match marker.is_in(environment) {
+        true => Some(Marked::Yes),
+        // The last entry has its end, unless it was cut off.
+        false => environment.ends_with(&[0]).then_some(Marked::No),
+    }
 }
 
 #[cfg(test)]
@@ -187,6 +217,29 @@ mod tests {
             ["", "0.52 0.58 0.59", "0.52 0.58 0.59 3 31337", "0.52 0.58 0.59 x/412 31337", "0.52 0.58 0.59 3/412 x"]
         {
             assert_eq!(Threads::parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_an_environment_proves_nothing() {
+        let marker = Marker::new();
+        let whole = [b"PATH=/bin\0CHECKREIN_RUN=", marker.value().as_encoded_bytes(), b"\0"].concat();
+        assert_eq!(is_in(&whole, &marker), Some(Marked::Yes));
+        assert_eq!(is_in(&whole, &Marker::new()), Some(Marked::No));
+        for cut in ["", "PATH=/b", "PATH=/bin\0CHECKREIN_RUN=0"] {
+            assert_eq!(is_in(cut.as_bytes(), &marker), None, "{cut}");
+        }
+    }
+
+    #[test]
+    fn an_environment_is_read_whole_however_long_it_is() {
+        for len in [0, 10, 32 * 1024, 100_000] {
+            let mut sleep = std::process::Command::new("sleep");
+            let mut sleep = sleep.arg("100").env_clear().env("LONG", "x".repeat(len)).spawn().unwrap();
+            let read = environment(sleep.id().cast_signed()).unwrap();
+            sleep.kill().unwrap();
+            sleep.wait().unwrap();
+            assert_eq!((read.len(), read.last()), (len + 6, Some(&0)));
         }
     }
 

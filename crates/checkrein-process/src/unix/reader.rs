@@ -61,6 +61,9 @@ impl Reader {
             let count = ahead.len().min(buffer.len());
             buffer[..count].copy_from_slice(&ahead[..count]);
             self.taken += count;
+            if self.taken == self.ahead.len() {
+                (self.ahead, self.taken) = (Vec::new(), 0);
+            }
             return Poll::Ready(Ok(count));
         }
         if let Source::Unwatched(end) = &self.source {
@@ -90,5 +93,45 @@ fn read(end: &OwnedFd, buffer: &mut [u8]) -> Option<io::Result<usize>> {
             Err(Errno::AGAIN) => return None,
             read => return Some(read.map_err(io::Error::from)),
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::Write as _;
+    use std::task::Waker;
+
+    use super::*;
+
+    fn taken(reader: &mut Reader, buffer: &mut [u8]) -> usize {
+        match reader.poll_read(&mut Context::from_waker(Waker::noop()), buffer) {
+            Poll::Ready(Ok(read)) => read,
+            Poll::Ready(Err(_)) | Poll::Pending => usize::MAX,
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_read_ahead_comes_first() {
+        let (ours, mut theirs) = io::pipe().unwrap();
+        rustix::io::ioctl_fionbio(&ours, true).unwrap();
+        let mut reader = Reader::new(ours.into());
+        theirs.write_all(b"before").unwrap();
+        assert!(!reader.read_ahead(), "somebody can still write");
+        theirs.write_all(b"behind").unwrap();
+        let mut buffer = [0; 4];
+        let parts = [4, 2, 4, 2, usize::MAX].map(|count| (taken(&mut reader, &mut buffer), count));
+        assert!(parts.iter().all(|(read, count)| read == count), "{parts:?}");
+    }
+
+    #[test]
+    fn what_ends_is_closed_at_once() {
+        let (ours, mut theirs) = io::pipe().unwrap();
+        rustix::io::ioctl_fionbio(&ours, true).unwrap();
+        let mut reader = Reader::new(ours.into());
+        theirs.write_all(&[b'x'; 60_000]).unwrap();
+        drop(theirs);
+        assert!(reader.read_ahead() && matches!(reader.source, Source::Closed));
+        let mut buffer = vec![0; 50_000];
+        assert_eq!([(); 3].map(|()| taken(&mut reader, &mut buffer)), [50_000, 10_000, 0]);
     }
 }

@@ -136,6 +136,12 @@ impl Ends {
         })
     }
 
+    /// Whether somebody has to feed the process while it runs.
+    #[cfg(target_os = "linux")]
+    pub(super) fn is_fed(&self) -> bool {
+        self.stdin.is_some()
+    }
+
     /// Ready to be used, of this process.
     fn of(self, child: Child, stdin: &Stdin) -> io::Result<Started> {
         let Self { stdin: end, stdout, stderr } = self;

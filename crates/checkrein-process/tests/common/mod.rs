@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test uses its own part of this")]
 
+#[cfg(target_os = "linux")]
+pub mod hands;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

@@ -21,7 +21,7 @@ use crate::launch::StartError;
 /// How long whoever drops a run waits for a start that is under way, so that it is ended at once. It takes far less, but where the
 /// system is in trouble.
 const MOMENT: Duration = Duration::from_millis(20);
-/// It calls little, but the host's allocator and handlers may want some.
+/// It calls little, but the host's allocator and handlers and whatever keeps its stdin may want some.
 const STACK: usize = 256 * 1024;
 
 /// What a run and its thread share. Both hold both ends of the pipes, so that nobody ever writes where nobody could read.
@@ -111,10 +111,10 @@ impl Desk {
         let more = |alive: usize| (alive < most).then_some(alive + 1);
         ALIVE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
         let began = thread::Builder::new().name("checkrein-hand".into()).stack_size(STACK).spawn(move || {
-            // What it is given may be the host's own and panic, and nobody may wait for a thread that is no more.
-            if catch_unwind(AssertUnwindSafe(|| while at.works() {})).is_err() {
-                at.leaves();
-            }
+            // What it is given may be the host's own and panic, also when the panic is dropped. Nobody may wait for a thread that is
+            // no more.
+            let _ = catch_unwind(AssertUnwindSafe(|| while at.works() {})).map_err(mem::forget);
+            at.leaves();
             ALIVE.fetch_sub(1, Ordering::Relaxed);
         });
         if began.is_err() {
@@ -227,7 +227,7 @@ impl Desk {
             }
         };
         let running = order.and_then(|order| match order.follow(is_room) {
-            Ok((ran, pid)) => self.is_wanted(Errand::Started(Box::new(ran))).then_some(pid),
+            Ok((ran, pid)) => self.is_wanted(Errand::Started(Box::new(ran))).then_some(pid).flatten(),
             Err(error) => {
                 self.is_wanted(Errand::Failed(error));
                 None
@@ -251,7 +251,10 @@ impl Desk {
             return was_there_room();
         }
         drop(board);
-        while !self.word.take() {}
+        if !self.word.take() {
+            // Somebody has closed what is not theirs.
+            lock(&self.board).dismissed = true;
+        }
         let Errand::Given(_, from) = lock(&self.board).errand else { return false };
         let is_room = is_there_room_now();
         // Whoever has given this order mostly has a little left to do before it waits. A process that is started meanwhile goes to
@@ -306,16 +309,21 @@ impl Desk {
         }
     }
 
-    /// The thread goes in the middle of its work.
+    /// The thread goes, maybe in the middle of its work.
     fn leaves(self: &Arc<Self>) {
-        let was_begun = {
-            let mut board = lock(&self.board);
-            board.dismissed = true;
-            matches!(board.errand, Errand::Begun)
-        };
-        if was_begun {
-            let panic = io::Error::other("something panicked while it was started");
-            self.is_wanted(Errand::Failed(StartError::after(panic)));
+        let mut board = lock(&self.board);
+        board.dismissed = true;
+        if board.done {
+            return;
+        }
+        let failed = Errand::Failed(StartError::after(io::Error::other("something panicked while it was run")));
+        match board.errand {
+            Errand::Given(..) => board.errand = failed,
+            Errand::Begun => {
+                drop(board);
+                self.is_wanted(failed);
+            }
+            _ => drop(board),
         }
         self.is_done();
     }

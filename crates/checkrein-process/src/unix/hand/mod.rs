@@ -45,6 +45,8 @@ const PAUSE: Duration = Duration::from_millis(1);
 const LOOKS: u32 = 50;
 /// How many threads there are at most, for each processor: those at work, and idle ones that other threads of the host have made.
 const MOST: usize = 4;
+/// And in all: each has four descriptors, of which a host may have few.
+const MOST_IN_ALL: usize = 16;
 
 /// What it takes to start a process.
 pub(super) struct Order {
@@ -64,31 +66,25 @@ pub(super) struct Ran {
 /// A thread that works for one run.
 pub(super) struct Hand {
     desk: Arc<Desk>,
-    /// None only while it is dropped.
-    watch: Option<Watch>,
+    /// What tells when it is done, as the runtime watches it. None only while it is taken or dropped.
+    watch: Option<AsyncFd<Done>>,
     /// The number of what it does for this run.
     number: u8,
     /// Whether it has said that it is done.
     done: bool,
 }
 
-/// What tells when a thread is done, as a runtime watches it.
-struct Watch {
-    done: AsyncFd<Done>,
-    runtime: runtime::Id,
-}
-
 /// A thread without work.
 struct Idle {
     desk: Arc<Desk>,
     /// Who has watched it last still does: to begin and to end that takes longer than all else about it.
-    watch: Option<Watch>,
+    watch: Option<AsyncFd<Done>>,
 }
 
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 
-/// A thread of the host that has made some. They go when it does.
-struct Maker;
+/// A thread of the host that has made some, for runs of the runtime whose tasks it runs. They go when it does.
+struct Maker(runtime::Id);
 
 /// What keeps a maker.
 struct Kept(Option<Arc<Maker>>);
@@ -114,7 +110,7 @@ pub(super) fn take() -> Option<Hand> {
     let maker = maker()?;
     let idle = match Idle::of(&maker) {
         Some(idle) => idle,
-        None => Idle { desk: Desk::new(maker, MOST * processors)?, watch: None },
+        None => Idle { desk: Desk::new(maker, MOST_IN_ALL.min(MOST * processors))?, watch: None },
     };
     idle.taken()
 }
@@ -126,14 +122,17 @@ fn is_anywhere() -> bool {
 }
 
 /// The maker that this thread is. A `LocalSet` and work that may block have tasks too, which count on the thread they have and may
-/// change what is inherited from it. Nobody tells them apart; but a task of ours never gets to their threads.
+/// change what is inherited from it. Nobody tells them apart; but a task of ours never gets to their threads, unless one was for all
+/// tasks and became another by `block_in_place`.
 fn maker() -> Option<Weak<Maker>> {
-    let made = |kept: &Kept| kept.0.as_ref().map(Arc::downgrade);
+    // A task may enter another runtime, which may be gone long before this thread.
+    let runtime = Handle::current().id();
+    let made = |kept: &Kept| kept.0.as_ref().filter(|maker| maker.0 == runtime).map(Arc::downgrade);
     let maker = MAKER.try_with(|kept| kept.get().and_then(made)).ok()?;
     if maker.is_none() {
         tokio::spawn(async {
             let _ = MAKER.try_with(|kept| {
-                kept.get_or_init(|| Kept(Some(Arc::new(Maker))));
+                kept.get_or_init(|| Kept(Some(Arc::new(Maker(Handle::current().id())))));
             });
         });
     }
@@ -182,17 +181,14 @@ impl Idle {
         found.map(|at| idle.remove(at))
     }
 
-    /// For a run of this runtime. None if that cannot watch it.
+    /// For a run of its maker's runtime, which is this one. None if that cannot watch it.
     fn taken(self) -> Option<Hand> {
-        let Self { desk, watch } = self;
-        let runtime = Handle::current().id();
-        let anew = || Some(Watch { done: watcher::readable(Done(Arc::clone(&desk))).ok()?, runtime });
-        let watch = watch.filter(|watch| watch.runtime == runtime).or_else(anew);
-        if watch.is_none() {
-            Self { desk, watch }.rest();
-            return None;
+        // From here on, an early return or a panic lets it rest: `hand` sees to that when it is dropped.
+        let mut hand = Hand { desk: self.desk, watch: self.watch, number: 0, done: true };
+        if hand.watch.is_none() {
+            hand.watch = Some(watcher::readable(Done(Arc::clone(&hand.desk))).ok()?);
         }
-        Some(Hand { desk, watch, number: 0, done: true })
+        Some(hand)
     }
 
     /// There is no more work for it.
@@ -235,7 +231,7 @@ impl Hand {
     pub(super) async fn is_done(&mut self) -> io::Result<()> {
         while !self.done {
             let Some(watch) = &self.watch else { break };
-            let mut ready = watch.done.readable().await?;
+            let mut ready = watch.readable().await?;
             let (last, is_all) = self.desk.take_done();
             self.done = last == Some(self.number);
             if is_all {
@@ -256,12 +252,15 @@ impl Drop for Hand {
 }
 
 impl Order {
-    /// Starts the process.
-    fn follow(self, is_room: bool) -> Result<(Ran, Pid), StartError> {
+    /// Starts the process. Without its id, if it has to be fed: whoever has ordered it must do that at once.
+    fn follow(self, is_room: bool) -> Result<(Ran, Option<Pid>), StartError> {
         let (theirs, ends) = streams(&self.stdin, self.stdout_closed).map_err(StartError::before)?;
+        // It may be the host's own and panic. After the start nothing may, before there is a child that ends what was started.
+        drop(self.stdin);
         let Spawned { pid, frame, .. } = spawn(self.frame, &theirs, is_room, false)?;
         let child = Child::new(pid, self.marker).working_on(frame);
-        Ok((Ran { child, ends }, pid))
+        let alone = !ends.is_fed();
+        Ok((Ran { child, ends }, alone.then_some(pid)))
     }
 }
 
