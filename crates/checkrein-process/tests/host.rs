@@ -42,6 +42,21 @@ async fn descriptors_of_the_host_are_not_inherited() {
     }
 }
 
+/// Nothing but ourselves closes these before the program starts. Where `std` starts processes, they are inherited.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn on_linux_not_even_those_that_are_meant_for_children() {
+    let file = std::fs::File::open("/dev/null").unwrap();
+    let open = rustix::io::fcntl_dupfd_cloexec(&file, 50).unwrap();
+    rustix::io::fcntl_setfd(&open, rustix::io::FdFlags::empty()).unwrap();
+    assert!(meant_for_children().contains(&open.as_raw_fd().to_string()));
+    for stdin in [Stdin::none(), Stdin::bytes("x"), Stdin::bytes(vec![0; 1 << 20])] {
+        let reply = run(Program::argv(["ls", "/proc/self/fd"]), &place("/"), &stdin, &limits()).await.unwrap();
+        // The last is the directory that is being listed.
+        assert_eq!(text(&reply.stdout.bytes), "0\n1\n2\n3\n");
+    }
+}
+
 #[tokio::test]
 async fn the_process_leads_a_group_of_its_own() {
     let reply = shell("cut -d' ' -f1,5 /proc/$$/stat", Stdin::none()).await;
