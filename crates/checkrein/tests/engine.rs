@@ -757,6 +757,102 @@ async fn many_hooks_at_once_wait_their_turn() {
     assert_eq!(verdict.failures().count(), 0);
 }
 
+/// Who came to wait for a turn and who was given one, each as `FIRE HOOK` and in their order. Nobody who has a turn goes on before
+/// the door is open.
+#[derive(Clone)]
+struct Queue {
+    came: Arc<Mutex<Vec<String>>>,
+    given: Arc<Mutex<Vec<String>>>,
+    door: Arc<tokio::sync::Semaphore>,
+}
+
+impl Queue {
+    /// With as many hooks as that, and an engine that gives so many turns at once.
+    fn new(hooks: usize, at_once: usize) -> (Self, Engine) {
+        let queue =
+            Self { came: Arc::default(), given: Arc::default(), door: Arc::new(tokio::sync::Semaphore::new(0)) };
+        let mut registry = Registry::new();
+        let handler = queue.clone();
+        registry
+            .register("queues", move |_: &HookSpec, _: &checkrein::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
+                Ok(Arc::new(handler.clone()))
+            })
+            .unwrap();
+        let queues = || HandlerSpec::Other { kind: "queues".to_owned(), settings: RawJson::default() };
+        let hooks = (0..hooks).map(|n| HookSpec::new(n.to_string(), GATE, queues()));
+        let engine = Engine::builder().registry(registry).observer(queue.clone()).at_once(at_once).hooks(hooks).build();
+        (queue, engine)
+    }
+
+    async fn until_there_are(&self, count: usize) {
+        while self.came.lock().unwrap().len() < count {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+impl Observer for Queue {
+    fn started(&self, run: &HookRun) {
+        // In the same breath the hook goes to wait for its turn.
+        self.came.lock().unwrap().push(format!("{} {}", run.subject.as_deref().unwrap(), run.hook.id));
+    }
+}
+
+impl Handler for Queue {
+    fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a> {
+        self.given.lock().unwrap().push(format!("{} {}", call.event().tool_name().unwrap(), call.hook.id));
+        Box::pin(async {
+            let _ = self.door.acquire().await;
+            // Whoever can push in has the time to.
+            tokio::task::yield_now().await;
+            Ok(Reply::Opinion(Opinion::none()))
+        })
+    }
+}
+
+fn begin(engine: &Engine, fire: &str) -> tokio::task::JoinHandle<Verdict> {
+    let (engine, event) = (engine.clone(), Event::pre_tool_use(ToolCall::new(fire, RawJson::default())));
+    tokio::spawn(async move { engine.fire(event).await })
+}
+
+#[tokio::test]
+async fn who_comes_first_has_the_first_turn() {
+    let (queue, engine) = Queue::new(40, 1);
+    let mut fires: Vec<_> = (0..5).map(|n| begin(&engine, &format!("early {n}"))).collect();
+    queue.until_there_are(200).await;
+    queue.door.add_permits(1);
+    // Others come all the time while those wait.
+    for n in 0..20 {
+        fires.push(begin(&engine, &format!("late {n}")));
+        tokio::task::yield_now().await;
+    }
+    for fire in fires {
+        fire.await.unwrap();
+    }
+    let (came, given) = (queue.came.lock().unwrap(), queue.given.lock().unwrap());
+    assert_eq!(came.len(), 1000);
+    assert!(came[..200].iter().all(|who| who.starts_with("early")));
+    assert_eq!(*given, *came);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_comes_first_has_the_first_turn_on_two_threads() {
+    let (queue, engine) = Queue::new(100, 2);
+    let early = begin(&engine, "early");
+    queue.until_there_are(100).await;
+    let late = begin(&engine, "late");
+    queue.until_there_are(200).await;
+    queue.door.add_permits(1);
+    early.await.unwrap();
+    late.await.unwrap();
+    let given = queue.given.lock().unwrap();
+    assert_eq!(given.len(), 200);
+    // Each thread may have been between coming and waiting with one of the early ones, and of two that have turns the second may
+    // be the first to say so.
+    let surely_early = 100 - 2 - 1;
+    assert!(given[..surely_early].iter().all(|who| who.starts_with("early")), "{given:?}");
+}
+
 #[tokio::test]
 async fn a_builtin_can_rewrite_if_it_says_so() {
     let shout =
