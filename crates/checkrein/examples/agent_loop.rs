@@ -1,5 +1,5 @@
-//! A whole small agent: it gets a prompt, asks a model, uses tools, and stops. The model and the tools are scripted; the
-//! hooks are real. Every event of a session is fired where an agent fires it, and every verdict is acted on.
+//! A whole small agent: it gets prompts, asks a model, uses tools, and stops. User, model and tools are scripted; the hooks are
+//! real. Every event that most agents have is fired where they fire it, and the verdict of every gate is acted on.
 //!
 //! `cargo run -p checkrein --example agent_loop`
 #![allow(clippy::print_stdout, reason = "an example talks to people")]
@@ -7,9 +7,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use checkrein::engine::EngineBuilder;
 use checkrein::payload::{
-    Compaction, ModelCall, Notification, Prompt, SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop, ToolCall,
-    ToolFailure, ToolOutcome, Turn, UserTurn,
+    Compaction, ErrorInfo, ModelCall, Notification, Plugin, PluginInfo, Prompt, SessionEnd, SessionStart, Stop,
+    SubagentStart, SubagentStop, ToolCall, ToolFailure, ToolOutcome, Turn, UserTurn,
 };
 use checkrein::{
     Builtin, Decision, Engine, Envelope, Event, EventKind, HookLines, HookSpec, Matcher, Opinion, RawJson, Registry,
@@ -17,10 +18,22 @@ use checkrein::{
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
+/// How often the model may be asked for one prompt.
+const MOST_CALLS: u64 = 7;
+
+/// What the user does next, from a script.
+enum Input {
+    Prompt(&'static str, Vec<Step>),
+    Install(&'static str),
+    Uninstall(&'static str),
+}
+
 /// What the model wants next, from a script.
+#[derive(Clone)]
 enum Step {
     Tool(&'static str, &'static str),
     Helper(&'static str),
+    NoAnswer(&'static str),
     Done(&'static str),
 }
 
@@ -31,9 +44,23 @@ struct Agent {
 }
 
 impl Agent {
-    async fn session(&mut self, prompt: &str, script: Vec<Step>) -> Result<(), Error> {
+    async fn session(&mut self, script: Vec<Input>) -> Result<(), Error> {
         let start = self.hooks.fire(Event::session_start(SessionStart::new().source("startup"))).await;
         self.hear(&start);
+        for input in script {
+            match input {
+                Input::Prompt(prompt, script) => self.prompt(prompt, script).await?,
+                Input::Install(plugin) => self.install(plugin).await,
+                Input::Uninstall(plugin) => self.uninstall(plugin).await,
+            }
+        }
+        self.hooks.fire(Event::session_end(SessionEnd::new().reason("prompt_input_exit"))).await;
+        let report = self.hooks.shutdown(Duration::from_secs(5)).await;
+        println!("hooks in the background: {} finished, {} ended", report.finished, report.ended);
+        Ok(())
+    }
+
+    async fn prompt(&mut self, prompt: &str, script: Vec<Step>) -> Result<(), Error> {
         self.hooks.fire(Event::user_turn_start(UserTurn::new().prompt(prompt))).await;
         let verdict = self.hooks.fire(Event::prompt_submit(Prompt::new(prompt))).await;
         self.hear(&verdict);
@@ -44,40 +71,61 @@ impl Agent {
             self.turns(script).await?;
         }
         self.hooks.fire(Event::user_turn_end(UserTurn::new())).await;
-        self.hooks.fire(Event::session_end(SessionEnd::new().reason("prompt_input_exit"))).await;
-        let report = self.hooks.shutdown(Duration::from_secs(5)).await;
-        println!("hooks in the background: {} finished, {} ended", report.finished, report.ended);
+        let text = format!("no longer at work: {prompt}");
+        self.hooks.fire(Event::notification(Notification::new().message(text))).await;
         Ok(())
     }
 
     async fn turns(&mut self, script: Vec<Step>) -> Result<(), Error> {
         for (iteration, step) in (1_u64..).zip(script) {
-            let verdict = self.hooks.fire(Event::turn_start(Turn::new().iteration(iteration))).await;
-            self.hear(&verdict);
-            let call = ModelCall::new().model("scripted").messages(RawJson::from_serialize(&self.conversation)?);
-            let verdict = self.hooks.fire(Event::before_model(call.clone())).await;
-            if verdict.is_block() {
-                println!("the model is not asked: {}", verdict.reason().unwrap_or_default());
+            if iteration > MOST_CALLS {
+                println!("the model was asked {MOST_CALLS} times, which is enough");
+                let limit = ErrorInfo::new().iteration(MOST_CALLS).max_iterations(MOST_CALLS);
+                self.hooks.fire(Event::max_iterations(limit)).await;
                 return Ok(());
             }
-            self.hooks.fire(Event::after_model(call)).await;
-            match step {
-                Step::Tool(name, input) => {
-                    if self.tool(name, input.parse()?).await == Decision::Halt {
-                        println!("a hook ended the loop");
-                        return Ok(());
-                    }
-                }
-                Step::Helper(task) => self.helper(task).await,
-                Step::Done(words) => {
-                    if self.may_stop(words).await {
-                        return Ok(());
-                    }
-                }
-            }
+            let verdict = self.hooks.fire(Event::turn_start(Turn::new().iteration(iteration))).await;
+            self.hear(&verdict);
+            let goes_on = self.turn(step).await?;
             self.hooks.fire(Event::turn_end(Turn::new().iteration(iteration))).await;
+            if !goes_on {
+                return Ok(());
+            }
         }
         Ok(())
+    }
+
+    /// Asks the model and does what it says. Tells whether the loop goes on.
+    async fn turn(&mut self, step: Step) -> Result<bool, Error> {
+        let call = ModelCall::new().model("scripted").messages(RawJson::from_serialize(&self.conversation)?);
+        let verdict = self.hooks.fire(Event::before_model(call.clone())).await;
+        if verdict.is_block() {
+            println!("the model is not asked: {}", verdict.reason().unwrap_or_default());
+            return Ok(false);
+        }
+        if !matches!(step, Step::NoAnswer(_)) {
+            self.hooks.fire(Event::after_model(call)).await;
+        }
+        Ok(match step {
+            Step::Tool(name, input) => {
+                let ended = self.tool(name, input.parse()?).await == Decision::Halt;
+                if ended {
+                    println!("a hook ended the loop");
+                }
+                !ended
+            }
+            Step::Helper(task) => {
+                self.helper(task).await;
+                true
+            }
+            Step::NoAnswer(why) => {
+                // It is asked again in the next turn.
+                let error = ErrorInfo::new().error(why).error_type("overloaded").recoverable(true);
+                self.hooks.fire(Event::error(error)).await;
+                true
+            }
+            Step::Done(words) => !self.may_stop(words).await,
+        })
     }
 
     /// What its hooks came to: a halt ends the loop.
@@ -116,8 +164,8 @@ impl Agent {
     async fn permitted(&mut self, name: &str, input: &RawJson) -> bool {
         let verdict = self.hooks.fire(Event::permission_request(ToolCall::new(name, input.clone()))).await;
         if verdict.decision() == Decision::NoOpinion {
-            let text = format!("may {name} run?");
-            self.hooks.fire(Event::notification(Notification::new().message(text))).await;
+            let question = Notification::new().message(format!("may {name} run?"));
+            self.hooks.fire(Event::user_input_needed(question)).await;
         }
         // This agent's user always says yes.
         !verdict.is_block()
@@ -149,6 +197,28 @@ impl Agent {
         !verdict.goes_on()
     }
 
+    async fn install(&mut self, name: &str) {
+        let plugin = || Plugin::new(PluginInfo::new(name).version("1.0.0"));
+        let verdict = self.hooks.fire(Event::pre_plugin_install(plugin())).await;
+        if verdict.is_block() {
+            println!("{name} is not installed: {}", verdict.reason().unwrap_or_default());
+            return;
+        }
+        println!("{name} is installed");
+        self.hooks.fire(Event::post_plugin_install(plugin())).await;
+    }
+
+    async fn uninstall(&mut self, name: &str) {
+        let plugin = || Plugin::new(PluginInfo::new(name));
+        let verdict = self.hooks.fire(Event::pre_plugin_uninstall(plugin())).await;
+        if verdict.is_block() {
+            println!("{name} stays: {}", verdict.reason().unwrap_or_default());
+            return;
+        }
+        println!("{name} is removed");
+        self.hooks.fire(Event::post_plugin_uninstall(plugin())).await;
+    }
+
     fn hear(&mut self, verdict: &checkrein::Verdict) {
         self.conversation.extend(verdict.context().iter().map(|said| said.text.clone()));
         for message in verdict.messages() {
@@ -164,9 +234,8 @@ fn run_tool(name: &str) -> Result<&'static str, &'static str> {
     if name == "Flaky" { Err("exit code 1") } else { Ok("done") }
 }
 
-#[tokio::main]
-async fn main() -> Result<(), Error> {
-    let mut registry = Registry::new();
+/// The hooks of this agent's user. A real agent reads them from files, with `EngineBuilder::sources`.
+fn hooks(mut registry: Registry) -> Result<EngineBuilder, Error> {
     let stops = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     registry.register_builtin(
         "one_more_thing",
@@ -175,9 +244,8 @@ async fn main() -> Result<(), Error> {
             Ok(if first { Opinion::deny("update the changelog as well") } else { Opinion::none() })
         }),
     )?;
-    let hooks = Engine::builder()
+    Ok(Engine::builder()
         .registry(registry)
-        .observer(HookLines::new(std::io::stdout()))
         .envelope(|| Envelope::new().session_id("s-1").permission_mode("default"))
         .hook(HookSpec::shell("rules", EventKind::SessionStart, "echo Answer in short sentences."))
         .hook(
@@ -194,15 +262,70 @@ async fn main() -> Result<(), Error> {
                 .rewrites(),
         )
         .hook(HookSpec::shell("archive", EventKind::PostToolUse, "cat > /dev/null").in_background())
-        .hook(HookSpec::builtin("once-more", EventKind::Stop, "one_more_thing"))
-        .build();
-    let script = vec![
+        .hook(HookSpec::builtin("once-more", EventKind::Stop, "one_more_thing")))
+}
+
+fn script() -> Vec<Input> {
+    let tests = vec![
         Step::Tool("Bash", r#"{"command": "curl example.com"}"#),
         Step::Tool("Bash", r#"{"command": "cargo test", "run": 9007199254740993}"#),
         Step::Tool("Flaky", "{}"),
+        Step::NoAnswer("the model's service is overloaded"),
         Step::Helper("find the changelog"),
         Step::Done("The tests pass."),
         Step::Done("The changelog is up to date, too."),
     ];
-    Agent { hooks, conversation: Vec::new() }.session("Run the tests", script).await
+    // A model that does the same again and again has to be stopped.
+    let logs = vec![Step::Tool("Read", r#"{"file_path": "build.log"}"#); 100];
+    vec![
+        Input::Install("release-notes"),
+        Input::Prompt("Run the tests", tests),
+        Input::Prompt("Look for errors in the logs", logs),
+        Input::Uninstall("release-notes"),
+    ]
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Error> {
+    let hooks = hooks(Registry::new())?.observer(HookLines::new(std::io::stdout())).build();
+    Agent { hooks, conversation: Vec::new() }.session(script()).await
+}
+
+#[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn every_event_is_in_its_place() {
+        let fired: Arc<Mutex<Vec<EventKind>>> = Arc::default();
+        let noted = Arc::clone(&fired);
+        let note = Builtin::immediate(move |call| {
+            let (mut noted, kind) = (noted.lock().unwrap(), call.event.kind());
+            if !noted.contains(&kind) {
+                noted.push(kind);
+            }
+            Ok(Opinion::none())
+        });
+        let mut registry = Registry::new();
+        registry.register_builtin("note", note).unwrap();
+        let notes = EventKind::ALL.iter().map(|kind| HookSpec::builtin("note", kind.clone(), "note"));
+        let hooks = hooks(registry).unwrap().hooks(notes).build();
+        let mut agent = Agent { hooks, conversation: Vec::new() };
+        agent.session(script()).await.unwrap();
+
+        let names: Vec<String> = fired.lock().unwrap().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            names.join(" "),
+            "session_start pre_plugin_install post_plugin_install user_turn_start prompt_submit turn_start before_model \
+             after_model pre_tool_use turn_end permission_request user_input_needed post_tool_use post_tool_failure error \
+             subagent_start subagent_stop pre_compact post_compact stop user_turn_end notification max_iterations \
+             pre_plugin_uninstall post_plugin_uninstall session_end"
+        );
+        for said in ["Answer in short sentences.", "no network", "update the changelog as well"] {
+            assert!(agent.conversation.iter().any(|text| text.trim() == said), "{said}: {:?}", agent.conversation);
+        }
+    }
 }
