@@ -24,7 +24,9 @@ pub(super) fn refusal(ip: IpAddr, allow_private: bool) -> Option<&'static str> {
         IpAddr::V4(ip) => refusal_v4(ip, allow_private),
         IpAddr::V6(ip) => {
             let embedded = embedded_v4(ip).and_then(|ip| refusal_v4(ip, allow_private));
-            embedded.or_else(|| refusal_v6(ip, allow_private))
+            // Only its network knows which of these is meant, so none may be one that is always refused.
+            let local = || local_nat64(ip)?.into_iter().find_map(|ip| refusal_v4(ip, true));
+            embedded.or_else(local).or_else(|| refusal_v6(ip, allow_private))
         }
     }
 }
@@ -52,8 +54,13 @@ fn refusal_v4(ip: Ipv4Addr, allow_private: bool) -> Option<&'static str> {
 }
 
 fn refusal_v6(ip: Ipv6Addr, allow_private: bool) -> Option<&'static str> {
-    let is_private =
-        ip.is_loopback() || ip.is_unspecified() || ip.is_multicast() || ip.is_unique_local() || is_site_local(ip);
+    let is_private = ip.is_loopback()
+        || ip.is_unspecified()
+        || ip.is_multicast()
+        || ip.is_unique_local()
+        || is_site_local(ip)
+        // Where it leads is known in its network only.
+        || local_nat64(ip).is_some();
     match () {
         () if METADATA_V6.contains(&ip) => Some(METADATA),
         () if ip.is_unicast_link_local() => Some(LINK_LOCAL),
@@ -83,6 +90,14 @@ fn embedded_v4(ip: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
+/// The addresses that may be behind one of the prefix that networks use for a NAT64 of their own (RFC 8215). How long their
+/// prefix is nobody can tell from outside; an address has its place by that, without the ninth byte (RFC 6052).
+fn local_nat64(ip: Ipv6Addr) -> Option<[Ipv4Addr; 4]> {
+    let [0, 0x64, 0xff, 0x9b, 0, 1, g, h, _, j, k, l, m, n, o, p] = ip.octets() else { return None };
+    // Prefixes of 48, 56, 64 and 96 bits.
+    Some([[g, h, j, k], [h, j, k, l], [j, k, l, m], [m, n, o, p]].map(Ipv4Addr::from))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +120,13 @@ mod tests {
             "::169.254.169.254",
             "::ffff:0:169.254.169.254",
             "64:ff9b::169.254.169.254",
+            // NAT64 of a network's own, in all places that an address can have there.
+            "64:ff9b:1::a9fe:a9fe",
+            "64:ff9b:1:1:2:3:a9fe:a9fe",
+            "64:ff9b:1:a9fe:00a9:fe00::",
+            "64:ff9b:1:00a9:fe:a9fe::",
+            "64:ff9b:1:0:00a9:fea9:fe00:0",
+            "64:ff9b:1::6464:64c8",
             "2002:a9fe:a9fe::1",
         ] {
             let ip: IpAddr = ip.parse().unwrap();
@@ -129,11 +151,22 @@ mod tests {
             "fec0::1",
             "::ffff:127.0.0.1",
             "::ffff:10.0.0.1",
+            "64:ff9b:1::10.0.0.1",
+            "64:ff9b:1::1.1.1.1",
+            "64:ff9b:1:ffff:ffff:ffff:ffff:ffff",
         ] {
             let ip: IpAddr = ip.parse().unwrap();
             assert_eq!((refusal(ip, true), refusal(ip, false)), (None, Some(PRIVATE)), "{ip}");
         }
-        for ip in ["1.1.1.1", "169.253.0.1", "100.128.0.1", "2606:4700::1111", "::ffff:1.1.1.1"] {
+        for ip in [
+            "1.1.1.1",
+            "169.253.0.1",
+            "100.128.0.1",
+            "2606:4700::1111",
+            "::ffff:1.1.1.1",
+            "64:ff9b::1.1.1.1",
+            "64:ff9b:2::1",
+        ] {
             assert_eq!(refusal(ip.parse().unwrap(), false), None, "{ip}");
         }
     }

@@ -123,6 +123,7 @@ mod tests {
             "[::ffff:a9fe:a9fe]",
             "[fd00:ec2::254]",
             "[FE80::1]",
+            "[64:ff9b:1::a9fe:a9fe]",
             "100.100.100.200",
         ] {
             let problem = Target::parse(&format!("http://me:SECRET@{host}/?k=SECRET"), true).err().expect(host);
