@@ -56,6 +56,15 @@ async fn variables_are_filled_in_only_if_the_hook_may_have_them() {
 }
 
 #[tokio::test]
+async fn of_a_variable_that_comes_twice_the_last_value_counts() {
+    let server = Server::saying("200 OK", "", ALLOW);
+    let hook = hook(server.url("/"), |http| http.header("x-token", "$TOKEN").allow_env("TOKEN"));
+    let vars = [("TOKEN", "first"), ("TOKEN", "last")];
+    Engine::builder().vars(vars).hook(hook).build().fire(event()).await;
+    assert_eq!(server.request().header("x-token"), Some("last"));
+}
+
+#[tokio::test]
 async fn headers_that_cannot_be_sent_are_told_at_load() {
     for (name, value, text) in [
         ("x y", "v", "`x y` is no name for a header"),

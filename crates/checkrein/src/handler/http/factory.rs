@@ -156,8 +156,7 @@ fn wrong(what: impl Into<String>) -> Failure {
 /// A variable of the host, if the hook may have it.
 fn variable(spec: &HttpSpec, env: &HandlerEnv, name: &str) -> Option<String> {
     let is_allowed = spec.env_allow.iter().any(|allowed| allowed == name);
-    let (_, value) = env.vars.iter().find(|(own, _)| is_allowed && own == name)?;
-    value.to_str().map(str::to_owned)
+    env.var_os(name).filter(|_| is_allowed)?.to_str().map(str::to_owned)
 }
 
 fn method(name: &str) -> Result<Method, Failure> {
