@@ -1,8 +1,10 @@
 //! Posts a fixed body to a URL.
 //!
 //! It tells somebody that something happened; it decides nothing. What the endpoint answers is read and dropped, and an
-//! endpoint that cannot be reached or refuses is a message for the user, never a failure. Addresses of private networks
-//! and of this machine are refused, unless `--allow-private` is given.
+//! endpoint that cannot be reached, may not be called or answers with anything but a success is a message for the user,
+//! never a failure; only one that keeps it waiting until the hook's time is over fails it, as any hook. Redirects are
+//! not followed. Addresses of private networks and of this machine are refused, unless `--allow-private` is given; a
+//! URL with such an address, or one that cannot be read, is told when the hook is loaded.
 //!
 //! - **Arguments**: the URL (`http` or `https`), the body, and `--allow-private`.
 //! - **Events**: any.
@@ -58,6 +60,7 @@ fn prepare(_: Request) -> Result<Builtin, String> {
 
 #[cfg(feature = "http")]
 fn prepare(request: Request) -> Result<Builtin, String> {
+    post::check(&request)?;
     let request = std::sync::Arc::new(request);
     Ok(Builtin::new(move |call| Box::pin(post::send(std::sync::Arc::clone(&request), call))))
 }
@@ -70,14 +73,34 @@ mod post {
     use checkrein_core::payload::JsonPiece;
     use checkrein_core::{Failure, FailureKind, Opinion, Reply};
 
-    use super::Request;
-    use crate::handler::{BuiltinCall, Call, Moment};
+    use super::{ALLOW_PRIVATE, Request};
+    use crate::handler::{BuiltinCall, Call, HttpFactory, Moment};
     use checkrein_dialects::{HookSpec, HttpSpec};
 
     /// The handler does not look at the clock; it is told of a deadline all the same.
     const DEADLINE: Duration = Duration::from_secs(3600);
 
+    /// What is wrong with the URL, as far as that can be known before anything is posted.
+    pub(super) fn check(request: &Request) -> Result<(), String> {
+        HttpFactory::check_url(&request.url, request.allow_private).map_err(|why| {
+            let would_do = !request.allow_private && HttpFactory::check_url(&request.url, true).is_ok();
+            let hint = if would_do { format!("; `{ALLOW_PRIVATE}` allows it") } else { String::new() };
+            format!("cannot post to its first argument: {why}{hint}")
+        })
+    }
+
     pub(super) async fn send(request: Arc<Request>, call: BuiltinCall<'_>) -> Result<Opinion, Failure> {
+        let problem = match reply(&request, call).await {
+            Ok(Reply::Http(reply)) if !(200..300).contains(&reply.status) => {
+                format!("was answered with status {}", reply.status)
+            }
+            Ok(_) => return Ok(Opinion::none()),
+            Err(failure) => format!("could not post: {}", failure.message),
+        };
+        Ok(Opinion::none().with_message(problem))
+    }
+
+    async fn reply(request: &Request, call: BuiltinCall<'_>) -> Result<Reply, Failure> {
         let factory = call.env.registry.handler("http").ok_or_else(|| {
             Failure::new(FailureKind::UnknownHandler, "this engine's registry has no handlers of the kind `http`")
         })?;
@@ -94,11 +117,6 @@ mod post {
             unheard: false,
             moment: Arc::new(moment),
         };
-        let problem = match handler.call(&post).await {
-            Ok(Reply::Http(reply)) if reply.status >= 400 => format!("was answered with status {}", reply.status),
-            Ok(_) => return Ok(Opinion::none()),
-            Err(failure) => format!("could not post: {}", failure.message),
-        };
-        Ok(Opinion::none().with_message(problem))
+        handler.call(&post).await
     }
 }

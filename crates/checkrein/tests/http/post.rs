@@ -1,13 +1,16 @@
 //! The builtin `http_post`.
 
-use checkrein::payload::Stop;
-use checkrein::{Engine, Event, EventKind, HookSpec, Verdict};
+use checkrein::{Engine, EventKind, HookSpec, HttpFactory, Registry, Verdict};
 
-use crate::server::Server;
+use crate::event;
+use crate::server::{Server, Then};
+
+fn hook(args: &[&str]) -> HookSpec {
+    HookSpec::builtin("tell", EventKind::PreToolUse, "http_post").args(args.iter().copied())
+}
 
 async fn post(args: &[&str]) -> Verdict {
-    let hook = HookSpec::builtin("tell", EventKind::Stop, "http_post").args(args.iter().copied());
-    Engine::builder().hook(hook).build().fire(Event::stop(Stop::new())).await
+    Engine::builder().hook(hook(args)).build().fire(event()).await
 }
 
 #[tokio::test]
@@ -21,16 +24,55 @@ async fn posts_a_fixed_body_and_drops_the_answer() {
 
 #[tokio::test]
 async fn what_goes_wrong_is_a_message_and_no_failure() {
-    let server = Server::saying("500 Oh", "", "");
-    for (url, flag, says) in [
-        (server.url("/"), "--allow-private", "status 500"),
-        ("http://127.0.0.1:9/".to_owned(), "--allow-private", "could not post"),
+    let broken = Server::saying("500 Oh", "", "");
+    let moved = Server::saying("302 Found", "location: /elsewhere\r\n", "");
+    for (url, says) in [
+        (broken.url("/"), "status 500"),
+        (moved.url("/"), "status 302"),
+        ("http://127.0.0.1:9/".to_owned(), "could not post"),
+        ("http://no-such-host.invalid/".to_owned(), "could not post"),
     ] {
-        let verdict = post(&[&url, "{}", flag]).await;
-        assert_eq!(verdict.failures().count(), 0);
+        let verdict = post(&[&url, "{}", "--allow-private"]).await;
+        assert_eq!((verdict.failures().count(), verdict.is_block()), (0, false), "{verdict:?}");
         assert!(verdict.messages()[0].text.contains(says), "{verdict:?}");
     }
-    let refused = post(&[&server.url("/"), "{}"]).await;
-    assert!(!refused.messages().is_empty() || refused.failures().count() > 0, "this machine is refused: {refused:?}");
-    assert_eq!(server.connections(), 1);
+    assert_eq!(moved.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_list_of_urls_that_hooks_may_call_is_no_failure_either() {
+    let mut registry = Registry::new();
+    registry.register("http", HttpFactory::new().allow_urls(["https://hooks.example.com/*"]).unwrap()).unwrap();
+    let engine = Engine::builder().registry(registry).hook(hook(&["https://example.org/", "{}"])).build();
+    let verdict = engine.fire(event()).await;
+    assert_eq!((verdict.failures().count(), verdict.is_block()), (0, false), "{verdict:?}");
+    assert!(verdict.messages()[0].text.contains("not on the list"), "{verdict:?}");
+}
+
+#[tokio::test]
+async fn an_answer_of_any_length_is_dropped() {
+    let server = Server::new(|_, stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000000000\r\n\r\n");
+        Then::Close
+    });
+    assert_eq!(post(&[&server.url("/"), "{}", "--allow-private"]).await, Verdict::default());
+}
+
+#[test]
+fn a_url_that_cannot_be_posted_to_is_told_at_load() {
+    for (url, says) in [
+        ("http://127.0.0.1:9/SECRET", "a private network, which hooks may not call; `--allow-private` allows it"),
+        ("http://me:SECRET@[::1]/", "`--allow-private` allows it"),
+        ("http://169.254.169.254/SECRET", "a link-local address, which hooks may not call"),
+        ("http://SECRET:SECRET/", "the URL cannot be read"),
+    ] {
+        let engine = Engine::builder().hook(hook(&[url, "{}"])).build();
+        let problem = engine.problems().first().unwrap_or_else(|| panic!("{url} was loaded")).to_string();
+        assert!(problem.contains("the builtin `http_post` cannot post") && problem.contains(says), "{problem}");
+        assert!(!problem.contains("SECRET") && problem.contains("post.rs"), "{problem}");
+        assert_eq!(problem.contains("--allow-private"), says.contains("--allow-private"), "{problem}");
+    }
+    for args in [&["https://example.com/", "{}"][..], &["http://127.0.0.1:9/", "{}", "--allow-private"]] {
+        assert!(Engine::builder().hook(hook(args)).build().problems().is_empty(), "{args:?}");
+    }
 }

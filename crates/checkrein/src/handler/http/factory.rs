@@ -99,6 +99,14 @@ impl HttpFactory {
         self
     }
 
+    /// Whether hooks can have this URL, whatever the host's own list says.
+    ///
+    /// # Errors
+    /// What is wrong with it, without more of it than its origin.
+    pub(crate) fn check_url(url: &str, allow_private: bool) -> Result<(), String> {
+        Target::parse(url, allow_private).map(drop)
+    }
+
     fn client(&self) -> &Arc<Client> {
         self.client
             .get_or_init(|| Arc::new(Client::new(Connector::new(self.known_hosts.clone(), self.extra_roots.clone()))))
