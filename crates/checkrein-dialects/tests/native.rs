@@ -132,7 +132,13 @@ fn http_answers() {
         assert_eq!((found, kind), (decision, failure), "{status} {body}");
     }
     let cut = HttpReply::new(200, Captured::new(b"{}".to_vec(), 9));
-    assert_eq!(outcome(&gate(), Reply::Http(cut)).1, Some(OutputCap));
+    let (_, kind, message) = outcome(&gate(), Reply::Http(cut));
+    assert_eq!((kind, &*message), (Some(OutputCap), "the answer is longer than the 2 bytes that were read of it"));
+    // Only what could have been followed.
+    for (status, is_redirect) in [(301, true), (302, true), (303, false), (304, false), (307, true), (308, true)] {
+        let (_, kind, message) = outcome(&gate(), Reply::Http(HttpReply::new(status, "")));
+        assert!(kind == Some(HttpStatus) && message.contains("not followed") == is_redirect, "{message}");
+    }
 }
 
 #[test]

@@ -243,11 +243,17 @@ impl Reader<'_> {
     fn http(&self, reply: &HttpReply) -> Result<Opinion, Failure> {
         let http = &self.dialect.http;
         if !(200..http.success_below).contains(&reply.status) {
-            return Err(Failure::new(FailureKind::HttpStatus, format!("status {}", reply.status)));
+            let hint = if matches!(reply.status, 301 | 302 | 307 | 308) { NOT_FOLLOWED } else { "" };
+            return Err(Failure::new(FailureKind::HttpStatus, format!("status {}{hint}", reply.status)));
         }
         let bytes = reply.body.bytes.trim_ascii();
         if !http.decides || (bytes.is_empty() && !reply.body.is_cut()) {
             return Ok(Opinion::none());
+        }
+        if reply.body.is_cut() {
+            let message =
+                format!("the answer is longer than the {} bytes that were read of it", reply.body.bytes.len());
+            return Err(Failure::new(FailureKind::OutputCap, message));
         }
         self.json(&reply.body, bytes)
     }
@@ -260,6 +266,10 @@ impl Reader<'_> {
         answer::read(self.dialect, self.event, &json, self.strict)
     }
 }
+
+/// What to do about an answer that leads elsewhere.
+const NOT_FOLLOWED: &str = ": the redirect was not followed; write the URL that it leads to into the hook, or have its host \
+                            allow redirects (`HttpSpec::follow_redirects`)";
 
 /// The opinion with a mark for the host.
 fn marked(opinion: Opinion, mark: &str) -> Opinion {

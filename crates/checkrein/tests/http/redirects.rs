@@ -30,6 +30,18 @@ async fn redirects_on_the_same_host_are_followed_if_the_hook_says_so() {
 }
 
 #[tokio::test]
+async fn a_redirect_that_is_not_followed_says_what_to_do() {
+    for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {
+        let server = leading_to(status, "/there");
+        let verdict = fire(server.url("/"), |http| http).await;
+        let says = format!("status {}: the redirect was not followed; write the URL", &status[..3]);
+        assert_fails(&verdict, FailureKind::HttpStatus, &says);
+        assert_fails(&verdict, FailureKind::HttpStatus, "`HttpSpec::follow_redirects`");
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
 async fn redirects_to_elsewhere_are_never_followed() {
     let other = Server::saying("200 OK", "", ALLOW);
     for location in [

@@ -101,7 +101,8 @@ async fn an_answer_without_a_signature_or_with_ours_does_not_count() {
     let required = |http: HttpSpec| http.secret(SECRET).require_signed_reply();
     for body in [ALLOW, ""] {
         let server = Server::saying("200 OK", "", body);
-        assert_fails(&fire(server.url("/"), required).await, FailureKind::HttpNet, "not signed");
+        let verdict = fire(server.url("/"), required).await;
+        assert_fails(&verdict, FailureKind::HttpNet, "was called, but the answer is not signed");
     }
     // Who does not know the secret can still send back what we have signed.
     let mirror = Server::new(|request, stream| {

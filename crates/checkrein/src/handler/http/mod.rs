@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use checkrein_core::payload::JsonPiece;
 use checkrein_core::{Failure, FailureKind, HttpReply, Reply};
+use checkrein_dialects::Dialect;
 use hyper::header::{CONTENT_LENGTH, HeaderValue, InvalidHeaderValue, LOCATION};
 use hyper::{HeaderMap, Method, Request};
 
@@ -64,7 +65,7 @@ impl Http {
             let answer = self.client.exchange(&target.origin, self.response_cap, request).await?;
             match self.redirect(target, &answer)? {
                 Some(next) => redirected = Some(next),
-                None => return self.checked(&sent, answer),
+                None => return self.checked(call.dialect, &sent, answer),
             }
         }
         Err(Failure::new(FailureKind::HttpStatus, format!("more than {REDIRECTS} redirects")))
@@ -105,13 +106,21 @@ impl Http {
         Ok(Some(next))
     }
 
-    /// The reply, if nothing is wrong with its signature. What is a failure anyway needs none.
-    fn checked(&self, sent: &Sent, answer: Answer) -> Result<Reply, Failure> {
+    /// The reply, if it is not too long and nothing is wrong with its signature. What is a failure anyway needs none.
+    fn checked(&self, dialect: &Dialect, sent: &Sent, answer: Answer) -> Result<Reply, Failure> {
         let Answer { status, headers, body } = answer;
-        let counts = (200..300).contains(&status) && !body.is_cut();
+        let is_success = (200..300).contains(&status);
+        // Said here, since only the handler knows the cap.
+        if is_success && body.is_cut() && dialect.http.decides {
+            let message = format!("the answer is larger than the cap of {} bytes", self.response_cap);
+            return Err(Failure::new(FailureKind::OutputCap, message));
+        }
+        let counts = is_success && !body.is_cut();
         if let (true, true, Some(key)) = (self.require_signed_reply, counts, &self.key) {
-            key.verify(sent, &headers, &body.bytes, sign::now())
-                .map_err(|why| net_failure(&self.target.origin, why))?;
+            key.verify(sent, &headers, &body.bytes, sign::now()).map_err(|why| {
+                let message = format!("{} was called, but {why}", self.target.origin);
+                Failure::new(FailureKind::HttpNet, message)
+            })?;
         }
         Ok(Reply::Http(HttpReply::new(status, body)))
     }
