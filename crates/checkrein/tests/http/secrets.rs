@@ -59,6 +59,24 @@ fn secretive(url: String) -> HookSpec {
     })
 }
 
+/// A server that repeats what it was sent: in a page, or as the reason of an answer.
+fn echoing(status: &'static str, body: fn(&str) -> String) -> Server {
+    Server::new(move |request, stream| {
+        let headers: Vec<_> = request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        respond(stream, status, "", &body(&headers.join(", ")))
+    })
+}
+
+/// The text as a string in JSON, as few or as many of its characters escaped as can be.
+fn json_string(text: &str, escape_all: bool) -> String {
+    let escaped = text.chars().map(|character| match character {
+        _ if escape_all => format!("\\u{:04X}", u32::from(character)),
+        '"' | '\\' | '/' => format!("\\{character}"),
+        _ => character.to_string(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
+}
+
 /// Everything that a fire leaves behind, as text.
 async fn traces(hook: HookSpec) -> String {
     let log = Log::default();
@@ -103,4 +121,53 @@ async fn credentials_that_cannot_be_sent_are_not_shown_either() {
         let text = traces(hook("http://localhost/", change)).await;
         assert!(text.contains("cannot be loaded") && !text.contains(SECRET), "{text}");
     }
+}
+
+#[tokio::test]
+async fn credentials_that_a_server_repeats_are_in_no_trace_either() {
+    let page = echoing("500 Internal Server Error", |sent| format!("<p>bad request: {sent}</p>"));
+    let status = echoing("403 Forbidden", |sent| format!(r#"{{"error":{}}}"#, json_string(sent, false)));
+    let reason = echoing("200 OK", |sent| format!(r#"{{"decision":"deny","reason":{}}}"#, json_string(sent, false)));
+    let spelt = echoing("200 OK", |sent| format!(r#"{{"decision":"deny","reason":{}}}"#, json_string(sent, true)));
+    let noise = echoing("200 OK", |sent| format!("no JSON, {sent}"));
+    let odd = format!("\"{SECRET}/\\");
+    for server in [&page, &status, &reason, &spelt, &noise] {
+        // The password of a URL is sent only if no header says otherwise.
+        for hook in [
+            secretive(server.url("/")),
+            hook(format!("http://me:{SECRET}@{}/", server.address), |http| http),
+            hook(server.url("/"), |http| http.header("x-key", "${KEY}").header("cookie", "a=$ODD").allow_env("ODD")),
+            hook(server.url("/"), |http| http.header("x-any", "$ODD").allow_env("ODD")),
+        ] {
+            let engine = Engine::builder().vars([("KEY", SECRET), ("ODD", &odd)]).hook(hook).build();
+            let (verdict, record) = engine.fire_recorded(event()).await;
+            let text = format!("{verdict:?}\n{record:?}");
+            let encoded = "bWU6czNjcjN0";
+            assert!(!text.contains(SECRET) && !text.contains(encoded), "{text}");
+            assert!(text.contains("[redacted:credential]"), "{text}");
+            assert!(verdict.is_block(), "{text}");
+        }
+    }
+    // What was meant is still understood.
+    let verdict =
+        Engine::builder().vars([("KEY", SECRET)]).hook(secretive(reason.url("/"))).build().fire(event()).await;
+    assert_eq!(verdict.failures().count(), 0, "{verdict:?}");
+    let reason = verdict.reason().unwrap_or_default();
+    assert!(reason.contains("authorization: Bearer [redacted:credential], x-key: [redacted:credential]"), "{reason}");
+}
+
+#[tokio::test]
+async fn an_answer_keeps_its_words_whatever_headers_say() {
+    let server = Server::saying("200 OK", "", r#"{"decision":"deny","reason":"abc: no red cars before 2000"}"#);
+    let hook = hook(server.url("/"), |http| {
+        http.header("x-mode", "$MODE")
+            .header("x-short", "$SHORT")
+            .header("x-colour", "red cars")
+            .allow_env("MODE")
+            .allow_env("SHORT")
+    });
+    let engine = Engine::builder().vars([("MODE", "deny"), ("SHORT", "abc")]).hook(hook).build();
+    let verdict = engine.fire(event()).await;
+    assert_eq!(verdict.failures().count(), 0, "{verdict:?}");
+    assert_eq!(verdict.reason(), Some("abc: no red cars before 2000"));
 }

@@ -1,5 +1,6 @@
 //! Making handlers for HTTP endpoints, and what they share.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
@@ -15,6 +16,7 @@ use super::Http;
 use super::allow::UrlPattern;
 use super::client::Client;
 use super::connect::Connector;
+use super::credentials::Credentials;
 use super::sign::{self, Key, Sent};
 use super::target::Target;
 use super::template::fill;
@@ -128,14 +130,25 @@ impl HandlerFactory for HttpFactory {
         if self.allow.as_ref().is_some_and(|allow| !allow.iter().any(|pattern| pattern.fits(&target.url))) {
             return Err(unreachable_url("its URL is not on the list of those that hooks may call"));
         }
-        let value = |name: &str| variable(spec, env, name);
+        let filled_in = RefCell::new(Vec::new());
+        let value = |name: &str| {
+            let value = variable(spec, env, name);
+            filled_in.borrow_mut().extend(value.clone());
+            value
+        };
         let filled = |text: &str| if hook.dialect.http.variables { fill(text, value) } else { text.to_owned() };
         let key = match &spec.secret {
             None if spec.require_signed_reply => return Err(wrong("signed answers need a secret")),
             None => None,
-            Some(secret) => Some(Key::new(&fill(secret, value)).map_err(wrong)?),
+            Some(secret) => {
+                let secret = fill(secret, value);
+                let key = Key::new(&secret).map_err(wrong)?;
+                filled_in.borrow_mut().extend([sign::bare(&secret).to_owned(), secret]);
+                Some(key)
+            }
         };
         let mut headers = headers(spec, &target, filled)?;
+        let credentials = Credentials::new(&target, &headers, filled_in.into_inner());
         // Each request has a copy, which need not grow for what is its own.
         Sent::make_room(&mut headers, key.is_some());
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static(""));
@@ -143,6 +156,7 @@ impl HandlerFactory for HttpFactory {
             client: Arc::clone(self.client()),
             method: method(&spec.method)?,
             headers,
+            credentials,
             target,
             key,
             require_signed_reply: spec.require_signed_reply,

@@ -5,10 +5,12 @@ mod allow;
 mod body;
 mod client;
 mod connect;
+mod credentials;
 mod factory;
 mod link;
 mod pool;
 mod sign;
+mod spelling;
 mod target;
 mod template;
 
@@ -23,6 +25,7 @@ use hyper::{HeaderMap, Method, Request};
 pub(crate) use allow::UrlPattern;
 use body::Pieces;
 use client::{Client, net_failure};
+use credentials::Credentials;
 pub use factory::{BadHttpSetting, HttpFactory};
 use link::Answer;
 use sign::{Key, Sent};
@@ -40,6 +43,8 @@ struct Http {
     method: Method,
     /// Those of every request, with room for what only one has.
     headers: HeaderMap,
+    /// What of all that nobody but the endpoint may see.
+    credentials: Credentials,
     key: Option<Key>,
     require_signed_reply: bool,
     follow_redirects: bool,
@@ -122,6 +127,7 @@ impl Http {
                 Failure::new(FailureKind::HttpNet, message)
             })?;
         }
-        Ok(Reply::Http(HttpReply::new(status, body)))
+        // Only now: what was signed is what came.
+        Ok(Reply::Http(HttpReply::new(status, self.credentials.taken_out_of(body))))
     }
 }

@@ -16,6 +16,9 @@ pub(super) const ID: HeaderName = HeaderName::from_static("webhook-id");
 pub(super) const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 pub(super) const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
+/// What a secret in base64 starts with.
+const ENCODED: &str = "whsec_";
+
 /// How far the clocks of both ends may be apart, in seconds.
 const TOLERANCE: u64 = 5 * 60;
 
@@ -65,6 +68,11 @@ pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
+/// A secret without what only says how it is written.
+pub(super) fn bare(secret: &str) -> &str {
+    secret.strip_prefix(ENCODED).unwrap_or(secret)
+}
+
 type Signature = [u8; 32];
 
 /// A key to sign with.
@@ -76,7 +84,7 @@ impl Key {
     /// # Errors
     /// What is wrong with it, without a word of it.
     pub(super) fn new(secret: &str) -> Result<Self, &'static str> {
-        let bytes = match secret.strip_prefix("whsec_") {
+        let bytes = match secret.strip_prefix(ENCODED) {
             Some(encoded) => BASE64.decode(encoded).map_err(|_| "the secret is not base64 after `whsec_`")?,
             None => secret.as_bytes().to_vec(),
         };

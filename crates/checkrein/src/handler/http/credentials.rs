@@ -1,0 +1,232 @@
+//! Credentials that an endpoint was sent, taken out of what it answers: pages for errors like to repeat a request, and what
+//! is answered gets into records and verdicts.
+
+use checkrein_core::{Captured, RawJson};
+use hyper::HeaderMap;
+use hyper::header::COOKIE;
+use percent_encoding::percent_decode_str;
+
+use super::spelling::{end_of_json_string, end_of_number, is_key, spelt_end, unit};
+use super::target::{Target, path_and_query};
+
+/// Stands in place of a credential. It needs no escapes, so what was JSON is JSON.
+const NOTE: &[u8] = b"[redacted:credential]";
+
+/// Whatever is shorter stands in too many texts that have nothing to do with it.
+const LEAST: usize = 4;
+
+/// From this length on a path is hardly part of what a hook has to say, and may have a token in it.
+const LEAST_OF_PATH: usize = 16;
+
+/// What answers decide with. A variable that says so is a setting and no credential.
+const WORDS: &[&str] = &["allow", "approve", "block", "continue", "deny", "false", "none", "null", "true"];
+
+/// What names of headers and of parts of a query have in them if their values are credentials.
+const NAMES: &[&str] = &["auth", "cookie", "credential", "key", "passw", "secret", "session", "sig", "token"];
+
+/// What one hook's endpoint is sent and nobody else may see.
+pub(super) struct Credentials {
+    /// The longest first, since one may be part of another.
+    values: Vec<String>,
+    /// Bytes that one of them can start with, in some spelling.
+    starts: [bool; 256],
+}
+
+impl Credentials {
+    /// Of the URL, of these headers, and what was put in from variables or as a secret.
+    pub(super) fn new(target: &Target, headers: &HeaderMap, filled_in: Vec<String>) -> Self {
+        let mut values = filled_in;
+        let url = &target.url;
+        for part in [url.username(), url.password().unwrap_or_default()] {
+            values.extend([part.to_owned(), percent_decode_str(part).decode_utf8_lossy().into_owned()]);
+        }
+        let in_query = url.query_pairs().filter(|(name, _)| names_credential(name));
+        values.extend(in_query.map(|(_, value)| value.into_owned()));
+        let paths = [path_and_query(url), url.path().to_owned()];
+        values.extend(paths.into_iter().filter(|path| path.len() >= LEAST_OF_PATH));
+        for (name, value) in headers.iter().filter(|(name, _)| names_credential(name.as_str())) {
+            let text = value.to_str().unwrap_or_default();
+            if name == COOKIE {
+                values.extend(text.split(';').filter_map(|cookie| Some(cookie.split_once('=')?.1.to_owned())));
+            } else {
+                // The scheme, as in `Bearer`, may be told.
+                values.push(text.split_once(' ').map_or(text, |(_, behind)| behind).to_owned());
+            }
+        }
+        Self::of(values)
+    }
+
+    fn of(values: Vec<String>) -> Self {
+        let is_word = |value: &str| WORDS.iter().any(|word| word.eq_ignore_ascii_case(value));
+        let mut values: Vec<_> = values.into_iter().map(|value| value.trim().to_owned()).collect();
+        values.retain(|value| value.len() >= LEAST && !is_word(value));
+        values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        values.dedup();
+        let mut starts = [false; 256];
+        for first in values.iter().filter_map(|value| value.bytes().next()).chain(*br"\&%") {
+            starts[usize::from(first)] = true;
+        }
+        Self { values, starts }
+    }
+
+    /// The body without them.
+    pub(super) fn taken_out_of(&self, body: Captured) -> Captured {
+        let bytes = &body.bytes;
+        if self.values.is_empty() || !(0..bytes.len()).any(|at| self.end_in_text(bytes, at).is_some()) {
+            return body;
+        }
+        let is_json = RawJson::parse_bytes(bytes.trim_ascii()).is_ok();
+        let clean = if is_json { self.without_in_json(bytes) } else { self.without_in_text(bytes) };
+        // What was cut stays cut.
+        let left_unread = body.total.saturating_sub(bytes.len() as u64);
+        let total = clean.len() as u64 + left_unread;
+        Captured::new(clean, total)
+    }
+
+    fn without_in_text(&self, text: &[u8]) -> Vec<u8> {
+        let mut clean = Vec::with_capacity(text.len());
+        let mut at = 0;
+        while at < text.len() {
+            at = match self.end_in_text(text, at) {
+                Some(end) => copied(&mut clean, NOTE, end),
+                None => copied(&mut clean, &text[at..=at], at + 1),
+            };
+        }
+        clean
+    }
+
+    /// The same, byte for byte JSON wherever it was.
+    fn without_in_json(&self, json: &[u8]) -> Vec<u8> {
+        let mut clean = Vec::with_capacity(json.len());
+        let mut at = 0;
+        while let Some(&byte) = json.get(at) {
+            at = match byte {
+                b'"' => {
+                    let end = end_of_json_string(json, at + 1);
+                    clean.push(b'"');
+                    self.copy_string(&json[at + 1..end], is_key(json, end + 1), &mut clean);
+                    copied(&mut clean, b"\"", end + 1)
+                }
+                b'-' | b'0'..=b'9' => {
+                    let end = end_of_number(json, at);
+                    let number = &json[at..end];
+                    match self.values.iter().any(|value| value.as_bytes() == number) {
+                        true => copied(&mut clean, &[b"\"", NOTE, b"\""].concat(), end),
+                        false => copied(&mut clean, number, end),
+                    }
+                }
+                _ => copied(&mut clean, &[byte], at + 1),
+            };
+        }
+        clean
+    }
+
+    fn copy_string(&self, spelt: &[u8], is_key: bool, clean: &mut Vec<u8>) {
+        let mut at = 0;
+        while at < spelt.len() {
+            // Keys that mean something are letters. Of those nothing is taken away, or a no would not be found.
+            let mut wanted = self.values.iter().filter(|value| !is_key || !value.bytes().all(is_letter));
+            // A backslash starts an escape here and is never one itself.
+            let plain = |value: &str| !value.contains('\\') && spelt[at..].starts_with(value.as_bytes());
+            let end = |value: &String| if plain(value) { Some(at + value.len()) } else { spelt_end(spelt, at, value) };
+            at = match wanted.find_map(end) {
+                Some(end) => copied(clean, NOTE, end),
+                None => {
+                    let end = spelt.len().min(at + unit(&spelt[at..]));
+                    copied(clean, &spelt[at..end], end)
+                }
+            };
+        }
+    }
+
+    /// Where a credential ends that starts here.
+    fn end_in_text(&self, text: &[u8], at: usize) -> Option<usize> {
+        if !self.starts[usize::from(*text.get(at)?)] {
+            return None;
+        }
+        self.values.iter().find_map(|value| match text[at..].starts_with(value.as_bytes()) {
+            true => Some(at + value.len()),
+            false => spelt_end(text, at, value),
+        })
+    }
+}
+
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
+}
+
+fn names_credential(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    NAMES.iter().any(|part| name.contains(part))
+}
+
+/// Writes, and says where to go on.
+fn copied(out: &mut Vec<u8>, bytes: &[u8], next: usize) -> usize {
+    out.extend_from_slice(bytes);
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clean(values: &[&str], body: &str) -> String {
+        let credentials = Credentials::of(values.iter().map(|value| (*value).to_owned()).collect());
+        let body = credentials.taken_out_of(body.into());
+        assert!(!body.is_cut());
+        body.text().into_owned()
+    }
+
+    #[test]
+    fn credentials_are_taken_out_of_text_and_json() {
+        const N: &str = "[redacted:credential]";
+        for (value, body, expected) in [
+            ("s3cr3t", "no such thing", "no such thing".to_owned()),
+            ("s3cr3t", "<p>s3cr3ts3cr3t", format!("<p>{N}{N}")),
+            ("s3cr3t", r"C:\s3cr3t", format!(r"C:\{N}")),
+            ("n3cr3t", r"a\n3cr3t", format!(r"a\{N}")),
+            ("a/b\"c", r#"{"x":"a\/b\"c"}"#, format!(r#"{{"x":"{N}"}}"#)),
+            ("a/b\"c", r#"{"x":"\u0061\u002F\u0062\"\u0063"}"#, format!(r#"{{"x":"{N}"}}"#)),
+            ("a/b\"c", r#"cut: {"x":"a\/b\"c"#, format!(r#"cut: {{"x":"{N}"#)),
+            ("a/b=<c>", "<p>a&#x2F;b&#61;&lt;c&gt;", format!("<p>{N}")),
+            ("a/b=<c>", "?token=a%2Fb%3d%3Cc%3E&d", format!("?token={N}&d")),
+            ("%41%42", r#"{"x":"%41%42"}"#, format!(r#"{{"x":"{N}"}}"#)),
+            (r"a\nbc", r#"{"x":"a\nbc"}"#, r#"{"x":"a\nbc"}"#.to_owned()),
+            (r"a\nbc", r#"{"x":"a\\nbc"}"#, format!(r#"{{"x":"{N}"}}"#)),
+            (r"a\nbc", r"plain a\nbc", format!("plain {N}")),
+            ("n3cr3t", r#"{"x":"a\n3cr3t"}"#, r#"{"x":"a\n3cr3t"}"#.to_owned()),
+            ("pässword😀", r#"{"x":"p\u00e4ssword\ud83d\ude00"}"#, format!(r#"{{"x":"{N}"}}"#)),
+            ("12345678", r#"{"a":12345678,"b":123456789}"#, format!(r#"{{"a":"{N}","b":123456789}}"#)),
+            ("s3cr3t", r#"{"s3cr3t" : 1}"#, format!(r#"{{"{N}" : 1}}"#)),
+            ("reason", r#"{"reason":"the reason"}"#, format!(r#"{{"reason":"the {N}"}}"#)),
+            (r#"x":"y"#, r#"{"x":"y"}"#, r#"{"x":"y"}"#.to_owned()),
+            ("abc", "abc", "abc".to_owned()),
+            ("Deny", r#"{"decision":"Deny"}"#, r#"{"decision":"Deny"}"#.to_owned()),
+        ] {
+            assert_eq!(clean(&[value], body), expected, "{value} in {body}");
+        }
+        assert_eq!(clean(&["s3cr3t", "s3cr3t-key"], "s3cr3t-key, s3cr3t"), format!("{N}, {N}"));
+    }
+
+    #[test]
+    fn what_was_cut_stays_cut_and_what_is_no_text_stays_none() {
+        let credentials = Credentials::of(vec!["s3cr3t".to_owned()]);
+        let body = credentials.taken_out_of(Captured::new(b"{\"a\":\"\xffs3cr3t\"}".to_vec(), 100));
+        assert_eq!(body.bytes, b"{\"a\":\"\xff[redacted:credential]\"}");
+        assert!(body.is_cut());
+    }
+
+    #[test]
+    fn where_credentials_stand() {
+        let url = "https://ann%40x:pa%2Fss@example.com/hooks/T00000/B00000?token=t0k3n&page=first";
+        let target = Target::parse(url, true).unwrap();
+        let headers = [("authorization", "Bearer b3ar"), ("cookie", "a=c00k; b=c11k"), ("x-team", "reds")];
+        let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+        let all = Credentials::new(&target, &headers.into_iter().collect(), vec!["v4lue".to_owned()]).values;
+        for value in ["ann@x", "ann%40x", "pa/ss", "pa%2Fss", "t0k3n", "b3ar", "c00k", "c11k", "v4lue"] {
+            assert!(all.iter().any(|own| own == value), "{value}: {all:?}");
+        }
+        assert!(all.iter().any(|own| own == "/hooks/T00000/B00000"));
+        assert!(!all.iter().any(|own| own == "first" || own == "reds"), "{all:?}");
+    }
+}
