@@ -128,6 +128,9 @@ impl LoadedHooks {
                     };
                     problem(text);
                 }
+                if let Ok(handler) = &loaded.handler {
+                    handler.problems().iter().cloned().for_each(&mut problem);
+                }
                 if loaded.spec.background && loaded.spec.hook.kinds.iter().any(|kind| kind.contract().is_gate()) {
                     problem("runs in the background at a gate, so it cannot stop anything there".to_owned());
                 }

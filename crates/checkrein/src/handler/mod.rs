@@ -62,6 +62,12 @@ pub trait Handler: Send + Sync + 'static {
     fn held_back(&self) -> &[String] {
         &[]
     }
+
+    /// What is wrong with it though it can be called. It is told when it is loaded, by
+    /// [`Engine::problems`](crate::Engine::problems).
+    fn problems(&self) -> &[String] {
+        &[]
+    }
 }
 
 /// Makes handlers of one kind. Registered in a [`Registry`].

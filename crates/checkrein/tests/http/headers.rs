@@ -55,6 +55,17 @@ async fn variables_are_filled_in_only_if_the_hook_may_have_them() {
     assert_eq!(all("x-twice").collect::<Vec<_>>(), ["1", "2"]);
 }
 
+#[test]
+fn a_variable_without_a_value_is_told_of() {
+    let hook = hook("http://localhost/", |http| {
+        http.header("x-a", "$SET $UNSET").header("x-b", "${OTHER}").allow_env("SET").allow_env("UNSET")
+    });
+    let engine = Engine::builder().vars([("SET", "1"), ("OTHER", "2")]).hook(hook).build();
+    let texts: Vec<_> = engine.problems().into_iter().map(|problem| problem.text).collect();
+    assert!(texts.len() == 2 && texts[0].contains("`$UNSET`, which is not set"), "{texts:?}");
+    assert!(texts[1].contains("`$OTHER`, which is not among the variables that it allows"), "{texts:?}");
+}
+
 #[tokio::test]
 async fn of_a_variable_that_comes_twice_the_last_value_counts() {
     let server = Server::saying("200 OK", "", ALLOW);

@@ -13,10 +13,7 @@ use super::target::{Target, path_and_query};
 const NOTE: &[u8] = b"[redacted:credential]";
 
 /// Whatever is shorter stands in too many texts that have nothing to do with it.
-const LEAST: usize = 4;
-
-/// From this length on a path is hardly part of what a hook has to say, and may have a token in it.
-const LEAST_OF_PATH: usize = 16;
+const LEAST: usize = 6;
 
 /// What answers decide with. A variable that says so is a setting and no credential.
 const WORDS: &[&str] = &["allow", "approve", "block", "continue", "deny", "false", "none", "null", "true"];
@@ -33,17 +30,18 @@ pub(super) struct Credentials {
 }
 
 impl Credentials {
-    /// Of the URL, of these headers, and what was put in from variables or as a secret.
-    pub(super) fn new(target: &Target, headers: &HeaderMap, filled_in: Vec<String>) -> Self {
-        let mut values = filled_in;
+    /// Of the URL, of these headers, and others that are known. Only what says by its name or its looks that it is one: what hooks
+    /// answer is also what tools are called with, and must not lose a word that happens to be in a header.
+    pub(super) fn new(target: &Target, headers: &HeaderMap, known: Vec<String>) -> Self {
+        let mut values = known;
         let url = &target.url;
-        for part in [url.username(), url.password().unwrap_or_default()] {
-            values.extend([part.to_owned(), percent_decode_str(part).decode_utf8_lossy().into_owned()]);
-        }
+        let password = url.password().unwrap_or_default();
+        values.extend([password.to_owned(), percent_decode_str(password).decode_utf8_lossy().into_owned()]);
         let in_query = url.query_pairs().filter(|(name, _)| names_credential(name));
         values.extend(in_query.map(|(_, value)| value.into_owned()));
-        let paths = [path_and_query(url), url.path().to_owned()];
-        values.extend(paths.into_iter().filter(|path| path.len() >= LEAST_OF_PATH));
+        if url.path().split('/').any(is_made_up) {
+            values.extend([path_and_query(url), url.path().to_owned()]);
+        }
         for (name, value) in headers.iter().filter(|(name, _)| names_credential(name.as_str())) {
             let text = value.to_str().unwrap_or_default();
             if name == COOKIE {
@@ -155,7 +153,13 @@ fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_'
 }
 
-fn names_credential(name: &str) -> bool {
+/// Whether a part of a path may be a token.
+fn is_made_up(part: &str) -> bool {
+    let has = |wanted: fn(&u8) -> bool| part.as_bytes().iter().any(wanted);
+    part.len() >= 8 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+}
+
+pub(super) fn names_credential(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     NAMES.iter().any(|part| name.contains(part))
 }
@@ -185,22 +189,22 @@ mod tests {
             ("s3cr3t", "<p>s3cr3ts3cr3t", format!("<p>{N}{N}")),
             ("s3cr3t", r"C:\s3cr3t", format!(r"C:\{N}")),
             ("n3cr3t", r"a\n3cr3t", format!(r"a\{N}")),
-            ("a/b\"c", r#"{"x":"a\/b\"c"}"#, format!(r#"{{"x":"{N}"}}"#)),
-            ("a/b\"c", r#"{"x":"\u0061\u002F\u0062\"\u0063"}"#, format!(r#"{{"x":"{N}"}}"#)),
-            ("a/b\"c", r#"cut: {"x":"a\/b\"c"#, format!(r#"cut: {{"x":"{N}"#)),
+            ("a/b\"cd", r#"{"x":"a\/b\"cd"}"#, format!(r#"{{"x":"{N}"}}"#)),
+            ("a/b\"cd", r#"{"x":"\u0061\u002F\u0062\"\u0063\u0064"}"#, format!(r#"{{"x":"{N}"}}"#)),
+            ("a/b\"cd", r#"cut: {"x":"a\/b\"cd"#, format!(r#"cut: {{"x":"{N}"#)),
             ("a/b=<c>", "<p>a&#x2F;b&#61;&lt;c&gt;", format!("<p>{N}")),
             ("a/b=<c>", "?token=a%2Fb%3d%3Cc%3E&d", format!("?token={N}&d")),
             ("%41%42", r#"{"x":"%41%42"}"#, format!(r#"{{"x":"{N}"}}"#)),
-            (r"a\nbc", r#"{"x":"a\nbc"}"#, r#"{"x":"a\nbc"}"#.to_owned()),
-            (r"a\nbc", r#"{"x":"a\\nbc"}"#, format!(r#"{{"x":"{N}"}}"#)),
-            (r"a\nbc", r"plain a\nbc", format!("plain {N}")),
+            (r"a\nbcd", r#"{"x":"a\nbcd"}"#, r#"{"x":"a\nbcd"}"#.to_owned()),
+            (r"a\nbcd", r#"{"x":"a\\nbcd"}"#, format!(r#"{{"x":"{N}"}}"#)),
+            (r"a\nbcd", r"plain a\nbcd", format!("plain {N}")),
             ("n3cr3t", r#"{"x":"a\n3cr3t"}"#, r#"{"x":"a\n3cr3t"}"#.to_owned()),
             ("pässword😀", r#"{"x":"p\u00e4ssword\ud83d\ude00"}"#, format!(r#"{{"x":"{N}"}}"#)),
             ("12345678", r#"{"a":12345678,"b":123456789}"#, format!(r#"{{"a":"{N}","b":123456789}}"#)),
             ("s3cr3t", r#"{"s3cr3t" : 1}"#, format!(r#"{{"{N}" : 1}}"#)),
             ("reason", r#"{"reason":"the reason"}"#, format!(r#"{{"reason":"the {N}"}}"#)),
             (r#"x":"y"#, r#"{"x":"y"}"#, r#"{"x":"y"}"#.to_owned()),
-            ("abc", "abc", "abc".to_owned()),
+            ("short", "short", "short".to_owned()),
             ("Deny", r#"{"decision":"Deny"}"#, r#"{"decision":"Deny"}"#.to_owned()),
         ] {
             assert_eq!(clean(&[value], body), expected, "{value} in {body}");
@@ -218,15 +222,17 @@ mod tests {
 
     #[test]
     fn where_credentials_stand() {
-        let url = "https://ann%40x:pa%2Fss@example.com/hooks/T00000/B00000?token=t0k3n&page=first";
+        let url = "https://ann%40x:pa%2Fssw@example.com/hooks/T0000000/B00000?token=t0k3ns&page=firsts";
         let target = Target::parse(url, true).unwrap();
-        let headers = [("authorization", "Bearer b3ar"), ("cookie", "a=c00k; b=c11k"), ("x-team", "reds")];
+        let headers = [("authorization", "Bearer b3arer"), ("cookie", "a=c00kie; b=c11kie"), ("x-team", "the-reds")];
         let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-        let all = Credentials::new(&target, &headers.into_iter().collect(), vec!["v4lue".to_owned()]).values;
-        for value in ["ann@x", "ann%40x", "pa/ss", "pa%2Fss", "t0k3n", "b3ar", "c00k", "c11k", "v4lue"] {
+        let all = Credentials::new(&target, &headers.into_iter().collect(), vec!["v4lues".to_owned()]).values;
+        for value in ["pa/ssw", "pa%2Fssw", "t0k3ns", "b3arer", "c00kie", "c11kie", "v4lues"] {
             assert!(all.iter().any(|own| own == value), "{value}: {all:?}");
         }
-        assert!(all.iter().any(|own| own == "/hooks/T00000/B00000"));
-        assert!(!all.iter().any(|own| own == "first" || own == "reds"), "{all:?}");
+        assert!(all.iter().any(|own| own == "/hooks/T0000000/B00000"));
+        assert!(!all.iter().any(|own| own == "firsts" || own == "the-reds" || own.starts_with("ann")), "{all:?}");
+        let plain = Target::parse("https://example.com/hooks/before-tools", true).unwrap();
+        assert_eq!(Credentials::new(&plain, &HeaderMap::new(), Vec::new()).values, [""; 0]);
     }
 }

@@ -16,7 +16,7 @@ use super::Http;
 use super::allow::UrlPattern;
 use super::client::Client;
 use super::connect::Connector;
-use super::credentials::Credentials;
+use super::credentials::{Credentials, names_credential};
 use super::sign::{self, Key, Sent};
 use super::target::Target;
 use super::template::fill;
@@ -130,10 +130,11 @@ impl HandlerFactory for HttpFactory {
         if self.allow.as_ref().is_some_and(|allow| !allow.iter().any(|pattern| pattern.fits(&target.url))) {
             return Err(unreachable_url("its URL is not on the list of those that hooks may call"));
         }
-        let filled_in = RefCell::new(Vec::new());
+        let (known, problems) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
         let value = |name: &str| {
             let value = variable(spec, env, name);
-            filled_in.borrow_mut().extend(value.clone());
+            problems.borrow_mut().extend(value.is_none().then(|| is_missing(spec, name)));
+            known.borrow_mut().extend(value.clone().filter(|_| names_credential(name)));
             value
         };
         let filled = |text: &str| if hook.dialect.http.variables { fill(text, value) } else { text.to_owned() };
@@ -143,12 +144,12 @@ impl HandlerFactory for HttpFactory {
             Some(secret) => {
                 let secret = fill(secret, value);
                 let key = Key::new(&secret).map_err(wrong)?;
-                filled_in.borrow_mut().extend([sign::bare(&secret).to_owned(), secret]);
+                known.borrow_mut().extend([sign::bare(&secret).to_owned(), secret]);
                 Some(key)
             }
         };
         let mut headers = headers(spec, &target, filled)?;
-        let credentials = Credentials::new(&target, &headers, filled_in.into_inner());
+        let credentials = Credentials::new(&target, &headers, known.into_inner());
         // Each request has a copy, which need not grow for what is its own.
         Sent::make_room(&mut headers, key.is_some());
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static(""));
@@ -157,6 +158,7 @@ impl HandlerFactory for HttpFactory {
             method: method(&spec.method)?,
             headers,
             credentials,
+            problems: problems.into_inner(),
             target,
             key,
             require_signed_reply: spec.require_signed_reply,
@@ -179,6 +181,15 @@ fn wrong(what: impl Into<String>) -> Failure {
 fn variable(spec: &HttpSpec, env: &HandlerEnv, name: &str) -> Option<String> {
     let is_allowed = spec.env_allow.iter().any(|allowed| allowed == name);
     env.var_os(name).filter(|_| is_allowed)?.to_str().map(str::to_owned)
+}
+
+/// That a variable has no value, and what to do.
+fn is_missing(spec: &HttpSpec, name: &str) -> String {
+    let why = match spec.env_allow.iter().any(|allowed| allowed == name) {
+        true => "is not set",
+        false => "is not among the variables that it allows (`allowedEnvVars`, `HttpSpec::allow_env`)",
+    };
+    format!("is sent without the value of `${name}`, which {why}")
 }
 
 fn method(name: &str) -> Result<Method, Failure> {

@@ -45,6 +45,8 @@ struct Http {
     headers: HeaderMap,
     /// What of all that nobody but the endpoint may see.
     credentials: Credentials,
+    /// Variables that were asked for and are not there.
+    problems: Vec<String>,
     key: Option<Key>,
     require_signed_reply: bool,
     follow_redirects: bool,
@@ -56,6 +58,10 @@ struct Http {
 impl Handler for Http {
     fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a> {
         Box::pin(self.run(call))
+    }
+
+    fn problems(&self) -> &[String] {
+        &self.problems
     }
 }
 
