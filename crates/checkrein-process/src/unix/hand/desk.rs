@@ -93,20 +93,7 @@ impl AsRawFd for Done {
 impl Desk {
     /// With a thread at it. None if there are enough, or the system has none.
     pub(super) fn new(maker: Weak<Maker>, most: usize) -> Option<Arc<Self>> {
-        let desk = Arc::new(Self {
-            board: Mutex::new(Board {
-                errand: Errand::None,
-                number: 0,
-                done: true,
-                forsaken: false,
-                dismissed: false,
-                waits: false,
-            }),
-            word: Pipe::new(PipeFlags::empty()).ok()?,
-            done: Pipe::new(PipeFlags::NONBLOCK).ok()?,
-            maker,
-            processor: AtomicUsize::new(usize::MAX),
-        });
+        let desk = Arc::new(Self::unmanned(maker).ok()?);
         let at = Arc::clone(&desk);
         let more = |alive: usize| (alive < most).then_some(alive + 1);
         ALIVE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
@@ -122,6 +109,23 @@ impl Desk {
             return None;
         }
         Some(desk)
+    }
+
+    fn unmanned(maker: Weak<Maker>) -> io::Result<Self> {
+        Ok(Self {
+            board: Mutex::new(Board {
+                errand: Errand::None,
+                number: 0,
+                done: true,
+                forsaken: false,
+                dismissed: false,
+                waits: false,
+            }),
+            word: Pipe::new(PipeFlags::empty())?,
+            done: Pipe::new(PipeFlags::NONBLOCK)?,
+            maker,
+            processor: AtomicUsize::new(usize::MAX),
+        })
     }
 
     pub(super) fn is_of(&self, maker: &Weak<Maker>) -> bool {
@@ -311,19 +315,20 @@ impl Desk {
 
     /// The thread goes, maybe in the middle of its work.
     fn leaves(self: &Arc<Self>) {
-        let mut board = lock(&self.board);
-        board.dismissed = true;
-        if board.done {
-            return;
-        }
-        let failed = Errand::Failed(StartError::after(io::Error::other("something panicked while it was run")));
-        match board.errand {
-            Errand::Given(..) => board.errand = failed,
-            Errand::Begun => {
-                drop(board);
-                self.is_wanted(failed);
+        let failed = || Errand::Failed(StartError::after(io::Error::other("something panicked while it was run")));
+        let was_begun = {
+            let mut board = lock(&self.board);
+            board.dismissed = true;
+            if board.done {
+                return;
             }
-            _ => drop(board),
+            if matches!(board.errand, Errand::Given(..)) {
+                board.errand = failed();
+            }
+            matches!(board.errand, Errand::Begun)
+        };
+        if was_begun {
+            self.is_wanted(failed());
         }
         self.is_done();
     }
@@ -362,7 +367,14 @@ impl Pipe {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use super::super::super::spawn::make_ready;
     use super::*;
+    use crate::launch::{Args, Launch};
+    use crate::marker::Marker;
+    use crate::place::Place;
+    use crate::stdin::Stdin;
 
     #[test]
     fn all_is_not_gone_while_something_unwanted_is_being_started() {
@@ -372,6 +384,39 @@ mod tests {
         NONE_UNWANTED.notify_all();
         assert_eq!(gone, [false, false]);
         assert!(wait_for_unwanted(Duration::from_secs(60)));
+    }
+
+    fn order() -> Order {
+        let (place, marker) = (Place::new("/"), Marker::new());
+        let launch = Launch {
+            program: Path::new("/bin/true"),
+            arg0: "true".as_ref(),
+            args: Args::List(&[]),
+            place: &place,
+            pwd: None,
+            marker: &marker,
+            temporary: None,
+            stdout_closed: false,
+        };
+        Order { frame: make_ready(&launch, None).unwrap(), stdin: Stdin::none(), stdout_closed: false, marker }
+    }
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_is_no_more() {
+        for is_begun in [false, true] {
+            let desk = Arc::new(Desk::unmanned(Weak::new()).unwrap());
+            let number = desk.give(order());
+            if is_begun {
+                lock(&desk.board).errand = Errand::Begun;
+            }
+            desk.leaves();
+            assert!(matches!(desk.started(), Some(Err(_))), "{is_begun}");
+            assert_eq!(desk.take_done(), (Some(number), true));
+            assert!(desk.is_left());
+            // Once more, when there is nothing to do, nothing is said.
+            desk.leaves();
+            assert_eq!(desk.take_done(), (None, true));
+        }
     }
 
     #[test]
