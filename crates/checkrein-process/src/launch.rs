@@ -26,6 +26,23 @@ pub(crate) struct Launch<'a> {
     pub(crate) stdout_closed: bool,
 }
 
+#[cfg(all(test, target_os = "linux"))]
+impl<'a> Launch<'a> {
+    /// Of a program that does nothing.
+    pub(crate) fn of_nothing(place: &'a Place, marker: &'a Marker) -> Self {
+        Self {
+            program: Path::new("/bin/true"),
+            arg0: "true".as_ref(),
+            args: Args::List(&[]),
+            place,
+            pwd: None,
+            marker,
+            temporary: None,
+            stdout_closed: false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Args<'a> {
     List(&'a [OsString]),

@@ -367,11 +367,9 @@ impl Pipe {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::super::super::spawn::make_ready;
     use super::*;
-    use crate::launch::{Args, Launch};
+    use crate::launch::Launch;
     use crate::marker::Marker;
     use crate::place::Place;
     use crate::stdin::Stdin;
@@ -388,16 +386,7 @@ mod tests {
 
     fn order() -> Order {
         let (place, marker) = (Place::new("/"), Marker::new());
-        let launch = Launch {
-            program: Path::new("/bin/true"),
-            arg0: "true".as_ref(),
-            args: Args::List(&[]),
-            place: &place,
-            pwd: None,
-            marker: &marker,
-            temporary: None,
-            stdout_closed: false,
-        };
+        let launch = Launch::of_nothing(&place, &marker);
         Order { frame: make_ready(&launch, None).unwrap(), stdin: Stdin::none(), stdout_closed: false, marker }
     }
 

@@ -126,25 +126,13 @@ fn lock_forsaken() -> MutexGuard<'static, Vec<Lent>> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use std::path::Path;
-
     use super::*;
-    use crate::launch::Args;
     use crate::marker::Marker;
     use crate::place::Place;
 
     pub(in super::super) fn lent() -> Lent {
         let (place, marker) = (Place::new("/"), Marker::new());
-        let launch = Launch {
-            program: Path::new("/bin/true"),
-            arg0: "true".as_ref(),
-            args: Args::List(&[]),
-            place: &place,
-            pwd: None,
-            marker: &marker,
-            temporary: None,
-            stdout_closed: false,
-        };
+        let launch = Launch::of_nothing(&place, &marker);
         Lent::new(&launch, None).unwrap()
     }
 
