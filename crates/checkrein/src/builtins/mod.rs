@@ -45,7 +45,7 @@ pub mod redact_secrets;
 pub(crate) mod secrets;
 mod sessions;
 pub(crate) mod shell;
-mod strings;
+pub(crate) mod strings;
 mod text;
 pub mod unavailable;
 

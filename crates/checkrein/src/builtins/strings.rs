@@ -6,25 +6,25 @@ use std::ops::Range;
 use checkrein_core::RawJson;
 
 /// One string that is a value, not a key.
-pub(super) struct JsonString<'a> {
+pub(crate) struct JsonString<'a> {
     /// The key that it stands under, directly or in an array.
     pub(super) key: Option<Cow<'a, str>>,
     /// What it says.
-    pub(super) text: Spelt<'a>,
+    pub(crate) text: Spelt<'a>,
     /// Where it stands between its quotes.
     start: usize,
 }
 
 impl JsonString<'_> {
     /// Where a part of what it says stands in the JSON text.
-    pub(super) fn place(&self, part: &Range<usize>) -> Range<usize> {
+    pub(crate) fn place(&self, part: &Range<usize>) -> Range<usize> {
         self.start + self.text.spelt_at(part.start)..self.start + self.text.spelt_at(part.end)
     }
 }
 
 /// What a string says, with the way back to how it is spelt.
-pub(super) struct Spelt<'a> {
-    pub(super) says: Cow<'a, str>,
+pub(crate) struct Spelt<'a> {
+    pub(crate) says: Cow<'a, str>,
     /// Behind each escape: the offset in what it says, the offset in how it is spelt. Between them both go in step.
     escapes: Vec<(usize, usize)>,
 }
@@ -88,7 +88,7 @@ fn escape(text: &str) -> (char, usize) {
 }
 
 /// All strings that are values, in the order of the text.
-pub(super) fn strings(json: &RawJson) -> Vec<JsonString<'_>> {
+pub(crate) fn strings(json: &RawJson) -> Vec<JsonString<'_>> {
     let text = json.as_str();
     let bytes = text.as_bytes();
     let mut found = Vec::new();
@@ -143,7 +143,7 @@ fn is_key(bytes: &[u8], behind: usize) -> bool {
 }
 
 /// The text with some parts replaced. The parts are in order and do not overlap.
-pub(super) fn spliced<'a>(text: &str, parts: impl IntoIterator<Item = (Range<usize>, Cow<'a, str>)>) -> String {
+pub(crate) fn spliced<'a>(text: &str, parts: impl IntoIterator<Item = (Range<usize>, Cow<'a, str>)>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
     for (place, replacement) in parts {

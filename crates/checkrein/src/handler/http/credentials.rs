@@ -1,16 +1,20 @@
 //! Credentials that an endpoint was sent, taken out of what it answers: pages for errors like to repeat a request, and what
 //! is answered gets into records and verdicts.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use checkrein_core::{Captured, RawJson};
 use hyper::HeaderMap;
 use hyper::header::COOKIE;
 use percent_encoding::percent_decode_str;
 
-use super::spelling::{end_of_json_string, end_of_number, is_key, spelt_end, unit};
+use super::spelling::spelt_end;
 use super::target::{Target, path_and_query};
+use crate::builtins::strings::{spliced, strings};
 
 /// Stands in place of a credential. It needs no escapes, so what was JSON is JSON.
-const NOTE: &[u8] = b"[redacted:credential]";
+const NOTE: &str = "[redacted:credential]";
 
 /// Whatever is shorter stands in too many texts that have nothing to do with it.
 const LEAST: usize = 6;
@@ -67,74 +71,55 @@ impl Credentials {
         Self { values, starts }
     }
 
-    /// The body without them.
+    /// The body without them. What was JSON is JSON: only in what its strings say they are looked for, not in keys, or a no could
+    /// get lost.
     pub(super) fn taken_out_of(&self, body: Captured) -> Captured {
         let bytes = &body.bytes;
-        if self.values.is_empty() || !(0..bytes.len()).any(|at| self.end_in_text(bytes, at).is_some()) {
+        let as_text = self.places(bytes);
+        if as_text.is_empty() {
             return body;
         }
-        let is_json = RawJson::parse_bytes(bytes.trim_ascii()).is_ok();
-        let clean = if is_json { self.without_in_json(bytes) } else { self.without_in_text(bytes) };
+        let clean = match RawJson::parse_bytes(bytes.trim_ascii()) {
+            Ok(json) => {
+                let all = strings(&json);
+                let parts = all.iter().flat_map(|string| {
+                    let places = self.places(string.text.says.as_bytes()).into_iter();
+                    places.map(|place| (string.place(&place), Cow::Borrowed(NOTE)))
+                });
+                spliced(json.as_str(), parts).into_bytes()
+            }
+            Err(_) => {
+                let mut clean = Vec::with_capacity(bytes.len());
+                let mut at = 0;
+                for place in as_text {
+                    clean.extend_from_slice(&bytes[at..place.start]);
+                    clean.extend_from_slice(NOTE.as_bytes());
+                    at = place.end;
+                }
+                clean.extend_from_slice(&bytes[at..]);
+                clean
+            }
+        };
         // What was cut stays cut.
         let left_unread = body.total.saturating_sub(bytes.len() as u64);
         let total = clean.len() as u64 + left_unread;
         Captured::new(clean, total)
     }
 
-    fn without_in_text(&self, text: &[u8]) -> Vec<u8> {
-        let mut clean = Vec::with_capacity(text.len());
+    /// Where they stand in a text.
+    fn places(&self, text: &[u8]) -> Vec<Range<usize>> {
+        let mut places = Vec::new();
         let mut at = 0;
         while at < text.len() {
             at = match self.end_in_text(text, at) {
-                Some(end) => copied(&mut clean, NOTE, end),
-                None => copied(&mut clean, &text[at..=at], at + 1),
+                Some(end) => {
+                    places.push(at..end);
+                    end
+                }
+                None => at + 1,
             };
         }
-        clean
-    }
-
-    /// The same, byte for byte JSON wherever it was.
-    fn without_in_json(&self, json: &[u8]) -> Vec<u8> {
-        let mut clean = Vec::with_capacity(json.len());
-        let mut at = 0;
-        while let Some(&byte) = json.get(at) {
-            at = match byte {
-                b'"' => {
-                    let end = end_of_json_string(json, at + 1);
-                    clean.push(b'"');
-                    self.copy_string(&json[at + 1..end], is_key(json, end + 1), &mut clean);
-                    copied(&mut clean, b"\"", end + 1)
-                }
-                b'-' | b'0'..=b'9' => {
-                    let end = end_of_number(json, at);
-                    let number = &json[at..end];
-                    match self.values.iter().any(|value| value.as_bytes() == number) {
-                        true => copied(&mut clean, &[b"\"", NOTE, b"\""].concat(), end),
-                        false => copied(&mut clean, number, end),
-                    }
-                }
-                _ => copied(&mut clean, &[byte], at + 1),
-            };
-        }
-        clean
-    }
-
-    fn copy_string(&self, spelt: &[u8], is_key: bool, clean: &mut Vec<u8>) {
-        let mut at = 0;
-        while at < spelt.len() {
-            // Keys that mean something are letters. Of those nothing is taken away, or a no would not be found.
-            let mut wanted = self.values.iter().filter(|value| !is_key || !value.bytes().all(is_letter));
-            // A backslash starts an escape here and is never one itself.
-            let plain = |value: &str| !value.contains('\\') && spelt[at..].starts_with(value.as_bytes());
-            let end = |value: &String| if plain(value) { Some(at + value.len()) } else { spelt_end(spelt, at, value) };
-            at = match wanted.find_map(end) {
-                Some(end) => copied(clean, NOTE, end),
-                None => {
-                    let end = spelt.len().min(at + unit(&spelt[at..]));
-                    copied(clean, &spelt[at..end], end)
-                }
-            };
-        }
+        places
     }
 
     /// Where a credential ends that starts here.
@@ -149,10 +134,6 @@ impl Credentials {
     }
 }
 
-fn is_letter(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || byte == b'_'
-}
-
 /// Whether a part of a path may be a token.
 fn is_made_up(part: &str) -> bool {
     let has = |wanted: fn(&u8) -> bool| part.as_bytes().iter().any(wanted);
@@ -162,12 +143,6 @@ fn is_made_up(part: &str) -> bool {
 pub(super) fn names_credential(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     NAMES.iter().any(|part| name.contains(part))
-}
-
-/// Writes, and says where to go on.
-fn copied(out: &mut Vec<u8>, bytes: &[u8], next: usize) -> usize {
-    out.extend_from_slice(bytes);
-    next
 }
 
 #[cfg(test)]
@@ -200,8 +175,8 @@ mod tests {
             (r"a\nbcd", r"plain a\nbcd", format!("plain {N}")),
             ("n3cr3t", r#"{"x":"a\n3cr3t"}"#, r#"{"x":"a\n3cr3t"}"#.to_owned()),
             ("pässword😀", r#"{"x":"p\u00e4ssword\ud83d\ude00"}"#, format!(r#"{{"x":"{N}"}}"#)),
-            ("12345678", r#"{"a":12345678,"b":123456789}"#, format!(r#"{{"a":"{N}","b":123456789}}"#)),
-            ("s3cr3t", r#"{"s3cr3t" : 1}"#, format!(r#"{{"{N}" : 1}}"#)),
+            ("12345678", r#"{"a":12345678,"b":"12345678"}"#, format!(r#"{{"a":12345678,"b":"{N}"}}"#)),
+            ("s3cr3t", r#"{"s3cr3t" : "s3cr3t"}"#, format!(r#"{{"s3cr3t" : "{N}"}}"#)),
             ("reason", r#"{"reason":"the reason"}"#, format!(r#"{{"reason":"the {N}"}}"#)),
             (r#"x":"y"#, r#"{"x":"y"}"#, r#"{"x":"y"}"#.to_owned()),
             ("short", "short", "short".to_owned()),

@@ -62,31 +62,3 @@ fn entity(bytes: &[u8]) -> Option<(char, usize)> {
 fn hex(digits: &[u8]) -> Option<u32> {
     u32::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
 }
-
-/// How long the escape or the byte is that a JSON string goes on with.
-pub(super) fn unit(spelt: &[u8]) -> usize {
-    match spelt {
-        [b'\\', b'u', ..] => 6,
-        [b'\\', ..] => 2,
-        _ => 1,
-    }
-}
-
-/// Where the closing quote of a JSON string is.
-pub(super) fn end_of_json_string(json: &[u8], start: usize) -> usize {
-    let mut at = start;
-    while let Some(rest) = json.get(at..).filter(|rest| rest.first().is_some_and(|byte| *byte != b'"')) {
-        at += unit(rest);
-    }
-    at.min(json.len())
-}
-
-pub(super) fn end_of_number(json: &[u8], start: usize) -> usize {
-    let is_part = |byte: &u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
-    start + json[start..].iter().take_while(|byte| is_part(byte)).count()
-}
-
-/// Whether the string that ends before this place is a key.
-pub(super) fn is_key(json: &[u8], behind: usize) -> bool {
-    json.get(behind..).is_some_and(|rest| rest.trim_ascii_start().first() == Some(&b':'))
-}
