@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checkrein_dialects::document::exercise(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checkrein_document::exercise(bytes));

@@ -1,5 +1,6 @@
 #![no_main]
 
-use checkrein_dialects::{claw, testing};
+use checkrein_dialects::agents::claw;
+use checkrein_dialects::testing;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| testing::exercise_payload(&claw::DIALECT, bytes));

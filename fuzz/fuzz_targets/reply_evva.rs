@@ -1,5 +1,6 @@
 #![no_main]
 
-use checkrein_dialects::{evva, testing};
+use checkrein_dialects::agents::evva;
+use checkrein_dialects::testing;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| testing::exercise_reply(&evva::DIALECT, bytes));

@@ -484,10 +484,11 @@ fn the_document_is_right() {
     assert!(ran.stdout.contains("3 cases: 3 passed"), "{}", ran.stdout);
     let ran = place.run(&["test", "--contract", "--all", "--timeout", "60"]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
-    let rows: String = checkrein::cases::PROBES.iter().map(|(name, what)| format!("| {name} | {what} |\n")).collect();
+    let rows: String =
+        checkrein_tools::cases::PROBES.iter().map(|(name, what)| format!("| {name} | {what} |\n")).collect();
     assert!(document.contains(&format!("|---|---|\n{rows}<!-- /probes -->")), "{rows}");
     // Every key is told of.
-    let schema = checkrein::schema::test_cases();
+    let schema = checkrein_tools::schema::test_cases();
     for keys in [
         &schema["properties"],
         &schema["$defs"]["case"]["properties"],

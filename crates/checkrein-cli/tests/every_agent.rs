@@ -6,7 +6,8 @@
 mod common;
 
 use checkrein::dialects::{self, Dialect, EventRow};
-use checkrein::{Decision, Event, ProcessExit, ProcessReply, RawJson, Reply, catalogue};
+use checkrein::{Decision, Event, ProcessExit, ProcessReply, RawJson, Reply};
+use checkrein_tools::catalogue;
 use common::{Place, Ran};
 
 /// The events of agents at which something waits for leave.

@@ -7,7 +7,8 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use checkrein::dialects::{self, Dialect, claude};
+use checkrein::dialects::agents::claude;
+use checkrein::dialects::{self, Dialect};
 use checkrein::{Decision, EventKind, ProcessExit, ProcessReply, RawJson, Reply};
 use common::{Place, Ran};
 

@@ -6,8 +6,8 @@ mod common;
 
 use std::process::Stdio;
 
-use checkrein::session::Script;
 use checkrein::{Decision, FailureKind, Record};
+use checkrein_tools::session::Script;
 use common::terminal::{self, Does};
 use common::{Place, Ran};
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 use checkrein_core::{Decision, Grammar, Rules};
 
 use crate::config::{ConfigTable, Decoder, Reach, Same};
-use crate::document::Node;
 use crate::payload::PayloadTable;
 use crate::reply::{Code, ExitRule, From, Malformed, ReplyTable, Then, Trigger, Unknown};
 use crate::table::{Cwd, Dialect, Environment, EventRow, HostTable, HttpTable, ProcessTable, Shell, TimeTable};
+use checkrein_document::Node;
 
 const EXITS: &[ExitRule] = &[
     ExitRule::new(Code::Is(0), Then::Read),

@@ -1,8 +1,7 @@
 //! Every agent's hook language, as data: one file each.
 //!
 //! A dialect is a table of facts: names, payloads, answers, files, and what its agent does when hooks fail. Of two
-//! agents whose hooks are code, only the names of events are there. Names are in the agents' own spelling. [`document`] reads
-//! the files that agents are configured with.
+//! agents whose hooks are code, only the names of events are there. Names are in the agents' own spelling.
 //!
 //! ```
 //! use checkrein_core::EventKind;
@@ -22,45 +21,21 @@ use std::fmt;
 
 use checkrein_core::{EventKind, closest};
 
-pub mod amazon_q;
-pub mod amp;
-pub mod augment;
+pub mod agents;
 mod base;
-pub mod claude;
-pub mod claw;
-pub mod cline;
-pub mod codex;
 pub mod config;
-pub mod copilot;
-pub mod copilot_pascal;
-pub mod crush;
-pub mod cursor;
-pub mod devin;
-pub mod docker_agent;
-pub mod document;
-pub mod evva;
-pub mod factory;
-pub mod gemini;
-pub mod goose;
 pub mod input;
 mod install;
-pub mod kiro;
-pub mod letta;
 mod lookup;
-pub mod native;
-pub mod opencode;
 pub mod payload;
-pub mod qwen;
 pub mod reply;
 mod say;
 mod spec;
 mod table;
 #[doc(hidden)]
 pub mod testing;
-pub mod ub;
-pub mod vscode;
-pub mod windsurf;
 
+pub use agents::{ALL, find};
 pub use input::{InputForm, InputRow, common_input};
 pub use install::{InstallTable, Spot};
 pub use say::Answer;
@@ -72,43 +47,6 @@ pub use table::{
     Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Known, Outcome, Plain, ProcessTable,
     Shell, TimeTable, ToolRow, VariableRow,
 };
-
-/// All dialects. The five that checkrein was made for come first.
-pub static ALL: &[&Dialect] = &[
-    &native::DIALECT,
-    &claw::DIALECT,
-    &docker_agent::DIALECT,
-    &docker_agent::G2,
-    &evva::DIALECT,
-    &claude::DIALECT,
-    &claude::SENDER,
-    &ub::DIALECT,
-    &codex::DIALECT,
-    &gemini::DIALECT,
-    &copilot::DIALECT,
-    &copilot_pascal::DIALECT,
-    &vscode::DIALECT,
-    &cursor::DIALECT,
-    &windsurf::DIALECT,
-    &qwen::DIALECT,
-    &cline::DIALECT,
-    &cline::EXTENSION,
-    &kiro::DIALECT,
-    &amazon_q::DIALECT,
-    &goose::DIALECT,
-    &crush::DIALECT,
-    &opencode::DIALECT,
-    &devin::DIALECT,
-    &letta::DIALECT,
-    &factory::DIALECT,
-    &amp::DIALECT,
-    &augment::DIALECT,
-];
-
-/// The dialect of this name.
-pub fn find(name: &str) -> Option<&'static Dialect> {
-    ALL.iter().copied().find(|dialect| dialect.name == name)
-}
 
 impl Dialect {
     /// The kind that the dialect has this name for. Spelling counts, as it does in the agents themselves.

@@ -8,9 +8,9 @@ use checkrein_core::{
 };
 
 use crate::config::{DecodeOptions, Decoded, Settings, Wanted};
-use crate::document::Format;
 use crate::spec::HookSpec;
 use crate::table::{Dialect, Plain};
+use checkrein_document::Format;
 
 /// Reads bytes as a config file in every format. What is read and can be written is read again as the same.
 pub fn exercise_config(dialect: &'static Dialect, bytes: &[u8]) {

@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use checkrein_core::RawJson;
-use checkrein_dialects::{Dialect, claude, codex, copilot, copilot_pascal, gemini, goose, letta, qwen};
+use checkrein_dialects::Dialect;
+use checkrein_dialects::agents::{claude, codex, copilot, copilot_pascal, gemini, goose, letta, qwen};
 
 const AGENTS: &[(&str, &Dialect)] = &[
     ("claude", &claude::DIALECT),

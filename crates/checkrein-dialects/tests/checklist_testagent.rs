@@ -8,9 +8,9 @@ use checkrein_core::{
     Decision, Effect, Envelope, Event, EventKind, Failure, FailureKind, HookInfo, HookSet, HookState, HttpReply,
     Matcher, Opinion, Outcome, ProcessExit, ProcessReply, RawJson, Reply, Scope, Source, Verdict, settle,
 };
-use checkrein_dialects::claude::SENDER;
+use checkrein_dialects::agents::claude::SENDER;
 use checkrein_dialects::config::Decoded;
-use checkrein_dialects::document::Format;
+use checkrein_document::Format;
 
 use Decision::{Allow, Ask, Deny, NoOpinion};
 

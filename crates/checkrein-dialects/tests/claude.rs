@@ -8,10 +8,10 @@ use checkrein_core::{
     Captured, Decision, Envelope, Event, EventKind, Failure, FailureKind, HttpReply, Matcher, Opinion, ProcessExit,
     ProcessReply, RawJson, Reply, Scope, Settle, Target,
 };
-use checkrein_dialects::claude::{DIALECT, SENDER};
+use checkrein_dialects::agents::claude::{DIALECT, SENDER};
 use checkrein_dialects::config::Decoded;
-use checkrein_dialects::document::Format;
 use checkrein_dialects::{Dialect, HandlerSpec, HookSpec};
+use checkrein_document::Format;
 
 fn json(text: &str) -> RawJson {
     text.parse().unwrap()

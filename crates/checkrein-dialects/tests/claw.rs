@@ -9,9 +9,9 @@ use checkrein_core::{
     ProcessExit, ProcessReply, RawJson, Reply, Rules, Scope, Settlement, Source, Step, Verdict, settle,
 };
 use checkrein_dialects::HookSpec;
-use checkrein_dialects::claw::{BLOCKED, DIALECT, default_message, feedback, messages};
+use checkrein_dialects::agents::claw::{BLOCKED, DIALECT, default_message, feedback, messages};
 use checkrein_dialects::config::Decoded;
-use checkrein_dialects::document::Format;
+use checkrein_document::Format;
 
 fn decode(text: &str) -> Decoded {
     DIALECT.decode("settings.json", Scope::User, text, Format::Json)

@@ -8,8 +8,9 @@ use checkrein_core::{
     ChainEnd, Decision, Effect, Event, EventKind, FailureKind, HttpReply, Matcher, ProcessExit, ProcessReply, RawJson,
     Reply, RunOrder, Settle, Target,
 };
+use checkrein_dialects::agents::{claude, claw, docker_agent, evva, native, ub};
 use checkrein_dialects::config::Same;
-use checkrein_dialects::{Cwd, Dialect, Environment, Shell, claude, claw, docker_agent, evva, native, ub};
+use checkrein_dialects::{Cwd, Dialect, Environment, Shell};
 
 /// claw, docker-agent, docker-agent@g2, evva, claude, claude@sender, ub, native.
 fn all() -> [&'static Dialect; 8] {
@@ -487,7 +488,7 @@ fn a_failure_is_beside_the_verdict_everywhere() {
 
 #[test]
 fn a_gate_that_nobody_waits_for_is_told_of() {
-    use checkrein_dialects::document::Format;
+    use checkrein_document::Format;
     for dialect in [&evva::DIALECT, &claude::DIALECT, &native::DIALECT] {
         let text = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"x","async":true}]}]}}"#;
         let decoded = dialect.decode("file", checkrein_core::Scope::User, text, Format::Json);

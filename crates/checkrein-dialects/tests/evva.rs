@@ -10,9 +10,9 @@ use checkrein_core::{
     Target, Verdict, settle,
 };
 use checkrein_dialects::HookSpec;
+use checkrein_dialects::agents::evva::{BLOCKED, DIALECT};
 use checkrein_dialects::config::{Decoded, Severity};
-use checkrein_dialects::document::Format;
-use checkrein_dialects::evva::{BLOCKED, DIALECT};
+use checkrein_document::Format;
 
 fn decode(text: &str) -> Decoded {
     DIALECT.decode("settings.json", Scope::Project, text, Format::Json)

@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
 
 use checkrein_core::{HookState, Scope};
+use checkrein_dialects::HookSpec;
+use checkrein_dialects::agents::native;
 use checkrein_dialects::config::{Decoded, Severity};
-use checkrein_dialects::document::Format;
-use checkrein_dialects::{HookSpec, native};
+use checkrein_document::Format;
 
 fn decode(text: &str, format: Format) -> Decoded {
     native::DIALECT.decode("hooks", Scope::User, text, format)

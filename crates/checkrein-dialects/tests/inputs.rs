@@ -6,10 +6,10 @@ use std::path::Path;
 
 use checkrein_core::payload::ToolCall;
 use checkrein_core::{Event, FailureKind, ProcessExit, ProcessReply, RawJson, Reply, RewriteMode};
-use checkrein_dialects::{
-    ALL, Dialect, InputForm, InputRow, ToolRow, claude, cline, codex, common_input, copilot, copilot_pascal, find,
-    gemini, goose, letta, native, qwen, vscode,
+use checkrein_dialects::agents::{
+    claude, cline, codex, copilot, copilot_pascal, gemini, goose, letta, native, qwen, vscode,
 };
+use checkrein_dialects::{ALL, Dialect, InputForm, InputRow, ToolRow, common_input, find};
 use proptest::prelude::*;
 
 fn json(text: &str) -> RawJson {

@@ -6,7 +6,7 @@ use checkrein_core::{
     Captured, Decision, Event, Failure, FailureKind, HttpReply, Opinion, ProcessExit, ProcessReply, RawJson, Reply,
     Target,
 };
-use checkrein_dialects::native::DIALECT;
+use checkrein_dialects::agents::native::DIALECT;
 
 fn read(event: &Event, reply: Reply) -> Result<Opinion, Failure> {
     DIALECT.read(event, reply, false)

@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use checkrein_core::{HookState, Scope};
-use checkrein_dialects::document::Format;
-use checkrein_dialects::{FileAccess, HandlerSpec, HookSpec, SandboxSpec, claude, native};
+use checkrein_dialects::agents::{claude, native};
+use checkrein_dialects::{FileAccess, HandlerSpec, HookSpec, SandboxSpec};
+use checkrein_document::Format;
 
 fn hook(entry: &str) -> (HookSpec, Vec<String>) {
     let text = format!(r#"{{ "hooks": {{ "PreToolUse": [{{ "hooks": [{entry}] }}] }} }}"#);

@@ -8,10 +8,10 @@ use checkrein_core::{
     Decision, Effect, Envelope, Event, EventKind, Failure, FailureKind, HookState, Matcher, Opinion, Outcome,
     ProcessExit, ProcessReply, RawJson, Reply, Scope, Step, settle,
 };
+use checkrein_dialects::agents::ub::DIALECT;
 use checkrein_dialects::config::{Decoded, Severity};
-use checkrein_dialects::document::Format;
-use checkrein_dialects::ub::DIALECT;
 use checkrein_dialects::{CommandLine, HandlerSpec, HookSpec};
+use checkrein_document::Format;
 
 fn decode(text: &str) -> Decoded {
     DIALECT.decode("config.yaml", Scope::User, text, Format::Yaml)

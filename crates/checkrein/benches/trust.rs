@@ -18,8 +18,8 @@ fn main() {}
 
 #[cfg(unix)]
 fn main() {
+    use checkrein::dialects::agents::native;
     use checkrein::dialects::config::Wanted;
-    use checkrein::dialects::native;
     use checkrein::payload::ToolCall;
     use checkrein::sources::{Sources, Where};
     use checkrein::{Engine, Event, RawJson, Trust};

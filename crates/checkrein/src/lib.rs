@@ -20,26 +20,14 @@
 #[cfg(feature = "audit")]
 pub mod audit;
 pub mod builtins;
-#[cfg(feature = "cases")]
-pub mod cases;
-pub mod catalogue;
-mod draft;
 pub mod engine;
-pub mod front;
 mod handler;
-#[cfg(feature = "install")]
-pub mod install;
+#[doc(hidden)]
+pub mod internal;
 mod line_file;
-pub mod lint;
 mod observer;
 mod private_file;
-#[cfg(feature = "recording")]
-pub mod recording;
 mod registry;
-#[cfg(feature = "schema")]
-pub mod schema;
-#[cfg(feature = "session")]
-pub mod session;
 pub mod sources;
 mod state;
 pub mod trust;
@@ -50,7 +38,7 @@ pub use checkrein_dialects as dialects;
 pub use checkrein_dialects::{
     BuiltinSpec, CommandLine, CommandSpec, FileAccess, HandlerSpec, HookSpec, HttpSpec, SandboxSpec,
 };
-pub use draft::{DraftError, EventDraft};
+pub use checkrein_document as document;
 pub use engine::{Engine, Reload};
 #[cfg(feature = "http")]
 pub use handler::{BadHttpSetting, HttpFactory};

@@ -2,28 +2,25 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-#[cfg(feature = "recording")]
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long one waits for others who write to the same file: they hold it for one write.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+pub const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Opens a file to append to, and makes it if need be, for its user only. Directories that are missing are made as well.
-#[cfg(any(feature = "audit", feature = "recording"))]
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     private(path, OpenOptions::new().read(true).append(true))
 }
 
 /// As [`open`], to write anywhere.
-#[cfg(feature = "audit")]
-pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
+pub fn open_to_write(path: &Path) -> io::Result<File> {
     private(path, OpenOptions::new().read(true).write(true))
 }
 
 /// Opens a file that only its user can read, and makes it if need be.
-pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+pub fn private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
@@ -39,7 +36,7 @@ pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> io::Result<File
 }
 
 /// Makes a directory that only its user can look into, and those above it. One that is there stays as it is.
-pub(crate) fn make_private_directory(path: &Path) -> io::Result<()> {
+pub fn make_private_directory(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -49,13 +46,12 @@ pub(crate) fn make_private_directory(path: &Path) -> io::Result<()> {
 
 /// Keeps others from writing until the file is closed. Somebody who was stopped in the middle of a write must not stop all
 /// others for good, so this gives up after a while.
-pub(crate) fn lock(file: &File, patience: Duration) -> io::Result<()> {
+pub fn lock(file: &File, patience: Duration) -> io::Result<()> {
     wait_for(patience, || file.try_lock())
 }
 
 /// Keeps others from writing, but not from reading, until the file is closed.
-#[cfg(feature = "audit")]
-pub(crate) fn lock_shared(file: &File, patience: Duration) -> io::Result<()> {
+pub fn lock_shared(file: &File, patience: Duration) -> io::Result<()> {
     wait_for(patience, || file.try_lock_shared())
 }
 
@@ -79,8 +75,7 @@ fn wait_for(patience: Duration, mut try_lock: impl FnMut() -> Result<(), TryLock
 }
 
 /// Whether the file ends within a line, as when somebody was ended while writing. Where it is read next is left open.
-#[cfg(feature = "recording")]
-pub(crate) fn is_cut(file: &mut File) -> io::Result<bool> {
+pub fn is_cut(file: &mut File) -> io::Result<bool> {
     if file.seek(SeekFrom::End(0))? == 0 {
         return Ok(false);
     }
@@ -91,8 +86,7 @@ pub(crate) fn is_cut(file: &mut File) -> io::Result<bool> {
 }
 
 /// Appends one line, which has no line break in it. It stands alone also if the line before it was cut.
-#[cfg(feature = "recording")]
-pub(crate) fn append(path: &Path, line: &str) -> io::Result<()> {
+pub fn append(path: &Path, line: &str) -> io::Result<()> {
     let mut file = open(path)?;
     lock(&file, PATIENCE)?;
     let mut bytes = Vec::with_capacity(line.len() + 2);
@@ -104,7 +98,7 @@ pub(crate) fn append(path: &Path, line: &str) -> io::Result<()> {
     file.write_all(&bytes)
 }
 
-#[cfg(all(test, feature = "recording"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Writes a new file with a name that nobody can guess.
-pub(crate) fn write(directory: &Path, extension: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+pub fn write(directory: &Path, extension: &str, bytes: &[u8]) -> io::Result<PathBuf> {
     // Each state has keys of its own, from the system's randomness.
     let name = format!("checkrein-{:016x}{extension}", RandomState::new().hash_one(0_u8));
     let path = directory.join(name);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// `$XDG_STATE_HOME/checkrein`, or else `~/.local/state/checkrein`. `None`: the user has no home.
-pub(crate) fn directory() -> Option<PathBuf> {
+pub fn directory() -> Option<PathBuf> {
     // One that is not absolute is to be ignored, says the specification.
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|state| state.is_absolute());
     let home = || std::env::home_dir().filter(|home| home.is_absolute());

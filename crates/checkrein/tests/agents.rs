@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use checkrein::dialects::native;
+use checkrein::dialects::agents::native;
 use checkrein::payload::{Prompt, SessionStart, Stop, ToolCall};
 use checkrein::sources::Sources;
 use checkrein::{Decision, Engine, Envelope, Event, EventKind, FailureKind, HookSpec, Observer, RawJson, Verdict};

@@ -11,9 +11,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use checkrein::audit::{AuditEntry, AuditLog, EntryKind, FindingKind, Head, Verification};
-use checkrein::dialects::{claude, native};
-use checkrein::front::Front;
-use checkrein::payload::{Prompt, ToolCall};
+use checkrein::dialects::agents::native;
+use checkrein::payload::{Prompt, ToolCall, ToolOutcome};
 use checkrein::{Decision, Effect, Engine, Event, EventKind, HookSpec, RawJson, Sources};
 
 fn log_in(dir: &tempfile::TempDir) -> AuditLog {
@@ -101,7 +100,7 @@ async fn on_a_full_disk_gates_close_if_that_is_wanted() {
         let warned = verdict.warnings().iter().map(ToString::to_string).collect::<String>();
         assert!(warned.contains("nothing was written to the audit log") && warned.contains("No space"), "{warned}");
         // Nothing waits for leave there.
-        let after = checkrein::catalogue::event(&EventKind::PostToolUse);
+        let after = Event::post_tool_use(ToolOutcome::new("Bash", RawJson::default()));
         assert_eq!(engine.fire(after).await.decision(), Decision::NoOpinion);
     }
 }
@@ -277,39 +276,6 @@ fn old_files_are_full() {
     log.append(refusal("two")).unwrap();
     let found = log.verify(None).unwrap();
     assert!(found.is_fine() && found.files == 2, "{found:?}");
-}
-
-#[test]
-fn files_say_where_it_is_written() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = dir.path().join("hooks.yaml");
-    let text = "audit: {path: logs/audit.jsonl, on_failure: closed, max_size: 64MiB, max_age: 30d}\nhooks: [{id: guard, event: PreToolUse, command: 'exit 2'}]\n";
-    std::fs::write(&config, text).unwrap();
-    let sources = Sources::of_files(&native::DIALECT, [&config]);
-    let loaded = sources.load();
-    assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
-    let settings = loaded.audit.unwrap();
-    assert_eq!((settings.max_size, settings.max_age), (Some(64 << 20), Some(Duration::from_secs(30 * 24 * 3600))));
-    assert!(settings.closed);
-    let log = log_in(&dir);
-    let front = Front::of(&claude::DIALECT).sources(sources.clone());
-    let sent = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
-    assert!(front.answer(sent.as_bytes()).answer.stdout.contains("deny"));
-    assert!(front.answer(b"{\"hook_event_name\":\"PreToolUse\"").answer.stdout.contains("deny"));
-    front.answer(br#"{"hook_event_name":"Stop"}"#);
-    let lines: Vec<_> = log.lines().unwrap().map(|line| line.unwrap().entry).collect();
-    let seen: Vec<_> = lines.iter().map(|entry| (entry.kind, entry.agent.as_deref().unwrap())).collect();
-    assert_eq!(seen, [(EntryKind::Fire, "claude"), (EntryKind::Refusal, "claude")]);
-    assert!(lines[1].reason.as_ref().unwrap().contains("no JSON"));
-    // An engine with the same files writes there as well.
-    Engine::builder().sources(sources).build().fire_blocking(bash("ls"));
-    assert_eq!(log.lines().unwrap().count(), 3);
-    // And where nothing can be written, the gate is closed.
-    std::fs::remove_dir_all(dir.path().join("logs")).unwrap();
-    std::fs::write(dir.path().join("logs"), "").unwrap();
-    std::fs::write(&config, text.replace("exit 2", "true")).unwrap();
-    let fronted = front.answer(sent.as_bytes());
-    assert!(fronted.answer.stdout.contains("deny"), "{fronted:?}");
 }
 
 #[test]

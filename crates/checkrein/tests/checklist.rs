@@ -7,8 +7,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use checkrein::dialects::document::Format;
-use checkrein::dialects::{Dialect, claude, claw, docker_agent, evva, ub};
+use checkrein::dialects::Dialect;
+use checkrein::dialects::agents::{claude, claw, docker_agent, evva, ub};
+use checkrein::document::Format;
 use checkrein::engine::EngineBuilder;
 use checkrein::payload::{Notification, SessionEnd, Stop, ToolCall, ToolOutcome, UserTurn};
 use checkrein::sources::{Sources, Where};

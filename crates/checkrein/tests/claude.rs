@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use checkrein::dialects::claude;
-use checkrein::dialects::document::Format;
+use checkrein::dialects::agents::claude;
+use checkrein::document::Format;
 use checkrein::payload::{Prompt, ToolCall};
 use checkrein::{
     Call, Decision, Engine, Envelope, Event, Failure, FailureKind, Handler, HandlerEnv, HandlerFuture, HookSpec,

@@ -5,8 +5,8 @@
 use std::time::{Duration, Instant};
 
 use checkrein::dialects::Dialect;
-use checkrein::dialects::docker_agent::{DIALECT, G2};
-use checkrein::dialects::document::Format;
+use checkrein::dialects::agents::docker_agent::{DIALECT, G2};
+use checkrein::document::Format;
 use checkrein::payload::{Prompt, Stop, ToolCall, ToolOutcome};
 use checkrein::{Builtin, Decision, Engine, Event, EventKind, FailureKind, Opinion, RawJson, Registry, Scope, Verdict};
 

@@ -2,8 +2,9 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
 
-use checkrein::dialects::document::Format;
-use checkrein::dialects::{Dialect, amazon_q, crush, cursor, kiro, windsurf};
+use checkrein::dialects::Dialect;
+use checkrein::dialects::agents::{amazon_q, crush, cursor, kiro, windsurf};
+use checkrein::document::Format;
 use checkrein::{Decision, Engine, RawJson, Scope, Verdict};
 
 /// What comes of a payload of the agent, with the hooks of one of its files.

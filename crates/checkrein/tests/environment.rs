@@ -4,7 +4,8 @@
 
 use std::ffi::OsString;
 
-use checkrein::dialects::{Dialect, claude, docker_agent, native, ub};
+use checkrein::dialects::Dialect;
+use checkrein::dialects::agents::{claude, docker_agent, native, ub};
 use checkrein::payload::ToolCall;
 use checkrein::{CommandSpec, Engine, Event, EventKind, HookSpec, RawJson, Record, Verdict};
 

@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
-use checkrein::dialects::document::Format;
-use checkrein::dialects::{Dialect, claude, claw, docker_agent, evva, native, ub};
+use checkrein::dialects::Dialect;
+use checkrein::dialects::agents::{claude, claw, docker_agent, evva, native, ub};
+use checkrein::document::Format;
 use checkrein::payload::ToolCall;
 use checkrein::{
     Decision, Effect, Engine, Envelope, Event, EventKind, HookInfo, HookSpec, Opinion, ProcessExit, ProcessReply,

@@ -7,8 +7,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use checkrein::dialects::document::Format;
-use checkrein::dialects::native;
+use checkrein::dialects::agents::native;
+use checkrein::document::Format;
 use checkrein::payload::ToolCall;
 use checkrein::{Decision, Engine, Event, FailureKind, HookSpec, RawJson, Scope, Verdict};
 use tempfile::TempDir;

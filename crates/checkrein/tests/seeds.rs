@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use checkrein::payload::{Stop, ToolCall, ToolFailure};
 use checkrein::{Decision, Engine, Envelope, Event, FailureKind, RawJson, Scope, Verdict};
-use checkrein_dialects::document::Format;
-use checkrein_dialects::{Dialect, claw, evva, ub};
+use checkrein_dialects::Dialect;
+use checkrein_dialects::agents::{claw, evva, ub};
+use checkrein_document::Format;
 
 /// An engine with the hooks of one file, in a directory.
 fn engine(dialect: &'static Dialect, text: &str, format: Format, dir: &Path, vars: &[(&str, &str)]) -> Engine {
@@ -241,7 +242,7 @@ async fn ub_tells_each_outcome() {
 
 #[tokio::test]
 async fn testagent_a_notification_about_nothing_is_everybodys() {
-    use checkrein::dialects::claude;
+    use checkrein::dialects::agents::claude;
     use checkrein::payload::Notification;
     let text =
         r#"{"hooks":{"Notification":[{"matcher":"idle_prompt","hooks":[{"type":"command","command":"true"}]}]}}"#;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use checkrein::dialects::Dialect;
-use checkrein::{Event, EventDraft, RawJson};
+use checkrein::{Event, RawJson};
+use checkrein_tools::EventDraft;
 
 use crate::exit::IsWrongCall;
 

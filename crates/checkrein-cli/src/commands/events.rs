@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use anyhow::Result;
 use checkrein::dialects::reply::Means;
 use checkrein::dialects::{Answer, Dialect, Plain};
-use checkrein::{
-    Block, Decision, EventKind, HookInfo, Opinion, RawJson, Rewrite, Scope, Settlement, Source, Target, catalogue,
-};
+use checkrein::{Block, Decision, EventKind, HookInfo, Opinion, RawJson, Rewrite, Scope, Settlement, Source, Target};
+use checkrein_tools::catalogue;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 

@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 use checkrein::audit::{AuditEntry, AuditLog};
-use checkrein::dialects::native;
-use checkrein::front::{Front, Fronted};
-use checkrein::recording::Switch;
+use checkrein::dialects::agents::native;
 use checkrein::{Effect, RawJson, Sources, Trust};
+use checkrein_tools::front::{Front, Fronted};
+use checkrein_tools::recording::Switch;
 
 use crate::exit::{self, Exit};
 

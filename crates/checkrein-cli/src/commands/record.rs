@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use checkrein::recording::{Recording, Status, Switch};
+use checkrein_tools::recording::{Recording, Status, Switch};
 
 use super::counted;
 use crate::exit::{self, Exit};

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
 use checkrein::dialects::Answer;
-use checkrein::{
-    Decision, EventKind, HookInfo, Opinion, RawJson, Rewrite, Scope, Settlement, Source, Target, catalogue,
-};
+use checkrein::{Decision, EventKind, HookInfo, Opinion, RawJson, Rewrite, Scope, Settlement, Source, Target};
+use checkrein_tools::catalogue;
 use serde_json::json;
 
 use super::dialect::{self, DialectName};

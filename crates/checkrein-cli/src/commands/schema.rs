@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
-use checkrein::schema;
+use checkrein_tools::schema;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::dialect::DialectName;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use checkrein::dialects::{self, Dialect, Plain};
-use checkrein::install::Installer;
 use checkrein::{CommandLine, HandlerSpec, HookSpec, TimeClass};
+use checkrein_tools::install::Installer;
 
 use super::*;
 
@@ -201,7 +201,7 @@ fn all_events_are_to_be_had_but_those_at_which_silence_breaks_something() {
     let place = Place::with(&[]);
     place.fine(&["install", "claude", "gemini", "--all-events"]);
     let gemini = place.json("home/.gemini/settings.json");
-    assert_eq!(gemini["hooks"].as_object().unwrap().len(), dialects::gemini::DIALECT.events.len());
+    assert_eq!(gemini["hooks"].as_object().unwrap().len(), dialects::agents::gemini::DIALECT.events.len());
     let claude = place.json(CLAUDE);
     assert!(claude["hooks"]["MessageDisplay"].is_array());
     assert!(claude["hooks"]["WorktreeCreate"].is_null());

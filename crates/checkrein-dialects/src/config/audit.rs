@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{AuditSettings, Decoder, duration};
-use crate::document::Node;
+use checkrein_document::Node;
 
 /// The keys that it has.
 const KEYS: &[&str] = &["path", "on_failure", "max_size", "max_age"];

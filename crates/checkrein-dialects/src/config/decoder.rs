@@ -5,9 +5,9 @@ use std::time::Duration;
 use checkrein_core::{Effect, EventKind, Grammar, HookInfo, HookState, Matcher, Scope, Source, Syntax, closest};
 
 use super::{DecodeOptions, Decoded, Diagnostic, Location, Settings, Severity};
-use crate::document::{Lines, Member, Node, Place, Span};
 use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
 use crate::table::Dialect;
+use checkrein_document::{Lines, Member, Node, Place, Span};
 
 /// Reads one file: takes its hooks, and what is wrong with it.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::document::{Lines, Place, Span};
+use checkrein_document::{Lines, Place, Span};
 
 /// Something that is wrong with a config file, or odd about it.
 #[derive(Debug, Clone, PartialEq, Eq)]

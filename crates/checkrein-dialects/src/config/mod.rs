@@ -23,9 +23,9 @@ pub(crate) use yaml::printable;
 use checkrein_core::Scope;
 use skim::Skimmed;
 
-use crate::document::{self, Format, Node, Place};
 use crate::spec::HookSpec;
 use crate::table::Dialect;
+use checkrein_document::{Format, Node, Place};
 
 /// A dialect's files.
 #[derive(Debug, Clone, Copy)]
@@ -350,7 +350,7 @@ impl Dialect {
             decoder.not_read(language);
             return decoder.finish();
         }
-        match document::parse_without(text, format, &passed) {
+        match checkrein_document::parse_without(text, format, &passed) {
             Ok(parsed) => {
                 decoder.passed = passed;
                 for problem in &parsed.problems {

@@ -3,7 +3,7 @@
 use checkrein_core::{Scope, closest};
 
 use super::Decoder;
-use crate::document::Node;
+use checkrein_document::Node;
 
 /// What hooks that an administrator has not set himself may be. `None`: whatever they like.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub(super) fn read(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Restrictions {
 
 /// A host may have kinds of its own, so only what looks like a slip of the pen is told.
 fn misspelt_handlers(decoder: &mut Decoder<'_>, words: &[String], node: &Node<'_>) {
-    let known = || crate::native::SHAPE.handlers.iter().map(|row| row.kind);
+    let known = || crate::agents::native::SHAPE.handlers.iter().map(|row| row.kind);
     for (word, item) in words.iter().zip(node.as_array().unwrap_or_default()) {
         if let Some(meant) = closest(word, known()).filter(|meant| meant != word) {
             let text = format!("no handlers of the kind `{word}` are known");

@@ -94,7 +94,7 @@ impl ToolRow {
 
 fn is_shared(name: &str) -> bool {
     // Claude Code has no `LS` any more; others still do.
-    name == "LS" || crate::claude::DIALECT.tools.iter().any(|tool| tool.name == name)
+    name == "LS" || crate::agents::claude::DIALECT.tools.iter().any(|tool| tool.name == name)
 }
 
 /// What the tool of an event is called with, in the words that all share.

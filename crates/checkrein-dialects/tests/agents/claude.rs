@@ -1,7 +1,7 @@
 //! Claude Code 2.1.325 as a host: what is said to it.
 
 use checkrein_dialects::ExitReason;
-use checkrein_dialects::claude::DIALECT;
+use checkrein_dialects::agents::claude::DIALECT;
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! Cline CLI 3.0.65.
 
 use checkrein_core::{Decision, EventKind, HookState};
-use checkrein_dialects::cline::{DIALECT, EXTENSION};
+use checkrein_dialects::agents::cline::{DIALECT, EXTENSION};
 use checkrein_dialects::{CommandLine, HandlerSpec};
 
 use super::*;

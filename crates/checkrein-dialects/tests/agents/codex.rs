@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use checkrein_core::{EventKind, Matcher, Opinion};
-use checkrein_dialects::codex::DIALECT;
+use checkrein_dialects::agents::codex::DIALECT;
 
 use super::*;
 

@@ -2,8 +2,9 @@
 
 use checkrein_core::EventKind;
 use checkrein_core::payload::PromptExpansion;
+use checkrein_dialects::agents::{copilot, copilot_pascal};
 use checkrein_dialects::payload::PayloadError;
-use checkrein_dialects::{CommandLine, HandlerSpec, copilot, copilot_pascal};
+use checkrein_dialects::{CommandLine, HandlerSpec};
 
 use super::*;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use checkrein_core::payload::{ModelCall, Notification};
 use checkrein_core::{HookState, Target};
-use checkrein_dialects::gemini::DIALECT;
+use checkrein_dialects::agents::gemini::DIALECT;
 
 use super::*;
 

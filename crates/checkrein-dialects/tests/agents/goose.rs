@@ -1,7 +1,7 @@
 //! goose 1.50.0.
 
 use checkrein_core::{Effect, EventKind, FailureKind};
-use checkrein_dialects::goose::DIALECT;
+use checkrein_dialects::agents::goose::DIALECT;
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use checkrein_dialects::letta::DIALECT;
+use checkrein_dialects::agents::letta::DIALECT;
 
 use super::*;
 

@@ -19,7 +19,7 @@ use checkrein_core::{
 };
 use checkrein_dialects::Dialect;
 use checkrein_dialects::config::Decoded;
-use checkrein_dialects::document::Format;
+use checkrein_document::Format;
 
 fn json(text: &str) -> RawJson {
     text.parse().unwrap()

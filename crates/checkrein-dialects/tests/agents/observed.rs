@@ -1,6 +1,6 @@
 //! What each agent did with a misbehaving hook, in front of a tool and elsewhere: the tables of what was observed, row by row.
 
-use checkrein_dialects::{claude, cline, codex, copilot, copilot_pascal, gemini, goose, letta, qwen};
+use checkrein_dialects::agents::{claude, cline, codex, copilot, copilot_pascal, gemini, goose, letta, qwen};
 
 use super::*;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use checkrein_core::payload::InstructionsLoaded;
 use checkrein_core::{EventKind, Matcher};
-use checkrein_dialects::qwen::DIALECT;
+use checkrein_dialects::agents::qwen::DIALECT;
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! Names, contracts and matching.
 
 use checkrein_core::{Effect, EventKind, FailureKind, Grammar, Matcher, RunOrder};
-use checkrein_dialects::docker_agent::{DIALECT, G2};
+use checkrein_dialects::agents::docker_agent::{DIALECT, G2};
 use checkrein_dialects::{Dialect, Plain, find};
 
 #[test]

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use checkrein_core::{Effect, EventKind, HookState, Scope};
+use checkrein_dialects::agents::docker_agent::{DIALECT, G2, hooks_from_flags};
 use checkrein_dialects::config::{Base, DecodeOptions, Decoded};
-use checkrein_dialects::docker_agent::{DIALECT, G2, hooks_from_flags};
-use checkrein_dialects::document::Format;
 use checkrein_dialects::{CommandLine, Dialect, HandlerSpec};
+use checkrein_document::Format;
 
 use crate::{decode, said};
 

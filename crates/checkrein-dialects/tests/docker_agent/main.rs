@@ -15,7 +15,7 @@ use checkrein_core::payload::{
 use checkrein_core::{Event, EventKind, Payload, RawJson, Scope};
 use checkrein_dialects::Dialect;
 use checkrein_dialects::config::Decoded;
-use checkrein_dialects::document::Format;
+use checkrein_document::Format;
 
 pub(crate) fn json(text: &str) -> RawJson {
     text.parse().unwrap()

@@ -3,7 +3,7 @@
 use checkrein_core::payload::{Compaction, ToolCall, ToolOutcome, Turn};
 use checkrein_core::{Event, RawJson};
 use checkrein_dialects::Dialect;
-use checkrein_dialects::docker_agent::{DIALECT, G2};
+use checkrein_dialects::agents::docker_agent::{DIALECT, G2};
 
 use crate::{event, json};
 

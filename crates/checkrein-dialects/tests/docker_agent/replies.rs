@@ -4,7 +4,7 @@ use checkrein_core::{
     Captured, Decision, EventKind, Failure, FailureKind, Opinion, ProcessExit, ProcessReply, Reply, RewriteMode, Target,
 };
 use checkrein_dialects::Dialect;
-use checkrein_dialects::docker_agent::{DIALECT, G2};
+use checkrein_dialects::agents::docker_agent::{DIALECT, G2};
 
 use crate::event;
 

@@ -7,7 +7,7 @@ use checkrein_core::{
     Target, Verdict,
 };
 use checkrein_dialects::Dialect;
-use checkrein_dialects::docker_agent::{DIALECT, G2};
+use checkrein_dialects::agents::docker_agent::{DIALECT, G2};
 
 use crate::event;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use checkrein_core::{EventKind, Matcher};
+use checkrein_dialects::agents::docker_agent::{DIALECT, G2};
 use checkrein_dialects::config::{Decoded, Lost};
-use checkrein_dialects::docker_agent::{DIALECT, G2};
 use checkrein_dialects::{Dialect, HandlerSpec, HookSpec, HttpSpec};
 use proptest::prelude::*;
 

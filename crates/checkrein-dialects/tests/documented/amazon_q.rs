@@ -1,8 +1,8 @@
 use checkrein_core::{Decision, Effect, EventKind, FailureKind, Opinion, Scope};
-use checkrein_dialects::amazon_q::DIALECT;
+use checkrein_dialects::agents::amazon_q::DIALECT;
 use checkrein_dialects::config::DecodeOptions;
-use checkrein_dialects::document::Format;
 use checkrein_dialects::{HandlerSpec, Shell};
+use checkrein_document::Format;
 
 use super::Comes::{Fails, To};
 use super::*;

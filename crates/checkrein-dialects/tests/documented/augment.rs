@@ -1,5 +1,5 @@
 use checkrein_core::{Decision, Effect, EventKind, FailureKind, Opinion};
-use checkrein_dialects::augment::DIALECT;
+use checkrein_dialects::agents::augment::DIALECT;
 use checkrein_dialects::{CommandLine, HandlerSpec};
 
 use super::Comes::{Fails, To};

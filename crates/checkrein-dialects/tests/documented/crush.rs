@@ -1,5 +1,5 @@
 use checkrein_core::{Decision, Effect, EventKind, FailureKind, Opinion, RewriteMode};
-use checkrein_dialects::crush::DIALECT;
+use checkrein_dialects::agents::crush::DIALECT;
 
 use super::Comes::{Fails, To};
 use super::*;

@@ -1,6 +1,6 @@
 use checkrein_core::payload::{SubagentStop, ToolCall};
 use checkrein_core::{Decision, Effect, Event, EventKind, FailureKind, HookState, Opinion, RawJson, Target};
-use checkrein_dialects::cursor::DIALECT;
+use checkrein_dialects::agents::cursor::DIALECT;
 
 use super::Comes::{Fails, To};
 use super::*;

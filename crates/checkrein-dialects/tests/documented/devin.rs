@@ -1,6 +1,6 @@
 use checkrein_core::payload::ToolCall;
 use checkrein_core::{Decision, Effect, Event, EventKind, FailureKind, Opinion};
-use checkrein_dialects::devin::DIALECT;
+use checkrein_dialects::agents::devin::DIALECT;
 
 use super::Comes::{Fails, To};
 use super::*;

@@ -1,6 +1,6 @@
 use checkrein_core::payload::SubagentStop;
 use checkrein_core::{Decision, Effect, Event, EventKind, FailureKind, Opinion};
-use checkrein_dialects::factory::DIALECT;
+use checkrein_dialects::agents::factory::DIALECT;
 
 use super::Comes::{Fails, To};
 use super::*;

@@ -1,6 +1,6 @@
 use checkrein_core::payload::Task;
 use checkrein_core::{Decision, Effect, Event, EventKind, FailureKind, HookState, Opinion};
-use checkrein_dialects::kiro::DIALECT;
+use checkrein_dialects::agents::kiro::DIALECT;
 
 use super::Comes::{Fails, To};
 use super::*;

@@ -17,8 +17,8 @@ use checkrein_core::{
     RawJson, Reply, Scope, Source, settle,
 };
 use checkrein_dialects::config::Decoded;
-use checkrein_dialects::document::Format;
 use checkrein_dialects::{Answer, Dialect, HookSpec};
+use checkrein_document::Format;
 
 fn json(text: &str) -> RawJson {
     text.parse().unwrap()

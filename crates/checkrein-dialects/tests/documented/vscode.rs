@@ -1,6 +1,6 @@
 use checkrein_core::payload::SubagentStop;
 use checkrein_core::{Decision, Effect, Event, EventKind, FailureKind, Opinion, RunOrder, SideBySide};
-use checkrein_dialects::vscode::DIALECT;
+use checkrein_dialects::agents::vscode::DIALECT;
 
 use super::Comes::{Fails, To};
 use super::*;

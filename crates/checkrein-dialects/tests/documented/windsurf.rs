@@ -1,6 +1,6 @@
 use checkrein_core::payload::ToolCall;
 use checkrein_core::{ChainEnd, Decision, Effect, Event, EventKind, FailureKind, Opinion, RunOrder};
-use checkrein_dialects::windsurf::DIALECT;
+use checkrein_dialects::agents::windsurf::DIALECT;
 
 use super::Comes::{Fails, To};
 use super::*;

@@ -44,7 +44,8 @@ pub mod protect_self;
 pub mod redact_secrets;
 pub(crate) mod secrets;
 mod sessions;
-pub(crate) mod shell;
+#[doc(hidden)]
+pub mod shell;
 pub(crate) mod strings;
 mod text;
 pub mod unavailable;

@@ -267,7 +267,7 @@ pub(crate) fn redacted_text(text: &str) -> Cow<'_, str> {
 }
 
 /// The JSON without the secrets in its strings; `None` if it has none. All else is as it was, byte for byte.
-pub(crate) fn redacted_json(json: &RawJson) -> Option<RawJson> {
+pub fn redacted_json(json: &RawJson) -> Option<RawJson> {
     // What stands beside a note may fit a shape that it did not fit before, so this looks again until nothing is found.
     // Each round leaves fewer characters that are not notes.
     let mut clean: Option<RawJson> = None;

@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicU64;
 
 use arc_swap::ArcSwap;
 use checkrein_core::{Compat, Envelope, Rules};
-use checkrein_dialects::{Dialect, native};
+use checkrein_dialects::Dialect;
+use checkrein_dialects::agents::native;
 use tokio::sync::Semaphore;
 
 use super::background::Background;

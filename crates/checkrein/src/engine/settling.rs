@@ -29,7 +29,7 @@ impl Settling {
     pub(super) fn stop_cap(&self) -> u32 {
         match self {
             Self::As(dialect) => dialect.stop_cap,
-            Self::By(_) => checkrein_dialects::native::DIALECT.stop_cap,
+            Self::By(_) => checkrein_dialects::agents::native::DIALECT.stop_cap,
         }
     }
 

@@ -22,7 +22,7 @@ const WIND_UP: Duration = Duration::from_secs(2);
 
 /// Makes handlers for commands.
 #[derive(Debug)]
-pub(crate) struct CommandFactory;
+pub struct CommandFactory;
 
 impl HandlerFactory for CommandFactory {
     fn build(&self, hook: &HookSpec, env: &HandlerEnv) -> Result<Arc<dyn Handler>, Failure> {

@@ -24,9 +24,8 @@ use checkrein_dialects::Dialect;
 
 pub(crate) use builtin::BuiltinFactory;
 pub use builtin::{Builtin, BuiltinCall, BuiltinDoc};
-pub(crate) use command::CommandFactory;
-#[cfg(feature = "cases")]
-pub(crate) use environment::is_usual;
+pub use command::CommandFactory;
+pub use environment::{DEPTH, is_usual};
 #[cfg(feature = "http")]
 pub(crate) use http::UrlPattern;
 #[cfg(feature = "http")]
@@ -111,6 +110,15 @@ impl fmt::Debug for HandlerEnv {
 }
 
 impl HandlerEnv {
+    /// An environment for handlers, as an engine passes it to factories. For tests of a [`HandlerFactory`].
+    pub fn new(
+        cwd: impl Into<PathBuf>,
+        vars: impl IntoIterator<Item = (OsString, OsString)>,
+        registry: Registry,
+    ) -> Self {
+        Self { cwd: cwd.into(), vars: vars.into_iter().collect(), registry, suspects: Arc::default() }
+    }
+
     /// A variable of the host's environment. Of a name that comes twice, the last value counts.
     pub fn var_os(&self, name: &str) -> Option<&OsStr> {
         let same = |have: &OsStr| if cfg!(windows) { have.eq_ignore_ascii_case(name) } else { have == name };
@@ -139,6 +147,20 @@ pub struct Call {
 }
 
 impl Call {
+    /// A call as an engine makes it. For tests of a [`Handler`].
+    pub fn new(hook: Arc<HookInfo>, dialect: &'static Dialect, event: Event, deadline: Instant) -> Self {
+        let moment = Arc::new(Moment::new(Arc::new(event), None));
+        Self { hook, deadline, dialect, unheard: false, moment }
+    }
+
+    /// Replaces the payload, and closes stdout if `unheard`.
+    #[doc(hidden)]
+    pub fn with_payload(mut self, pieces: Vec<JsonPiece>, unheard: bool) -> Self {
+        self.moment = Arc::new(Moment::with_payload((*self.moment.event).clone(), self.dialect, pieces));
+        self.unheard = unheard;
+        self
+    }
+
     /// The event, with what hooks before this one have rewritten.
     pub fn event(&self) -> &Event {
         &self.moment.event
@@ -190,7 +212,6 @@ impl Moment {
     }
 
     /// With another payload than the event's own.
-    #[cfg(any(feature = "http", feature = "cases"))]
     pub(crate) fn with_payload(event: Event, dialect: &'static Dialect, pieces: Vec<JsonPiece>) -> Self {
         let written = Written { dialect: dialect.name, pieces, next: Payloads::default() };
         Self { event: Arc::new(event), original: None, payloads: Payloads(OnceLock::from(Box::new(written))) }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use checkrein_core::Scope;
 use checkrein_dialects::config::{Diagnostic, Settings, Severity};
-use checkrein_dialects::document::Format;
 use checkrein_dialects::{HandlerSpec, HookSpec};
+use checkrein_document::Format;
 
 use super::find::{Candidate, find};
 use super::load::{LoadedFile, hash_of, name};
@@ -87,7 +87,7 @@ pub(super) fn project_of<'a>(plugin: &Path, parts: &'a [Part]) -> Option<&'a Pat
 
 /// What the user and the administrator say in their own files.
 pub(crate) fn settings_of_user(dir: &Path, place: &Where) -> Vec<(PathBuf, Scope, Settings)> {
-    let dialect = &checkrein_dialects::native::DIALECT;
+    let dialect = &checkrein_dialects::agents::native::DIALECT;
     let found = find(dialect, dir, place, |row| matches!(row.scope, Scope::Managed | Scope::User)).files.into_iter();
     // What somebody else may have written is no administrator's word.
     let is_guarded = |path: &Path| ownership::of(path, place).problem.is_none();

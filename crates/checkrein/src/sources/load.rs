@@ -5,9 +5,10 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 use checkrein_core::{Effect, Scope};
+use checkrein_dialects::agents::native;
 use checkrein_dialects::config::{DecodeOptions, Decoded, Diagnostic, Include, Settings, Severity};
-use checkrein_dialects::document::Format;
-use checkrein_dialects::{CommandLine, Dialect, HandlerSpec, HookSpec, native};
+use checkrein_dialects::{CommandLine, Dialect, HandlerSpec, HookSpec};
+use checkrein_document::Format;
 
 use super::approved::{approved, project_of};
 use super::find::{Found, find, is_missing};

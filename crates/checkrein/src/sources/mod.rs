@@ -1,7 +1,7 @@
 //! Hooks from files: where each dialect keeps them, read and merged.
 //!
 //! ```
-//! use checkrein::dialects::native;
+//! use checkrein::dialects::agents::native;
 //! use checkrein::sources::{Sources, Where};
 //! # let dir = tempfile::tempdir()?;
 //! # let (home, project) = (dir.path().join("home"), dir.path().join("project"));
@@ -61,7 +61,7 @@ use crate::trust::{Review, Reviewed, Status, Trust, TrustError};
 pub(crate) use approved::{settings_of_user, text_of};
 pub use ownership::Ownership;
 pub use place::Where;
-pub(crate) use place::repository;
+pub use place::repository;
 pub use settings::Setting;
 pub use skip::Skip;
 
@@ -287,7 +287,7 @@ pub struct Loaded {
     /// Files whose hooks the agent that asks runs itself. See [`Sources::called_by`].
     pub passed_over: Vec<PathBuf>,
     /// All paths at which a change may matter; a last part `*` stands for every file of the directory.
-    pub(crate) followed: Vec<PathBuf>,
+    pub followed: Vec<PathBuf>,
     /// The hooks that need approval, whether they have it or not.
     pub(crate) reviewed: Vec<Reviewed>,
 }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use checkrein_core::{Effect, EventKind, Scope, Source};
+use checkrein_dialects::HookSpec;
+use checkrein_dialects::agents::native;
 use checkrein_dialects::config::Wanted;
-use checkrein_dialects::{HookSpec, native};
 
 use super::FileStatus;
 use super::load::LoadedFile;

@@ -76,7 +76,9 @@ impl Where {
         self
     }
 
-    pub(crate) fn var(&self, name: &str) -> Option<OsString> {
+    /// A variable of the environment, or the value that a test has set.
+    #[doc(hidden)]
+    pub fn var(&self, name: &str) -> Option<OsString> {
         let found = self.vars.iter().rev().find(|(have, _)| have == name).map(|(_, value)| value.clone());
         found.or_else(|| std::env::var_os(name).filter(|_| self.of_process)).filter(|value| !value.is_empty())
     }
@@ -98,7 +100,7 @@ impl Where {
     }
 
     /// The directories that a path may start at, the nearest first. Empty: it is nowhere.
-    pub(crate) fn bases(&self, base: Base, dir: &Path) -> Vec<PathBuf> {
+    pub fn bases(&self, base: Base, dir: &Path) -> Vec<PathBuf> {
         let only = |path: Option<PathBuf>| path.into_iter().collect();
         match base {
             Base::Root => vec![self.root.clone()],
@@ -129,7 +131,7 @@ impl Where {
 }
 
 /// The nearest directory that has `.git`, a directory or, in a worktree, a file.
-pub(crate) fn repository(dir: &Path) -> Option<&Path> {
+pub fn repository(dir: &Path) -> Option<&Path> {
     dir.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use checkrein_dialects::config::{Diagnostic, Location, Severity};
-use checkrein_dialects::document::{Lines, MAX_SIZE, Span};
+use checkrein_document::{Lines, MAX_SIZE, Span};
 
 use super::FileStatus;
 

@@ -250,7 +250,7 @@ mod tests {
             spec().order(1),
             spec().rewrites(),
             rewake,
-            spec().speaking(&checkrein_dialects::claude::DIALECT),
+            spec().speaking(&checkrein_dialects::agents::claude::DIALECT),
             with(|command| command.cwd("sub")),
             with(|command| command.env("A", "1")),
             with(|command| command.env("A", "2")),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use checkrein_core::{Effect, HookState, Scope};
 use checkrein_dialects::config::{DecodeOptions, Diagnostic, Severity};
-use checkrein_dialects::document::Format;
 use checkrein_dialects::{Dialect, HandlerSpec, HookSpec, PinnedScript, Pins};
+use checkrein_document::Format;
 
 use super::Trust;
 use super::approvals::{Approval, Store};

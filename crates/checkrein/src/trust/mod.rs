@@ -12,7 +12,7 @@
 //! Files of the user and the administrator need no approval, nor do those that the caller names.
 //!
 //! ```
-//! use checkrein::dialects::native;
+//! use checkrein::dialects::agents::native;
 //! use checkrein::sources::{Sources, Where};
 //! use checkrein::{HookState, Trust};
 //! # let dir = tempfile::tempdir()?;
@@ -42,7 +42,8 @@ mod review;
 mod scripts;
 #[cfg(feature = "lockfile")]
 mod signature;
-pub(crate) mod verified;
+#[doc(hidden)]
+pub mod verified;
 
 use std::io;
 use std::path::PathBuf;

@@ -285,7 +285,7 @@ pub(crate) fn is_system(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use checkrein_core::EventKind;
-    use checkrein_dialects::claude;
+    use checkrein_dialects::agents::claude;
 
     use super::*;
 

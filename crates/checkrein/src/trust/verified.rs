@@ -77,14 +77,13 @@ fn bytes(file: &mut File, size: u64) -> io::Result<Vec<u8>> {
 
 /// The path that the copy of a script has, whether it is there or not. For a script that has no bytes which were approved,
 /// one at which nothing ever is.
-pub(crate) fn copy_of(script: &PinnedScript, store: &Path) -> PathBuf {
+pub fn copy_of(script: &PinnedScript, store: &Path) -> PathBuf {
     let nothing = || store.join("verified/nothing").join(script.path.file_name().unwrap_or_default());
     Shadow::of(script, store).map_or_else(nothing, |shadow| shadow.copy())
 }
 
 /// Whether another file has what was approved of a script.
-#[cfg(feature = "cases")]
-pub(crate) fn is_as_approved(script: &PinnedScript, file: &Path) -> bool {
+pub fn is_as_approved(script: &PinnedScript, file: &Path) -> bool {
     script.sha256.is_some_and(|approved| read(file).is_ok_and(|bytes| sha256(&bytes) == approved))
 }
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use checkrein::dialects::document::Format;
-use checkrein::dialects::{Dialect, claude, evva};
+use checkrein::dialects::Dialect;
+use checkrein::dialects::agents::{claude, evva};
+use checkrein::document::Format;
 use checkrein::payload::ToolCall;
 use checkrein::{Decision, Engine, Event, FailureKind, RawJson, Scope, Verdict};
 

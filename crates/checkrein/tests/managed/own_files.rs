@@ -1,6 +1,6 @@
 //! checkrein's own files are kept from agents.
 
-use checkrein::dialects::native;
+use checkrein::dialects::agents::native;
 use checkrein::payload::ToolCall;
 use checkrein::sources::Sources;
 use checkrein::{Decision, Engine, Event, RawJson};

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{MetadataExt as _, symlink};
 
-use checkrein::dialects::{claude, native};
+use checkrein::dialects::agents::{claude, native};
 use checkrein::sources::{FileStatus, Loaded, Sources};
 use checkrein::{Decision, Engine};
 

@@ -1,6 +1,6 @@
 //! What an administrator lets hooks of others be.
 
-use checkrein::dialects::claude;
+use checkrein::dialects::agents::claude;
 use checkrein::sources::{Loaded, Sources};
 use checkrein::{Engine, HandlerSpec, HookState, Trust};
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use checkrein::dialects::{claude, claw, docker_agent, evva};
+use checkrein::dialects::agents::{claude, claw, docker_agent, evva};
 use checkrein::{
     Builtin, Decision, Engine, EventKind, HookSpec, Matcher, Opinion, RawJson, Registry, Rules, RunOrder, Scope,
     Source, Target, engine::EngineBuilder,
@@ -78,7 +78,8 @@ async fn a_guard_with_a_condition_is_chosen_by_what_will_run() {
     let path = file.path().join("hooks.json");
     let text = r#"{"hooks": [{"id": "guard", "event": "PreToolUse", "if": "Bash(rm *)", "command": "echo no rm >&2; exit 2"}]}"#;
     std::fs::write(&path, text).unwrap();
-    let mut guard = checkrein::Sources::of_files(&checkrein::dialects::native::DIALECT, [&path]).load().hooks.remove(0);
+    let mut guard =
+        checkrein::Sources::of_files(&checkrein::dialects::agents::native::DIALECT, [&path]).load().hooks.remove(0);
     Arc::make_mut(&mut guard.hook.info).source = Source::of(Scope::Managed);
     for (from, to, expected) in [
         ("ls", r#"{"command":"rm -rf x"}"#, Decision::Deny),

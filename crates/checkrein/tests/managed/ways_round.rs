@@ -1,7 +1,6 @@
 //! Ways round what an administrator has set: none of them leads anywhere.
 
-use checkrein::dialects::{claude, evva, native};
-use checkrein::front::Front;
+use checkrein::dialects::agents::{claude, evva, native};
 use checkrein::sources::{Skip, Sources, Where};
 use checkrein::{Compat, Decision, Effect, Engine, HookState};
 
@@ -13,13 +12,6 @@ async fn guarded(sources: Sources) -> bool {
     let verdict = Engine::builder().sources(sources).build().fire(tool_call("Bash", "{}")).await;
     verdict.decision() == Decision::Deny && verdict.reason() == Some("guarded")
 }
-
-fn front(world: &World, sources: Sources) -> Front {
-    Front::of(&claude::DIALECT).sources(sources).dir(world.path("project")).state(world.path("state"))
-}
-
-const SENT: &[u8] =
-    br#"{"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}"#;
 
 #[tokio::test]
 async fn no_lower_file_switches_it_off() {
@@ -137,43 +129,7 @@ async fn unsafe_rules_of_an_agent_do_not_cancel_it() {
     assert_eq!(engine.fire(tool_call("Bash", "{}")).await.decision(), Decision::Allow);
 }
 
-#[test]
-fn nobody_uses_up_its_one_run() {
-    let once = r#"{"protect_self": false, "hooks": [{"id": "guard", "event": "PreToolUse", "matcher": "Bash", "once": true, "command": "exit 2"}]}"#;
-    let world = World::with(&[(MANAGED, once)]);
-    // The same hook, for all tools.
-    world.write(PROJECT, r#"{"hooks": [{"id": "guard", "event": "PreToolUse", "once": true, "command": "exit 2"}]}"#);
-    let front = front(&world, world.sources());
-    for _ in 0..3 {
-        let fronted = front.answer(SENT);
-        assert!(fronted.answer.stdout.contains(r#""permissionDecision":"deny""#), "{fronted:?}");
-    }
-    assert!(world.codes(&world.load()).contains(&format!("{MANAGED} no-effect")), "and that it is so is told");
-}
-
-#[test]
-fn a_broken_guard_stays_closed_for_who_wants_checkrein_to_fail_open() {
-    for broken in ["{", r#"{"hooks": [{"event": "PreToolUse", "command": 7}]}"#] {
-        let world = World::with(&[(MANAGED, broken)]);
-        let fronted = front(&world, world.sources()).on_failure(Effect::Open).answer(SENT);
-        assert!(fronted.answer.stdout.contains(r#""permissionDecision":"deny""#), "{broken}: {fronted:?}");
-    }
-}
-
 #[cfg(feature = "audit")]
-#[test]
-fn nobody_switches_its_log_off_or_elsewhere() {
-    let world =
-        World::with(&[(USER, r#"{"audit": {"path": "/tmp/elsewhere.jsonl"}}"#), (PROJECT, r#"{"audit": false}"#)]);
-    let log = world.path("log.jsonl").display().to_string();
-    world.write(MANAGED, format!(r#"{{"audit": {{"path": "{log}", "on_failure": "closed"}}, "hooks": []}}"#));
-    let loaded = world.load();
-    assert_eq!(loaded.audit.as_ref().unwrap().path.as_deref(), Some(log.as_str()));
-    world.write(USER, r#"{"audit": false, "hooks": [{"event": "PreToolUse", "command": "true"}]}"#);
-    let _ = front(&world, world.sources()).answer(SENT);
-    assert!(std::fs::read_to_string(&log).unwrap().contains("pre_tool_use"));
-}
-
 #[cfg(feature = "http")]
 #[test]
 fn nobody_adds_to_the_urls_and_variables_that_it_allows() {

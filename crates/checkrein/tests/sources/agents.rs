@@ -43,17 +43,17 @@ fn files_come_in_the_order_of_each_agent() {
         ("home/.letta/settings.json", &stop),
     ]);
     for (dialect, expected) in [
-        (&dialects::codex::DIALECT, vec![Scope::Managed, Scope::User, Scope::Project]),
-        (&dialects::gemini::DIALECT, vec![Scope::User, Scope::Project]),
-        (&dialects::copilot::DIALECT, vec![Scope::User, Scope::Project]),
-        (&dialects::qwen::DIALECT, vec![Scope::Project, Scope::User]),
-        (&dialects::letta::DIALECT, vec![Scope::Local, Scope::Project, Scope::User]),
+        (&dialects::agents::codex::DIALECT, vec![Scope::Managed, Scope::User, Scope::Project]),
+        (&dialects::agents::gemini::DIALECT, vec![Scope::User, Scope::Project]),
+        (&dialects::agents::copilot::DIALECT, vec![Scope::User, Scope::Project]),
+        (&dialects::agents::qwen::DIALECT, vec![Scope::Project, Scope::User]),
+        (&dialects::agents::letta::DIALECT, vec![Scope::Local, Scope::Project, Scope::User]),
     ] {
         let loaded = load(&world, dialect);
         assert_eq!(world.codes(&loaded), [""; 0], "{}", dialect.name);
         assert_eq!(scopes(&loaded), expected, "{}", dialect.name);
     }
-    let copilot = load(&world, &dialects::copilot::DIALECT);
+    let copilot = load(&world, &dialects::agents::copilot::DIALECT);
     let spoken: Vec<_> = copilot.hooks.iter().map(|spec| spec.dialect.name).collect();
     assert_eq!(spoken, ["copilot", "copilot@pascal"], "the case of an event's name chooses");
 }
@@ -66,14 +66,14 @@ async fn a_plugin_of_goose_knows_where_it_is() {
         ("home/.agents/plugins/empty/readme.txt", "nothing"),
         ("home/.agents/plugins/loose.json", "not a directory"),
     ]);
-    let loaded = load(&world, &dialects::goose::DIALECT);
+    let loaded = load(&world, &dialects::agents::goose::DIALECT);
     assert_eq!(world.codes(&loaded), [""; 0]);
     assert_eq!(found(&loaded), ["hooks.json"]);
-    let sources = Sources::discover_in(&dialects::goose::DIALECT, world.path("project"), world.place())
+    let sources = Sources::discover_in(&dialects::agents::goose::DIALECT, world.path("project"), world.place())
         .trust(Trust::everything());
     let engine = Engine::builder().sources(sources).build();
     let sent = r#"{"event":"PreToolUse","session_id":"s","matcher_context":"shell","tool_name":"shell","tool_input":{"command":"ls"}}"#;
-    let event = dialects::goose::DIALECT.event(&sent.parse::<RawJson>().unwrap(), None).unwrap();
+    let event = dialects::agents::goose::DIALECT.event(&sent.parse::<RawJson>().unwrap(), None).unwrap();
     let verdict = engine.fire(event).await;
     let home = world.path("home/.agents/plugins/mine");
     assert_eq!(
@@ -90,13 +90,13 @@ async fn a_program_of_cline_is_a_hook_by_its_name() {
         "#!/bin/sh\ngrep -q '\"preToolUse\"' || exit 0\nprintf '{\"cancel\":true,\"errorMessage\":\"no\"}'\n",
     );
     world.write("project/.clinerules/hooks/README.md", "about them");
-    let closed = load(&world, &dialects::cline::DIALECT);
+    let closed = load(&world, &dialects::agents::cline::DIALECT);
     assert_eq!(world.codes(&closed).len(), 2, "not executable, so closed: {:?}", world.codes(&closed));
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let loaded = load(&world, &dialects::cline::DIALECT);
+    let loaded = load(&world, &dialects::agents::cline::DIALECT);
     assert_eq!(world.codes(&loaded), [""; 0]);
     assert_eq!(loaded.hooks[0].time_at(&EventKind::PreToolUse), Duration::from_secs(120));
-    let sources = Sources::discover_in(&dialects::cline::DIALECT, world.path("project"), world.place())
+    let sources = Sources::discover_in(&dialects::agents::cline::DIALECT, world.path("project"), world.place())
         .trust(Trust::everything());
     let engine = Engine::builder().sources(sources).build();
     let event = crate::common::tool_call("run_commands", r#"{"commands":["ls"]}"#);
@@ -114,22 +114,22 @@ fn one_matcher_fits_the_shell_of_every_agent() {
     let engine = Engine::builder().sources(world.sources()).build();
     for (dialect, name, sent) in [
         (
-            &dialects::gemini::DIALECT,
+            &dialects::agents::gemini::DIALECT,
             None,
             r#"{"hook_event_name":"BeforeTool","tool_name":"run_shell_command","tool_input":{"command":"ls"}}"#,
         ),
         (
-            &dialects::copilot::DIALECT,
+            &dialects::agents::copilot::DIALECT,
             Some("preToolUse"),
             r#"{"sessionId":"s","toolName":"bash","toolArgs":{"command":"ls"}}"#,
         ),
         (
-            &dialects::goose::DIALECT,
+            &dialects::agents::goose::DIALECT,
             None,
             r#"{"event":"PreToolUse","tool_name":"shell","tool_input":{"command":"ls"}}"#,
         ),
         (
-            &dialects::codex::DIALECT,
+            &dialects::agents::codex::DIALECT,
             None,
             r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
         ),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use checkrein::dialects::native;
+use checkrein::dialects::agents::native;
 use checkrein::payload::ToolCall;
 use checkrein::sources::{FileStatus, Loaded, Sources, Where};
 use checkrein::{Event, HookSpec, HookState, Trust};

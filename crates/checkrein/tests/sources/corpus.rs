@@ -5,7 +5,8 @@
 
 use std::path::PathBuf;
 
-use checkrein::dialects::{self, Dialect, native};
+use checkrein::dialects::agents::native;
+use checkrein::dialects::{self, Dialect};
 use checkrein::sources::{FileStatus, Loaded, Sources, Where};
 use checkrein::{Engine, HookState};
 

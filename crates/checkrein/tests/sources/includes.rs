@@ -1,7 +1,8 @@
 //! Files that files include.
 
+use checkrein::dialects::Dialect;
+use checkrein::dialects::agents::native;
 use checkrein::dialects::config::{Base, FileRow};
-use checkrein::dialects::{Dialect, native};
 use checkrein::sources::Sources;
 use checkrein::{Effect, EventKind, HookState, Scope, Trust};
 
@@ -130,7 +131,7 @@ async fn a_plugin_knows_where_it_is() {
     {
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(&guard, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let sources = Sources::plugin(&checkrein::dialects::claude::DIALECT, dir.path());
+        let sources = Sources::plugin(&checkrein::dialects::agents::claude::DIALECT, dir.path());
         let engine = checkrein::Engine::builder().sources(sources).build();
         assert_eq!(engine.diagnostics(), []);
         assert_eq!(engine.fire(crate::common::tool_call("Bash", "{}")).await.reason(), Some("no"));
@@ -149,7 +150,7 @@ fn one_of_several_agents_can_be_named() {
         )
     };
     std::fs::write(&file, format!("agents:\n{}{}", hooks("one"), hooks("two"))).unwrap();
-    let sources = || Sources::of_files(&checkrein::dialects::docker_agent::DIALECT, [&file]);
+    let sources = || Sources::of_files(&checkrein::dialects::agents::docker_agent::DIALECT, [&file]);
     assert!(sources().load().diagnostics.iter().any(|diagnostic| diagnostic.code == "unknown-agent"));
     let loaded = sources().agent("two").load();
     assert_eq!(loaded.diagnostics, []);

@@ -1,6 +1,6 @@
 //! Which files are found, and in which order their hooks come.
 
-use checkrein::dialects::native;
+use checkrein::dialects::agents::native;
 use checkrein::sources::{FileStatus, Sources, Where};
 use checkrein::{Engine, HookSpec, Scope, Trust, WhyNot};
 

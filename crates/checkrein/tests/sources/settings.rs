@@ -1,6 +1,6 @@
 //! What files say about hooks of others.
 
-use checkrein::dialects::evva;
+use checkrein::dialects::agents::evva;
 use checkrein::{Decision, Engine, HandlerSpec, HookSpec, HookState, RawJson, Scope};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, ids, ready, tool_call};

@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use checkrein::dialects::document::MAX_SIZE;
+use checkrein::document::MAX_SIZE;
 use checkrein::payload::Prompt;
 use checkrein::sources::FileStatus;
 use checkrein::{Decision, Engine, Event, EventKind, HookState};

@@ -3,7 +3,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use checkrein::dialects::{Dialect, native};
+use checkrein::dialects::Dialect;
+use checkrein::dialects::agents::native;
 use checkrein::payload::ToolCall;
 use checkrein::sources::{Loaded, Sources, Where};
 use checkrein::{Engine, Event, HookState, RawJson, Trust, Verdict};

@@ -1,6 +1,6 @@
 //! What runs is what was approved.
 
-use checkrein::dialects::claude;
+use checkrein::dialects::agents::claude;
 use checkrein::{Decision, HookState};
 
 use super::common::*;

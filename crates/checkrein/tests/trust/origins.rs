@@ -1,6 +1,6 @@
 //! Whose hooks need approval.
 
-use checkrein::dialects::{claude, native};
+use checkrein::dialects::agents::{claude, native};
 use checkrein::sources::Sources;
 use checkrein::{HookState, Trust};
 

@@ -7,6 +7,15 @@ use super::common::*;
 
 const FIRES: usize = 300;
 
+/// Ends the swapping thread, also if an assertion fails.
+struct StopOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Each run is what was approved or a refusal, whatever is done to the file meanwhile.
 fn raced(command: &str, swap: impl Fn(&Path, &str) + Sync) {
     let world = World::guard(command);
@@ -18,6 +27,7 @@ fn raced(command: &str, swap: impl Fn(&Path, &str) + Sync) {
     let script = world.path("project/x.sh");
     let (mut ran, mut refused) = (0, 0);
     std::thread::scope(|scope| {
+        let _stop = StopOnDrop(&stop);
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 swap(&script, evil);
@@ -34,7 +44,6 @@ fn raced(command: &str, swap: impl Fn(&Path, &str) + Sync) {
                 other => panic!("{command}: {other:?}"),
             }
         }
-        stop.store(true, Ordering::Relaxed);
     });
     assert!(!world.path("project/evil").exists());
     assert_eq!(ran + refused, FIRES);

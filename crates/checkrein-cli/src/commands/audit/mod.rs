@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use checkrein::Sources;
 use checkrein::audit::{AuditLog, Head, LogLine, ShadowReport};
-use checkrein::dialects::native;
+use checkrein::dialects::agents::native;
 
 use super::config::directory;
 use crate::exit::{self, Exit};

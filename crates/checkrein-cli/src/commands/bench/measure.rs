@@ -9,7 +9,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use checkrein::dialects::Dialect;
 use checkrein::engine::Planned;
 use checkrein::sources::Loaded;
-use checkrein::{Engine, Event, EventKind, HookInfo, HookOutcome, HookRecord, HookRun, HookSpec, Observer, catalogue};
+use checkrein::{Engine, Event, EventKind, HookInfo, HookOutcome, HookRecord, HookRun, HookSpec, Observer};
+use checkrein_tools::catalogue;
 
 use super::super::event::About;
 use super::super::progress::Progress;

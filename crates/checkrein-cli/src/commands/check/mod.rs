@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use checkrein::dialects::config::{Diagnostic, Severity};
-use checkrein::lint::{self, RULES};
 use checkrein::sources::Loaded;
+use checkrein_tools::lint::{self, RULES};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use checkrein::dialects::config::Diagnostic;
-use checkrein::lint::RULES;
+use checkrein_tools::lint::RULES;
 use serde_json::{Value, json};
 
 /// What was found, with files as seen from this directory.

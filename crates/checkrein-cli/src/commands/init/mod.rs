@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use checkrein::Scope;
-use checkrein::dialects::native;
+use checkrein::dialects::agents::native;
 use checkrein::sources::{FileStatus, Sources, Where};
 use checkrein::trust::Reviewed;
 use serde_json::json;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use checkrein::Scope;
-use checkrein::dialects::{Dialect, native};
+use checkrein::dialects::Dialect;
+use checkrein::dialects::agents::native;
 use serde_json::Value;
 
 use super::super::config::{self, sources};

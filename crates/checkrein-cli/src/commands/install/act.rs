@@ -5,7 +5,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use anyhow::Result;
 use checkrein::Scope;
 use checkrein::dialects::Dialect;
-use checkrein::install::{Applied, Change, InstallError, Installed, Installer, Plan, State};
+use checkrein_tools::install::{Applied, Change, InstallError, Installed, Installer, Plan, State};
 use serde_json::{Value, json};
 use similar::TextDiff;
 
@@ -113,7 +113,7 @@ impl Acting<'_> {
             Came::DryRun => note(&format!("{name}: this is what would change")),
             Came::Declined => return note(&format!("{name}: nothing was changed, you said no")),
             Came::Done(files) => {
-                for file in files.iter().filter(|file| file.done != checkrein::install::Done::Unchanged) {
+                for file in files.iter().filter(|file| file.done != checkrein_tools::install::Done::Unchanged) {
                     let copy = file.backup.as_ref();
                     let copy = copy.map(|copy| format!(", what it said before is in {}", copy.display()));
                     let done = file.done.label();

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use checkrein::Scope;
 use checkrein::dialects::Dialect;
-use checkrein::install::{Installer, Program};
 use checkrein::sources::Where;
+use checkrein_tools::install::{Installer, Program};
 
 use self::act::{Act, Acting};
 use super::config::directory;

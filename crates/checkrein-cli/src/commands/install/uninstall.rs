@@ -1,7 +1,7 @@
 //! `checkrein uninstall`.
 
 use anyhow::Result;
-use checkrein::install::Installer;
+use checkrein_tools::install::Installer;
 
 use super::act::Act;
 use super::{Which, installer};
@@ -27,7 +27,7 @@ pub fn run(Arguments { which }: &Arguments) -> Result<Exit> {
     let scope = which.scope();
     if agents.is_empty() {
         // What cannot be read may have it, and is told.
-        let has = |plan: Result<checkrein::install::Plan, _>| plan.map_or(true, |plan| plan.is_needed());
+        let has = |plan: Result<checkrein_tools::install::Plan, _>| plan.map_or(true, |plan| plan.is_needed());
         agents = Installer::agents().filter(|agent| has(installer.plan_removal(agent, scope))).collect();
         if agents.is_empty() && !which.json {
             crate::commands::note(&format!("no agent has checkrein in the {scope}'s settings"));

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use checkrein::recording::{self, Replay, ReplayReport};
+use checkrein_tools::recording::{self, Replay, ReplayReport};
 
 use super::config::{self, ConfigArguments};
 use super::progress::Progress;

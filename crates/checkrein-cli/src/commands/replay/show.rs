@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use checkrein::Decision;
-use checkrein::recording::{Difference, ReplayReport, Replayed};
+use checkrein_tools::recording::{Difference, ReplayReport, Replayed};
 use owo_colors::OwoColorize;
 
 use super::super::{colours, counted};

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use checkrein::dialects::agents::native;
 use checkrein::dialects::config::Severity;
-use checkrein::dialects::document::Format;
-use checkrein::dialects::native;
-use checkrein::session::{Moment, Player, Script, Summary};
+use checkrein::document::Format;
 use checkrein::sources::Loaded;
 use checkrein::{Engine, Scope};
+use checkrein_tools::session::{Moment, Player, Script, Summary};
 
 use self::live::Live;
 use self::show::Show;

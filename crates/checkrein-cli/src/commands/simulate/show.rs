@@ -5,8 +5,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use checkrein::dialects::Dialect;
-use checkrein::session::{Fired, HookTime, Moment, Summary};
 use checkrein::{Decision, Event, EventKind, HookRecord, Target};
+use checkrein_tools::session::{Fired, HookTime, Moment, Summary};
 use owo_colors::OwoColorize;
 
 use super::super::colours;

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use anyhow::Result;
+use checkrein::dialects::agents::native;
 use checkrein::dialects::config::{Diagnostic, Severity};
-use checkrein::dialects::native;
 use checkrein::sources::{FileState, FileStatus, Loaded, Ownership, Setting, Skip, Sources};
 use checkrein::{Effect, FailureKind, HookSpec, HookState};
 use owo_colors::OwoColorize;

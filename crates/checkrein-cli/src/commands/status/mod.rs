@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use checkrein::install::{Installed, Installer, State, Status};
+use checkrein_tools::install::{Installed, Installer, State, Status};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 

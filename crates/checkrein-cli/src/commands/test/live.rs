@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use checkrein::cases::{CaseReport, HookProbes};
+use checkrein_tools::cases::{CaseReport, HookProbes};
 
 use super::super::printable;
 

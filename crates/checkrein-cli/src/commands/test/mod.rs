@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use checkrein::HookSpec;
-use checkrein::cases::{self, Case, HookProbes, TestReport, Trials};
 use checkrein::dialects::config::Diagnostic;
+use checkrein_tools::cases::{self, Case, HookProbes, TestReport, Trials};
 use serde_json::json;
 
 use super::config::ConfigArguments;

@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use checkrein::cases;
 use checkrein::engine::FileWatch;
+use checkrein_tools::cases;
 use tokio::sync::mpsc;
 
 use super::{Arguments, Known, once};

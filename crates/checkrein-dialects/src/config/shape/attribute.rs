@@ -6,10 +6,10 @@ use std::time::Duration;
 use checkrein_core::{Effect, HookInfo, HookState, RawJson};
 
 use super::{Decoder, Shape, disabled, sandbox};
-use crate::document::Node;
 use crate::spec::{
     BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule,
 };
+use checkrein_document::Node;
 
 /// Something that can be said of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

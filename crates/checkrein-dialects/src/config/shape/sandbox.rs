@@ -5,8 +5,8 @@ use std::time::Duration;
 use checkrein_core::RawJson;
 
 use super::Decoder;
-use crate::document::Node;
 use crate::spec::{FileAccess, SandboxSpec};
+use checkrein_document::Node;
 
 /// What a key of a sandbox says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::bytes::{below, find, past_blanks, same};
-use crate::document::MAX_DEPTH;
+use checkrein_document::MAX_DEPTH;
 
 pub(super) struct Json<'a> {
     bytes: &'a [u8],

@@ -13,10 +13,10 @@ mod word;
 mod wrappers;
 
 pub(crate) use readers::{is_reader, pieces};
-pub(crate) use steps::{Step, World, lexical, steps, steps_of_argv, steps_with};
-pub(crate) use word::Value;
+pub use steps::{Step, World, lexical, steps, steps_of_argv, steps_with};
+pub use word::Value;
 pub(crate) use wrappers::starts_others;
 
 /// Why a text could not be read as a shell would.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unreadable(pub(crate) &'static str);
+pub struct Unreadable(pub(crate) &'static str);

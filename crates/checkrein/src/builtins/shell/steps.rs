@@ -10,34 +10,34 @@ use super::wrappers::{Wrapper, is_shell};
 
 /// Where a text would be run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct World<'a> {
-    pub(crate) home: Option<&'a str>,
-    pub(crate) cwd: &'a Path,
+pub struct World<'a> {
+    pub home: Option<&'a str>,
+    pub cwd: &'a Path,
 }
 
 /// One program that would be run.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Step {
+pub struct Step {
     /// The word that names it, as it is written.
-    pub(crate) program: Value,
+    pub program: Value,
     /// Its name without its directory; empty for redirections on their own.
-    pub(crate) name: String,
-    pub(crate) args: Vec<Value>,
+    pub name: String,
+    pub args: Vec<Value>,
     /// The files that the shell writes to for it.
-    pub(crate) writes: Vec<Value>,
+    pub writes: Vec<Value>,
     /// The programs whose output it reads.
-    pub(crate) fed_by: Vec<String>,
+    pub fed_by: Vec<String>,
     /// What it reads, if that is known.
-    pub(crate) input: Option<String>,
+    pub input: Option<String>,
     /// Whether it is a call of the function that it is part of, beside another one.
-    pub(crate) multiplies: bool,
+    pub multiplies: bool,
     /// The directories that it may run in.
-    pub(crate) cwds: Vec<PathBuf>,
+    pub cwds: Vec<PathBuf>,
 }
 
 impl Step {
     /// The arguments that are no options. Everything behind `--` is none.
-    pub(crate) fn operands(&self) -> impl Iterator<Item = &Value> {
+    pub fn operands(&self) -> impl Iterator<Item = &Value> {
         let end = self.args.iter().position(|arg| arg.text == "--").unwrap_or(self.args.len());
         self.args
             .iter()
@@ -47,7 +47,7 @@ impl Step {
     }
 
     /// Whether it has one of these options: single letters, also together, or long names.
-    pub(crate) fn has_option(&self, letters: &str, long: &[&str]) -> bool {
+    pub fn has_option(&self, letters: &str, long: &[&str]) -> bool {
         self.args.iter().take_while(|arg| arg.text != "--").any(|arg| match arg.text.strip_prefix('-') {
             Some(name) if name.starts_with('-') => {
                 let name = name[1..].split('=').next().unwrap_or_default();
@@ -66,14 +66,14 @@ const DEPTH: usize = 16;
 const STEPS: usize = 10_000;
 
 /// What the text would run.
-pub(crate) fn steps(text: &str, world: World<'_>) -> Result<Vec<Step>, Unreadable> {
+pub fn steps(text: &str, world: World<'_>) -> Result<Vec<Step>, Unreadable> {
     let mut walk = Walk::new(world);
     walk.script(text)?;
     Ok(walk.steps)
 }
 
 /// What the text would run where these variables are set, and the names of those that it sets itself.
-pub(crate) fn steps_with(
+pub fn steps_with(
     text: &str,
     world: World<'_>,
     vars: &[(String, String)],
@@ -88,7 +88,7 @@ pub(crate) fn steps_with(
 }
 
 /// What a program with its arguments would run.
-pub(crate) fn steps_of_argv(argv: &[String], world: World<'_>) -> Result<Vec<Step>, Unreadable> {
+pub fn steps_of_argv(argv: &[String], world: World<'_>) -> Result<Vec<Step>, Unreadable> {
     let mut walk = Walk::new(world);
     let words: Vec<_> =
         (0..).zip(argv).map(|(at, word)| Value { span: Some((at, at + 1)), ..Value::literal(word) }).collect();
@@ -482,7 +482,7 @@ fn base_name(path: &str) -> &str {
 }
 
 /// The path with `.` and `..` taken out, as far as that goes without looking.
-pub(crate) fn lexical(path: &Path) -> PathBuf {
+pub fn lexical(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in path.components() {
         match component {

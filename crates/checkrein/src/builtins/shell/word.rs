@@ -11,7 +11,7 @@ pub(super) struct Word {
 }
 
 /// From where to where.
-pub(crate) type Span = (usize, usize);
+pub type Span = (usize, usize);
 
 /// A piece of a word.
 #[derive(Debug, Clone)]
@@ -30,18 +30,18 @@ pub(super) enum Part {
 
 /// What a word comes to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Value {
+pub struct Value {
     /// The text. What is not known is spelt as it was: `$NAME`, `$(…)`.
-    pub(crate) text: String,
+    pub text: String,
     /// Whether all of it is known.
-    pub(crate) known: bool,
+    pub known: bool,
     /// Whether wildcards in it count.
-    pub(crate) glob: bool,
+    pub glob: bool,
     /// The programs whose output is part of it.
-    pub(crate) from: Vec<String>,
+    pub from: Vec<String>,
     /// Where the word stands that is this and nothing else, whoever runs the text: in characters, in a list of words its
     /// place in the list.
-    pub(crate) span: Option<Span>,
+    pub span: Option<Span>,
 }
 
 impl Value {

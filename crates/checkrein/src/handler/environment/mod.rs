@@ -18,6 +18,10 @@ use crate::builtins::secrets;
 use crate::trust::Ground;
 use names::{is_loader, is_secret_name};
 
+/// The variable that counts how many checkrein processes have called one another. A hook that starts an agent may reach
+/// checkrein again; one that reaches itself never ends.
+pub const DEPTH: &str = "CHECKREIN_DEPTH";
+
 /// Variables that every native hook gets if the host has them. Nothing here is a secret.
 const USUAL: &[&str] = &[
     "PATH",
@@ -32,7 +36,7 @@ const USUAL: &[&str] = &[
     "TEMP",
     "TMP",
     "TZ",
-    crate::front::DEPTH,
+    DEPTH,
     // What programs on Windows cannot do without.
     "SystemRoot",
     "SystemDrive",
@@ -158,7 +162,7 @@ fn good_entries(path: &OsStr, scope: Scope, dir: &Path) -> (OsString, bool) {
 }
 
 /// Names on Windows are the same in every case.
-pub(crate) fn is_usual(name: &str) -> bool {
+pub fn is_usual(name: &str) -> bool {
     let same = |usual: &&str| if cfg!(windows) { usual.eq_ignore_ascii_case(name) } else { **usual == *name };
     USUAL.iter().any(same) || name.starts_with(USUAL_PREFIX)
 }

@@ -1,0 +1,153 @@
+//! Amazon Q Developer CLI, which became Kiro CLI 2: hooks belong to an agent's file, and what they print is context.
+//!
+//! Known from its source. Not certain: its two events for files, of which no payload was seen.
+//!
+//! Its cache of what hooks printed is not kept: the key has no tool input in it, so that leave for one call would count
+//! for all others.
+
+use checkrein_core::{Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, Syntax};
+
+use crate::config::{
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit,
+};
+use crate::input::InputRow;
+use crate::payload::{FieldRow, PayloadTable};
+use crate::reply::{At, Code, ExitRule, From, ReplyTable, Then};
+use crate::spec::HookSpec;
+use crate::table::{
+    Data, Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, Plain, ProcessTable, Shell, TimeTable,
+    ToolRow, VariableRow,
+};
+use checkrein_document::Node;
+
+/// The table.
+pub static DIALECT: Dialect = Dialect {
+    tools: TOOLS,
+    matcher: Grammar::new(&["*"], None, Syntax::Glob),
+    payload: PAYLOAD,
+    reply: ReplyTable { exits: EXITS, ..BASE.reply },
+    process: PROCESS,
+    time: TimeTable::seconds(30),
+    rules: Rules::NATIVE.order(RunOrder::Parallel).failures(FailureTable::open()),
+    stop_cap: 0,
+    config: ConfigTable {
+        files: &[
+            FileRow::new(Scope::User, Base::Home, ".aws/amazonq/cli-agents/*").with(&["json"]),
+            FileRow::new(Scope::User, Base::Home, ".kiro/agents/*").with(&["json"]),
+            FileRow::new(Scope::Project, Base::Project, ".amazonq/cli-agents/*").with(&["json"]),
+            FileRow::new(Scope::Project, Base::Project, ".kiro/agents/*").with(&["json"]),
+        ],
+        decode,
+        encode: Some(encode),
+        same: Same::Never,
+        pattern: Some(of_server),
+        by_hand: Some(
+            "the file of each of your agents, in ~/.aws/amazonq/cli-agents, ~/.kiro/agents, or those of the project",
+        ),
+        ..BASE.config
+    },
+    host: HostTable {
+        failure_switch: None,
+        missing_program: Outcome::Runs,
+        killed: Outcome::Runs,
+        late: Outcome::Runs,
+        exit_reason: ExitReason::Plain,
+        unseen: &["the end of a session", "requests for permission", "sub-agents"],
+        uncertain: &[],
+    },
+    ..BASE
+};
+
+const BASE: Dialect = Dialect::of_names("amazon-q", EVENTS);
+
+const WRITE: &[InputRow] = &[
+    InputRow::named("path", "file_path"),
+    InputRow::named("old_str", "old_string"),
+    InputRow::named("new_str", "new_string"),
+    InputRow::named("file_text", "content"),
+];
+/// Newer versions read several files at once.
+const READ: &[InputRow] = &[InputRow::named("path", "file_path"), InputRow::seen_in("operations", "path", "file_path")];
+
+pub(crate) const TOOLS: &[ToolRow] = &[
+    ToolRow::new("execute_bash", &["Bash"]),
+    ToolRow::new("shell", &["Bash"]),
+    ToolRow::new("fs_write", &["Write", "Edit"]).takes(WRITE),
+    ToolRow::new("write", &["Write", "Edit"]).takes(WRITE),
+    ToolRow::new("fs_read", &["Read"]).takes(READ),
+    ToolRow::new("read", &["Read"]).takes(READ),
+];
+
+pub(crate) const PAYLOAD: PayloadTable = PayloadTable {
+    event: "hook_event_name",
+    fields: &[FieldRow::same("cwd").or("\"\"")],
+    everything: false,
+    originals: false,
+};
+
+pub(crate) const PROCESS: ProcessTable = ProcessTable {
+    shell: Shell::Bash,
+    environment: Environment::All,
+    variables: &[VariableRow::new("USER_PROMPT", Data::Field("prompt"))],
+    output_cap: 10 * 1024,
+    ..BASE.process
+};
+
+const EXITS: &[ExitRule] = &[
+    ExitRule::new(Code::Is(0), Then::Read),
+    ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Stdout])).at(At::Blocking),
+    ExitRule::new(Code::Any, Then::Fail),
+];
+
+pub(crate) const PROMPT: &[FieldRow] = &[FieldRow::same("prompt")];
+pub(crate) const CALL: &[FieldRow] = &[FieldRow::same("tool_name"), FieldRow::same("tool_input")];
+pub(crate) const DONE: &[FieldRow] =
+    &[FieldRow::same("tool_name"), FieldRow::same("tool_input"), FieldRow::same("tool_response")];
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("agentSpawn", EventKind::SessionStart).plain(Plain::Context),
+    EventRow::new("userPromptSubmit", EventKind::PromptSubmit).plain(Plain::Context).fields(PROMPT),
+    EventRow::new("preToolUse", EventKind::PreToolUse).matched().blocks().fields(CALL),
+    EventRow::new("postToolUse", EventKind::PostToolUse).matched().fields(DONE),
+    EventRow::new("stop", EventKind::Stop),
+    EventRow::new("fileCreated", EventKind::FileCreated).uncertain().fields(&[FieldRow::same("file_path")]),
+    EventRow::new("fileEdited", EventKind::FileSaved).uncertain().fields(&[FieldRow::same("file_path")]),
+];
+
+/// `@SERVER` is all tools of a server, `@builtin` all that belong to none.
+fn of_server(pattern: &str) -> Option<String> {
+    match pattern.strip_prefix('@')? {
+        "builtin" => Some("[!@]*".to_owned()),
+        server if !server.contains('/') => Some(format!("{{@{server},@{server}/*}}")),
+        _ => None,
+    }
+}
+
+const SHAPE: Shape = Shape {
+    keys: &[
+        HookKey::new("command", Attribute::ShellCommand),
+        HookKey::new("timeout_ms", Attribute::Timeout(TimeUnit::Milliseconds)),
+        HookKey::new("max_output_size", Attribute::OutputCap),
+        HookKey::new(
+            "cache_ttl_seconds",
+            Attribute::Nothing("hooks run each time, since what was cached for one tool call would count for others"),
+        ),
+    ],
+    handlers: &[HandlerRow::new("command", "command", &["command"])],
+    infers_type: true,
+    direct: true,
+    ..Shape::USUAL
+};
+
+/// A file is one agent's. Who wants the hooks of another gets nothing of it.
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    let own = root.get("name").and_then(Node::as_str);
+    let wanted = decoder.options().agent.as_deref();
+    if own.zip(wanted).is_none_or(|(own, wanted)| own == wanted) {
+        SHAPE.decode(decoder, root);
+    }
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    SHAPE.encode(dialect, hooks)
+}

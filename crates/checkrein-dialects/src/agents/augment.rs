@@ -1,0 +1,194 @@
+//! Augment (auggie): Claude Code's shape, with times in milliseconds and a say in how much hooks are told.
+//!
+//! Known from parts of its documentation, its change log and a plugin of its maker. Not certain: whether it hears `allow` and
+//! `ask`, so that checkrein never says them; under which key a new input is heard (since 0.27), so that a verdict with one
+//! denies; what the names of MCP tools look like that `mcp:*` is for.
+
+use checkrein_core::{Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, Target};
+
+use crate::config::{
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
+};
+use crate::input::InputRow;
+use crate::install::{InstallTable, Spot};
+use crate::payload::{FieldRow, Form, PayloadTable};
+use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::spec::HookSpec;
+use crate::table::{
+    Data, Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, ProcessTable, TimeTable, ToolRow, VariableRow,
+};
+use checkrein_document::Node;
+
+/// The table.
+pub static DIALECT: Dialect = Dialect {
+    tools: &[
+        ToolRow::new("launch-process", &["Bash"]),
+        ToolRow::new("save-file", &["Write"])
+            .takes(&[InputRow::named("path", "file_path"), InputRow::named("file_content", "content")]),
+        ToolRow::new("str-replace-editor", &["Edit"]).takes(&[
+            InputRow::named("path", "file_path"),
+            InputRow::named("old_str_1", "old_string"),
+            InputRow::named("old_str", "old_string"),
+            InputRow::named("new_str_1", "new_string"),
+            InputRow::named("new_str", "new_string"),
+        ]),
+        ToolRow::new("view", &["Read"]).takes(&[InputRow::named("path", "file_path")]),
+        ToolRow::same("remove-files"),
+    ],
+    matcher: Grammar::REGEX_SEARCH,
+    payload: PayloadTable {
+        event: "hook_event_name",
+        fields: &[
+            FieldRow::named("conversation_id", "session_id").or("\"\""),
+            FieldRow::same("workspace_roots"),
+            FieldRow::named("workspace_roots", "cwd").form(Form::First),
+        ],
+        everything: false,
+        originals: false,
+    },
+    reply: ReplyTable {
+        trigger: Trigger::Brace,
+        unknown_keys: Unknown::Told,
+        bad_values: Unknown::Failure,
+        keys: KEYS,
+        exits: &[
+            ExitRule::new(Code::Is(0), Then::Read),
+            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Answer])).at(TOOL_CALL),
+            ExitRule::new(Code::Any, Then::Fail),
+        ],
+        ..BASE.reply
+    },
+    process: ProcessTable {
+        environment: Environment::All,
+        variables: &[
+            VariableRow::new("AUGMENT_PROJECT_DIR", Data::ProjectDir),
+            VariableRow::new("AUGMENT_CONVERSATION_ID", Data::Field("session_id")),
+            VariableRow::new("AUGMENT_HOOK_EVENT", Data::EventName),
+            VariableRow::new("AUGMENT_TOOL_NAME", Data::Field("tool_name")),
+        ],
+        ..BASE.process
+    },
+    time: TimeTable::seconds(60),
+    rules: Rules::NATIVE.order(RunOrder::Parallel).failures(FailureTable::open()),
+    stop_cap: 0,
+    config: ConfigTable {
+        files: &[
+            FileRow::new(Scope::Managed, Base::Root, "etc/augment/settings.json"),
+            FileRow::new(Scope::Local, Base::Project, ".augment/settings.local.json"),
+            FileRow::new(Scope::Project, Base::Project, ".augment/settings.json"),
+            FileRow::new(Scope::User, Base::Home, ".augment/settings.json"),
+        ],
+        decode,
+        encode: Some(encode),
+        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "AUGMENT_PLUGIN_ROOT" }),
+        same: Same::Never,
+        pattern: Some(of_mcp),
+        ..BASE.config
+    },
+    host: HostTable {
+        failure_switch: None,
+        missing_program: Outcome::Runs,
+        killed: Outcome::Unknown,
+        late: Outcome::Unknown,
+        exit_reason: ExitReason::Plain,
+        unseen: &[
+            "before 0.30, what sub-agents do",
+            "requests for permission",
+            "conversations, unless a group asks for them",
+        ],
+        uncertain: &[
+            "whether `allow` and `ask` are heard",
+            "under which key a new input is heard, since 0.27",
+            "what the names of MCP tools look like",
+        ],
+    },
+    install: Some(InstallTable::new(
+        &["auggie"],
+        &[Spot::new(Base::Home, ".augment")],
+        &[Spot::new(Base::Home, ".augment/settings.json")],
+        &[Spot::new(Base::Project, ".augment/settings.json")],
+    )),
+    ..BASE
+};
+
+const BASE: Dialect = Dialect::of_names("augment", EVENTS);
+
+const TOOL: [FieldRow; 4] = [
+    FieldRow::same("tool_name"),
+    FieldRow::same("tool_input"),
+    FieldRow::same("tool_use_id"),
+    FieldRow::same("is_mcp_tool"),
+];
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("SessionStart", EventKind::SessionStart).fields(&[FieldRow::same("source")]),
+    EventRow::new("SessionEnd", EventKind::SessionEnd).fields(&[FieldRow::same("reason")]),
+    EventRow::new("PromptSubmit", EventKind::PromptSubmit)
+        .blocks()
+        .uncertain()
+        .fields(&[FieldRow::named("user_prompt", "prompt")]),
+    EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(&TOOL),
+    EventRow::new("PostToolUse", EventKind::PostToolUse).matched().fields(&[
+        TOOL[0],
+        TOOL[1],
+        TOOL[2],
+        TOOL[3],
+        FieldRow::same("tool_response"),
+        FieldRow::same("file_changes"),
+    ]),
+    EventRow::new("Notification", EventKind::Notification)
+        .fields(&[FieldRow::same("notification_type"), FieldRow::named("notification_message", "message")]),
+    EventRow::new("Stop", EventKind::Stop).blocks().fields(&[FieldRow::same("stop_hook_active")]),
+];
+
+const TOOL_CALL: At = At::Kinds(&[EventKind::PreToolUse]);
+const AT_STOP: At = At::Kinds(&[EventKind::Stop]);
+
+const KEYS: &[Key] = &[
+    Key::new(&["hookSpecificOutput.hookEventName"], Means::EventName),
+    Key::new(
+        &["hookSpecificOutput.permissionDecision"],
+        Means::Decision(&[("deny", Decision::Deny), ("allow", Decision::Allow), ("ask", Decision::Ask)]),
+    )
+    .at(TOOL_CALL)
+    .never_says(&[Decision::Allow, Decision::Ask]),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).at(TOOL_CALL),
+    Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny)])).at(AT_STOP),
+    Key::new(&["reason"], Means::Reason).at(AT_STOP),
+    Key::new(&["continue"], Means::Flag(false, Decision::Halt)),
+    Key::new(&["stopReason"], Means::StopReason),
+    Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input)).at(TOOL_CALL).only_read(),
+    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context).at(At::Kinds(&[
+        EventKind::SessionStart,
+        EventKind::PromptSubmit,
+        EventKind::PreToolUse,
+        EventKind::PostToolUse,
+    ])),
+    Key::new(&["systemMessage"], Means::Message),
+];
+
+/// `mcp:*` is no regular expression, but all tools of MCP servers.
+fn of_mcp(pattern: &str) -> Option<String> {
+    (pattern == "mcp:*").then(|| "^mcp".to_owned())
+}
+
+const SHAPE: Shape = Shape {
+    keys: &[
+        HookKey::new("type", Attribute::Type),
+        HookKey::new("command", Attribute::Command),
+        HookKey::new("args", Attribute::Args),
+        HookKey::new("timeout", Attribute::Timeout(TimeUnit::Milliseconds)),
+    ],
+    // What the hook is told of the conversation is for the agent to see to.
+    group: &[HookKey::new("metadata", Attribute::Elsewhere)],
+    handlers: &[HandlerRow::new("command", "command", &["command"])],
+    ..Shape::USUAL
+};
+
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    SHAPE.decode(decoder, root);
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    SHAPE.encode(dialect, hooks)
+}

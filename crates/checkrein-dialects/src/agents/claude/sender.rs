@@ -1,0 +1,163 @@
+//! The sender of a test agent: ten events, two kinds of handlers, and nothing but decisions about tools.
+
+use std::time::Duration;
+
+use checkrein_core::{Decision, EventKind, FailureTable, Grammar, NameList, Rules, RunOrder, Settle, Syntax};
+
+use super::{BEHAVIOR, CLAUDE, EMPTY, LEGACY};
+use crate::config::{Attribute, ConfigTable, Decoder, Encoded, HandlerRow, HookKey, Same, Shape, TimeUnit};
+use crate::payload::{FieldRow, PayloadTable};
+use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::spec::HookSpec;
+use crate::table::{Dialect, Environment, EventRow, HttpTable, ProcessTable, Shell, TimeTable};
+use checkrein_document::Node;
+
+/// `claude@sender`.
+pub static SENDER: Dialect = Dialect {
+    name: "claude@sender",
+    events: EVENTS,
+    matcher: Grammar::new(
+        &["*"],
+        // All that means nothing in a pattern.
+        Some(NameList { also: " -,:;/@#!%&=~'\"<>`", separators: "|", trim: false }),
+        Syntax::RegexSearch,
+    ),
+    payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
+    reply: ReplyTable {
+        trigger: Trigger::Object,
+        malformed: Malformed::Failure,
+        unknown_keys: Unknown::Ignored,
+        bad_values: Unknown::Told,
+        exact_case: true,
+        keys: KEYS,
+        exits: EXITS,
+        stderr_answers: false,
+        text_cap: None,
+    },
+    process: ProcessTable {
+        shell: Shell::User,
+        environment: Environment::All,
+        variables: &[],
+        newline: false,
+        output_cap: CAP,
+        ..CLAUDE.process
+    },
+    http: HttpTable { success_below: 300, variables: false, response_cap: CAP, ..CLAUDE.http },
+    time: TimeTable { usual: Duration::from_secs(10), classes: &[], handlers: &[], in_background: &[], cap: None },
+    rules: Rules::NATIVE.order(RunOrder::Sequential).failures(FailureTable::open()),
+    // A stop is only told.
+    stop_cap: 0,
+    config: ConfigTable { files: &[], plugin: None, decode, encode: Some(encode), same: Same::Never, ..CLAUDE.config },
+    kin: &[],
+    install: None,
+    ..CLAUDE
+};
+
+/// What it reads of each stream and of an answer. More of it is a failure; it took the rest for the whole.
+const CAP: usize = 64 * 1024;
+
+const COMMON: &[FieldRow] = &[
+    FieldRow::same("cwd").or(EMPTY),
+    FieldRow::same("session_id").or(EMPTY),
+    FieldRow::same("transcript_path").or(EMPTY),
+];
+const MODE: FieldRow = FieldRow::same("permission_mode").or(EMPTY);
+const CALL: &[FieldRow] = &[
+    MODE,
+    FieldRow::same("tool_input").or("null"),
+    FieldRow::same("tool_name").or(EMPTY),
+    FieldRow::same("tool_use_id").or(EMPTY),
+];
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit).fields(&[
+        MODE,
+        FieldRow::same("prompt").or(EMPTY),
+        FieldRow::same("session_title").or(EMPTY),
+    ]),
+    EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(CALL),
+    EventRow::new("PostToolUse", EventKind::PostToolUse).matched().fields(&[
+        MODE,
+        FieldRow::same("tool_input").or("null"),
+        FieldRow::same("tool_name").or(EMPTY),
+        FieldRow::same("tool_use_id").or(EMPTY),
+        FieldRow::same("duration_ms").or("0"),
+        FieldRow::same("tool_response").or("null"),
+    ]),
+    EventRow::new("Stop", EventKind::Stop).fields(&[
+        MODE,
+        FieldRow::same("last_assistant_message").or(EMPTY),
+        FieldRow::same("stop_hook_active").or("false"),
+    ]),
+    EventRow::new("SessionStart", EventKind::SessionStart).fields(&[FieldRow::same("source").or(EMPTY)]),
+    EventRow::new("SessionEnd", EventKind::SessionEnd).fields(&[FieldRow::same("reason").or(EMPTY)]),
+    EventRow::new("PreCompact", EventKind::PreCompact).fields(&[FieldRow::same("trigger").or(EMPTY)]),
+    EventRow::new("PostCompact", EventKind::PostCompact).fields(&[FieldRow::same("trigger").or(EMPTY)]),
+    EventRow::new("Notification", EventKind::Notification).matched_as(if_any).fields(&[
+        MODE,
+        FieldRow::named("matcher", "notification_type").unless_empty(),
+        FieldRow::same("message").or(EMPTY),
+        FieldRow::same("title").unless_empty(),
+    ]),
+    EventRow::new("PermissionRequest", EventKind::PermissionRequest)
+        .matched()
+        .blocks()
+        .within_ms(120_000)
+        .settle(Settle::AnyDenyElseLastAllow)
+        .fields(CALL),
+];
+
+const WORDS: &[(&str, Decision)] = &[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)];
+
+/// Decisions count only where a tool waits.
+const KEYS: &[Key] = &[
+    Key::new(&["hookSpecificOutput.permissionDecision"], Means::Decision(WORDS)).at(At::Blocking),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).at(At::Blocking),
+    Key::new(&["hookSpecificOutput.decision.behavior"], Means::Decision(BEHAVIOR)).at(At::Blocking).only_read(),
+    Key::new(&["hookSpecificOutput.decision.message"], Means::Reason).at(At::Blocking).only_read(),
+    Key::new(&["permission"], Means::Decision(WORDS)).at(At::Blocking).only_read(),
+    Key::new(&["user_message"], Means::Reason).at(At::Blocking).only_read(),
+    Key::new(&["agent_message"], Means::Reason).at(At::Blocking).only_read(),
+    Key::new(&["decision"], Means::Decision(LEGACY)).at(At::Blocking).only_read(),
+    Key::new(&["reason"], Means::Reason).at(At::Blocking).only_read(),
+];
+
+const EXITS: &[ExitRule] = &[
+    ExitRule::new(Code::Is(0), Then::Read),
+    ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Answer])).at(At::Blocking),
+    ExitRule::new(Code::Any, Then::Fail),
+];
+
+const SHAPE: Shape = Shape {
+    root: "hooks",
+    file_keys: None,
+    keys: &[
+        HookKey::new("type", Attribute::Type),
+        HookKey::new("command", Attribute::Command),
+        HookKey::new("url", Attribute::Url),
+        HookKey::new("headers", Attribute::Headers),
+        HookKey::new("timeout", Attribute::Timeout(TimeUnit::WholeSeconds)),
+    ],
+    handlers: &[HandlerRow::new("command", "command", &["command"]), HandlerRow::new("http", "http", &["url"])],
+    infers_type: false,
+    flat: false,
+    direct: false,
+    group: &[],
+    beside: &[],
+    sibling: None,
+    timeout_range: None,
+    ..Shape::USUAL
+};
+
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    SHAPE.decode(decoder, root);
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    SHAPE.encode(dialect, hooks)
+}
+
+/// A notification that does not say what it is about is everybody's.
+fn if_any(subject: &str) -> Option<String> {
+    (!subject.is_empty()).then(|| subject.to_owned())
+}

@@ -1,0 +1,326 @@
+//! claw-code-go: callbacks in the process, and shell hooks for the three tool events.
+//!
+//! The callbacks are [`checkrein_core::Runner`]. This table is the shell half: flat lists of commands, one after the other,
+//! until one denies or fails. All that a hook prints is for the model: its `systemMessage`, `reason` and
+//! `additionalContext`, or the text if it is no answer, are context of the verdict, in this order ([`messages`]).
+//!
+//! A hook that blocks (exit 2, `continue: false`, `decision: "block"`) ends the chain, and the host hears `blocked: true`.
+//! `permissionDecision: "deny"` denies as well, and those behind it still run; what comes later never cancels it. A hook that
+//! fails closes the gate before a tool; after one it is a deny, which there means that the result counts as an error.
+//!
+//! Where checkrein differs from the agent:
+//! - All files count, and a command that stands in several runs once. In the agent the last file hides the others.
+//! - Entries in Claude Code's form, which the agent skips with their whole file, are told of. They close nothing: the files
+//!   are Claude Code's own, and such entries never were this agent's hooks.
+//! - The agent waits for ever; here a hook has 600 seconds.
+//! - Shells are no login shells. What is too large for a variable is in a file ([`Data`]).
+//! - Answers with a key or value that cannot be meant are failures, and do not open the gate. Answers that have nothing for the
+//!   model, such as `{}`, are not shown to it.
+
+use checkrein_core::{
+    ChainEnd, Decision, Effect, Event, EventKind, FailureKind, FailureTable, Grammar, RawJson, Rules, RunOrder, Scope,
+    Settle, SideBySide, Syntax, Target, Verdict,
+};
+
+use crate::config::{Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, Lost, Reach, Same, unsaid, unwritable};
+use crate::payload::{FieldRow, Form, PayloadTable};
+use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec, shell_text};
+use crate::table::{
+    Cwd, Data, Dialect, Environment, EventRow, HostTable, HttpTable, Plain, ProcessTable, Shell, TimeTable, VariableRow,
+};
+use checkrein_document::{Member, Node};
+
+/// Under which name the host hears that a hook has blocked, and not only denied leave.
+pub const BLOCKED: &str = "blocked";
+
+/// The table.
+pub static DIALECT: Dialect = Dialect {
+    name: "claw",
+    events: EVENTS,
+    has_all_events: false,
+    tools: &[],
+    matcher: Grammar::new(&[], None, Syntax::Exact),
+    payload: PayloadTable { event: "hook_event_name", fields: &[], everything: false, originals: false },
+    reply: ReplyTable {
+        trigger: Trigger::OwnObject,
+        malformed: Malformed::TextUnlessAnswer,
+        unknown_keys: Unknown::MisspeltFails,
+        bad_values: Unknown::Failure,
+        exact_case: true,
+        keys: KEYS,
+        exits: &[
+            ExitRule::new(Code::Is(0), Then::Read),
+            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Answer, From::Stdout, From::Stderr]))
+                .marks(BLOCKED),
+            ExitRule::new(Code::Any, Then::FailFor(&[From::Answer, From::Stdout])),
+        ],
+        stderr_answers: false,
+        text_cap: None,
+    },
+    process: ProcessTable {
+        shell: Shell::Sh,
+        environment: Environment::All,
+        variables: &[
+            VariableRow::new("HOOK_EVENT", Data::EventName),
+            VariableRow::new("HOOK_TOOL_NAME", Data::Field("tool_name")).or(""),
+            VariableRow::new("HOOK_TOOL_INPUT", Data::Field("tool_input")).or(""),
+            VariableRow::new("HOOK_TOOL_IS_ERROR", Data::ToolFailed),
+            VariableRow::new("HOOK_TOOL_OUTPUT", Data::FirstOf(&["error", "tool_response"])),
+        ],
+        cwd: Cwd::Host,
+        newline: false,
+        output_cap: 1 << 20,
+        leaves_background: true,
+        expands: false,
+    },
+    http: HttpTable {
+        success_below: 300,
+        decides: false,
+        in_background: false,
+        variables: false,
+        response_cap: 64 * 1024,
+    },
+    time: TimeTable::seconds(600),
+    rules: Rules::NATIVE
+        .settle(Settle::LastWriter)
+        .order(RunOrder::Sequential)
+        .chain_end(ChainEnd::FirstMarkedOrFailure(BLOCKED))
+        .side_by_side(SideBySide::LastInOrder)
+        .failures(FAILURES),
+    declares_rewrites: false,
+    stop_cap: 8,
+    config: ConfigTable {
+        files: FILES,
+        scripts: false,
+        comments: false,
+        decode,
+        encode: Some(encode),
+        plugin: None,
+        reach: Reach::Everybody,
+        same: Same::Handler,
+        skim: None,
+        pattern: None,
+        by_hand: None,
+    },
+    host: HostTable::UNKNOWN,
+    kin: &[],
+    install: None,
+};
+
+/// After a tool, a hook that ran and went wrong makes the result an error.
+const FAILURES: FailureTable = FailureTable::native()
+    .elsewhere(FailureKind::Spawn, Effect::Closed)
+    .elsewhere(FailureKind::Exit, Effect::Closed)
+    .elsewhere(FailureKind::Signal, Effect::Closed)
+    .elsewhere(FailureKind::Timeout, Effect::Closed)
+    .elsewhere(FailureKind::OutputCap, Effect::Closed)
+    .elsewhere(FailureKind::Parse, Effect::Closed)
+    .elsewhere(FailureKind::Schema, Effect::Closed);
+
+const TOOL: [FieldRow; 3] = [
+    FieldRow::same("tool_name"),
+    FieldRow::same("tool_input").form(Form::Object("raw")),
+    FieldRow::named("tool_input_json", "tool_input").form(Form::Text),
+];
+
+const OUTPUT: FieldRow = FieldRow::named("tool_output", "tool_response").form(Form::Text).or("null");
+
+const IS_ERROR: FieldRow = FieldRow::named("tool_result_is_error", "is_error").or("false");
+
+/// The first three have shell hooks, all have callbacks.
+const EVENTS: &[EventRow] = &[
+    EventRow::new("PreToolUse", EventKind::PreToolUse).blocks().plain(Plain::Context).fields(&[
+        TOOL[0],
+        TOOL[1],
+        TOOL[2],
+        FieldRow::named("tool_output", "tool_output").or("null"),
+        FieldRow::same("tool_result_is_error").or("false"),
+    ]),
+    EventRow::new("PostToolUse", EventKind::PostToolUse)
+        .blocks()
+        .plain(Plain::Context)
+        .fields(&[TOOL[0], TOOL[1], TOOL[2], OUTPUT, IS_ERROR]),
+    EventRow::new("PostToolUseFailure", EventKind::PostToolFailure).blocks().plain(Plain::Context).fields(&[
+        TOOL[0],
+        TOOL[1],
+        TOOL[2],
+        FieldRow::named("tool_error", "error").or("null"),
+        FieldRow::same("tool_result_is_error").or("true"),
+    ]),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit),
+    EventRow::new("PreCompact", EventKind::PreCompact),
+    EventRow::new("PostCompact", EventKind::PostCompact),
+    EventRow::new("Stop", EventKind::Stop),
+    EventRow::new("PrePluginInstall", EventKind::PrePluginInstall),
+    EventRow::new("PostPluginInstall", EventKind::PostPluginInstall),
+    EventRow::new("PrePluginUninstall", EventKind::PrePluginUninstall),
+    EventRow::new("PostPluginUninstall", EventKind::PostPluginUninstall),
+];
+
+const TOOL_CALL: At = At::Kinds(&[EventKind::PreToolUse]);
+
+/// Only one of them says something; the others are what people write who want to say the opposite.
+const WORDS: &[(&str, Decision)] =
+    &[("block", Decision::Deny), ("approve", Decision::NoOpinion), ("allow", Decision::NoOpinion)];
+
+/// What is for the model is context, and the reason as well if it can be one.
+const KEYS: &[Key] = &[
+    Key::new(&["decision"], Means::Decision(WORDS)).marks(BLOCKED),
+    Key::new(&["systemMessage"], Means::Reason).only_read(),
+    Key::new(&["reason"], Means::Reason),
+    Key::new(&["continue"], Means::Flag(false, Decision::Deny)).marks(BLOCKED).only_read(),
+    Key::new(
+        &["hookSpecificOutput.permissionDecision"],
+        Means::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)]),
+    )
+    .at(TOOL_CALL),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).at(TOOL_CALL),
+    Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input)).at(TOOL_CALL),
+    Key::new(&["systemMessage"], Means::Context).only_read(),
+    Key::new(&["reason"], Means::Context).only_read(),
+    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context),
+    Key::new(&["hookSpecificOutput.hookEventName"], Means::Nothing),
+];
+
+const FILES: &[FileRow] = &[
+    FileRow::new(Scope::User, Base::Home, ".claude/settings.json"),
+    FileRow::new(Scope::Project, Base::Project, ".claude/settings.json"),
+    FileRow::new(Scope::Local, Base::Project, ".claude/settings.local.json"),
+];
+
+/// What the hooks of an event have for the model, in the order in which they said it.
+pub fn messages(verdict: &Verdict) -> Vec<&str> {
+    let mut messages: Vec<_> = verdict.context().iter().map(|said| said.text.as_str()).collect();
+    let reason = verdict.reason().filter(|reason| verdict.is_block() && !messages.contains(reason));
+    messages.extend(reason);
+    messages
+}
+
+/// What the model reads in place of a tool's output: the output, and what hooks have to say of it.
+pub fn feedback<M: AsRef<str>>(output: &str, messages: &[M], is_error: bool) -> String {
+    if messages.is_empty() {
+        return output.to_owned();
+    }
+    let messages = messages.iter().map(AsRef::as_ref).collect::<Vec<_>>().join("\n");
+    let heading = if is_error { "Hook feedback (error):" } else { "Hook feedback:" };
+    match output.trim() {
+        "" => format!("{heading}\n{messages}"),
+        _ => format!("{output}\n\n{heading}\n{messages}"),
+    }
+}
+
+/// What stands there if a hook stopped something and did not say why.
+pub fn default_message(event: &Event) -> String {
+    let kind = event.kind();
+    let name = DIALECT.name_of(&kind).unwrap_or(kind.name());
+    match event.tool_name() {
+        Some(tool) => format!("{name} hook denied tool `{tool}`"),
+        None => format!("{name} denied by hook"),
+    }
+}
+
+/// Whether shell hooks run there.
+fn has_shell_hooks(kind: &EventKind) -> bool {
+    DIALECT.blocks(kind)
+}
+
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    let gate = EventKind::PreToolUse;
+    if root.as_object().is_none() {
+        let why = decoder.wrong_type(root, "the file", "an object");
+        return decoder.broken("file", &gate, None, root.span, &why);
+    }
+    if root.get("hooks").is_none() {
+        decoder.misplaced(root.as_object().unwrap_or_default(), "hooks");
+    }
+    let Some(hooks) = root.get("hooks").filter(|hooks| !hooks.is_null()) else { return };
+    match decoder.object(hooks, "hooks") {
+        Ok(events) => events.iter().for_each(|event| read_event(decoder, event)),
+        Err(why) => decoder.broken("hooks", &gate, None, hooks.span, &why),
+    }
+}
+
+fn read_event(decoder: &mut Decoder<'_>, event: &Member<'_>) {
+    let Some(kind) = decoder.event(&event.key, event.key_span) else { return };
+    if !has_shell_hooks(&kind) {
+        let text = format!("claw has no shell hooks at `{}`, only callbacks", event.key);
+        decoder.error("unknown-event", event.key_span, text);
+        return;
+    }
+    let entries = match decoder.array(&event.value, &event.key) {
+        Ok(entries) => entries,
+        Err(why) => return decoder.broken(event.key.clone(), &kind, None, event.value.span, &why),
+    };
+    for (at, entry) in entries.iter().enumerate() {
+        let id = format!("{}[{at}]", event.key);
+        if entry.as_object().is_some() {
+            let text = "this entry is in the form of Claude Code; claw's are commands, as strings";
+            let help = "have the file read as dialect `claude` to run it";
+            decoder.error("claude-form", entry.span, text).help = Some(help.to_owned());
+            continue;
+        }
+        let command = decoder.text(entry, &id).and_then(|text| {
+            let command = CommandSpec::shell(text);
+            command.check().inspect_err(|why| {
+                decoder.error("bad-command", entry.span, why.clone());
+            })?;
+            Ok(command)
+        });
+        match command {
+            Ok(command) => {
+                let spec = decoder.start(id, kind.clone(), HandlerSpec::Command(command), entry.span);
+                decoder.push(spec);
+            }
+            Err(why) => decoder.broken(id, &kind, None, entry.span, &why),
+        }
+    }
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    let mut lost = Vec::new();
+    let mut events = Vec::new();
+    for row in dialect.events.iter().filter(|row| has_shell_hooks(&row.kind)) {
+        let mut commands = Vec::new();
+        for (at, spec) in hooks.iter().enumerate().filter(|(_, spec)| spec.hook.kinds.contains(&row.kind)) {
+            match command(at, spec, row, &mut lost) {
+                Ok(text) => commands.push(format!("      {}", RawJson::string(&text))),
+                Err(why) => lost.push(Lost::whole(at, why)),
+            }
+        }
+        if !commands.is_empty() {
+            events.push(format!("    {}: [\n{}\n    ]", RawJson::string(row.name), commands.join(",\n")));
+        }
+    }
+    for (at, spec) in hooks.iter().enumerate() {
+        let elsewhere = spec.hook.kinds.iter().filter(|kind| !has_shell_hooks(kind));
+        lost.extend(elsewhere.map(|kind| Lost::whole(at, format!("{} has no shell hooks at `{kind}`", dialect.name))));
+    }
+    let text = match events.as_slice() {
+        [] => "{\n  \"hooks\": {}\n}\n".to_owned(),
+        events => format!("{{\n  \"hooks\": {{\n{}\n  }}\n}}\n", events.join(",\n")),
+    };
+    Encoded { text, lost }
+}
+
+/// The text for a shell, or why there cannot be one.
+fn command(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> Result<String, String> {
+    if let Some(why) = unwritable(spec, |_| false) {
+        return Err(why.to_owned());
+    }
+    let HandlerSpec::Command(command) = &spec.handler else {
+        return Err(format!("it has no hooks of the kind `{}`", spec.handler.kind()));
+    };
+    let matcher = &spec.hook.matcher;
+    if !matcher.is_everything() {
+        lost.push(Lost::part(at, format!("its matcher `{}`: there are none at `{}`", matcher.pattern(), row.kind)));
+    }
+    lost.extend(unsaid(at, spec, &DIALECT, &[Attribute::Command, Attribute::Args, Attribute::Shell]));
+    Ok(match &command.run {
+        CommandLine::Shell { text, shell: None } => text.clone(),
+        CommandLine::Shell { text, shell: Some(shell) } => {
+            shell_text(&shell.iter().chain([text]).cloned().collect::<Vec<_>>())
+        }
+        CommandLine::Argv(words) => shell_text(words),
+    })
+}

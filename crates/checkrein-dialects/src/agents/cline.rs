@@ -1,0 +1,240 @@
+//! Cline, its CLI and SDK: an executable for each event, called as the event is.
+//!
+//! Only what a hook prints counts, never its exit code. What stops a tool ends the whole run, and nobody is told why. Hooks
+//! at other events than tools are started and left alone. The extension for editors has another form
+//! ([`EXTENSION`]), which was not observed.
+
+use checkrein_core::{Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, SideBySide, Target};
+
+use crate::config::{Base, ConfigTable, Decoder, FileRow, Reach, Same};
+use crate::input::patch::seen_in_patch;
+use crate::input::{InputForm, InputRow};
+use crate::install::{InstallTable, Spot};
+use crate::payload::{FieldRow, Form, PayloadTable};
+use crate::reply::{At, Code, ExitRule, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::table::{
+    Cwd, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, ProcessTable, Shell, TimeTable,
+    ToolRow,
+};
+use checkrein_document::Node;
+
+/// The table.
+pub static DIALECT: Dialect = CLINE;
+
+const CLINE: Dialect = Dialect {
+    name: "cline",
+    events: EVENTS,
+    has_all_events: false,
+    tools: &[
+        ToolRow::new("run_commands", &["Bash"]).takes(&[InputRow::named("commands", "command").form(InputForm::Lines)]),
+        ToolRow::new("editor", &["Edit", "Write"]).takes(&[
+            InputRow::named("path", "file_path"),
+            InputRow::named("old_text", "old_string"),
+            InputRow::named("new_text", "new_string"),
+        ]),
+        ToolRow::new("read_files", &["Read"]).takes(&[
+            InputRow::named("paths", "file_path").form(InputForm::Lines),
+            InputRow::seen_in("files", "path", "file_path"),
+        ]),
+        ToolRow::new("search_codebase", &["Grep"])
+            .takes(&[InputRow::named("queries", "pattern").form(InputForm::Lines)]),
+    ],
+    // There are none.
+    matcher: Grammar::EXACT,
+    payload: PayloadTable { event: "hookName", fields: COMMON, everything: false, originals: false },
+    reply: ReplyTable {
+        trigger: Trigger::ObjectOrLine("HOOK_CONTROL\t"),
+        malformed: Malformed::Text,
+        unknown_keys: Unknown::Ignored,
+        bad_values: Unknown::Told,
+        exact_case: true,
+        keys: &[
+            Key::new(&["cancel"], Means::Flag(true, Decision::Halt)).at(At::Blocking),
+            Key::new(&["errorMessage"], Means::Reason).at(At::Blocking),
+            // Without a terminal the tool runs.
+            Key::new(&["review"], Means::Flag(true, Decision::Ask)).at(At::Blocking).only_read(),
+            Key::new(&["overrideInput"], Means::Replace(Target::Input)).at(At::Kinds(&[EventKind::PreToolUse])),
+            Key::new(&["context", "contextModification"], Means::Context)
+                .at(At::Kinds(&[EventKind::PreToolUse, EventKind::PostToolUse])),
+        ],
+        exits: EXITS,
+        stderr_answers: false,
+        text_cap: Some(50_000),
+    },
+    process: ProcessTable {
+        shell: Shell::None,
+        environment: Environment::All,
+        variables: &[],
+        cwd: Cwd::EventOrHost,
+        expands: false,
+        newline: false,
+        output_cap: 1 << 20,
+        leaves_background: true,
+    },
+    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
+    time: TimeTable::seconds(120),
+    rules: Rules::NATIVE
+        .order(RunOrder::Sequential)
+        .side_by_side(SideBySide::LastInOrder)
+        .failures(FailureTable::open()),
+    declares_rewrites: false,
+    stop_cap: 0,
+    config: ConfigTable {
+        files: &[
+            FileRow::new(Scope::User, Base::Home, "Documents/Cline/Hooks/*"),
+            FileRow::new(Scope::User, Base::Variable("CLINE_DIR", ".cline"), "hooks/*"),
+            FileRow::new(Scope::Project, Base::Project, ".clinerules/hooks/*"),
+            FileRow::new(Scope::Project, Base::Project, ".cline/hooks/*"),
+        ],
+        scripts: true,
+        comments: false,
+        decode,
+        encode: None,
+        plugin: None,
+        reach: Reach::Everybody,
+        same: Same::Never,
+        skim: None,
+        pattern: None,
+        by_hand: None,
+    },
+    host: HostTable {
+        failure_switch: None,
+        missing_program: Outcome::Runs,
+        killed: Outcome::Runs,
+        late: Outcome::Runs,
+        exit_reason: ExitReason::Lost,
+        unseen: &["prompts, in the CLI: the event is declared and never fired"],
+        uncertain: &[],
+    },
+    kin: &[],
+    install: Some(InstallTable::new(
+        &["cline"],
+        &[Spot::new(Base::Variable("CLINE_DIR", ".cline"), "")],
+        &[Spot::new(Base::Variable("CLINE_DIR", ".cline"), "hooks")],
+        &[Spot::new(Base::Project, ".cline/hooks")],
+    )),
+};
+
+/// What was printed counts, whatever the code.
+const EXITS: &[ExitRule] = &[ExitRule::new(Code::Is(0), Then::Read), ExitRule::new(Code::Any, Then::ReadOrFail)];
+
+const COMMON: &[FieldRow] = &[
+    FieldRow::same("clineVersion"),
+    FieldRow::same("timestamp"),
+    FieldRow::same("taskId"),
+    FieldRow::named("sessionContext.rootSessionId", "session_id"),
+    FieldRow::same("workspaceRoots"),
+    FieldRow::same("userId"),
+    FieldRow::same("model"),
+];
+
+/// The call, and its twin in the form of the extension.
+const CALL: [FieldRow; 5] = [
+    FieldRow::named("tool_call.id", "tool_use_id"),
+    FieldRow::named("tool_call.name", "tool_name"),
+    FieldRow::named("tool_call.input", "tool_input"),
+    FieldRow::named("preToolUse.toolName", "tool_name"),
+    FieldRow::named("preToolUse.parameters", "tool_input").form(Form::TextValues),
+];
+const RESULT: [FieldRow; 8] = [
+    FieldRow::named("tool_result.id", "tool_use_id"),
+    FieldRow::named("tool_result.name", "tool_name"),
+    FieldRow::named("tool_result.input", "tool_input"),
+    FieldRow::named("tool_result.output", "tool_response"),
+    FieldRow::named("tool_result.error", "tool_error"),
+    FieldRow::named("tool_result.durationMs", "duration_ms"),
+    FieldRow::named("postToolUse.toolName", "tool_name"),
+    FieldRow::named("postToolUse.parameters", "tool_input").form(Form::TextValues),
+];
+
+const PATH: &[InputRow] = &[InputRow::named("path", "file_path"), InputRow::named("absolutePath", "file_path")];
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("TaskStart", EventKind::SessionStart).named("hookName", "agent_start").detached().observed(),
+    EventRow::new("TaskResume", EventKind::SessionResume).named("hookName", "agent_resume").detached(),
+    EventRow::new("TaskCancel", EventKind::TurnCancelled).named("hookName", "agent_abort").detached(),
+    EventRow::new("TaskComplete", EventKind::Stop).named("hookName", "agent_end").detached().observed(),
+    EventRow::new("TaskError", EventKind::Error).named("hookName", "agent_error").detached().observed(),
+    EventRow::new("SessionShutdown", EventKind::SessionEnd).named("hookName", "session_shutdown").detached().observed(),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
+        .named("hookName", "prompt_submit")
+        .detached()
+        .fields(&[FieldRow::named("userPromptSubmit.prompt", "prompt").unless_empty()])
+        .uncertain(),
+    EventRow::new("PreToolUse", EventKind::PreToolUse).named("hookName", "tool_call").blocks().fields(&CALL).observed(),
+    // Of tools that failed as well.
+    EventRow::new("PostToolUse", EventKind::PostToolUse).named("hookName", "tool_result").fields(&RESULT).observed(),
+    EventRow::new("PreCompact", EventKind::PreCompact).detached().uncertain(),
+];
+
+/// The extension for editors, `cline@extension`: known from its source alone.
+pub static EXTENSION: Dialect = Dialect {
+    name: "cline@extension",
+    events: EXTENSION_EVENTS,
+    tools: &[
+        ToolRow::new("execute_command", &["Bash"]),
+        ToolRow::new("write_to_file", &["Write"]).takes(PATH),
+        ToolRow::new("replace_in_file", &["Edit"]).takes(PATH),
+        ToolRow::new("apply_patch", &["Edit"]).takes(seen_in_patch!("input")),
+        ToolRow::new("read_file", &["Read"]).takes(PATH),
+        ToolRow::new("search_files", &["Grep"])
+            .takes(&[InputRow::named("regex", "pattern"), InputRow::named("file_pattern", "glob")]),
+        ToolRow::new("list_files", &["LS"]),
+        ToolRow::new("use_subagents", &["Agent"]),
+        ToolRow::same("use_mcp_tool"),
+    ],
+    reply: ReplyTable {
+        // It fishes the answer out of what else was printed.
+        trigger: Trigger::LastObject,
+        keys: &[
+            Key::new(&["cancel"], Means::Flag(true, Decision::Halt)).at(At::Blocking),
+            Key::new(&["errorMessage"], Means::Reason).at(At::Blocking),
+            Key::new(&["contextModification"], Means::Context),
+        ],
+        ..CLINE.reply
+    },
+    time: TimeTable::seconds(30),
+    rules: CLINE.rules.order(RunOrder::Parallel),
+    host: HostTable { unseen: &["notifications: the event is declared and never fired"], ..HostTable::UNKNOWN },
+    install: Some(
+        InstallTable::new(
+            &[],
+            &[Spot::new(Base::Home, "Documents/Cline")],
+            &[Spot::new(Base::Home, "Documents/Cline/Hooks")],
+            &[Spot::new(Base::Project, ".clinerules/hooks")],
+        )
+        .then(&["switch hooks on in the settings of the extension"]),
+    ),
+    ..CLINE
+};
+
+const EXTENSION_EVENTS: &[EventRow] = &[
+    EventRow::new("TaskStart", EventKind::SessionStart).blocks().fields(&[FieldRow::named("taskStart", "taskStart")]),
+    EventRow::new("TaskResume", EventKind::SessionResume)
+        .blocks()
+        .fields(&[FieldRow::named("taskResume", "taskResume")]),
+    EventRow::new("TaskCancel", EventKind::TurnCancelled).fields(&[FieldRow::named("taskCancel", "taskCancel")]),
+    EventRow::new("TaskComplete", EventKind::Stop).fields(&[FieldRow::named("taskComplete", "taskComplete")]),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit).blocks().fields(&[
+        FieldRow::named("userPromptSubmit.prompt", "prompt"),
+        FieldRow::named("userPromptSubmit.attachments", "attachments"),
+    ]),
+    EventRow::new("PreToolUse", EventKind::PreToolUse).blocks().fields(&[
+        FieldRow::named("preToolUse.toolName", "tool_name"),
+        FieldRow::named("preToolUse.parameters", "tool_input").form(Form::TextValues),
+    ]),
+    EventRow::new("PostToolUse", EventKind::PostToolUse).fields(&[
+        FieldRow::named("postToolUse.toolName", "tool_name"),
+        FieldRow::named("postToolUse.parameters", "tool_input").form(Form::TextValues),
+        FieldRow::named("postToolUse.result", "tool_response"),
+        FieldRow::named("postToolUse.success", "success"),
+        FieldRow::named("postToolUse.executionTimeMs", "duration_ms"),
+    ]),
+    EventRow::new("PreCompact", EventKind::PreCompact).fields(&[FieldRow::named("preCompact", "preCompact")]),
+    EventRow::new("Notification", EventKind::Notification)
+        .fields(&[FieldRow::named("notification", "notification")])
+        .uncertain(),
+];
+
+/// Its files are the hooks themselves.
+fn decode(_: &mut Decoder<'_>, _: &Node<'_>) {}

@@ -1,0 +1,324 @@
+//! Codex CLI: Claude Code's shape, read strictly.
+//!
+//! One key that Codex does not know voids an answer, and so does a block without a reason; both then open the gate, as every
+//! other failure does. It asks nobody: an `ask` is an error, and so is an `allow` that comes without a new input.
+
+use checkrein_core::{
+    Decision, EventKind, FailureTable, Grammar, NameList, Rules, RunOrder, Scope, Settle, Syntax, Target,
+};
+
+use crate::config::{
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Reach, Same, Shape,
+    TimeUnit,
+};
+use crate::input::InputRow;
+use crate::input::patch::seen_in_patch;
+use crate::install::{InstallTable, Spot};
+use crate::payload::{FieldRow, PayloadTable};
+use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::spec::HookSpec;
+use crate::table::{
+    Cwd, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, Plain, ProcessTable, Shell,
+    TimeTable, ToolRow,
+};
+use checkrein_document::Node;
+
+/// The table.
+pub static DIALECT: Dialect = Dialect {
+    name: "codex",
+    events: EVENTS,
+    has_all_events: false,
+    tools: &[
+        ToolRow::same("Bash"),
+        // The patch stands where others have a shell command.
+        ToolRow::new("apply_patch", &["Edit", "Write"]).takes(seen_in_patch!("command")),
+        ToolRow::new("spawn_agent", &["Agent"]).takes(AGENT),
+        // Namespaced tools lose what stands between namespace and name.
+        ToolRow::new("collaborationspawn_agent", &["Agent"]).takes(AGENT),
+    ],
+    matcher: Grammar::new(&["*"], Some(NameList { also: "", separators: "|", trim: false }), Syntax::RegexSearch),
+    payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
+    reply: ReplyTable {
+        trigger: Trigger::Brace,
+        malformed: Malformed::Failure,
+        unknown_keys: Unknown::Failure,
+        bad_values: Unknown::Failure,
+        exact_case: true,
+        keys: KEYS,
+        exits: &[
+            ExitRule::new(Code::Is(0), Then::Read),
+            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr])).at(STOPPABLE).needs_stderr(),
+            ExitRule::new(Code::Any, Then::Fail),
+        ],
+        stderr_answers: false,
+        text_cap: None,
+    },
+    process: ProcessTable {
+        // Its own is a login shell.
+        shell: Shell::User,
+        environment: Environment::AllBut(&[
+            "CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN",
+            "NODE_REPL_AUTH_TOKEN",
+            "OPENAI_FEDERATION_RULE_ID",
+            "OPENAI_IDENTITY_TOKEN_FILE",
+            "OPENAI_WORKLOAD_IDENTITY_CONTEXT",
+        ]),
+        variables: &[],
+        cwd: Cwd::EventOrHost,
+        expands: false,
+        newline: false,
+        output_cap: 1 << 20,
+        leaves_background: true,
+    },
+    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
+    time: TimeTable::seconds(600),
+    rules: Rules::NATIVE.order(RunOrder::Parallel).failures(FailureTable::open()),
+    declares_rewrites: false,
+    stop_cap: 0,
+    config: ConfigTable {
+        files: &[
+            FileRow::new(Scope::Managed, Base::Root, "etc/codex/requirements.toml"),
+            FileRow::new(Scope::Managed, Base::Root, "etc/codex/hooks.json"),
+            FileRow::new(Scope::Managed, Base::Root, "etc/codex/config.toml"),
+            FileRow::new(Scope::User, Base::Variable("CODEX_HOME", ".codex"), "hooks.json"),
+            FileRow::new(Scope::User, Base::Variable("CODEX_HOME", ".codex"), "config.toml"),
+            FileRow::new(Scope::Project, Base::Project, ".codex/hooks.json"),
+            FileRow::new(Scope::Project, Base::Project, ".codex/config.toml"),
+        ],
+        scripts: false,
+        comments: false,
+        decode,
+        encode: Some(encode),
+        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "PLUGIN_ROOT" }),
+        reach: Reach::Everybody,
+        same: Same::Never,
+        skim: None,
+        pattern: None,
+        by_hand: None,
+    },
+    host: HostTable {
+        failure_switch: None,
+        missing_program: Outcome::Runs,
+        killed: Outcome::Runs,
+        late: Outcome::Runs,
+        exit_reason: ExitReason::Plain,
+        unseen: &[
+            "anything, until the user has trusted the hook: it is skipped without a word in `exec --json`",
+            "what is typed into a shell that runs already (`write_stdin`), and waiting in code mode",
+            "the end of a sub-agent's session",
+        ],
+        uncertain: &[],
+    },
+    kin: &[],
+    install: Some(
+        InstallTable::new(
+            &["codex"],
+            &[Spot::new(Base::Variable("CODEX_HOME", ".codex"), "")],
+            &[Spot::new(Base::Variable("CODEX_HOME", ".codex"), "hooks.json")],
+            &[Spot::new(Base::Project, ".codex/hooks.json")],
+        )
+        .then(&["start codex once and trust the new hooks: until then it skips them without a word"]),
+    ),
+};
+
+const COMMON: &[FieldRow] = &[
+    FieldRow::same("session_id"),
+    FieldRow::same("turn_id"),
+    FieldRow::same("transcript_path").or("null"),
+    FieldRow::same("cwd"),
+    FieldRow::same("model"),
+    FieldRow::same("permission_mode"),
+    FieldRow::same("agent_id"),
+    FieldRow::same("agent_type"),
+];
+const COMPACTION: &[FieldRow] = &[
+    FieldRow::same("session_id"),
+    FieldRow::same("turn_id"),
+    FieldRow::same("transcript_path").or("null"),
+    FieldRow::same("cwd"),
+    FieldRow::same("model"),
+    FieldRow::same("trigger"),
+];
+const CLOSING: &[FieldRow] = &[
+    FieldRow::same("session_id"),
+    FieldRow::same("transcript_path").or("null"),
+    FieldRow::same("cwd"),
+    FieldRow::same("reason"),
+];
+const CALL: [FieldRow; 3] = [FieldRow::same("tool_name"), FieldRow::same("tool_input"), FieldRow::same("tool_use_id")];
+const STOP: [FieldRow; 2] =
+    [FieldRow::same("stop_hook_active").or("false"), FieldRow::same("last_assistant_message").or("null")];
+
+const AGENT: &[InputRow] = &[InputRow::named("message", "prompt"), InputRow::named("task_name", "description")];
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(&CALL).observed(),
+    EventRow::new("PermissionRequest", EventKind::PermissionRequest)
+        .matched()
+        .blocks()
+        .settle(Settle::AnyDenyElseLastAllow)
+        .fields(&[FieldRow::same("tool_name"), FieldRow::same("tool_input")])
+        .observed(),
+    EventRow::new("PostToolUse", EventKind::PostToolUse)
+        .matched()
+        .blocks()
+        .fields(&[CALL[0], CALL[1], FieldRow::same("tool_response").or("null"), CALL[2]])
+        .observed(),
+    // It is stopped by `continue: false` alone.
+    EventRow::new("PreCompact", EventKind::PreCompact).matched().blocks().instead(COMPACTION).observed(),
+    EventRow::new("PostCompact", EventKind::PostCompact).matched().instead(COMPACTION).observed(),
+    EventRow::new("SessionStart", EventKind::SessionStart)
+        .matched()
+        .plain(Plain::Context)
+        .fields(&[FieldRow::same("source")])
+        .observed(),
+    EventRow::new("SessionEnd", EventKind::SessionEnd)
+        .matched()
+        .within_ms(1000)
+        .at_most_ms(3000)
+        .instead(CLOSING)
+        .observed(),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
+        .blocks()
+        .plain(Plain::Context)
+        .fields(&[FieldRow::same("prompt")])
+        .observed(),
+    EventRow::new("SubagentStart", EventKind::SubagentStart).matched().plain(Plain::Context).observed(),
+    EventRow::new("SubagentStop", EventKind::SubagentStop)
+        .matched()
+        .blocks()
+        .plain(Plain::Failure)
+        .fields(&[STOP[0], STOP[1], FieldRow::same("agent_transcript_path").or("null")])
+        .observed(),
+    EventRow::new("Stop", EventKind::Stop).blocks().plain(Plain::Failure).fields(&STOP).observed(),
+    // In its settings, and never seen to fire.
+    EventRow::new("Interrupt", EventKind::TurnCancelled)
+        .at_most_ms(3000)
+        .fields(&[FieldRow::same("reason")])
+        .uncertain(),
+];
+
+/// Where an exit code of 2, and a decision beside the event's own, stop something.
+const STOPPABLE: At = At::Kinds(&[
+    EventKind::PreToolUse,
+    EventKind::PermissionRequest,
+    EventKind::PostToolUse,
+    EventKind::PromptSubmit,
+    EventKind::Stop,
+    EventKind::SubagentStop,
+]);
+const OUTER: At = At::Kinds(&[
+    EventKind::PreToolUse,
+    EventKind::PostToolUse,
+    EventKind::PromptSubmit,
+    EventKind::Stop,
+    EventKind::SubagentStop,
+]);
+const CALL_ONLY: At = At::Kinds(&[EventKind::PreToolUse]);
+const REQUEST: At = At::Kinds(&[EventKind::PermissionRequest]);
+const HALTS: At = At::Kinds(&[
+    EventKind::SessionStart,
+    EventKind::PromptSubmit,
+    EventKind::Stop,
+    EventKind::SubagentStop,
+    EventKind::PreCompact,
+    EventKind::PostCompact,
+]);
+
+const KEYS: &[Key] = &[
+    Key::new(&["hookSpecificOutput.hookEventName"], Means::EventName),
+    Key::new(
+        &["hookSpecificOutput.permissionDecision"],
+        Means::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny)]),
+    )
+    .at(CALL_ONLY)
+    .never_says(&[Decision::Allow])
+    .needs_reason(),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).at(CALL_ONLY),
+    Key::new(
+        &["hookSpecificOutput.decision.behavior"],
+        Means::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny)]),
+    )
+    .at(REQUEST),
+    Key::new(&["hookSpecificOutput.decision.message"], Means::Reason).at(REQUEST),
+    Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny)])).at(OUTER).needs_reason(),
+    Key::new(&["reason"], Means::Reason).at(OUTER),
+    Key::new(&["continue"], Means::Flag(false, Decision::Halt)).at(HALTS),
+    Key::new(&["stopReason"], Means::StopReason).at(HALTS),
+    // There it replaces what the model sees, as a block does, and ends nothing.
+    Key::new(&["continue"], Means::Flag(false, Decision::Deny)).at(At::Kinds(&[EventKind::PostToolUse])).only_read(),
+    Key::new(&["stopReason"], Means::Reason).at(At::Kinds(&[EventKind::PostToolUse])).only_read(),
+    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context).at(At::Kinds(&[
+        EventKind::PreToolUse,
+        EventKind::PostToolUse,
+        EventKind::SessionStart,
+        EventKind::SubagentStart,
+        EventKind::PromptSubmit,
+    ])),
+    // Only an allow rewrites. Nobody is spared a question by it.
+    Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input))
+        .at(CALL_ONLY)
+        .along("hookSpecificOutput.permissionDecision", "\"allow\""),
+    Key::new(&["systemMessage"], Means::Message).at(At::Except(&[EventKind::SessionEnd, EventKind::TurnCancelled])),
+    Key::new(&["suppressOutput"], Means::Suppress).at(HALTS),
+];
+
+const SHAPE: Shape = Shape {
+    root: "hooks",
+    file_keys: Some(&["description"]),
+    keys: &[
+        HookKey::new("type", Attribute::Type),
+        HookKey::new("command", Attribute::ShellCommand),
+        HookKey::new("commandWindows", Attribute::Elsewhere),
+        HookKey::new("command_windows", Attribute::Elsewhere),
+        HookKey::new("timeout", Attribute::Timeout(TimeUnit::WholeSecondsFromOne)),
+        HookKey::new("async", Attribute::Background),
+        HookKey::new("statusMessage", Attribute::Status),
+        HookKey::new("additionalContextLimit", Attribute::Elsewhere),
+        HookKey::new("server", Attribute::Setting),
+        HookKey::new("tool", Attribute::Setting),
+        HookKey::new("input", Attribute::Setting),
+        HookKey::new("prompt", Attribute::Setting),
+    ],
+    handlers: &[
+        HandlerRow::new("command", "command", &["command"]),
+        HandlerRow::new("mcp_tool", "mcp_tool", &["server", "tool"]).at(NOT_AT_THE_END),
+        HandlerRow::new("prompt", "prompt", &[]),
+        HandlerRow::new("agent", "agent", &[]),
+    ],
+    infers_type: false,
+    flat: false,
+    direct: false,
+    group: &[],
+    // Which hooks are trusted, and where an administrator's scripts are.
+    beside: &["state", "managed_dir"],
+    sibling: None,
+    timeout_range: None,
+    ..Shape::USUAL
+};
+
+const NOT_AT_THE_END: &[EventKind] = &[
+    EventKind::PreToolUse,
+    EventKind::PermissionRequest,
+    EventKind::PostToolUse,
+    EventKind::PreCompact,
+    EventKind::PostCompact,
+    EventKind::SessionStart,
+    EventKind::PromptSubmit,
+    EventKind::SubagentStart,
+    EventKind::SubagentStop,
+    EventKind::Stop,
+    EventKind::TurnCancelled,
+];
+
+/// In TOML, hooks are a part of the agent's settings.
+const SETTINGS: Shape = Shape { file_keys: None, ..SHAPE };
+
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    let shape = if decoder.file().ends_with(".toml") { SETTINGS } else { SHAPE };
+    shape.decode(decoder, root);
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    SHAPE.encode(dialect, hooks)
+}

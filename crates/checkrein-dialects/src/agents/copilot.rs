@@ -1,0 +1,325 @@
+//! GitHub Copilot CLI, in the spelling that selects its own payload form.
+//!
+//! The case of an event's name in a file chooses between two languages: `preToolUse` is this one, `PreToolUse` is that of
+//! [`copilot_pascal`](crate::agents::copilot_pascal). Payloads of this one do not say which event they are. A hook in front of a
+//! tool that ends with anything but 0 stops the tool, one that takes too long does not.
+
+use checkrein_core::{
+    ChainEnd, Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, SideBySide, Target,
+};
+
+use crate::config::{
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Reach, Same, Shape,
+    TimeUnit,
+};
+use crate::input::InputRow;
+use crate::input::patch::seen_in_patch;
+use crate::install::{InstallTable, Spot};
+use crate::payload::{FieldRow, Form, PayloadTable};
+use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::spec::HookSpec;
+use crate::table::{
+    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, ProcessTable, Shell,
+    TimeTable, ToolRow, VariableRow,
+};
+use checkrein_document::Node;
+
+/// The table.
+pub static DIALECT: Dialect = Dialect {
+    kin: &[("session_id", "copilot@pascal")],
+    install: Some(
+        InstallTable::new(
+            &["copilot"],
+            &[Spot::new(Base::Variable("COPILOT_HOME", ".copilot"), "")],
+            &[Spot::new(Base::Variable("COPILOT_HOME", ".copilot"), "hooks/checkrein.json")],
+            &[Spot::new(Base::Project, ".github/hooks/checkrein.json")],
+        )
+        // VS Code reads the same files, and its payloads are like those of this form.
+        .through(&crate::agents::copilot_pascal::DIALECT)
+        .then(&["a project's file counts only in folders that copilot trusts"]),
+    ),
+    ..COPILOT
+};
+
+pub(crate) const COPILOT: Dialect = Dialect {
+    name: "copilot",
+    events: EVENTS,
+    has_all_events: false,
+    tools: TOOLS,
+    matcher: Grammar::REGEX_WHOLE,
+    payload: PayloadTable { event: "", fields: COMMON, everything: false, originals: false },
+    reply: ReplyTable {
+        trigger: Trigger::Object,
+        malformed: Malformed::Text,
+        unknown_keys: Unknown::Ignored,
+        bad_values: Unknown::Told,
+        exact_case: true,
+        keys: KEYS,
+        exits: EXITS,
+        stderr_answers: false,
+        text_cap: None,
+    },
+    process: ProcessTable {
+        shell: Shell::Sh,
+        environment: Environment::AllBut(&["COPILOT_PROVIDER_"]),
+        variables: &[
+            VariableRow::new("COPILOT_CLI", Data::Fixed("1")),
+            VariableRow::new("COPILOT_PROJECT_DIR", Data::ProjectDir),
+            VariableRow::new("CLAUDE_PROJECT_DIR", Data::ProjectDir),
+        ],
+        cwd: Cwd::EventOrHost,
+        expands: false,
+        newline: false,
+        output_cap: 10 << 20,
+        leaves_background: true,
+    },
+    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
+    time: TimeTable::seconds(30),
+    rules: Rules::NATIVE
+        .order(RunOrder::Sequential)
+        .chain_end(ChainEnd::Never)
+        .side_by_side(SideBySide::LastInOrder)
+        .failures(FailureTable::open()),
+    declares_rewrites: false,
+    stop_cap: 8,
+    config: ConfigTable {
+        files: FILES,
+        scripts: false,
+        comments: false,
+        decode,
+        encode: Some(encode),
+        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "PLUGIN_ROOT" }),
+        reach: Reach::Everybody,
+        same: Same::Never,
+        skim: None,
+        pattern: None,
+        by_hand: None,
+    },
+    host: HostTable {
+        failure_switch: None,
+        missing_program: Outcome::Blocked,
+        killed: Outcome::Blocked,
+        late: Outcome::Runs,
+        exit_reason: ExitReason::Lost,
+        unseen: &[
+            "anything, from a project's files in a folder that is not trusted: they are passed over without a word",
+            "sub-agents of the general-purpose kind as such: only the tools that they use",
+        ],
+        uncertain: &[],
+    },
+    kin: &[],
+    install: None,
+};
+
+/// Files of a project are read only in folders that the user trusts. `.claude/settings.json` is documented as read too, and
+/// did not fire.
+pub(crate) const FILES: &[FileRow] = &[
+    FileRow::new(Scope::Managed, Base::Root, "etc/github-copilot/policy.d/*").with(&["json"]),
+    FileRow::new(Scope::User, Base::Variable("COPILOT_HOME", ".copilot"), "hooks/*").with(&["json"]),
+    FileRow::new(Scope::User, Base::Variable("COPILOT_HOME", ".copilot"), "settings.json"),
+    FileRow::new(Scope::Project, Base::Project, ".github/hooks/*").with(&["json"]),
+    FileRow::new(Scope::Project, Base::Project, ".github/copilot/settings.json"),
+    FileRow::new(Scope::Local, Base::Project, ".github/copilot/settings.local.json"),
+];
+
+const TOOLS: &[ToolRow] = &[
+    ToolRow::new("bash", &["Bash"]),
+    ToolRow::new("powershell", &["PowerShell"]),
+    ToolRow::new("create", &["Write"]).takes(CREATE),
+    ToolRow::new("edit", &["Edit"]).takes(EDIT),
+    ToolRow::new("str_replace_editor", &["Edit"]).takes(EDIT),
+    ToolRow::new("apply_patch", &["Edit"]).takes(seen_in_patch!("input")),
+    ToolRow::new("view", &["Read"]).takes(VIEW),
+    ToolRow::new("grep", &["Grep"]),
+    ToolRow::new("rg", &["Grep"]),
+    ToolRow::new("glob", &["Glob"]),
+    ToolRow::new("task", &["Agent", "Task"]).takes(TASK),
+    ToolRow::new("web_fetch", &["WebFetch"]),
+    ToolRow::new("web_search", &["WebSearch"]),
+    ToolRow::new("ask_user", &["AskUserQuestion"]),
+];
+
+pub(crate) const COMMON: &[FieldRow] = &[
+    FieldRow::named("sessionId", "session_id").or("\"\""),
+    FieldRow::same("timestamp"),
+    FieldRow::same("cwd").or("\"\""),
+    FieldRow::named("transcriptPath", "transcript_path"),
+    FieldRow::named("agentId", "agent_id"),
+    FieldRow::named("agentType", "agent_type"),
+    FieldRow::named("parentAgentId", "parentAgentId"),
+];
+const CALL: [FieldRow; 2] =
+    [FieldRow::named("toolName", "tool_name"), FieldRow::named("toolArgs", "tool_input").form(Form::OrJsonText)];
+pub(crate) const REQUEST: &[FieldRow] = &[
+    FieldRow::named("toolName", "tool_name"),
+    FieldRow::named("toolInput", "tool_input").form(Form::OrJsonText),
+    FieldRow::named("permissionSuggestions", "permission_suggestions").or("[]"),
+];
+const AGENT: [FieldRow; 3] = [
+    FieldRow::named("agentName", "agentName"),
+    FieldRow::named("agentDisplayName", "display_name"),
+    FieldRow::named("agentDescription", "description"),
+];
+
+const PATH: InputRow = InputRow::named("path", "file_path");
+pub(crate) const CREATE: &[InputRow] = &[PATH, InputRow::named("file_text", "content")];
+pub(crate) const EDIT: &[InputRow] = &[
+    PATH,
+    InputRow::named("old_str", "old_string"),
+    InputRow::named("new_str", "new_string"),
+    InputRow::named("file_text", "content"),
+];
+pub(crate) const VIEW: &[InputRow] = &[PATH];
+pub(crate) const TASK: &[InputRow] = &[InputRow::named("agent_type", "subagent_type")];
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("sessionStart", EventKind::SessionStart)
+        .fields(&[FieldRow::same("source"), FieldRow::named("initialPrompt", "initial_prompt")])
+        .observed(),
+    EventRow::new("sessionEnd", EventKind::SessionEnd).fields(&[FieldRow::same("reason")]).observed(),
+    EventRow::new("userPromptSubmitted", EventKind::PromptSubmit).fields(&[FieldRow::same("prompt")]).observed(),
+    EventRow::new("userPromptTransformed", EventKind::PromptExpansion)
+        .fields(&[FieldRow::same("prompt"), FieldRow::named("transformedPrompt", "transformed_prompt")])
+        .observed(),
+    EventRow::new("preToolUse", EventKind::PreToolUse).matched().blocks().fields(&CALL).observed(),
+    EventRow::new("permissionRequest", EventKind::PermissionRequest)
+        .matched()
+        .blocks()
+        .named("hookName", "permissionRequest")
+        .fields(REQUEST)
+        .observed(),
+    EventRow::new("postToolUse", EventKind::PostToolUse)
+        .matched()
+        .fields(&[CALL[0], CALL[1], FieldRow::named("toolResult", "tool_response")])
+        .observed(),
+    EventRow::new("postToolUseFailure", EventKind::PostToolFailure)
+        .matched()
+        .fields(&[CALL[0], CALL[1], FieldRow::same("error")])
+        .observed(),
+    // In the changelog alone. It changes what goes along with a request and stops nothing.
+    EventRow::new("preMcpToolCall", EventKind::McpRequest)
+        .fields(&[
+            FieldRow::named("toolCallId", "tool_use_id"),
+            FieldRow::named("serverName", "mcp_server"),
+            FieldRow::named("toolName", "tool_name"),
+            FieldRow::named("arguments", "tool_input"),
+            FieldRow::same("_meta"),
+        ])
+        .uncertain(),
+    EventRow::new("notification", EventKind::Notification)
+        .matched()
+        .named("hook_event_name", "Notification")
+        .fields(&[FieldRow::same("message"), FieldRow::same("title"), FieldRow::same("notification_type")])
+        .observed(),
+    EventRow::new("agentStop", EventKind::Stop)
+        .blocks()
+        .fields(&[FieldRow::named("stopReason", "reason"), FieldRow::same("stop_hook_active").or("false")])
+        .observed(),
+    EventRow::new("errorOccurred", EventKind::Error)
+        .fields(&[
+            FieldRow::named("errorContext", "error_type"),
+            FieldRow::same("recoverable"),
+            FieldRow::named("error.message", "error"),
+            FieldRow::named("error.name", "error_name"),
+            FieldRow::named("error.stack", "error_details"),
+        ])
+        .observed(),
+    EventRow::new("subagentStart", EventKind::SubagentStart).compares("agentName").fields(&AGENT).observed(),
+    EventRow::new("subagentStop", EventKind::SubagentStop)
+        .compares("agentName")
+        .blocks()
+        .fields(&[AGENT[0], AGENT[1], AGENT[2], FieldRow::same("response"), FieldRow::named("stopReason", "status")])
+        .observed(),
+    EventRow::new("preCompact", EventKind::PreCompact)
+        .matched()
+        .fields(&[FieldRow::same("trigger"), FieldRow::named("customInstructions", "custom_instructions")])
+        .observed(),
+];
+
+const CALL_ONLY: At = At::Kinds(&[EventKind::PreToolUse]);
+const REQUEST_ONLY: At = At::Kinds(&[EventKind::PermissionRequest]);
+const STOPS: At = At::Kinds(&[EventKind::Stop, EventKind::SubagentStop]);
+pub(crate) const CONTEXT: At = At::Kinds(&[
+    EventKind::SessionStart,
+    EventKind::SubagentStart,
+    EventKind::PreToolUse,
+    EventKind::PostToolUse,
+    EventKind::PostToolFailure,
+    EventKind::Notification,
+]);
+
+pub(crate) const WORDS: &[(&str, Decision)] =
+    &[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)];
+pub(crate) const BEHAVIOR: &[(&str, Decision)] = &[("allow", Decision::Allow), ("deny", Decision::Deny)];
+
+const KEYS: &[Key] = &[
+    Key::new(&["permissionDecision"], Means::Decision(WORDS)).at(CALL_ONLY),
+    Key::new(&["permissionDecisionReason"], Means::Reason).at(CALL_ONLY),
+    Key::new(&["behavior"], Means::Decision(BEHAVIOR)).at(REQUEST_ONLY),
+    Key::new(&["message"], Means::Reason).at(REQUEST_ONLY),
+    Key::new(&["interrupt"], Means::Flag(true, Decision::Halt)).at(REQUEST_ONLY).only_read(),
+    Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny)])).at(STOPS),
+    Key::new(&["reason"], Means::Reason).at(STOPS),
+    Key::new(&["modifiedArgs"], Means::Replace(Target::Input)).at(CALL_ONLY),
+    Key::new(&["updatedInput"], Means::Replace(Target::Input)).at(CALL_ONLY).only_read(),
+    Key::new(&["modifiedResult"], Means::Replace(Target::Output))
+        .at(At::Kinds(&[EventKind::PostToolUse]))
+        .inside("textResultForLlm", &[("resultType", "\"success\"")]),
+    Key::new(&["modifiedTransformedPrompt"], Means::Replace(Target::Prompt))
+        .at(At::Kinds(&[EventKind::PromptExpansion])),
+    Key::new(&["modifiedResponse"], Means::Replace(Target::Output)).at(At::Kinds(&[EventKind::SubagentStop])),
+    Key::new(&["metaToUse"], Means::Named("metaToUse")).at(At::Kinds(&[EventKind::McpRequest])),
+    Key::new(&["additionalContext"], Means::Context).at(CONTEXT),
+];
+
+/// In front of a tool the code beats what was printed.
+pub(crate) const EXITS: &[ExitRule] = &[
+    ExitRule::new(Code::Is(0), Then::Read),
+    ExitRule::new(
+        Code::NotZero,
+        Then::Decide(Decision::Deny, &[From::Answer, From::Stderr, From::Fixed("the hook ended with an error")]),
+    )
+    .at(CALL_ONLY),
+    ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Answer, From::Stderr])).at(REQUEST_ONLY),
+    ExitRule::new(Code::Any, Then::Fail),
+];
+
+pub(crate) const SHAPE: Shape = Shape {
+    root: "hooks",
+    file_keys: None,
+    keys: &[
+        HookKey::new("type", Attribute::Type),
+        HookKey::new("bash", Attribute::CommandFor("bash")),
+        HookKey::new("powershell", Attribute::Elsewhere),
+        HookKey::new("command", Attribute::ShellCommand),
+        HookKey::new("cwd", Attribute::Cwd),
+        HookKey::new("env", Attribute::Env),
+        HookKey::new("timeoutSec", Attribute::Timeout(TimeUnit::Seconds)),
+        HookKey::new("timeout", Attribute::Timeout(TimeUnit::Seconds)),
+        HookKey::new("url", Attribute::Url),
+        HookKey::new("headers", Attribute::Headers),
+        HookKey::new("allowedEnvVars", Attribute::HeaderVariables),
+        HookKey::new("prompt", Attribute::Setting),
+    ],
+    handlers: &[
+        HandlerRow::new("command", "command", &[]),
+        HandlerRow::new("http", "http", &["url"]),
+        HandlerRow::new("prompt", "prompt", &["prompt"]).at(&[EventKind::SessionStart]),
+    ],
+    infers_type: true,
+    flat: false,
+    direct: true,
+    group: &[],
+    beside: &[],
+    sibling: Some(&crate::agents::copilot_pascal::DIALECT),
+    timeout_range: None,
+    ..Shape::USUAL
+};
+
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    SHAPE.decode(decoder, root);
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    SHAPE.encode(dialect, hooks)
+}

@@ -1,0 +1,133 @@
+//! GitHub Copilot CLI, in the spelling that selects the payload form of Claude Code: `PreToolUse`, not `preToolUse`.
+//!
+//! Requests for leave come in the other form all the same, with the agent's own names for tools.
+
+use checkrein_core::{Decision, EventKind, Grammar, NameList, Syntax, Target};
+
+use crate::agents::copilot::{self, BEHAVIOR, CONTEXT, COPILOT, CREATE, EDIT, TASK, VIEW, WORDS};
+use crate::config::{ConfigTable, Decoder, Encoded, Shape};
+use crate::payload::{FieldRow, PayloadTable};
+use crate::reply::{At, Key, Means, ReplyTable};
+use crate::spec::HookSpec;
+use crate::table::{Dialect, EventRow, ToolRow};
+use checkrein_document::Node;
+
+/// The table.
+pub static DIALECT: Dialect = Dialect {
+    name: "copilot@pascal",
+    events: EVENTS,
+    tools: TOOLS,
+    matcher: Grammar::new(&["*", "**"], Some(NameList { also: "", separators: "|", trim: false }), Syntax::RegexWhole),
+    payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
+    reply: ReplyTable { keys: KEYS, ..COPILOT.reply },
+    config: ConfigTable { decode, encode: Some(encode), ..COPILOT.config },
+    ..COPILOT
+};
+
+/// Matchers fit the name that the payload has, and the one that the agent has for the tool itself.
+const TOOLS: &[ToolRow] = &[
+    ToolRow::new("Bash", &["bash"]),
+    ToolRow::new("Write", &["create"]).takes(CREATE),
+    ToolRow::new("Edit", &["edit", "str_replace_editor", "apply_patch"]).takes(EDIT),
+    ToolRow::new("Read", &["view"]).takes(VIEW),
+    ToolRow::new("Grep", &["grep", "rg"]),
+    ToolRow::new("Glob", &["glob"]),
+    ToolRow::new("Agent", &["task", "Task"]).takes(TASK),
+    ToolRow::new("WebFetch", &["web_fetch"]),
+    ToolRow::new("WebSearch", &["web_search"]),
+    ToolRow::new("AskUserQuestion", &["ask_user"]),
+    // As requests for leave have them.
+    ToolRow::new("bash", &["Bash"]),
+    ToolRow::new("create", &["Write"]).takes(CREATE),
+    ToolRow::new("edit", &["Edit", "Write"]).takes(EDIT),
+    ToolRow::new("view", &["Read"]).takes(VIEW),
+];
+
+const COMMON: &[FieldRow] = &[
+    FieldRow::same("session_id").or("\"\""),
+    FieldRow::same("timestamp"),
+    FieldRow::same("cwd").or("\"\""),
+    FieldRow::same("transcript_path"),
+    FieldRow::same("agent_id"),
+    FieldRow::same("agent_type"),
+];
+const CALL: [FieldRow; 2] = [FieldRow::same("tool_name"), FieldRow::same("tool_input")];
+const STOP: [FieldRow; 3] = [
+    FieldRow::named("stop_reason", "reason"),
+    FieldRow::same("stop_hook_active").or("false"),
+    FieldRow::same("last_assistant_message"),
+];
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("SessionStart", EventKind::SessionStart)
+        .fields(&[FieldRow::same("source"), FieldRow::same("initial_prompt")])
+        .observed(),
+    EventRow::new("SessionEnd", EventKind::SessionEnd).fields(&[FieldRow::same("reason")]).observed(),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit).fields(&[FieldRow::same("prompt")]).observed(),
+    EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(&CALL).observed(),
+    EventRow::new("PermissionRequest", EventKind::PermissionRequest)
+        .matched()
+        .blocks()
+        .named("hookName", "permissionRequest")
+        .instead(copilot::COMMON)
+        .fields(copilot::REQUEST)
+        .observed(),
+    EventRow::new("PostToolUse", EventKind::PostToolUse)
+        .matched()
+        .fields(&[CALL[0], CALL[1], FieldRow::named("tool_result", "tool_response")])
+        .observed(),
+    EventRow::new("PostToolUseFailure", EventKind::PostToolFailure).matched().fields(&[
+        CALL[0],
+        CALL[1],
+        FieldRow::same("error"),
+    ]),
+    EventRow::new("Stop", EventKind::Stop).blocks().fields(&STOP).observed(),
+    EventRow::new("ErrorOccurred", EventKind::Error).fields(&[
+        FieldRow::named("error_context", "error_type"),
+        FieldRow::same("recoverable"),
+        FieldRow::named("error.message", "error"),
+        FieldRow::named("error.name", "error_name"),
+        FieldRow::named("error.stack", "error_details"),
+    ]),
+    EventRow::new("SubagentStop", EventKind::SubagentStop).matched().blocks().fields(&[
+        STOP[1],
+        STOP[2],
+        FieldRow::same("response"),
+    ]),
+    EventRow::new("PreCompact", EventKind::PreCompact)
+        .matched()
+        .fields(&[FieldRow::same("trigger"), FieldRow::same("custom_instructions")]),
+];
+
+const CALL_ONLY: At = At::Kinds(&[EventKind::PreToolUse]);
+const REQUEST: At = At::Kinds(&[EventKind::PermissionRequest]);
+const STOPS: At = At::Kinds(&[EventKind::Stop, EventKind::SubagentStop]);
+
+const KEYS: &[Key] = &[
+    Key::new(&["hookSpecificOutput.hookEventName"], Means::EventName),
+    Key::new(&["hookSpecificOutput.permissionDecision", "permissionDecision"], Means::Decision(WORDS)).at(CALL_ONLY),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason", "permissionDecisionReason"], Means::Reason).at(CALL_ONLY),
+    Key::new(&["behavior", "hookSpecificOutput.decision.behavior"], Means::Decision(BEHAVIOR)).at(REQUEST),
+    Key::new(&["message", "hookSpecificOutput.decision.message"], Means::Reason).at(REQUEST),
+    Key::new(&["interrupt"], Means::Flag(true, Decision::Halt)).at(REQUEST).only_read(),
+    Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny)])).at(STOPS),
+    Key::new(&["reason"], Means::Reason).at(STOPS),
+    // Without a decision it does not count, and an allow would spare a question that nobody wanted to spare.
+    Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input))
+        .at(CALL_ONLY)
+        .along("hookSpecificOutput.permissionDecision", "\"ask\""),
+    Key::new(&["modifiedResult"], Means::Replace(Target::Output))
+        .at(At::Kinds(&[EventKind::PostToolUse]))
+        .inside("textResultForLlm", &[("resultType", "\"success\"")]),
+    Key::new(&["additionalContext", "hookSpecificOutput.additionalContext"], Means::Context).at(CONTEXT),
+];
+
+const SHAPE: Shape = Shape { sibling: Some(&copilot::DIALECT), ..copilot::SHAPE };
+
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    SHAPE.decode(decoder, root);
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    SHAPE.encode(dialect, hooks)
+}

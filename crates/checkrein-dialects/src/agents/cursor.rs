@@ -1,0 +1,320 @@
+//! Cursor: an event per kind of tool beside one for all of them, and hooks that say whether their failure blocks.
+//!
+//! Known from copies of its documentation. Not certain: in which order the hooks of one event run, whether an allow at
+//! `preToolUse` skips the question to the user, whether a new input replaces the old one or is merged into it, how long a
+//! hook may take that does not say, and what becomes of a file with an event that its version does not know.
+//!
+//! `ask` is taken everywhere and acted on only before shell commands and MCP tools; elsewhere checkrein denies instead.
+//! A new output counts for MCP tools only, so that verdicts never say one.
+
+use checkrein_core::{Decision, Effect, EventKind, FailureKind, FailureTable, Grammar, Rules, RunOrder, Scope, Target};
+
+use crate::config::{
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
+};
+use crate::install::{InstallTable, Spot};
+use crate::payload::{FieldRow, Form, PayloadTable};
+use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::spec::HookSpec;
+use crate::table::{
+    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, ProcessTable, TimeTable, ToolRow,
+    VariableRow,
+};
+use checkrein_document::Node;
+
+/// The table.
+pub static DIALECT: Dialect = Dialect {
+    tools: TOOLS,
+    matcher: Grammar::REGEX_SEARCH,
+    payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
+    reply: ReplyTable {
+        trigger: Trigger::Brace,
+        malformed: Malformed::Failure,
+        unknown_keys: Unknown::Told,
+        bad_values: Unknown::Failure,
+        exact_case: true,
+        keys: KEYS,
+        exits: &[
+            ExitRule::new(Code::Is(0), Then::Read),
+            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Answer, From::Stderr])).at(REFUSING),
+            ExitRule::new(Code::Any, Then::Fail),
+        ],
+        ..BASE.reply
+    },
+    process: ProcessTable {
+        environment: Environment::All,
+        variables: &[
+            VariableRow::new("CURSOR_PROJECT_DIR", Data::ProjectDir),
+            VariableRow::new("CLAUDE_PROJECT_DIR", Data::ProjectDir),
+            VariableRow::new("CURSOR_VERSION", Data::Field("cursor_version")),
+            VariableRow::new("CURSOR_USER_EMAIL", Data::Field("user_email")),
+            VariableRow::new("CURSOR_TRANSCRIPT_PATH", Data::Field("transcript_path")),
+        ],
+        // Those of the user run in `~/.cursor`, which is no place for what they look at.
+        cwd: Cwd::Host,
+        ..BASE.process
+    },
+    time: TimeTable::seconds(60),
+    rules: Rules::NATIVE.order(RunOrder::Parallel).failures(
+        FailureTable::open()
+            .at_gates(FailureKind::Parse, Effect::Closed)
+            .at_gates(FailureKind::Schema, Effect::Closed)
+            .at_gates(FailureKind::OutputCap, Effect::Closed),
+    ),
+    stop_cap: 5,
+    config: ConfigTable {
+        files: &[
+            FileRow::new(Scope::Managed, Base::Root, "etc/cursor/hooks.json"),
+            FileRow::new(Scope::Project, Base::Project, ".cursor/hooks.json"),
+            FileRow::new(Scope::User, Base::Home, ".cursor/hooks.json"),
+        ],
+        decode,
+        encode: Some(encode),
+        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "CURSOR_PLUGIN_ROOT" }),
+        same: Same::Never,
+        ..BASE.config
+    },
+    host: HostTable {
+        failure_switch: Some(("failClosed", "true")),
+        missing_program: Outcome::Runs,
+        killed: Outcome::Runs,
+        late: Outcome::Runs,
+        exit_reason: ExitReason::Unknown,
+        unseen: &[
+            "a file before it is written, but as a tool call",
+            "in the cloud: hooks of the user, `stop` and `subagentStop`",
+            "on the command line some events, which ones is not known",
+        ],
+        uncertain: &[
+            "in which order the hooks of an event run, and how long one may take that does not say",
+            "whether an allow of a tool call skips the question to the user",
+            "whether a new input replaces the old one",
+            "what becomes of a file with an event that this version does not know",
+        ],
+    },
+    install: Some(InstallTable::new(
+        &["cursor-agent", "cursor"],
+        &[Spot::new(Base::Home, ".cursor")],
+        &[Spot::new(Base::Home, ".cursor/hooks.json")],
+        &[Spot::new(Base::Project, ".cursor/hooks.json")],
+    )),
+    ..BASE
+};
+
+const TOOLS: &[ToolRow] = &[
+    ToolRow::new("Shell", &["Bash"]),
+    ToolRow::new("Write", &["Edit"]),
+    ToolRow::same("Read"),
+    ToolRow::same("Grep"),
+    ToolRow::same("Delete"),
+    ToolRow::new("Task", &["Agent"]),
+    ToolRow::new("TabRead", &["Read"]),
+    ToolRow::new("TabWrite", &["Write", "Edit"]),
+];
+
+const BASE: Dialect = Dialect::of_names("cursor", EVENTS);
+
+const COMMON: &[FieldRow] = &[
+    FieldRow::named("conversation_id", "session_id").or("\"\""),
+    FieldRow::same("generation_id"),
+    FieldRow::same("model"),
+    FieldRow::same("cursor_version"),
+    FieldRow::same("workspace_roots"),
+    FieldRow::named("workspace_roots", "cwd").form(Form::First),
+    FieldRow::same("transcript_path").or("null"),
+];
+
+const TOOL: [FieldRow; 4] =
+    [FieldRow::same("tool_name"), FieldRow::same("tool_input"), FieldRow::same("tool_use_id"), FieldRow::same("cwd")];
+const DURATION: FieldRow = FieldRow::named("duration", "duration_ms");
+const SHELL: FieldRow = FieldRow::implied("tool_name", "\"Shell\"");
+const COMMAND: FieldRow = FieldRow::named("command", "tool_input.command");
+const FILE: FieldRow = FieldRow::named("file_path", "tool_input.file_path");
+const EDITS: FieldRow = FieldRow::named("edits", "tool_input.edits");
+/// Here the input is a string.
+const MCP: [FieldRow; 2] = [TOOL[0], FieldRow::same("tool_input").form(Form::JsonText)];
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("sessionStart", EventKind::SessionStart)
+        .fields(&[FieldRow::same("session_id"), FieldRow::same("is_background_agent")]),
+    EventRow::new("sessionEnd", EventKind::SessionEnd).fields(&[
+        FieldRow::same("session_id"),
+        FieldRow::same("reason"),
+        FieldRow::same("duration_ms"),
+        FieldRow::named("error_message", "error"),
+    ]),
+    // Older versions may refuse a whole file for a name that they do not know.
+    EventRow::new("workspaceOpen", EventKind::WorkspaceOpen).on_request().uncertain(),
+    EventRow::new("beforeSubmitPrompt", EventKind::PromptSubmit)
+        .always("UserPromptSubmit")
+        .blocks()
+        .fields(&[FieldRow::same("prompt"), FieldRow::same("attachments")]),
+    EventRow::new("preToolUse", EventKind::PreToolUse).matched().blocks().fields(&TOOL),
+    EventRow::new("postToolUse", EventKind::PostToolUse).matched().fields(&[
+        TOOL[0],
+        TOOL[1],
+        TOOL[2],
+        TOOL[3],
+        FieldRow::named("tool_output", "tool_response").form(Form::JsonText),
+        DURATION,
+    ]),
+    EventRow::new("postToolUseFailure", EventKind::PostToolFailure).matched().fields(&[
+        TOOL[0],
+        TOOL[1],
+        TOOL[2],
+        TOOL[3],
+        FieldRow::named("error_message", "error"),
+        FieldRow::same("failure_type"),
+        DURATION,
+        FieldRow::same("is_interrupt"),
+    ]),
+    EventRow::new("beforeShellExecution", EventKind::PreShell)
+        .compares("tool_input.command")
+        .blocks()
+        .fields(&[SHELL, COMMAND, TOOL[3]]),
+    EventRow::new("afterShellExecution", EventKind::PostShell).compares("tool_input.command").fields(&[
+        SHELL,
+        COMMAND,
+        FieldRow::named("output", "tool_response"),
+        DURATION,
+    ]),
+    EventRow::new("beforeMCPExecution", EventKind::PreMcp).blocks().fields(&MCP),
+    EventRow::new("afterMCPExecution", EventKind::PostMcp).fields(&[
+        MCP[0],
+        MCP[1],
+        FieldRow::named("result_json", "tool_response").form(Form::JsonText),
+        DURATION,
+    ]),
+    EventRow::new("beforeReadFile", EventKind::PreFileRead)
+        .always("Read")
+        .blocks()
+        .fields(&[FieldRow::implied("tool_name", "\"Read\""), FILE]),
+    EventRow::new("afterFileEdit", EventKind::PostFileWrite).always("Write").fields(&[
+        FieldRow::implied("tool_name", "\"Write\""),
+        FILE,
+        EDITS,
+    ]),
+    EventRow::new("stop", EventKind::Stop)
+        .always("Stop")
+        .blocks()
+        .fields(&[FieldRow::named("status", "reason"), FieldRow::same("loop_count")]),
+    EventRow::new("subagentStart", EventKind::SubagentStart).uncertain().matched().blocks().fields(&[
+        FieldRow::named("subagent_id", "agent_id"),
+        FieldRow::named("subagent_type", "agent_type"),
+        FieldRow::same("task"),
+        FieldRow::named("parent_conversation_id", "parent_session_id"),
+    ]),
+    EventRow::new("subagentStop", EventKind::SubagentStop).matched().blocks().fields(&[
+        FieldRow::named("subagent_type", "agent_type"),
+        FieldRow::same("status"),
+        FieldRow::named("summary", "last_assistant_message"),
+        FieldRow::named("result", "response"),
+        FieldRow::same("duration_ms"),
+        FieldRow::same("loop_count"),
+        FieldRow::same("agent_transcript_path").or("null"),
+    ]),
+    EventRow::new("preCompact", EventKind::PreCompact).fields(&[
+        FieldRow::same("trigger"),
+        FieldRow::same("context_tokens"),
+        FieldRow::named("context_window_size", "context_limit"),
+        FieldRow::same("message_count"),
+        FieldRow::same("messages_to_compact"),
+    ]),
+    EventRow::new("afterAgentResponse", EventKind::AgentResponse)
+        .always("AgentResponse")
+        .fields(&[FieldRow::same("text")]),
+    EventRow::new("afterAgentThought", EventKind::AgentThought)
+        .on_request()
+        .always("AgentThought")
+        .fields(&[FieldRow::same("text"), FieldRow::same("duration_ms")]),
+    EventRow::new("beforeTabFileRead", EventKind::PreTabRead)
+        // For each completion that is typed.
+        .on_request()
+        .always("TabRead")
+        .blocks()
+        .fields(&[FieldRow::implied("tool_name", "\"TabRead\""), FILE]),
+    EventRow::new("afterTabFileEdit", EventKind::PostTabEdit).on_request().always("TabWrite").fields(&[
+        FieldRow::implied("tool_name", "\"TabWrite\""),
+        FILE,
+        EDITS,
+    ]),
+];
+
+/// Where something waits for leave.
+const REFUSING: At = At::Kinds(&[
+    EventKind::PromptSubmit,
+    EventKind::PreToolUse,
+    EventKind::PreShell,
+    EventKind::PreMcp,
+    EventKind::PreFileRead,
+    EventKind::PreTabRead,
+    EventKind::SubagentStart,
+]);
+const PERMISSION: At = At::Kinds(&[
+    EventKind::PreToolUse,
+    EventKind::PreShell,
+    EventKind::PreMcp,
+    EventKind::PreFileRead,
+    EventKind::PreTabRead,
+    EventKind::SubagentStart,
+]);
+/// Where an `ask` is acted on, and where it is only taken.
+const ASKING: At = At::Kinds(&[EventKind::PreShell, EventKind::PreMcp]);
+const NOT_ASKING: At =
+    At::Kinds(&[EventKind::PreToolUse, EventKind::PreFileRead, EventKind::PreTabRead, EventKind::SubagentStart]);
+const TOOL_CALL: At = At::Kinds(&[EventKind::PreToolUse]);
+const PROMPT: At = At::Kinds(&[EventKind::PromptSubmit]);
+const SESSION: At = At::Kinds(&[EventKind::SessionStart]);
+
+const WORDS: &[(&str, Decision)] = &[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)];
+
+const KEYS: &[Key] = &[
+    Key::new(&["permission"], Means::Decision(WORDS)).at(ASKING),
+    Key::new(&["permission"], Means::Decision(WORDS)).at(NOT_ASKING).never_says(&[Decision::Ask]),
+    Key::new(&["user_message", "agent_message"], Means::Reason).at(PERMISSION).everywhere(),
+    // As the documentation of early 2026 has it.
+    Key::new(&["decision"], Means::Decision(WORDS)).at(TOOL_CALL).only_read(),
+    Key::new(&["reason"], Means::Reason).at(TOOL_CALL).only_read(),
+    Key::new(&["continue"], Means::Flag(false, Decision::Deny)).at(PROMPT),
+    Key::new(&["user_message"], Means::Reason).at(PROMPT),
+    Key::new(&["updated_input"], Means::Replace(Target::Input)).at(TOOL_CALL),
+    Key::new(&["updated_mcp_tool_output"], Means::Replace(Target::Output))
+        .at(At::Kinds(&[EventKind::PostToolUse]))
+        .only_read(),
+    Key::new(&["additional_context"], Means::Context).at(At::Kinds(&[EventKind::SessionStart, EventKind::PostToolUse])),
+    Key::new(&["followup_message"], Means::Because(Decision::Deny))
+        .at(At::Kinds(&[EventKind::Stop, EventKind::SubagentStop])),
+    Key::new(&["env"], Means::Named("env")).at(SESSION),
+    Key::new(&["pluginPaths"], Means::Named("pluginPaths")).at(At::Kinds(&[EventKind::WorkspaceOpen])),
+    // Accepted, and reported to be without effect.
+    Key::new(&["continue", "user_message"], Means::Nothing).at(SESSION),
+];
+
+const SHAPE: Shape = Shape {
+    file_keys: Some(&["version"]),
+    keys: &[
+        HookKey::new("type", Attribute::Type),
+        HookKey::new("command", Attribute::ShellCommand),
+        HookKey::new("prompt", Attribute::Setting),
+        HookKey::new("model", Attribute::Setting),
+        HookKey::new("timeout", Attribute::Timeout(TimeUnit::Seconds)),
+        HookKey::new("failClosed", Attribute::FailClosed),
+        HookKey::new(
+            "loop_limit",
+            Attribute::Nothing("the engine ends loops, after as many rounds as Cursor usually does"),
+        ),
+    ],
+    handlers: &[HandlerRow::new("command", "command", &["command"]), HandlerRow::new("prompt", "prompt", &["prompt"])],
+    infers_type: true,
+    direct: true,
+    head: &[("version", "1")],
+    ..Shape::USUAL
+};
+
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    SHAPE.decode(decoder, root);
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    SHAPE.encode(dialect, hooks)
+}

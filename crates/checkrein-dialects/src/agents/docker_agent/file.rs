@@ -1,0 +1,301 @@
+//! Its files, all in YAML.
+//!
+//! Hooks stand in three kinds of files, which are told apart by what is at their top:
+//!
+//! | the file has | it is | its hooks are |
+//! |---|---|---|
+//! | `agents` | an agent's file | `agents.NAME.hooks` |
+//! | `settings` | the user's own settings | `settings.hooks` |
+//! | `hooks` | a file in `hooks.d` | `hooks` |
+//! | an event, or what is nearly one | a file in `hooks.d` | the whole file |
+//! | nothing of these | settings without hooks | none |
+
+use checkrein_core::{Effect, EventKind, Matcher, closest};
+
+use super::write;
+use crate::config::{Attribute, Decoder, Encoded, HandlerRow, HookKey, Shape};
+use crate::spec::HookSpec;
+use crate::table::Dialect;
+use checkrein_document::{Member, Node, Span};
+
+/// What is particular about the files of one generation.
+pub(super) struct Files {
+    /// Its hooks.
+    pub(super) hook: Shape,
+    /// Events whose groups can have a lane of their own.
+    lanes: &'static [EventKind],
+}
+
+/// The agent whose hooks are meant if nobody names one.
+const ROOT: &str = "root";
+
+/// The key of a group whose hooks the agent runs before its own rules for permissions.
+const LANE: &str = "preempt_yolo";
+
+const ON_ERROR: Attribute = Attribute::OnFailureOr(&[("warn", Effect::Open), ("block", Effect::Closed)], "ignore");
+
+const NEWEST: Files = Files {
+    hook: shape(
+        &[
+            HookKey::new("type", Attribute::Type),
+            HookKey::new("command", Attribute::ShellCommand),
+            HookKey::new("args", Attribute::FunctionArgs),
+            HookKey::new("timeout", Attribute::WholeSeconds { negative: false }),
+            HookKey::new("name", Attribute::Id),
+            HookKey::new("env", Attribute::Env),
+            HookKey::new("working_dir", Attribute::Cwd),
+            HookKey::new("on_error", ON_ERROR),
+            HookKey::new("model", Attribute::Setting),
+            HookKey::new("prompt", Attribute::Setting),
+            HookKey::new("schema", Attribute::Setting),
+            HookKey::new("strict_output", Attribute::Strict),
+        ],
+        &[
+            HandlerRow::new("command", "command", &["command"]),
+            HandlerRow::new("builtin", "builtin", &["command"]),
+            HandlerRow::new("model", "model", &["model", "prompt"]),
+        ],
+    ),
+    lanes: &[EventKind::PreToolUse],
+};
+
+const G2: Files = Files {
+    hook: shape(
+        &[
+            HookKey::new("type", Attribute::Type),
+            HookKey::new("command", Attribute::ShellCommand),
+            HookKey::new("args", Attribute::FunctionArgs),
+            HookKey::new("timeout", Attribute::WholeSeconds { negative: true }),
+        ],
+        &[HandlerRow::new("command", "command", &["command"]), HandlerRow::new("builtin", "builtin", &["command"])],
+    ),
+    lanes: &[],
+};
+
+const fn shape(keys: &'static [HookKey], handlers: &'static [HandlerRow]) -> Shape {
+    Shape {
+        root: "hooks",
+        file_keys: None,
+        keys,
+        handlers,
+        infers_type: false,
+        flat: false,
+        direct: false,
+        group: &[],
+        beside: &[],
+        sibling: None,
+        timeout_range: None,
+        ..Shape::USUAL
+    }
+}
+
+pub(super) fn decode_newest(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    NEWEST.decode(decoder, root);
+}
+
+pub(super) fn decode_g2(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    G2.decode(decoder, root);
+}
+
+pub(super) fn encode_newest(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    write::encode(&NEWEST, dialect, hooks)
+}
+
+pub(super) fn encode_g2(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    write::encode(&G2, dialect, hooks)
+}
+
+/// Why something cannot be loaded, and where it stands.
+type Broken = (String, Span);
+
+impl Files {
+    fn decode(&self, decoder: &mut Decoder<'_>, root: &Node<'_>) {
+        let Ok(members) = decoder.object(root, "the file") else {
+            unreadable(decoder, root, "it is no object");
+            return;
+        };
+        if let Some(agents) = root.get("agents") {
+            if let Some(hooks) = of_agent(decoder, agents) {
+                self.events(decoder, hooks);
+            }
+        } else if let Some(settings) = root.get("settings").filter(|settings| !settings.is_null()) {
+            match decoder.object(settings, "settings") {
+                Ok(members) => match settings.get("hooks") {
+                    Some(hooks) => self.events(decoder, hooks),
+                    None => decoder.misplaced(members, "hooks"),
+                },
+                Err(_) => unreadable(decoder, settings, "its settings are no object"),
+            }
+        } else if let Some(hooks) = root.get("hooks") {
+            decoder.keys(members, &["hooks", "version"]);
+            self.events(decoder, hooks);
+        } else if members.iter().any(|member| is_nearly_an_event(decoder.dialect(), &member.key)) {
+            self.events(decoder, root);
+        } else {
+            ["agents", "settings", "hooks"].iter().for_each(|root| decoder.misplaced(members, root));
+        }
+    }
+
+    fn events(&self, decoder: &mut Decoder<'_>, node: &Node<'_>) {
+        if node.is_null() {
+            return;
+        }
+        let Ok(events) = decoder.object(node, "hooks") else {
+            unreadable(decoder, node, "its hooks are no object");
+            return;
+        };
+        for event in events {
+            self.event(decoder, event);
+        }
+    }
+
+    fn event(&self, decoder: &mut Decoder<'_>, event: &Member<'_>) {
+        let Some(kind) = decoder.event(&event.key, event.key_span) else { return };
+        let entries = match (event.value.as_array(), event.value.as_object()) {
+            _ if event.value.is_null() => return,
+            (Some(entries), _) => entries,
+            // One instead of a list of one.
+            (None, Some(_)) => std::slice::from_ref(&event.value),
+            (None, None) => {
+                let why = decoder.wrong_type(&event.value, &event.key, "a list");
+                decoder.broken(event.key.clone(), &kind, None, event.value.span, &why);
+                return;
+            }
+        };
+        let matched = decoder.dialect().is_matched(&kind);
+        for (at, entry) in entries.iter().enumerate() {
+            let id = format!("{}[{at}]", event.key);
+            let read = if matched {
+                self.group(decoder, entry, &kind, &id)
+            } else {
+                self.only_hook(decoder, entry, &kind, &event.key, &id)
+            };
+            if let Err((why, span)) = read {
+                decoder.broken(id, &kind, None, span, &why);
+            }
+        }
+    }
+
+    fn group(&self, decoder: &mut Decoder<'_>, group: &Node<'_>, kind: &EventKind, id: &str) -> Result<(), Broken> {
+        let here = |why| (why, group.span);
+        let members = decoder.object(group, id).map_err(here)?;
+        let has_lane = self.lanes.contains(kind);
+        decoder.keys(members, if has_lane { &["matcher", "hooks", LANE] } else { &["matcher", "hooks"] });
+        if let Some(lane) = group.get(LANE).filter(|_| has_lane)
+            && decoder.flag(lane, LANE).unwrap_or(true)
+        {
+            let text = format!(
+                "`{LANE}`: there is no lane before the host's own rules here; these hooks run as all others of the event"
+            );
+            decoder.warning("no-lane", lane.span, text).help =
+                Some("hooks of `tool_guard` run before those rules".to_owned());
+        }
+        let matcher = decoder.matcher(group.get("matcher"), kind).map_err(here)?;
+        let Some(hooks) = group.get("hooks").filter(|hooks| !hooks.is_null()) else {
+            return Err(no_hooks(decoder, group));
+        };
+        let hooks = match hooks.as_object() {
+            Some(_) => std::slice::from_ref(hooks),
+            None => decoder.array(hooks, "hooks").map_err(|why| (why, hooks.span))?,
+        };
+        if hooks.is_empty() {
+            return Err(no_hooks(decoder, group));
+        }
+        for (at, hook) in hooks.iter().enumerate() {
+            self.hook(decoder, hook, kind, &matcher, &format!("{id}.hooks[{at}]"));
+        }
+        Ok(())
+    }
+
+    /// A hook of an event that has no matchers.
+    fn only_hook(
+        &self,
+        decoder: &mut Decoder<'_>,
+        hook: &Node<'_>,
+        kind: &EventKind,
+        event: &str,
+        id: &str,
+    ) -> Result<(), Broken> {
+        if hook.get("hooks").is_some() && hook.get("type").is_none() {
+            let why = format!("`{event}` has no matchers, so its hooks stand in its list and not in groups");
+            decoder.error("no-groups", hook.span, why.clone()).help = Some("take them out of `hooks`".to_owned());
+            return Err((why, hook.span));
+        }
+        self.hook(decoder, hook, kind, &Matcher::everything(), id);
+        Ok(())
+    }
+
+    fn hook(&self, decoder: &mut Decoder<'_>, hook: &Node<'_>, kind: &EventKind, matcher: &Matcher, id: &str) {
+        let read = self
+            .hook
+            .read_hook(decoder, hook, std::slice::from_ref(kind), Some(matcher), id)
+            .and_then(|spec| can_fail_so(decoder, hook, kind, spec));
+        match read {
+            Ok(spec) => decoder.push(spec),
+            Err(why) => decoder.broken(id, kind, Some(matcher.clone()), hook.span, &why),
+        }
+    }
+}
+
+/// Holds what a hook says about its failures against what its event allows.
+fn can_fail_so(
+    decoder: &mut Decoder<'_>,
+    hook: &Node<'_>,
+    kind: &EventKind,
+    spec: HookSpec,
+) -> Result<HookSpec, String> {
+    let dialect = decoder.dialect();
+    let (Some(said), Some(on_error)) = (spec.hook.info.on_failure, hook.get("on_error")) else { return Ok(spec) };
+    let Some(row) = dialect.row(kind) else { return Ok(spec) };
+    if said == Effect::Closed && !row.blocks {
+        let why = format!("`{}` cannot be stopped, so `on_error` cannot be `block` there", row.name);
+        decoder.error("cannot-block", on_error.span, why.clone());
+        return Err(why);
+    }
+    if row.fails.is_some_and(|fails| fails != said) {
+        let text = format!("`on_error` has no effect here: whatever fails at `{}` closes it", row.name);
+        decoder.warning("no-effect", on_error.span, text);
+    }
+    Ok(spec)
+}
+
+/// The hooks of the agent that is meant: the one that was named, else the only one, else `root`.
+fn of_agent<'n, 't>(decoder: &mut Decoder<'_>, agents: &'n Node<'t>) -> Option<&'n Node<'t>> {
+    let Ok(members) = decoder.object(agents, "agents") else {
+        unreadable(decoder, agents, "its agents are no object");
+        return None;
+    };
+    let named = |name: &str| members.iter().find(|agent| agent.key == name);
+    let (found, why) = match (decoder.options().agent.as_deref(), members) {
+        (Some(name), _) => (named(name), format!("it has no agent `{name}`")),
+        (None, [only]) => (Some(only), String::new()),
+        (None, _) => (named(ROOT), format!("it has several agents, none is called `{ROOT}`, and none was named")),
+    };
+    let Some(agent) = found else {
+        // Where nobody has hooks there is nothing to miss.
+        if members.iter().any(|agent| agent.value.get("hooks").is_some_and(|hooks| !hooks.is_null())) {
+            let names: Vec<_> = members.iter().map(|agent| &*agent.key).collect();
+            let help = format!("its agents are: {}", names.join(", "));
+            decoder.error("unknown-agent", agents.span, why.clone()).help = Some(help);
+            unreadable(decoder, agents, &why);
+        }
+        return None;
+    };
+    agent.value.get("hooks")
+}
+
+fn is_nearly_an_event(dialect: &Dialect, key: &str) -> bool {
+    closest(key, dialect.events.iter().map(|row| row.name)).is_some()
+        || dialect.events.iter().any(|row| row.name == key)
+}
+
+fn no_hooks(decoder: &mut Decoder<'_>, group: &Node<'_>) -> Broken {
+    let why = "a matcher needs at least one hook in `hooks`".to_owned();
+    decoder.error("no-hooks", group.span, why.clone());
+    (why, group.span)
+}
+
+fn unreadable(decoder: &mut Decoder<'_>, node: &Node<'_>, why: &str) {
+    let place = decoder.place(node.span);
+    decoder.unreadable(why, place);
+}

@@ -1,0 +1,77 @@
+//! Hooks that are given when the agent is started.
+
+use std::fmt;
+use std::sync::Arc;
+
+use checkrein_core::{EventKind, HookInfo, Scope, Source, closest};
+
+use crate::spec::{CommandSpec, HandlerSpec, HookSpec};
+use crate::table::Dialect;
+
+/// The flags, and the events that they stand for.
+pub const FLAGS: [(&str, EventKind); 6] = [
+    ("--hook-pre-tool-use", EventKind::PreToolUse),
+    ("--hook-post-tool-use", EventKind::PostToolUse),
+    ("--hook-session-start", EventKind::SessionStart),
+    ("--hook-session-end", EventKind::SessionEnd),
+    ("--hook-on-user-input", EventKind::UserInputNeeded),
+    ("--hook-stop", EventKind::Stop),
+];
+
+/// The hooks that flags with commands stand for, in their order; they run after those of all files. Each flag may come
+/// several times, and one without a command stands for nothing. Hooks of tools run for all of them.
+///
+/// ```
+/// use checkrein_dialects::agents::docker_agent::{DIALECT, hooks_from_flags};
+///
+/// let hooks = hooks_from_flags(&DIALECT, [("--hook-stop", "./done.sh"), ("--hook-stop", " ")])?;
+/// assert_eq!(hooks.len(), 1);
+/// # Ok::<(), checkrein_dialects::agents::docker_agent::UnknownFlag>(())
+/// ```
+///
+/// # Errors
+/// A flag that there is not, with the one that was probably meant.
+pub fn hooks_from_flags<'a>(
+    dialect: &'static Dialect,
+    flags: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<Vec<HookSpec>, UnknownFlag> {
+    let mut hooks = Vec::new();
+    for (at, (flag, command)) in flags.into_iter().enumerate() {
+        let Some((flag, kind)) = FLAGS.iter().find(|(name, _)| *name == flag) else {
+            return Err(UnknownFlag {
+                flag: flag.to_owned(),
+                meant: closest(flag, FLAGS.iter().map(|(name, _)| *name)),
+            });
+        };
+        if command.trim().is_empty() {
+            continue;
+        }
+        let mut source = Source::of(Scope::Code);
+        source.file = Some((*flag).to_owned());
+        let handler = HandlerSpec::Command(CommandSpec::shell(command));
+        let mut spec = HookSpec::new("", kind.clone(), handler).speaking(dialect);
+        spec.hook.info = Arc::new(HookInfo::new(format!("{flag}[{at}]"), source));
+        spec.hook.identity = dialect.config.same.identity(&spec);
+        hooks.push(spec);
+    }
+    Ok(hooks)
+}
+
+/// A flag that docker-agent does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownFlag {
+    flag: String,
+    meant: Option<&'static str>,
+}
+
+impl fmt::Display for UnknownFlag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown flag `{}`", self.flag)?;
+        match self.meant {
+            None => Ok(()),
+            Some(meant) => write!(f, ", did you mean `{meant}`?"),
+        }
+    }
+}
+
+impl std::error::Error for UnknownFlag {}

@@ -1,0 +1,316 @@
+//! Gemini CLI: names of its own, times in milliseconds, and what is printed beats the exit code.
+//!
+//! JSON on standard output, or on standard error if nothing else was printed, replaces the exit code. Without it, 0 and 1
+//! let things go on and every other code stops them, provided that some text was printed. An `ask` lets the tool run when
+//! nobody is there to be asked, so it is never said.
+
+use checkrein_core::{Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, Target};
+
+use crate::config::{
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Reach, Same, Shape,
+    TimeUnit,
+};
+use crate::input::{InputForm, InputRow};
+use crate::install::{InstallTable, Spot};
+use crate::payload::{FieldRow, PayloadTable};
+use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::spec::HookSpec;
+use crate::table::{
+    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, Plain, ProcessTable, Shell,
+    TimeTable, ToolRow, VariableRow,
+};
+use checkrein_document::Node;
+
+/// The table.
+pub static DIALECT: Dialect = GEMINI;
+
+pub(crate) const GEMINI: Dialect = Dialect {
+    name: "gemini",
+    events: EVENTS,
+    has_all_events: false,
+    tools: &[
+        ToolRow::new("run_shell_command", &["Bash"]),
+        ToolRow::new("write_file", &["Write"]),
+        ToolRow::new("replace", &["Edit"]),
+        ToolRow::new("read_file", &["Read"])
+            // The second is what older versions call it.
+            .takes(&[InputRow::same("file_path"), InputRow::named("absolute_path", "file_path")]),
+        ToolRow::new("read_many_files", &["Read"]).takes(&[
+            InputRow::named("include", "file_path").form(InputForm::Lines),
+            InputRow::named("paths", "file_path").form(InputForm::Lines),
+        ]),
+        ToolRow::new("glob", &["Glob"]).takes(DIRECTORY),
+        ToolRow::new("grep_search", &["Grep"]).takes(&[
+            InputRow::named("dir_path", "path"),
+            InputRow::named("include_pattern", "glob"),
+            InputRow::named("include", "glob"),
+        ]),
+        ToolRow::new("list_directory", &["LS"]).takes(DIRECTORY),
+        ToolRow::new("web_fetch", &["WebFetch"]),
+        ToolRow::new("google_web_search", &["WebSearch"]),
+        ToolRow::new("write_todos", &["TodoWrite"]),
+        ToolRow::new("invoke_agent", &["Agent"]).takes(&[InputRow::named("agent_name", "subagent_type")]),
+    ],
+    matcher: Grammar::REGEX_SEARCH,
+    payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
+    reply: ReplyTable {
+        trigger: Trigger::Object,
+        // Text that is no JSON is shown to the user, whatever it was meant as.
+        malformed: Malformed::Text,
+        unknown_keys: Unknown::Ignored,
+        bad_values: Unknown::Told,
+        exact_case: true,
+        keys: KEYS,
+        exits: &[
+            ExitRule::new(Code::AtLeast(0), Then::Read).if_answer(),
+            ExitRule::new(Code::Is(0), Then::Read),
+            ExitRule::new(Code::AtLeast(2), Then::Decide(Decision::Deny, &[From::Stdout, From::Stderr]))
+                .at(At::Blocking)
+                .needs_text(),
+            ExitRule::new(Code::Any, Then::Fail),
+        ],
+        stderr_answers: true,
+        text_cap: None,
+    },
+    process: ProcessTable {
+        shell: Shell::Sh,
+        environment: Environment::All,
+        variables: &[
+            VariableRow::new("GEMINI_PROJECT_DIR", Data::ProjectDir),
+            VariableRow::new("GEMINI_CWD", Data::Field("cwd")),
+            VariableRow::new("GEMINI_SESSION_ID", Data::Field("session_id")),
+            VariableRow::new("CLAUDE_PROJECT_DIR", Data::ProjectDir),
+        ],
+        cwd: Cwd::EventOrHost,
+        expands: false,
+        newline: false,
+        output_cap: 1 << 20,
+        leaves_background: true,
+    },
+    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
+    time: TimeTable::seconds(60),
+    // Those of a group that says `sequential` run one on the result of the other, and first.
+    rules: Rules::NATIVE.order(RunOrder::Phased).failures(FailureTable::open()),
+    declares_rewrites: false,
+    stop_cap: 0,
+    config: ConfigTable {
+        files: &[
+            FileRow::new(Scope::Managed, Base::Root, "etc/gemini-cli/settings.json"),
+            FileRow::new(Scope::User, Base::Home, ".gemini/settings.json"),
+            FileRow::new(Scope::Project, Base::Project, ".gemini/settings.json"),
+        ],
+        scripts: false,
+        comments: true,
+        decode,
+        encode: Some(encode),
+        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "extensionPath" }),
+        reach: Reach::Everybody,
+        same: Same::EverythingAndName,
+        skim: None,
+        pattern: None,
+        by_hand: None,
+    },
+    host: HostTable {
+        failure_switch: None,
+        missing_program: Outcome::Blocked,
+        killed: Outcome::Runs,
+        late: Outcome::Runs,
+        exit_reason: ExitReason::Plain,
+        unseen: &["sub-agents as such: only the tools that they use"],
+        uncertain: &[],
+    },
+    kin: &[],
+    install: Some(InstallTable::new(
+        &["gemini"],
+        &[Spot::new(Base::Home, ".gemini")],
+        &[Spot::new(Base::Home, ".gemini/settings.json")],
+        &[Spot::new(Base::Project, ".gemini/settings.json")],
+    )),
+};
+
+const COMMON: &[FieldRow] = &[
+    FieldRow::same("session_id").or("\"\""),
+    FieldRow::same("transcript_path").or("\"\""),
+    FieldRow::same("cwd").or("\"\""),
+    FieldRow::same("timestamp"),
+];
+const CALL: [FieldRow; 4] = [
+    FieldRow::same("tool_name"),
+    FieldRow::same("tool_input"),
+    FieldRow::same("mcp_context"),
+    FieldRow::same("original_request_name"),
+];
+const REQUEST: [FieldRow; 4] = [
+    FieldRow::named("llm_request.model", "model"),
+    FieldRow::named("llm_request.messages", "messages"),
+    FieldRow::named("llm_request.config", "config"),
+    FieldRow::named("llm_request.toolConfig", "tool_config"),
+];
+
+/// Older versions call it as all do.
+const DIRECTORY: &[InputRow] = &[InputRow::named("dir_path", "path")];
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("BeforeTool", EventKind::PreToolUse)
+        .matched()
+        .blocks()
+        .plain(Plain::Message)
+        .fields(&CALL)
+        .observed(),
+    // Of tools that failed as well.
+    EventRow::new("AfterTool", EventKind::PostToolUse)
+        .matched()
+        .blocks()
+        .plain(Plain::Message)
+        .fields(&[CALL[0], CALL[1], FieldRow::same("tool_response").or("null"), CALL[2], CALL[3]])
+        .observed(),
+    EventRow::new("BeforeAgent", EventKind::PromptSubmit)
+        .blocks()
+        .plain(Plain::Message)
+        .fields(&[FieldRow::same("prompt")])
+        .observed(),
+    EventRow::new("AfterAgent", EventKind::Stop)
+        .blocks()
+        .plain(Plain::Message)
+        .fields(&[
+            FieldRow::same("prompt"),
+            FieldRow::named("prompt_response", "last_assistant_message"),
+            FieldRow::same("stop_hook_active").or("false"),
+        ])
+        .observed(),
+    EventRow::new("Notification", EventKind::Notification)
+        .plain(Plain::Message)
+        .fields(&[FieldRow::same("notification_type"), FieldRow::same("message"), FieldRow::same("details")])
+        .observed(),
+    EventRow::new("SessionStart", EventKind::SessionStart)
+        .matched_by(Grammar::EXACT)
+        .plain(Plain::Message)
+        .fields(&[FieldRow::same("source")])
+        .observed(),
+    EventRow::new("SessionEnd", EventKind::SessionEnd)
+        .matched_by(Grammar::EXACT)
+        .plain(Plain::Message)
+        .fields(&[FieldRow::same("reason")])
+        .observed(),
+    // Before every request to the model, whether anything is shortened or not.
+    EventRow::new("PreCompress", EventKind::PreCompact)
+        .matched_by(Grammar::EXACT)
+        .plain(Plain::Message)
+        .fields(&[FieldRow::same("trigger")])
+        // Before every request, whether anything is compressed or not.
+        .on_request()
+        .observed(),
+    // These have the whole conversation with them.
+    EventRow::new("BeforeModel", EventKind::BeforeModel)
+        .on_request()
+        .blocks()
+        .plain(Plain::Message)
+        .fields(&REQUEST)
+        .observed(),
+    // For each piece of an answer.
+    EventRow::new("AfterModel", EventKind::AfterModel)
+        .on_request()
+        .plain(Plain::Message)
+        .fields(&[REQUEST[0], REQUEST[1], REQUEST[2], REQUEST[3], FieldRow::named("llm_response", "response")])
+        .observed(),
+    EventRow::new("BeforeToolSelection", EventKind::ToolSelection)
+        .on_request()
+        .plain(Plain::Message)
+        .fields(&REQUEST)
+        .observed(),
+];
+
+const HALTS: At = At::Kinds(&[
+    EventKind::PreToolUse,
+    EventKind::PostToolUse,
+    EventKind::PromptSubmit,
+    EventKind::Stop,
+    EventKind::BeforeModel,
+    EventKind::AfterModel,
+]);
+
+const KEYS: &[Key] = &[
+    Key::new(&["hookSpecificOutput.hookEventName"], Means::Nothing).only_read(),
+    // An allow spares nobody a question.
+    Key::new(
+        &["decision"],
+        Means::Decision(&[
+            ("deny", Decision::Deny),
+            ("block", Decision::Deny),
+            ("ask", Decision::Ask),
+            ("allow", Decision::NoOpinion),
+            ("approve", Decision::NoOpinion),
+        ]),
+    )
+    .at(At::Blocking)
+    .never_says(&[Decision::Ask]),
+    Key::new(&["reason"], Means::Reason).at(At::Blocking),
+    Key::new(&["continue"], Means::Flag(false, Decision::Halt)).at(HALTS),
+    Key::new(&["stopReason"], Means::StopReason).at(HALTS),
+    Key::new(&["hookSpecificOutput.tool_input"], Means::Merge(Target::Input)).at(At::Kinds(&[EventKind::PreToolUse])),
+    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context).at(At::Kinds(&[
+        EventKind::SessionStart,
+        EventKind::PromptSubmit,
+        EventKind::PostToolUse,
+    ])),
+    Key::new(&["hookSpecificOutput.tailToolCallRequest"], Means::Named("tailToolCallRequest"))
+        .at(At::Kinds(&[EventKind::PostToolUse])),
+    Key::new(&["hookSpecificOutput.clearContext"], Means::Named("clearContext")).at(At::Kinds(&[EventKind::Stop])),
+    Key::new(&["hookSpecificOutput.llm_request.messages"], Means::Replace(Target::Messages))
+        .at(At::Kinds(&[EventKind::BeforeModel])),
+    Key::new(&["hookSpecificOutput.llm_request"], Means::Named("llm_request"))
+        .at(At::Kinds(&[EventKind::BeforeModel]))
+        .only_read(),
+    // In front of the model it counts only beside a deny.
+    Key::new(&["hookSpecificOutput.llm_response"], Means::Replace(Target::Output))
+        .at(At::Kinds(&[EventKind::BeforeModel]))
+        .along("decision", "\"deny\""),
+    Key::new(&["hookSpecificOutput.llm_response"], Means::Replace(Target::Output))
+        .at(At::Kinds(&[EventKind::AfterModel])),
+    Key::new(&["hookSpecificOutput.toolConfig"], Means::Replace(Target::Input))
+        .at(At::Kinds(&[EventKind::ToolSelection])),
+    Key::new(&["systemMessage"], Means::Message),
+    Key::new(&["suppressOutput"], Means::Suppress),
+];
+
+const SHAPE: Shape = Shape {
+    root: "hooks",
+    file_keys: None,
+    keys: &[
+        HookKey::new("type", Attribute::Type),
+        HookKey::new("command", Attribute::ShellCommand),
+        HookKey::new("name", Attribute::Id),
+        HookKey::new("description", Attribute::Description),
+        HookKey::new("timeout", Attribute::Timeout(TimeUnit::Milliseconds)),
+        HookKey::new("env", Attribute::Env),
+    ],
+    handlers: &[HandlerRow::new("command", "command", &["command"])],
+    infers_type: false,
+    flat: false,
+    direct: false,
+    group: &[HookKey::new("sequential", Attribute::Rewrites)],
+    // Older versions had their switches here.
+    beside: &["enabled", "disabled", "notifications"],
+    sibling: None,
+    timeout_range: None,
+    ..Shape::USUAL
+};
+
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    SHAPE.decode(decoder, root);
+    if let Some(config) = root.get("hooksConfig") {
+        if let Some(enabled) = config.get("enabled") {
+            decoder.settings.disable_all = decoder.flag(enabled, "hooksConfig.enabled").ok().map(|enabled| !enabled);
+        }
+        if let Some(disabled) = config.get("disabled") {
+            let nodes = disabled.as_array().unwrap_or_default();
+            let spans = nodes.iter().map(|node| node.span);
+            let names = decoder.texts(disabled, "hooksConfig.disabled").unwrap_or_default();
+            decoder.switch_off(&names.into_iter().zip(spans).collect::<Vec<_>>());
+        }
+    }
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    SHAPE.encode(dialect, hooks)
+}

@@ -1,0 +1,190 @@
+//! goose: hooks of plugins, whose matchers see a tool, a prompt, a path or a command, whichever the event is about.
+//!
+//! An exit code of 2, or `decision: "block"` whatever the code, stops tools and stops. Nothing else is heard: no leave, no
+//! question, no rewrite, no context. Its documentation says that hooks can stop nothing at all.
+
+use checkrein_core::{ChainEnd, Decision, Effect, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope};
+
+use crate::config::{
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Reach, Same, Shape,
+    TimeUnit,
+};
+use crate::input::InputRow;
+use crate::install::{InstallTable, Spot};
+use crate::payload::{FieldRow, PayloadTable};
+use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::spec::HookSpec;
+use crate::table::{
+    Cwd, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, ProcessTable, Shell, TimeTable,
+    ToolRow,
+};
+use checkrein_document::Node;
+
+/// The table.
+pub static DIALECT: Dialect = Dialect {
+    name: "goose",
+    events: EVENTS,
+    has_all_events: false,
+    // Its documentation has `developer__shell`; what is sent and matched is `shell`.
+    tools: &[
+        ToolRow::new("shell", &["Bash"]),
+        ToolRow::new("write", &["Write"]).takes(&[InputRow::named("path", "file_path")]),
+        ToolRow::new("edit", &["Edit"]).takes(&[
+            InputRow::named("path", "file_path"),
+            InputRow::named("before", "old_string"),
+            InputRow::named("after", "new_string"),
+        ]),
+        ToolRow::new("developer__shell", &["Bash"]),
+        ToolRow::new("developer__text_editor", &["Edit", "Write"]).takes(&[
+            InputRow::named("path", "file_path"),
+            InputRow::named("old_str", "old_string"),
+            InputRow::named("new_str", "new_string"),
+            InputRow::named("file_text", "content"),
+        ]),
+    ],
+    matcher: Grammar::REGEX_SEARCH,
+    payload: PayloadTable {
+        event: "event",
+        fields: &[FieldRow::same("session_id").or("\"\"")],
+        everything: false,
+        originals: false,
+    },
+    reply: ReplyTable {
+        trigger: Trigger::Object,
+        malformed: Malformed::Text,
+        unknown_keys: Unknown::Ignored,
+        bad_values: Unknown::Told,
+        exact_case: true,
+        keys: &[
+            Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny)])).at(At::Blocking),
+            Key::new(&["reason"], Means::Reason).at(At::Blocking),
+        ],
+        exits: &[
+            ExitRule::new(Code::Is(0), Then::Read),
+            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Answer])).at(At::Blocking),
+            ExitRule::new(Code::Any, Then::ReadOrFail),
+        ],
+        stderr_answers: false,
+        text_cap: None,
+    },
+    process: ProcessTable {
+        shell: Shell::Sh,
+        environment: Environment::All,
+        variables: &[],
+        cwd: Cwd::EventOrHost,
+        expands: false,
+        newline: false,
+        output_cap: 1 << 20,
+        leaves_background: true,
+    },
+    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
+    time: TimeTable::seconds(30),
+    rules: Rules::NATIVE.order(RunOrder::Sequential).chain_end(ChainEnd::FirstBlock).failures(FailureTable::open()),
+    declares_rewrites: false,
+    stop_cap: 0,
+    config: ConfigTable {
+        files: &[
+            FileRow::new(Scope::User, Base::Home, ".agents/plugins/*/hooks/hooks.json"),
+            FileRow::new(Scope::Project, Base::Project, ".agents/plugins/*/hooks/hooks.json"),
+        ],
+        scripts: false,
+        comments: false,
+        decode,
+        encode: Some(encode),
+        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "PLUGIN_ROOT" }),
+        reach: Reach::Everybody,
+        same: Same::Never,
+        skim: None,
+        pattern: None,
+        by_hand: None,
+    },
+    host: HostTable {
+        // Not in its documentation, and seen to work.
+        failure_switch: Some(("on_failure", "\"block\"")),
+        missing_program: Outcome::Runs,
+        killed: Outcome::Runs,
+        late: Outcome::Runs,
+        exit_reason: ExitReason::Plain,
+        unseen: &["what tools gave back", "sub-agents: their events are declared and never fired"],
+        uncertain: &[],
+    },
+    kin: &[],
+    install: Some(InstallTable::new(
+        &["goose"],
+        &[Spot::new(Base::Config, "goose")],
+        &[Spot::new(Base::Home, ".agents/plugins/checkrein/hooks/hooks.json")],
+        &[Spot::new(Base::Project, ".agents/plugins/checkrein/hooks/hooks.json")],
+    )),
+};
+
+const ABOUT_NOTHING: FieldRow = FieldRow::named("matcher_context", "").or("null");
+const CALL: [FieldRow; 4] = [
+    FieldRow::named("tool_call_id", "tool_use_id"),
+    FieldRow::same("tool_name"),
+    FieldRow::same("tool_input"),
+    FieldRow::named("working_dir", "cwd"),
+];
+const TOOL: [FieldRow; 5] = [FieldRow::named("matcher_context", "tool_name"), CALL[0], CALL[1], CALL[2], CALL[3]];
+const COMMAND: [FieldRow; 5] =
+    [FieldRow::named("matcher_context", "tool_input.command").or("null"), CALL[0], CALL[1], CALL[2], CALL[3]];
+const PATH: [FieldRow; 5] =
+    [FieldRow::named("matcher_context", "tool_input.file_path").or("null"), CALL[0], CALL[1], CALL[2], CALL[3]];
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("SessionStart", EventKind::SessionStart).fields(&[ABOUT_NOTHING]).observed(),
+    EventRow::new("SessionEnd", EventKind::SessionEnd).fields(&[ABOUT_NOTHING]).observed(),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
+        .compares("prompt")
+        .fields(&[FieldRow::named("matcher_context", "prompt"), FieldRow::named("message", "prompt")])
+        .observed(),
+    EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(&TOOL).observed(),
+    EventRow::new("PostToolUse", EventKind::PostToolUse).matched().fields(&TOOL).observed(),
+    // It does not say what went wrong.
+    EventRow::new("PostToolUseFailure", EventKind::PostToolFailure)
+        .matched()
+        .fields(&[TOOL[0], TOOL[1], TOOL[2], TOOL[3], TOOL[4], FieldRow::same("error").unless_empty()])
+        .observed(),
+    EventRow::new("BeforeShellExecution", EventKind::PreShell)
+        .compares("tool_input.command")
+        .fields(&COMMAND)
+        .observed(),
+    EventRow::new("AfterShellExecution", EventKind::PostShell)
+        .compares("tool_input.command")
+        .fields(&COMMAND)
+        .observed(),
+    EventRow::new("BeforeReadFile", EventKind::PreFileRead).compares("tool_input.file_path").fields(&PATH).uncertain(),
+    EventRow::new("AfterFileEdit", EventKind::PostFileWrite).compares("tool_input.file_path").fields(&PATH).observed(),
+    EventRow::new("Stop", EventKind::Stop)
+        .blocks()
+        .fields(&[ABOUT_NOTHING, FieldRow::same("last_assistant_message"), FieldRow::named("working_dir", "cwd")])
+        .observed(),
+];
+
+const SHAPE: Shape = Shape {
+    root: "hooks",
+    file_keys: None,
+    keys: &[
+        HookKey::new("type", Attribute::Type),
+        HookKey::new("command", Attribute::ShellCommand),
+        HookKey::new("timeout", Attribute::Timeout(TimeUnit::Seconds)),
+        HookKey::new("on_failure", Attribute::OnFailure(&[("block", Effect::Closed), ("continue", Effect::Open)])),
+        HookKey::new("x-goose", Attribute::Elsewhere),
+    ],
+    handlers: &[HandlerRow::new("command", "command", &["command"])],
+    infers_type: false,
+    flat: false,
+    direct: false,
+    group: &[],
+    beside: &[],
+    sibling: None,
+    timeout_range: None,
+    ..Shape::USUAL
+};
+
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    SHAPE.decode(decoder, root);
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    SHAPE.encode(dialect, hooks)
+}

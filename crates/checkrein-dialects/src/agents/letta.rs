@@ -1,0 +1,240 @@
+//! Letta Code: exit codes decide, and answers only rewrite or add context.
+//!
+//! At a request for leave an exit code of 0 gives it, whatever the hook meant. Who has no opinion there must fail.
+
+use std::time::Duration;
+
+use checkrein_core::{
+    ChainEnd, Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, SideBySide, Target,
+};
+
+use crate::config::{
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Reach, Same, Shape, TimeUnit,
+};
+use crate::install::{InstallTable, Spot};
+use crate::payload::{FieldRow, PayloadTable};
+use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::spec::HookSpec;
+use crate::table::{
+    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, Plain, ProcessTable, Shell,
+    TimeTable, ToolRow, VariableRow,
+};
+use checkrein_document::Node;
+
+/// The table.
+pub static DIALECT: Dialect = Dialect {
+    name: "letta",
+    events: EVENTS,
+    has_all_events: false,
+    tools: &[
+        ToolRow::same("Bash"),
+        ToolRow::same("Write"),
+        ToolRow::same("Edit"),
+        ToolRow::same("MultiEdit"),
+        ToolRow::same("Read"),
+        ToolRow::same("Grep"),
+        ToolRow::same("Glob"),
+        ToolRow::same("LS"),
+        ToolRow::same("Task"),
+        ToolRow::same("TodoWrite"),
+    ],
+    matcher: Grammar::REGEX_WHOLE,
+    payload: PayloadTable { event: "event_type", fields: COMMON, everything: false, originals: false },
+    reply: ReplyTable {
+        trigger: Trigger::Object,
+        malformed: Malformed::Text,
+        unknown_keys: Unknown::Ignored,
+        bad_values: Unknown::Told,
+        exact_case: true,
+        keys: &[
+            Key::new(&["hookSpecificOutput.hookEventName"], Means::Nothing).only_read(),
+            Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input))
+                .at(At::Kinds(&[EventKind::PreToolUse])),
+            Key::new(&["hookSpecificOutput.additionalContext", "additionalContext"], Means::Context)
+                .at(At::Kinds(&[EventKind::PostToolUse, EventKind::PostToolFailure])),
+        ],
+        exits: &[
+            ExitRule::new(Code::Is(0), Then::Decide(Decision::Allow, &[])).at(REQUEST),
+            ExitRule::new(Code::Is(0), Then::Read),
+            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr])).at(At::Blocking),
+            ExitRule::new(Code::Any, Then::Fail),
+        ],
+        stderr_answers: false,
+        text_cap: None,
+    },
+    process: ProcessTable {
+        shell: Shell::Sh,
+        environment: Environment::All,
+        variables: &[
+            VariableRow::new("LETTA_HOOK_EVENT", Data::EventName),
+            VariableRow::new("LETTA_WORKING_DIR", Data::Field("cwd")),
+            VariableRow::new("USER_CWD", Data::ProjectDir),
+            VariableRow::new("LETTA_AGENT_ID", Data::Field("agent_id")),
+            VariableRow::new("AGENT_ID", Data::Field("agent_id")),
+        ],
+        cwd: Cwd::EventOrHost,
+        expands: false,
+        newline: false,
+        output_cap: 1 << 20,
+        leaves_background: true,
+    },
+    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
+    time: TimeTable {
+        usual: Duration::from_secs(60),
+        classes: &[],
+        handlers: &[("prompt", Duration::from_secs(30))],
+        in_background: &[],
+        cap: None,
+    },
+    rules: Rules::NATIVE
+        .order(RunOrder::Sequential)
+        .chain_end(ChainEnd::FirstBlock)
+        .side_by_side(SideBySide::FirstInOrder)
+        .failures(FailureTable::open()),
+    declares_rewrites: false,
+    stop_cap: 0,
+    config: ConfigTable {
+        files: &[
+            FileRow::new(Scope::Local, Base::Project, ".letta/settings.local.json"),
+            FileRow::new(Scope::Project, Base::Project, ".letta/settings.json"),
+            FileRow::new(Scope::User, Base::Home, ".letta/settings.json"),
+        ],
+        scripts: false,
+        comments: false,
+        decode,
+        encode: Some(encode),
+        plugin: None,
+        reach: Reach::Everybody,
+        same: Same::Never,
+        skim: None,
+        pattern: None,
+        by_hand: None,
+    },
+    host: HostTable {
+        failure_switch: None,
+        missing_program: Outcome::Runs,
+        killed: Outcome::Runs,
+        late: Outcome::Runs,
+        exit_reason: ExitReason::WithCommandLine,
+        unseen: &["without a terminal, all but tools: no prompt, no session, no stop"],
+        uncertain: &[],
+    },
+    kin: &[],
+    install: Some(InstallTable::new(
+        &["letta"],
+        &[Spot::new(Base::Home, ".letta")],
+        &[Spot::new(Base::Home, ".letta/settings.json")],
+        &[Spot::new(Base::Project, ".letta/settings.json")],
+    )),
+};
+
+const REQUEST: At = At::Kinds(&[EventKind::PermissionRequest]);
+
+const COMMON: &[FieldRow] = &[
+    FieldRow::named("working_directory", "cwd").or("\"\""),
+    // In its source, and never sent.
+    FieldRow::same("session_id"),
+    FieldRow::same("agent_id"),
+    FieldRow::same("conversation_id"),
+];
+const CALL: [FieldRow; 3] =
+    [FieldRow::same("tool_name"), FieldRow::same("tool_input"), FieldRow::named("tool_call_id", "tool_use_id")];
+/// What the model thought and said before it called.
+const BEFORE: [FieldRow; 2] = [FieldRow::same("preceding_reasoning"), FieldRow::same("preceding_assistant_message")];
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("SessionStart", EventKind::SessionStart)
+        .plain(Plain::Context)
+        .fields(&[FieldRow::same("is_new_session"), FieldRow::same("agent_name")])
+        .observed(),
+    EventRow::new("SessionEnd", EventKind::SessionEnd).fields(&[FieldRow::same("duration_ms")]),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
+        .blocks()
+        .plain(Plain::Context)
+        .fields(&[FieldRow::same("prompt"), FieldRow::same("is_command")])
+        .observed(),
+    EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(&CALL).observed(),
+    EventRow::new("PostToolUse", EventKind::PostToolUse)
+        .matched()
+        .blocks()
+        .order(RunOrder::Parallel)
+        .fields(&[CALL[0], CALL[1], CALL[2], FieldRow::named("tool_result", "tool_response"), BEFORE[0], BEFORE[1]])
+        .observed(),
+    EventRow::new("PostToolUseFailure", EventKind::PostToolFailure)
+        .matched()
+        .order(RunOrder::Parallel)
+        .fields(&[
+            CALL[0],
+            CALL[1],
+            CALL[2],
+            FieldRow::named("error_message", "error"),
+            FieldRow::named("error_type", "failure_type"),
+            BEFORE[0],
+            BEFORE[1],
+        ])
+        .observed(),
+    EventRow::new("PermissionRequest", EventKind::PermissionRequest)
+        .matched()
+        .blocks()
+        .fields(&[CALL[0], CALL[1], FieldRow::same("permission"), FieldRow::same("session_permissions")])
+        .uncertain(),
+    EventRow::new("Notification", EventKind::Notification)
+        .order(RunOrder::Parallel)
+        .fields(&[FieldRow::same("message"), FieldRow::same("level")])
+        .observed(),
+    // That it can be made to go on stands in its source and was not tried.
+    EventRow::new("Stop", EventKind::Stop)
+        .blocks()
+        .fields(&[
+            FieldRow::named("stop_reason", "reason"),
+            FieldRow::same("message_count"),
+            FieldRow::same("tool_call_count"),
+            FieldRow::named("assistant_message", "last_assistant_message"),
+            FieldRow::same("user_message"),
+            BEFORE[0],
+        ])
+        .uncertain(),
+    EventRow::new("SubagentStop", EventKind::SubagentStop)
+        .blocks()
+        .fields(&[
+            FieldRow::named("subagent_type", "agent_type"),
+            FieldRow::same("subagent_id"),
+            FieldRow::same("success"),
+        ])
+        .uncertain(),
+    EventRow::new("PreCompact", EventKind::PreCompact).fields(&[FieldRow::same("trigger")]).uncertain(),
+];
+
+const SHAPE: Shape = Shape {
+    root: "hooks",
+    file_keys: None,
+    keys: &[
+        HookKey::new("type", Attribute::Type),
+        HookKey::new("command", Attribute::ShellCommand),
+        HookKey::new("timeout", Attribute::Timeout(TimeUnit::Milliseconds)),
+        // Whether the agent prints the hook's command line and output.
+        HookKey::new("quiet", Attribute::Elsewhere),
+        HookKey::new("prompt", Attribute::Setting),
+        HookKey::new("model", Attribute::Setting),
+    ],
+    handlers: &[HandlerRow::new("command", "command", &["command"]), HandlerRow::new("prompt", "prompt", &["prompt"])],
+    infers_type: false,
+    flat: false,
+    direct: false,
+    group: &[],
+    beside: &["disabled"],
+    sibling: None,
+    timeout_range: None,
+    ..Shape::USUAL
+};
+
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    SHAPE.decode(decoder, root);
+    if let Some(disabled) = root.get("hooks").and_then(|hooks| hooks.get("disabled")) {
+        decoder.settings.disable_all = decoder.flag(disabled, "hooks.disabled").ok();
+    }
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    SHAPE.encode(dialect, hooks)
+}

@@ -1,0 +1,248 @@
+//! checkrein's own hook language: the shape that Claude Code made known, with all of checkrein's events.
+//!
+//! A hook gets the event as one JSON object. It answers with its exit code and what it prints, or with an HTTP body:
+//!
+//! | a process | means |
+//! |---|---|
+//! | exit 0, nothing printed | no opinion |
+//! | exit 0, a JSON object | what the object says |
+//! | exit 0, other text | context for the model where the event takes text as context, else nothing |
+//! | exit 2 | deny; the reason is the object's, else standard error |
+//! | any other exit, a signal | a failure |
+//!
+//! JSON that cannot be read, was cut, or says something that the event does not allow is a failure, never "no opinion".
+
+use std::time::Duration;
+
+use checkrein_core::{Decision, Effect, EventKind, Grammar, Rules, Scope, Target, TimeClass};
+
+use crate::config::{
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Reach, Same, Shape, TimeUnit,
+};
+use crate::payload::PayloadTable;
+use crate::reply::{Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::spec::HookSpec;
+use crate::table::{Cwd, Dialect, Environment, EventRow, HostTable, HttpTable, ProcessTable, Shell, TimeTable};
+use checkrein_document::Node;
+
+/// The table.
+pub static DIALECT: Dialect = Dialect {
+    name: "native",
+    events: NAMES,
+    has_all_events: true,
+    tools: &[],
+    matcher: Grammar::NAMES_OR_SEARCH,
+    payload: PayloadTable { event: "hook_event_name", fields: &[], everything: true, originals: true },
+    reply: ReplyTable {
+        trigger: Trigger::LastObject,
+        malformed: Malformed::Failure,
+        unknown_keys: Unknown::MisspeltFails,
+        bad_values: Unknown::Failure,
+        exact_case: true,
+        keys: KEYS,
+        exits: &[
+            ExitRule::new(Code::Is(0), Then::Read),
+            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Answer, From::Stderr])),
+            ExitRule::new(Code::Any, Then::Fail),
+        ],
+        stderr_answers: false,
+        text_cap: None,
+    },
+    process: ProcessTable {
+        shell: Shell::Sh,
+        environment: Environment::Usual,
+        variables: &[],
+        cwd: Cwd::Event,
+        expands: false,
+        newline: false,
+        output_cap: 1 << 20,
+        leaves_background: false,
+    },
+    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
+    time: TimeTable {
+        usual: Duration::from_secs(60),
+        classes: &[
+            (TimeClass::Turn, Duration::from_secs(30)),
+            (TimeClass::Notice, Duration::from_secs(10)),
+            (TimeClass::Display, Duration::from_secs(10)),
+            (TimeClass::Closing, Duration::from_secs(5)),
+        ],
+        handlers: &[],
+        in_background: &[],
+        cap: None,
+    },
+    rules: Rules::NATIVE,
+    declares_rewrites: true,
+    stop_cap: 8,
+    config: ConfigTable {
+        files: FILES,
+        scripts: false,
+        comments: true,
+        decode,
+        encode: Some(encode),
+        plugin: None,
+        reach: Reach::NotAbove,
+        same: Same::Everything,
+        skim: Some(&SHAPE),
+        pattern: None,
+        by_hand: None,
+    },
+    host: HostTable::UNKNOWN,
+    kin: &[],
+    install: None,
+};
+
+/// The names that existing scripts look for. All of checkrein's own names are understood besides.
+const NAMES: &[EventRow] = &[
+    EventRow::new("SessionStart", EventKind::SessionStart),
+    EventRow::new("SessionEnd", EventKind::SessionEnd),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit),
+    EventRow::new("PreToolUse", EventKind::PreToolUse),
+    EventRow::new("PermissionRequest", EventKind::PermissionRequest),
+    EventRow::new("PostToolUse", EventKind::PostToolUse),
+    EventRow::new("PostToolUseFailure", EventKind::PostToolFailure),
+    EventRow::new("Notification", EventKind::Notification),
+    EventRow::new("Stop", EventKind::Stop),
+    EventRow::new("SubagentStart", EventKind::SubagentStart),
+    EventRow::new("SubagentStop", EventKind::SubagentStop),
+    EventRow::new("PreCompact", EventKind::PreCompact),
+    EventRow::new("PostCompact", EventKind::PostCompact),
+];
+
+const WORDS: &[(&str, Decision)] = &[
+    ("allow", Decision::Allow),
+    ("deny", Decision::Deny),
+    ("ask", Decision::Ask),
+    ("defer", Decision::Defer),
+    ("halt", Decision::Halt),
+    ("no_opinion", Decision::NoOpinion),
+    ("approve", Decision::Allow),
+    ("block", Decision::Deny),
+];
+
+/// Keys of `hookSpecificOutput` may also stand beside it: where they belong is the commonest mistake of all.
+const KEYS: &[Key] = &[
+    Key::new(&["hookSpecificOutput.hookEventName"], Means::EventName),
+    Key::new(&["continue"], Means::Flag(false, Decision::Halt)),
+    Key::new(&["stopReason"], Means::StopReason),
+    Key::new(&["hookSpecificOutput.permissionDecision", "permissionDecision"], Means::Decision(WORDS)),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason", "permissionDecisionReason"], Means::Reason),
+    Key::new(&["decision"], Means::Decision(WORDS)).only_read(),
+    Key::new(&["reason", "hookSpecificOutput.reason"], Means::Reason).only_read(),
+    Key::new(&["hookSpecificOutput.decision.behavior"], Means::Decision(WORDS)).only_read(),
+    Key::new(&["hookSpecificOutput.decision.message"], Means::Reason).only_read(),
+    Key::new(&["hookSpecificOutput.decision.interrupt"], Means::Flag(true, Decision::Halt)).only_read(),
+    Key::new(&["hookSpecificOutput.decision.updatedInput"], Means::Replace(Target::Input)).only_read(),
+    Key::new(&["hookSpecificOutput.additionalContext", "additionalContext"], Means::Context),
+    Key::new(&["hookSpecificOutput.updatedInput", "updatedInput"], Means::Replace(Target::Input)),
+    Key::new(&["hookSpecificOutput.inputPatch", "inputPatch"], Means::Merge(Target::Input)),
+    Key::new(&["hookSpecificOutput.updatedPrompt", "updatedPrompt"], Means::Replace(Target::Prompt)),
+    Key::new(&["hookSpecificOutput.updatedToolOutput", "updatedToolOutput"], Means::Replace(Target::Output)),
+    Key::new(&["hookSpecificOutput.updatedMessages", "updatedMessages"], Means::Replace(Target::Messages)),
+    Key::new(&["hookSpecificOutput.summary", "summary"], Means::Replace(Target::Summary)),
+    Key::new(&["hookSpecificOutput.initialUserMessage", "initialUserMessage"], Means::FirstMessage),
+    Key::new(&["systemMessage"], Means::Message),
+    Key::new(&["suppressOutput"], Means::Suppress),
+    Key::new(&["hookSpecificOutput.metadata", "metadata"], Means::Metadata),
+];
+
+const EXTENSIONS: &[&str] = &["json", "jsonc", "yaml", "yml", "toml"];
+
+const UPWARDS: Base = Base::Upwards { steps: usize::MAX, within_repository: true };
+
+const FILES: &[FileRow] = &[
+    FileRow::new(Scope::Managed, Base::Root, "etc/checkrein/hooks").with(EXTENSIONS).ruling(),
+    FileRow::new(Scope::Managed, Base::Root, "etc/checkrein/hooks.d/*").with(EXTENSIONS).ruling(),
+    FileRow::new(Scope::User, Base::Config, "checkrein/hooks").with(EXTENSIONS),
+    FileRow::new(Scope::User, Base::Config, "checkrein/hooks.d/*").with(EXTENSIONS),
+    FileRow::new(Scope::Project, UPWARDS, ".checkrein/hooks").with(EXTENSIONS),
+    FileRow::new(Scope::Local, UPWARDS, ".checkrein/hooks.local").with(EXTENSIONS),
+];
+
+const EFFECTS: &[(&str, Effect)] = &[("open", Effect::Open), ("closed", Effect::Closed), ("ask", Effect::Ask)];
+
+/// The shape of its files.
+pub const SHAPE: Shape = Shape {
+    root: "hooks",
+    file_keys: Some(&[
+        "$schema",
+        "version",
+        "description",
+        "include",
+        "compat",
+        "allow_skip",
+        "audit",
+        "restrict",
+        "protect_self",
+        "shadow",
+        "env_allow",
+        "trusted_paths",
+        "trusted_keys",
+        "disableAllHooks",
+        "allowManagedHooksOnly",
+        "allowedHttpHookUrls",
+        "httpHookAllowedEnvVars",
+    ]),
+    keys: &[
+        HookKey::new("id", Attribute::Id),
+        HookKey::new("description", Attribute::Description),
+        HookKey::new("type", Attribute::Type),
+        HookKey::new("command", Attribute::Command),
+        HookKey::new("args", Attribute::Args),
+        HookKey::new("shell", Attribute::Shell),
+        HookKey::new("url", Attribute::Url),
+        HookKey::new("method", Attribute::Method),
+        HookKey::new("headers", Attribute::Headers),
+        HookKey::new("allowedEnvVars", Attribute::HeaderVariables),
+        HookKey::new("secret", Attribute::Secret),
+        HookKey::new("require_signed_reply", Attribute::SignedReply),
+        HookKey::new("builtin", Attribute::Builtin),
+        HookKey::new("if", Attribute::Rule),
+        HookKey::new("input", Attribute::Input),
+        HookKey::new("timeout", Attribute::Timeout(TimeUnit::Seconds)),
+        HookKey::new("async", Attribute::Background),
+        HookKey::new("asyncRewake", Attribute::Rewake),
+        HookKey::new("once", Attribute::Once),
+        HookKey::new("enabled", Attribute::Enabled),
+        HookKey::new("on_failure", Attribute::OnFailure(EFFECTS)),
+        HookKey::new("on_timeout", Attribute::OnTimeout(EFFECTS)),
+        HookKey::new("env", Attribute::Env),
+        HookKey::new("env_allow", Attribute::EnvAllow),
+        HookKey::new("cwd", Attribute::Cwd),
+        HookKey::new("sandbox", Attribute::Sandbox),
+        HookKey::new("order", Attribute::Order),
+        HookKey::new("rewrites", Attribute::Rewrites),
+        HookKey::new("strict", Attribute::Strict),
+        HookKey::new("shadow", Attribute::Shadow),
+        HookKey::new("statusMessage", Attribute::Status),
+        HookKey::new("prompt", Attribute::Setting),
+        HookKey::new("model", Attribute::Setting),
+        HookKey::new("server", Attribute::Setting),
+        HookKey::new("tool", Attribute::Setting),
+        HookKey::new("settings", Attribute::Setting),
+    ],
+    handlers: &[
+        HandlerRow::new("command", "command", &["command"]),
+        HandlerRow::new("http", "http", &["url"]),
+        HandlerRow::new("builtin", "builtin", &["builtin"]),
+        HandlerRow::new("prompt", "prompt", &["prompt"]),
+        HandlerRow::new("agent", "agent", &["prompt"]),
+        HandlerRow::new("mcp_tool", "mcp_tool", &["server", "tool"]),
+    ],
+    infers_type: true,
+    flat: true,
+    direct: false,
+    group: &[],
+    beside: &[],
+    sibling: None,
+    timeout_range: None,
+    ..Shape::USUAL
+};
+
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    SHAPE.decode(decoder, root);
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    SHAPE.encode(dialect, hooks)
+}

@@ -1,0 +1,367 @@
+//! Qwen Code: Gemini CLI's machine with Claude Code's words.
+//!
+//! What a hook prints counts whatever its exit code, but for 2, which stops things for what stands on standard error and for
+//! nothing else. A new input counts at requests for leave alone, and no context comes from a hook in front of a tool, against
+//! its documentation.
+
+use std::time::Duration;
+
+use checkrein_core::{
+    Decision, EventKind, FailureTable, Grammar, NameList, Rules, RunOrder, Scope, Settle, Syntax, Target,
+};
+
+use crate::config::{
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Reach, Same, Shape,
+    TimeUnit,
+};
+use crate::input::InputRow;
+use crate::install::{InstallTable, Spot};
+use crate::payload::{FieldRow, PayloadTable};
+use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::spec::HookSpec;
+use crate::table::{
+    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, Plain, ProcessTable, Shell,
+    TimeTable, ToolRow, VariableRow,
+};
+use checkrein_document::Node;
+
+/// The table.
+pub static DIALECT: Dialect = Dialect {
+    name: "qwen",
+    events: EVENTS,
+    has_all_events: false,
+    tools: &[
+        ToolRow::new("run_shell_command", &["Bash", "Shell"]),
+        ToolRow::new("write_file", &["Write", "WriteFile"]),
+        ToolRow::new("edit", &["Edit"]),
+        ToolRow::new("read_file", &["Read", "ReadFile"])
+            // The second is what older versions call it.
+            .takes(&[InputRow::same("file_path"), InputRow::named("absolute_path", "file_path")]),
+        ToolRow::new("glob", &["Glob"]),
+        ToolRow::new("grep_search", &["Grep"]),
+        ToolRow::new("list_directory", &["LS"]),
+        ToolRow::new("web_fetch", &["WebFetch"]),
+        ToolRow::new("todo_write", &["TodoWrite"]),
+        ToolRow::new("agent", &["Agent"]),
+    ],
+    matcher: Grammar::new(&["*"], Some(NameList { also: "", separators: "|", trim: true }), Syntax::RegexSearch),
+    payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
+    reply: ReplyTable {
+        trigger: Trigger::Object,
+        malformed: Malformed::Text,
+        unknown_keys: Unknown::Ignored,
+        bad_values: Unknown::Told,
+        exact_case: true,
+        keys: KEYS,
+        exits: &[
+            ExitRule::new(Code::Is(0), Then::Read),
+            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr])).at(STOPPABLE).needs_stderr(),
+            ExitRule::new(Code::Is(2), Then::Fail),
+            ExitRule::new(Code::Any, Then::ReadOrFail),
+        ],
+        stderr_answers: true,
+        text_cap: None,
+    },
+    process: ProcessTable {
+        shell: Shell::Sh,
+        environment: Environment::All,
+        variables: &[
+            VariableRow::new("GEMINI_PROJECT_DIR", Data::ProjectDir),
+            VariableRow::new("CLAUDE_PROJECT_DIR", Data::ProjectDir),
+            VariableRow::new("QWEN_PROJECT_DIR", Data::ProjectDir),
+            VariableRow::new("QWEN_CODE_SESSION_ID", Data::Field("session_id")),
+            VariableRow::new("QWEN_CODE_AGENT_ID", Data::Field("agent_id")).or(""),
+        ],
+        cwd: Cwd::EventOrHost,
+        expands: false,
+        newline: false,
+        output_cap: 1 << 20,
+        leaves_background: true,
+    },
+    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
+    time: TimeTable {
+        usual: Duration::from_secs(60),
+        classes: &[],
+        handlers: &[("http", Duration::from_secs(600)), ("prompt", Duration::from_secs(30))],
+        in_background: &[],
+        cap: None,
+    },
+    // Those of a group that says `sequential` run one on the result of the other, and first.
+    rules: Rules::NATIVE.order(RunOrder::Phased).failures(FailureTable::open()),
+    declares_rewrites: false,
+    stop_cap: 8,
+    config: ConfigTable {
+        files: &[
+            FileRow::new(Scope::Project, Base::Project, ".qwen/settings.json"),
+            FileRow::new(Scope::User, Base::Home, ".qwen/settings.json"),
+            // Where exactly was not observed.
+            FileRow::new(Scope::Managed, Base::Root, "etc/qwen-code/settings.json"),
+        ],
+        scripts: false,
+        comments: true,
+        decode,
+        encode: Some(encode),
+        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "extensionPath" }),
+        reach: Reach::Everybody,
+        same: Same::EverythingAndName,
+        skim: None,
+        pattern: None,
+        by_hand: None,
+    },
+    host: HostTable {
+        failure_switch: None,
+        missing_program: Outcome::Runs,
+        killed: Outcome::Runs,
+        late: Outcome::Runs,
+        exit_reason: ExitReason::Plain,
+        unseen: &["the end of a session that has no terminal"],
+        uncertain: &[],
+    },
+    kin: &[],
+    install: Some(InstallTable::new(
+        &["qwen"],
+        &[Spot::new(Base::Home, ".qwen")],
+        &[Spot::new(Base::Home, ".qwen/settings.json")],
+        &[Spot::new(Base::Project, ".qwen/settings.json")],
+    )),
+};
+
+const COMMON: &[FieldRow] = &[
+    FieldRow::same("session_id").or("\"\""),
+    FieldRow::same("transcript_path").or("\"\""),
+    FieldRow::same("cwd").or("\"\""),
+    FieldRow::same("timestamp"),
+    FieldRow::same("permission_mode"),
+    FieldRow::same("prompt_id"),
+    FieldRow::same("source_type"),
+    FieldRow::same("source_id"),
+    FieldRow::same("agent_id"),
+    FieldRow::same("agent_type"),
+];
+/// The first id is invented; `tool_call_id` is the model's.
+const CALL: [FieldRow; 4] = [
+    FieldRow::same("tool_name"),
+    FieldRow::same("tool_input"),
+    FieldRow::same("tool_use_id"),
+    FieldRow::same("tool_call_id"),
+];
+const STOP: [FieldRow; 2] = [FieldRow::same("stop_hook_active").or("false"), FieldRow::same("last_assistant_message")];
+const TODO: &[FieldRow] = &[FieldRow::same("phase"), FieldRow::same("todos")];
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(&CALL).observed(),
+    EventRow::new("PostToolUse", EventKind::PostToolUse)
+        .matched()
+        .fields(&[
+            CALL[0],
+            CALL[1],
+            FieldRow::same("tool_response").or("null"),
+            CALL[2],
+            CALL[3],
+            FieldRow::same("duration_ms"),
+        ])
+        .observed(),
+    EventRow::new("PostToolUseFailure", EventKind::PostToolFailure)
+        .matched()
+        .fields(&[
+            CALL[2],
+            CALL[3],
+            CALL[0],
+            CALL[1],
+            FieldRow::same("error"),
+            FieldRow::same("is_interrupt"),
+            FieldRow::same("duration_ms"),
+        ])
+        .observed(),
+    EventRow::new("PostToolBatch", EventKind::PostToolBatch)
+        .blocks()
+        .fields(&[FieldRow::same("tool_calls")])
+        .observed(),
+    // In front of the tool's own event.
+    EventRow::new("PermissionRequest", EventKind::PermissionRequest)
+        .matched()
+        .blocks()
+        .settle(Settle::AnyDenyElseLastAllow)
+        .fields(&[CALL[0], CALL[1], FieldRow::same("permission_suggestions")])
+        .observed(),
+    EventRow::new("PermissionDenied", EventKind::PermissionDenied).matched().fields(&[
+        CALL[0],
+        CALL[1],
+        CALL[2],
+        FieldRow::same("reason"),
+    ]),
+    // Again after each result of a tool, with an empty prompt.
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
+        .blocks()
+        .plain(Plain::Context)
+        .fields(&[FieldRow::same("prompt"), FieldRow::same("submitted_prompt")])
+        .observed(),
+    EventRow::new("UserPromptExpansion", EventKind::PromptExpansion).matched().blocks().fields(&[
+        FieldRow::same("prompt"),
+        FieldRow::same("command_name"),
+        FieldRow::same("command_args"),
+    ]),
+    EventRow::new("SessionStart", EventKind::SessionStart)
+        .matched()
+        .plain(Plain::Context)
+        .fields(&[FieldRow::same("source"), FieldRow::same("model")])
+        .observed(),
+    EventRow::new("SessionEnd", EventKind::SessionEnd).matched().fields(&[FieldRow::same("reason")]).observed(),
+    EventRow::new("SessionDelete", EventKind::SessionDelete).fields(&[FieldRow::same("deleted_session_id")]),
+    EventRow::new("SubagentStart", EventKind::SubagentStart).matched().observed(),
+    EventRow::new("SubagentStop", EventKind::SubagentStop)
+        .matched()
+        .blocks()
+        .fields(&[STOP[0], STOP[1], FieldRow::same("agent_transcript_path")])
+        .observed(),
+    EventRow::new("PreCompact", EventKind::PreCompact)
+        .matched_by(Grammar::EXACT)
+        .fields(&[FieldRow::same("trigger"), FieldRow::same("custom_instructions")]),
+    EventRow::new("PostCompact", EventKind::PostCompact)
+        .matched_by(Grammar::EXACT)
+        .fields(&[FieldRow::same("trigger"), FieldRow::named("compact_summary", "summary")]),
+    EventRow::new("Notification", EventKind::Notification)
+        .matched_by(Grammar::EXACT)
+        .fields(&[FieldRow::same("message"), FieldRow::same("notification_type"), FieldRow::same("title")])
+        .observed(),
+    EventRow::new("Stop", EventKind::Stop)
+        .blocks()
+        .fields(&[
+            STOP[0],
+            STOP[1],
+            FieldRow::same("background_tasks"),
+            FieldRow::named("crons", "session_crons"),
+            FieldRow::same("context_usage"),
+            FieldRow::same("context_limit"),
+            FieldRow::same("input_tokens"),
+        ])
+        .observed(),
+    EventRow::new("StopFailure", EventKind::StopFailure)
+        .matched()
+        .fields(&[FieldRow::named("error", "error_type"), FieldRow::same("error_details")]),
+    EventRow::new("TodoCreated", EventKind::TodoCreated).blocks().fields(TODO),
+    EventRow::new("TodoCompleted", EventKind::TodoCompleted).blocks().fields(TODO),
+    EventRow::new("InstructionsLoaded", EventKind::InstructionsLoaded)
+        .compares("file_path")
+        .fields(&[FieldRow::same("file_path"), FieldRow::same("memory_type"), FieldRow::same("load_reason")])
+        .observed(),
+    EventRow::new("MessageDisplay", EventKind::MessageDisplay)
+        .fields(&[FieldRow::same("message_id"), FieldRow::named("displayed_text", "text"), FieldRow::same("is_final")])
+        .observed(),
+    // In its settings, and never seen to fire.
+    EventRow::new("QueryEnd", EventKind::UserTurnEnd).fields(&[FieldRow::same("reason")]).uncertain(),
+];
+
+const STOPPABLE: At = At::Kinds(&[
+    EventKind::PreToolUse,
+    EventKind::PermissionRequest,
+    EventKind::PromptSubmit,
+    EventKind::PromptExpansion,
+    EventKind::PostToolBatch,
+    EventKind::Stop,
+    EventKind::SubagentStop,
+    EventKind::TodoCreated,
+    EventKind::TodoCompleted,
+]);
+const CALL_ONLY: At = At::Kinds(&[EventKind::PreToolUse]);
+const REQUEST: At = At::Kinds(&[EventKind::PermissionRequest]);
+const HALTS: At = At::Kinds(&[
+    EventKind::PromptSubmit,
+    EventKind::PostToolUse,
+    EventKind::PostToolBatch,
+    EventKind::Stop,
+    EventKind::SubagentStop,
+]);
+
+const KEYS: &[Key] = &[
+    Key::new(&["hookSpecificOutput.hookEventName"], Means::EventName),
+    Key::new(
+        &["hookSpecificOutput.permissionDecision"],
+        Means::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)]),
+    )
+    .at(CALL_ONLY),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).at(CALL_ONLY),
+    Key::new(
+        &["hookSpecificOutput.decision.behavior"],
+        Means::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny)]),
+    )
+    .at(REQUEST),
+    Key::new(&["hookSpecificOutput.decision.message"], Means::Reason).at(REQUEST),
+    Key::new(&["hookSpecificOutput.decision.interrupt"], Means::Flag(true, Decision::Halt)).at(REQUEST).only_read(),
+    Key::new(&["hookSpecificOutput.decision.updatedInput"], Means::Replace(Target::Input)).at(REQUEST),
+    Key::new(
+        &["decision"],
+        Means::Decision(&[
+            ("block", Decision::Deny),
+            ("deny", Decision::Deny),
+            ("allow", Decision::Allow),
+            ("approve", Decision::Allow),
+            // It is lost when answers are put together.
+            ("ask", Decision::Ask),
+        ]),
+    )
+    .at(STOPPABLE)
+    .never_says(&[Decision::Ask, Decision::Allow]),
+    Key::new(&["reason"], Means::Reason).at(STOPPABLE),
+    // In front of a tool it stops the tool, and the run goes on.
+    Key::new(&["continue"], Means::Flag(false, Decision::Deny)).at(CALL_ONLY).only_read(),
+    Key::new(&["stopReason"], Means::Reason).at(CALL_ONLY).only_read(),
+    Key::new(&["continue"], Means::Flag(false, Decision::Halt)).at(HALTS),
+    Key::new(&["stopReason"], Means::StopReason).at(HALTS),
+    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context).at(At::Kinds(&[
+        EventKind::PromptSubmit,
+        EventKind::SessionStart,
+        EventKind::SubagentStart,
+        EventKind::PostToolUse,
+        EventKind::PostToolFailure,
+        EventKind::PostToolBatch,
+    ])),
+    Key::new(&["hookSpecificOutput.artifacts"], Means::Named("artifacts")).at(At::Kinds(&[EventKind::PostToolUse])),
+    Key::new(&["systemMessage"], Means::Message),
+    Key::new(&["suppressOutput"], Means::Suppress),
+    Key::new(&["terminalSequence"], Means::Named("terminalSequence")),
+];
+
+const SHAPE: Shape = Shape {
+    root: "hooks",
+    file_keys: None,
+    keys: &[
+        HookKey::new("type", Attribute::Type),
+        HookKey::new("command", Attribute::ShellCommand),
+        HookKey::new("shell", Attribute::Shell),
+        HookKey::new("name", Attribute::Id),
+        HookKey::new("description", Attribute::Description),
+        HookKey::new("timeout", Attribute::Timeout(TimeUnit::MillisecondsForCommands)),
+        HookKey::new("env", Attribute::Env),
+        HookKey::new("async", Attribute::Background),
+        HookKey::new("statusMessage", Attribute::Status),
+        HookKey::new("url", Attribute::Url),
+        HookKey::new("headers", Attribute::Headers),
+        HookKey::new("allowedEnvVars", Attribute::HeaderVariables),
+        HookKey::new("if", Attribute::Rule),
+        HookKey::new("once", Attribute::Once),
+        HookKey::new("prompt", Attribute::Setting),
+        HookKey::new("model", Attribute::Setting),
+    ],
+    handlers: &[
+        HandlerRow::new("command", "command", &["command"]),
+        HandlerRow::new("http", "http", &["url"]),
+        HandlerRow::new("prompt", "prompt", &["prompt"]),
+    ],
+    infers_type: false,
+    flat: false,
+    direct: false,
+    group: &[HookKey::new("sequential", Attribute::Rewrites)],
+    beside: &["enabled", "disabled"],
+    sibling: None,
+    timeout_range: None,
+    ..Shape::USUAL
+};
+
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    SHAPE.decode(decoder, root);
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    SHAPE.encode(dialect, hooks)
+}

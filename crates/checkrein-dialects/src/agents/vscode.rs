@@ -1,0 +1,220 @@
+//! Agent hooks of VS Code, in what its newest page calls the legacy local harness: Claude Code's shape without matchers.
+//!
+//! Known from its documentation and from source that is some months older. Its files may be Copilot's, in whose spelling
+//! events and commands are understood as well; those of Copilot's events that it does not have are passed over.
+
+use checkrein_core::{ChainEnd, Decision, EventKind, FailureTable, Rules, RunOrder, Scope, SideBySide, Target};
+
+use crate::config::{
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit,
+};
+use crate::input::patch::seen_in_patch;
+use crate::input::{InputForm, InputRow};
+use crate::install::{InstallTable, Spot};
+use crate::payload::{FieldRow, Form, PayloadTable};
+use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::spec::HookSpec;
+use crate::table::{Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, ProcessTable, TimeTable, ToolRow};
+use checkrein_document::Node;
+
+/// Under which name the host hears that a hook has ended the turn: those behind it do not run.
+pub const STOPPED: &str = "stopped";
+
+/// The table.
+pub static DIALECT: Dialect = Dialect {
+    tools: TOOLS,
+    payload: PayloadTable {
+        event: "hook_event_name",
+        fields: &[
+            FieldRow::same("timestamp"),
+            FieldRow::same("session_id").or("\"\""),
+            FieldRow::same("transcript_path"),
+            FieldRow::same("cwd"),
+        ],
+        everything: false,
+        originals: false,
+    },
+    reply: ReplyTable {
+        trigger: Trigger::Brace,
+        unknown_keys: Unknown::Told,
+        bad_values: Unknown::Failure,
+        keys: KEYS,
+        exits: &[
+            ExitRule::new(Code::Is(0), Then::Read),
+            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Answer])).at(At::Blocking),
+            ExitRule::new(Code::Any, Then::Fail),
+        ],
+        ..BASE.reply
+    },
+    process: ProcessTable { environment: Environment::All, ..BASE.process },
+    time: TimeTable::seconds(30),
+    rules: Rules::NATIVE
+        .order(RunOrder::Sequential)
+        .chain_end(ChainEnd::FirstMarked(STOPPED))
+        .side_by_side(SideBySide::LastInOrder)
+        .failures(FailureTable::open()),
+    stop_cap: 0,
+    config: ConfigTable {
+        files: &[
+            FileRow::new(Scope::Project, Base::Project, ".github/hooks/*").with(&["json"]),
+            FileRow::new(Scope::Project, Base::Project, ".claude/settings.json"),
+            FileRow::new(Scope::Local, Base::Project, ".claude/settings.local.json"),
+            FileRow::new(Scope::User, Base::Home, ".copilot/hooks/*").with(&["json"]),
+            FileRow::new(Scope::User, Base::Home, ".claude/settings.json"),
+        ],
+        decode,
+        encode: Some(encode),
+        same: Same::Never,
+        ..BASE.config
+    },
+    host: HostTable {
+        failure_switch: None,
+        missing_program: Outcome::Runs,
+        killed: Outcome::Runs,
+        late: Outcome::Runs,
+        exit_reason: ExitReason::Plain,
+        unseen: &["the end of a session", "tools that failed"],
+        uncertain: &["its source was read at an older state than its documentation"],
+    },
+    install: Some(InstallTable::new(
+        &["code"],
+        &[Spot::new(Base::Config, "Code"), Spot::new(Base::Home, ".vscode")],
+        &[Spot::new(Base::Home, ".copilot/hooks/checkrein-vscode.json")],
+        &[Spot::new(Base::Project, ".github/hooks/checkrein-vscode.json")],
+    )),
+    ..BASE
+};
+
+const FILE: &[InputRow] = &[InputRow::named("filePath", "file_path")];
+const REPLACEMENT: &[InputRow] = &[
+    InputRow::named("filePath", "file_path"),
+    InputRow::named("oldString", "old_string"),
+    InputRow::named("newString", "new_string"),
+];
+
+const BASE: Dialect = Dialect::of_names("vscode", EVENTS);
+
+const TOOLS: &[ToolRow] = &[
+    ToolRow::new("run_in_terminal", &["Bash"]),
+    ToolRow::new("create_file", &["Write"]).takes(FILE),
+    ToolRow::new("replace_string_in_file", &["Edit"]).takes(REPLACEMENT),
+    ToolRow::new("multi_replace_string_in_file", &["MultiEdit", "Edit"]).takes(&[
+        InputRow::named("replacements", "edits").form(InputForm::Each(REPLACEMENT)),
+        InputRow::seen_in("replacements", "filePath", "file_path"),
+        InputRow::seen_in("replacements", "oldString", "old_string"),
+        InputRow::seen_in("replacements", "newString", "new_string"),
+    ]),
+    ToolRow::new("insert_edit_into_file", &["Edit"])
+        .takes(&[InputRow::named("filePath", "file_path"), InputRow::named("code", "new_string")]),
+    ToolRow::new("apply_patch", &["Edit", "Write"]).takes(seen_in_patch!("input")),
+    ToolRow::new("read_file", &["Read"]).takes(FILE),
+    ToolRow::new("grep_search", &["Grep"])
+        .takes(&[InputRow::named("query", "pattern"), InputRow::named("includePattern", "glob")]),
+    ToolRow::new("file_search", &["Glob"]).takes(&[InputRow::named("query", "pattern")]),
+    ToolRow::same("semantic_search"),
+    ToolRow::new("runSubagent", &["Agent"]).takes(&[InputRow::named("agentName", "subagent_type")]),
+];
+
+const STOP: FieldRow = FieldRow::same("stop_hook_active").or("false");
+const AGENT: [FieldRow; 2] = [FieldRow::same("agent_id"), FieldRow::same("agent_type")];
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("SessionStart", EventKind::SessionStart).fields(&[FieldRow::same("source")]),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit).blocks().fields(&[FieldRow::same("prompt")]),
+    EventRow::new("PreToolUse", EventKind::PreToolUse).blocks().fields(&[
+        FieldRow::same("tool_name"),
+        FieldRow::same("tool_input"),
+        FieldRow::same("tool_use_id"),
+    ]),
+    EventRow::new("PostToolUse", EventKind::PostToolUse).blocks().fields(&[
+        FieldRow::same("tool_name"),
+        FieldRow::same("tool_input"),
+        FieldRow::same("tool_use_id"),
+        FieldRow::same("tool_response").form(Form::Text),
+    ]),
+    EventRow::new("PreCompact", EventKind::PreCompact).fields(&[FieldRow::same("trigger")]),
+    EventRow::new("SubagentStart", EventKind::SubagentStart).fields(&AGENT),
+    EventRow::new("SubagentStop", EventKind::SubagentStop).blocks().fields(&[AGENT[0], AGENT[1], STOP]),
+    EventRow::new("Stop", EventKind::Stop).blocks().fields(&[STOP]),
+];
+
+const TOOL_CALL: At = At::Kinds(&[EventKind::PreToolUse]);
+const AFTER: At = At::Kinds(&[EventKind::PostToolUse, EventKind::SubagentStop]);
+const AT_STOP: At = At::Kinds(&[EventKind::Stop]);
+const BLOCK: &[(&str, Decision)] = &[("block", Decision::Deny)];
+
+const KEYS: &[Key] = &[
+    Key::new(&["hookSpecificOutput.hookEventName"], Means::EventName),
+    Key::new(
+        &["hookSpecificOutput.permissionDecision"],
+        Means::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)]),
+    )
+    .at(TOOL_CALL),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).at(TOOL_CALL),
+    Key::new(&["hookSpecificOutput.decision"], Means::Decision(BLOCK)).at(AT_STOP),
+    Key::new(&["hookSpecificOutput.reason"], Means::Reason).at(AT_STOP),
+    Key::new(&["decision"], Means::Decision(BLOCK)).at(AFTER),
+    Key::new(&["reason"], Means::Reason).at(AFTER),
+    Key::new(&["continue"], Means::Flag(false, Decision::Halt)).marks(STOPPED),
+    Key::new(&["stopReason"], Means::StopReason),
+    Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input)).at(TOOL_CALL),
+    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context).at(At::Kinds(&[
+        EventKind::SessionStart,
+        EventKind::PromptSubmit,
+        EventKind::PreToolUse,
+        EventKind::PostToolUse,
+        EventKind::SubagentStart,
+    ])),
+    Key::new(&["systemMessage"], Means::Message),
+];
+
+const SHAPE: Shape = Shape {
+    keys: &[
+        HookKey::new("type", Attribute::Type),
+        HookKey::new("command", Attribute::ShellCommand),
+        HookKey::new("linux", Attribute::CommandOn("linux")),
+        HookKey::new("osx", Attribute::CommandOn("macos")),
+        HookKey::new("windows", Attribute::CommandOn("windows")),
+        HookKey::new("cwd", Attribute::Cwd),
+        HookKey::new("env", Attribute::Env),
+        HookKey::new("timeout", Attribute::Timeout(TimeUnit::Seconds)),
+        // As Copilot spells them.
+        HookKey::new("bash", Attribute::CommandFor("bash")),
+        HookKey::new("powershell", Attribute::CommandOn("windows")),
+        HookKey::new("timeoutSec", Attribute::Timeout(TimeUnit::Seconds)),
+        HookKey::new("comment", Attribute::Elsewhere),
+    ],
+    // Which of the keys has the command, the system says.
+    handlers: &[HandlerRow::new("command", "command", &[])],
+    infers_type: true,
+    direct: true,
+    names: &[("userPromptSubmitted", "UserPromptSubmit"), ("agentStop", "Stop")],
+    loose_names: true,
+    beside: &[
+        // Events of Copilot and of Claude Code that it does not have.
+        "sessionEnd",
+        "SessionEnd",
+        "userPromptTransformed",
+        "postToolUseFailure",
+        "PostToolUseFailure",
+        "permissionRequest",
+        "PermissionRequest",
+        "notification",
+        "Notification",
+        "errorOccurred",
+        "ErrorOccurred",
+        "PostToolBatch",
+        "PermissionDenied",
+        "StopFailure",
+        "PostCompact",
+    ],
+    ..Shape::USUAL
+};
+
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    SHAPE.decode(decoder, root);
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    SHAPE.encode(dialect, hooks)
+}

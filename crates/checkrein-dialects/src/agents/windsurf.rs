@@ -1,0 +1,163 @@
+//! Windsurf Cascade: an event per kind of tool, and nothing but exit codes to answer with.
+//!
+//! Known from copies of its documentation. Whether it ends hooks that take too long is not known.
+//!
+//! A hook that ends with 2 before something happens stops it. There is no leave, no question, no new input and no context,
+//! and no hook can ask that its failure blocks.
+
+use checkrein_core::{ChainEnd, Decision, EventKind, FailureTable, Rules, RunOrder, Scope};
+
+use crate::config::{Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape};
+use crate::input::InputRow;
+use crate::install::{InstallTable, Spot};
+use crate::payload::{FieldRow, PayloadTable};
+use crate::reply::{At, Code, ExitRule, From, ReplyTable, Then};
+use crate::spec::HookSpec;
+use crate::table::{
+    Data, Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, ProcessTable, ToolRow, VariableRow,
+};
+use checkrein_document::Node;
+
+/// The table.
+pub static DIALECT: Dialect = Dialect {
+    tools: &[
+        ToolRow::new("run_command", &["Bash"]),
+        ToolRow::new("read_code", &["Read"]),
+        ToolRow::new("write_code", &["Write", "Edit"]).takes(&[
+            InputRow::seen_in("edits", "old_string", "old_string"),
+            InputRow::seen_in("edits", "new_string", "new_string"),
+            InputRow::seen_in("edits", "new_string", "content"),
+        ]),
+    ],
+    payload: PayloadTable {
+        event: "agent_action_name",
+        fields: &[
+            FieldRow::named("trajectory_id", "session_id").or("\"\""),
+            FieldRow::same("execution_id"),
+            FieldRow::same("timestamp"),
+        ],
+        everything: false,
+        originals: false,
+    },
+    reply: ReplyTable {
+        exits: &[
+            ExitRule::new(Code::Is(0), Then::Nothing),
+            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Stdout])).at(At::Blocking),
+            ExitRule::new(Code::Any, Then::Fail),
+        ],
+        ..BASE.reply
+    },
+    process: ProcessTable {
+        environment: Environment::All,
+        variables: &[VariableRow::new("ROOT_WORKSPACE_PATH", Data::Field("worktree_source_dir"))],
+        ..BASE.process
+    },
+    rules: Rules::NATIVE.order(RunOrder::Sequential).chain_end(ChainEnd::FirstBlock).failures(FailureTable::open()),
+    stop_cap: 0,
+    config: ConfigTable {
+        files: &[
+            FileRow::new(Scope::Managed, Base::Root, "etc/windsurf/hooks.json"),
+            FileRow::new(Scope::User, Base::Home, ".codeium/windsurf/hooks.json"),
+            // That of the plugin for JetBrains.
+            FileRow::new(Scope::User, Base::Home, ".codeium/hooks.json"),
+            FileRow::new(Scope::Project, Base::Project, ".windsurf/hooks.json"),
+        ],
+        decode,
+        encode: Some(encode),
+        same: Same::Never,
+        ..BASE.config
+    },
+    host: HostTable {
+        failure_switch: None,
+        missing_program: Outcome::Runs,
+        killed: Outcome::Runs,
+        late: Outcome::Unknown,
+        exit_reason: ExitReason::Plain,
+        unseen: &[
+            "tools that are neither a command, a file nor an MCP tool",
+            "sessions that start or end",
+            "sub-agents",
+        ],
+        uncertain: &["whether hooks that take too long are ended"],
+    },
+    install: Some(InstallTable::new(
+        &["windsurf"],
+        &[Spot::new(Base::Home, ".codeium/windsurf")],
+        &[Spot::new(Base::Home, ".codeium/windsurf/hooks.json")],
+        &[Spot::new(Base::Project, ".windsurf/hooks.json")],
+    )),
+    ..BASE
+};
+
+const BASE: Dialect = Dialect::of_names("windsurf", EVENTS);
+
+const COMMAND: [FieldRow; 3] = [
+    FieldRow::implied("tool_name", "\"run_command\""),
+    FieldRow::named("tool_info.command_line", "tool_input.command"),
+    FieldRow::named("tool_info.cwd", "cwd"),
+];
+const READ: [FieldRow; 2] =
+    [FieldRow::implied("tool_name", "\"read_code\""), FieldRow::named("tool_info.file_path", "tool_input.file_path")];
+const WRITE: [FieldRow; 3] = [
+    FieldRow::implied("tool_name", "\"write_code\""),
+    FieldRow::named("tool_info.file_path", "tool_input.file_path"),
+    FieldRow::named("tool_info.edits", "tool_input.edits"),
+];
+const MCP: [FieldRow; 3] = [
+    FieldRow::named("tool_info.mcp_server_name", "mcp_server"),
+    FieldRow::named("tool_info.mcp_tool_name", "tool_name"),
+    FieldRow::named("tool_info.mcp_tool_arguments", "tool_input").or("{}"),
+];
+
+const EVENTS: &[EventRow] = &[
+    EventRow::new("pre_user_prompt", EventKind::PromptSubmit)
+        .blocks()
+        .fields(&[FieldRow::named("tool_info.user_prompt", "prompt")]),
+    EventRow::new("pre_run_command", EventKind::PreShell).blocks().fields(&COMMAND),
+    EventRow::new("post_run_command", EventKind::PostShell).fields(&COMMAND),
+    EventRow::new("pre_mcp_tool_use", EventKind::PreMcp).blocks().fields(&MCP),
+    EventRow::new("post_mcp_tool_use", EventKind::PostMcp).fields(&[
+        MCP[0],
+        MCP[1],
+        MCP[2],
+        FieldRow::named("tool_info.mcp_result", "tool_response"),
+    ]),
+    EventRow::new("pre_read_code", EventKind::PreFileRead).blocks().fields(&READ),
+    EventRow::new("post_read_code", EventKind::PostFileRead).fields(&READ),
+    EventRow::new("pre_write_code", EventKind::PreFileWrite).blocks().fields(&WRITE),
+    EventRow::new("post_write_code", EventKind::PostFileWrite).fields(&WRITE),
+    EventRow::new("post_cascade_response", EventKind::Stop)
+        .detached()
+        .fields(&[FieldRow::named("tool_info.response", "last_assistant_message")]),
+    EventRow::new("post_cascade_response_with_transcript", EventKind::AgentResponse).fields(&[
+        // It is in the transcript.
+        FieldRow::implied("text", "\"\""),
+        FieldRow::named("tool_info.transcript_path", "transcript_path"),
+    ]),
+    EventRow::new("post_setup_worktree", EventKind::WorktreeCreated).fields(&[
+        FieldRow::named("tool_info.worktree_path", "worktree_path"),
+        FieldRow::named("tool_info.root_workspace_path", "worktree_source_dir"),
+    ]),
+];
+
+const SHAPE: Shape = Shape {
+    file_keys: Some(&[]),
+    keys: &[
+        HookKey::new("command", Attribute::ShellCommand),
+        HookKey::new("powershell", Attribute::Elsewhere),
+        HookKey::new("show_output", Attribute::Elsewhere),
+        HookKey::new("working_directory", Attribute::Cwd),
+    ],
+    handlers: &[HandlerRow::new("command", "command", &["command"])],
+    infers_type: true,
+    direct: true,
+    ..Shape::USUAL
+};
+
+fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    SHAPE.decode(decoder, root);
+}
+
+fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+    SHAPE.encode(dialect, hooks)
+}

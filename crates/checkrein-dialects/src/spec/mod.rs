@@ -1,0 +1,545 @@
+//! What a hook is, as it is configured: when it runs, what does its work, and under which limits.
+
+mod expand;
+mod http;
+mod pins;
+mod rule;
+mod sandbox;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use checkrein_core::{EventKind, Hook, HookInfo, Matcher, RawJson, Source};
+
+pub(crate) use expand::{escaped, has_variables, plain, shell_text};
+pub use http::HttpSpec;
+pub use pins::{PinnedScript, PinnedWord, Pins};
+pub use rule::{BadRule, PermissionRule};
+pub use sandbox::{FileAccess, SandboxSpec};
+
+use crate::agents::native;
+use crate::table::Dialect;
+
+/// One hook as it is configured.
+///
+/// ```
+/// use std::time::Duration;
+/// use checkrein_core::{Effect, EventKind, Matcher};
+/// use checkrein_dialects::HookSpec;
+///
+/// let guard = HookSpec::shell("guard", EventKind::PreToolUse, "./guard.sh --strict")
+///     .matching(Matcher::names(["Bash"]))
+///     .timeout(Duration::from_secs(5))
+///     .on_timeout(Effect::Ask);
+/// assert_eq!(guard.hook.info.id, "guard");
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HookSpec {
+    /// When it runs.
+    pub hook: Hook,
+    /// What does its work.
+    pub handler: HandlerSpec,
+    /// How long it may take. `None`: as long as its dialect says for the kind of event.
+    pub timeout: Option<Duration>,
+    /// Whether the host waits for it. A hook in the background cannot decide anything.
+    pub background: bool,
+    /// Whether it runs only once in each session: the first time that it fits and has its say.
+    pub once: bool,
+    /// Whose language it speaks: what it is given, how its reply is read, what is done when it fails.
+    pub dialect: &'static Dialect,
+    /// Whether nothing is overlooked in its answers, whatever its dialect usually does.
+    pub strict: bool,
+    /// Whether it wakes the agent if it runs in the background and has something to say.
+    pub rewake: bool,
+    /// The rule that a tool call must fit.
+    pub rule: Option<PermissionRule>,
+    /// Patterns that fields of the tool's input must fit.
+    pub input: Vec<InputPattern>,
+    /// What the user is shown while it runs.
+    pub status: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// What has switched it off, in words, if it is not its own entry.
+    pub off_by: Option<String>,
+    /// What else its file says of it and its handler has no use for: names, and values as JSON.
+    pub unused: Vec<(String, String)>,
+}
+
+/// A pattern for a field of a tool's input.
+#[derive(Debug, Clone)]
+pub struct InputPattern {
+    /// The field; dots lead into objects.
+    pub field: String,
+    /// What it must fit.
+    pub matcher: Matcher,
+}
+
+impl HookSpec {
+    /// A hook for one kind of event.
+    #[track_caller]
+    pub fn new(id: impl Into<String>, kind: EventKind, handler: HandlerSpec) -> Self {
+        Self {
+            hook: Hook::new(HookInfo::new(id, Source::here()), kind),
+            handler,
+            timeout: None,
+            background: false,
+            once: false,
+            dialect: &native::DIALECT,
+            strict: false,
+            rewake: false,
+            rule: None,
+            input: Vec::new(),
+            status: None,
+            description: None,
+            off_by: None,
+            unused: Vec::new(),
+        }
+    }
+
+    /// Whether it is an HTTP endpoint.
+    pub fn is_http(&self) -> bool {
+        matches!(self.handler, HandlerSpec::Http(_))
+    }
+
+    /// How long it may take at events of this kind.
+    pub fn time_at(&self, kind: &EventKind) -> Duration {
+        let handler = self.handler.kind();
+        let mut in_background =
+            self.dialect.time.in_background.iter().filter(|(of, _)| self.background && *of == handler);
+        let usual = || in_background.next().map_or_else(|| self.dialect.timeout(kind, handler), |(_, time)| *time);
+        let time = self.timeout.unwrap_or_else(usual);
+        let of_event = self.dialect.row(kind).and_then(|row| row.timeout_cap);
+        of_event.or(self.dialect.time.cap).map_or(time, |cap| time.min(cap))
+    }
+
+    /// The sandbox of its command, if it has one.
+    pub fn sandbox(&self) -> Option<&SandboxSpec> {
+        match &self.handler {
+            HandlerSpec::Command(command) => command.sandbox.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// All that is said of it, but for its name, its place, and when it runs: the same text for the same hook.
+    pub fn definition(&self) -> String {
+        let info = &self.hook.info;
+        format!(
+            "{} {:?} {:?} {} {} {} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?}{}",
+            self.dialect.name,
+            self.handler.identity(),
+            self.timeout,
+            self.background,
+            self.once,
+            self.strict,
+            info.on_failure,
+            info.on_timeout,
+            info.quiet,
+            info.declares_rewrites,
+            self.rule,
+            self.input.iter().map(|input| (&input.field, input.matcher.pattern())).collect::<Vec<_>>(),
+            self.hook.order,
+            self.unused,
+            // One that decides nothing must not stand in for one that does, nor take the one run that a session has.
+            if info.shadow { " in the shadow" } else { "" },
+        )
+    }
+
+    /// Puts it in the shadow: it runs and is recorded, and what it says or that it fails has no effect.
+    #[must_use]
+    pub fn in_shadow(mut self) -> Self {
+        self.put_in_shadow();
+        self
+    }
+
+    /// The same in place.
+    pub fn put_in_shadow(&mut self) {
+        std::sync::Arc::make_mut(&mut self.hook.info).shadow = true;
+        if self.hook.identity.is_some() {
+            self.hook.identity = self.dialect.config.same.identity(self);
+        }
+    }
+
+    /// Speaks another language.
+    #[must_use]
+    pub fn speaking(mut self, dialect: &'static Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Runs for events of this kind as well.
+    #[must_use]
+    pub fn also_for(mut self, kind: EventKind) -> Self {
+        self.hook.kinds.push(kind);
+        self
+    }
+
+    /// Runs only if this holds.
+    #[must_use]
+    pub fn when(mut self, condition: checkrein_core::Condition) -> Self {
+        self.hook.condition = Some(condition);
+        self
+    }
+
+    /// Runs before those with a higher number, whatever the order in files; 0 if nothing is said.
+    #[must_use]
+    pub fn order(mut self, order: i32) -> Self {
+        self.hook.order = order;
+        self
+    }
+
+    /// Is there, and does not run.
+    #[must_use]
+    pub fn disabled(mut self) -> Self {
+        self.hook.state = checkrein_core::HookState::Disabled;
+        self
+    }
+
+    /// A hook that runs a shell command.
+    #[track_caller]
+    pub fn shell(id: impl Into<String>, kind: EventKind, command: impl Into<String>) -> Self {
+        Self::new(id, kind, HandlerSpec::Command(CommandSpec::shell(command)))
+    }
+
+    /// A hook that runs a program with these arguments, without a shell.
+    #[track_caller]
+    pub fn argv<A: Into<String>>(id: impl Into<String>, kind: EventKind, argv: impl IntoIterator<Item = A>) -> Self {
+        Self::new(id, kind, HandlerSpec::Command(CommandSpec::argv(argv)))
+    }
+
+    /// A hook that calls a function of the registry.
+    #[track_caller]
+    pub fn builtin(id: impl Into<String>, kind: EventKind, name: impl Into<String>) -> Self {
+        Self::new(id, kind, HandlerSpec::Builtin(BuiltinSpec { name: name.into(), args: Vec::new() }))
+    }
+
+    /// Runs only for subjects that fit.
+    #[must_use]
+    pub fn matching(mut self, matcher: Matcher) -> Self {
+        self.hook.matcher = matcher;
+        self
+    }
+
+    /// May take this long.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Does this when it fails, whatever its dialect says.
+    #[must_use]
+    pub fn on_failure(self, effect: checkrein_core::Effect) -> Self {
+        self.info(|info| info.on_failure = Some(effect))
+    }
+
+    /// Does this when it takes too long, whatever else is said.
+    #[must_use]
+    pub fn on_timeout(self, effect: checkrein_core::Effect) -> Self {
+        self.info(|info| info.on_timeout = Some(effect))
+    }
+
+    /// Declares that it rewrites: it runs before all that do not, and they see what it made of the event.
+    #[must_use]
+    pub fn rewrites(self) -> Self {
+        self.info(|info| info.declares_rewrites = true)
+    }
+
+    /// Runs in the background: nobody waits for it, and it cannot decide anything.
+    #[must_use]
+    pub fn in_background(mut self) -> Self {
+        self.background = true;
+        self
+    }
+
+    /// Runs only once in each session: the first time that it fits and has its say.
+    #[must_use]
+    pub fn once(mut self) -> Self {
+        self.once = true;
+        self
+    }
+
+    /// Changes the command, if it is one.
+    #[must_use]
+    pub fn command(mut self, change: impl FnOnce(CommandSpec) -> CommandSpec) -> Self {
+        if let HandlerSpec::Command(command) = self.handler {
+            self.handler = HandlerSpec::Command(change(command));
+        }
+        self
+    }
+
+    /// Gives the function these arguments, if it is one.
+    #[must_use]
+    pub fn args<A: Into<String>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        if let HandlerSpec::Builtin(builtin) = &mut self.handler {
+            builtin.args = args.into_iter().map(Into::into).collect();
+        }
+        self
+    }
+
+    fn info(mut self, change: impl FnOnce(&mut HookInfo)) -> Self {
+        change(std::sync::Arc::make_mut(&mut self.hook.info));
+        self
+    }
+}
+
+/// What does a hook's work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HandlerSpec {
+    /// A process.
+    Command(CommandSpec),
+    /// An HTTP endpoint.
+    Http(HttpSpec),
+    /// A function of the registry.
+    Builtin(BuiltinSpec),
+    /// What only the host knows: a kind that it has registered, and settings for it.
+    Other {
+        /// The kind.
+        kind: String,
+        /// Its settings.
+        settings: RawJson,
+    },
+}
+
+impl HandlerSpec {
+    /// The kind by which the registry finds it.
+    pub fn kind(&self) -> &str {
+        match self {
+            Self::Command(_) => "command",
+            Self::Http(_) => "http",
+            Self::Builtin(_) => "builtin",
+            Self::Other { kind, .. } => kind,
+        }
+    }
+
+    /// What tells it from other handlers, secrets included: not for the eyes of people.
+    pub(crate) fn identity(&self) -> String {
+        match self {
+            Self::Command(command) => format!(
+                "{:?} {:?} {:?} {:?} {:?} {} {:?}",
+                command.run,
+                command.cwd,
+                command.env_allow,
+                command.env_all,
+                command.env_set,
+                command.expands,
+                command.sandbox
+            ),
+            Self::Http(http) => format!("{} {} {:?} {:?}", http.method, http.url, http.headers, http.secret),
+            Self::Builtin(builtin) => format!("{builtin:?}"),
+            Self::Other { kind, settings } => format!("{kind} {settings}"),
+        }
+    }
+}
+
+/// A function of the registry, and what it is called with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuiltinSpec {
+    /// Its name.
+    pub name: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+}
+
+/// A process.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommandSpec {
+    /// What is run.
+    pub run: CommandLine,
+    /// Where. Relative to the event's directory; `None`: there.
+    pub cwd: Option<PathBuf>,
+    /// Names of the host's variables that it gets besides the usual ones.
+    pub env_allow: Vec<String>,
+    /// Whether it gets all of the host's variables. `None`: as its dialect says.
+    pub env_all: Option<bool>,
+    /// Variables that it gets with these values.
+    pub env_set: Vec<(String, String)>,
+    /// Lists of names that bound what it gets of the host's variables, besides the usual ones: a name must be in each of them.
+    /// One that ends in `*` stands for all that begin so.
+    pub env_bounds: Vec<Vec<String>>,
+    /// Whether `${NAME}`, `${NAME:-default}` and `$$` in its words stand for variables that it gets, and for a dollar.
+    pub expands: bool,
+    /// How much of each output stream is kept, in bytes. `None`: as its dialect says.
+    pub output_cap: Option<usize>,
+    /// Whether what it leaves behind in the background is left alone rather than ended. `None`: as its dialect says.
+    pub leave_background: Option<bool>,
+    /// What it may do. `None`: all that the host may.
+    pub sandbox: Option<SandboxSpec>,
+    /// The scripts that it runs only with contents that were approved. `None`: whatever they are.
+    pub pins: Option<Box<Pins>>,
+}
+
+impl fmt::Debug for CommandSpec {
+    // The values of variables may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.env_set.iter().map(|(name, _)| name).collect();
+        f.debug_struct("CommandSpec")
+            .field("run", &self.run)
+            .field("cwd", &self.cwd)
+            .field("env_allow", &self.env_allow)
+            .field("env_set", &names)
+            .field("sandbox", &self.sandbox)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a process is started with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandLine {
+    /// A text for a shell.
+    Shell {
+        /// The text.
+        text: String,
+        /// The shell and its arguments, if it is not the usual one.
+        shell: Option<Vec<String>>,
+    },
+    /// A program and its arguments.
+    Argv(Vec<String>),
+}
+
+impl CommandSpec {
+    /// Gets no other variables of the host than these, besides the usual ones.
+    #[must_use]
+    pub fn bounded_by(mut self, names: &[String]) -> Self {
+        self.env_bounds.push(names.to_vec());
+        self
+    }
+
+    /// Whether nothing keeps this variable of the host from it.
+    pub fn may_get(&self, name: &str) -> bool {
+        let fits = |allowed: &String| match allowed.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => allowed == name,
+        };
+        self.env_bounds.iter().all(|names| names.iter().any(fits))
+    }
+
+    /// A text for the usual shell.
+    pub fn shell(text: impl Into<String>) -> Self {
+        Self::new(CommandLine::Shell { text: text.into(), shell: None })
+    }
+
+    /// A program and its arguments.
+    pub fn argv<A: Into<String>>(argv: impl IntoIterator<Item = A>) -> Self {
+        Self::new(CommandLine::Argv(argv.into_iter().map(Into::into).collect()))
+    }
+
+    pub(crate) fn new(run: CommandLine) -> Self {
+        Self {
+            run,
+            cwd: None,
+            env_allow: Vec::new(),
+            env_all: None,
+            env_set: Vec::new(),
+            env_bounds: Vec::new(),
+            expands: false,
+            output_cap: None,
+            leave_background: None,
+            sandbox: None,
+            pins: None,
+        }
+    }
+
+    /// What is wrong with it, if it could never be started.
+    ///
+    /// # Errors
+    /// In words.
+    pub fn check(&self) -> Result<(), String> {
+        let first = match &self.run {
+            CommandLine::Shell { text, .. } => Some(text),
+            CommandLine::Argv(argv) => argv.first(),
+        };
+        if first.is_none_or(|first| first.trim().is_empty()) {
+            return Err("the command is empty".to_owned());
+        }
+        let names = self.env_allow.iter().chain(self.env_set.iter().map(|(name, _)| name));
+        match names.into_iter().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
+            Some(name) => Err(format!("`{name}` cannot be the name of a variable")),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the text of a command, whatever was said before it.
+    pub(crate) fn put_text(&mut self, command: String) {
+        match &mut self.run {
+            CommandLine::Shell { text, .. } => *text = command,
+            CommandLine::Argv(argv) => argv.insert(0, command),
+        }
+    }
+
+    /// Takes arguments: the command is a program then, whether it was read already or not.
+    pub(crate) fn put_args(&mut self, args: Vec<String>) {
+        let program = match &self.run {
+            CommandLine::Shell { text, .. } if !text.is_empty() => Some(text.clone()),
+            _ => None,
+        };
+        self.run = CommandLine::Argv(program.into_iter().chain(args).collect());
+    }
+
+    pub(crate) fn put_shell(&mut self, words: Vec<String>) {
+        if let CommandLine::Shell { shell, .. } = &mut self.run {
+            *shell = Some(words);
+        }
+    }
+
+    /// Uses another shell: a program and the arguments that stand before the text.
+    #[must_use]
+    pub fn with_shell<A: Into<String>>(mut self, argv: impl IntoIterator<Item = A>) -> Self {
+        if let CommandLine::Shell { shell, .. } = &mut self.run {
+            *shell = Some(argv.into_iter().map(Into::into).collect());
+        }
+        self
+    }
+
+    /// Runs there.
+    #[must_use]
+    pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Passes this variable of the host on.
+    #[must_use]
+    pub fn allow_env(mut self, name: impl Into<String>) -> Self {
+        self.env_allow.push(name.into());
+        self
+    }
+
+    /// Passes all variables of the host on, secrets among them.
+    #[must_use]
+    pub fn allow_all_env(mut self) -> Self {
+        self.env_all = Some(true);
+        self
+    }
+
+    /// Sets a variable.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env_set.push((name.into(), value.into()));
+        self
+    }
+
+    /// Keeps so much of each output stream.
+    #[must_use]
+    pub fn output_cap(mut self, bytes: usize) -> Self {
+        self.output_cap = Some(bytes);
+        self
+    }
+
+    /// Keeps it in a sandbox.
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: SandboxSpec) -> Self {
+        self.sandbox = Some(sandbox);
+        self
+    }
+
+    /// Leaves alone what it starts in the background.
+    #[must_use]
+    pub fn leave_background(mut self) -> Self {
+        self.leave_background = Some(true);
+        self
+    }
+}

@@ -1,0 +1,22 @@
+//! Internals that `checkrein-tools` shares. Not part of the API: any release may change them.
+
+pub use crate::builtins::secrets::redacted_json;
+pub use crate::builtins::shell;
+pub use crate::handler::{CommandFactory, DEPTH, is_usual};
+pub use crate::sources::repository;
+pub use crate::trust::verified;
+
+/// Files that several processes append lines to.
+pub mod line_file {
+    pub use crate::line_file::*;
+}
+
+/// New files that only their user can read.
+pub mod private_file {
+    pub use crate::private_file::*;
+}
+
+/// The user's state directory.
+pub mod state {
+    pub use crate::state::*;
+}
