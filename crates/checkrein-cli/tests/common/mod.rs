@@ -18,6 +18,14 @@ pub struct Place {
 /// The user's file that says which projects need no approval.
 pub const POLICY: &str = "home/.config/checkrein/hooks.d/trust.yaml";
 
+/// The program under test: the one that cargo built, or the one that `CHECKREIN_PROGRAM` names.
+fn program() -> Command {
+    match std::env::var_os("CHECKREIN_PROGRAM") {
+        Some(path) => Command::new(path),
+        None => Command::cargo_bin("checkrein").unwrap(),
+    }
+}
+
 /// What a run of the program came to.
 #[derive(Debug)]
 pub struct Ran {
@@ -59,7 +67,7 @@ impl Place {
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::cargo_bin("checkrein").unwrap();
+        let mut command = program();
         let home = self.home.path().canonicalize().unwrap();
         command
             .args(arguments)
