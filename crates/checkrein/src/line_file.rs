@@ -1,10 +1,12 @@
 //! Files that many processes append whole lines to.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use fs4::TryLockError;
 
 /// How long one waits for others who write to the same file: they hold it for one write.
 pub const PATIENCE: Duration = Duration::from_secs(5);
@@ -47,12 +49,12 @@ pub fn make_private_directory(path: &Path) -> io::Result<()> {
 /// Keeps others from writing until the file is closed. Somebody who was stopped in the middle of a write must not stop all
 /// others for good, so this gives up after a while.
 pub fn lock(file: &File, patience: Duration) -> io::Result<()> {
-    wait_for(patience, || file.try_lock())
+    wait_for(patience, || fs4::FileExt::try_lock(file))
 }
 
 /// Keeps others from writing, but not from reading, until the file is closed.
 pub fn lock_shared(file: &File, patience: Duration) -> io::Result<()> {
-    wait_for(patience, || file.try_lock_shared())
+    wait_for(patience, || fs4::FileExt::try_lock_shared(file))
 }
 
 fn wait_for(patience: Duration, mut try_lock: impl FnMut() -> Result<(), TryLockError>) -> io::Result<()> {

@@ -50,7 +50,7 @@ impl Lock {
             #[cfg(not(unix))]
             let file =
                 OpenOptions::new().create(true).truncate(false).write(true).open(directory.join(".checkrein-lock"))?;
-            file.lock()?;
+            fs4::FileExt::lock(&file)?;
             Ok(file)
         };
         Ok(Self { _file: lock().map_err(InstallError::io("lock", directory))? })

@@ -2,12 +2,15 @@
 
 /// The longest start of at most `bytes` bytes that ends between characters.
 pub(super) fn head(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
+    let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    &text[..end]
 }
 
 /// The longest end of at most `bytes` bytes that starts between characters.
 pub(super) fn tail(text: &str, bytes: usize) -> &str {
-    &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
+    let earliest = text.len().saturating_sub(bytes);
+    let start = (earliest..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    &text[start..]
 }
 
 /// The text, or as much of its start as fits with a note that something is missing. Cut at the end of a line if there
