@@ -8,7 +8,7 @@ use crate::contract::Target;
 use crate::envelope::Envelope;
 use crate::json::{JsonError, JsonType, Location, RawJson, utf8};
 use crate::kind::{EventKind, Payload, UnknownKind};
-use crate::payload::{CustomPayload, Data, Field, Fields, JsonPiece, Sink, Writer};
+use crate::payload::{CustomPayload, Data, EventFields, Field, JsonPiece, Sink, Writer};
 
 /// The field of the JSON form that names the kind.
 const KIND_FIELD: &str = "event";
@@ -33,21 +33,21 @@ pub struct Event {
     pub envelope: Envelope,
     /// What events of this kind carry.
     pub payload: Payload,
-    /// What else its subject is called: hooks that fit one of these names fit the event. Agents have names of their own
-    /// for tools that all of them have. Not part of the JSON form.
-    pub other_names: &'static [&'static str],
-    /// The dialect in whose words its tool and the tool's input are, by its name. `None`: in those that all share. Not part of
-    /// the JSON form.
-    pub sender: Option<&'static str>,
-    /// Whether hooks for all tools run as well, at an event that is only for some: its host has no other. See
-    /// [`EventKind::general`]. Not part of the JSON form.
-    pub also_general: bool,
+    origin: Origin,
+}
+
+/// Facts about an event that its dialect adds. Not part of the JSON form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Origin {
+    tool_aliases: &'static [&'static str],
+    dialect: Option<&'static str>,
+    runs_parent_hooks: bool,
 }
 
 impl Event {
     /// An event with an empty envelope. There is also a constructor for each kind: [`Event::pre_tool_use`] and so on.
     pub fn new(payload: Payload) -> Self {
-        Self { envelope: Envelope::default(), payload, other_names: &[], sender: None, also_general: false }
+        Self { envelope: Envelope::default(), payload, origin: Origin::default() }
     }
 
     /// An event that only its host knows.
@@ -62,18 +62,48 @@ impl Event {
         self
     }
 
-    /// Calls its subject by these names as well.
+    /// Adds names of the event's tool: a hook whose matcher accepts one of them matches the event. Agents have names of
+    /// their own for tools that most of them have.
     #[must_use]
-    pub fn also_known_as(mut self, names: &'static [&'static str]) -> Self {
-        self.other_names = names;
+    pub fn with_tool_aliases(mut self, names: &'static [&'static str]) -> Self {
+        self.origin.tool_aliases = names;
         self
     }
 
-    /// Takes its tool and the tool's input for words of this dialect.
+    /// Sets the dialect, by its name, in whose terms the tool and its input are.
     #[must_use]
-    pub fn in_words_of(mut self, dialect: &'static str) -> Self {
-        self.sender = Some(dialect);
+    pub fn with_dialect(mut self, dialect: &'static str) -> Self {
+        self.origin.dialect = Some(dialect);
         self
+    }
+
+    /// Sets whether hooks for the [general kind](EventKind::general) run at this event too. For hosts that have events for
+    /// some tools, and none for all of them.
+    #[must_use]
+    pub fn with_parent_hooks(mut self, run: bool) -> Self {
+        self.origin.runs_parent_hooks = run;
+        self
+    }
+
+    /// Other names of the event's tool. See [`with_tool_aliases`](Self::with_tool_aliases).
+    pub fn tool_aliases(&self) -> &'static [&'static str] {
+        self.origin.tool_aliases
+    }
+
+    /// The dialect, by its name, in whose terms the tool and its input are. `None`: the shared terms.
+    pub fn dialect(&self) -> Option<&'static str> {
+        self.origin.dialect
+    }
+
+    /// `true` if hooks for the [general kind](EventKind::general) run at this event too.
+    pub fn runs_parent_hooks(&self) -> bool {
+        self.origin.runs_parent_hooks
+    }
+
+    /// The event with another payload, without the hooks of the general kind.
+    pub(crate) fn with_payload(&self, payload: Payload) -> Self {
+        let origin = Origin { runs_parent_hooks: false, ..self.origin };
+        Self { envelope: self.envelope.clone(), payload, origin }
     }
 
     /// What kind of event it is.
@@ -166,19 +196,29 @@ impl Event {
         kind_named: impl FnOnce(&str) -> Result<EventKind, UnknownKind>,
     ) -> Result<Self, DecodeError> {
         let text = json.as_str();
-        let Some(mut fields) = Fields::of(text) else {
+        let Some(mut fields) = EventFields::parse(text) else {
             return Err(DecodeError::new(DecodeErrorKind::NotAnObject(json.json_type()), text, 0));
         };
         let at = fields.offset_of(KIND_FIELD);
         let name: String = fields.required(KIND_FIELD)?;
         let kind =
             kind_named(&name).map_err(|unknown| DecodeError::new(DecodeErrorKind::UnknownEvent(unknown), text, at))?;
-        let mut payload = Payload::read(&kind, &mut fields)?;
+        Self::from_fields(&kind, fields)
+    }
+
+    /// Makes an event of this kind from fields with canonical names. Fields that neither the envelope nor the payload
+    /// know are kept in [`Envelope::extra`].
+    ///
+    /// # Errors
+    /// A field that the event needs is missing or has the wrong type.
+    pub fn from_fields(kind: &EventKind, mut fields: EventFields<'_>) -> Result<Self, DecodeError> {
+        fields.discard(KIND_FIELD);
+        let mut payload = Payload::read(kind, &mut fields)?;
         let mut envelope = Envelope::read(&mut fields)?;
         if let Payload::Custom(custom) = &mut payload {
             custom.fields = std::mem::take(&mut envelope.extra);
         }
-        Ok(Self { envelope, payload, other_names: &[], sender: None, also_general: false })
+        Ok(Self { envelope, payload, origin: Origin::default() })
     }
 
     /// Writes the canonical JSON form. Tool input and other JSON goes in as it is.

@@ -58,14 +58,14 @@ fn a_hook_fits_one_of_the_names_that_a_tool_has() {
         hook("other", "Edit"),
         hook("both", "Bash|x.*"),
     ]);
-    let event = tool("run_shell").also_known_as(&["Bash"]);
+    let event = tool("run_shell").with_tool_aliases(&["Bash"]);
     assert_eq!(chosen(&hooks, &event), ["common", "own", "both"]);
     let plan = hooks.explain(&event);
     assert_eq!(plan.chosen().map(|entry| entry.hook.info.id.as_str()).collect::<Vec<_>>(), ["common", "own", "both"]);
     assert_eq!(chosen(&hooks, &tool("run_shell")), ["own"]);
     // Where matchers do not count, names neither.
     let prompts = HookSet::new(vec![Hook::new(HookInfo::new("all", Source::here()), EventKind::PromptSubmit)]);
-    assert_eq!(chosen(&prompts, &Event::prompt_submit(Prompt::new("hi")).also_known_as(&["Bash"])), ["all"]);
+    assert_eq!(chosen(&prompts, &Event::prompt_submit(Prompt::new("hi")).with_tool_aliases(&["Bash"])), ["all"]);
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn hooks_for_all_tools_fit_events_for_some() {
     ]);
     let mut event = Event::pre_shell(ToolCall::new("Bash", RawJson::default()));
     assert_eq!(chosen(&set, &event), ["both", "narrow"]);
-    event.also_general = true;
+    event = event.with_parent_hooks(true);
     assert_eq!(chosen(&set, &event), ["general", "both", "narrow"]);
     assert!(set.has_for(&event));
     let plan = set.explain(&event);

@@ -119,7 +119,7 @@ fn every_event_of_every_dialect_fits_its_schema() {
                 let event = event.unwrap_or_else(|error| panic!("{} {name}: {error}: {payload}", dialect.name));
                 assert_eq!(event.kind(), *kind, "{} {name}", dialect.name);
                 // By the agent's own name for it, if it has one.
-                let named = |tool: &str| event.tool_name() == Some(tool) || event.other_names.contains(&tool);
+                let named = |tool: &str| event.tool_name() == Some(tool) || event.tool_aliases().contains(&tool);
                 assert!(tool.is_none_or(named), "{} {name} {tool:?}: {payload}", dialect.name);
             }
             assert!(!validator.is_valid(&serde_json::json!({})), "{} {name}: anything would fit", dialect.name);

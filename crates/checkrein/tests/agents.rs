@@ -95,7 +95,7 @@ fn hooks_for_all_tools_run_at_an_event_for_some_however_it_comes() {
     let engine = Engine::builder().hook(HookSpec::shell("guard", EventKind::PreToolUse, "exit 2")).build();
     for (name, way) in WAYS {
         let mut event = Event::pre_shell(call());
-        event.also_general = true;
+        event = event.with_parent_hooks(true);
         assert_eq!(way(&engine, event).decision(), Decision::Deny, "{name}");
     }
     assert!(!engine.has(&EventKind::PreShell) && engine.has(&EventKind::PreToolUse));

@@ -148,6 +148,12 @@ impl RawJson {
         (self.json_type() == JsonType::String).then(|| decode_string(self.0.trim_ascii()))
     }
 
+    /// The decoded text of a JSON string. `None`: the text, which must be valid JSON, is another value.
+    #[doc(hidden)]
+    pub fn text_of(json: &str) -> Option<Cow<'_, str>> {
+        (type_of(json) == JsonType::String).then(|| decode_string(json.trim_ascii()))
+    }
+
     /// Reads the value into a Rust type. The text that is carried on stays as it is; the Rust type may keep less of it
     /// (`serde_json::Value` turns integers beyond 64 bits into floats).
     ///

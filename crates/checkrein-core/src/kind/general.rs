@@ -39,7 +39,7 @@ impl Event {
             }
             _ => return None,
         };
-        Some(Self { payload, also_general: false, ..self.clone() })
+        Some(self.with_payload(payload))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::contract::{Block, ContextUse, Contract, Target, TimeClass};
 use crate::envelope::Envelope;
 use crate::event::{DecodeError, Event};
 use crate::json::RawJson;
-use crate::payload::{self, CustomPayload, Data, Field, FieldInfo, Fields, Writer};
+use crate::payload::{self, CustomPayload, Data, EventFields, Field, FieldInfo, Writer};
 
 /// Reads a cell of the table.
 macro_rules! cell {
@@ -207,7 +207,7 @@ macro_rules! kinds {
                 }
             }
 
-            pub(crate) fn read(kind: &EventKind, fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
+            pub(crate) fn read(kind: &EventKind, fields: &mut EventFields<'_>) -> Result<Self, DecodeError> {
                 Ok(match kind {
                     $( EventKind::$variant => Self::$variant(Data::read(fields)?), )+
                     EventKind::Custom(custom) => Self::Custom(CustomPayload::new(custom.clone())),

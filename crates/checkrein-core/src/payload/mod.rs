@@ -24,8 +24,8 @@ pub use tool::{ApprovalDecision, Elicitation, PermissionDenied, ToolBatch, ToolC
 pub use turn::{
     AgentText, Cancelled, Compaction, ErrorInfo, Notification, Prompt, PromptExpansion, Stop, Turn, UserTurn,
 };
-pub use wire::{Field, FieldInfo, JsonPiece};
-pub(crate) use wire::{Fields, Replace, Sink, Wire, Writer};
+pub use wire::{EventFields, Field, FieldInfo, FieldValue, JsonPiece};
+pub(crate) use wire::{Replace, Sink, Wire, Writer};
 
 use crate::contract::Target;
 use crate::event::DecodeError;
@@ -35,7 +35,7 @@ use crate::json::RawJson;
 pub(crate) trait Data: Sized {
     const FIELDS: &'static [FieldInfo];
 
-    fn read(fields: &mut Fields<'_>) -> Result<Self, DecodeError>;
+    fn read(fields: &mut EventFields<'_>) -> Result<Self, DecodeError>;
     fn write(&self, out: &mut Writer<'_>);
     fn field(&self, name: &str) -> Option<Field<'_>>;
     fn original(&self, target: Target) -> Option<RawJson>;
@@ -98,7 +98,7 @@ macro_rules! payload {
             ];
 
             #[allow(unused_variables, reason = "a payload may have no fields")]
-            fn read(fields: &mut $crate::payload::Fields<'_>) -> Result<Self, $crate::event::DecodeError> {
+            fn read(fields: &mut $crate::payload::EventFields<'_>) -> Result<Self, $crate::event::DecodeError> {
                 Ok(Self {
                     $( $( $rfield: fields.required(stringify!($rfield))?, )* )?
                     $( $( $ofield: fields.optional(stringify!($ofield))?, )* )?

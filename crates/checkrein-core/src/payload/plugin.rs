@@ -1,4 +1,4 @@
-use super::wire::{Field, FieldInfo, Fields, Writer};
+use super::wire::{EventFields, Field, FieldInfo, Writer};
 use super::{Data, payload};
 use crate::contract::Target;
 use crate::event::DecodeError;
@@ -50,7 +50,7 @@ impl Plugin {
 impl Data for Plugin {
     const FIELDS: &'static [FieldInfo] = &[FieldInfo { name: "plugin", required: true, json: "an object" }];
 
-    fn read(fields: &mut Fields<'_>) -> Result<Self, DecodeError> {
+    fn read(fields: &mut EventFields<'_>) -> Result<Self, DecodeError> {
         fields.nested("plugin", "plugin.", PluginInfo::read).map(Self::new)
     }
 

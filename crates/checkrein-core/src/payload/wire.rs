@@ -52,6 +52,10 @@ pub(crate) trait Wire: Sized {
 
     /// From valid JSON; `None` if it is of another type.
     fn read(json: &str) -> Option<Self>;
+    /// As [`read`](Self::read). Gives a value of another type back.
+    fn from_value(value: FieldValue<'_>) -> Result<Self, FieldValue<'_>> {
+        Self::read(value.as_str()).ok_or(value)
+    }
     fn write(&self, out: &mut Sink);
     fn view(&self) -> Field<'_>;
 }
@@ -112,6 +116,10 @@ impl Wire for RawJson {
         Some(Self::from_checked(json))
     }
 
+    fn from_value(value: FieldValue<'_>) -> Result<Self, FieldValue<'_>> {
+        Ok(value.into_json())
+    }
+
     fn write(&self, out: &mut Sink) {
         out.json(self);
     }
@@ -139,46 +147,118 @@ impl<T: Wire> Replace for Option<T> {
     }
 }
 
-/// The fields of a JSON object that nobody has taken yet.
-pub(crate) struct Fields<'a> {
-    /// The whole text, for the places of errors, and where the object starts in it.
+/// The fields that an event is decoded from, each with its place in the text that they come from.
+///
+/// [`Event::from_json`](crate::Event::from_json) reads them from the canonical form. A dialect puts an agent's fields in
+/// under their canonical names, and [`Event::from_fields`](crate::Event::from_fields) makes the event.
+#[derive(Debug, Clone)]
+pub struct EventFields<'a> {
+    /// The whole text, for the locations of errors.
     text: &'a str,
+    /// The offset in it of the object that has the fields.
     base: usize,
     /// In front of names in errors: `plugin.`.
     prefix: &'static str,
-    entries: Vec<Given<'a>>,
+    fields: Vec<RawField<'a>>,
 }
 
-/// A field as it was given.
-struct Given<'a> {
+#[derive(Debug, Clone)]
+struct RawField<'a> {
     name: Cow<'a, str>,
-    /// Its value and where that stands, if nobody has taken it.
-    value: Option<(&'a str, usize)>,
+    /// `None` once it was taken.
+    value: Option<FieldValue<'a>>,
+    /// The offset in the whole text of the value that it comes from.
+    at: usize,
 }
 
-impl<'a> Fields<'a> {
-    /// `None` if the text, which must be valid JSON, is no object.
-    pub(crate) fn of(text: &'a str) -> Option<Self> {
-        Self::within(text, text, 0, "")
+/// The JSON value of a field.
+#[derive(Debug, Clone)]
+pub enum FieldValue<'a> {
+    /// A part of the text, without white space around it.
+    Part(&'a str),
+    /// A value that is not in the text as it is.
+    Made(RawJson),
+}
+
+impl FieldValue<'_> {
+    /// The JSON text, without white space around it.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Part(part) => part,
+            Self::Made(json) => json.as_str().trim_ascii(),
+        }
     }
 
-    fn within(text: &'a str, object: &'a str, base: usize, prefix: &'static str) -> Option<Self> {
-        let mut entries = Vec::with_capacity(16);
-        entries.extend(Entries::of(object)?.map(|entry| {
-            let value = Some((entry.value(), entry.value_range().start));
-            Given { name: entry.key(), value }
+    /// The type of the value.
+    pub fn json_type(&self) -> JsonType {
+        type_of(self.as_str())
+    }
+
+    /// The value on its own. A part is copied.
+    pub fn into_json(self) -> RawJson {
+        match self {
+            Self::Made(json) if json.as_str().len() == json.as_str().trim_ascii().len() => json,
+            value => RawJson::from_checked(value.as_str()),
+        }
+    }
+}
+
+impl<'a> EventFields<'a> {
+    /// No fields yet, of a payload with this text.
+    pub fn new(payload: &'a RawJson) -> Self {
+        Self { text: payload.as_str(), base: 0, prefix: "", fields: Vec::with_capacity(16) }
+    }
+
+    /// Adds a field under its canonical name, unless there is one of that name. `at` is the part of the payload that the
+    /// value comes from, for the location of an error.
+    pub fn add(&mut self, name: impl Into<Cow<'a, str>>, value: FieldValue<'a>, at: Option<&str>) {
+        let name = name.into();
+        if self.has(&name) {
+            return;
+        }
+        let part = match (&value, at) {
+            (_, Some(part)) => part,
+            (FieldValue::Part(part), None) => part,
+            (FieldValue::Made(_), None) => "",
+        };
+        let at = offset_of_part(self.text, part);
+        self.fields.push(RawField { name, value: Some(value), at });
+    }
+
+    /// `true` if there is a field of this name, taken or not.
+    pub fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|field| field.name == name)
+    }
+
+    /// The fields of an object. `None` if the text, which must be valid JSON, is no object.
+    pub(crate) fn parse(text: &'a str) -> Option<Self> {
+        Self::parse_object(text, text, 0, "")
+    }
+
+    fn parse_object(text: &'a str, object: &'a str, base: usize, prefix: &'static str) -> Option<Self> {
+        let mut fields = Vec::with_capacity(16);
+        fields.extend(Entries::of(object)?.map(|entry| RawField {
+            name: entry.key(),
+            value: Some(FieldValue::Part(entry.value())),
+            at: base + entry.value_range().start,
         }));
-        Some(Self { text, base, prefix, entries })
+        Some(Self { text, base, prefix, fields })
     }
 
-    fn take(&mut self, name: &str) -> Option<(&'a str, usize)> {
-        self.entries.iter_mut().find(|given| given.name == name)?.value.take()
+    /// Drops a field.
+    pub(crate) fn discard(&mut self, name: &str) {
+        self.take(name);
+    }
+
+    fn take(&mut self, name: &str) -> Option<(FieldValue<'a>, usize)> {
+        let field = self.fields.iter_mut().find(|field| field.name == name)?;
+        Some((field.value.take()?, field.at))
     }
 
     pub(crate) fn required<T: Wire>(&mut self, name: &'static str) -> Result<T, DecodeError> {
         match self.take(name) {
             Some((value, at)) => self.convert(name, value, at),
-            None => Err(DecodeError::missing(self.text, self.base, self.path(name), T::EXPECTED)),
+            None => Err(self.missing(name, T::EXPECTED)),
         }
     }
 
@@ -186,7 +266,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn optional<T: Wire>(&mut self, name: &'static str) -> Result<Option<T>, DecodeError> {
         match self.take(name) {
             None => Ok(None),
-            Some(("null", _)) if !T::TAKES_NULL => Ok(None),
+            Some((value, _)) if value.as_str() == "null" && !T::TAKES_NULL => Ok(None),
             Some((value, at)) => self.convert(name, value, at).map(Some),
         }
     }
@@ -196,43 +276,56 @@ impl<'a> Fields<'a> {
         &mut self,
         name: &'static str,
         prefix: &'static str,
-        read: impl FnOnce(&mut Fields<'a>) -> Result<T, DecodeError>,
+        read: impl FnOnce(&mut EventFields<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {
         const EXPECTED: &str = "an object";
-        let Some((value, at)) = self.take(name) else {
-            return Err(DecodeError::missing(self.text, self.base, self.path(name), EXPECTED));
-        };
-        match Self::within(self.text, value, self.base + at, prefix) {
-            Some(mut fields) => read(&mut fields),
-            None => Err(self.wrong_type(name, value, at, EXPECTED)),
+        let Some((value, at)) = self.take(name) else { return Err(self.missing(name, EXPECTED)) };
+        match EventFields::parse_object(self.text, value.as_str(), at, prefix) {
+            Some(mut fields) => {
+                if let FieldValue::Made(_) = value {
+                    // Offsets inside a value that is not in the text lead nowhere.
+                    fields.fields.iter_mut().for_each(|field| field.at = at);
+                }
+                read(&mut fields)
+            }
+            None => Err(self.wrong_type(name, &value, at, EXPECTED)),
         }
     }
 
-    /// Where a field's value stands in the text.
+    /// The offset of a field's value in the text.
     pub(crate) fn offset_of(&self, name: &str) -> usize {
-        let value = self.entries.iter().find(|given| given.name == name).and_then(|given| given.value);
-        value.map_or(self.base, |(_, at)| self.base + at)
+        self.fields.iter().find(|field| field.name == name).map_or(self.base, |field| field.at)
     }
 
-    /// Everything that nobody took.
+    /// All fields that were not taken.
     pub(crate) fn rest(&mut self) -> BTreeMap<String, RawJson> {
-        std::mem::take(&mut self.entries)
+        std::mem::take(&mut self.fields)
             .into_iter()
-            .filter_map(|Given { name, value }| Some((name.into_owned(), RawJson::from_checked(value?.0))))
+            .filter_map(|field| Some((field.name.into_owned(), field.value?.into_json())))
             .collect()
     }
 
-    fn convert<T: Wire>(&self, name: &str, value: &str, at: usize) -> Result<T, DecodeError> {
-        T::read(value).ok_or_else(|| self.wrong_type(name, value, at, T::EXPECTED))
+    fn convert<T: Wire>(&self, name: &str, value: FieldValue<'_>, at: usize) -> Result<T, DecodeError> {
+        T::from_value(value).map_err(|value| self.wrong_type(name, &value, at, T::EXPECTED))
     }
 
-    fn wrong_type(&self, name: &str, value: &str, at: usize, expected: &'static str) -> DecodeError {
-        DecodeError::wrong_type(self.text, self.base + at, self.path(name), expected, type_of(value))
+    fn missing(&self, name: &str, expected: &'static str) -> DecodeError {
+        DecodeError::missing(self.text, self.base, self.path(name), expected)
+    }
+
+    fn wrong_type(&self, name: &str, value: &FieldValue<'_>, at: usize, expected: &'static str) -> DecodeError {
+        DecodeError::wrong_type(self.text, at, self.path(name), expected, value.json_type())
     }
 
     fn path(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
+}
+
+/// The offset of a part that was cut out of the text. 0 for one that was not.
+fn offset_of_part(text: &str, part: &str) -> usize {
+    let at = part.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
+    if at < text.len() { at } else { 0 }
 }
 
 /// A part of a JSON text: written for it, or taken over as it is.

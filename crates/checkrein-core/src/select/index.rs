@@ -144,11 +144,11 @@ impl KindIndex {
             Some(subject) => Some(subject),
             None => event.payload.contract().matched_on.as_ref().map(|_| Cow::Borrowed("")),
         };
-        if subject.is_none() || event.other_names.is_empty() {
+        if subject.is_none() || event.tool_aliases().is_empty() {
             return self.select(hooks, subject.as_deref());
         }
         // Only agents with names of their own come here.
-        let names = subject.as_deref().into_iter().chain(event.other_names.iter().copied());
+        let names = subject.as_deref().into_iter().chain(event.tool_aliases().iter().copied());
         let mut found: Vec<u32> = Vec::new();
         for name in names {
             let chosen = self.select(hooks, Some(name));

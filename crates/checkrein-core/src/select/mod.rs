@@ -104,7 +104,7 @@ impl HookSet {
     /// Whether any hook could be chosen for an event.
     #[inline]
     pub fn has_for(&self, event: &Event) -> bool {
-        let general = || event.also_general && event.kind().general().is_some_and(|kind| self.has(&kind));
+        let general = || event.runs_parent_hooks() && event.kind().general().is_some_and(|kind| self.has(&kind));
         self.has(&event.kind()) || general()
     }
 
@@ -157,7 +157,7 @@ fn comes_before(hooks: &[Hook], one: usize, other: usize) -> bool {
 
 /// The event for hooks of the kind for all tools, if those run as well.
 fn general_of(event: &Event) -> Option<Box<Event>> {
-    event.also_general.then(|| event.generally()).flatten().map(Box::new)
+    event.runs_parent_hooks().then(|| event.generally()).flatten().map(Box::new)
 }
 
 /// The hooks that fit an event. Made by [`HookSet::select`].

@@ -122,7 +122,8 @@ fn unfit(hook: &Hook, event: &Event, kind: &EventKind, compared: Option<&str>) -
         HookState::Ready | HookState::Untrusted | HookState::Changed(_) | HookState::Broken(_) => {}
     }
     let fits = |name: &str| hook.matcher.matches(name);
-    if let Some(subject) = compared.filter(|subject| !fits(subject) && !event.other_names.iter().any(|name| fits(name)))
+    if let Some(subject) =
+        compared.filter(|subject| !fits(subject) && !event.tool_aliases().iter().any(|name| fits(name)))
     {
         return Some(WhyNot::NoMatch { pattern: hook.matcher.pattern().to_owned(), subject: subject.to_owned() });
     }

@@ -15,7 +15,7 @@ pub struct Wanted {
     pub kind: EventKind,
     /// What its subject is called. Empty: it has none, and matchers do not count.
     pub subjects: Vec<String>,
-    /// The kind whose hooks run as well. See [`Event::also_general`].
+    /// The kind whose hooks run as well. See [`Event::runs_parent_hooks`].
     pub general: Option<EventKind>,
 }
 
@@ -33,9 +33,9 @@ impl Wanted {
             // It has none, but should.
             None => kind.contract().matched_on.as_ref().map(|_| String::new()),
         };
-        let others = event.other_names.iter().filter(|_| subject.is_some()).map(|name| (*name).to_owned());
+        let others = event.tool_aliases().iter().filter(|_| subject.is_some()).map(|name| (*name).to_owned());
         let mut subjects: Vec<String> = subject.iter().cloned().chain(others).collect();
-        let general = event.also_general.then(|| event.generally()).flatten();
+        let general = event.runs_parent_hooks().then(|| event.generally()).flatten();
         if let Some(name) =
             general.as_ref().and_then(Event::tool_name).filter(|name| !subjects.iter().any(|own| own == name))
         {

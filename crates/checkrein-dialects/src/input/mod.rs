@@ -106,7 +106,7 @@ pub fn common_input(event: &Event) -> Option<Cow<'_, RawJson>> {
 
 /// The tool of an event in the table of the agent that sent it.
 fn sent_as(event: &Event) -> Option<&'static ToolRow> {
-    crate::find(event.sender?)?.tool(event.tool_name()?)
+    crate::find(event.dialect()?)?.tool(event.tool_name()?)
 }
 
 impl Dialect {
@@ -118,11 +118,11 @@ impl Dialect {
     /// The tool of this dialect's agent that does the same as the one of another agent's event. `None`: there is none, nobody
     /// knows, or the event is its own.
     pub fn own_tool(&self, event: &Event) -> Option<&'static ToolRow> {
-        if self.tools.is_empty() || event.sender == Some(self.name) {
+        if self.tools.is_empty() || event.dialect() == Some(self.name) {
             return None;
         }
         let name = event.tool_name()?;
-        let names = || std::iter::once(name).chain(event.other_names.iter().copied()).filter(|name| is_shared(name));
+        let names = || std::iter::once(name).chain(event.tool_aliases().iter().copied()).filter(|name| is_shared(name));
         let tools = || self.tools.iter().filter(|tool| tool.can_be_made());
         let does_the_same = |tool: &&'static ToolRow| tool.shared_names().any(|own| names().any(|name| name == own));
         let called_the_same = || tools().filter(does_the_same).find(|tool| tool.name == name);
@@ -133,7 +133,7 @@ impl Dialect {
 
     /// What the tool of an event is called with, as this dialect's agent would have sent it.
     pub fn own_input<'e>(&self, event: &'e Event) -> Option<Cow<'e, RawJson>> {
-        if event.sender == Some(self.name) {
+        if event.dialect() == Some(self.name) {
             return event.tool_input().map(Cow::Borrowed);
         }
         let common = common_input(event)?;
@@ -147,7 +147,7 @@ impl Dialect {
     /// # Errors
     /// It has changed what can only be seen.
     pub fn rewritten_input<'v>(&self, event: &Event, value: &'v RawJson) -> Result<Cow<'v, RawJson>, Unsayable> {
-        if event.sender == Some(self.name) {
+        if event.dialect() == Some(self.name) {
             return Ok(Cow::Borrowed(value));
         }
         let common = self.own_tool(event).and_then(|tool| translate::to_common(tool.inputs, value, false));

@@ -5,8 +5,8 @@ mod table;
 
 use std::borrow::Cow;
 
-use checkrein_core::payload::{Field, FieldInfo, JsonPiece};
-use checkrein_core::{DecodeError, Entry, Envelope, Event, EventKind, JsonError, RawJson, Target};
+use checkrein_core::payload::{EventFields, Field, FieldInfo, FieldValue, JsonPiece};
+use checkrein_core::{DecodeError, Entry, Envelope, Event, EventKind, JsonError, JsonType, RawJson, Target};
 
 use crate::config::Wanted;
 use crate::input::common_input;
@@ -57,7 +57,7 @@ impl Dialect {
             write(field, own.or_else(|| part.as_ref().map(Field::Json)).or_else(|| event.field(field.from)), &mut out);
         }
         if self.payload.everything {
-            if let Some(common) = event.other_names.first() {
+            if let Some(common) = event.tool_aliases().first() {
                 out.text(COMMON_NAME, common);
             }
             let translated = match (self.own_input(event), event.tool_input()) {
@@ -95,28 +95,29 @@ impl Dialect {
             None => self.kind_named(&name)?,
         };
         let rows = || self.fields_of(row);
-        let mut canonical = Out::new(usize::MAX);
-        canonical.text("event", kind.name());
+        let mut canonical = EventFields::new(json);
         let mut parts = Parts::default();
-        // Fields of which checkrein thinks otherwise than the agent does.
+        // Fields of another type than the canonical one stay under the agent's names.
         let mut foreign = Vec::new();
-        // What is only taken from a list counts where nothing says it outright.
+        // A value from a list is used only if no other field has one.
         let listed = rows().filter(|field| field.form == Form::First);
-        let said = rows().filter(|field| field.form != Form::First);
-        for field in said.chain(listed).filter(|field| !field.from.is_empty()) {
+        let plain = rows().filter(|field| field.form != Form::First);
+        for field in plain.chain(listed).filter(|field| !field.from.is_empty()) {
             let info = kind.fields().iter().chain(Envelope::fields()).find(|info| info.name == field.from);
-            let value = read(field, &fields, info.filter(|info| info.required));
+            let entry = fields.at(field.name);
+            let source = entry.as_ref().map(Entry::value);
+            let value = read(field, entry.as_ref(), info.filter(|info| info.required));
             match (field.from.split_once('.'), value) {
-                (Some((whole, path)), value) => parts.put(whole, path, value),
+                (Some((whole, path)), value) => parts.put(whole, path, value.as_ref()),
                 (None, Some(value)) if info.is_none_or(|info| info.required || fits(info, &value)) => {
-                    canonical.extra(field.from, &value);
+                    canonical.add(field.from, value, source);
                 }
                 (None, Some(_)) => foreign.push(field.name),
                 (None, None) => {}
             }
         }
         parts.finish(&mut canonical);
-        // All that nobody has taken is kept under its name.
+        // All other fields are kept under their names.
         let taken = |key: &str| {
             let own = |path: &str| behind(key, path).is_some() && !foreign.contains(&path);
             let named = row.and_then(|row| row.named).map_or(self.payload.event, |(place, _)| place);
@@ -125,10 +126,10 @@ impl Dialect {
         for entry in fields.into_iter() {
             let key = entry.key();
             if !taken(&key) {
-                canonical.extra(key, &entry.to_json());
+                canonical.add(key, FieldValue::Part(entry.value()), None);
             }
         }
-        Ok(self.with_common_names(Event::from_json(&canonical.finish_text())?))
+        Ok(self.with_common_names(Event::from_fields(&kind, canonical)?))
     }
 
     /// Which hooks may run at the event of a payload, told from as little of it as possible. `None`: that takes the whole
@@ -194,7 +195,7 @@ impl Dialect {
 pub enum PayloadError {
     /// It is something else.
     #[error("a payload is a JSON object, not {0}")]
-    NotAnObject(checkrein_core::JsonType),
+    NotAnObject(JsonType),
     /// It does not say which event it is.
     #[error("the payload does not name its event{}, and no name was given", in_field(.field))]
     NoName {
@@ -231,33 +232,33 @@ fn part_of(event: &Event, path: &str) -> Option<RawJson> {
     }
 }
 
-/// Whether a value is of the type that checkrein has for the field.
-fn fits(info: &FieldInfo, value: &RawJson) -> bool {
+/// `true` if a value has the canonical type of the field.
+fn fits(info: &FieldInfo, value: &FieldValue<'_>) -> bool {
     match info.json {
-        "a string" => value.as_text().is_some(),
-        "true or false" => value.as_bool().is_some(),
-        "a whole number" => value.as_str().trim_ascii().parse::<u64>().is_ok(),
+        "a string" => value.json_type() == JsonType::String,
+        "true or false" => value.json_type() == JsonType::Boolean,
+        "a whole number" => value.as_str().parse::<u64>().is_ok(),
         _ => true,
     }
 }
 
-/// JSON whose members stand in fields of their own.
+/// JSON whose members are fields of their own in the payload.
 #[derive(Default)]
 struct Parts(Vec<(&'static str, Vec<String>)>);
 
 impl Parts {
-    fn put(&mut self, whole: &'static str, key: &str, value: Option<RawJson>) {
+    fn put(&mut self, whole: &'static str, key: &str, value: Option<&FieldValue<'_>>) {
         let at = self.0.iter().position(|(have, _)| *have == whole).unwrap_or_else(|| {
             self.0.push((whole, Vec::new()));
             self.0.len() - 1
         });
-        self.0[at].1.extend(value.map(|value| format!("{}:{value}", RawJson::string(key))));
+        self.0[at].1.extend(value.map(|value| format!("{}:{}", RawJson::string(key), value.as_str())));
     }
 
-    fn finish(self, out: &mut Out<'_>) {
+    fn finish(self, out: &mut EventFields<'_>) {
         for (whole, members) in self.0 {
             if let Ok(json) = RawJson::parse(format!("{{{}}}", members.join(","))) {
-                out.extra(whole, &json);
+                out.add(whole, FieldValue::Made(json), None);
             }
         }
     }
@@ -319,53 +320,56 @@ fn is_void(field: &Field<'_>) -> bool {
     }
 }
 
-/// What a string holds as JSON text. What is no JSON is the text itself; what would be an object or a list and cannot be read,
-/// or can be read in two ways, is nothing: its reader may see something else in it.
-fn held(value: &RawJson) -> Option<RawJson> {
-    let Some(text) = value.as_text() else { return Some(value.clone()) };
+/// The JSON inside a string. A string that holds no JSON stays a string. Text that starts like an object or an array and
+/// is not valid, or ambiguous, is dropped: another parser could read something else in it.
+fn embedded_json(value: &str) -> Option<FieldValue<'_>> {
+    let Some(text) = RawJson::text_of(value) else { return Some(FieldValue::Part(value)) };
     match RawJson::parse(text.as_ref()) {
-        Ok(held) => Some(held),
+        Ok(json) => Some(FieldValue::Made(json)),
         Err(_) if text.trim_ascii_start().starts_with(['{', '[']) => None,
-        Err(_) => Some(value.clone()),
+        Err(_) => Some(FieldValue::Part(value)),
     }
 }
 
-/// The other way round.
-fn read(row: &FieldRow, payload: &Fields<'_>, required: Option<&FieldInfo>) -> Option<RawJson> {
-    let Some(value) = payload.at(row.name).map(|entry| entry.to_json()) else {
+/// Reads a field from an agent's payload: the reverse of [`write`].
+fn read<'p>(row: &FieldRow, entry: Option<&Entry<'p>>, required: Option<&FieldInfo>) -> Option<FieldValue<'p>> {
+    let Some(entry) = entry else {
         return match (row.absent, required) {
             (Absent::Json("null"), None) => None,
-            (Absent::Json(json) | Absent::Implied(json), _) => RawJson::parse(json).ok(),
+            (Absent::Json(json) | Absent::Implied(json), _) => Some(FieldValue::Part(json)),
             // It was left out because it is empty.
             (Absent::OmittedIfEmpty | Absent::OmittedIfVoid, Some(info)) => match info.json {
-                "a string" => Some(RawJson::string("")),
-                _ => RawJson::parse("{}").ok(),
+                "a string" => Some(FieldValue::Part("\"\"")),
+                _ => Some(FieldValue::Part("{}")),
             },
             _ => None,
         };
     };
-    // What stands for an absent one is absent.
-    if required.is_none() && row.absent == Absent::Json("null") && value.as_str().trim_ascii() == "null" {
+    let value = entry.value();
+    // The value that the dialect writes for an absent field means that it is absent.
+    if required.is_none() && row.absent == Absent::Json("null") && value == "null" {
         return None;
     }
     match row.form {
-        Form::Same => Some(value),
+        Form::Same | Form::Text => Some(FieldValue::Part(value)),
         Form::OrJsonText => {
-            let is_object = value.as_text().is_some_and(|text| text.trim_ascii_start().starts_with('{'));
-            if is_object { held(&value) } else { Some(value) }
+            let is_object = entry.text().is_some_and(|text| text.trim_ascii_start().starts_with('{'));
+            if is_object { embedded_json(value) } else { Some(FieldValue::Part(value)) }
         }
-        Form::JsonText => held(&value),
-        Form::Text => Some(value),
+        Form::JsonText => embedded_json(value),
         Form::TextValues => {
-            Some(with_values(&value, |value| RawJson::parse(RawJson::parse(value).ok()?.as_text()?.as_ref()).ok()))
+            let parse = |value: &str| RawJson::parse(RawJson::text_of(value)?.as_ref()).ok();
+            Some(FieldValue::Made(with_values(&entry.to_json(), parse)))
         }
-        Form::First => value.items()?.next().and_then(|first| RawJson::parse(first).ok()),
+        Form::First => {
+            entry.to_json().items()?.next().and_then(|first| RawJson::parse(first).ok()).map(FieldValue::Made)
+        }
         Form::Object(inside) => {
-            let mut entries = value.entries()?;
+            let mut entries = entry.entries()?;
             let first = entries.next();
             match (first, entries.next()) {
-                (Some(only), None) if only.key() == inside => RawJson::parse(only.value()).ok(),
-                _ => Some(value),
+                (Some(only), None) if only.key() == inside => Some(FieldValue::Part(only.value())),
+                _ => Some(FieldValue::Part(value)),
             }
         }
     }

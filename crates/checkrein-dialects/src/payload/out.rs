@@ -116,11 +116,6 @@ impl<'n> Out<'n> {
         self.pieces
     }
 
-    /// All of it, if nothing is shared.
-    pub(super) fn finish_text(mut self) -> String {
-        self.finish_last()
-    }
-
     fn finish_last(&mut self) -> String {
         self.close();
         self.text.push('}');

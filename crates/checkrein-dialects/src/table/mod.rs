@@ -167,11 +167,12 @@ impl Dialect {
     ///
     /// Where the agent has no event for all tools, hooks for all tools run as well.
     #[must_use]
-    pub fn with_common_names(&self, mut event: Event) -> Event {
-        event.also_general = self.lacks_general(&event.kind());
+    pub fn with_common_names(&self, event: Event) -> Event {
+        let lacks_general = self.lacks_general(&event.kind());
+        let event = event.with_parent_hooks(lacks_general);
         match event.tool_name().and_then(|tool| self.tool(tool)) {
             Some(tool) if !(tool.common.is_empty() && tool.inputs.is_empty()) => {
-                event.also_known_as(tool.common).in_words_of(self.name)
+                event.with_tool_aliases(tool.common).with_dialect(self.name)
             }
             _ => event,
         }

@@ -221,6 +221,6 @@ fn tools_have_the_names_of_others_too() {
         r#"{"session_id":"s","transcript_path":null,"cwd":"/","hook_event_name":"PreToolUse","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch"}}"#,
     );
     let event = DIALECT.event(&patch, None).unwrap();
-    assert_eq!((event.tool_name(), event.other_names), (Some("apply_patch"), &["Edit", "Write"][..]));
+    assert_eq!((event.tool_name(), event.tool_aliases()), (Some("apply_patch"), &["Edit", "Write"][..]));
     assert_eq!(DIALECT.common_names("collaborationspawn_agent"), ["Agent"]);
 }

@@ -157,7 +157,7 @@ fn payloads_do_not_say_which_event_they_are() {
     assert_eq!(error, PayloadError::NoName { field: "" });
     assert_eq!(error.to_string(), "the payload does not name its event, and no name was given");
     let event = copilot::DIALECT.event(&payload, Some("preToolUse")).unwrap();
-    assert_eq!(event.other_names, ["Bash"]);
+    assert_eq!(event.tool_aliases(), ["Bash"]);
     for (dialect, kind, named) in [
         (&copilot::DIALECT, EventKind::PreToolUse, false),
         (&copilot::DIALECT, EventKind::PermissionRequest, true),
@@ -235,7 +235,7 @@ fn pascal_matchers_fit_both_names() {
         r#"{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Write","tool_input":{"path":"a"}}"#,
     );
     let event = copilot_pascal::DIALECT.event(&sent, None).unwrap();
-    assert_eq!(event.other_names, ["create"]);
+    assert_eq!(event.tool_aliases(), ["create"]);
     let matcher = checkrein_core::Matcher::compile(&copilot_pascal::DIALECT.matcher, Some("Wr.*")).unwrap();
     assert!(matcher.matches("Write") && !matcher.matches("xWrite"));
 }

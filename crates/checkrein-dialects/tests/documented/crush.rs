@@ -8,7 +8,7 @@ use super::*;
 fn what_it_sends_comes_back() {
     let sent = r#"{"event":"PreToolUse","session_id":"s","cwd":"/a","tool_name":"bash","tool_input":{"command":"ls"}}"#;
     let event = round_trip(&DIALECT, &EventKind::PreToolUse, sent);
-    assert_eq!(event.other_names, ["Bash"]);
+    assert_eq!(event.tool_aliases(), ["Bash"]);
 }
 
 #[test]

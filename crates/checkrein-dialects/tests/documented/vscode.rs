@@ -33,7 +33,7 @@ fn what_it_sends_comes_back() {
     let call =
         format!(r#"{{"hook_event_name":"PreToolUse",{COMMON},"tool_name":"run_in_terminal","tool_input":{{}}}}"#);
     let event = DIALECT.event(&json(&call), None).unwrap();
-    assert_eq!(event.other_names, ["Bash"], "hooks that are for Bash fit it");
+    assert_eq!(event.tool_aliases(), ["Bash"], "hooks that are for Bash fit it");
 }
 
 #[test]

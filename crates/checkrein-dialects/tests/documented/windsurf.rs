@@ -42,7 +42,7 @@ fn what_it_sends_comes_back() {
     let sent = r#"{"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls","cwd":"/a"}}"#;
     let event = DIALECT.event(&json(sent), None).unwrap();
     assert!(event.tool_input().unwrap().says_the_same_as(&json(r#"{"command":"ls"}"#)));
-    assert_eq!((event.tool_name(), event.other_names), (Some("run_command"), &["Bash"][..]));
+    assert_eq!((event.tool_name(), event.tool_aliases()), (Some("run_command"), &["Bash"][..]));
 }
 
 #[test]

@@ -49,9 +49,9 @@ fn of_own_tools(spec: &mut HookSpec) -> Option<Condition> {
     spec.hook.matcher = matcher.clone().also(shared);
     Some(Condition::new(format!("matcher {}", matcher.pattern()), move |event: &Event| {
         let fits = |name: &str| matcher.matches(name);
-        event.sender != Some(dialect.name)
+        event.dialect() != Some(dialect.name)
             || event.tool_name().is_none_or(fits)
-            || event.other_names.iter().any(|name| fits(name))
+            || event.tool_aliases().iter().any(|name| fits(name))
     }))
 }
 
@@ -109,7 +109,7 @@ fn of_rule(rule: &PermissionRule, dialect: &'static Dialect, env: &HandlerEnv) -
     Condition::new(rule.to_string(), move |event| {
         let (Some(name), Some(input)) = (event.tool_name(), common_input(event)) else { return false };
         let own = dialect.own_tool(event).map(|tool| tool.name);
-        let mut names = std::iter::once(name).chain(event.other_names.iter().copied()).chain(own);
+        let mut names = std::iter::once(name).chain(event.tool_aliases().iter().copied()).chain(own);
         names.any(|name| wildcard(&tool, name)) && judge.as_ref().is_none_or(|judge| judge.fits(event, &input))
     })
 }

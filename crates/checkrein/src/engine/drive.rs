@@ -288,7 +288,7 @@ impl Driver<'_> {
     /// The event as a hook sees it.
     fn moment_of(&mut self, claim: &Claim) -> Arc<Moment> {
         let moment = self.moment();
-        if !moment.event.also_general || claim.hook.spec.hook.kinds.contains(&moment.event.kind()) {
+        if !moment.event.runs_parent_hooks() || claim.hook.spec.hook.kinds.contains(&moment.event.kind()) {
             return moment;
         }
         if let Some(general) = &self.general {
