@@ -2,6 +2,7 @@
 
 pub use crate::builtins::secrets::redacted_json;
 pub use crate::builtins::shell;
+pub use crate::engine::StopLimit;
 pub use crate::handler::{CommandFactory, DEPTH, is_usual};
 pub use crate::sources::repository;
 pub use crate::trust::verified;

@@ -28,6 +28,7 @@ mod line_file;
 mod observer;
 mod private_file;
 mod registry;
+pub mod session_store;
 pub mod sources;
 mod state;
 pub mod trust;

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::Result;
-use checkrein::audit::{AuditEntry, AuditLog};
 use checkrein::dialects::agents::native;
 use checkrein::{Effect, RawJson, Sources, Trust};
-use checkrein_tools::front::{Front, Fronted};
+use checkrein_tools::front::{self, Front, Fronted};
 use checkrein_tools::recording::Switch;
 
 use crate::exit::{self, Exit};
@@ -108,7 +107,6 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     say(&fronted)
 }
 
-/// All of it. Memory that is refused is an error and no abort.
 /// Standard input, read once and to its end: a buffer of its own would be memory for nothing.
 struct Payload;
 
@@ -194,20 +192,10 @@ fn deny_anybody(why: &str) -> Result<Exit> {
         r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":{text}}},"decision":"block","reason":{text},"permissionDecision":"deny","permissionDecisionReason":{text},"cancel":true,"errorMessage":{text}}}"#
     )?;
     writeln!(io::stderr(), "{why}")?;
-    if let Some(error) = refused(why) {
-        writeln!(io::stderr(), "nothing was written to the audit log: {error}")?;
+    if let Some(note) = front::record_refusal(why) {
+        writeln!(io::stderr(), "{note}")?;
     }
     Ok(exit::DENIED)
-}
-
-/// Writes down that something was refused, if files say so, and gives why that could not be done.
-fn refused(why: &str) -> Option<String> {
-    let dir = std::env::current_dir().ok()?;
-    let loaded = Sources::discover(&native::DIALECT, &dir).load();
-    let log = AuditLog::of_settings(loaded.audit.as_ref()?);
-    let project = dir.to_string_lossy();
-    let entry = AuditEntry::refusal(None, why).from_agent(None, Some(&project));
-    log.append(entry).err().map(|error| error.to_string())
 }
 
 /// Starts a process of its own for hooks that nobody waits for: this one is about to end, and the agent waits for that.

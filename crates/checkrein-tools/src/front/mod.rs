@@ -27,7 +27,7 @@
 
 mod failed;
 mod kept;
-mod memory;
+mod request;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -37,17 +37,18 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use checkrein_core::{Effect, Event, EventKind, HookState, RawJson, Record, Verdict, Warning};
+use checkrein_core::{Effect, Event, EventKind, HookState, Record, Verdict, Warning};
 use checkrein_dialects::agents::native;
 use checkrein_dialects::config::Wanted;
 use checkrein_dialects::{Answer, Dialect, HookSpec};
 use futures_util::future::{Either, select};
 
 use checkrein::engine::Engine;
-use checkrein::internal::DEPTH;
+use checkrein::internal::{DEPTH, StopLimit};
+use checkrein::session_store::{FileSessionStore, MemorySessionStore, SessionStore};
 use checkrein::sources::{Loaded, Skip, Sources};
 use checkrein::trust::Trust;
-use memory::Memory;
+use request::Request;
 
 /// How deep that may go.
 const DEEPEST: u32 = 5;
@@ -57,6 +58,8 @@ const ENDING: Duration = Duration::from_secs(2);
 
 /// Of how many events the runtime hears at once.
 const EVENTS: usize = 64;
+
+pub use failed::record_refusal;
 
 /// Answers an agent. See the [module](self).
 #[derive(Debug, Clone)]
@@ -109,7 +112,7 @@ impl Front {
             sources: None,
             trust: Trust::usual(),
             dir: None,
-            state: memory::usual_place(),
+            state: checkrein::internal::state::directory().map(|dir| dir.join("sessions")),
             on_failure: Effect::Closed,
             until: Until(None),
             leaving: false,
@@ -196,61 +199,64 @@ impl Front {
 
     /// Answers one event. Never panics: a panic is a failure like others.
     ///
-    /// Blocks until all hooks have spoken that the agent waits for.
+    /// Blocks until all hooks that the agent waits for have finished.
     pub fn answer(&self, payload: &[u8]) -> Fronted {
-        checkrein_core::shielded(|| self.try_answer(payload))
-            .unwrap_or_else(|panic| self.refuse(payload, &format!("checkrein panicked: {panic}")))
+        let request = self.read(payload);
+        checkrein_core::shielded(|| request.front.try_answer(&request))
+            .unwrap_or_else(|panic| request.front.fail(request.kind(), &format!("checkrein panicked: {panic}"), None))
     }
 
-    /// Says no to an event where that can be said, for this reason: something went wrong before checkrein could look at it.
+    /// Refuses an event where that is possible, for this reason: something went wrong before checkrein could look at it.
     pub fn refuse(&self, payload: &[u8], why: &str) -> Fronted {
-        self.as_called(payload).failed(self.kind_of(payload).as_ref(), why)
+        let request = self.read(payload);
+        request.front.fail(request.kind(), why, None)
     }
 
-    fn try_answer(&self, payload: &[u8]) -> Fronted {
-        let json = match RawJson::parse_bytes(payload) {
+    fn try_answer(&self, request: &Request<'_>) -> Fronted {
+        let json = match &request.json {
             Ok(json) => json,
-            Err(error) => {
-                return self.refuse(payload, &format!("what the agent sent is no JSON: {error}"));
-            }
+            Err(error) => return self.fail(request.kind(), &format!("what the agent sent is no JSON: {error}"), None),
         };
-        if let Some(agent) = self.agent.generation_of(&json).filter(|_| self.event.is_none()) {
-            return Self { agent, ..self.clone() }.try_answer(payload);
-        }
-        let read = || {
-            let event = self.agent.event(&json, self.event.as_deref());
+        let decode = || {
+            let event = self.agent.event(json, self.event.as_deref());
             event.map_err(|error| format!("what the agent sent cannot be read: {error}"))
         };
-        let told = self.agent.wanted(&json, self.event.as_deref());
-        let wanted = match told.map_or_else(|| read().map(|event| Wanted::at(&event)), Ok) {
-            Ok(wanted) => wanted,
-            Err(why) => return self.failed(self.kind_of(payload).as_ref(), &why),
+        // Mostly no hook runs, so the whole event is decoded only if its kind and subject are not enough.
+        let mut decoded = None;
+        let wanted = match self.agent.wanted(json, self.event.as_deref()) {
+            Some(wanted) => wanted,
+            None => match decode() {
+                Ok(event) => Wanted::at(decoded.insert(event)),
+                Err(why) => return self.fail(request.kind(), &why, None),
+            },
         };
         let dir = match self.dir.clone().map_or_else(std::env::current_dir, Ok) {
             Ok(dir) => dir,
-            Err(error) => return self.failed(Some(&wanted.kind), &format!("the working directory is gone: {error}")),
+            Err(error) => {
+                return self.fail(Some(wanted.kind), &format!("the working directory is gone: {error}"), None);
+            }
         };
         let depth = depth();
         if depth >= DEEPEST {
             let why = format!("hooks that call checkrein have called one another {depth} levels deep");
-            return self.failed(Some(&wanted.kind), &why);
+            return self.fail(Some(wanted.kind), &why, None);
         }
         let loaded = self.sources_in(&dir).called_by(self.agent).only(&wanted).load();
-        // Mostly nothing runs, so all that follows is made only now. What is remembered of a session changes with a prompt.
-        let nothing = loaded.hooks.is_empty() && loaded.diagnostics.is_empty();
-        let is_told = wanted.kind == EventKind::SessionStart && !loaded.passed_over.is_empty();
-        let nothing = nothing
-            && !is_told
+        let has_news = wanted.kind == EventKind::SessionStart && !loaded.passed_over.is_empty();
+        // A prompt resets counts of the session. Some agents need an answer at every event.
+        let nothing = loaded.hooks.is_empty()
+            && loaded.diagnostics.is_empty()
+            && !has_news
             && wanted.kind != EventKind::PromptSubmit
             && !self.agent.silence_gives_leave(&wanted.kind);
         let keeping = self.keeper.begin();
         if nothing && keeping.is_nothing() {
             return Fronted::default();
         }
-        let event = match read() {
+        let event = match decoded.map_or_else(decode, Ok) {
             Ok(event) => event,
             Err(_) if nothing => return Fronted::default(),
-            Err(why) => return self.failed(Some(&wanted.kind), &why),
+            Err(why) => return self.fail(Some(wanted.kind), &why, Some((&loaded, &dir))),
         };
         let fronted = if nothing { Fronted::default() } else { self.fire(event.clone(), loaded, &dir, depth) };
         keeping.keep(self.agent, &dir, &event, fronted)
@@ -283,7 +289,7 @@ impl Front {
             let told = loaded.diagnostics.iter().filter(|diagnostic| about_trust.contains(&diagnostic.code));
             notes.extend(told.map(ToString::to_string));
         }
-        let memory = Memory::of(self.state.as_deref(), self.agent, &event);
+        let sessions = self.session_store(&event);
         let is_in = |spec: &HookSpec| spec.background == (self.part == Part::Background);
         let mut hooks = std::mem::take(&mut loaded.hooks);
         let has_others = hooks.extract_if(.., |spec| !is_in(spec)).count() > 0;
@@ -296,18 +302,19 @@ impl Front {
                 Arc::make_mut(&mut spec.hook.info).on_failure = Some(Effect::Open);
             }
         }
-        let claims = memory.claim_once(&mut hooks);
-        memory.before(&mut event);
         if hooks.is_empty() {
-            memory.after(&event, &Verdict::default());
-            return Fronted { has_background, ..self.said(&event, &Verdict::default(), None, notes, &memory) };
+            let stops = StopLimit::new(0, Arc::clone(&sessions));
+            stops.before(&mut event);
+            let verdict = stops.after(&event, Verdict::default());
+            return Fronted { has_background, ..self.said(&event, &verdict, None, notes, &sessions) };
         }
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         // Hooks are few, and room for what happens to a thousand descriptors at once is twelve kilobytes.
         let runtime = match runtime.enable_all().max_io_events_per_tick(EVENTS).build() {
             Ok(runtime) => runtime,
             Err(error) => {
-                return self.failed(Some(&event.kind()), &format!("no runtime can be made for hooks: {error}"));
+                let why = format!("no runtime can be made for hooks: {error}");
+                return self.fail(Some(event.kind()), &why, Some((&loaded, dir)));
             }
         };
         if self.part == Part::Background {
@@ -316,7 +323,7 @@ impl Front {
         }
         let vars = std::env::vars_os().filter(|(name, _)| name != DEPTH);
         let vars = vars.chain([(DEPTH.into(), OsString::from((depth + 1).to_string()))]);
-        let mut engine = Engine::builder().cwd(dir).vars(vars).hooks(hooks);
+        let mut engine = Engine::builder().cwd(dir).vars(vars).hooks(hooks).session_store(Arc::clone(&sessions));
         if let Some(compat) = loaded.compat {
             engine = engine.compat(compat);
         }
@@ -337,12 +344,22 @@ impl Front {
             let _ = (ManuallyDrop::new(engine), ManuallyDrop::new(runtime));
         }
         let Some((verdict, record)) = fired else {
-            memory.give_back(claims);
-            return self.failed(Some(&event.kind()), "it was told to end before all hooks had spoken");
+            let why = "it was told to end before all hooks had spoken";
+            return self.fail(Some(event.kind()), why, Some((&loaded, dir)));
         };
-        memory.keep(claims, &record);
-        memory.after(&event, &verdict);
-        Fronted { has_background, ..self.said(&event, &verdict, Some(record), notes, &memory) }
+        Fronted { has_background, ..self.said(&event, &verdict, Some(record), notes, &sessions) }
+    }
+
+    /// Remembers what must outlive this process. An agent that does not name its sessions has its stops counted by the
+    /// directory that it works in.
+    fn session_store(&self, event: &Event) -> Arc<dyn SessionStore> {
+        match &self.state {
+            Some(dir) => {
+                let unnamed = format!("{} {}", self.agent.name, event.envelope.cwd.as_deref().unwrap_or_default());
+                Arc::new(FileSessionStore::new(dir).unnamed(unnamed))
+            }
+            None => Arc::new(MemorySessionStore::default()),
+        }
     }
 
     fn said(
@@ -351,7 +368,7 @@ impl Front {
         verdict: &Verdict,
         record: Option<Record>,
         mut notes: Vec<String>,
-        memory: &Memory,
+        sessions: &Arc<dyn SessionStore>,
     ) -> Fronted {
         if self.part == Part::Background {
             return Fronted { record, untold: notes.clone(), notes, ..Fronted::default() };
@@ -359,9 +376,16 @@ impl Front {
         // Who decided has said so in the reason.
         let decided = |warning: &&Warning| verdict.decided_by().is_some_and(|hook| *hook == *warning.hook);
         let warnings = verdict.warnings().iter().filter(|warning| !decided(warning));
-        // What is so at every event is told once in a session: nobody reads what comes with every tool call.
-        let is_news = |warning: &&Warning| !warning.standing || memory.is_news(&warning.to_string());
-        notes.extend(warnings.filter(is_news).map(ToString::to_string));
+        for warning in warnings {
+            let text = warning.to_string();
+            // A warning that comes with every event is shown once in a session.
+            if !warning.standing
+                || sessions
+                    .claim(event.envelope.session_id.as_deref().filter(|id| !id.is_empty()), &format!("shown {text}"))
+            {
+                notes.push(text);
+            }
+        }
         let answer = self.agent.say_with(event, verdict, &notes);
         let untold = notes.iter().filter(|_| !answer.told).chain(&answer.notes).cloned().collect();
         notes.extend(answer.notes.iter().cloned());

@@ -15,11 +15,12 @@ use super::blocking::Blocking;
 use super::hooks::LoadedHooks;
 use super::reload::FromFiles;
 use super::settling::Settling;
-use super::stops::Stops;
+use super::stops::StopLimit;
 use super::{Engine, EnvelopeFactory, Shared};
 use crate::handler::HandlerEnv;
 use crate::observer::Observer;
 use crate::registry::Registry;
+use crate::session_store::{MemorySessionStore, SessionStore};
 use crate::sources::Sources;
 
 /// For how many variables room is made before they are seen.
@@ -46,6 +47,7 @@ pub struct EngineBuilder {
     at_once: usize,
     background: usize,
     stop_cap: Option<u32>,
+    sessions: Option<Arc<dyn SessionStore>>,
     compat: Option<Compat>,
     #[cfg(feature = "audit")]
     audit: Option<crate::audit::AuditLog>,
@@ -65,6 +67,7 @@ impl EngineBuilder {
             at_once: AT_ONCE,
             background: BACKGROUND,
             stop_cap: None,
+            sessions: None,
             compat: None,
             #[cfg(feature = "audit")]
             audit: None,
@@ -187,6 +190,14 @@ impl EngineBuilder {
         self
     }
 
+    /// Remembers in this store what must outlive an event: hooks that run once, and refused stops. The default is a
+    /// [`MemorySessionStore`].
+    #[must_use]
+    pub fn session_store(mut self, store: Arc<dyn SessionStore>) -> Self {
+        self.sessions = Some(store);
+        self
+    }
+
     /// The engine. Hooks that cannot be loaded do not keep others from running: see [`Engine::problems`], and
     /// [`Engine::diagnostics`] for what is wrong with files.
     pub fn build(self) -> Engine {
@@ -196,10 +207,11 @@ impl EngineBuilder {
             registry: self.registry,
             suspects: Arc::default(),
         };
+        let sessions = self.sessions.unwrap_or_else(|| Arc::new(MemorySessionStore::default()));
         let (files, hooks, said) = FromFiles::load(self.sources, self.hooks);
         Engine {
             shared: Arc::new(Shared {
-                hooks: ArcSwap::from_pointee(LoadedHooks::load(hooks, &env, None).following(&said)),
+                hooks: ArcSwap::from_pointee(LoadedHooks::load(hooks, &env).following(&said)),
                 files,
                 env,
                 rules: self.rules,
@@ -209,7 +221,8 @@ impl EngineBuilder {
                 observers: self.observers,
                 running: Semaphore::new(self.at_once.min(Semaphore::MAX_PERMITS)),
                 next_run: AtomicU64::new(1),
-                stops: Stops::new(self.stop_cap.unwrap_or(self.rules.stop_cap())),
+                stops: StopLimit::new(self.stop_cap.unwrap_or(self.rules.stop_cap()), Arc::clone(&sessions)),
+                sessions,
                 background: Background::new(self.background, WAITING),
                 blocking: Blocking::default(),
             }),

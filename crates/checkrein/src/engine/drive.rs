@@ -17,6 +17,7 @@ use super::shadow::Outcomes;
 use super::spread::Spread;
 use super::{Begun, Shared};
 use crate::handler::Moment;
+use crate::session_store::session_of;
 
 type Chosen = (usize, Claim);
 
@@ -59,7 +60,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, begun: Begun, record: Option<&mut
         if let Some(outcomes) = outcomes {
             outcomes.note(&rules, &event, &settled, &mut records);
         }
-        let mut verdict = shared.stops.count(&event, settled);
+        let mut verdict = shared.stops.after(&event, settled);
         debug!(name: "checkrein.settled", decision = %verdict.decision(), warnings = verdict.warnings().len());
         records.sort_by_key(|(position, _)| *position);
         let told = !shared.observers.is_empty() && !records.is_empty();
@@ -107,10 +108,11 @@ fn choose(shared: &Shared, event: &Event) -> Choice {
     let hooks = shared.hooks.load_full();
     let mut rules = shared.rules.at(&event.kind());
     rules.compat = shared.compat.or(hooks.compat).unwrap_or(rules.compat);
+    let session = session_of(event);
     let mut waited: Vec<Chosen> = hooks
         .set
         .select(event)
-        .filter_map(|(position, _)| Some((position, hooks.get(position).claim(event.envelope.session_id.as_ref())?)))
+        .filter_map(|(position, _)| Some((position, hooks.get(position).claim(&shared.sessions, session)?)))
         .collect();
     let in_background = waited.extract_if(.., |(_, claim)| claim.hook.spec.background).collect();
     Choice { hooks, waited, in_background, rules }
@@ -208,11 +210,13 @@ impl Driver<'_> {
     /// An administrator's hooks that fit what the event is now: those that declare rewrites, and all others.
     fn managed(&mut self) -> (Vec<Chosen>, Vec<Chosen>) {
         let moment = self.moment();
-        let session = moment.event.envelope.session_id.as_ref();
+        let session = session_of(&moment.event);
         let fit = self.hooks.set.select(&moment.event).filter(|(_, hook)| hook.info.is_managed());
         let loaded = fit.map(|(position, _)| (position, self.hooks.get(position)));
         let waited = loaded.filter(|(_, hook)| !hook.spec.background);
-        waited.filter_map(|(position, hook)| Some((position, hook.claim(session)?))).partition(declares_rewrites)
+        waited
+            .filter_map(|(position, hook)| Some((position, hook.claim(&self.shared.sessions, session)?)))
+            .partition(declares_rewrites)
     }
 
     fn start(&mut self, hooks: Vec<Chosen>) {

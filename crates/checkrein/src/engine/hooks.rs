@@ -1,13 +1,13 @@
 //! Hooks that are loaded: checked, with their handlers made.
 
-use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use checkrein_core::{Compat, Effect, EventKind, Failure, FailureKind, Hook, HookInfo, HookSet, HookState};
 
 use super::conditions::with_conditions;
 use crate::handler::{Handler, HandlerEnv};
+use crate::session_store::SessionStore;
 use crate::trust::NOT_APPROVED;
 use checkrein_dialects::{HandlerSpec, HookSpec};
 
@@ -55,60 +55,52 @@ pub(super) struct LoadedHook {
     pub(super) spec: Arc<HookSpec>,
     /// The handler, or why there is none.
     pub(super) handler: Result<Arc<dyn Handler>, Failure>,
-    /// The sessions in which it has run or runs now, if it runs only once in each.
-    ran_in: RanIn,
+    /// The key of its one run in a session, if it runs only once in each.
+    once_key: Option<String>,
 }
-
-type RanIn = Arc<Mutex<HashSet<Option<String>>>>;
-
-/// Sessions beyond this many are forgotten, all at once.
-const SESSIONS: usize = 4096;
 
 impl LoadedHook {
     /// Claims the one run that a session has. `None`: it is taken. Every other hook may always run.
-    pub(super) fn claim(self: &Arc<Self>, session: Option<&String>) -> Option<Claim> {
-        if self.spec.once {
-            let mut ran_in = self.ran_in.lock().unwrap_or_else(PoisonError::into_inner);
-            if ran_in.len() >= SESSIONS {
-                ran_in.clear();
-            }
-            if !ran_in.insert(session.cloned()) {
-                return None;
-            }
+    pub(super) fn claim(self: &Arc<Self>, store: &Arc<dyn SessionStore>, session: Option<&str>) -> Option<Claim> {
+        let Some(key) = &self.once_key else { return Some(Claim { hook: Arc::clone(self), once: None }) };
+        if !store.claim(session, key) {
+            return None;
         }
-        // Only what is claimed is ever given back.
-        let session = session.filter(|_| self.spec.once).cloned();
-        Some(Claim { hook: Arc::clone(self), session, done: false })
+        let once = OnceClaim { store: Arc::clone(store), session: session.map(str::to_owned), key: key.clone() };
+        Some(Claim { hook: Arc::clone(self), once: Some(once) })
     }
 }
 
-/// The right to run a hook. A hook that runs only once and did not come to an opinion may run again.
+/// The right to run a hook. A hook that runs once and came to no opinion may run again.
 pub(super) struct Claim {
     pub(super) hook: Arc<LoadedHook>,
+    once: Option<OnceClaim>,
+}
+
+struct OnceClaim {
+    store: Arc<dyn SessionStore>,
     session: Option<String>,
-    done: bool,
+    key: String,
 }
 
 impl Claim {
-    /// It has had its say.
+    /// The hook has come to an opinion.
     pub(super) fn spend(mut self) {
-        self.done = true;
+        self.once = None;
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if self.hook.spec.once && !self.done {
-            self.hook.ran_in.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.session);
+        if let Some(once) = &self.once {
+            once.store.release(once.session.as_deref(), &once.key);
         }
     }
 }
 
 impl LoadedHooks {
-    /// Loads hooks in place of others. Those that were there before remember in which sessions they have run.
-    pub(super) fn load(specs: Vec<HookSpec>, env: &HandlerEnv, before: Option<&Self>) -> Self {
-        let once = before.into_iter().flat_map(|before| &before.loaded).filter(|hook| hook.spec.once);
-        let ran_in: HashMap<_, _> = once.map(|hook| (key(&hook.spec), Arc::clone(&hook.ran_in))).collect();
+    /// Loads hooks.
+    pub(super) fn load(specs: Vec<HookSpec>, env: &HandlerEnv) -> Self {
         let mut specs: Vec<_> = specs.into_iter().map(|spec| with_conditions(declaring(spec, env), env)).collect();
         // As the set does, so that positions there are positions here.
         specs.sort_by_key(|spec| spec.hook.rank());
@@ -117,8 +109,7 @@ impl LoadedHooks {
         let loaded = specs
             .into_iter()
             .map(|spec| {
-                let ran_in = ran_in.get(&key(&spec)).cloned().unwrap_or_default();
-                let loaded = load(Arc::new(spec), env, ran_in);
+                let loaded = load(Arc::new(spec), env);
                 let info = &loaded.spec.hook.info;
                 let mut problem = |text| problems.push(Problem { hook: Arc::clone(info), text });
                 if let Err(failure) = &loaded.handler {
@@ -211,7 +202,13 @@ pub(super) fn key(spec: &HookSpec) -> (&'static str, Option<String>, String, boo
     (spec.dialect.name, info.source.file.clone(), info.id.clone(), info.shadow)
 }
 
-fn load(spec: Arc<HookSpec>, env: &HandlerEnv, ran_in: RanIn) -> LoadedHook {
+/// The same for the same hook, also after a reload and in another process.
+fn once_key(spec: &HookSpec) -> String {
+    let info = &spec.hook.info;
+    format!("{} {} {}", info.source.file.as_deref().unwrap_or_default(), info.id, spec.definition())
+}
+
+fn load(spec: Arc<HookSpec>, env: &HandlerEnv) -> LoadedHook {
     let handler = match &spec.hook.state {
         // It never was the user's gate, so a cloned repository cannot lock its reader out with it.
         HookState::Untrusted => Err(Failure::new(FailureKind::Untrusted, NOT_APPROVED).with_effect(Effect::Open)),
@@ -223,7 +220,8 @@ fn load(spec: Arc<HookSpec>, env: &HandlerEnv, ran_in: RanIn) -> LoadedHook {
         HookState::Broken(reason) => Err(Failure::new(FailureKind::Schema, reason)),
         _ => build(&spec, env),
     };
-    LoadedHook { spec, handler, ran_in }
+    let once_key = spec.once.then(|| once_key(&spec));
+    LoadedHook { spec, handler, once_key }
 }
 
 fn build(spec: &HookSpec, env: &HandlerEnv) -> Result<Arc<dyn Handler>, Failure> {

@@ -66,12 +66,14 @@ pub use plan::Planned;
 use reload::FromFiles;
 pub use reload::Reload;
 use settling::Settling;
-use stops::Stops;
+#[doc(hidden)]
+pub use stops::StopLimit;
 #[cfg(feature = "watch")]
 pub use watch::{FileWatch, Watch};
 
 use crate::handler::HandlerEnv;
 use crate::observer::Observer;
+use crate::session_store::SessionStore;
 use crate::sources::FileState;
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::config::Diagnostic;
@@ -99,7 +101,8 @@ pub(crate) struct Shared {
     /// How many limited handlers run at once.
     running: Semaphore,
     next_run: AtomicU64,
-    stops: Stops,
+    stops: StopLimit,
+    sessions: Arc<dyn SessionStore>,
     background: Background,
     blocking: Blocking,
 }
@@ -133,7 +136,7 @@ impl Engine {
     pub async fn fire_with(&self, kind: &EventKind, event: impl FnOnce() -> Event) -> Verdict {
         // An event for some tools may be one for hooks for all tools too.
         let could_run = || self.has(kind) || kind.general().is_some_and(|general| self.has(&general));
-        if could_run() || self.shared.stops.is_awaited(kind) { self.fire(event()).await } else { Verdict::default() }
+        if could_run() || self.shared.stops.needs(kind) { self.fire(event()).await } else { Verdict::default() }
     }
 
     /// As [`fire`](Self::fire), with everything that happened.
@@ -225,13 +228,12 @@ impl Engine {
     fn begun(&self, event: Event) -> Option<Begun> {
         let could_run = self.shared.hooks.load().set.has_for(&event);
         // A prompt is heard also if no hook listens.
-        (could_run || self.shared.stops.is_awaited(&event.kind())).then(|| self.prepared(event)).filter(|_| could_run)
+        (could_run || self.shared.stops.needs(&event.kind())).then(|| self.prepared(event)).filter(|_| could_run)
     }
 
     fn prepared(&self, mut event: Event) -> Begun {
         let without_envelope = self.put_in_envelope(&mut event).err();
-        self.shared.stops.prompt(&event);
-        self.shared.stops.mark(&mut event);
+        self.shared.stops.before(&mut event);
         Begun { event: Arc::new(event), without_envelope }
     }
 

@@ -85,7 +85,7 @@ impl Shared {
     /// Puts hooks in place of all there are.
     pub(super) fn put(&self, hooks: Vec<HookSpec>, said: &Said) -> (Arc<LoadedHooks>, Arc<LoadedHooks>) {
         let before = self.hooks.load_full();
-        let now = Arc::new(LoadedHooks::load(hooks, &self.env, Some(&before)).following(said));
+        let now = Arc::new(LoadedHooks::load(hooks, &self.env).following(said));
         self.hooks.store(Arc::clone(&now));
         (before, now)
     }

@@ -1,112 +1,102 @@
-//! Stops that hooks have answered with "go on".
+//! Limits how often hooks may refuse a stop.
 //!
-//! A hook that never lets an agent stop burns a whole quota. So it is counted how often in a row the stop of one agent
-//! was refused; when the cap is reached the stop stands, and the verdict says so.
+//! A hook that never lets an agent stop uses up a whole quota. The engine counts the refusals of an agent's stop in a row.
+//! Past the cap the stop stands, and the verdict has a warning. Counts are in the [`SessionStore`].
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
-use checkrein_core::{Event, EventKind, Payload, Verdict};
+use checkrein_core::{Block, Decision, Event, EventKind, Payload, Verdict};
 
 use super::drive::is_stop;
+use crate::session_store::{SessionStore, StopCount, session_of};
 
-/// Agents beyond this many are forgotten, all at once: their counts start anew.
-const REMEMBERED: usize = 4096;
-
-pub(super) struct Stops {
+/// Counts refused stops.
+#[derive(Debug, Clone)]
+pub struct StopLimit {
     cap: u32,
-    counts: Mutex<HashMap<Agent, Count>>,
+    store: Arc<dyn SessionStore>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Count {
-    refused: u32,
-    /// Whether nothing has happened since: the next prompt is then the reason of the refusal.
-    just_now: bool,
-}
-
-/// Whose stops are counted together: session, agent, kind.
-type Agent = (Option<String>, Option<String>, EventKind);
-
-impl Stops {
-    pub(super) fn new(cap: u32) -> Self {
-        Self { cap, counts: Mutex::default() }
+impl StopLimit {
+    /// Lets a stop stand after `cap` refusals. 0: never.
+    pub fn new(cap: u32, store: Arc<dyn SessionStore>) -> Self {
+        Self { cap, store }
     }
 
-    /// Whether an event of this kind matters here: it is a prompt, and something was counted.
-    pub(super) fn is_awaited(&self, kind: &EventKind) -> bool {
-        *kind == EventKind::PromptSubmit && self.lock(|counts| !counts.is_empty())
+    /// `true` if an event of this kind changes counts although it has no hooks: it is a prompt, and something was counted.
+    pub(super) fn needs(&self, kind: &EventKind) -> bool {
+        *kind == EventKind::PromptSubmit && self.store.counts_stops()
     }
 
-    /// A new prompt starts the counts of its session anew, unless it is the reason of a refusal that the host gives to
-    /// the model.
-    pub(super) fn prompt(&self, event: &Event) {
-        if event.kind() != EventKind::PromptSubmit {
-            return;
+    /// Resets counts at a new prompt, unless the prompt is the reason of a refusal. Tells hooks of a stop whether it
+    /// follows a refused one.
+    pub fn before(&self, event: &mut Event) {
+        if event.kind() == EventKind::PromptSubmit {
+            for kind in EventKind::ALL.iter().filter(|kind| kind.contract().block == Block::GoOn) {
+                let (session, agent) = (session_of(event), agent(event, kind));
+                let count = self.store.stops(session, &agent);
+                let kept = if count.awaits_prompt { count.refused } else { 0 };
+                if count.refused > 0 {
+                    self.store.set_stops(session, &agent, StopCount { refused: kept, awaits_prompt: false });
+                }
+            }
         }
-        let session = &event.envelope.session_id;
-        self.lock(|counts| {
-            counts.retain(|agent, count| agent.0 != *session || std::mem::take(&mut count.just_now));
-        });
-    }
-
-    /// Tells hooks of a stop whether it only comes because of a stop hook before it.
-    pub(super) fn mark(&self, event: &mut Event) {
         if !is_stop(event) {
             return;
         }
-        let count = self.lock(|counts| counts.get(&agent(event)).map_or(0, |count| count.refused));
-        match &mut event.payload {
-            Payload::Stop(stop) => {
-                stop.stop_hook_active.get_or_insert(count > 0);
-                stop.loop_count.get_or_insert(count.into());
-            }
-            Payload::SubagentStop(stop) => {
-                stop.stop_hook_active.get_or_insert(count > 0);
-                stop.loop_count.get_or_insert(count.into());
-            }
-            _ => {}
+        let count = self.refused(event);
+        if let Some((active, loops)) = flags(event) {
+            active.get_or_insert(count > 0);
+            loops.get_or_insert(count.into());
         }
     }
 
-    /// Counts a refused stop, and lets it stand if it was refused too often.
-    pub(super) fn count(&self, event: &Event, verdict: Verdict) -> Verdict {
+    /// Counts a refused stop, and drops the refusal if there were too many.
+    pub fn after(&self, event: &Event, verdict: Verdict) -> Verdict {
         if !is_stop(event) {
             return verdict;
         }
-        let refused = verdict.decision() == checkrein_core::Decision::Deny;
-        let stands = self.lock(|counts| {
-            if !refused {
-                counts.remove(&agent(event));
-                return false;
-            }
-            let agent = agent(event);
-            if counts.len() >= REMEMBERED && !counts.contains_key(&agent) {
-                counts.clear();
-            }
-            let count = counts.entry(agent.clone()).or_default();
-            count.refused = count.refused.max(refused_before(event)) + 1;
-            count.just_now = true;
-            let stands = self.cap != 0 && count.refused > self.cap;
-            if stands {
-                counts.remove(&agent);
-            }
-            stands
-        });
+        let (session, agent) = (session_of(event), agent(event, &event.kind()));
+        let refused = match verdict.decision() {
+            Decision::Deny => self.refused(event).max(refused_before(event)) + 1,
+            _ => 0,
+        };
+        let stands = self.cap != 0 && refused > self.cap;
+        let counted = if stands { 0 } else { refused };
+        if counted > 0 || self.store.counts_stops() {
+            self.store.set_stops(session, &agent, StopCount { refused: counted, awaits_prompt: true });
+        }
         if stands {
-            let text = format!("the stop was refused {} times in a row; now it stands", self.cap);
-            verdict.overruled(text)
+            verdict.overruled(format!("the stop was refused {} times in a row; now it stands", self.cap))
         } else {
             verdict
         }
     }
 
-    fn lock<R>(&self, look: impl FnOnce(&mut HashMap<Agent, Count>) -> R) -> R {
-        look(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner))
+    /// The refusals so far. An agent that reports a new turn has none.
+    fn refused(&self, event: &Event) -> u32 {
+        let active = match &event.payload {
+            Payload::Stop(stop) => stop.stop_hook_active,
+            Payload::SubagentStop(stop) => stop.stop_hook_active,
+            _ => None,
+        };
+        if active == Some(false) {
+            0
+        } else {
+            self.store.stops(session_of(event), &agent(event, &event.kind())).refused
+        }
     }
 }
 
-/// How often the host itself says that the stop was refused: it may have known before this engine was there.
+fn flags(event: &mut Event) -> Option<(&mut Option<bool>, &mut Option<u64>)> {
+    match &mut event.payload {
+        Payload::Stop(stop) => Some((&mut stop.stop_hook_active, &mut stop.loop_count)),
+        Payload::SubagentStop(stop) => Some((&mut stop.stop_hook_active, &mut stop.loop_count)),
+        _ => None,
+    }
+}
+
+/// The refusals that the host itself reports: it may have counted before this engine existed.
 fn refused_before(event: &Event) -> u32 {
     let (active, count) = match &event.payload {
         Payload::Stop(stop) => (stop.stop_hook_active, stop.loop_count),
@@ -117,6 +107,9 @@ fn refused_before(event: &Event) -> u32 {
     count.min(u32::MAX - 1).max(active.unwrap_or_default().into())
 }
 
-fn agent(event: &Event) -> Agent {
-    (event.envelope.session_id.clone(), event.envelope.agent_id.clone(), event.kind())
+/// The agent of a session whose stops are counted together. Agents that do not name sessions do not name sub-agents in
+/// all events either.
+fn agent(event: &Event, kind: &EventKind) -> String {
+    let id = session_of(event).and(event.envelope.agent_id.as_deref());
+    format!("{} {}", kind.name(), id.unwrap_or_default())
 }

@@ -2,7 +2,7 @@
 
 use checkrein::dialects::agents::{claude, evva, native};
 use checkrein::sources::{Skip, Sources, Where};
-use checkrein::{Compat, Decision, Effect, Engine, HookState};
+use checkrein::{Compat, Decision, Engine, HookState};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, hooks, ids, ready, tool_call};
 

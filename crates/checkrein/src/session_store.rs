@@ -1,0 +1,298 @@
+//! What an engine remembers of a session between events: hooks that have had their one run, refused stops, notes that
+//! were shown.
+//!
+//! [`Engine`](crate::Engine) keeps this in memory. A host that starts a new process for every event gives it a
+//! [`FileSessionStore`] with [`EngineBuilder::session_store`](crate::engine::EngineBuilder::session_store). A store must
+//! not decide anything: it only remembers.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use checkrein_core::Event;
+
+use crate::line_file::make_private_directory;
+
+/// Remembers facts about sessions. A store that cannot write answers as if nothing had happened before: a hook may then
+/// run twice, which is better than not at all.
+pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
+    /// Claims something that happens once in a session. Returns `false` if it was claimed before.
+    fn claim(&self, session: Option<&str>, key: &str) -> bool;
+
+    /// Gives a claim back.
+    fn release(&self, session: Option<&str>, key: &str);
+
+    /// Returns how often the stop of an agent was refused. `agent` is an agent of the session and the kind of its stop.
+    fn stops(&self, session: Option<&str>, agent: &str) -> StopCount;
+
+    /// Replaces that count. A count of 0 is forgotten.
+    fn set_stops(&self, session: Option<&str>, agent: &str, count: StopCount);
+
+    /// Returns `false` if no stop is counted in any session. Prompts then need no look at the store.
+    fn counts_stops(&self) -> bool {
+        true
+    }
+}
+
+/// Refusals of an agent's stop in a row.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StopCount {
+    /// The number of refusals.
+    pub refused: u32,
+    /// `true` until the next prompt. Some agents send the reason of a refusal as a prompt, which must not reset the count.
+    pub awaits_prompt: bool,
+}
+
+/// The session of an event. An empty name is none.
+pub(crate) fn session_of(event: &Event) -> Option<&str> {
+    event.envelope.session_id.as_deref().filter(|id| !id.is_empty())
+}
+
+/// Sessions beyond this many are forgotten, all at once.
+const MAX_SESSIONS: usize = 4096;
+
+/// Keeps sessions in memory, as long as the engine lives.
+#[derive(Debug, Default)]
+pub struct MemorySessionStore {
+    sessions: Mutex<Sessions>,
+}
+
+#[derive(Debug, Default)]
+struct Sessions {
+    claims: HashMap<Option<String>, HashSet<String>>,
+    stops: HashMap<(Option<String>, String), StopCount>,
+}
+
+impl MemorySessionStore {
+    fn with<R>(&self, work: impl FnOnce(&mut Sessions) -> R) -> R {
+        work(&mut self.sessions.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl SessionStore for MemorySessionStore {
+    fn claim(&self, session: Option<&str>, key: &str) -> bool {
+        let session = session.map(str::to_owned);
+        self.with(|sessions| {
+            if sessions.claims.len() >= MAX_SESSIONS && !sessions.claims.contains_key(&session) {
+                sessions.claims.clear();
+            }
+            sessions.claims.entry(session).or_default().insert(key.to_owned())
+        })
+    }
+
+    fn release(&self, session: Option<&str>, key: &str) {
+        self.with(|sessions| {
+            if let Some(claims) = sessions.claims.get_mut(&session.map(str::to_owned)) {
+                claims.remove(key);
+            }
+        });
+    }
+
+    fn stops(&self, session: Option<&str>, agent: &str) -> StopCount {
+        let key = (session.map(str::to_owned), agent.to_owned());
+        self.with(|sessions| sessions.stops.get(&key).copied().unwrap_or_default())
+    }
+
+    fn set_stops(&self, session: Option<&str>, agent: &str, count: StopCount) {
+        let key = (session.map(str::to_owned), agent.to_owned());
+        self.with(|sessions| {
+            if count.refused == 0 {
+                sessions.stops.remove(&key);
+                return;
+            }
+            if sessions.stops.len() >= MAX_SESSIONS && !sessions.stops.contains_key(&key) {
+                sessions.stops.clear();
+            }
+            sessions.stops.insert(key, count);
+        });
+    }
+
+    fn counts_stops(&self) -> bool {
+        self.with(|sessions| !sessions.stops.is_empty())
+    }
+}
+
+/// Files that were not changed for this long are removed: sessions end without notice.
+const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Keeps sessions in a directory, for hosts that start a process for every event. Each fact is a small file of its own,
+/// so that processes never wait for one another.
+///
+/// Events without a session are treated differently: hooks that run once run each time, and refused stops are counted
+/// together under the name given to [`unnamed`](Self::unnamed), so that a stop may stand sooner, but not never.
+#[derive(Debug, Clone)]
+pub struct FileSessionStore {
+    dir: PathBuf,
+    unnamed: String,
+}
+
+impl FileSessionStore {
+    /// Keeps files in this directory, which is created when needed.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into(), unnamed: String::new() }
+    }
+
+    /// Counts the stops of events without a session under this name, such as the agent and its directory.
+    #[must_use]
+    pub fn unnamed(mut self, name: impl Into<String>) -> Self {
+        self.unnamed = name.into();
+        self
+    }
+
+    fn claim_file(&self, session: &str, key: &str) -> PathBuf {
+        self.dir.join(format!("{:016x}-once-{:016x}", hash(&session), hash(&key)))
+    }
+
+    fn stop_file(&self, session: Option<&str>, agent: &str) -> PathBuf {
+        let session = match session {
+            Some(session) => hash(&session),
+            None => hash(&("no session", &self.unnamed)),
+        };
+        self.dir.join(format!("{session:016x}-stop-{:016x}", hash(&agent)))
+    }
+
+    /// Creates a new file that only this user can read.
+    fn create(&self, path: &Path) -> io::Result<fs::File> {
+        let open = || {
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            options.open(path)
+        };
+        match open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                make_private_directory(&self.dir)?;
+                open()
+            }
+            opened => {
+                self.remove_old();
+                opened
+            }
+        }
+    }
+
+    fn remove_old(&self) {
+        let Ok(entries) = fs::read_dir(&self.dir) else { return };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let changed = path.symlink_metadata().and_then(|metadata| metadata.modified());
+            let age = changed.ok().and_then(|changed| SystemTime::now().duration_since(changed).ok());
+            if age.is_some_and(|age| age > MAX_AGE) {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+impl SessionStore for FileSessionStore {
+    fn claim(&self, session: Option<&str>, key: &str) -> bool {
+        let Some(session) = session else { return true };
+        match self.create(&self.claim_file(session, key)) {
+            Ok(_) => true,
+            Err(error) => error.kind() != io::ErrorKind::AlreadyExists,
+        }
+    }
+
+    fn release(&self, session: Option<&str>, key: &str) {
+        if let Some(session) = session {
+            let _ = fs::remove_file(self.claim_file(session, key));
+        }
+    }
+
+    fn stops(&self, session: Option<&str>, agent: &str) -> StopCount {
+        let text = fs::read_to_string(self.stop_file(session, agent)).unwrap_or_default();
+        let mut words = text.split_whitespace();
+        let refused = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
+        StopCount { refused, awaits_prompt: words.next() == Some("now") }
+    }
+
+    fn set_stops(&self, session: Option<&str>, agent: &str, count: StopCount) {
+        let path = self.stop_file(session, agent);
+        let _ = fs::remove_file(&path);
+        if count.refused > 0
+            && let Ok(mut file) = self.create(&path)
+        {
+            let suffix = if count.awaits_prompt { " now" } else { "" };
+            let _ = io::Write::write_all(&mut file, format!("{}{suffix}\n", count.refused).as_bytes());
+        }
+    }
+}
+
+/// A name for files. Collisions do no harm: two sessions share a count.
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(store: &dyn SessionStore) {
+        assert!(store.claim(Some("a"), "k"));
+        assert!(!store.claim(Some("a"), "k"));
+        assert!(store.claim(Some("b"), "k") && store.claim(Some("a"), "l"));
+        store.release(Some("a"), "k");
+        assert!(store.claim(Some("a"), "k"));
+
+        let count = StopCount { refused: 3, awaits_prompt: true };
+        for session in [Some("a"), None] {
+            assert_eq!(store.stops(session, "main"), StopCount::default());
+            store.set_stops(session, "main", count);
+            assert_eq!(store.stops(session, "main"), count);
+            assert_eq!(store.stops(session, "other"), StopCount::default());
+            assert!(store.counts_stops());
+            store.set_stops(session, "main", StopCount::default());
+            assert_eq!(store.stops(session, "main"), StopCount::default());
+        }
+    }
+
+    #[test]
+    fn memory_remembers() {
+        let store = MemorySessionStore::default();
+        check(&store);
+        assert!(!store.counts_stops());
+        assert!(store.claim(None, "k") && !store.claim(None, "k"));
+    }
+
+    #[test]
+    fn files_remember_across_stores() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state/sessions");
+        check(&FileSessionStore::new(&path));
+        assert!(!FileSessionStore::new(&path).claim(Some("a"), "k"), "another process sees the claim");
+        assert!(FileSessionStore::new(&path).claim(None, "k") && FileSessionStore::new(&path).claim(None, "k"));
+        let count = StopCount { refused: 1, awaits_prompt: false };
+        FileSessionStore::new(&path).unnamed("x").set_stops(None, "main", count);
+        assert_eq!(FileSessionStore::new(&path).unnamed("x").stops(None, "main"), count);
+        assert_eq!(FileSessionStore::new(&path).unnamed("y").stops(None, "main"), StopCount::default());
+    }
+
+    #[test]
+    fn a_store_that_cannot_write_claims_always() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("file"), "").unwrap();
+        let store = FileSessionStore::new(dir.path().join("file/below"));
+        assert!(store.claim(Some("a"), "k") && store.claim(Some("a"), "k"));
+        store.set_stops(Some("a"), "main", StopCount { refused: 1, awaits_prompt: true });
+        assert_eq!(store.stops(Some("a"), "main"), StopCount::default());
+    }
+
+    #[test]
+    fn old_files_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = FileSessionStore::new(dir.path());
+        assert!(store.claim(Some("old"), "k"));
+        let path = store.claim_file("old", "k");
+        let old = SystemTime::now() - MAX_AGE - Duration::from_secs(60);
+        OpenOptions::new().write(true).open(&path).unwrap().set_modified(old).unwrap();
+        assert!(store.claim(Some("new"), "k"));
+        assert!(!path.exists());
+    }
+}
