@@ -12,9 +12,6 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use commands::hook::Arguments as Hook;
 
-#[global_allocator]
-static MEMORY: checkrein_memory::Arena = checkrein_memory::Arena::new();
-
 /// Lifecycle hooks for AI agents: fire them, see what they do, and why.
 #[derive(Debug, Parser)]
 #[command(name = "checkrein", version, arg_required_else_help = true, after_help = exit::HELP)]
