@@ -71,12 +71,6 @@ pub(crate) struct StartError {
 }
 
 impl StartError {
-    /// Whether there was no process, since there are too many already.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn lacks_processes(&self) -> bool {
-        !self.ran && self.error.kind() == io::ErrorKind::WouldBlock
-    }
-
     pub(crate) fn before(error: io::Error) -> Self {
         Self { error, ran: false, sandbox: None }
     }

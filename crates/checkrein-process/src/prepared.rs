@@ -108,10 +108,9 @@ impl Prepared {
         let whole = self.launch(&route, place, &marker, path, limits.stdout_closed)?;
         let plain = route.without_a_shell(&whole);
         let mut direct = plain.as_ref();
-        let unread = begun + limits.timeout.min(sys::UNREAD);
         let mut reply = loop {
             let launch = direct.unwrap_or(&whole);
-            let ended = match sys::start(launch, stdin, unread.into()).await {
+            let ended = match sys::start(launch, stdin).await {
                 Ok(started) => watch::to_the_end(started, stdin, limits, begun).await,
                 Err(failed) => Err(Ended::NotStarted(failed)),
             };

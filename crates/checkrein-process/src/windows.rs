@@ -88,7 +88,7 @@ pub(crate) struct Started {
     pub(crate) stderr: Reader,
 }
 
-pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, _: Instant) -> Result<Started, StartError> {
+pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, StartError> {
     let mut command = Command::new(launch.program);
     match launch.args {
         Args::List(args) => command.args(args),

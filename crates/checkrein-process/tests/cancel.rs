@@ -66,3 +66,50 @@ fn nothing_survives_the_end_of_the_runtime() {
         std::thread::sleep(Duration::from_millis(2));
     }
 }
+
+/// Tasks that drop runs at any time, move them to other tasks, and are dropped with their runtime.
+#[test]
+fn nothing_survives_runtimes_that_end_at_any_time() {
+    for round in 0..if common::stress() { 100 } else { 6 } {
+        let tag = Tag::new();
+        let place = tag.place("/");
+        let texts = ["echo x", "sleep 100; :", "setsid sleep 100 & :", "no-such-program-here", "sleep 0.006; :"];
+        let runs = texts.map(|text| Program::shell(tag.text(text)).prepare(&place).unwrap());
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1 + round % 3).enable_all().build().unwrap();
+        for task in 0..2 {
+            let (runs, place) = (runs.clone(), place.clone());
+            runtime.spawn(async move {
+                // A fixed sequence of pseudo-random numbers.
+                let mut state = (round * 64 + task + 1) as u64;
+                let mut below = move |most: u64| {
+                    state ^= state << 13;
+                    state ^= state >> 7;
+                    state ^= state << 17;
+                    state % most
+                };
+                loop {
+                    let (prepared, place) = (runs[below(5) as usize].clone(), place.clone());
+                    let run = async move { prepared.run(&place, &Stdin::none(), &limits()).await };
+                    let (mut run, wait) = (Box::pin(run), Duration::from_micros(below(9000)));
+                    if std::future::poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await.is_ready() {
+                        continue;
+                    }
+                    match below(3) {
+                        0 => std::thread::sleep(wait),
+                        1 => drop(tokio::time::timeout(wait, run).await),
+                        _ => {
+                            let elsewhere = tokio::spawn(run);
+                            tokio::time::sleep(wait).await;
+                            elsewhere.abort();
+                        }
+                    }
+                }
+            });
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        drop(runtime);
+        assert!(checkrein_process::wait_for_dropped(common::SOON));
+        assert_eq!(tag.living(), [""; 0]);
+    }
+}

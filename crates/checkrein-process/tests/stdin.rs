@@ -105,3 +105,14 @@ async fn one_prepared_program_runs_many_times() {
         assert_eq!(text(&reply.stdout.bytes), at.to_string());
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_memfd_a_small_stdin_is_a_pipe() {
+    common::without_calls(&[libc::SYS_memfd_create], libc::EPERM, || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let reply = runtime.block_on(shell("readlink /proc/self/fd/0; cat", Stdin::bytes("in")));
+        let printed = text(&reply.stdout.bytes);
+        assert!(printed.starts_with("pipe:") && printed.ends_with("\nin"), "{printed}");
+    });
+}

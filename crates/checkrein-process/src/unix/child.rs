@@ -118,30 +118,6 @@ impl Child {
         Ok(())
     }
 
-    /// Somebody waits for its exit.
-    #[cfg(target_os = "linux")]
-    pub(super) fn watched(mut self, watcher: impl FnOnce(Pid) -> Watcher) -> Self {
-        self.watcher = Some(watcher(self.pid));
-        self
-    }
-
-    /// Takes the exit status, if provably nothing is left beside the first process, which has exited.
-    #[cfg(target_os = "linux")]
-    pub(super) fn reap_if_alone(&mut self) {
-        if self.family.is_alone()
-            && let Ok(exit) = take_exit(self.pid)
-        {
-            self.exit = exit;
-            self.done = exit.is_some();
-        }
-    }
-
-    /// Whether its exit status is taken.
-    #[cfg(target_os = "linux")]
-    pub(super) fn is_reaped(&self) -> bool {
-        self.done
-    }
-
     /// Waits until the first process has exited. Its status stays until [`reap`](Self::reap).
     pub(crate) async fn exited(&mut self) -> io::Result<()> {
         match &mut self.watcher {

@@ -4,8 +4,6 @@ mod child;
 #[cfg(target_os = "linux")]
 mod end_signals;
 mod family;
-#[cfg(target_os = "linux")]
-mod hand;
 mod leaders;
 #[cfg(target_os = "linux")]
 mod listed;
@@ -53,9 +51,7 @@ pub(crate) fn wait_for_dropped(patience: Duration) -> bool {
     #[cfg(target_os = "linux")]
     {
         let begun = Instant::now();
-        hand::wait_for_unwanted(patience)
-            && reaper::wait(patience.saturating_sub(begun.elapsed()))
-            && sandbox::wait_for_removal(patience.saturating_sub(begun.elapsed()))
+        reaper::wait(patience) && sandbox::wait_for_removal(patience.saturating_sub(begun.elapsed()))
     }
     #[cfg(not(target_os = "linux"))]
     reaper::wait(patience)

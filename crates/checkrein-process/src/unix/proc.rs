@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::FileExt as _;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::marker::Marker;
 
@@ -93,53 +92,22 @@ pub(super) fn get_ready() {
     }
 }
 
-/// The file that names the last process id and how many run. It is asked around every run, so it stays open.
+/// The file with the last process id. It is read after every run, so it stays open.
 fn loads() -> Option<&'static File> {
     static FILE: OnceLock<Option<File>> = OnceLock::new();
     FILE.get_or_init(|| File::open("/proc/loadavg").ok()).as_ref()
 }
 
-/// The process id that was given out last, to a process or a thread. They are given out in turn.
+/// The process id that the kernel gave out last, to a process or a thread. They are given out in turn.
 pub(super) fn last_pid() -> Option<i32> {
-    Some(Threads::now()?.last)
+    let mut buffer = [0; 128];
+    let read = loads()?.read_at(&mut buffer, 0).ok()?;
+    parse_last_pid(str::from_utf8(&buffer[..read]).ok()?)
 }
 
-/// How many threads of the whole system have a processor or wait for one, at this moment.
-pub(super) fn running() -> Option<u32> {
-    Some(Threads::now()?.running)
-}
-
-/// The same when it was asked last, or when the last process id was.
-pub(super) fn were_running() -> Option<u32> {
-    Some(RUNNING.load(Ordering::Relaxed)).filter(|running| *running > 0)
-}
-
-/// Whoever asks runs, so zero means that nobody has asked.
-static RUNNING: AtomicU32 = AtomicU32::new(0);
-
-/// What the system says of all threads.
-#[derive(Debug, PartialEq, Eq)]
-struct Threads {
-    running: u32,
-    last: i32,
-}
-
-impl Threads {
-    fn now() -> Option<Self> {
-        let mut buffer = [0; 128];
-        let read = loads()?.read_at(&mut buffer, 0).ok()?;
-        let now = Self::parse(str::from_utf8(&buffer[..read]).ok()?)?;
-        RUNNING.store(now.running, Ordering::Relaxed);
-        Some(now)
-    }
-
-    fn parse(line: &str) -> Option<Self> {
-        // Three loads, running and all threads, the last id.
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        let [_, _, _, threads, last] = fields[..] else { return None };
-        let (running, _) = threads.split_once('/')?;
-        Some(Self { running: running.parse().ok()?, last: last.parse().ok()? })
-    }
+fn parse_last_pid(line: &str) -> Option<i32> {
+    // Three loads, running and all threads, the last id.
+    line.split_ascii_whitespace().nth(4)?.parse().ok()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,13 +178,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_all_threads_is_read() {
-        let said = Threads::parse("0.52 0.58 0.59 3/412 31337\n");
-        assert_eq!(said, Some(Threads { running: 3, last: 31337 }));
-        for other in
-            ["", "0.52 0.58 0.59", "0.52 0.58 0.59 3 31337", "0.52 0.58 0.59 x/412 31337", "0.52 0.58 0.59 3/412 x"]
-        {
-            assert_eq!(Threads::parse(other), None, "{other}");
+    fn the_last_process_id_is_read() {
+        assert_eq!(parse_last_pid("0.52 0.58 0.59 3/412 31337\n"), Some(31337));
+        for other in ["", "0.52 0.58 0.59", "0.52 0.58 0.59 3/412", "0.52 0.58 0.59 3/412 x"] {
+            assert_eq!(parse_last_pid(other), None, "{other}");
         }
     }
 
@@ -250,8 +215,6 @@ mod tests {
         assert!(stat.is_alive());
         assert!(pids().any(|pid| pid == me));
         assert!(is_ours() && last_pid().is_some());
-        // At least who asks.
-        assert!(running() >= Some(1));
         assert_eq!(is_marked(me, &Marker::new()), Marked::No);
     }
 }

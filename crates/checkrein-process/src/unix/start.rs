@@ -11,11 +11,8 @@ use rustix::fs::{OFlags, fcntl_setfl};
 #[cfg(not(target_os = "linux"))]
 use rustix::process::Pid;
 use tokio::net::unix::pipe;
-use tokio::time::Instant;
 
 use super::child::Child;
-#[cfg(target_os = "linux")]
-use super::hand::{self, Order, Ran};
 #[cfg(target_os = "linux")]
 use super::proc;
 use super::reader::Reader;
@@ -40,31 +37,12 @@ pub(crate) struct Started {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, until: Instant) -> Result<Started, StartError> {
+pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, StartError> {
     let sandbox = launch.place.sandboxed();
     let cage = sandbox.map(|sandbox| Cage::new(sandbox, launch)).transpose().map_err(StartError::sandbox)?;
     let frame = make_ready(launch, cage)?;
-    let is_simple = sandbox.is_none() && !Source::is_fed(stdin);
-    if let Some(hand) = is_simple.then(hand::take).flatten() {
-        proc::get_ready();
-        let (stdin_too, marker) = (stdin.clone(), launch.marker.clone());
-        let order = Order { frame, stdin: stdin_too, stdout_closed: launch.stdout_closed, marker };
-        let ran = hand.start(order, until).await;
-        if !ran.as_ref().is_err_and(StartError::lacks_processes) {
-            let Ran { child, ends } = ran?;
-            return ends.of(child, stdin).map_err(StartError::after);
-        }
-        let mut room = hand::make_room();
-        loop {
-            let has_more = room.wait().await;
-            let started = Box::pin(start(launch, stdin, until)).await;
-            if !has_more || !started.as_ref().is_err_and(StartError::lacks_processes) {
-                return started;
-            }
-        }
-    }
     let (theirs, ends) = streams(stdin, launch.stdout_closed).map_err(StartError::before)?;
-    let Spawned { pid, descriptor, frame } = spawn(frame, &theirs, is_there_room(), true)?;
+    let Spawned { pid, descriptor, frame } = spawn(frame, &theirs, is_there_room())?;
     // From here on, an early return or a panic ends the process: `child` sees to that when it is dropped.
     let mut child = Child::new(pid, launch.marker.clone()).working_on(frame);
     if let Some(sandbox) = sandbox {
@@ -78,7 +56,7 @@ pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, until: Instant) ->
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, _: Instant) -> Result<Started, StartError> {
+pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, StartError> {
     // Nothing here may keep `std` from posix_spawn: a path instead of a name, and no `pre_exec`. A fork would copy the
     // host's page tables.
     let mut command = Command::new(launch.program);
@@ -115,10 +93,10 @@ pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin, _: Instant) -> Res
 }
 
 /// Our ends of a process's streams.
-pub(super) struct Ends {
+struct Ends {
     stdin: Option<OwnedFd>,
-    pub(super) stdout: Reader,
-    pub(super) stderr: Reader,
+    stdout: Reader,
+    stderr: Reader,
 }
 
 impl Ends {
@@ -136,12 +114,6 @@ impl Ends {
         })
     }
 
-    /// Whether somebody has to feed the process while it runs.
-    #[cfg(target_os = "linux")]
-    pub(super) fn is_fed(&self) -> bool {
-        self.stdin.is_some()
-    }
-
     /// Ready to be used, of this process.
     fn of(self, child: Child, stdin: &Stdin) -> io::Result<Started> {
         let Self { stdin: end, stdout, stderr } = self;
@@ -155,7 +127,7 @@ impl Ends {
 
 /// What a process gets as its streams, and our ends of them.
 #[cfg(target_os = "linux")]
-pub(super) fn streams(stdin: &Stdin, stdout_closed: bool) -> io::Result<(Streams, Ends)> {
+fn streams(stdin: &Stdin, stdout_closed: bool) -> io::Result<(Streams, Ends)> {
     let (in_theirs, in_ours) = match Source::new(stdin) {
         Source::Null => (OwnedFd::from(std::fs::File::open("/dev/null")?), None),
         Source::File(file) => (file, None),

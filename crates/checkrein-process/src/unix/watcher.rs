@@ -4,8 +4,6 @@
 //! with it the group's, to nobody else. So a signal to the group can't hit a stranger.
 
 use std::io;
-#[cfg(target_os = "linux")]
-use std::os::fd::AsRawFd;
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
@@ -14,8 +12,6 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use tokio::io::{Interest, unix::AsyncFd};
 use tokio::task::JoinHandle;
 
-#[cfg(target_os = "linux")]
-use super::hand::Hand;
 use super::leaders;
 use crate::reply::Exit;
 
@@ -23,9 +19,6 @@ pub(super) enum Watcher {
     /// A descriptor that can be read when the process has exited.
     #[cfg(target_os = "linux")]
     Descriptor(AsyncFd<OwnedFd>, Pid),
-    /// A thread that has started it.
-    #[cfg(target_os = "linux")]
-    Hand(Hand, Pid),
     /// A thread that waits, where there is no such descriptor.
     Thread(JoinHandle<io::Result<()>>),
     /// The process has exited.
@@ -68,15 +61,6 @@ impl Watcher {
                 }
                 ready.clear_ready();
             },
-            #[cfg(target_os = "linux")]
-            Self::Hand(hand, pid) => {
-                hand.is_done().await?;
-                if !has_exited(*pid)? {
-                    // The system has not let it stand still.
-                    *self = Self::new(*pid, None)?;
-                    return Box::pin(self.exited()).await;
-                }
-            }
             Self::Thread(thread) => thread.await.map_err(io::Error::other)??,
             Self::Done => {}
         }
@@ -87,18 +71,11 @@ impl Watcher {
 
 /// A descriptor that the runtime watches.
 #[cfg(target_os = "linux")]
-pub(super) fn readable<T: AsRawFd + 'static>(descriptor: T) -> io::Result<AsyncFd<T>> {
+fn readable(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: the descriptor is owned by what it is given to, so it stays open and the same until that is dropped.
     #[expect(unsafe_code, reason = "the safe way to register a descriptor is deprecated")]
     let watched = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) };
     watched.map_err(|failed| failed.into_parts().1)
-}
-
-/// Does nothing until a child has exited, or its status is gone. If somebody takes that meanwhile, and the id is given to another child
-/// of this host at once, until that has exited.
-#[cfg(target_os = "linux")]
-pub(super) fn stand_still(pid: Pid) {
-    let _ = look(pid, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
 }
 
 /// Whether a child has exited. Leaves its status.

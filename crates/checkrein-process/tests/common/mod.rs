@@ -2,9 +2,6 @@
 
 #![allow(dead_code, reason = "each test uses its own part of this")]
 
-#[cfg(target_os = "linux")]
-pub mod hands;
-
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -147,3 +144,33 @@ pub const ENDLESS: &[(&str, &str)] = &[
     ("stopped", "sh -c 'echo up; kill -STOP $$; sleep 100'; sleep 100"),
     ("breeds", "echo up; while :; do setsid sleep 100 >/dev/null 2>&1 & sleep 0.02; done"),
 ];
+
+/// Refuses a system call with an error number, for this thread and its children. Runs what is given in a thread of its own, which
+/// keeps the filter.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "a system call that rustix does not wrap")]
+pub fn without_calls<T: Send + 'static>(
+    calls: &'static [libc::c_long],
+    error: i32,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    const IS: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+    let step = |code: u16, jf: u8, k: u32| libc::sock_filter { code, jt: 0, jf, k };
+    let thread = std::thread::spawn(move || {
+        let mut steps = vec![step(LOAD, 0, 0)];
+        for call in calls {
+            steps.push(step(IS, 1, u32::try_from(*call).unwrap()));
+            steps.push(step(RETURN, 0, libc::SECCOMP_RET_ERRNO | error.unsigned_abs()));
+        }
+        steps.push(step(RETURN, 0, libc::SECCOMP_RET_ALLOW));
+        let filter = libc::sock_fprog { len: u16::try_from(steps.len()).unwrap(), filter: steps.as_mut_ptr() };
+        rustix::thread::set_no_new_privs(true).unwrap();
+        // SAFETY: the filter lives until the call has returned.
+        let set = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const filter) };
+        assert_eq!(set, 0);
+        work()
+    });
+    thread.join().unwrap()
+}

@@ -155,7 +155,8 @@ unsafe fn clone(frame: &Lent, child: Child, argument: *const c_void) -> io::Resu
 }
 
 /// Whether the host goes on while a new process prepares itself, as far as is known.
-pub(in super::super) fn goes_on() -> bool {
+#[cfg(test)]
+pub(super) fn goes_on() -> bool {
     #[cfg(target_arch = "x86_64")]
     return HAS_CLONE3.load(Ordering::Relaxed);
     #[cfg(not(target_arch = "x86_64"))]

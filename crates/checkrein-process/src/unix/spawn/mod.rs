@@ -23,9 +23,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use rustix::process::Pid;
 
 use self::borrow::Borrowed;
-pub(super) use self::borrow::goes_on;
 pub(super) use self::frame::{Lent, free_forsaken};
-pub(super) use self::room::{is_there_room, is_there_room_now, processors, was_there_room};
+pub(super) use self::room::is_there_room;
 use super::sandbox::Cage;
 use crate::launch::{Launch, StartError};
 
@@ -45,13 +44,12 @@ pub(super) fn make_ready(launch: &Launch<'_>, cage: Option<Cage>) -> Result<Lent
     Lent::new(launch, cage).map_err(StartError::before)
 }
 
-/// Starts a process, which lets this thread off the processor before it becomes its program, if there is room for that. Who waits for
-/// its exit needs no descriptor to be told by, which takes time to make.
-pub(super) fn spawn(frame: Lent, streams: &Streams, is_room: bool, is_told: bool) -> Result<Spawned, StartError> {
+/// Starts a process, which lets this thread off the processor before it becomes its program, if there is room for that.
+pub(super) fn spawn(frame: Lent, streams: &Streams, is_room: bool) -> Result<Spawned, StartError> {
     frame.plan().complete(streams.0.each_ref().map(AsRawFd::as_raw_fd), is_room);
     let plan = &raw const *frame.plan();
     // SAFETY: it is a plan, and lasts as long as its frame. What it does is safe for a process on another's memory, see there.
-    let started = unsafe { borrow::start(&frame, plan::follow, plan.cast(), is_told) };
+    let started = unsafe { borrow::start(&frame, plan::follow, plan.cast(), true) };
     let Borrowed { pid, descriptor } = started.map_err(StartError::before)?;
     Ok(Spawned { pid, descriptor, frame })
 }
@@ -72,7 +70,7 @@ mod tests {
         let [place, _] = places();
         let prepared = Program::argv(["true"]).prepare(&place).unwrap();
         prepared.run(&place, &Stdin::none(), &Limits::new(Duration::from_secs(60))).await.unwrap();
-        super::goes_on()
+        super::borrow::goes_on()
     }
 
     /// Makes everybody wait who opens a file, until it is closed here: up to a time of the system's, which is 45 seconds.

@@ -3,7 +3,6 @@
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::super::proc;
 use crate::runs;
 
 /// Whether nobody else had to wait for a processor, as far as the last minute tells.
@@ -20,25 +19,8 @@ fn is_room(load: u64, runs: usize, processors: u32) -> bool {
     load < u64::from(processors + others) << FRACTION
 }
 
-/// Whether nobody else waits for a processor at this moment, where there is a run for each. To find that out takes longer than to
-/// ask for the load of a minute, which comes late, and has in it the threads that start so many. As with that, whoever runs on
-/// processors that this process may not use counts too.
-pub(in super::super) fn is_there_room_now() -> bool {
-    proc::running().is_some_and(is_room_for)
-}
-
-/// The same of the last moment at which anybody has asked how many processes there are, for whoever has just done so.
-pub(in super::super) fn was_there_room() -> bool {
-    proc::were_running().is_some_and(is_room_for)
-}
-
-fn is_room_for(running: u32) -> bool {
-    // One of the runs is just being started, by this thread; whoever has told it to may not be off yet.
-    running <= processors() + 1
-}
-
 /// How many processors this process may use.
-pub(in super::super) fn processors() -> u32 {
+fn processors() -> u32 {
     /// Zero: nobody has asked yet.
     static PROCESSORS: AtomicU32 = AtomicU32::new(0);
     match PROCESSORS.load(Ordering::Relaxed) {
