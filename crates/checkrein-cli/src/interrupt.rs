@@ -3,14 +3,20 @@
 //! Every command that runs hooks does so through [`block_on`].
 
 use std::fmt;
-use std::future::Future;
+#[cfg(unix)]
+use std::future::poll_fn;
+use std::io;
 use std::pin::pin;
 use std::sync::{Mutex, PoisonError};
+#[cfg(unix)]
+use std::task::Poll;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use checkrein::Engine;
 use futures_util::future::{Either, select};
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit::Exit;
 
@@ -50,12 +56,10 @@ impl std::error::Error for Interrupted {}
 /// Does the work on a runtime of its own. If the program is told to end meanwhile, the work is dropped, all that the engines
 /// have started is ended, and the error is [`Interrupted`].
 pub fn block_on<F: Future>(engines: &Engines, work: F) -> Result<F::Output> {
-    // Before there are other threads.
-    let prepared = Signals::prepare().context("cannot listen to signals")?;
     // This thread works too; more than two would only cost time to start.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let done = runtime.block_on(async {
-        let mut signals = prepared.listen().context("cannot listen to signals")?;
+        let mut signals = Signals::listen().context("cannot listen to signals")?;
         let told = {
             let (work, signal) = (pin!(work), pin!(signals.next()));
             match select(work, signal).await {
@@ -76,83 +80,56 @@ pub fn block_on<F: Future>(engines: &Engines, work: F) -> Result<F::Output> {
 
 /// Waits until the program is told to end. If nobody can listen, for ever.
 pub async fn told() {
-    match Signals::prepare().and_then(Signals::listen) {
+    match Signals::listen() {
         Ok(mut signals) => drop(signals.next().await),
         Err(_) => std::future::pending().await,
     }
 }
 
-#[cfg(target_os = "linux")]
-struct Signals(checkrein_process::EndSignals);
+/// The signals that ask the program to end: HUP, INT and TERM.
+#[cfg(unix)]
+struct Signals([(Signal, Exit); 3]);
 
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 impl Signals {
-    fn prepare() -> std::io::Result<Self> {
-        checkrein_process::EndSignals::new().map(Self)
+    /// Listens from now on. Must be called inside of a runtime.
+    fn listen() -> io::Result<Self> {
+        let listener = |kind: SignalKind| signal(kind).map(|signal| (signal, Exit::of_signal(kind.as_raw_value())));
+        Ok(Self([
+            listener(SignalKind::hangup())?,
+            listener(SignalKind::interrupt())?,
+            listener(SignalKind::terminate())?,
+        ]))
     }
 
-    fn listen(self) -> std::io::Result<Self> {
-        Ok(self)
-    }
-
+    /// Waits for the next signal. Returns the exit code that shells give it.
     async fn next(&mut self) -> Exit {
-        match self.0.next().await {
-            Ok(signal) => Exit::of_signal(signal),
-            // Nobody can tell; whoever has seen enough has KILL.
-            Err(_) => std::future::pending().await,
-        }
-    }
-}
-
-#[cfg(all(unix, not(target_os = "linux")))]
-struct Signals(Vec<(tokio::signal::unix::Signal, Exit)>);
-
-#[cfg(all(unix, not(target_os = "linux")))]
-impl Signals {
-    fn prepare() -> std::io::Result<Self> {
-        Ok(Self(Vec::new()))
-    }
-
-    /// Inside of a runtime.
-    fn listen(self) -> std::io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let all = [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::terminate()];
-        let listen = |kind: SignalKind| Ok((signal(kind)?, Exit::of_signal(kind.as_raw_value())));
-        all.into_iter().map(listen).collect::<std::io::Result<_>>().map(Self)
-    }
-
-    async fn next(&mut self) -> Exit {
-        std::future::poll_fn(|context| {
+        poll_fn(|context| {
             for (signal, exit) in &mut self.0 {
                 if signal.poll_recv(context).is_ready() {
-                    return std::task::Poll::Ready(*exit);
+                    return Poll::Ready(*exit);
                 }
             }
-            std::task::Poll::Pending
+            Poll::Pending
         })
         .await
     }
 }
 
+/// The event that asks the program to end: Ctrl-C.
 #[cfg(windows)]
-struct Signals(Option<tokio::signal::windows::CtrlC>);
+struct Signals(tokio::signal::windows::CtrlC);
 
 #[cfg(windows)]
 impl Signals {
-    fn prepare() -> std::io::Result<Self> {
-        Ok(Self(None))
+    /// Listens from now on. Must be called inside of a runtime.
+    fn listen() -> io::Result<Self> {
+        tokio::signal::windows::ctrl_c().map(Self)
     }
 
-    /// Inside of a runtime.
-    fn listen(self) -> std::io::Result<Self> {
-        tokio::signal::windows::ctrl_c().map(|signal| Self(Some(signal)))
-    }
-
+    /// Waits for the next event. Returns the exit code that shells give it.
     async fn next(&mut self) -> Exit {
-        match &mut self.0 {
-            Some(signal) => drop(signal.recv().await),
-            None => std::future::pending().await,
-        }
+        self.0.recv().await;
         Exit::of_signal(2)
     }
 }

@@ -35,8 +35,6 @@ pub use reply::{Exit, Leftover, Output, Reply};
 pub use resolve::{ResolveError, ResolvedProgram};
 pub use sandbox::{Files, Over, Sandbox, SandboxError};
 pub use stdin::{Chunk, Stdin};
-#[cfg(target_os = "linux")]
-pub use sys::EndSignals;
 
 /// Waits until everything is gone that runs whose futures were dropped had started, and the temporary directories of
 /// sandboxes; or the time is over. Whether all is gone.

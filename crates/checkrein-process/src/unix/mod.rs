@@ -1,8 +1,6 @@
 //! Processes on Unix: one group each, and whatever has left the group found again by other marks.
 
 mod child;
-#[cfg(target_os = "linux")]
-mod end_signals;
 mod family;
 mod leaders;
 #[cfg(target_os = "linux")]
@@ -32,8 +30,6 @@ use crate::place::Place;
 use crate::sandbox::SandboxError;
 
 pub(crate) use child::Child;
-#[cfg(target_os = "linux")]
-pub use end_signals::EndSignals;
 pub(crate) use reader::Reader;
 #[cfg(target_os = "linux")]
 pub(crate) use sandbox::Temporary;
