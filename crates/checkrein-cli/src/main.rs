@@ -48,6 +48,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // Hooks get no descriptors that the agent left open for this program.
+    checkrein_process::close_descriptors_on_exec();
     // Before every tool call, so before anything else.
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     if let Some(arguments) =

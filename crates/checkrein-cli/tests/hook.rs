@@ -354,3 +354,23 @@ fn what_is_so_at_every_call_is_told_once_in_a_session() {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     }
 }
+
+/// A descriptor that an agent leaves open for all of its children, such as a lock.
+#[cfg(target_os = "linux")]
+#[test]
+fn descriptors_of_the_agent_do_not_reach_hooks() {
+    let place = guarded("command: 'ls /proc/self/fd > descriptors'");
+    let program = place.command(&["hook", "claude"]);
+    let agent = std::process::Command::new("sh")
+        .args(["-c", r#"exec 9</dev/null; printf %s "$1" | "$0" hook claude"#])
+        .arg(program.get_program())
+        .arg(BASH)
+        .current_dir(place.dir.path())
+        .env("HOME", place.home.path().canonicalize().unwrap())
+        .env_remove("XDG_CONFIG_HOME")
+        .output()
+        .unwrap();
+    assert!(agent.status.success(), "{agent:?}");
+    // The last is the directory that is being listed.
+    assert_eq!(std::fs::read_to_string(place.dir.path().join("descriptors")).unwrap(), "0\n1\n2\n3\n");
+}

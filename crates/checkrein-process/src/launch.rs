@@ -2,7 +2,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 
-use crate::marker::Marker;
+use crate::marker::{MARKER, Marker};
 use crate::place::Place;
 use crate::sandbox::SandboxError;
 
@@ -20,26 +20,33 @@ pub(crate) struct Launch<'a> {
     pub(crate) pwd: Option<&'a OsStr>,
     pub(crate) marker: &'a Marker,
     /// The sandbox's own temporary directory.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "needs a sandbox"))]
     pub(crate) temporary: Option<&'a Path>,
     /// Whether nobody reads stdout.
     pub(crate) stdout_closed: bool,
 }
 
-#[cfg(all(test, target_os = "linux"))]
+/// git fails if its file in the home directory is there and cannot be read. This variable names another one.
+const GIT_CONFIG: (&str, &str) = ("GIT_CONFIG_GLOBAL", "/dev/null");
+
 impl<'a> Launch<'a> {
-    /// Of a program that does nothing.
-    pub(crate) fn of_nothing(place: &'a Place, marker: &'a Marker) -> Self {
-        Self {
-            program: Path::new("/bin/true"),
-            arg0: "true".as_ref(),
-            args: Args::List(&[]),
-            place,
-            pwd: None,
-            marker,
-            temporary: None,
-            stdout_closed: false,
-        }
+    /// The variables of the new process. If a name occurs twice, the last value applies.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> + use<'a> {
+        let hides_git_config = self.hides_home() && self.place.var(GIT_CONFIG.0).is_none();
+        let own = [
+            Some((OsStr::new(MARKER), self.marker.value())),
+            self.pwd.map(|pwd| (OsStr::new("PWD"), pwd)),
+            self.temporary.map(|path| (OsStr::new("TMPDIR"), path.as_os_str())),
+            hides_git_config.then_some((OsStr::new(GIT_CONFIG.0), OsStr::new(GIT_CONFIG.1))),
+        ];
+        let given = self.place.variables().iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        given.chain(own.into_iter().flatten())
+    }
+
+    /// Returns whether the sandbox keeps the home directory from the process.
+    fn hides_home(&self) -> bool {
+        let files = self.place.sandboxed().and_then(|sandbox| sandbox.files.as_ref());
+        let (Some(files), Some(home)) = (files, self.place.var("HOME")) else { return false };
+        !files.read.iter().chain(&files.write).any(|open| Path::new(home).starts_with(open))
     }
 }
 

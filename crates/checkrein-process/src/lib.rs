@@ -13,7 +13,6 @@ mod program;
 mod pump;
 mod reply;
 mod resolve;
-mod runs;
 mod sandbox;
 mod stdin;
 mod watch;
@@ -35,6 +34,15 @@ pub use reply::{Exit, Leftover, Output, Reply};
 pub use resolve::{ResolveError, ResolvedProgram};
 pub use sandbox::{Files, Over, Sandbox, SandboxError};
 pub use stdin::{Chunk, Stdin};
+
+/// Keeps all descriptors above stderr that are open now from all future children of this process.
+///
+/// A program was started with descriptors that it does not know, such as locks and pipes of the program that started it. This call
+/// marks them as close-on-exec. It is for programs, not for libraries: the mark also holds for children that others start. Linux (5.11
+/// and later) only; elsewhere it does nothing.
+pub fn close_descriptors_on_exec() {
+    sys::close_descriptors_on_exec();
+}
 
 /// Waits until everything is gone that runs whose futures were dropped had started, and the temporary directories of
 /// sandboxes; or the time is over. Whether all is gone.

@@ -12,11 +12,10 @@ use crate::place::Place;
 use crate::program::{Kind, Program};
 use crate::reply::Reply;
 use crate::resolve::{ResolveError, ResolvedProgram};
-use crate::runs::Run;
 use crate::sandbox::Over;
 use crate::stdin::Stdin;
 use crate::sys;
-use crate::watch::{self, Ended};
+use crate::watch;
 
 /// A program that was found, ready to run any number of times. Made by [`Program::prepare`].
 #[derive(Debug, Clone)]
@@ -94,7 +93,6 @@ impl Prepared {
     /// Outside of a tokio runtime with I/O and time switched on.
     pub async fn run(&self, place: &Place, stdin: &Stdin, limits: &Limits) -> Result<Reply, RunError> {
         let begun = Instant::now();
-        let _run = Run::begin();
         let route = if self.route.holds(&self.place, place) {
             Cow::Borrowed(&self.route)
         } else {
@@ -108,22 +106,17 @@ impl Prepared {
         let whole = self.launch(&route, place, &marker, path, limits.stdout_closed)?;
         let plain = route.without_a_shell(&whole);
         let mut direct = plain.as_ref();
-        let mut reply = loop {
+        let started = loop {
             let launch = direct.unwrap_or(&whole);
-            let ended = match sys::start(launch, stdin).await {
-                Ok(started) => watch::to_the_end(started, stdin, limits, begun).await,
-                Err(failed) => Err(Ended::NotStarted(failed)),
-            };
-            match ended {
-                Ok(reply) => break reply,
-                Err(Ended::Lost(source)) => {
-                    return Err(RunError::Lost { program: route.first.path().into(), source });
-                }
+            match sys::start(launch, stdin) {
+                Ok(started) => break started,
                 // Whatever is wrong, a missing program or a script without `#!`: what the shell makes of it is right.
-                Err(Ended::NotStarted(failed)) if !failed.ran && direct.is_some() => direct = None,
-                Err(Ended::NotStarted(failed)) => return Err(RunError::from_start(failed, launch)),
+                Err(failed) if !failed.ran && direct.is_some() => direct = None,
+                Err(failed) => return Err(RunError::from_start(failed, launch)),
             }
         };
+        let lost = |source| RunError::Lost { program: route.first.path().into(), source };
+        let mut reply = watch::to_the_end(started, stdin, limits, begun).await.map_err(lost)?;
         reply.direct = direct.is_some();
         if let Some(temporary) = temporary
             && reply.leftovers.iter().all(|left| left.ended)

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use tokio::time::{self, Sleep};
 
-use crate::launch::StartError;
 use crate::limits::{Leftovers, Limits};
 use crate::pump::{Pump, swallow};
 use crate::reply::Reply;
@@ -19,27 +18,8 @@ use crate::sys::{self, Child, Started};
 /// As good as never, and small enough to be added to any clock.
 const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 
-/// Why there is no reply.
-#[derive(Debug)]
-pub(crate) enum Ended {
-    /// The process was never its program.
-    NotStarted(StartError),
-    /// What became of it is not known.
-    Lost(io::Error),
-}
-
-impl From<io::Error> for Ended {
-    fn from(error: io::Error) -> Self {
-        Self::Lost(error)
-    }
-}
-
-pub(crate) async fn to_the_end(
-    started: Started,
-    stdin: &Stdin,
-    limits: &Limits,
-    begun: Instant,
-) -> Result<Reply, Ended> {
+/// Runs a process to its end. An error means that its exit status was lost.
+pub(crate) async fn to_the_end(started: Started, stdin: &Stdin, limits: &Limits, begun: Instant) -> io::Result<Reply> {
     let Started { mut child, writer, stdout, stderr } = started;
     let mut pump = Pump::new(writer, stdin, stdout, stderr, limits);
     let until = begun + limits.timeout.min(NEVER);
@@ -62,9 +42,7 @@ pub(crate) async fn to_the_end(
     let timed_out = exited.is_none();
     let mut leftovers = Vec::new();
     let over = match exited {
-        Some(Ok(over)) => over,
-        // Something else in the host has taken the status. Whether there was a program is known all the same.
-        Some(Err(lost)) => return Err(child.never_began().map_or(Ended::Lost(lost), Ended::NotStarted)),
+        Some(exited) => exited?,
         None => {
             leftovers = pump.during(child.end(limits.term)).await;
             None
@@ -73,11 +51,6 @@ pub(crate) async fn to_the_end(
     if over.is_some() {
         // Whoever multiplies is not asked to end.
         leftovers = pump.during(child.end(Duration::ZERO)).await;
-    }
-    if let Some(failed) = child.never_began() {
-        // Its status says nothing, so it does not matter who takes it.
-        let _ = child.reap();
-        return Err(Ended::NotStarted(failed));
     }
 
     // What the process itself has printed is in the pipes by now and is read without waiting. Only for the output of

@@ -25,12 +25,14 @@ use windows_sys::Win32::System::JobObjects::{
 use windows_sys::Win32::System::Threading::{CREATE_SUSPENDED, OpenThread, ResumeThread, THREAD_SUSPEND_RESUME};
 
 use crate::launch::{Args, Launch, StartError};
-use crate::marker::MARKER;
 use crate::place::Place;
 use crate::reply::{Exit, Leftover};
 use crate::sandbox::Over;
 pub(crate) use crate::sandbox::nowhere::{Temporary, temporary};
 use crate::stdin::Stdin;
+
+/// Windows passes on only handles that are named.
+pub(crate) fn close_descriptors_on_exec() {}
 
 /// A job ends with its last handle, so nothing is left to wait for.
 pub(crate) fn wait_for_dropped(_: Duration) -> bool {
@@ -88,7 +90,7 @@ pub(crate) struct Started {
     pub(crate) stderr: Reader,
 }
 
-pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, StartError> {
+pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, StartError> {
     let mut command = Command::new(launch.program);
     match launch.args {
         Args::List(args) => command.args(args),
@@ -104,17 +106,13 @@ pub(crate) async fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started,
     command
         .current_dir(launch.place.cwd())
         .env_clear()
-        .envs(launch.place.variables().iter().map(|(name, value)| (name, value)))
-        .env(MARKER, launch.marker.value())
+        .envs(launch.variables())
         .stdin(if stdin.is_empty() { Stdio::null() } else { Stdio::piped() })
         .stdout(if launch.stdout_closed { unread().map_err(StartError::before)? } else { Stdio::piped() })
         .stderr(Stdio::piped())
         .kill_on_drop(true)
         // It must be in the job before it can start anything.
         .creation_flags(CREATE_SUSPENDED);
-    if let Some(pwd) = launch.pwd {
-        command.env("PWD", pwd);
-    }
 
     let job = Job::new().map_err(StartError::before)?;
     let process = command.spawn().map_err(StartError::before)?;
@@ -161,12 +159,6 @@ impl Child {
     /// Waits until the first process has exited. There are no sandboxes that could be too full.
     pub(crate) async fn exited_or_over(&mut self) -> io::Result<Option<Over>> {
         self.process.wait().await.map(|_| None)
-    }
-
-    /// Why the first process was never its program: that is known at the start.
-    #[expect(clippy::unused_self, reason = "its twin asks the process")]
-    pub(crate) fn never_began(&self) -> Option<StartError> {
-        None
     }
 
     /// Whether the first process exits this very moment.

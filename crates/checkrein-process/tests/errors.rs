@@ -6,8 +6,9 @@
 mod common;
 
 use std::path::Path;
+use std::time::Duration;
 
-use checkrein_process::{Place, Program, ResolveError, ResolvedProgram, RunError, Shell, Stdin};
+use checkrein_process::{Limits, Place, Program, ResolveError, ResolvedProgram, RunError, Shell, Stdin};
 use common::{limits, path, place, run, script};
 
 async fn fails(program: Program, place: &Place) -> RunError {
@@ -71,6 +72,43 @@ async fn a_bad_interpreter() {
     assert!(error.to_string().contains(r"/bin/sh\r is missing"), "{error}");
     let error = fails(Program::argv(["./bare"]), &place(dir.path())).await;
     assert!(matches!(error, RunError::NotAProgram { .. }), "{error:?}");
+}
+
+/// The error is known at the start, so a deadline that has passed does not hide it.
+#[tokio::test]
+async fn a_failed_start_without_time_left() {
+    let dir = tempfile::tempdir().unwrap();
+    script(&dir.path().join("script"), "#!/no/such/interpreter\n");
+    let place = place(dir.path());
+    let prepared = Program::argv(["./script"]).prepare(&place).unwrap();
+    for _ in 0..20 {
+        let error = prepared.run(&place, &Stdin::none(), &Limits::new(Duration::ZERO)).await.unwrap_err();
+        assert!(matches!(error, RunError::BadInterpreter { .. }), "{error:?}");
+    }
+}
+
+/// With and without a sandbox.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_processes_left() {
+    let calls = &[
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_fork,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_vfork,
+        libc::SYS_clone,
+        libc::SYS_clone3,
+    ];
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    common::without_calls(calls, libc::EAGAIN, move || {
+        for place in [place("/"), place("/").sandbox(checkrein_process::Sandbox::new())] {
+            for program in [Program::argv(["ls"]), Program::shell("ls"), Program::shell("echo a; b")] {
+                let error = runtime.block_on(fails(program, &place));
+                let RunError::Io { source, .. } = &error else { panic!("{error:?}") };
+                assert_eq!(source.kind(), std::io::ErrorKind::WouldBlock);
+            }
+        }
+    });
 }
 
 #[tokio::test]

@@ -8,6 +8,8 @@ mod common;
 use std::collections::BTreeSet;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
+#[cfg(target_os = "linux")]
+use checkrein_process::{Limits, RunError, Sandbox};
 use checkrein_process::{MARKER, Place, Program, Stdin};
 use common::{limits, path, place, run, shell, text, until, zombies};
 
@@ -42,18 +44,91 @@ async fn descriptors_of_the_host_are_not_inherited() {
     }
 }
 
-/// Nothing but ourselves closes these before the program starts. Where `std` starts processes, they are inherited.
+/// Without the call, `std` passes these on to every child.
 #[cfg(target_os = "linux")]
-#[tokio::test]
-async fn on_linux_not_even_those_that_are_meant_for_children() {
+#[test]
+fn a_program_can_keep_all_descriptors_from_its_children() {
+    if !common::is_own_process("CHECKREIN_CLOSES_ON_EXEC") {
+        return;
+    }
     let file = std::fs::File::open("/dev/null").unwrap();
     let open = rustix::io::fcntl_dupfd_cloexec(&file, 50).unwrap();
     rustix::io::fcntl_setfd(&open, rustix::io::FdFlags::empty()).unwrap();
     assert!(meant_for_children().contains(&open.as_raw_fd().to_string()));
+    checkrein_process::close_descriptors_on_exec();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     for stdin in [Stdin::none(), Stdin::bytes("x"), Stdin::bytes(vec![0; 1 << 20])] {
-        let reply = run(Program::argv(["ls", "/proc/self/fd"]), &place("/"), &stdin, &limits()).await.unwrap();
+        let (place, limits) = (place("/"), limits());
+        let reply = runtime.block_on(run(Program::argv(["ls", "/proc/self/fd"]), &place, &stdin, &limits)).unwrap();
         // The last is the directory that is being listed.
         assert_eq!(text(&reply.stdout.bytes), "0\n1\n2\n3\n");
+    }
+}
+
+/// A child of `vfork` shares the host's memory, where a handler would do the host's work twice.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "a signal handler")]
+#[test]
+fn handlers_of_the_host_do_not_run_in_a_child() {
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+    static HOST: AtomicU32 = AtomicU32::new(0);
+    static RAN: AtomicBool = AtomicBool::new(false);
+    static RAN_IN_CHILD: AtomicBool = AtomicBool::new(false);
+    extern "C" fn handler(_: i32) {
+        let is_host = std::process::id() == HOST.load(Ordering::Relaxed);
+        if is_host { &RAN } else { &RAN_IN_CHILD }.store(true, Ordering::Relaxed);
+    }
+    if !common::is_own_process("CHECKREIN_HANDLES_SIGNALS") {
+        return;
+    }
+    HOST.store(std::process::id(), Ordering::Relaxed);
+    // A signal that a process without a handler ignores.
+    // SAFETY: the handler only loads and stores atomics.
+    unsafe { libc::signal(libc::SIGURG, handler as *const () as usize) };
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                rustix::process::kill_current_process_group(rustix::process::Signal::URG).unwrap();
+            }
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for place in [place("/"), place("/").sandbox(Sandbox::new())] {
+            let prepared = Program::argv(["true"]).prepare(&place).unwrap();
+            for _ in 0..100 {
+                let (stdin, limits) = (Stdin::none(), limits());
+                let reply = runtime.block_on(prepared.run(&place, &stdin, &limits)).unwrap();
+                assert!(reply.exit.success(), "{reply:?}");
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert_eq!((RAN.load(Ordering::Relaxed), RAN_IN_CHILD.load(Ordering::Relaxed)), (true, false));
+}
+
+/// A host that ignores `SIGCHLD` loses the exit status of its children.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "no handler is installed")]
+#[test]
+fn a_host_that_loses_its_children_gets_an_error() {
+    if !common::is_own_process("CHECKREIN_LOSES_CHILDREN") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let script = dir.path().join("script");
+    common::script(&script, "#!/nowhere/at/all\n");
+    // SAFETY: no handler is installed.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for place in [place("/"), place("/").sandbox(Sandbox::new())] {
+        for timeout in [common::SOON, std::time::Duration::ZERO] {
+            let (stdin, limits) = (Stdin::none(), Limits::new(timeout));
+            let ended = |program: Program| runtime.block_on(run(program, &place, &stdin, &limits));
+            let failed = ended(Program::argv([script.as_os_str()]));
+            assert!(matches!(failed, Err(RunError::BadInterpreter { .. })), "{failed:?}");
+            let lost = ended(Program::argv(["true"]));
+            assert!(matches!(lost, Err(RunError::Lost { .. })), "{lost:?}");
+        }
     }
 }
 
@@ -102,13 +177,7 @@ fn resident_kib() -> usize {
 /// In a process of its own, so that other tests don't disturb the count.
 #[test]
 fn many_runs_leave_nothing_behind() {
-    if std::env::var_os("CHECKREIN_MANY").is_none() {
-        let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "many_runs_leave_nothing_behind", "--nocapture"])
-            .env("CHECKREIN_MANY", "1")
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    if !common::is_own_process("CHECKREIN_MANY") {
         return;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -1,7 +1,6 @@
 #[cfg(target_os = "linux")]
 use std::future::poll_fn;
 use std::io;
-use std::os::fd::OwnedFd;
 #[cfg(target_os = "linux")]
 use std::pin::pin;
 #[cfg(target_os = "linux")]
@@ -16,10 +15,7 @@ use super::leaders;
 use super::reaper;
 #[cfg(target_os = "linux")]
 use super::sandbox::Census;
-#[cfg(target_os = "linux")]
-use super::spawn::Lent;
 use super::watcher::{Watcher, has_exited, take_exit};
-use crate::launch::StartError;
 use crate::marker::Marker;
 use crate::reply::{Exit, Leftover};
 use crate::sandbox::Over;
@@ -44,9 +40,6 @@ pub(crate) struct Child {
     /// Who looks whether there is too much of it.
     #[cfg(target_os = "linux")]
     census: Option<Census>,
-    /// What the first process works on until it is its program.
-    #[cfg(target_os = "linux")]
-    frame: Option<Lent>,
     done: bool,
 }
 
@@ -60,26 +53,8 @@ impl Child {
             exit: None,
             #[cfg(target_os = "linux")]
             census: None,
-            #[cfg(target_os = "linux")]
-            frame: None,
             done: false,
         }
-    }
-
-    /// It may not be its program yet, and works on the host's memory.
-    #[cfg(target_os = "linux")]
-    pub(super) fn working_on(mut self, frame: Lent) -> Self {
-        self.frame = Some(frame);
-        self
-    }
-
-    /// Why the first process, which has exited, was never its program, if it was not.
-    #[cfg_attr(not(target_os = "linux"), expect(clippy::unused_self, reason = "it is known at the start"))]
-    pub(crate) fn never_began(&self) -> Option<StartError> {
-        #[cfg(target_os = "linux")]
-        return self.frame.as_ref()?.failed();
-        #[cfg(not(target_os = "linux"))]
-        None
     }
 
     /// It is in a sandbox.
@@ -100,9 +75,7 @@ impl Child {
                     None => Ok(()),
                 }
             };
-            // Until then its memory is the host's.
-            let is_itself = || self.frame.as_ref().is_none_or(Lent::is_let_go);
-            let (mut exited, mut over) = (pin!(exited), pin!(census.over(is_itself)));
+            let (mut exited, mut over) = (pin!(exited), pin!(census.over()));
             return poll_fn(|cx| match exited.as_mut().poll(cx) {
                 Poll::Ready(exited) => Poll::Ready(exited.map(|()| None)),
                 Poll::Pending => over.as_mut().poll(cx).map(|over| Ok(Some(over))),
@@ -112,9 +85,9 @@ impl Child {
         self.exited().await.map(|()| None)
     }
 
-    /// Begins to wait for its exit, by a descriptor for it if there is one.
-    pub(super) fn watch(&mut self, descriptor: Option<OwnedFd>) -> io::Result<()> {
-        self.watcher = Some(Watcher::new(self.pid, descriptor)?);
+    /// Begins to wait for its exit.
+    pub(super) fn watch(&mut self) -> io::Result<()> {
+        self.watcher = Some(Watcher::new(self.pid)?);
         Ok(())
     }
 
@@ -216,12 +189,6 @@ impl Child {
             self.exit = take_exit(self.pid)?;
         }
         self.done = self.exit.is_some();
-        #[cfg(target_os = "linux")]
-        if self.done
-            && let Some(frame) = self.frame.take()
-        {
-            frame.take_back();
-        }
         // None: it has been sent a KILL and hangs inside the system. Dropping it leaves the rest to the reaper.
         Ok(self.exit.unwrap_or(Exit::Signalled(Signal::KILL.as_raw())))
     }

@@ -4,11 +4,10 @@
 //! carries its mark. A process that has left the group, lost its parent and dropped the mark is not found. Where there
 //! is no such list, the group is all that is known.
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 #[cfg(target_os = "linux")]
 use super::listed::{self, Listed};
-use super::watcher::has_exited;
 use crate::marker::Marker;
 use crate::reply::Leftover;
 
@@ -34,7 +33,7 @@ pub(super) enum Member {
 }
 
 impl Family {
-    /// The family of a process that leads a group of its own, or is about to. Where processes can be listed, its exit status
+    /// The family of a process that leads a group of its own. Where processes can be listed, its exit status
     /// must not be taken as long as the family is in use: the group's id would no longer be safe.
     pub(super) fn new(leader: Pid, marker: Marker) -> Self {
         Self { leader, marker, known: Vec::new(), unclear: false, confined: false }
@@ -108,12 +107,8 @@ impl Family {
 
     /// Sends a signal to the group, and to those known who have left it.
     pub(super) fn signal(&self, signal: Signal) {
-        // An error means that nobody is there; or that the leader has only just been started, and leads nobody yet.
-        if kill_process_group(self.leader, signal).is_err() && has_exited(self.leader).is_ok_and(|exited| !exited) {
-            let _ = kill_process(self.leader, signal);
-            // It may have begun to lead meanwhile, and have started others.
-            let _ = kill_process_group(self.leader, signal);
-        }
+        // An error means that the group is gone.
+        let _ = kill_process_group(self.leader, signal);
         #[cfg(target_os = "linux")]
         for member in self.known.iter().filter_map(Member::listed) {
             if !member.is_in_group(self.leader) {

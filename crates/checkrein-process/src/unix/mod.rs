@@ -11,7 +11,6 @@ mod reader;
 mod reaper;
 #[cfg(target_os = "linux")]
 mod sandbox;
-#[cfg(target_os = "linux")]
 mod spawn;
 mod start;
 mod stdin;
@@ -51,6 +50,18 @@ pub(crate) fn wait_for_dropped(patience: Duration) -> bool {
     }
     #[cfg(not(target_os = "linux"))]
     reaper::wait(patience)
+}
+
+/// Marks all descriptors above stderr as close-on-exec.
+pub(crate) fn close_descriptors_on_exec() {
+    #[cfg(target_os = "linux")]
+    {
+        const FIRST: libc::c_long = 3;
+        const LAST: libc::c_long = u32::MAX as libc::c_long;
+        // SAFETY: takes numbers, and sets a flag on descriptors. Older kernels refuse it.
+        #[expect(unsafe_code, reason = "rustix does not wrap this system call")]
+        let _ = unsafe { libc::syscall(libc::SYS_close_range, FIRST, LAST, libc::CLOSE_RANGE_CLOEXEC) };
+    }
 }
 
 /// Whether the host may execute a file.

@@ -85,13 +85,6 @@ pub(super) fn group(pid: i32) -> i32 {
     }
 }
 
-/// Does what is done once, so that nobody waits for it later.
-pub(super) fn get_ready() {
-    if is_ours() {
-        loads();
-    }
-}
-
 /// The file with the last process id. It is read after every run, so it stays open.
 fn loads() -> Option<&'static File> {
     static FILE: OnceLock<Option<File>> = OnceLock::new();

@@ -10,8 +10,6 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::family::Family;
-#[cfg(target_os = "linux")]
-use super::spawn::free_forsaken;
 use super::watcher::take_exit;
 
 /// How long processes that don't die of a KILL are looked after, beside the first.
@@ -78,11 +76,6 @@ impl Orphan {
             return false;
         }
         // The first one's status last: until then its group is nobody else's. An error means that it is gone already.
-        let gone = !matches!(take_exit(self.family.leader()), Ok(None));
-        #[cfg(target_os = "linux")]
-        if gone {
-            free_forsaken();
-        }
-        gone
+        !matches!(take_exit(self.family.leader()), Ok(None))
     }
 }

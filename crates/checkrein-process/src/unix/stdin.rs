@@ -20,18 +20,12 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// Whether somebody has to feed the process while it runs, wherever a system has what this knows of.
-    #[cfg(target_os = "linux")]
-    pub(super) fn is_fed(stdin: &Stdin) -> bool {
-        stdin.len() > FILE_MAX
-    }
-
     pub(super) fn new(stdin: &Stdin) -> Self {
         if stdin.is_empty() {
             return Self::Null;
         }
         #[cfg(target_os = "linux")]
-        if !Self::is_fed(stdin)
+        if stdin.len() <= FILE_MAX
             && let Some(file) = linux::in_memory(stdin)
         {
             return Self::File(file);

@@ -4,10 +4,13 @@
 //! with it the group's, to nobody else. So a signal to the group can't hit a stranger.
 
 use std::io;
+#[cfg(target_os = "linux")]
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+#[cfg(target_os = "linux")]
+use rustix::process::{PidfdFlags, pidfd_open};
 #[cfg(target_os = "linux")]
 use tokio::io::{Interest, unix::AsyncFd};
 use tokio::task::JoinHandle;
@@ -26,19 +29,9 @@ pub(super) enum Watcher {
 }
 
 impl Watcher {
-    /// By a descriptor for the process, if the system gave one at its start or gives one now.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(unused_variables, clippy::needless_pass_by_value, reason = "there is no such descriptor")
-    )]
-    pub(super) fn new(pid: Pid, descriptor: Option<OwnedFd>) -> io::Result<Self> {
+    pub(super) fn new(pid: Pid) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
-        let given = |descriptor: Option<OwnedFd>| match descriptor {
-            None => rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok(),
-            given => given,
-        };
-        #[cfg(target_os = "linux")]
-        if let Some(descriptor) = given(descriptor) {
+        if let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) {
             return Ok(Self::Descriptor(readable(descriptor)?, pid));
         }
         Ok(Self::thread(pid))

@@ -145,8 +145,26 @@ pub const ENDLESS: &[(&str, &str)] = &[
     ("breeds", "echo up; while :; do setsid sleep 100 >/dev/null 2>&1 & sleep 0.02; done"),
 ];
 
-/// Refuses a system call with an error number, for this thread and its children. Runs what is given in a thread of its own, which
-/// keeps the filter.
+/// Runs a test in a process and process group of its own, because it changes something that holds for the whole process. Returns
+/// whether this is that process.
+pub fn is_own_process(variable: &str) -> bool {
+    use std::os::unix::process::CommandExt as _;
+    if std::env::var_os(variable).is_some() {
+        return true;
+    }
+    let name = std::thread::current().name().unwrap().to_owned();
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &name, "--nocapture"])
+        .env(variable, "1")
+        .process_group(0)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+    false
+}
+
+/// Runs a function in a thread where these system calls fail with an error number, also in its child processes.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "a system call that rustix does not wrap")]
 pub fn without_calls<T: Send + 'static>(

@@ -31,14 +31,12 @@ impl Census {
         counts.then_some(Self { leader, processes: sandbox.processes, memory: sandbox.memory })
     }
 
-    /// Waits until there is too much of something. Nothing counts before the leader is its own program.
-    pub(in super::super) async fn over(&self, is_itself: impl Fn() -> bool) -> Over {
+    /// Waits until there is too much of something.
+    pub(in super::super) async fn over(&self) -> Over {
         let mut pause = FIRST_LOOK;
         loop {
             time::sleep(pause).await;
-            if is_itself()
-                && let Some(over) = self.look()
-            {
+            if let Some(over) = self.look() {
                 return over;
             }
             pause = NEXT_LOOK;
