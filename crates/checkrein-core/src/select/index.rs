@@ -1,31 +1,17 @@
 //! The index of one kind's hooks.
 //!
 //! A name that hooks list by itself is found by hashing. Of patterns, only those run whose needle, a text that every
-//! match must have, stands in the subject: one pass of an automaton over the subject finds all needles at once. What
-//! came out is remembered by name, since an agent uses the same few tools all day.
+//! match must have, stands in the subject: one pass of an automaton over the subject finds all needles at once.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::BuildHasher;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use aho_corasick::AhoCorasick;
-use arc_swap::{ArcSwapOption, Guard};
 use foldhash::fast::FixedState;
 
 use crate::event::Event;
 use crate::hook::Hook;
 use crate::matcher::Shape;
-
-/// How many subjects are remembered per kind. A power of two.
-const REMEMBERED: usize = 64;
-
-/// Longer subjects are not remembered: no tool has such a name, and memory stays bounded.
-const LONGEST_REMEMBERED: usize = 256;
-
-/// Positions of hooks, in config order.
-type Positions = Arc<[u32]>;
 
 #[derive(Debug)]
 pub(super) struct KindIndex {
@@ -46,15 +32,13 @@ struct Patterns {
     owners: Vec<(Vec<u32>, bool)>,
     /// Patterns without a needle.
     always: Vec<u32>,
-    memory: Memory,
 }
 
-/// What was chosen.
+/// The hooks that match, as positions in config order.
 pub(super) enum Chosen<'a> {
     /// Two lists that have no hook in common.
     Known(&'a [u32], &'a [u32]),
-    Remembered(Guard<Option<Arc<Remembered>>>),
-    Found(Positions),
+    Found(Vec<u32>),
 }
 
 impl Chosen<'_> {
@@ -67,7 +51,7 @@ impl Chosen<'_> {
         }
         found.sort_unstable();
         found.dedup();
-        Self::Found(found.into())
+        Self::Found(found)
     }
 
     pub(super) fn none() -> Self {
@@ -77,7 +61,6 @@ impl Chosen<'_> {
     pub(super) fn lists(&self) -> (&[u32], &[u32]) {
         match self {
             Self::Known(one, other) => (one, other),
-            Self::Remembered(guard) => (guard.as_ref().map_or(&[], |remembered| &remembered.chosen), &[]),
             Self::Found(positions) => (positions, &[]),
         }
     }
@@ -133,8 +116,7 @@ impl KindIndex {
             all: positions.to_vec(),
             everything,
             by_name,
-            patterns: has_patterns
-                .then(|| Box::new(Patterns { needles: automaton, owners, always, memory: Memory::default() })),
+            patterns: has_patterns.then(|| Box::new(Patterns { needles: automaton, owners, always })),
         }
     }
 
@@ -157,7 +139,7 @@ impl KindIndex {
         }
         found.sort_unstable();
         found.dedup();
-        Chosen::Found(found.into())
+        Chosen::Found(found)
     }
 
     /// For a subject; without one, matchers do not count.
@@ -167,7 +149,7 @@ impl KindIndex {
         };
         match &self.patterns {
             None => Chosen::Known(&self.everything, self.listed(subject)),
-            Some(patterns) => patterns.memory.recall(subject, || self.look(hooks, patterns, subject)),
+            Some(patterns) => self.look(hooks, patterns, subject),
         }
     }
 
@@ -184,7 +166,7 @@ impl KindIndex {
         found.extend_from_slice(&self.everything);
         found.extend_from_slice(self.listed(subject));
         found.sort_unstable();
-        Chosen::Found(found.into())
+        Chosen::Found(found)
     }
 }
 
@@ -209,65 +191,5 @@ impl Patterns {
             }
         }
         candidates
-    }
-}
-
-/// What came out for the subjects of late. Readers never wait; a subject that takes another's place makes it
-/// forgotten.
-struct Memory {
-    places: [Place; REMEMBERED],
-    hasher: FixedState,
-}
-
-struct Place {
-    remembered: ArcSwapOption<Remembered>,
-    /// The hash of the subject that came here last. Remembering costs more than looking, so only what comes twice is
-    /// remembered.
-    last: AtomicU64,
-}
-
-pub(super) struct Remembered {
-    subject: Box<str>,
-    chosen: Positions,
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Self {
-            places: std::array::from_fn(|_| Place {
-                remembered: ArcSwapOption::const_empty(),
-                last: AtomicU64::new(0),
-            }),
-            hasher: FixedState::default(),
-        }
-    }
-}
-
-impl std::fmt::Debug for Memory {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Memory")
-    }
-}
-
-impl Memory {
-    fn recall<'a>(&self, subject: &str, look: impl FnOnce() -> Chosen<'a>) -> Chosen<'a> {
-        if subject.len() > LONGEST_REMEMBERED {
-            return look();
-        }
-        let hash = self.hasher.hash_one(subject);
-        let place = &self.places[hash as usize % REMEMBERED];
-        let guard = place.remembered.load();
-        if guard.as_ref().is_some_and(|remembered| *remembered.subject == *subject) {
-            return Chosen::Remembered(guard);
-        }
-        let chosen = look();
-        if place.last.swap(hash, Ordering::Relaxed) == hash {
-            let (one, other) = chosen.lists();
-            let mut positions = [one, other].concat();
-            positions.sort_unstable();
-            let remembered = Remembered { subject: subject.into(), chosen: positions.into() };
-            place.remembered.store(Some(Arc::new(remembered)));
-        }
-        chosen
     }
 }
