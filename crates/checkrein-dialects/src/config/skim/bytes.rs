@@ -15,13 +15,6 @@ pub(super) fn same(word: u64, byte: u8) -> u64 {
     below(word ^ (ONES * u64::from(byte)), 1)
 }
 
-/// The same for bytes that are no ASCII which can be seen, of a text: 0xff is in none.
-#[cfg(feature = "yaml")]
-#[inline]
-pub(super) fn above(word: u64) -> u64 {
-    word.wrapping_add(ONES) & HIGH
-}
-
 /// The place of the first byte from this one on that is marked, or else that ends it; or the end.
 #[inline]
 pub(super) fn find(bytes: &[u8], from: usize, marks: impl Fn(u64) -> u64, ends: impl Fn(u8) -> bool) -> usize {
@@ -36,13 +29,6 @@ pub(super) fn find(bytes: &[u8], from: usize, marks: impl Fn(u64) -> u64, ends: 
     bytes.get(at..).and_then(|rest| rest.iter().position(|byte| ends(*byte))).map_or(bytes.len(), |more| at + more)
 }
 
-/// How many bytes come before one that is marked, or else that ends it.
-#[cfg(feature = "yaml")]
-#[inline]
-pub(super) fn until(bytes: &[u8], marks: impl Fn(u64) -> u64, ends: impl Fn(u8) -> bool) -> usize {
-    find(bytes, 0, marks, ends)
-}
-
 /// The place of the first byte from this one on that is no blank. Most of a file that is made for people is indentation.
 #[inline]
 pub(super) fn past_blanks(bytes: &[u8], from: usize) -> usize {
@@ -54,11 +40,4 @@ pub(super) fn past_blanks(bytes: &[u8], from: usize) -> usize {
         }
     }
     find(bytes, from, |word| word ^ (ONES * 0x20), |byte| byte != b' ')
-}
-
-/// How many blanks come first.
-#[cfg(feature = "yaml")]
-#[inline]
-pub(super) fn blanks(bytes: &[u8]) -> usize {
-    past_blanks(bytes, 0)
 }

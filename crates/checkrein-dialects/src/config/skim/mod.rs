@@ -5,14 +5,13 @@
 //! that takes ten times as long. What is not plain here is left to who reads it in full: a key that says something about
 //! other files, a name that nobody knows, a pattern that must be compiled, a text that cannot be read.
 //!
-//! What is judged is here, once for all languages; how each is written is in [`json`] and [`yaml`].
+//! Only JSON is read in this way; files in other languages are read in full. What is judged is here; how JSON is written is in
+//! [`json`].
 
 mod bytes;
 mod json;
-#[cfg(all(test, feature = "yaml"))]
+#[cfg(test)]
 mod tests;
-#[cfg(feature = "yaml")]
-mod yaml;
 
 use std::cell::{Cell, RefCell};
 
@@ -42,8 +41,6 @@ pub(super) fn skim(dialect: &Dialect, text: &str, format: Format, wanted: &Wante
     let read = match format {
         Format::Json => judge.file(json::Json::new(text, false)),
         Format::Jsonc => judge.file(json::Json::new(text, true)),
-        #[cfg(feature = "yaml")]
-        Format::Yaml => judge.file(yaml::Yaml::new(text)),
         _ => None,
     };
     match read {

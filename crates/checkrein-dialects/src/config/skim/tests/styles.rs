@@ -1,14 +1,8 @@
-//! Files as people write them, in all styles that are plain, and what slips of the pen make of them.
+//! JSON files as people write them, and what slips of the pen make of them.
 
 use checkrein_core::{EventKind, RawJson};
 
 use crate::config::Wanted;
-
-/// What means something in YAML, and what stands around it.
-pub(super) const TELLING: &str = concat!(
-    r"([\[\]{}:,\x22'#&*!|>%@`\-?=. \t\r\n\\/a1~<é\u{feff}\u{85}]",
-    r"|: |- |\n  |\n    |\n  - |a: |b: |: \|\n|---|\.\.\.| #|<<: |\{a: |\[a, |\r\n){0,30}",
-);
 
 /// A small generator: the same seed, the same file.
 pub(super) struct Dice(u64);
@@ -102,29 +96,8 @@ impl Dice {
         members
     }
 
-    /// A whole file.
+    /// A whole file, perhaps with comments.
     pub(super) fn config(&mut self) -> String {
-        let members = self.members();
-        let mut out = String::new();
-        if self.once_in(5) {
-            out.push_str("# hooks\n---\n");
-        }
-        if self.once_in(12) {
-            let start = out.len();
-            self.in_brackets(&mut out, &Say::Object(members), true);
-            let gap = self.one_of(&[", ", ",\n", ",\n  ", " ,"]);
-            let wrapped = out[start..].replace(", ", gap);
-            out.truncate(start);
-            out.push_str(&wrapped);
-            out.push('\n');
-        } else {
-            self.object(&mut out, &members, 0);
-        }
-        if self.once_in(6) { out.replace('\n', "\r\n") } else { out }
-    }
-
-    /// A whole file in JSON, perhaps with comments.
-    pub(super) fn json_config(&mut self) -> String {
         let members = self.members();
         let mut out = String::new();
         self.json(&mut out, &Say::Object(members));
@@ -135,7 +108,7 @@ impl Dice {
         let comma = if self.once_in(30) { "," } else { "" };
         match value {
             Say::Text(text) => out.push_str(RawJson::string(text).as_str()),
-            Say::Bare(text) => out.push_str(if matches!(*text, "~" | "no" | "0x1f" | "+1e3") { "1e3" } else { text }),
+            Say::Bare(text) => out.push_str(text),
             Say::Lines(lines) => out.push_str(RawJson::string(&lines.join("\n")).as_str()),
             Say::List(items) => {
                 out.push('[');
@@ -215,8 +188,8 @@ impl Dice {
         for key in ["timeout", "env", "if", "settings", "id", "enabled"] {
             if self.once_in(6) {
                 let value = match key {
-                    "timeout" => Say::Bare(self.one_of(&["10", "1.5", "-1", "~", "0x1f"])),
-                    "enabled" => Say::Bare(self.one_of(&["true", "false", "no"])),
+                    "timeout" => Say::Bare(self.one_of(&["10", "1.5", "-1", "1e3", "null"])),
+                    "enabled" => Say::Bare(self.one_of(&["true", "false", "0"])),
                     "env" => Say::Object(vec![("A_B", self.text(TEXTS)), ("matcher", self.text(MATCHERS))]),
                     "settings" => self.settings(3),
                     _ => self.text(TEXTS),
@@ -232,7 +205,7 @@ impl Dice {
     fn settings(&mut self, depth: usize) -> Say {
         match self.below(if depth == 0 { 2 } else { 4 }) {
             0 => self.text(TEXTS),
-            1 => Say::Bare(self.one_of(&["1", "true", "null", "+1e3"])),
+            1 => Say::Bare(self.one_of(&["1", "true", "null", "1E+3"])),
             2 => Say::List((0..self.below(3)).map(|_| self.settings(depth - 1)).collect()),
             _ => {
                 let keys = ["event", "b-c", "hooks"].into_iter().take(self.below(4));
@@ -245,179 +218,38 @@ impl Dice {
         Say::Text(self.one_of(choice).to_owned())
     }
 
-    /// A block of members, each in lines of its own.
-    fn object(&mut self, out: &mut String, members: &[(&'static str, Say)], indent: usize) {
-        let starts_inline = !out.is_empty() && !out.ends_with('\n');
-        for (at, (key, value)) in members.iter().enumerate() {
-            if at > 0 || !starts_inline {
-                self.line(out, indent);
-            }
-            self.key(out, key);
-            out.push(':');
-            self.behind(out, value, indent, true);
-        }
-    }
-
-    fn list(&mut self, out: &mut String, items: &[Say], indent: usize) {
-        for item in items {
-            self.line(out, indent);
-            out.push('-');
-            match item {
-                Say::Object(members) if !members.is_empty() && self.below(4) > 0 => {
-                    let blanks = 1 + self.below(2) * self.below(4);
-                    out.push_str(&" ".repeat(blanks));
-                    self.object(out, members, indent + 1 + blanks);
-                }
-                item => self.behind(out, item, indent, false),
-            }
-        }
-    }
-
-    /// A new line, perhaps with others before it that say nothing.
-    fn line(&mut self, out: &mut String, indent: usize) {
-        if self.once_in(12) {
-            let odd = self.below(8);
-            out.push_str(&" ".repeat(odd));
-            out.push_str(self.one_of(&["# - a: b\n", "\n", "#\n"]));
-        }
-        out.push_str(&" ".repeat(indent));
-    }
-
-    /// What stands behind a key or a dash.
-    fn behind(&mut self, out: &mut String, value: &Say, indent: usize, is_key: bool) {
-        let deeper = indent + 1 + self.below(4);
-        match value {
-            Say::List(items) if !items.is_empty() && self.below(3) > 0 => {
-                self.end(out);
-                let same = is_key && self.once_in(2);
-                self.list(out, items, if same { indent } else { deeper });
-            }
-            Say::Object(members) if !members.is_empty() && self.below(3) > 0 => {
-                self.end(out);
-                self.object(out, members, deeper);
-            }
-            Say::Lines(lines) if self.below(4) > 0 => {
-                out.push(' ');
-                out.push_str(self.one_of(&["|", ">", "|-", ">-", "|+"]));
-                out.push('\n');
-                for line in *lines {
-                    if !line.is_empty() {
-                        out.push_str(&" ".repeat(deeper));
-                    }
-                    out.push_str(line);
-                    out.push('\n');
-                }
-            }
-            value => {
-                out.push(' ');
-                let lines = self.once_in(3);
-                let start = out.len();
-                self.in_brackets(out, value, false);
-                // In a block, lines in brackets must be indented.
-                if lines && matches!(value, Say::List(_) | Say::Object(_)) {
-                    let wrapped = out[start..].replace(", ", &format!(",\n{}", " ".repeat(deeper)));
-                    out.truncate(start);
-                    out.push_str(&wrapped);
-                }
-                self.end(out);
-            }
-        }
-    }
-
-    fn end(&mut self, out: &mut String) {
-        out.push_str(self.one_of(&["\n", "\n", "\n", "\n", "\n", "  \n", " # x: [y\n", "\n\n"]));
-    }
-
-    fn in_brackets(&mut self, out: &mut String, value: &Say, in_brackets: bool) {
-        let gap = self.one_of(&["", "", " "]);
-        match value {
-            Say::Text(text) => self.quoted(out, text, in_brackets),
-            Say::Bare(text) => out.push_str(text),
-            Say::Lines(lines) => out.push_str(&format!("{:?}", lines.join("\n"))),
-            Say::List(items) => {
-                out.push_str(&format!("[{gap}"));
-                for (at, item) in items.iter().enumerate() {
-                    out.push_str(if at > 0 { ", " } else { "" });
-                    self.in_brackets(out, item, true);
-                }
-                out.push_str(&format!("{gap}]"));
-            }
-            Say::Object(members) => {
-                out.push_str(&format!("{{{gap}"));
-                for (at, (key, value)) in members.iter().enumerate() {
-                    out.push_str(if at > 0 { ", " } else { "" });
-                    let start = out.len();
-                    self.key(out, key);
-                    let tight = out[start..].starts_with('"') && self.once_in(2);
-                    out.push_str(if tight { ":" } else { ": " });
-                    self.in_brackets(out, value, true);
-                }
-                out.push_str(&format!("{gap}}}"));
-            }
-        }
-    }
-
-    fn key(&mut self, out: &mut String, key: &str) {
-        match self.below(6) {
-            0 => out.push_str(&format!("\"{key}\"")),
-            1 => out.push_str(&format!("'{key}'")),
-            _ => out.push_str(key),
-        }
-    }
-
-    /// In quotes, if it needs them or by chance.
-    fn quoted(&mut self, out: &mut String, text: &str, in_brackets: bool) {
-        let is_plain = text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '^' | '/' | '('))
-            && !text.contains(": ")
-            && !text.contains(" #")
-            && !text.contains(|c: char| c < ' ')
-            && text.trim() == text;
-        let needs = !is_plain || in_brackets && text.contains([',', '[', ']', '{', '}', '\n']);
-        match self.below(if needs { 2 } else { 5 }) {
-            0 if !text.contains(|c: char| c < ' ') => out.push_str(&format!("'{}'", text.replace('\'', "''"))),
-            0 | 1 => {
-                let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\t', "\\t").replace('\n', "\\n");
-                out.push_str(&format!("\"{text}\""));
-            }
-            _ => out.push_str(text),
-        }
-    }
-
     /// A file with something in it changed, lost, or twice.
     pub(super) fn changed(&mut self, text: &str) -> String {
-        const BYTES: &[u8] = b"{}[]\",:'\\0 \n-#|>&*!?%@\t\r~<.a";
+        const BYTES: &[u8] = b"{}[]\",:'\\0 \n-/*\t\r.eEu1a";
         const PIECES: &[&str] = &[
             ": ",
-            "- ",
+            ", ",
             "\n",
-            "\n  ",
             "\n    ",
-            " #",
-            "<<: ",
-            "---\n",
-            "...\n",
-            "&a ",
-            "*a",
-            "!!str ",
-            "? ",
-            "| ",
-            "|\n",
-            ">2\n",
+            "//",
+            "/*",
+            "*/",
+            "// x\n",
+            "/* ] */",
             "\t",
             "\r\n",
             "\u{feff}",
             "\u{85}",
             "\u{2028}",
             "é",
-            "event: PreToolUse\n",
-            "matcher: Bash",
-            "'",
+            "\"event\": \"PreToolUse\",",
+            "\"matcher\": \"Bash\",",
+            "\"matcher\": \"Bash\"",
+            "\"hooks\": [],",
             "\"",
-            "\\x41",
-            "{a: b}",
-            "[a, ",
+            "\\u0041",
+            "\\ud83d\\ude00",
+            "\\ud800",
+            "{\"a\": 1}",
+            "[1, ",
             "}",
-            "\n\n",
+            "null",
+            "-1.5e3",
             "  ",
         ];
         let mut bytes = text.as_bytes().to_vec();
