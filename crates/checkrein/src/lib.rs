@@ -22,15 +22,18 @@ pub mod audit;
 pub mod builtins;
 pub mod engine;
 mod handler;
+mod hash;
 #[doc(hidden)]
 pub mod internal;
 mod line_file;
 mod observer;
 mod private_file;
+mod real_path;
 mod registry;
 pub mod session_store;
 pub mod sources;
 mod state;
+mod sync;
 pub mod trust;
 mod wildcard;
 

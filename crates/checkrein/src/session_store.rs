@@ -11,12 +11,13 @@ use std::fs::{self, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use checkrein_core::Event;
 
 use crate::line_file::make_private_directory;
+use crate::sync::lock;
 
 /// Remembers facts about sessions. A store that cannot write answers as if nothing had happened before: a hook may then
 /// run twice, which is better than not at all.
@@ -70,7 +71,7 @@ struct Sessions {
 
 impl MemorySessionStore {
     fn with<R>(&self, work: impl FnOnce(&mut Sessions) -> R) -> R {
-        work(&mut self.sessions.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut lock(&self.sessions))
     }
 }
 

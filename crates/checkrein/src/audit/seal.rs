@@ -1,8 +1,7 @@
 //! The chain: how a line is tied to the one before it.
 
-use sha2::{Digest as _, Sha256};
-
 use super::head::Head;
+use crate::hash::sha256_hex;
 
 /// How long a hash is.
 pub(super) const HASH: usize = 64;
@@ -12,23 +11,12 @@ const SEAL: usize = BEFORE_HASH.len() + HASH + "\"}".len();
 /// No more than this is needed of a line's end to know its number and hash.
 pub(super) const END: usize = SEAL + ",\"seq\":".len() + 20;
 
-/// The SHA-256 as text.
-pub(super) fn sha256(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(HASH);
-    for byte in Sha256::digest(bytes) {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
-    }
-    text
-}
-
 /// A line, with its place in the chain behind all else that it says. `body` is a JSON object that is not empty.
 pub(super) fn seal(body: &str, before: &Head) -> (String, Head) {
     let open = body.trim_end().strip_suffix('}').unwrap_or(body);
     let seq = before.seq + 1;
     let mut line = format!("{open},\"prev\":\"{}\",\"seq\":{seq}", before.hash);
-    let hash = sha256(line.as_bytes());
+    let hash = sha256_hex(line.as_bytes());
     line.push_str(BEFORE_HASH);
     line.push_str(&hash);
     line.push_str("\"}");
@@ -53,7 +41,7 @@ pub(super) fn unseal(line: &[u8]) -> Option<Place> {
     let (rest, prev) = prev.split_at_checked(prev.len().checked_sub(HASH)?)?;
     rest.ends_with(b",\"prev\":\"").then_some(())?;
     let prev = std::str::from_utf8(prev).ok()?.to_owned();
-    Some(Place { prev, holds: sha256(body) == own.hash, own })
+    Some(Place { prev, holds: sha256_hex(body) == own.hash, own })
 }
 
 /// The number and hash of a line of which only the end is known, without the line break.

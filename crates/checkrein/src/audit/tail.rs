@@ -33,7 +33,7 @@ impl Tail {
         }
         let before = part(file, begins.saturating_sub(seal::END as u64 + 1), begins)?;
         let before = before.strip_suffix(b"\n").and_then(seal::end);
-        Ok(Self::Cut { bytes: torn.len() as u64, sha256: seal::sha256(&torn), before })
+        Ok(Self::Cut { bytes: torn.len() as u64, sha256: crate::hash::sha256_hex(&torn), before })
     }
 }
 

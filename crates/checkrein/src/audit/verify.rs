@@ -172,7 +172,7 @@ impl Walk<'_> {
             }
             None => {
                 self.not_noted();
-                let (bytes, sha256) = (bytes.len() as u64, seal::sha256(bytes));
+                let (bytes, sha256) = (bytes.len() as u64, crate::hash::sha256_hex(bytes));
                 self.torn = Some(Torn { line: self.line, bytes, sha256 });
             }
         }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use globset::{Glob, GlobBuilder, GlobMatcher};
 
 use super::shell::{Value, lexical};
+use crate::real_path::{real_ancestor, real_path};
 
 /// One pattern, as it is given.
 #[derive(Debug, Clone)]
@@ -37,7 +38,7 @@ impl Patterns {
     pub(crate) fn at(&self, cwd: &Path, home: Option<&str>) -> PlacedPatterns {
         // A directory that is reached through a link has two names, and files may be called by either.
         let mut cwds = vec![lexical(cwd)];
-        cwds.extend(cwd.canonicalize().ok().filter(|real| *real != cwds[0]));
+        cwds.extend(real_path(cwd).ok().filter(|real| *real != cwds[0]));
         let placed = self.0.iter().map(|pattern| (pattern.clone(), placed(&pattern.text, &cwds, home)));
         PlacedPatterns(placed.collect())
     }
@@ -116,11 +117,7 @@ pub(crate) fn names(path: &Path) -> Vec<PathBuf> {
 
 /// Where links lead, for as much of the path as exists.
 fn real(path: &Path) -> Option<PathBuf> {
-    path.ancestors().find_map(|ancestor| {
-        let found = ancestor.canonicalize().ok()?;
-        let rest = path.strip_prefix(ancestor).ok()?;
-        Some(lexical(&found.join(rest)))
-    })
+    real_ancestor(path).map(|(found, rest)| lexical(&found.join(rest)))
 }
 
 /// The files that a word stands for: itself, or what its wildcards fit.

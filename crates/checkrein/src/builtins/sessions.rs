@@ -1,7 +1,9 @@
 //! What builtins remember of sessions, within bounds.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use crate::sync::lock;
 
 /// How many sessions are remembered. The one that was made first goes first.
 const SESSIONS: usize = 1024;
@@ -28,7 +30,7 @@ impl<T: Default> Sessions<T> {
     /// Works with what is remembered under the key.
     pub(super) fn with<R>(&self, key: &str, work: impl FnOnce(&mut T) -> R) -> R {
         // What a panic left half done is still within bounds.
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         if !kept.by_key.contains_key(key) {
             if kept.order.len() >= SESSIONS
                 && let Some(oldest) = kept.order.pop_front()
@@ -42,7 +44,7 @@ impl<T: Default> Sessions<T> {
 
     /// Forgets what is remembered under the key, and gives it back.
     pub(super) fn forget(&self, key: &str) -> Option<T> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         kept.order.retain(|other| other != key);
         kept.by_key.remove(key)
     }

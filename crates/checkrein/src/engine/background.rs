@@ -4,7 +4,7 @@
 //! neither stops nor starves them, and they do not slow the host down.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use checkrein_core::{Event, Failure, FailureKind, HookInfo, HookRecord, Opinion};
@@ -17,6 +17,7 @@ use super::Shared;
 use super::hooks::Claim;
 use super::run::{self, Turns};
 use crate::handler::Moment;
+use crate::sync::{get_mut, lock};
 
 /// How many completions are kept for a receiver that is slow.
 const KEPT: usize = 256;
@@ -89,7 +90,7 @@ impl Outlet {
     }
 
     fn lock(&self) -> MutexGuard<'_, Asked> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -241,7 +242,7 @@ impl Background {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -271,7 +272,7 @@ impl Drop for Leaving<'_> {
 
 impl Drop for Background {
     fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let state = get_mut(&mut self.state);
         state.tasks.abort_all();
         // The last engine may go inside of a runtime, where waiting for another one is not allowed.
         if let Some(runtime) = state.runtime.take() {

@@ -1,11 +1,13 @@
 //! Firing from code that is not asynchronous.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::thread::Builder as Thread;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use checkrein_core::{Failure, FailureKind, HookInfo, Rules, Scope, Settlement, Source, Verdict};
+
+use crate::sync::{get_mut, lock};
 
 /// Runtimes that wait for the next call, with the connections that they keep.
 #[derive(Default)]
@@ -18,7 +20,7 @@ impl Blocking {
     /// Waits for the future on a runtime that nobody else uses meanwhile, whatever runtime may be around: on a shared one
     /// it would be at the mercy of whatever else runs there.
     pub(super) fn run(&self, future: impl Future<Output = Verdict> + Send) -> Verdict {
-        let kept = self.lock().pop();
+        let kept = lock(&self.0).pop();
         let runtime = match kept.map_or_else(|| Builder::new_current_thread().enable_all().build(), Ok) {
             Ok(runtime) => runtime,
             Err(error) => return no_runtime(&error),
@@ -32,7 +34,7 @@ impl Blocking {
                 Err(error) => no_runtime(&error),
             })
         };
-        let mut runtimes = self.lock();
+        let mut runtimes = lock(&self.0);
         if runtimes.len() < KEPT {
             runtimes.push(runtime);
         } else {
@@ -40,16 +42,12 @@ impl Blocking {
         }
         verdict
     }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Runtime>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Blocking {
     fn drop(&mut self) {
         // The last engine may go inside of a runtime, where waiting for another one is not allowed.
-        for runtime in self.0.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for runtime in get_mut(&mut self.0).drain(..) {
             runtime.shutdown_background();
         }
     }

@@ -1,7 +1,7 @@
 //! Hooks from files, read again.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use checkrein_core::{HookInfo, shielded};
 use checkrein_dialects::HookSpec;
@@ -11,6 +11,7 @@ use tracing::warn;
 use super::Shared;
 use super::hooks::{LoadedHooks, Said, key};
 use crate::sources::{FileState, FileStatus, Loaded, Sources};
+use crate::sync::lock;
 
 /// What came of reading files again.
 #[derive(Debug, Clone, Default)]
@@ -64,7 +65,7 @@ impl FromFiles {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
@@ -105,7 +106,7 @@ impl Shared {
     }
 
     fn read_again(&self) -> Reload {
-        let _turn = self.files.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = lock(&self.files.turn);
         let Loaded { mut hooks, mut diagnostics, compat, audit, files, followed, .. } = self.files.sources.load();
         let mut state = self.files.state();
         if files == state.files {

@@ -5,9 +5,10 @@
 //! agree what it means.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::builtins::paths::{Patterns, PlacedPatterns, names};
+use crate::sync::lock;
 
 pub(super) struct PathRule {
     /// `None`: it cannot be read.
@@ -33,7 +34,7 @@ impl PathRule {
     pub(super) fn fits(&self, path: &str, cwd: &Path, home: Option<&str>) -> bool {
         let Some(patterns) = &self.patterns else { return true };
         let placed = {
-            let mut placed = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut placed = lock(&self.placed);
             match &*placed {
                 Some((dir, placed)) if dir == cwd => Arc::clone(placed),
                 _ => {

@@ -5,11 +5,13 @@
 //! reach of the one who waits: dropping [`Spread`] drops it there and then.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use tokio::task::JoinSet;
 use tracing::Instrument;
+
+use crate::sync::lock;
 
 type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
@@ -44,7 +46,7 @@ impl<T> Drop for Spread<T> {
     fn drop(&mut self) {
         for work in &self.works {
             // If it is being polled right now, this waits for the end of the poll, which is short.
-            let gone = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let gone = lock(work).take();
             drop(gone);
         }
     }
@@ -56,7 +58,7 @@ impl<T> Future for Remote<T> {
     type Output = Option<T>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        let mut work = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut work = lock(&self.0);
         let Some(future) = work.as_mut() else {
             return Poll::Ready(None);
         };

@@ -1,7 +1,7 @@
 //! One line per hook, for people who look what hooks do.
 
 use std::io::Write;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 use checkrein_core::{HookOutcome, HookRecord};
@@ -9,6 +9,7 @@ use regex::Regex;
 
 use super::{HookRun, Observer};
 use crate::builtins::secrets::redacted_text;
+use crate::sync::lock;
 
 /// Writes one line for each hook that has ended:
 ///
@@ -37,7 +38,7 @@ impl HookLines {
 impl Observer for HookLines {
     fn finished(&self, run: &HookRun, record: &HookRecord, took: Duration) {
         let line = line(run, record, took);
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = lock(&self.out);
         // Nobody is left to be told if this fails.
         let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
     }

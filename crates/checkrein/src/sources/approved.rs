@@ -13,6 +13,7 @@ use super::ownership;
 use super::place::repository;
 use super::read::read;
 use super::{Files, Part, Where};
+use crate::real_path::real_path;
 use crate::trust::{Judged, Reviewed, Subject, judge};
 
 /// Sees to it that hooks of projects run only if they are approved.
@@ -73,9 +74,9 @@ fn pins(spec: &HookSpec) -> Option<&checkrein_dialects::Pins> {
 
 /// The directory of one of the sources, or the one that the process is in, if a plugin is part of the project there.
 pub(super) fn project_of<'a>(plugin: &Path, parts: &'a [Part]) -> Option<&'a Path> {
-    let plugin = plugin.canonicalize().ok()?;
+    let plugin = real_path(plugin).ok()?;
     let holds = |dir: &Path| {
-        let dir = dir.canonicalize().ok()?;
+        let dir = real_path(dir).ok()?;
         Some(plugin.starts_with(repository(&dir).unwrap_or(&dir)))
     };
     let dirs = parts.iter().filter_map(|part| match &part.files {

@@ -17,6 +17,7 @@ use super::read::{NoText, read};
 use super::{
     FileState, FileStatus, Files, Loaded, Part, Where, calls_itself, guards, links, merge, own_files, settings, shadow,
 };
+use crate::real_path::{real_path, real_path_or_same};
 use crate::trust::Origin;
 
 /// Which dialect has the files with which an administrator rules over those of all others.
@@ -280,9 +281,9 @@ impl Loader {
         let Some(caller) = way.caller.filter(is_own) else {
             return false;
         };
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let own = find(caller, way.dir, way.place, |_| true).files;
-        own.iter().any(|own| own.path == path || (own.is_there && real(&own.path) == real(path)))
+        own.iter()
+            .any(|own| own.path == path || (own.is_there && real_path_or_same(&own.path) == real_path_or_same(path)))
     }
 
     fn file(&mut self, path: &Path, known: bool, way: &Way<'_>) {
@@ -363,7 +364,7 @@ impl Loader {
         if way.options.only.is_some() {
             return path.to_owned();
         }
-        let real = path.canonicalize();
+        let real = real_path(path);
         if let Ok(real) = &real {
             self.followed.push(real.clone());
         }
@@ -437,7 +438,7 @@ impl Loader {
             hooks: hooks.len(),
             ownership: is_managed.then(|| ownership::of(path, way.place)),
             #[cfg(feature = "audit")]
-            sha256: text.filter(|_| !status.is_unknown()).map(sha256_of),
+            sha256: text.filter(|_| !status.is_unknown()).map(|text| crate::hash::sha256_hex(text.as_bytes())),
             hash: text.map_or(0, hash_of),
         };
         let (named, under, rules) = (way.named, way.under.clone(), way.rules && way.depth == 0);
@@ -520,17 +521,6 @@ fn is_executable(_: &Path) -> bool {
 
 pub(super) fn name(path: &Path) -> String {
     path.display().to_string()
-}
-
-#[cfg(feature = "audit")]
-fn sha256_of(text: &str) -> String {
-    use sha2::Digest as _;
-    use std::fmt::Write as _;
-
-    sha2::Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }
 
 pub(super) fn hash_of(text: &str) -> u64 {

@@ -56,6 +56,7 @@ use checkrein_core::{Compat, HookState, Scope};
 use checkrein_dialects::config::{AuditSettings, DecodeOptions, Diagnostic, Wanted};
 use checkrein_dialects::{Dialect, HookSpec};
 
+use crate::real_path::real_path_or_same;
 use crate::trust::{Review, Reviewed, Status, Trust, TrustError};
 
 pub(crate) use approved::{settings_of_user, text_of};
@@ -241,7 +242,7 @@ impl Sources {
         let mut gone = Vec::new();
         for part in &self.parts {
             if let Files::Usual(dir, _) | Files::Named(_, dir, _) = &part.files {
-                let dir = dir.canonicalize().unwrap_or_else(|_| dir.clone());
+                let dir = real_path_or_same(dir);
                 gone.extend(crate::trust::revoke(&part.trust, repository(&dir).unwrap_or(&dir), &is_meant)?);
             }
         }

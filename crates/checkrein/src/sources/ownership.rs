@@ -6,6 +6,8 @@
 use std::path::Path;
 
 use super::place::Where;
+#[cfg(unix)]
+use crate::real_path::{real_path, real_path_or_same};
 
 /// Whose an administrator's file is, and whether only he can write it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,8 +45,8 @@ fn problem(path: &Path, place: &Where) -> Result<(), String> {
     use std::os::unix::fs::MetadataExt as _;
 
     // What is not there, or leads in a circle, is reported by who reads it.
-    let Ok(real) = path.canonicalize() else { return Ok(()) };
-    let root = place.root.canonicalize().unwrap_or_else(|_| place.root.clone());
+    let Ok(real) = real_path(path) else { return Ok(()) };
+    let root = real_path_or_same(&place.root);
     let administrator = match place.administrator {
         Some(number) => number,
         None => root.metadata().map_err(|error| format!("{} cannot be looked at: {error}", root.display()))?.uid(),

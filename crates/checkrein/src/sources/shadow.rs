@@ -3,6 +3,7 @@
 use checkrein_core::Scope;
 
 use super::load::LoadedFile;
+use crate::real_path::real_path_or_same;
 
 /// How far away whoever wrote a file is. A file beside the project's may come with the repository, whatever its name says.
 fn distance(scope: Scope) -> u8 {
@@ -30,7 +31,7 @@ pub(super) fn settle(files: &mut Vec<LoadedFile>) {
     }
     let real = |file: &LoadedFile| {
         let path = &file.state.path;
-        (path.canonicalize().unwrap_or_else(|_| path.clone()), file.state.dialect)
+        (real_path_or_same(path), file.state.dialect)
     };
     let readings: Vec<_> = files.iter().map(|file| (real(file), file.in_shadow_by(), file.by())).collect();
     let loses = |at: usize| {

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use checkrein_core::RawJson;
 
 use super::TrustError;
-use super::entry::{Fact, from_hex, hex, sha256};
+use super::entry::Fact;
 use super::ground::Ground;
 use super::private::{self, Refused, is_private, owned};
+use crate::hash::{from_hex, hex, sha256};
 use crate::line_file;
+use crate::real_path::real_ancestor;
 
 /// A hook that was approved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,7 +116,7 @@ impl Store {
     /// Whether it can be believed. `Ok(false)`: nothing is there.
     fn check(&self, root: &Path) -> Result<bool, Refused> {
         // A project's settings can set variables, and so say where this is.
-        let there = self.state.ancestors().find_map(|above| above.canonicalize().ok());
+        let there = real_ancestor(&self.state).map(|(there, _)| there);
         if there.is_some_and(|there| Ground::at(root).has_real(&there)) {
             return Err(format!("{} lies in the project, which could write it itself", self.state.display()));
         }

@@ -6,6 +6,8 @@ use checkrein_core::Effect;
 use checkrein_dialects::{CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec, SandboxSpec};
 use sha2::{Digest as _, Sha256};
 
+use crate::hash::hex;
+
 /// One thing that a hook's file says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -183,30 +185,6 @@ pub(super) fn hash(facts: &[Fact]) -> String {
     hex(&hasher.finalize())
 }
 
-/// The hash of what a file holds.
-pub(super) fn sha256(bytes: &[u8]) -> [u8; 32] {
-    Sha256::digest(bytes).into()
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |half: u8| char::from(DIGITS[usize::from(half & 15)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
-}
-
-pub(super) fn from_hex(text: &str) -> Option<[u8; 32]> {
-    let text = text.as_bytes();
-    let mut bytes = [0; 32];
-    if text.len() != 64 {
-        return None;
-    }
-    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-        let digit = |c: u8| char::from(c).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
-    Some(bytes)
-}
-
 /// For people: where the project is, is said so.
 pub(super) fn shown(facts: &[Fact]) -> Vec<Fact> {
     let readable = |value: &str| value.replace(PROJECT, "<project>");
@@ -288,13 +266,5 @@ mod tests {
         assert_eq!(at("/a/b"), at("/c"));
         let other = HookSpec::argv("h", EventKind::Stop, ["/a/bc/run.sh"]);
         assert_ne!(at("/a/b"), hash(&facts(&other, Path::new("/a/b"))));
-    }
-
-    #[test]
-    fn hashes_are_written_and_read() {
-        let bytes = sha256(b"x");
-        assert_eq!(from_hex(&hex(&bytes)), Some(bytes));
-        assert_eq!(from_hex("00"), None);
-        assert_eq!(from_hex(&"g".repeat(64)), None);
     }
 }

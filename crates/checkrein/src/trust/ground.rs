@@ -2,10 +2,10 @@
 //!
 //! Variables say where the user's files and programs are, and a project's settings can set variables.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::scripts::SYSTEM;
+use crate::real_path::{real_path, real_path_or_same};
 use crate::sources::repository;
 
 /// Where the system's own programs are, and nobody puts anything else.
@@ -23,7 +23,7 @@ pub(crate) struct Ground {
 impl Ground {
     /// Of the project that an agent works in which was started in this directory.
     pub(crate) fn around(dir: &Path) -> Self {
-        let dir = real(dir).unwrap_or_else(|_| dir.to_owned());
+        let dir = real_path_or_same(dir);
         Self::at(repository(&dir).unwrap_or(&dir))
     }
 
@@ -41,7 +41,7 @@ impl Ground {
 
     /// Whether a path leads there.
     pub(crate) fn has(&self, path: &Path) -> bool {
-        !self.is_clear_of(path) && real(path).is_ok_and(|real| self.has_real(&real))
+        !self.is_clear_of(path) && real_path(path).is_ok_and(|real| self.has_real(&real))
     }
 
     /// The same for a path without links.
@@ -55,43 +55,6 @@ impl Ground {
         // Some of the system's places are links to others.
         !self.is_of_system && PROGRAMS.iter().any(|place| path.as_os_str() == *place)
     }
-}
-
-/// A path without links. The kernel follows them in one step, where the library looks at part after part.
-pub(super) fn real(path: &Path) -> io::Result<PathBuf> {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
-        use rustix::io::Errno;
-        use std::os::fd::AsRawFd as _;
-        let open = |follow| rustix::fs::openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), follow);
-        // Mostly there are none, and to be told so costs less than to be told where they lead.
-        match open(ResolveFlags::NO_SYMLINKS) {
-            Ok(_) if is_plain(path) => return Ok(path.to_owned()),
-            Err(Errno::NOENT) => return Err(Errno::NOENT.into()),
-            _ => {}
-        }
-        let there = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok();
-        // Without descriptors left, the library still gets there.
-        let name = there.and_then(|there| std::fs::read_link(format!("/proc/self/fd/{}", there.as_raw_fd())).ok());
-        // What is gone by now, or lies outside of what this process can see, has a name that is no path.
-        if let Some(real) = name
-            && real.is_absolute()
-            && !real.as_os_str().as_encoded_bytes().ends_with(b" (deleted)")
-        {
-            return Ok(real);
-        }
-    }
-    path.canonicalize()
-}
-
-/// Whether a path is written as a real one is, but for links: from the root on, step by step, and never up.
-#[cfg(target_os = "linux")]
-fn is_plain(path: &Path) -> bool {
-    let steps = path.as_os_str().as_encoded_bytes().strip_prefix(b"/");
-    steps.is_some_and(|steps| {
-        steps.is_empty() || steps.split(|&byte| byte == b'/').all(|step| !matches!(step, b"" | b"." | b".."))
-    })
 }
 
 /// Whether a directory is this user's home, as the system has it, or above it. People keep their settings in a repository
@@ -165,43 +128,6 @@ mod tests {
             (Path::new("/no/such"), false),
         ] {
             assert_eq!(around.has(path), lies_there, "{}", path.display());
-        }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_real_path_is_what_the_library_says() {
-        let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        std::fs::create_dir_all(at("a/b")).unwrap();
-        std::fs::write(at("a/file"), "").unwrap();
-        std::os::unix::fs::symlink("a", at("link")).unwrap();
-        std::os::unix::fs::symlink("nowhere", at("broken")).unwrap();
-        for name in [
-            "a",
-            "a/b",
-            "a/b/",
-            "a//b",
-            "a/./b",
-            "a/b/..",
-            "a/b/.",
-            "a/file",
-            "a/file/",
-            "link",
-            "link/b",
-            "link/b/..",
-            "link/..",
-            "broken",
-            "missing",
-            "missing/..",
-            "",
-        ] {
-            let (ours, theirs) = (real(&at(name)), at(name).canonicalize());
-            assert_eq!(ours.as_ref().ok(), theirs.as_ref().ok(), "{name}: {ours:?} {theirs:?}");
-        }
-        for path in ["/", "//", "/..", ".", "..", "/proc/self", "/proc/self/cwd", ""] {
-            let path = Path::new(path);
-            assert_eq!(real(path).ok(), path.canonicalize().ok(), "{}", path.display());
         }
     }
 

@@ -12,12 +12,13 @@ use checkrein_document::Format;
 use super::Trust;
 use super::approvals::{Approval, Store};
 use super::entry::{Fact, facts, hash, shown};
-use super::ground::{Ground, real};
+use super::ground::Ground;
 use super::lockfile::{LOCKFILE, Lock};
 use super::policy::Policy;
 use super::private::Refused;
 use super::review::{Reviewed, Status};
 use super::scripts::{Named, Surroundings, named};
+use crate::real_path::{real_path, real_path_or_same};
 use crate::sources::{Where, repository, settings_of_user, text_of};
 
 /// How a file came to be read.
@@ -84,7 +85,7 @@ struct Project {
 
 impl Court {
     fn file(&mut self, mut subject: Subject<'_>) {
-        let dir = real(subject.dir).unwrap_or_else(|_| subject.dir.to_owned());
+        let dir = real_path_or_same(subject.dir);
         let root = repository(&dir).unwrap_or(&dir).to_owned();
         let is_own = subject.origin == Origin::Found
             && (subject.scope == Scope::Managed || !Ground::at(&root).has(subject.path));
@@ -321,7 +322,7 @@ fn changes(before: &[Fact], now: &[Fact]) -> String {
 /// A file as it is named in approvals: from the root of the project if it lies there.
 fn name_in(root: &Path, path: &Path) -> String {
     // Links above it are not part of its name; a link that it is itself is.
-    let real = path.parent().and_then(|parent| parent.canonicalize().ok()).zip(path.file_name());
+    let real = path.parent().and_then(|parent| real_path(parent).ok()).zip(path.file_name());
     let real = real.map_or_else(|| path.to_owned(), |(parent, name)| parent.join(name));
     name_of_script(root, &real)
 }

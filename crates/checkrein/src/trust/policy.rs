@@ -6,6 +6,7 @@ use checkrein_core::Scope;
 use checkrein_dialects::config::Settings;
 
 use super::ground::Ground;
+use crate::real_path::real_path;
 
 /// Whom and what the user trusts without having approved it.
 #[derive(Debug, Default)]
@@ -35,7 +36,7 @@ impl Policy {
                     (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
                     _ => PathBuf::from(&path),
                 };
-                match meant.canonicalize() {
+                match real_path(&meant) {
                     _ if !meant.is_absolute() => {
                         let why = format!(
                             "`{path}` in `trusted_paths` should start with `/` or `~/`: nothing is trusted by it"
@@ -54,7 +55,7 @@ impl Policy {
 
     /// The directory that covers a file.
     pub(super) fn covers(&self, file: &Path) -> Option<&PathBuf> {
-        let real = file.canonicalize().ok()?;
+        let real = real_path(file).ok()?;
         self.paths.iter().find(|path| real.starts_with(path))
     }
 }

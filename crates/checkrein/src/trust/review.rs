@@ -9,10 +9,12 @@ use checkrein_dialects::config::Diagnostic;
 use checkrein_dialects::{HookSpec, PinnedScript, PinnedWord};
 
 use super::approvals::Approval;
-use super::entry::{Fact, hex, sha256, shown};
+use super::entry::{Fact, shown};
 use super::judge::{Entry, base_of, name_of_script};
 use super::lockfile::{self, LOCKFILE};
 use super::{Trust, TrustError, verified};
+use crate::hash::{hex, sha256};
+use crate::real_path::real_path;
 
 /// All hooks of a project's files, as they are now, and what of them was approved.
 #[derive(Debug, Default)]
@@ -193,7 +195,7 @@ impl Reviewed {
                 }
             }
             // The user shall see what is run, not what leads there.
-            if let Ok(real) = script.path.canonicalize() {
+            if let Ok(real) = real_path(&script.path) {
                 script.path = real;
             }
         }

@@ -9,6 +9,7 @@ use super::interpreters::{Runs, VARIABLES, runs};
 use crate::builtins::shell::{
     Step, Value, World, is_reader, lexical, pieces, starts_others, steps_of_argv, steps_with,
 };
+use crate::real_path::real_path;
 
 /// The files that a hook runs, and what else it may run.
 #[derive(Debug, Default)]
@@ -268,7 +269,7 @@ pub(crate) fn is_system(path: &Path) -> bool {
     if !SYSTEM.iter().any(|place| path.starts_with(place)) {
         return false;
     }
-    let real = path.canonicalize();
+    let real = real_path(path);
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;

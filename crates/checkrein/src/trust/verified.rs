@@ -14,10 +14,11 @@ use std::time::{Duration, SystemTime};
 use checkrein_dialects::PinnedScript;
 
 use super::approvals::{open, open_no_link};
-use super::entry::{hex, sha256};
 use super::identity::Identity;
 use super::private::{is_private, owned, replace};
+use crate::hash::{hex, sha256};
 use crate::line_file::make_private_directory;
+use crate::real_path::real_path;
 
 /// The largest script that is run.
 const LARGEST: u64 = 256 * 1024 * 1024;
@@ -99,7 +100,7 @@ pub(crate) fn verify(script: &PinnedScript, store: &Path, cwd: &Path) -> Result<
     // A relative path means another file elsewhere. If there is one, that is what the command means.
     if script.named.is_relative() {
         let meant = cwd.join(&script.named);
-        let is_same = || match (meant.canonicalize(), path.canonicalize()) {
+        let is_same = || match (real_path(&meant), real_path(path)) {
             (Ok(meant), Ok(path)) => meant == path,
             (meant, _) => meant.is_err(),
         };

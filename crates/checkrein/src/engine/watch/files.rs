@@ -4,12 +4,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Instant;
 
 use super::follow::Follower;
-use super::{PATIENCE, POLL, QUIET};
+use super::wait_for_change;
+use crate::sync::lock;
 
 /// Tells when something may have changed at paths that matter. Stops when it is dropped.
 #[must_use = "files are followed only as long as this lives"]
@@ -43,7 +43,7 @@ impl FileWatch {
     /// Follows these paths, in place of those before; a last part `*` stands for every file of a directory. Changes from
     /// here on are told.
     pub fn follow(&self, paths: &[PathBuf]) {
-        self.follower.lock().unwrap_or_else(PoisonError::into_inner).follow(paths);
+        lock(&self.follower).follow(paths);
     }
 }
 
@@ -72,18 +72,7 @@ struct Waits {
 impl Waits {
     /// Waits until something may have changed. False: nobody wants to know any more.
     fn wait(&self) -> bool {
-        let is_told = self.follower.lock().unwrap_or_else(PoisonError::into_inner).is_told();
-        if is_told {
-            let _ = self.woken.recv();
-        } else {
-            let _ = self.woken.recv_timeout(POLL);
-        }
-        let start = Instant::now();
-        while !self.is_over() && start.elapsed() < PATIENCE && self.woken.recv_timeout(QUIET).is_ok() {}
-        !self.is_over()
-    }
-
-    fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Acquire)
+        let is_told = lock(&self.follower).is_told();
+        wait_for_change(&self.woken, is_told, || self.stop.load(Ordering::Acquire))
     }
 }

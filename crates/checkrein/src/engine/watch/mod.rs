@@ -91,19 +91,22 @@ impl Watcher {
 
     /// Waits until something has changed and it is quiet again. False: nobody wants to know any more.
     fn wait(&self) -> bool {
-        if self.follower.is_told() {
-            let _ = self.woken.recv();
-        } else {
-            let _ = self.woken.recv_timeout(POLL);
-        }
-        let start = Instant::now();
-        while !self.is_over() && start.elapsed() < PATIENCE && self.woken.recv_timeout(QUIET).is_ok() {}
-        !self.is_over()
+        let is_over = || self.stop.load(Ordering::Acquire) || self.shared.strong_count() == 0;
+        wait_for_change(&self.woken, self.follower.is_told(), is_over)
     }
+}
 
-    fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Acquire) || self.shared.strong_count() == 0
+/// Waits for a change, and then until no other has come for [`QUIET`], at most for [`PATIENCE`]. Without notifications of
+/// the system (`is_notified`), returns after [`POLL`]. Returns `false` if `is_over` holds: the watch has ended.
+fn wait_for_change(woken: &Receiver<()>, is_notified: bool, is_over: impl Fn() -> bool) -> bool {
+    if is_notified {
+        let _ = woken.recv();
+    } else {
+        let _ = woken.recv_timeout(POLL);
     }
+    let start = Instant::now();
+    while !is_over() && start.elapsed() < PATIENCE && woken.recv_timeout(QUIET).is_ok() {}
+    !is_over()
 }
 
 /// Reads files and follows what they lead to, until both agree: what appears between reading and following would be missed.
