@@ -8,7 +8,7 @@ use checkrein_dialects::{HandlerSpec, HookSpec};
 use checkrein_document::Format;
 
 use super::find::{Candidate, find};
-use super::load::{LoadedFile, hash_of, name};
+use super::loaded_file::{LoadedFile, change_hash, name};
 use super::ownership;
 use super::place::repository;
 use super::read::read;
@@ -60,7 +60,7 @@ pub(super) fn approved(
     // What is approved is a part of what the file comes to.
     for file in files.iter_mut().filter(|file| file.state.hash != 0) {
         let states: Vec<_> = file.hooks.iter().map(|spec| (&spec.hook.state, pins(spec))).collect();
-        file.state.hash ^= hash_of(&format!("{states:?}"));
+        file.state.hash ^= change_hash(&format!("{states:?}"));
     }
     reviewed
 }

@@ -6,7 +6,8 @@ use checkrein_core::{Compat, HookState, Scope};
 use checkrein_dialects::config::{AuditSettings, Diagnostic, Reach, Severity};
 use checkrein_dialects::{Environment, HandlerSpec, HookSpec, HttpSpec};
 
-use super::load::{LoadedFile, allow_env};
+use super::include::allow_env;
+use super::loaded_file::LoadedFile;
 
 /// Does what files say about others.
 pub(super) fn merge(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
@@ -16,11 +17,11 @@ pub(super) fn merge(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
     // Once for all files that the same ones count for.
     let mut applied = HashMap::new();
     for file in files.iter() {
-        let key = (file.under.clone(), file.state.scope);
+        let key = (file.dialect_chain.clone(), file.state.scope);
         applied.entry(key).or_insert_with(|| Applied::to(file, files));
     }
     for file in files.iter_mut() {
-        let Some(settings) = applied.get(&(file.under.clone(), file.state.scope)) else { continue };
+        let Some(settings) = applied.get(&(file.dialect_chain.clone(), file.state.scope)) else { continue };
         if let Some(by) = settings.off_by(file.state.scope) {
             switch_off(&mut file.hooks, by);
         }
@@ -62,7 +63,8 @@ struct Applied {
 impl Applied {
     fn to(file: &LoadedFile, files: &[LoadedFile]) -> Self {
         let counts = || {
-            let of_dialect = files.iter().filter(|other| other.rules || file.under.contains(&other.state.dialect));
+            let of_dialect =
+                files.iter().filter(|other| other.is_policy || file.dialect_chain.contains(&other.state.dialect));
             of_dialect.filter(|other| other.reaches(file.state.scope))
         };
         // The weightiest file that says something; of several, the last.
@@ -122,14 +124,6 @@ impl Applied {
 
 /// Whose word counts more.
 impl LoadedFile {
-    /// Where it says something, in words.
-    pub(super) fn says(&self, key: &str) -> String {
-        match self.settings.line_of(key) {
-            Some(line) => format!("`{key}` in {}:{line}", self.name()),
-            None => format!("`{key}` in {}", self.name()),
-        }
-    }
-
     /// Whether what it says about others counts for hooks of this scope.
     fn reaches(&self, scope: Scope) -> bool {
         let reach =
@@ -173,7 +167,7 @@ fn too_narrow(files: &[LoadedFile]) -> impl Iterator<Item = Diagnostic> {
 fn weight(file: &LoadedFile) -> u8 {
     match file.state.scope {
         Scope::Managed => 5,
-        _ if file.named => 4,
+        _ if file.is_explicit => 4,
         Scope::Local => 3,
         Scope::Project => 2,
         Scope::User => 1,
@@ -238,7 +232,7 @@ fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
             Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
         })
     });
-    let ruling = files.iter().filter(|file| !file.rules).flat_map(|file| {
+    let ruling = files.iter().filter(|file| !file.is_policy).flat_map(|file| {
         let settings = &file.settings;
         let said = [("restrict", settings.restrict.is_some()), ("protect_self", settings.protect_self.is_some())];
         said.into_iter().filter(|(_, is_said)| *is_said).map(|(key, _)| {

@@ -35,14 +35,18 @@
 
 mod approved;
 mod calls_itself;
+mod context;
 mod find;
 mod guards;
+mod include;
 mod links;
 mod load;
+mod loaded_file;
 mod merge;
 mod own_files;
 mod ownership;
 mod place;
+mod plugin;
 mod read;
 mod restrict;
 mod settings;

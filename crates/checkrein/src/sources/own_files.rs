@@ -11,7 +11,7 @@ use checkrein_dialects::agents::native;
 use checkrein_dialects::config::Wanted;
 
 use super::FileStatus;
-use super::load::LoadedFile;
+use super::loaded_file::LoadedFile;
 use super::place::Where;
 
 /// What it is called.
@@ -35,7 +35,7 @@ pub(super) fn protect(files: &mut [LoadedFile], only: &Option<Wanted>, place: &W
         return;
     }
     let logs: Vec<_> = files.iter().filter_map(|file| file.settings.audit.as_ref()?.path.clone()).collect();
-    let is_read = |file: &&mut LoadedFile| file.rules && file.state.status == FileStatus::Found;
+    let is_read = |file: &&mut LoadedFile| file.is_policy && file.state.status == FileStatus::Found;
     let Some(file) = files.iter_mut().find(is_read) else { return };
     let line = file.settings.line_of("protect_self").unwrap_or(1);
     let [first, others @ ..] = KINDS;

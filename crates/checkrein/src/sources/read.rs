@@ -107,6 +107,19 @@ fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
+/// `true` if a file may be executed.
+#[cfg(unix)]
+pub(super) fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|file| file.permissions().mode() & 0o111 != 0)
+}
+
+/// On other systems the name of a file says whether it is a program.
+#[cfg(not(unix))]
+pub(super) fn is_executable(_: &Path) -> bool {
+    true
+}
+
 fn what(file: FileType) -> &'static str {
     #[cfg(unix)]
     {

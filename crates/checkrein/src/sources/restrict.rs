@@ -4,12 +4,12 @@ use checkrein_core::{HookState, Scope};
 use checkrein_dialects::config::{Diagnostic, Severity};
 use checkrein_dialects::{CommandSpec, Environment, HandlerSpec, HookSpec};
 
-use super::load::LoadedFile;
+use super::loaded_file::LoadedFile;
 use super::merge::Urls;
 
 /// Switches off what is forbidden, and takes away what hooks may not get.
 pub(super) fn restrict(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
-    let bounds: Vec<_> = files.iter().filter(|file| file.rules).flat_map(bounds_of).collect();
+    let bounds: Vec<_> = files.iter().filter(|file| file.is_policy).flat_map(bounds_of).collect();
     let mut diagnostics = Vec::new();
     for file in files.iter_mut().filter(|file| file.state.scope != Scope::Managed) {
         let (scope, name) = (file.state.scope, file.name());

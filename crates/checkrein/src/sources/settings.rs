@@ -3,7 +3,7 @@
 use checkrein_core::{RawJson, Scope};
 use checkrein_dialects::config::{AuditSettings, Settings};
 
-use super::load::LoadedFile;
+use super::loaded_file::LoadedFile;
 
 /// Something that a file says about all hooks, and that counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(super) fn said(files: &[LoadedFile]) -> Vec<Setting> {
             let rows = ROWS.iter().filter(|row| scope == Scope::Managed || row.for_users);
             for (row, value) in rows.filter_map(|row| Some((row, (row.value)(&file.settings)?))) {
                 let is_decided = row.for_users && !row.adds && settings.iter().any(|setting| setting.key == row.key);
-                if !is_decided && (file.rules || !row.ruling) {
+                if !is_decided && (file.is_policy || !row.ruling) {
                     let (key, line) = (row.key.to_owned(), file.settings.line_of(row.key));
                     settings.push(Setting { key, value, scope, file: file.name(), line });
                 }

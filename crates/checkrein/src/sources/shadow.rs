@@ -2,7 +2,7 @@
 
 use checkrein_core::Scope;
 
-use super::load::LoadedFile;
+use super::loaded_file::LoadedFile;
 use crate::real_path::real_path_or_same;
 
 /// How far away whoever wrote a file is. A file beside the project's may come with the repository, whatever its name says.
@@ -26,20 +26,20 @@ pub(super) fn outermost(outer: Option<Scope>, inner: Option<Scope>) -> Option<Sc
 
 /// Leaves one of two readings of a file, in the shadow and in force: that of whoever is nearer, and of equals that in force.
 pub(super) fn settle(files: &mut Vec<LoadedFile>) {
-    if files.iter().all(|file| file.in_shadow_by().is_none()) {
+    if files.iter().all(|file| !file.in_shadow) {
         return;
     }
     let real = |file: &LoadedFile| {
         let path = &file.state.path;
         (real_path_or_same(path), file.state.dialect)
     };
-    let readings: Vec<_> = files.iter().map(|file| (real(file), file.in_shadow_by(), file.by())).collect();
+    let readings: Vec<_> = files.iter().map(|file| (real(file), file.in_shadow, file.included_by)).collect();
     let loses = |at: usize| {
         let (own, in_shadow, by) = &readings[at];
         readings.iter().enumerate().any(|(other_at, (other, other_in_shadow, other_by))| {
-            let same = other_at != at && own == other && in_shadow.is_some() != other_in_shadow.is_some();
+            let same = other_at != at && own == other && in_shadow != other_in_shadow;
             let (own, other) = (distance(*by), distance(*other_by));
-            same && (other < own || (other == own && in_shadow.is_some()))
+            same && (other < own || (other == own && *in_shadow))
         })
     };
     let lost: Vec<_> = (0..readings.len()).map(loses).collect();
