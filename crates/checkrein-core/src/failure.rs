@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::Contract;
+use crate::shield::shielded;
 
 macro_rules! failure_kinds {
     ($( $(#[$doc:meta])+ $variant:ident $name:ident )+) => {
@@ -91,6 +92,13 @@ impl Failure {
     /// A failure whose effect the tables decide.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), effect: None, reason: None }
+    }
+
+    /// The failure of a callback that returned this error.
+    pub fn from_error(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
+        // The text of an error is foreign code as well.
+        let text = shielded(move || error.to_string());
+        Self::new(FailureKind::Error, text.unwrap_or_else(|panic| format!("an error whose text panicked: {panic}")))
     }
 
     /// Settles what is done about it, whatever the tables say.

@@ -38,10 +38,27 @@ impl Rules {
         failures: FailureTable::native(),
     };
 
-    /// Those of callbacks in a process: one after the other, the first that blocks or rewrites ends it, failures never
-    /// break the conversation, and a deny counts only where something can still be refused. An allow ends nothing: a
-    /// guard behind it still has its say.
-    pub const IN_PROCESS: Self = Self {
+    /// The rules of a plain callback runner: the first callback that blocks or rewrites ends the chain, a callback that
+    /// fails counts as silent, and a deny applies only at gates. An allow does not end the chain, so a guard behind it
+    /// still runs.
+    ///
+    /// These rules fail open. They are for hosts that move from such a runner and rely on them; [`Rules::NATIVE`] is the
+    /// safe choice.
+    ///
+    /// ```
+    /// use checkrein_core::payload::ToolCall;
+    /// use checkrein_core::{Decision, Event, EventKind, Opinion, RawJson, Rules, Runner};
+    ///
+    /// let runner = Runner::builder().rules(Rules::FIRST_DECISION).discard_log().build();
+    /// runner.on(EventKind::PreToolUse, "broken", |_| -> Result<Opinion, std::fmt::Error> { Err(std::fmt::Error) });
+    /// runner.on(EventKind::PreToolUse, "first", |_| Opinion::deny("not today"));
+    /// runner.on(EventKind::PreToolUse, "never called", |_| Opinion::deny("not tomorrow"));
+    ///
+    /// let verdict = runner.fire(&Event::pre_tool_use(ToolCall::new("Bash", RawJson::default())));
+    /// assert_eq!(verdict.decision(), Decision::Deny);
+    /// assert_eq!(verdict.reason(), Some("not today"));
+    /// ```
+    pub const FIRST_DECISION: Self = Self {
         settle: Settle::Strongest,
         order: RunOrder::Sequential,
         chain_end: ChainEnd::FirstBlockOrRewrite,
@@ -50,6 +67,15 @@ impl Rules {
         compat: Compat::Safe,
         failures: FailureTable::open(),
     };
+
+    /// The name in records: that of the preset, or `custom`.
+    pub(crate) fn name(&self) -> &'static str {
+        match *self {
+            Self::NATIVE => "native",
+            Self::FIRST_DECISION => "first_decision",
+            _ => "custom",
+        }
+    }
 
     /// The same with another rule for which decision wins.
     #[must_use]

@@ -1,5 +1,5 @@
-//! The in-process runner, behaviour by behaviour. The first eleven tests have the same names, in this language's
-//! spelling, as those of the callback runner whose users should find all that they rely on.
+//! The runner, behaviour by behaviour. The first eleven tests have the same names, in this language's spelling, as those
+//! of the callback runner whose rules are the preset `Rules::FIRST_DECISION`; they select it where it matters.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
 
 use std::io::Write;
@@ -11,8 +11,8 @@ use checkrein_core::payload::{Compaction, Plugin, PluginInfo, Prompt, Stop, Tool
 use checkrein_core::runner::Fire;
 use checkrein_core::testing::{self, Recorder};
 use checkrein_core::{
-    CancelToken, Contract, CustomKind, Decision, Event, EventKind, FailureKind, HookOutcome, Opinion, RawJson, Runner,
-    Target,
+    CancelToken, Contract, CustomKind, Decision, Effect, Event, EventKind, FailureKind, HookInfo, HookOutcome, Opinion,
+    RawJson, Rewrite, Rules, Runner, Source, Target,
 };
 
 fn json(text: &str) -> RawJson {
@@ -21,6 +21,16 @@ fn json(text: &str) -> RawJson {
 
 fn tool_call() -> Event {
     Event::pre_tool_use(ToolCall::new("Bash", json(r#"{"command": "ls"}"#)))
+}
+
+/// A runner by the rules of the callback runner that others know.
+fn first_decision() -> Runner {
+    Runner::builder().rules(Rules::FIRST_DECISION).build()
+}
+
+/// The same, with a log to look at.
+fn recorded_first_decision(recorder: &Recorder) -> Runner {
+    recorder.watch(Runner::builder().rules(Rules::FIRST_DECISION))
 }
 
 /// Counts its calls and says nothing.
@@ -48,7 +58,7 @@ fn fires_all_handlers() {
 
 #[test]
 fn first_block_wins() {
-    let runner = Runner::new();
+    let runner = first_decision();
     let (count, third) = counter();
     runner.on(EventKind::PreToolUse, "first", testing::go_on());
     runner.on(EventKind::PreToolUse, "second", testing::deny("not today"));
@@ -63,7 +73,7 @@ fn first_block_wins() {
 #[test]
 fn handler_error_is_continue() {
     let recorder = Recorder::new();
-    let runner = recorder.runner();
+    let runner = recorded_first_decision(&recorder);
     let (count, next) = counter();
     runner.on(EventKind::PreToolUse, "broken", testing::fail("the disk\nis full"));
     runner.on(EventKind::PreToolUse, "next", next);
@@ -83,7 +93,7 @@ fn handler_error_is_continue() {
 #[test]
 fn panic_is_continue() {
     let recorder = Recorder::new();
-    let runner = recorder.runner();
+    let runner = recorded_first_decision(&recorder);
     let (count, next) = counter();
     runner.on(EventKind::PreToolUse, "panics", testing::panic("on purpose"));
     runner.on(EventKind::PreToolUse, "next", next);
@@ -220,7 +230,7 @@ fn a_block_counts_where_something_can_still_be_refused_and_is_logged_elsewhere()
     for event in eleven_events() {
         let kind = event.kind();
         let recorder = Recorder::new();
-        let runner = recorder.runner();
+        let runner = recorded_first_decision(&recorder);
         let (count, next) = counter();
         runner.on(kind.clone(), "blocks", testing::deny("no"));
         runner.on(kind.clone(), "next", next);
@@ -242,7 +252,7 @@ fn a_block_counts_where_something_can_still_be_refused_and_is_logged_elsewhere()
 
 #[test]
 fn prompts_and_tool_inputs_can_be_modified_and_the_first_to_do_so_wins() {
-    let runner = Runner::new();
+    let runner = first_decision();
     runner.on(EventKind::PromptSubmit, "one", testing::modify_prompt("1 \"quoted\""));
     runner.on(EventKind::PromptSubmit, "two", testing::modify_prompt("2"));
     let verdict = runner.fire(&Event::prompt_submit(Prompt::new("hello")));
@@ -494,7 +504,7 @@ fn custom_kinds_fire_too() {
 
 #[test]
 fn a_recorded_fire_tells_what_became_of_each_handler() {
-    let runner = Runner::builder().discard_log().build();
+    let runner = Runner::builder().discard_log().rules(Rules::FIRST_DECISION).build();
     runner.on(EventKind::PreToolUse, "quiet", testing::go_on());
     runner.on(EventKind::PreToolUse, "broken", testing::panic("oh"));
     runner.on(EventKind::PreToolUse, "denies", testing::deny("no"));
@@ -525,8 +535,8 @@ fn an_allow_ends_nothing() {
 
 #[test]
 fn who_allows_a_rewrite_that_cannot_be_made_has_not_allowed_the_original() {
-    let runner = Runner::builder().discard_log().build();
-    let unmergeable = checkrein_core::Rewrite::merge(Target::Input, json("[]"));
+    let runner = Runner::builder().discard_log().rules(Rules::FIRST_DECISION).build();
+    let unmergeable = Rewrite::merge(Target::Input, json("[]"));
     runner.on(EventKind::PreToolUse, "h", testing::answer(Opinion::allow().with_rewrite(unmergeable)));
     let (verdict, record) = runner.fire_recorded(&tool_call());
     assert_eq!(verdict.decision(), Decision::NoOpinion);
@@ -537,7 +547,7 @@ fn who_allows_a_rewrite_that_cannot_be_made_has_not_allowed_the_original() {
 #[test]
 fn all_rewrites_of_one_answer_count() {
     let runner = Runner::new();
-    let merge = |patch| checkrein_core::Rewrite::merge(Target::Input, json(patch));
+    let merge = |patch| Rewrite::merge(Target::Input, json(patch));
     let opinion = Opinion::none().with_rewrite(merge(r#"{"a":1}"#)).with_rewrite(merge(r#"{"b":2}"#));
     runner.on(EventKind::PreToolUse, "h", testing::answer(opinion));
     let verdict = runner.fire(&tool_call());
@@ -555,19 +565,18 @@ fn a_registration_is_good_for_its_own_runner_only() {
 
 #[test]
 fn callbacks_can_rewrite_under_other_rules_and_say_how_they_fail() {
-    let runner = Runner::builder().discard_log().rules(checkrein_core::Rules::NATIVE).build();
+    let runner = Runner::builder().discard_log().rules(Rules::NATIVE).build();
     runner.on(EventKind::PromptSubmit, "rewrites", testing::modify_prompt("x"));
     let verdict = runner.fire(&Event::prompt_submit(Prompt::new("y")));
     assert_eq!(verdict.effective_prompt().as_deref(), Some("x"));
-    let info =
-        checkrein_core::HookInfo::new("asks", checkrein_core::Source::here()).on_failure(checkrein_core::Effect::Ask);
+    let info = HookInfo::new("asks", Source::here()).on_failure(Effect::Ask);
     runner.on_with(EventKind::PreToolUse, info, testing::fail("x"));
     assert_eq!(runner.fire(&tool_call()).decision(), Decision::Ask);
 }
 
 #[test]
 fn a_decision_of_the_last_handler_stands_even_if_the_host_has_given_up() {
-    let runner = Runner::builder().rules(checkrein_core::Rules::NATIVE).build();
+    let runner = Runner::builder().rules(Rules::NATIVE).build();
     let cancel = CancelToken::new();
     let cancels = cancel.clone();
     runner.on(EventKind::PreToolUse, "h", move |_| {
@@ -618,4 +627,98 @@ fn handlers_of_the_builder_come_first_and_stay() {
     assert_eq!(*order.lock().unwrap(), ["one", "two", "three", "one", "two"]);
     assert!(runner.has(&kind) && runner.has(&EventKind::Stop));
     assert_eq!(format!("{runner:?}"), "Runner { handlers: 3, .. }");
+}
+
+// The default rules: as the engine settles, and safe.
+
+#[test]
+fn a_callback_that_fails_closes_a_gate_and_is_a_warning_elsewhere() {
+    type Broken = fn(&Runner, EventKind);
+    let broken: [(FailureKind, Broken); 2] = [
+        (FailureKind::Panic, |runner, kind| drop(runner.on(kind, "guard", testing::panic("oh")))),
+        (FailureKind::Error, |runner, kind| drop(runner.on(kind, "guard", testing::fail("oh")))),
+    ];
+    for event in eleven_events() {
+        for (failure, register) in broken {
+            let kind = event.kind();
+            let recorder = Recorder::new();
+            let runner = recorder.runner();
+            register(&runner, kind.clone());
+            runner.on(kind.clone(), "eager", testing::allow());
+            let verdict = runner.fire(&event);
+            if kind.contract().is_gate() {
+                assert_eq!(verdict.decision(), Decision::Deny, "{kind}");
+                let reason = verdict.reason().unwrap();
+                assert!(reason.contains("hook `guard` (") && reason.ends_with("the hook fails closed"), "{reason}");
+            } else {
+                assert!(!verdict.decision().is_block(), "{kind}: {verdict:?}");
+            }
+            assert_eq!(verdict.failures().next().unwrap().1.kind, failure, "{kind}");
+            assert_eq!(recorder.log().len(), 1, "{kind}: a failure is never silent");
+        }
+    }
+}
+
+#[test]
+fn a_guard_may_choose_to_fail_open() {
+    let runner = Runner::builder().discard_log().build();
+    let info = HookInfo::new("nice to have", Source::here()).on_failure(Effect::Open);
+    runner.on_with(EventKind::PreToolUse, info, testing::panic("oh"));
+    assert_eq!(runner.fire(&tool_call()).decision(), Decision::NoOpinion);
+}
+
+#[test]
+fn a_deny_means_what_the_contract_says() {
+    for event in eleven_events() {
+        let kind = event.kind();
+        let runner = Runner::builder().discard_log().build();
+        runner.on(kind.clone(), "blocks", testing::deny("no"));
+        let counts = kind.contract().block != checkrein_core::Block::Ignored;
+        let expected = if counts { Decision::Deny } else { Decision::NoOpinion };
+        assert_eq!(runner.fire(&event).decision(), expected, "{kind}");
+    }
+}
+
+#[test]
+fn every_callback_runs_and_the_strongest_decision_wins() {
+    let runner = Runner::new();
+    runner.on(EventKind::PreToolUse, "denies", testing::deny("no"));
+    runner.on(EventKind::PreToolUse, "halts", testing::answer(Opinion::halt("enough")));
+    let (count, last) = counter();
+    runner.on(EventKind::PreToolUse, "last", last);
+    let (verdict, record) = runner.fire_recorded(&tool_call());
+    assert_eq!((verdict.decision(), verdict.reason()), (Decision::Halt, Some("enough")));
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+    assert_eq!(record.dialect, "native");
+}
+
+#[test]
+fn each_callback_sees_what_those_before_it_have_rewritten() {
+    let runner = Runner::new();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let sees = |name: &str| {
+        let seen = Arc::clone(&seen);
+        runner.on(EventKind::PreToolUse, name, move |fire: &Fire<'_>| {
+            seen.lock().unwrap().push(fire.event.tool_input().unwrap().as_str().to_owned());
+        });
+    };
+    let merge = |patch| Opinion::merge_input(json(patch));
+    sees("before");
+    runner.on(EventKind::PreToolUse, "timeout", testing::answer(merge(r#"{"timeout":5}"#)));
+    sees("between");
+    runner.on(EventKind::PreToolUse, "command", testing::answer(merge(r#"{"command":"ls -l"}"#)));
+    sees("after");
+    let verdict = runner.fire(&tool_call());
+    let all = [r#"{"command": "ls"}"#, r#"{"command":"ls","timeout":5}"#, r#"{"command":"ls -l","timeout":5}"#];
+    assert_eq!(*seen.lock().unwrap(), all);
+    assert_eq!(verdict.effective_input().unwrap().as_str(), all[2]);
+    assert_eq!(verdict.rewritten(Target::Input).unwrap().original.as_ref().unwrap().as_str(), all[0]);
+}
+
+#[test]
+fn a_rewrite_that_cannot_be_made_closes_the_gate() {
+    let runner = Runner::builder().discard_log().build();
+    let unmergeable = Rewrite::merge(Target::Input, json("[]"));
+    runner.on(EventKind::PreToolUse, "h", testing::answer(Opinion::allow().with_rewrite(unmergeable)));
+    assert_eq!(runner.fire(&tool_call()).decision(), Decision::Deny);
 }

@@ -92,7 +92,7 @@ async fn what_would_have_been_is_told_beside_what_was() {
 #[tokio::test]
 async fn a_chain_goes_on_behind_it() {
     let allow = HookSpec::shell("allow", GATE, r#"echo '{"decision":"allow"}'"#);
-    let rules = Rules::IN_PROCESS.order(RunOrder::Sequential);
+    let rules = Rules::FIRST_DECISION.order(RunOrder::Sequential);
     let engine = Engine::builder().hooks([deny("tried").in_shadow(), allow]).rules(rules).build();
     let (verdict, record) = engine.fire_recorded(tool_call()).await;
     assert_eq!(verdict.decision(), Decision::Allow);

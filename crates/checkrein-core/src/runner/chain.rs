@@ -5,12 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::slots::Handlers;
 use super::{Fire, HandlerError};
+use crate::event::Event;
 use crate::failure::{Failure, FailureKind};
 use crate::opinion::Opinion;
 use crate::record::HookRecord;
 use crate::rules::Rules;
 use crate::settle::{Settlement, Step};
-use crate::shield::{describe_panic, shielded};
+use crate::shield::describe_panic;
 use crate::source::HookInfo;
 use crate::verdict::Verdict;
 
@@ -39,6 +40,7 @@ impl Chain<'_> {
         trace: &mut T,
     ) -> Verdict {
         let mut settlement = Settlement::new(self.rules, self.fire.event);
+        let mut rewritten: Option<Event> = None;
         let mut called = Some(first);
         let mut ended = false;
         while let Some(reply) = called.map(Called::into_reply) {
@@ -56,7 +58,12 @@ impl Chain<'_> {
             if self.fire.is_cancelled() {
                 break;
             }
-            called = self.call_until_one_speaks(handlers, &mut next, trace);
+            if reply.is_ok_and(|opinion| !opinion.rewrites().is_empty()) {
+                rewritten = settlement.rewritten_event();
+            }
+            let event = rewritten.as_ref().unwrap_or(self.fire.event);
+            let fire = Fire { event, cancel: self.fire.cancel };
+            called = call_until_one_speaks(&fire, handlers, &mut next, trace);
         }
         let complete = ended || (next == handlers.len() && settlement.has_decided());
         if self.fire.is_cancelled() && !complete {
@@ -68,44 +75,44 @@ impl Chain<'_> {
         }
         settlement.finish()
     }
+}
 
-    /// Calls handlers from `next` on until one has something to say. `next` is behind the last that was called then.
-    ///
-    /// One unwind boundary serves as many handlers as go well.
-    #[inline(always)]
-    pub(super) fn call_until_one_speaks<T: Trace>(
-        &self,
-        handlers: &Handlers<'_>,
-        next: &mut usize,
-        trace: &mut T,
-    ) -> Option<Called> {
-        let mut spoke = None;
-        let unwound = catch_unwind(AssertUnwindSafe(|| {
-            let mut before = 0;
-            for list in handlers.lists() {
-                for handler in list.get(*next - before..).unwrap_or_default() {
-                    let reply = (handler.handler)(&self.fire);
-                    *next += 1;
-                    match reply {
-                        Ok(opinion) if opinion.is_none() => trace.called(&handler.info, &Ok(opinion)),
-                        reply => {
-                            spoke = Some(Called::Returned(reply));
-                            return;
-                        }
-                    }
-                    if self.fire.is_cancelled() {
+/// Calls handlers from `next` on until one has something to say. `next` is behind the last that was called then.
+///
+/// One unwind boundary serves as many handlers as go well.
+#[inline(always)]
+pub(super) fn call_until_one_speaks<T: Trace>(
+    fire: &Fire<'_>,
+    handlers: &Handlers<'_>,
+    next: &mut usize,
+    trace: &mut T,
+) -> Option<Called> {
+    let mut spoke = None;
+    let unwound = catch_unwind(AssertUnwindSafe(|| {
+        let mut before = 0;
+        for list in handlers.lists() {
+            for handler in list.get(*next - before..).unwrap_or_default() {
+                let reply = (handler.handler)(fire);
+                *next += 1;
+                match reply {
+                    Ok(opinion) if opinion.is_none() => trace.called(&handler.info, &Ok(opinion)),
+                    reply => {
+                        spoke = Some(Called::Returned(reply));
                         return;
                     }
                 }
-                before += list.len();
+                if fire.is_cancelled() {
+                    return;
+                }
             }
-        }));
-        if let Err(panic) = unwound {
-            *next += 1;
-            spoke = Some(Called::Panicked(panic));
+            before += list.len();
         }
-        spoke
+    }));
+    if let Err(panic) = unwound {
+        *next += 1;
+        spoke = Some(Called::Panicked(panic));
     }
+    spoke
 }
 
 /// How the call of a handler ended.
@@ -117,15 +124,10 @@ pub(super) enum Called {
 impl Called {
     fn into_reply(self) -> Reply {
         match self {
-            Self::Returned(reply) => reply.map_err(|error| Failure::new(FailureKind::Error, describe_error(error))),
+            Self::Returned(reply) => reply.map_err(Failure::from_error),
             Self::Panicked(panic) => Err(Failure::new(FailureKind::Panic, describe_panic(panic))),
         }
     }
-}
-
-/// The words of an error are foreign code as well.
-fn describe_error(error: HandlerError) -> String {
-    shielded(move || error.to_string()).unwrap_or_else(|panic| format!("an error whose text panicked: {panic}"))
 }
 
 /// Who wants to know what was called.

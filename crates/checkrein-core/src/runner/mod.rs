@@ -1,8 +1,13 @@
-//! Hooks as callbacks in the host's own process.
+//! Callbacks in the host's own process: an engine without I/O.
 //!
-//! A [`Runner`] calls the handlers of an event one after the other, in the order in which they were registered. The
-//! first that blocks or rewrites ends the chain ([`Rules::IN_PROCESS`]). A handler cannot break the
-//! conversation: one that returns an error or panics is logged and counts as if it had said nothing.
+//! A [`Runner`] calls the callbacks of an event one after the other, in the order of registration, and settles by
+//! [`Rules::NATIVE`]:
+//!
+//! - The strongest decision wins; every callback runs. Each sees what those before it have rewritten.
+//! - A deny means what the event's contract says: it refuses a tool call, is feedback after it, and keeps an agent that
+//!   wants to stop going.
+//! - A callback that panics or returns an error **fails closed at a gate**: the verdict is a deny that names the
+//!   callback. Elsewhere it is a warning. [`HookInfo::on_failure`] chooses otherwise.
 //!
 //! ```
 //! use checkrein_core::payload::ToolCall;
@@ -26,6 +31,14 @@
 //!
 //! An empty runner is the no-op: it can be fired from everywhere without a check, and costs next to nothing. Panics
 //! are caught only in programs that unwind; with `panic = "abort"` a panic ends the program, as always.
+//!
+//! A runner keeps nothing between two fires. A host that refuses stops must count them itself; the engine of the
+//! `checkrein` crate has a limit.
+//!
+//! # Rules of other callback runners
+//!
+//! [`Rules::FIRST_DECISION`] is the preset for hosts that rely on "the first decision wins, and a broken callback never
+//! stops anything": `Runner::builder().rules(Rules::FIRST_DECISION)`.
 
 mod chain;
 mod log;
@@ -43,25 +56,30 @@ use crate::rules::Rules;
 use crate::shield::shielded;
 use crate::source::{HookInfo, Source};
 use crate::verdict::Verdict;
-use chain::{Called, Chain, NoTrace, RecordTrace, Trace};
+use chain::{Called, Chain, NoTrace, RecordTrace, Trace, call_until_one_speaks};
 use log::Log;
 pub use slots::Registration;
 use slots::{Handler, Handlers, Slot, Slots};
 
-/// What a handler returns when it cannot do its work.
+/// The error of a callback that cannot do its work.
 pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
 
-/// One fire, as a handler sees it. It can look at the event; it can change what happens by its opinion alone.
+/// One fire, as a callback sees it. A callback can look at the event; only its opinion changes what happens.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Fire<'a> {
-    /// The event.
+    /// The event, with what callbacks before this one have rewritten.
     pub event: &'a Event,
     /// What tells that the host has given up on it, if it can.
     pub cancel: Option<&'a CancelToken>,
 }
 
-impl Fire<'_> {
+impl<'a> Fire<'a> {
+    /// A fire that cannot be cancelled.
+    pub fn new(event: &'a Event) -> Self {
+        Self { event, cancel: None }
+    }
+
     /// Whether the host has given up on the event.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
@@ -69,7 +87,7 @@ impl Fire<'_> {
     }
 }
 
-/// What a handler may return: an opinion, nothing, or either in a `Result`.
+/// Return types of callbacks: an opinion, nothing, or either in a `Result`.
 pub trait IntoReply {
     /// The opinion, or why there is none.
     ///
@@ -123,7 +141,7 @@ impl Runner {
 
     /// A runner with other settings.
     pub fn builder() -> RunnerBuilder {
-        RunnerBuilder { log: Log::Stderr, rules: Rules::IN_PROCESS, observer: None, handlers: Vec::new() }
+        RunnerBuilder { log: Log::Stderr, rules: Rules::NATIVE, observer: None, handlers: Vec::new() }
     }
 
     /// Registers a handler for one kind of event, behind those there are. `name` is for logs and reasons.
@@ -135,17 +153,17 @@ impl Runner {
         F: Fn(&Fire<'_>) -> R + Send + Sync + 'static,
         R: IntoReply,
     {
-        self.on_with(kind, HookInfo::new(name, Source::here()).rewrites(), handler)
+        self.on_with(kind, HookInfo::new(name, Source::here()), handler)
     }
 
-    /// As [`on`](Self::on), with more to say about the handler: where it comes from, and what is done when it fails.
+    /// As [`on`](Self::on), with its own source, failure policy or dry-run setting. Every callback may rewrite.
     pub fn on_with<F, R>(&self, kind: EventKind, info: HookInfo, handler: F) -> Registration
     where
         F: Fn(&Fire<'_>) -> R + Send + Sync + 'static,
         R: IntoReply,
     {
         let handler: Handler = Box::new(move |fire| handler(fire).into_reply());
-        self.shared.slots.register(kind, Arc::new(info), handler)
+        self.shared.slots.register(kind, Arc::new(info.rewrites()), handler)
     }
 
     /// Takes a handler out again, from the next fire on. Tells whether it was still there.
@@ -196,7 +214,7 @@ impl Runner {
     pub fn fire_recorded(&self, event: &Event) -> (Verdict, Record) {
         let mut trace = RecordTrace::default();
         let verdict = self.run_any(event, None, &mut trace);
-        let record = Record::new(event, "in_process", &verdict, trace.into_records());
+        let record = Record::new(event, self.shared.rules.name(), &verdict, trace.into_records());
         (verdict, record)
     }
 
@@ -217,7 +235,7 @@ impl Runner {
         let chain = Chain { rules: &self.shared.rules, fire: Fire { event, cancel } };
         let handlers = slot.handlers();
         let mut next = 0;
-        let called = chain.call_until_one_speaks(&handlers, &mut next, trace);
+        let called = call_until_one_speaks(&chain.fire, &handlers, &mut next, trace);
         // Handlers that say nothing are the common case: there is nothing to settle, and nobody to tell.
         if called.is_none() && self.shared.observer.is_none() && !handlers.holds_others() {
             return chain.nobody();
@@ -314,8 +332,8 @@ impl RunnerBuilder {
         self
     }
 
-    /// Settles by other rules than [`Rules::IN_PROCESS`]. Handlers are always called one after the other, and always
-    /// see the event as it was fired.
+    /// Settles by other rules than [`Rules::NATIVE`], such as [`Rules::FIRST_DECISION`]. Handlers are always called one
+    /// after the other.
     #[must_use]
     pub fn rules(mut self, rules: Rules) -> Self {
         self.rules = rules;

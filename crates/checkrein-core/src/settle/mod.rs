@@ -13,7 +13,7 @@ use crate::json::RawJson;
 use crate::kind::EventKind;
 use crate::opinion::Opinion;
 use crate::rules::{Blocks, ChainEnd, Compat, Rules, Settle};
-use crate::source::HookInfo;
+use crate::source::{HookInfo, Scope};
 use crate::verdict::{Details, Reason, Rewritten, Said, Verdict, Warning};
 use rewrites::Pending;
 
@@ -131,6 +131,16 @@ impl<'a> Settlement<'a> {
     /// What the next hook sees in place of the original, if anything was rewritten for it.
     pub fn current(&self, target: Target) -> Option<&RawJson> {
         self.current.get(&target)
+    }
+
+    /// The event with all chained rewrites so far: the next hook in order sees it. `None` if there are none.
+    pub fn rewritten_event(&self) -> Option<Event> {
+        let mut rewritten = None;
+        for (target, value) in &self.current {
+            let event = rewritten.as_ref().unwrap_or(self.event);
+            rewritten = event.rewritten(*target, value).or(rewritten);
+        }
+        rewritten
     }
 
     /// Takes what the hook at this place in config order said.
@@ -281,11 +291,13 @@ impl<'a> Settlement<'a> {
         effect
     }
 
-    /// How to look into a failure, for hooks that stand in files: whoever reads the reason may not know of the program.
+    /// How to look into a failure, for hooks in hook files: the reader of the reason may not know of the program.
     fn where_to_look(&self, hook: &HookInfo) -> String {
         match hook.source.file {
-            Some(_) => format!(" (`checkrein check` and `checkrein run {}` tell more)", self.event.kind()),
-            None => String::new(),
+            Some(_) if hook.source.scope != Scope::Code => {
+                format!(" (`checkrein check` and `checkrein run {}` tell more)", self.event.kind())
+            }
+            _ => String::new(),
         }
     }
 

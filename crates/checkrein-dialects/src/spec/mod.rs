@@ -1,5 +1,6 @@
 //! What a hook is, as it is configured: when it runs, what does its work, and under which limits.
 
+mod callback;
 mod expand;
 mod http;
 mod pins;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use checkrein_core::{EventKind, Hook, HookInfo, Matcher, RawJson, Source};
 
+pub use callback::{Callback, CallbackFuture};
 pub(crate) use expand::{escaped, has_variables, plain, shell_text};
 pub use http::HttpSpec;
 pub use pins::{PinnedScript, PinnedWord, Pins};
@@ -246,6 +248,12 @@ impl HookSpec {
         self.info(|info| info.declares_rewrites = true)
     }
 
+    /// Declares that it never rewrites: it runs in parallel with other hooks, after all rewrites.
+    #[must_use]
+    pub fn without_rewrites(self) -> Self {
+        self.info(|info| info.declares_rewrites = false)
+    }
+
     /// Runs in the background: nobody waits for it, and it cannot decide anything.
     #[must_use]
     pub fn in_background(mut self) -> Self {
@@ -294,6 +302,8 @@ pub enum HandlerSpec {
     Http(HttpSpec),
     /// A function of the registry.
     Builtin(BuiltinSpec),
+    /// A function of the host.
+    Callback(Callback),
     /// What only the host knows: a kind that it has registered, and settings for it.
     Other {
         /// The kind.
@@ -310,6 +320,7 @@ impl HandlerSpec {
             Self::Command(_) => "command",
             Self::Http(_) => "http",
             Self::Builtin(_) => "builtin",
+            Self::Callback(_) => "callback",
             Self::Other { kind, .. } => kind,
         }
     }
@@ -329,6 +340,7 @@ impl HandlerSpec {
             ),
             Self::Http(http) => format!("{} {} {:?} {:?}", http.method, http.url, http.headers, http.secret),
             Self::Builtin(builtin) => format!("{builtin:?}"),
+            Self::Callback(callback) => format!("{callback:?}"),
             Self::Other { kind, settings } => format!("{kind} {settings}"),
         }
     }

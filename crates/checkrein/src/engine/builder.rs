@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use arc_swap::ArcSwap;
-use checkrein_core::{Compat, Envelope, Rules};
-use checkrein_dialects::Dialect;
+use checkrein_core::runner::{Fire, IntoReply};
+use checkrein_core::{Compat, Envelope, Event, EventKind, Rules};
 use checkrein_dialects::agents::native;
+use checkrein_dialects::{Dialect, HookSpec};
 use tokio::sync::Semaphore;
 
 use super::background::Background;
@@ -25,7 +26,6 @@ use crate::sources::Sources;
 
 /// For how many variables room is made before they are seen.
 const MANY: usize = 4096;
-use checkrein_dialects::HookSpec;
 
 /// How many limited handlers run at once if nothing else is said.
 const AT_ONCE: usize = 16;
@@ -79,6 +79,59 @@ impl EngineBuilder {
     pub fn hook(mut self, hook: HookSpec) -> Self {
         self.hooks.push(hook);
         self
+    }
+
+    /// Adds a callback behind the hooks there are: short for [`hook`](Self::hook) with [`HookSpec::callback`], which
+    /// also takes a matcher, a timeout or a failure policy.
+    ///
+    /// ```
+    /// use checkrein::payload::ToolCall;
+    /// use checkrein::{Decision, Engine, Event, EventKind, Opinion, RawJson};
+    ///
+    /// let engine = Engine::builder()
+    ///     .on(EventKind::PreToolUse, "read-only", |fire| match fire.event.tool_name() {
+    ///         Some("Write" | "Edit") => Opinion::deny("this agent only reads"),
+    ///         _ => Opinion::none(),
+    ///     })
+    ///     .build();
+    /// let verdict = engine.fire_blocking(Event::pre_tool_use(ToolCall::new("Write", RawJson::default())));
+    /// assert_eq!(verdict.decision(), Decision::Deny);
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn on<F, R>(self, kind: EventKind, id: impl Into<String>, callback: F) -> Self
+    where
+        F: Fn(&Fire<'_>) -> R + Send + Sync + 'static,
+        R: IntoReply,
+    {
+        self.hook(HookSpec::callback(id, kind, callback))
+    }
+
+    /// Adds a callback that returns a future: short for [`hook`](Self::hook) with [`HookSpec::async_callback`].
+    ///
+    /// ```
+    /// use checkrein::{Engine, EventKind, Opinion};
+    ///
+    /// # async fn is_frozen(_branch: &str) -> Result<bool, std::io::Error> { Ok(true) }
+    /// let engine = Engine::builder()
+    ///     .on_async(EventKind::PreToolUse, "freeze", |event| async move {
+    ///         if event.tool_name() == Some("Deploy") && is_frozen("main").await? {
+    ///             return Ok(Opinion::ask("the branch is frozen"));
+    ///         }
+    ///         Ok::<_, std::io::Error>(Opinion::none())
+    ///     })
+    ///     .build();
+    /// assert!(engine.has(&EventKind::PreToolUse));
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn on_async<F, T>(self, kind: EventKind, id: impl Into<String>, callback: F) -> Self
+    where
+        F: Fn(Arc<Event>) -> T + Send + Sync + 'static,
+        T: Future + Send + 'static,
+        T::Output: IntoReply,
+    {
+        self.hook(HookSpec::async_callback(id, kind, callback))
     }
 
     /// Adds hooks behind those there are.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use checkrein_core::{
     Block, Effect, Event, Failure, FailureKind, HookInfo, HookRecord, Record, Rules, RunOrder, Scope, Settlement,
-    Source, Step, Target, Verdict, shielded,
+    Source, Step, Verdict, shielded,
 };
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -308,15 +308,10 @@ impl Driver<'_> {
         if let Some(moment) = &self.moment {
             return Arc::clone(moment);
         }
-        let mut event = Arc::clone(&self.original);
-        let mut rewritten = false;
-        for target in Target::ALL {
-            if let Some(changed) = self.settlement.current(target).and_then(|value| event.rewritten(target, value)) {
-                event = Arc::new(changed);
-                rewritten = true;
-            }
-        }
-        let moment = Arc::new(Moment::new(event, rewritten.then(|| Arc::clone(&self.original))));
+        let moment = Arc::new(match self.settlement.rewritten_event() {
+            Some(event) => Moment::new(Arc::new(event), Some(Arc::clone(&self.original))),
+            None => Moment::new(Arc::clone(&self.original), None),
+        });
         Arc::clone(self.moment.insert(moment))
     }
 

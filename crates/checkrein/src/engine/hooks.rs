@@ -6,7 +6,7 @@ use std::sync::Arc;
 use checkrein_core::{Compat, Effect, EventKind, Failure, FailureKind, Hook, HookInfo, HookSet, HookState};
 
 use super::conditions::with_conditions;
-use crate::handler::{Handler, HandlerEnv};
+use crate::handler::{CallbackHandler, Handler, HandlerEnv};
 use crate::session_store::SessionStore;
 use crate::trust::NOT_APPROVED;
 use checkrein_dialects::{HandlerSpec, HookSpec};
@@ -225,6 +225,9 @@ fn load(spec: Arc<HookSpec>, env: &HandlerEnv) -> LoadedHook {
 }
 
 fn build(spec: &HookSpec, env: &HandlerEnv) -> Result<Arc<dyn Handler>, Failure> {
+    if let HandlerSpec::Callback(callback) = &spec.handler {
+        return Ok(Arc::new(CallbackHandler(callback.clone())));
+    }
     let kind = spec.handler.kind();
     match env.registry.handler(kind) {
         // A factory is foreign code: what it breaks is its own hook.

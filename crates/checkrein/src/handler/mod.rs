@@ -1,6 +1,7 @@
 //! What does the work of hooks.
 
 mod builtin;
+mod callback;
 mod command;
 mod environment;
 mod expand;
@@ -24,6 +25,7 @@ use checkrein_dialects::Dialect;
 
 pub(crate) use builtin::BuiltinFactory;
 pub use builtin::{Builtin, BuiltinCall, BuiltinDoc};
+pub(crate) use callback::CallbackHandler;
 pub use command::CommandFactory;
 pub use environment::{DEPTH, is_usual};
 #[cfg(feature = "http")]

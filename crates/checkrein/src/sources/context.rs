@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use checkrein_core::Scope;
-use checkrein_dialects::config::{DecodeOptions, Include};
-use checkrein_dialects::agents::native;
 use checkrein_dialects::Dialect;
+use checkrein_dialects::agents::native;
+use checkrein_dialects::config::{DecodeOptions, Include};
 
 use super::include::IncludeChain;
 use super::{Files, Part, Where};

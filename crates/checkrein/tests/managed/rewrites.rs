@@ -45,7 +45,7 @@ fn ways(engine: impl Fn() -> EngineBuilder) -> Vec<(String, Engine)> {
         .map(|dialect| (dialect.name.to_owned(), engine().settle_as(dialect).build()))
         .collect();
     ways.push(("native".to_owned(), engine().build()));
-    ways.push(("callbacks".to_owned(), engine().rules(Rules::IN_PROCESS).build()));
+    ways.push(("callbacks".to_owned(), engine().rules(Rules::FIRST_DECISION).build()));
     for order in [RunOrder::Sequential, RunOrder::Parallel, RunOrder::Pipeline, RunOrder::Phased] {
         ways.push((format!("{order:?}"), engine().rules(Rules::NATIVE.order(order)).build()));
     }
