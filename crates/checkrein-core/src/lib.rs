@@ -8,7 +8,9 @@ mod envelope;
 mod event;
 mod failure;
 mod hook;
-mod json;
+// The types for hosts are at the root; the tokenizer in it is for the other crates of the workspace.
+#[doc(hidden)]
+pub mod json;
 mod kind;
 mod matcher;
 mod opinion;

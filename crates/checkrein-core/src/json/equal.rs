@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
+use super::lexer::Lexer;
 use super::object::Entries;
-use super::scan::{skip_space, skip_value};
 use super::text::decode_exactly;
 
 /// Whether two valid JSON texts say the same: white space, the order of keys and the spelling of strings do
@@ -46,13 +46,16 @@ fn sorted_entries(object: &str) -> Vec<(Cow<'_, [u8]>, &str)> {
 #[derive(Debug, Clone)]
 pub struct Items<'a> {
     text: &'a str,
-    at: usize,
+    lexer: Lexer<'a>,
 }
 
 impl<'a> Items<'a> {
-    /// `text` must be a valid JSON array without white space around it.
+    /// `text` must be a valid JSON array.
     pub(super) fn of(text: &'a str) -> Self {
-        Self { text, at: 1 }
+        let mut lexer = Lexer::for_valid(text);
+        // The opening bracket.
+        let _ = lexer.next_token();
+        Self { text, lexer }
     }
 }
 
@@ -60,15 +63,7 @@ impl<'a> Iterator for Items<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        let bytes = self.text.as_bytes();
-        let mut at = skip_space(bytes, self.at);
-        if bytes.get(at) == Some(&b',') {
-            at = skip_space(bytes, at + 1);
-        }
-        if matches!(bytes.get(at), None | Some(b']')) {
-            return None;
-        }
-        self.at = skip_value(bytes, at);
-        Some(&self.text[at..self.at])
+        let item = self.lexer.next_value().ok()??;
+        Some(&self.text[item.start..item.end])
     }
 }

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use super::lexer::{LexError, LexErrorKind};
+
 /// Why a text was refused as JSON, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} at {location}")]
@@ -11,6 +13,33 @@ pub struct JsonError {
 impl JsonError {
     pub(crate) fn new(kind: JsonErrorKind, text: &[u8], offset: usize) -> Self {
         Self { kind, location: Location::of(text, offset) }
+    }
+
+    #[cold]
+    pub(super) fn from_lexer(error: LexError, text: &str) -> Self {
+        let found = text.get(error.offset..).and_then(|rest| rest.chars().next());
+        let unexpected = |expected| match found {
+            None => JsonErrorKind::UnexpectedEnd { expected },
+            Some(found) => JsonErrorKind::Unexpected { expected, found: format!("{found:?}") },
+        };
+        let kind = match error.kind {
+            LexErrorKind::ExpectedValue
+            | LexErrorKind::ExpectedKey
+            | LexErrorKind::ExpectedColon
+            | LexErrorKind::ExpectedCommaOrBracket
+            | LexErrorKind::ExpectedCommaOrBrace => unexpected(error.kind.expected().unwrap_or_default()),
+            LexErrorKind::TrailingComma if found == Some('}') => unexpected("a key in double quotes"),
+            LexErrorKind::TrailingComma => unexpected("a value"),
+            // Only where comments are allowed.
+            LexErrorKind::UnclosedComment => unexpected("the end of a comment"),
+            LexErrorKind::UnclosedString => unexpected("the end of a string"),
+            LexErrorKind::ControlCharacter(byte) => JsonErrorKind::ControlCharacter { byte },
+            LexErrorKind::BadEscape => JsonErrorKind::BadEscape,
+            LexErrorKind::BadNumber => JsonErrorKind::BadNumber,
+            LexErrorKind::TooDeep => JsonErrorKind::TooDeep,
+            LexErrorKind::TrailingText => JsonErrorKind::TrailingText,
+        };
+        Self::new(kind, text.as_bytes(), error.offset)
     }
 
     /// What is wrong.

@@ -12,10 +12,11 @@ mod build;
 mod edit;
 mod equal;
 mod error;
+mod lexer;
 mod object;
 mod raw;
-mod scan;
 mod text;
+mod validate;
 
 pub use build::JsonObject;
 #[cfg(test)]
@@ -23,10 +24,12 @@ pub(crate) use edit::changes_between;
 pub(crate) use edit::{Change, Fields, merge_shallow, with_changes};
 pub use equal::Items;
 pub use error::{JsonError, JsonErrorKind, Location};
+pub use lexer::{LexError, LexErrorKind, Lexer, Token, TokenKind, comment_end, is_word, starts_comment};
 pub use object::{Entries, Entry};
 pub use raw::{JsonType, RawJson};
 pub(crate) use raw::{type_of, utf8};
-pub(crate) use text::{decode_string, write_string};
+pub(crate) use text::write_string;
+pub use text::{Piece, Pieces, decode_string, pieces, unquoted};
 
 /// How deep arrays and objects may nest. Deeper text is refused with [`JsonErrorKind::TooDeep`].
 pub const MAX_DEPTH: usize = 128;

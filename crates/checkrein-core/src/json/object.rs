@@ -2,8 +2,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::RawJson;
-use super::scan::{skip_space, skip_string, skip_value};
-use super::text::{decode_string, inner};
+use super::lexer::{Lexer, TokenKind};
+use super::text::{decode_string, unquoted};
 
 /// One field of a JSON object, as it stands in the text.
 #[derive(Debug, Clone)]
@@ -18,12 +18,12 @@ pub struct Entry<'a> {
 impl<'a> Entry<'a> {
     /// The key, decoded.
     pub fn key(&self) -> Cow<'a, str> {
-        if self.escaped { decode_string(self.raw_key) } else { Cow::Borrowed(inner(self.raw_key)) }
+        if self.escaped { decode_string(self.raw_key) } else { Cow::Borrowed(unquoted(self.raw_key)) }
     }
 
     /// Whether the key, decoded, is this one.
     pub fn is_named(&self, key: &str) -> bool {
-        if self.escaped { decode_string(self.raw_key) == key } else { inner(self.raw_key) == key }
+        if self.escaped { decode_string(self.raw_key) == key } else { unquoted(self.raw_key) == key }
     }
 
     /// The key as it is spelt, with its quotes.
@@ -61,14 +61,15 @@ impl<'a> Entry<'a> {
 #[derive(Debug, Clone)]
 pub struct Entries<'a> {
     text: &'a str,
-    at: usize,
+    lexer: Lexer<'a>,
 }
 
 impl<'a> Entries<'a> {
     /// `text` must be valid JSON; `None` if it is no object.
     pub(crate) fn of(text: &'a str) -> Option<Self> {
-        let start = skip_space(text.as_bytes(), 0);
-        (text.as_bytes().get(start) == Some(&b'{')).then_some(Self { text, at: start + 1 })
+        let mut lexer = Lexer::for_valid(text);
+        let first = lexer.next_token().ok()??;
+        (first.kind == TokenKind::ObjectStart).then_some(Self { text, lexer })
     }
 }
 
@@ -76,21 +77,15 @@ impl<'a> Iterator for Entries<'a> {
     type Item = Entry<'a>;
 
     fn next(&mut self) -> Option<Entry<'a>> {
-        let bytes = self.text.as_bytes();
-        let mut at = skip_space(bytes, self.at);
-        if bytes.get(at) == Some(&b',') {
-            at = skip_space(bytes, at + 1);
-        }
-        if bytes.get(at) != Some(&b'"') {
-            return None;
-        }
-        let (key_end, escaped) = skip_string(bytes, at);
-        let colon = skip_space(bytes, key_end);
-        let value_start = skip_space(bytes, colon + 1);
-        let value_end = skip_value(bytes, value_start);
-        self.at = value_end;
-        let (raw_key, value) = (&self.text[at..key_end], &self.text[value_start..value_end]);
-        Some(Entry { raw_key, value, value_start, escaped })
+        let key = self.lexer.next_token().ok()??;
+        let TokenKind::Key { escaped } = key.kind else { return None };
+        let value = self.lexer.next_value().ok()??;
+        Some(Entry {
+            raw_key: &self.text[key.start..key.end],
+            value: &self.text[value.start..value.end],
+            value_start: value.start,
+            escaped,
+        })
     }
 }
 

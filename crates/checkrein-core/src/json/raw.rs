@@ -10,9 +10,10 @@ use serde_json::value::RawValue;
 
 use super::equal::{Items, equal};
 use super::error::{JsonError, JsonErrorKind};
+use super::lexer::{Lexer, skip_space};
 use super::object::Entries;
-use super::scan::{skip_space, validate};
 use super::text::{decode_string, write_string};
+use super::validate::validate;
 use super::{MAX_DEPTH, MAX_EVENT_DEPTH};
 
 /// A JSON value that keeps its text. Cheap to clone.
@@ -130,7 +131,13 @@ impl RawJson {
 
     /// The elements, if this is an array.
     pub fn items(&self) -> Option<Items<'_>> {
-        (self.json_type() == JsonType::Array).then(|| Items::of(self.0.trim_ascii()))
+        (self.json_type() == JsonType::Array).then(|| Items::of(&self.0))
+    }
+
+    /// The tokens of the text.
+    #[doc(hidden)]
+    pub fn tokens(&self) -> Lexer<'_> {
+        Lexer::for_valid(&self.0)
     }
 
     /// Yes or no, if this is a boolean.

@@ -2,56 +2,92 @@
 
 use std::borrow::Cow;
 
-use super::scan::plain_run;
+use super::lexer::plain_run;
 
-/// What the string says. `quoted` is a valid JSON string with its quotes.
+/// The value of a valid JSON string with its quotes.
 ///
-/// Half of a surrogate pair alone has no place in a Rust string and reads as U+FFFD; the text that is carried
-/// on keeps it.
-pub(crate) fn decode_string(quoted: &str) -> Cow<'_, str> {
-    match decode(quoted, |decoded, _| decoded.extend_from_slice("\u{fffd}".as_bytes())) {
-        None => Cow::Borrowed(inner(quoted)),
-        // Every piece is UTF-8, so nothing is lost here.
-        Some(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+/// Half of a surrogate pair alone has no place in a Rust string and becomes U+FFFD; the text that is carried on keeps it.
+pub fn decode_string(quoted: &str) -> Cow<'_, str> {
+    let text = unquoted(quoted);
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
     }
+    let mut decoded = String::with_capacity(text.len());
+    for (piece, _) in pieces(text) {
+        match piece {
+            Piece::Plain(plain) => decoded.push_str(plain),
+            Piece::Character(character) => decoded.push(character),
+            Piece::LoneSurrogate(_) => decoded.push(char::REPLACEMENT_CHARACTER),
+        }
+    }
+    Cow::Owned(decoded)
 }
 
 /// As [`decode_string`], for comparing: different halves of surrogate pairs stay different.
-pub(crate) fn decode_exactly(quoted: &str) -> Cow<'_, [u8]> {
-    let kept = |decoded: &mut Vec<u8>, unit: u32| {
-        decoded.push(0xFF);
-        decoded.extend_from_slice(&unit.to_be_bytes());
-    };
-    decode(quoted, kept).map_or_else(|| Cow::Borrowed(inner(quoted).as_bytes()), Cow::Owned)
+pub(super) fn decode_exactly(quoted: &str) -> Cow<'_, [u8]> {
+    let text = unquoted(quoted);
+    if !text.contains('\\') {
+        return Cow::Borrowed(text.as_bytes());
+    }
+    let mut decoded = Vec::with_capacity(text.len());
+    for (piece, _) in pieces(text) {
+        match piece {
+            Piece::Plain(plain) => decoded.extend_from_slice(plain.as_bytes()),
+            Piece::Character(character) => decoded.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+            // No UTF-8 has this byte.
+            Piece::LoneSurrogate(unit) => {
+                decoded.push(0xFF);
+                decoded.extend_from_slice(&unit.to_be_bytes());
+            }
+        }
+    }
+    Cow::Owned(decoded)
 }
 
 /// A string without its quotes.
-pub(super) fn inner(quoted: &str) -> &str {
+pub fn unquoted(quoted: &str) -> &str {
     quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(quoted)
 }
 
-/// `None` if the string has no escapes and says what stands there.
-fn decode(quoted: &str, lone_half: impl Fn(&mut Vec<u8>, u32)) -> Option<Vec<u8>> {
-    let mut rest = inner(quoted);
-    if !rest.contains('\\') {
-        return None;
-    }
-    let mut decoded = Vec::with_capacity(rest.len());
-    while let Some(at) = rest.find('\\') {
-        decoded.extend_from_slice(&rest.as_bytes()[..at]);
-        let (escaped, length) = decode_escape(&rest[at..]);
-        match escaped {
-            Ok(character) => decoded.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
-            Err(unit) => lone_half(&mut decoded, unit),
-        }
-        rest = rest.get(at + length..).unwrap_or_default();
-    }
-    decoded.extend_from_slice(rest.as_bytes());
-    Some(decoded)
+/// A part of a JSON string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Text without escape sequences.
+    Plain(&'a str),
+    /// The character of an escape sequence, or of two that are a surrogate pair.
+    Character(char),
+    /// Half of a surrogate pair without the other half.
+    LoneSurrogate(u16),
 }
 
-/// The character that an escape sequence stands for, or half of a surrogate pair, and the length of the sequence.
-fn decode_escape(escape: &str) -> (Result<char, u32>, usize) {
+/// The parts of a valid JSON string without its quotes, each with the length of its source text in bytes.
+pub fn pieces(text: &str) -> Pieces<'_> {
+    Pieces { rest: text }
+}
+
+/// The parts of a JSON string. Made by [`pieces`].
+#[derive(Debug, Clone)]
+pub struct Pieces<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = (Piece<'a>, usize);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (piece, length) = match self.rest.find('\\') {
+            None if self.rest.is_empty() => return None,
+            None => (Piece::Plain(self.rest), self.rest.len()),
+            Some(0) => decode_escape(self.rest),
+            Some(length) => (Piece::Plain(&self.rest[..length]), length),
+        };
+        self.rest = self.rest.get(length..).unwrap_or_default();
+        Some((piece, length))
+    }
+}
+
+/// The escape sequence that a text starts with, and its length.
+fn decode_escape(escape: &str) -> (Piece<'_>, usize) {
     let character = match escape.as_bytes().get(1) {
         Some(b'b') => '\u{8}',
         Some(b'f') => '\u{c}',
@@ -62,22 +98,16 @@ fn decode_escape(escape: &str) -> (Result<char, u32>, usize) {
         Some(&other) => char::from(other),
         None => char::REPLACEMENT_CHARACTER,
     };
-    (Ok(character), 2)
+    (Piece::Character(character), 2)
 }
 
-fn decode_unicode(escape: &str) -> (Result<char, u32>, usize) {
-    let unit = |at: usize| escape.get(at..at + 4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    let high = unit(2).unwrap_or(0xFFFD);
-    if let Some(character) = char::from_u32(high) {
-        return (Ok(character), 6);
-    }
-    let low = (high < 0xDC00 && escape.get(6..8) == Some("\\u"))
-        .then(|| unit(8))
-        .flatten()
-        .filter(|low| (0xDC00..0xE000).contains(low));
-    match low.and_then(|low| char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))) {
-        Some(character) => (Ok(character), 12),
-        None => (Err(high), 6),
+fn decode_unicode(escape: &str) -> (Piece<'_>, usize) {
+    let unit = |at: usize| escape.get(at..at + 4).and_then(|digits| u16::from_str_radix(digits, 16).ok());
+    let first = unit(2).unwrap_or(0xFFFD);
+    let second = if escape.get(6..8) == Some("\\u") { unit(8) } else { None };
+    match char::decode_utf16([first].into_iter().chain(second)).next() {
+        Some(Ok(character)) => (Piece::Character(character), if character.len_utf16() == 2 { 12 } else { 6 }),
+        _ => (Piece::LoneSurrogate(first), 6),
     }
 }
 
@@ -106,4 +136,31 @@ pub(crate) fn write_string(out: &mut String, text: &str) {
         }
     }
     out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_cover_the_source() {
+        let text = r"a\u00e9\ud83d\ude00\/b\ud800\n\udc00\ud800\u0041";
+        let found: Vec<_> = pieces(text).collect();
+        let lone = Piece::LoneSurrogate;
+        let expected = [
+            (Piece::Plain("a"), 1),
+            (Piece::Character('é'), 6),
+            (Piece::Character('😀'), 12),
+            (Piece::Character('/'), 2),
+            (Piece::Plain("b"), 1),
+            (lone(0xD800), 6),
+            (Piece::Character('\n'), 2),
+            (lone(0xDC00), 6),
+            (lone(0xD800), 6),
+            (Piece::Character('A'), 6),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(found.iter().map(|(_, length)| length).sum::<usize>(), text.len());
+        assert_eq!(pieces("").next(), None);
+    }
 }
