@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use checkrein_core::RawJson;
+use checkrein_core::json::{Piece, TokenKind, pieces, unquoted};
 
 /// One string that is a value, not a key.
 pub(crate) struct JsonString<'a> {
@@ -38,14 +39,19 @@ impl<'a> Spelt<'a> {
         let mut says = String::with_capacity(spelt.len());
         let mut escapes = Vec::new();
         let mut at = 0;
-        while let Some(found) = spelt[at..].find('\\') {
-            says.push_str(&spelt[at..at + found]);
-            let (character, length) = escape(&spelt[at + found..]);
-            says.push(character);
-            at += found + length;
+        for (piece, length) in pieces(spelt) {
+            at += length;
+            match piece {
+                Piece::Plain(text) => {
+                    says.push_str(text);
+                    continue;
+                }
+                Piece::Character(character) => says.push(character),
+                // Half of a surrogate pair reads as U+FFFD.
+                Piece::LoneSurrogate(_) => says.push(char::REPLACEMENT_CHARACTER),
+            }
             escapes.push((says.len(), at));
         }
-        says.push_str(&spelt[at..]);
         Self { says: Cow::Owned(says), escapes }
     }
 
@@ -58,88 +64,34 @@ impl<'a> Spelt<'a> {
     }
 }
 
-/// The character that an escape stands for, and the escape's length. Half of a surrogate pair reads as U+FFFD.
-fn escape(text: &str) -> (char, usize) {
-    let unit = |at: usize| text.get(at..at + 4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    let simple = match text.as_bytes().get(1) {
-        Some(b'b') => '\u{8}',
-        Some(b'f') => '\u{c}',
-        Some(b'n') => '\n',
-        Some(b'r') => '\r',
-        Some(b't') => '\t',
-        Some(b'u') => {
-            let high = unit(2).unwrap_or(0xFFFD);
-            if let Some(character) = char::from_u32(high) {
-                return (character, 6);
-            }
-            let low = (high < 0xDC00 && text.get(6..8) == Some("\\u")).then(|| unit(8)).flatten();
-            return match low.filter(|low| (0xDC00..0xE000).contains(low)) {
-                Some(low) => {
-                    let code = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-                    (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12)
-                }
-                None => (char::REPLACEMENT_CHARACTER, 6),
-            };
-        }
-        Some(&other) => char::from(other),
-        None => char::REPLACEMENT_CHARACTER,
-    };
-    (simple, 2)
-}
-
 /// All strings that are values, in the order of the text.
 pub(crate) fn strings(json: &RawJson) -> Vec<JsonString<'_>> {
     let text = json.as_str();
-    let bytes = text.as_bytes();
     let mut found = Vec::new();
     // The keys in force: one for each object and array that is open.
     let mut keys: Vec<Option<&str>> = vec![None];
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'{' | b'[' => {
-                let inherited = keys.last().copied().flatten();
-                keys.push(inherited);
-            }
-            b'}' | b']' => {
+    let mut lexer = json.tokens();
+    while let Ok(Some(token)) = lexer.next_token() {
+        let key = keys.last().copied().flatten();
+        match token.kind {
+            TokenKind::ObjectStart | TokenKind::ArrayStart => keys.push(key),
+            TokenKind::ObjectEnd | TokenKind::ArrayEnd => {
                 keys.pop();
             }
-            b'"' => {
-                let start = at + 1;
-                let end = string_end(bytes, start);
-                let spelt = &text[start..end];
-                at = end;
-                if is_key(bytes, end + 1) {
-                    if let Some(key) = keys.last_mut() {
-                        *key = Some(spelt);
-                    }
-                } else {
-                    let key = keys.last().copied().flatten().map(|key| Spelt::read(key).says);
-                    found.push(JsonString { key, text: Spelt::read(spelt), start });
+            TokenKind::Key { .. } => {
+                if let Some(key) = keys.last_mut() {
+                    *key = Some(unquoted(&text[token.start..token.end]));
                 }
             }
-            _ => {}
+            TokenKind::String { .. } => {
+                let spelt = unquoted(&text[token.start..token.end]);
+                let key = key.map(|key| Spelt::read(key).says);
+                found.push(JsonString { key, text: Spelt::read(spelt), start: token.start + 1 });
+            }
+            TokenKind::Number | TokenKind::True | TokenKind::False | TokenKind::Null => {}
         }
-        at += 1;
     }
     found
-}
-
-/// Where the closing quote is.
-fn string_end(bytes: &[u8], start: usize) -> usize {
-    let mut at = start;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'"' => return at,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
-}
-
-fn is_key(bytes: &[u8], behind: usize) -> bool {
-    bytes.get(behind..).is_some_and(|rest| rest.trim_ascii_start().first() == Some(&b':'))
 }
 
 /// The text with some parts replaced. The parts are in order and do not overlap.
