@@ -279,6 +279,24 @@ async fn files() {
     assert_eq!(fs::metadata(world.at("outside/file")).unwrap().permissions().mode() & 0o111, 0);
 }
 
+/// Landlock is missing in the kernel, switched off at boot, or hidden by a container.
+#[test]
+fn without_landlock_files_are_never_left_open() {
+    for error in [libc::ENOSYS, libc::EOPNOTSUPP, libc::EPERM] {
+        common::without_calls(&[libc::SYS_landlock_create_ruleset], error, || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let place = Place::new("/").env([("PATH", path())]);
+            let ran = |sandbox: Sandbox| runtime.block_on(tried(Program::argv(["true"]), &place, &sandbox));
+            let refused = ran(Sandbox::new().files(Files::none()));
+            assert!(
+                matches!(&refused, Err(RunError::Sandbox { problem: SandboxError::NoLandlock, .. })),
+                "{refused:?}"
+            );
+            assert!(ran(Sandbox::new()).unwrap().exit.success());
+        });
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_home_is_out_of_reach_but_its_programs_are_not() {
     if !can_keep_files().await {

@@ -1,43 +1,23 @@
-//! Which files there are: rules for Landlock.
+//! Files that a sandbox allows: rules for Landlock.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
-use rustix::fs::{FileType, Mode, OFlags, fstat, open, stat};
-use rustix::io::Errno;
+use landlock::{
+    ABI, Access as _, AccessError, AccessFs, BitFlags, CompatError, CompatLevel, Compatible as _, HandleAccessError,
+    HandleAccessesError, PathBeneath, PathFd, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _,
+    RulesetError, Scope,
+};
 
 use super::refused;
 use crate::place::Place;
 use crate::sandbox::{Files, SandboxError};
 
-/// Before this version, files that may not be written could still be cut.
-const NEEDED: u32 = 3;
-/// From this version on, device files can be kept from special requests.
-const DEVICE_REQUESTS: u32 = 5;
-/// From this version on, processes outside can be kept from signals.
-const SIGNALS: u32 = 6;
-
-const EXECUTE: u64 = 1;
-const WRITE_FILE: u64 = 1 << 1;
-const READ_FILE: u64 = 1 << 2;
-const READ_DIR: u64 = 1 << 3;
-const MAKE_CHAR: u64 = 1 << 6;
-const MAKE_BLOCK: u64 = 1 << 11;
-const TRUNCATE: u64 = 1 << 14;
-const IOCTL_DEV: u64 = 1 << 15;
-/// All that version 3 knows.
-const ALL: u64 = (1 << 15) - 1;
-
-const READ: u64 = EXECUTE | READ_FILE | READ_DIR;
-/// No device files: with them, root could go around all of this.
-const WRITE: u64 = ALL & !(MAKE_CHAR | MAKE_BLOCK);
-/// What can be said of a file that is no directory.
-const OF_FILES: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE;
-
-const SCOPE_SIGNAL: u64 = 1 << 1;
+/// Before this version, files that may not be written could still be truncated.
+const NEEDED: ABI = ABI::V3;
 
 /// What programs need, to read and to execute. Of `/etc` only what is no secret even to root. A star stands for the rest of
 /// a name.
@@ -87,21 +67,15 @@ const ONLINE: &[&str] = &[
     "/etc/ssl/certs",
 ];
 
-#[derive(Debug)]
-struct SystemPath {
-    path: PathBuf,
-    is_directory: bool,
-}
-
-/// Those of them that are there, but for links to what others hold. Each rule costs time at every start.
-fn system() -> &'static [SystemPath] {
-    static FOUND: OnceLock<Vec<SystemPath>> = OnceLock::new();
+/// Those of them that exist, except links into others. Each rule costs time at every start.
+fn system() -> &'static [PathBuf] {
+    static FOUND: OnceLock<Vec<PathBuf>> = OnceLock::new();
     FOUND.get_or_init(|| {
-        let mut found: Vec<SystemPath> = Vec::new();
+        let mut found: Vec<PathBuf> = Vec::new();
         for path in SYSTEM.iter().flat_map(|path| expanded(path)) {
-            let is_held = |real: &PathBuf| found.iter().any(|other| real.starts_with(&other.path));
+            let is_held = |real: &PathBuf| found.iter().any(|other| real.starts_with(other));
             if path.canonicalize().is_ok_and(|real| !is_held(&real)) {
-                found.push(SystemPath { is_directory: path.is_dir(), path });
+                found.push(path);
             }
         }
         found
@@ -154,210 +128,92 @@ impl Needed<'_> {
 }
 
 fn is_of_system(path: &Path) -> bool {
-    system().iter().any(|system| path.starts_with(&system.path))
+    system().iter().any(|system| path.starts_with(system))
 }
 
-#[repr(C)]
-struct RulesetAttributes {
-    handled_access_fs: u64,
-    handled_access_net: u64,
-    scoped: u64,
-}
-
-#[repr(C, packed)]
-struct PathBeneath {
-    allowed_access: u64,
-    parent_fd: i32,
-}
-
-/// The version of the kernel's Landlock.
-pub(super) fn version() -> Result<u32, Errno> {
-    const VERSION: u32 = 1;
-    // SAFETY: with this flag and no attributes the call reads no memory.
-    #[expect(unsafe_code, reason = "a system call that nobody wraps")]
-    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, VERSION) };
-    u32::try_from(version).map_err(|_| last_error())
-}
-
-/// The rules for these files. `None`, if there is nothing that Landlock could do.
-pub(super) fn ruleset<'a>(
-    files: Option<&Files>,
-    version: Result<u32, Errno>,
-    needed: impl FnOnce() -> Needed<'a>,
-) -> Result<Option<Arc<OwnedFd>>, SandboxError> {
-    let version = match (files, version) {
-        (Some(_), Err(_)) => return Err(SandboxError::NoLandlock),
-        (Some(_), Ok(have)) if have < NEEDED => return Err(SandboxError::OldLandlock { have, need: NEEDED }),
-        (None, version) if version.is_err() || version.is_ok_and(|have| have < SIGNALS) => return Ok(None),
-        (_, version) => version.unwrap_or_default(),
-    };
-    let devices = if version >= DEVICE_REQUESTS { IOCTL_DEV } else { 0 };
-    let attributes = RulesetAttributes {
-        handled_access_fs: if files.is_some() { ALL | devices } else { 0 },
-        handled_access_net: 0,
-        scoped: if version >= SIGNALS { SCOPE_SIGNAL } else { 0 },
-    };
-    let made = || create(&attributes).map_err(refused("a set of rules for files"));
-    let Some(files) = files else { return Ok(Some(Arc::new(made()?))) };
-    let needed = needed();
-    let wanted = Wanted::of(files, &needed);
-    if let Some(kept) = kept::find(&wanted) {
-        return Ok(Some(kept));
+/// The rules for these files. `None` if nothing was asked for that this kernel's Landlock could do.
+pub(super) fn ruleset(files: Option<&Files>, needed: &Needed<'_>) -> Result<Option<OwnedFd>, SandboxError> {
+    let mut ruleset = Ruleset::default();
+    if files.is_some() {
+        let required = ruleset.set_compatibility(CompatLevel::HardRequirement);
+        ruleset = required.handle_access(AccessFs::from_all(NEEDED)).map_err(unsupported)?;
     }
-    let ruleset = made()?;
-    let own: Vec<PathBuf> = needed.paths();
-    let write = wanted.write.iter().map(|path| (path, WRITE));
-    let read = wanted.read.iter().chain(&own).map(|path| (path, READ));
-    let mut seen: Vec<(PathBuf, Option<Identity>)> = vec![(wanted.program.clone(), identity(&wanted.program))];
-    for (path, access) in write.chain(read) {
-        // Looked at first: one that takes its place meanwhile is then taken for another the next time.
-        seen.push((path.clone(), identity(path)));
-        allow(&ruleset, path, access, None)?;
+    // Newer kernels can also keep special requests from device files, and signals from processes outside.
+    ruleset = ruleset.set_compatibility(CompatLevel::BestEffort);
+    if files.is_some() {
+        ruleset = ruleset.handle_access(AccessFs::IoctlDev).map_err(unsupported)?;
     }
-    let online = ONLINE.iter().map(Path::new).filter(|_| needed.network);
-    for path in online {
-        allow(&ruleset, path, READ, None)?;
+    let created = ruleset.scope(Scope::Signal).and_then(Ruleset::create);
+    let mut created = created.map_err(|error| refused("a set of rules for files")(io::Error::other(error)))?;
+    if let Some(files) = files {
+        allow_all(&mut created, files, needed).map_err(|error| refused("a rule for files")(io::Error::other(error)))?;
     }
-    for path in system() {
-        allow(&ruleset, &path.path, READ, Some(path.is_directory))?;
+    Ok(created.into())
+}
+
+fn allow_all(ruleset: &mut RulesetCreated, files: &Files, needed: &Needed<'_>) -> Result<(), RulesetError> {
+    let read = AccessFs::from_read(NEEDED);
+    // No device files: with them, root could go around all of this.
+    let write = AccessFs::from_all(NEEDED) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
+    for path in &files.write {
+        allow(ruleset, &needed.place.cwd().join(path), write)?;
+    }
+    if let Some(path) = needed.temporary {
+        allow(ruleset, path, write)?;
+    }
+    for path in &files.read {
+        allow(ruleset, &needed.place.cwd().join(path), read)?;
+    }
+    for path in needed.paths().iter().chain(system()) {
+        allow(ruleset, path, read)?;
+    }
+    if needed.network {
+        for path in ONLINE {
+            allow(ruleset, Path::new(path), read)?;
+        }
     }
     for path in DEVICES {
-        allow(&ruleset, Path::new(path), READ_FILE | WRITE_FILE | TRUNCATE, Some(false))?;
+        allow(ruleset, Path::new(path), AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate)?;
     }
-    Ok(Some(kept::keep(wanted, seen, ruleset)))
+    Ok(())
 }
 
-/// What rules depend on, besides the system's own directories.
-#[derive(Debug, PartialEq, Eq)]
-struct Wanted {
-    program: PathBuf,
-    search: OsString,
-    /// The temporary directory among them.
-    write: Vec<PathBuf>,
-    read: Vec<PathBuf>,
-    network: bool,
+/// Adds a rule. A path that does not exist needs none. Rights that only directories have are left out for files.
+fn allow(ruleset: &mut RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> Result<(), RulesetError> {
+    let Ok(descriptor) = PathFd::new(path) else { return Ok(()) };
+    ruleset.add_rule(PathBeneath::new(descriptor, access)).map(drop)
 }
 
-impl Wanted {
-    fn of(files: &Files, needed: &Needed<'_>) -> Self {
-        let place = needed.place;
-        let from = |paths: &[PathBuf]| paths.iter().map(|path| place.cwd().join(path)).collect::<Vec<_>>();
-        let mut write = from(&files.write);
-        write.extend(needed.temporary.map(Path::to_owned));
-        Self {
-            program: place.cwd().join(needed.program),
-            search: place.var("PATH").unwrap_or_default().to_owned(),
-            write,
-            read: from(&files.read),
-            network: needed.network,
-        }
-    }
-}
-
-/// What a path leads to. Rules are about that, not about the path.
-type Identity = (u64, u64);
-
-fn identity(path: &Path) -> Option<Identity> {
-    let found = stat(path).ok()?;
-    #[allow(clippy::unnecessary_cast, reason = "not of the same size on every machine")]
-    Some((found.st_dev as u64, found.st_ino as u64))
-}
-
-/// Rules of late. To make them anew takes a hundred system calls, and most hooks run again and again.
-mod kept {
-    use super::*;
-
-    const MOST: usize = 8;
-
-    struct Kept {
-        wanted: Wanted,
-        seen: Vec<(PathBuf, Option<Identity>)>,
-        ruleset: Arc<OwnedFd>,
-    }
-
-    static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
-
-    /// Rules for the same, if all that they are about is still there.
-    pub(super) fn find(wanted: &Wanted) -> Option<Arc<OwnedFd>> {
-        let mut all = lock();
-        let at = all.iter().position(|kept| kept.wanted == *wanted)?;
-        let is_same = all[at].seen.iter().all(|(path, before)| identity(path) == *before);
-        if !is_same {
-            all.remove(at);
-            return None;
-        }
-        Some(Arc::clone(&all[at].ruleset))
-    }
-
-    pub(super) fn keep(wanted: Wanted, seen: Vec<(PathBuf, Option<Identity>)>, ruleset: OwnedFd) -> Arc<OwnedFd> {
-        let ruleset = Arc::new(ruleset);
-        let mut all = lock();
-        if all.len() >= MOST {
-            all.remove(0);
-        }
-        all.push(Kept { wanted, seen, ruleset: Arc::clone(&ruleset) });
-        ruleset
-    }
-
-    fn lock() -> MutexGuard<'static, Vec<Kept>> {
-        KEPT.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn create(attributes: &RulesetAttributes) -> io::Result<OwnedFd> {
-    // Older kernels take a longer structure if what they don't know of it is zero.
-    let size = size_of::<RulesetAttributes>();
-    // SAFETY: the structure is as long as the call is told.
-    #[expect(unsafe_code, reason = "a system call that nobody wraps")]
-    let ruleset = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, attributes, size, 0_u32) };
-    let ruleset = i32::try_from(ruleset).ok().filter(|&ruleset| ruleset >= 0).ok_or_else(last_error)?;
-    // SAFETY: a new descriptor that nobody else has.
-    #[expect(unsafe_code, reason = "the descriptor comes from a raw call")]
-    Ok(unsafe { OwnedFd::from_raw_fd(ruleset) })
-}
-
-/// Adds a rule. What is not there needs none.
-fn allow(ruleset: &OwnedFd, path: &Path, access: u64, is_directory: Option<bool>) -> Result<(), SandboxError> {
-    const PATH_BENEATH: u32 = 1;
-    let Ok(parent) = open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) else { return Ok(()) };
-    let is_directory = is_directory.unwrap_or_else(|| {
-        fstat(&parent).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
-    });
-    let access = if is_directory { access } else { access & OF_FILES };
-    let rule = PathBeneath { allowed_access: access, parent_fd: parent.as_raw_fd() };
-    // SAFETY: the structure is the one that this kind of rule has, and the descriptor in it is open.
-    #[expect(unsafe_code, reason = "a system call that nobody wraps")]
-    let done = unsafe {
-        libc::syscall(libc::SYS_landlock_add_rule, ruleset.as_raw_fd(), PATH_BENEATH, &raw const rule, 0_u32)
+/// The kernel lacks rights that are required.
+fn unsupported(error: RulesetError) -> SandboxError {
+    let RulesetError::HandleAccesses(HandleAccessesError::Fs(HandleAccessError::Compat(CompatError::Access(access)))) =
+        error
+    else {
+        return refused("a set of rules for files")(io::Error::other(error));
     };
-    if done == 0 { Ok(()) } else { Err(refused("a rule for files")(last_error().into())) }
-}
-
-fn last_error() -> Errno {
-    Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL)
+    match access {
+        // Version 2 has brought `Refer`, version 3 `Truncate`.
+        AccessError::PartiallyCompatible { incompatible, .. } => {
+            let have = if incompatible.contains(AccessFs::Refer) { 1 } else { 2 };
+            SandboxError::OldLandlock { have, need: NEEDED as u32 }
+        }
+        AccessError::Empty | AccessError::Unknown { .. } | AccessError::Incompatible { .. } => SandboxError::NoLandlock,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn with(files: Option<&Files>, version: Result<u32, Errno>) -> Result<bool, SandboxError> {
-        let place = Place::new("/");
-        let needed = || Needed { program: Path::new("/bin/sh"), place: &place, temporary: None, network: false };
-        ruleset(files, version, needed).map(|ruleset| ruleset.is_some())
-    }
-
     #[test]
-    fn without_landlock_files_are_never_left_open() {
-        let files = Files::none();
-        for missing in [Errno::NOSYS, Errno::OPNOTSUPP, Errno::PERM] {
-            assert!(matches!(with(Some(&files), Err(missing)), Err(SandboxError::NoLandlock)));
-            assert!(matches!(with(None, Err(missing)), Ok(false)), "nothing was asked of it");
-        }
-        for old in 0..NEEDED {
-            let found = with(Some(&files), Ok(old));
-            assert!(matches!(found, Err(SandboxError::OldLandlock { have, need: NEEDED }) if have == old), "{found:?}");
-            assert!(matches!(with(None, Ok(old)), Ok(false)));
+    fn older_versions_are_told_apart() {
+        let missing = |incompatible: BitFlags<AccessFs>| {
+            let access = AccessError::PartiallyCompatible { access: AccessFs::from_all(NEEDED), incompatible };
+            unsupported(HandleAccessesError::Fs(CompatError::Access(access).into()).into())
+        };
+        for (version, have) in [(ABI::V1, 1), (ABI::V2, 2)] {
+            let found = missing(AccessFs::from_all(NEEDED) & !AccessFs::from_all(version));
+            assert!(matches!(found, SandboxError::OldLandlock { have: found, need: 3 } if found == have), "{found:?}");
         }
     }
 

@@ -5,9 +5,9 @@
 //! memory until it executes its program, as with `posix_spawn`: a fork would copy the host's page tables.
 
 mod census;
-mod filter;
 mod landlock;
 mod limits;
+mod seccomp;
 mod spawn;
 mod temporary;
 
@@ -16,36 +16,33 @@ pub(super) use spawn::spawn;
 pub(crate) use temporary::{Temporary, wait_for_removal};
 
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
-use std::sync::Arc;
 
-use self::filter::Filter;
 use rustix::process::{Resource, Rlimit};
 use rustix::thread::CapabilitySets;
+use seccompiler::BpfProgram;
 
 use crate::launch::Launch;
 use crate::sandbox::{Sandbox, SandboxError};
 
 /// A sandbox, ready for one process.
 pub(super) struct PreparedSandbox {
-    ruleset: Option<Arc<OwnedFd>>,
-    filter: Filter,
+    ruleset: Option<OwnedFd>,
+    filters: Vec<BpfProgram>,
     limits: Vec<(Resource, Rlimit)>,
     capabilities: CapabilitySets,
 }
 
 impl PreparedSandbox {
     pub(super) fn new(sandbox: &Sandbox, launch: &Launch<'_>) -> Result<Self, SandboxError> {
-        let temporary = launch.temporary.map(PathBuf::from);
-        let ruleset = landlock::ruleset(sandbox.files.as_ref(), landlock::version(), || landlock::Needed {
+        let needed = landlock::Needed {
             program: launch.program,
             place: launch.place,
-            temporary: temporary.as_deref(),
+            temporary: launch.temporary,
             network: sandbox.network,
-        })?;
+        };
         Ok(Self {
-            ruleset,
-            filter: Filter::new(sandbox)?,
+            ruleset: landlock::ruleset(sandbox.files.as_ref(), &needed)?,
+            filters: seccomp::programs(sandbox)?,
             limits: limits::of(sandbox),
             capabilities: limits::kept_capabilities()?,
         })

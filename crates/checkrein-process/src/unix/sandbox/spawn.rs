@@ -21,6 +21,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, setrlimit, waitpid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use rustix::thread::{set_capabilities, set_no_new_privs};
+use seccompiler::BpfProgramRef;
 
 use super::super::start::ChildStdio;
 use super::PreparedSandbox;
@@ -139,7 +140,7 @@ impl ChildSetup<'_> {
         dup2_stdin(stdin)?;
         dup2_stdout(stdout)?;
         dup2_stderr(stderr)?;
-        let ruleset = self.sandbox.ruleset.as_deref().map(AsRawFd::as_raw_fd);
+        let ruleset = self.sandbox.ruleset.as_ref().map(AsRawFd::as_raw_fd);
         close_others(ruleset)?;
 
         self.step = Step::Directory;
@@ -160,7 +161,9 @@ impl ChildSetup<'_> {
         }
 
         self.step = Step::Calls;
-        filter_calls(&self.sandbox.filter.code)?;
+        for filter in &self.sandbox.filters {
+            filter_calls(filter)?;
+        }
 
         self.step = Step::Execute;
         set_signal_mask(&no_signals());
@@ -220,10 +223,10 @@ fn restrict_files(ruleset: RawFd) -> Result<(), Errno> {
     checked(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset, 0) })
 }
 
-fn filter_calls(code: &[libc::sock_filter]) -> Result<(), Errno> {
+fn filter_calls(code: BpfProgramRef<'_>) -> Result<(), Errno> {
     let len = u16::try_from(code.len()).map_err(|_| Errno::INVAL)?;
-    let program = libc::sock_fprog { len, filter: code.as_ptr().cast_mut() };
-    // SAFETY: the program is as long as it says. The kernel only reads it.
+    let program = libc::sock_fprog { len, filter: code.as_ptr().cast_mut().cast() };
+    // SAFETY: the program is as long as it says and its steps have the kernel's layout. The kernel only reads it.
     checked(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program) })
 }
 
