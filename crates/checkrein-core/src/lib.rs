@@ -1,6 +1,7 @@
 #![doc = include_str!("../docs/crate.md")]
 #![forbid(unsafe_code)]
 
+mod action;
 mod cancel;
 mod contract;
 mod decision;
@@ -27,6 +28,7 @@ mod suggest;
 pub mod testing;
 mod verdict;
 
+pub use action::Action;
 pub use cancel::CancelToken;
 pub use contract::{Block, ContextUse, Contract, Target, TimeClass};
 pub use decision::{Decision, UnknownDecision};

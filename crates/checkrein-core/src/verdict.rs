@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::action::{Action, ActionKind};
 use crate::contract::Target;
 use crate::decision::Decision;
 use crate::failure::{Effect, Failure, FailureKind};
@@ -16,6 +17,7 @@ use crate::source::HookInfo;
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
     pub(crate) decision: Decision,
+    pub(crate) action: ActionKind,
     pub(crate) cancelled: bool,
     pub(crate) details: Option<Box<Details>>,
 }
@@ -113,19 +115,28 @@ pub struct Rewritten {
 }
 
 impl Verdict {
-    /// What shall happen.
+    /// The host's next step: the decision, with the contract of the event's kind applied.
+    ///
+    /// ```
+    /// use checkrein_core::payload::{Stop, ToolCall};
+    /// use checkrein_core::{Action, Event, EventKind, Opinion, RawJson, Runner};
+    ///
+    /// let runner = Runner::new();
+    /// for kind in [EventKind::PreToolUse, EventKind::Stop] {
+    ///     runner.on(kind, "tests", |_| Opinion::deny("run the tests first"));
+    /// }
+    /// let verdict = runner.fire(&Event::pre_tool_use(ToolCall::new("Deploy", RawJson::default())));
+    /// assert_eq!(verdict.action(), Action::Refuse { reason: "run the tests first" });
+    /// let verdict = runner.fire(&Event::stop(Stop::new()));
+    /// assert_eq!(verdict.action(), Action::Continue { reason: "run the tests first" });
+    /// ```
+    pub fn action(&self) -> Action<'_> {
+        if self.cancelled { Action::Cancelled } else { self.action.with_reason(self.reason().unwrap_or_default()) }
+    }
+
+    /// The strongest decision of all hooks. Its meaning depends on the kind of event: see [`action`](Self::action).
     pub fn decision(&self) -> Decision {
         self.decision
-    }
-
-    /// Whether what was about to happen shall not happen: denied or halted.
-    pub fn is_block(&self) -> bool {
-        self.decision.is_block()
-    }
-
-    /// Whether an agent that wants to stop shall go on, with the reason as its next prompt. A halt lets it stop.
-    pub fn goes_on(&self) -> bool {
-        self.decision == Decision::Deny
     }
 
     /// Whether the fire was given up before all hooks had spoken. Neither a deny nor an allow.
@@ -152,6 +163,7 @@ impl Verdict {
     #[must_use]
     pub fn overruled(mut self, why: impl Into<String>) -> Self {
         self.decision = Decision::NoOpinion;
+        self.action = ActionKind::Proceed;
         if let Some(details) = &mut self.details
             && let Some(winner) = details.winner.take()
             && let Some(reason) = details.reasons.get(winner)
@@ -264,7 +276,7 @@ impl Verdict {
 impl fmt::Debug for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Verdict");
-        debug.field("decision", &self.decision);
+        debug.field("decision", &self.decision).field("action", &self.action);
         if self.cancelled {
             debug.field("cancelled", &true);
         }

@@ -4,7 +4,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use checkrein_core::EventKind;
+use checkrein_core::payload::CustomPayload;
+use checkrein_core::testing::fixed_runner;
+use checkrein_core::{Block, Contract, CustomKind, Decision, Event, EventKind, Opinion};
 
 fn check(name: &str, expected: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
@@ -18,6 +20,28 @@ fn check(name: &str, expected: &str) {
     );
 }
 
+/// The name of the action that a decision comes to at events with this contract.
+fn action(contract: Contract, decision: Decision) -> String {
+    let kind = CustomKind::new("shown", contract).unwrap();
+    let runner = fixed_runner(EventKind::Custom(kind.clone()), Opinion::of(decision));
+    let verdict = runner.fire(&Event::custom(CustomPayload::new(kind)));
+    let action = format!("{:?}", verdict.action());
+    format!("`{}`", action.split(' ').next().unwrap())
+}
+
+fn actions() -> String {
+    let mut text =
+        "| a block means | deny | halt, where hooks can halt | halt elsewhere |\n|---|---|---|---|\n".to_owned();
+    for block in [Block::Refuse, Block::Feedback, Block::GoOn, Block::EndLoop, Block::Ignored] {
+        let contract = || Contract::observe().block(block);
+        let deny = action(contract(), Decision::Deny);
+        let can_halt = action(contract().halt(), Decision::Halt);
+        let elsewhere = action(contract(), Decision::Halt);
+        writeln!(text, "| {block} | {deny} | {can_halt} | {elsewhere} |").unwrap();
+    }
+    text
+}
+
 #[test]
 fn the_table_of_events() {
     let mut text = "# Events\n\n\
@@ -25,9 +49,13 @@ fn the_table_of_events() {
         that means *refuse* makes the kind a gate: by default, a hook that fails there denies.\n\n\
         Fields marked with `!` are required. Every event may also carry `session_id`, `cwd`, `transcript_path`, \
         `permission_mode`, `agent_id`, `agent_type`, `turn`, and whatever its host adds.\n\n\
+        `Verdict::action()` is the host's next step: the verdict's decision with these columns applied.\n\n\
+        ACTIONS\n\
+        `no_opinion` and `allow` are `Proceed` everywhere. `ask` and `defer` are `Ask` at gates. A decision that an event \
+        has no use for is dropped with a warning.\n\n\
         | event | when | matched on | a block means | can halt | rewrites | context | text is context | time | fields |\n\
         |---|---|---|---|---|---|---|---|---|---|\n"
-        .to_owned();
+        .replace("ACTIONS", &actions());
     for kind in EventKind::ALL {
         let contract = kind.contract();
         let yes = |yes: bool| if yes { "yes" } else { "" };

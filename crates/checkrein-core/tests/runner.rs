@@ -510,7 +510,7 @@ fn a_recorded_fire_tells_what_became_of_each_handler() {
     runner.on(EventKind::PreToolUse, "denies", testing::deny("no"));
     runner.on(EventKind::PreToolUse, "late", testing::allow());
     let (verdict, record) = runner.fire_recorded(&tool_call());
-    assert!(verdict.is_block());
+    assert!(verdict.decision().is_block());
     let outcomes: Vec<_> = record.hooks.iter().map(|hook| (hook.id.as_str(), hook.outcome, hook.decision)).collect();
     assert_eq!(
         outcomes,
@@ -560,7 +560,7 @@ fn a_registration_is_good_for_its_own_runner_only() {
     let registration = one.on(EventKind::PreToolUse, "h", testing::go_on());
     other.on(EventKind::PreToolUse, "guard", testing::deny("no"));
     assert!(!other.remove(&registration));
-    assert!(other.fire(&tool_call()).is_block());
+    assert!(other.fire(&tool_call()).decision().is_block());
 }
 
 #[test]
@@ -584,7 +584,7 @@ fn a_decision_of_the_last_handler_stands_even_if_the_host_has_given_up() {
         Opinion::deny("no")
     });
     let verdict = runner.fire_until(&tool_call(), &cancel);
-    assert!(verdict.is_block() && !verdict.is_cancelled());
+    assert!(verdict.decision().is_block() && !verdict.is_cancelled());
 }
 
 #[test]

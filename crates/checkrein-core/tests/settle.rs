@@ -600,7 +600,7 @@ proptest! {
         replies in prop::collection::vec(any_reply(), 0..8), rules in any_rules(), event in any_event(),
     ) {
         let verdict = settled(&rules, &event, &replies);
-        prop_assert!(!verdict.is_block() || verdict.reason().is_some_and(|reason| !reason.is_empty()));
+        prop_assert!(!verdict.decision().is_block() || verdict.reason().is_some_and(|reason| !reason.is_empty()));
         for reply in replies.iter().filter(|_| rules.chain_end == ChainEnd::Never) {
             if let Err(failure) = reply {
                 prop_assert!(verdict.failures().any(|(_, kept)| kept == failure), "{failure} went missing");

@@ -51,7 +51,7 @@ impl Dialect {
         saying.decision(verdict);
         saying.words(verdict);
         // What does not happen needs no new input.
-        if !(verdict.is_block() && kind.contract().is_gate()) {
+        if !(verdict.decision().is_block() && kind.contract().is_gate()) {
             saying.rewrites(verdict);
         }
         saying.not_silent(verdict);

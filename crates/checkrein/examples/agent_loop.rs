@@ -4,7 +4,7 @@
 //! `cargo run -p checkrein --example agent_loop`
 #![allow(clippy::print_stdout, reason = "an example talks to people")]
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use checkrein::engine::EngineBuilder;
@@ -12,9 +12,7 @@ use checkrein::payload::{
     Compaction, ErrorInfo, ModelCall, Notification, Plugin, PluginInfo, Prompt, SessionEnd, SessionStart, Stop,
     SubagentStart, SubagentStop, ToolCall, ToolFailure, ToolOutcome, Turn, UserTurn,
 };
-use checkrein::{
-    Builtin, Decision, Engine, Envelope, Event, EventKind, HookLines, HookSpec, Matcher, Opinion, RawJson, Registry,
-};
+use checkrein::{Action, Decision, Engine, Envelope, Event, EventKind, HookLines, HookSpec, Matcher, Opinion, RawJson};
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
@@ -64,8 +62,8 @@ impl Agent {
         self.hooks.fire(Event::user_turn_start(UserTurn::new().prompt(prompt))).await;
         let verdict = self.hooks.fire(Event::prompt_submit(Prompt::new(prompt))).await;
         self.hear(&verdict);
-        if verdict.is_block() {
-            println!("the prompt was refused: {}", verdict.reason().unwrap_or_default());
+        if let Action::Refuse { reason } | Action::EndLoop { reason } = verdict.action() {
+            println!("the prompt was refused: {reason}");
         } else {
             self.conversation.push(verdict.effective_prompt().as_deref().unwrap_or(prompt).to_owned());
             self.turns(script).await?;
@@ -99,8 +97,8 @@ impl Agent {
     async fn turn(&mut self, step: Step) -> Result<bool, Error> {
         let call = ModelCall::new().model("scripted").messages(RawJson::from_serialize(&self.conversation)?);
         let verdict = self.hooks.fire(Event::before_model(call.clone())).await;
-        if verdict.is_block() {
-            println!("the model is not asked: {}", verdict.reason().unwrap_or_default());
+        if let Action::Refuse { reason } | Action::EndLoop { reason } = verdict.action() {
+            println!("the model is not asked: {reason}");
             return Ok(false);
         }
         if !matches!(step, Step::NoAnswer(_)) {
@@ -108,11 +106,11 @@ impl Agent {
         }
         Ok(match step {
             Step::Tool(name, input) => {
-                let ended = self.tool(name, input.parse()?).await == Decision::Halt;
-                if ended {
+                let goes_on = self.tool(name, input.parse()?).await;
+                if !goes_on {
                     println!("a hook ended the loop");
                 }
-                !ended
+                goes_on
             }
             Step::Helper(task) => {
                 self.helper(task).await;
@@ -128,21 +126,21 @@ impl Agent {
         })
     }
 
-    /// What its hooks came to: a halt ends the loop.
-    async fn tool(&mut self, name: &str, input: RawJson) -> Decision {
+    /// Uses a tool if its hooks and the user let it. Tells whether the loop goes on.
+    async fn tool(&mut self, name: &str, input: RawJson) -> bool {
         let verdict = self.hooks.fire(Event::pre_tool_use(ToolCall::new(name, input.clone()))).await;
         self.hear(&verdict);
-        let allowed = match verdict.decision() {
-            Decision::Deny | Decision::Halt => false,
-            Decision::Allow => true,
-            // No opinion leaves it to the agent's own rules, which ask.
-            Decision::Ask | Decision::Defer | Decision::NoOpinion => self.permitted(name, &input).await,
+        let refused = match verdict.action() {
+            Action::EndLoop { .. } | Action::Cancelled => return false,
+            Action::Refuse { reason } => Some(reason),
+            // Without an opinion the agent's own rules decide, and they ask.
+            _ if verdict.decision() == Decision::Allow || self.permitted(name, &input).await => None,
+            _ => Some("the user said no"),
         };
-        if verdict.is_cancelled() || !allowed {
-            let reason = verdict.reason().unwrap_or("the user said no").to_owned();
+        if let Some(reason) = refused {
             println!("{name} was refused: {reason}");
-            self.conversation.push(reason);
-            return verdict.decision();
+            self.conversation.push(reason.to_owned());
+            return true;
         }
         let input = verdict.effective_input().unwrap_or(&input).clone();
         println!("{name} runs with {input}");
@@ -155,10 +153,12 @@ impl Agent {
         };
         let verdict = self.hooks.fire(event).await;
         self.hear(&verdict);
-        if verdict.is_block() {
-            self.conversation.push(verdict.reason().unwrap_or_default().to_owned());
+        match verdict.action() {
+            Action::Feedback { reason } => self.conversation.push(reason.to_owned()),
+            Action::EndLoop { .. } => return false,
+            _ => {}
         }
-        verdict.decision()
+        true
     }
 
     async fn permitted(&mut self, name: &str, input: &RawJson) -> bool {
@@ -168,40 +168,36 @@ impl Agent {
             self.hooks.fire(Event::user_input_needed(question)).await;
         }
         // This agent's user always says yes.
-        !verdict.is_block()
+        !matches!(verdict.action(), Action::Refuse { .. } | Action::EndLoop { .. })
     }
 
     async fn helper(&mut self, task: &str) {
         let helper = self.hooks.for_agent(|| Envelope::new().session_id("s-1").agent_id("a-1").agent_type("explore"));
         let verdict = helper.fire(Event::subagent_start(SubagentStart::new().task(task))).await;
-        if verdict.is_block() {
+        if let Action::Refuse { .. } | Action::EndLoop { .. } = verdict.action() {
             return;
         }
-        let mut going = true;
-        while going {
-            going = helper.fire(Event::subagent_stop(SubagentStop::new())).await.goes_on();
-        }
+        while let Action::Continue { .. } = helper.fire(Event::subagent_stop(SubagentStop::new())).await.action() {}
     }
 
     /// A stop that a hook refuses means: go on, with its reason as the next prompt.
     async fn may_stop(&mut self, words: &str) -> bool {
         println!("the model says: {words}");
         let compact = self.hooks.fire(Event::pre_compact(Compaction::new().trigger("auto"))).await;
-        if !compact.is_block() {
+        if compact.action() == Action::Proceed {
             self.hooks.fire(Event::post_compact(Compaction::new().trigger("auto"))).await;
         }
         let verdict = self.hooks.fire(Event::stop(Stop::new().last_assistant_message(words))).await;
-        if verdict.goes_on() {
-            self.conversation.push(verdict.reason().unwrap_or_default().to_owned());
-        }
-        !verdict.goes_on()
+        let Action::Continue { reason } = verdict.action() else { return true };
+        self.conversation.push(reason.to_owned());
+        false
     }
 
     async fn install(&mut self, name: &str) {
         let plugin = || Plugin::new(PluginInfo::new(name).version("1.0.0"));
         let verdict = self.hooks.fire(Event::pre_plugin_install(plugin())).await;
-        if verdict.is_block() {
-            println!("{name} is not installed: {}", verdict.reason().unwrap_or_default());
+        if let Action::Refuse { reason } = verdict.action() {
+            println!("{name} is not installed: {reason}");
             return;
         }
         println!("{name} is installed");
@@ -211,8 +207,8 @@ impl Agent {
     async fn uninstall(&mut self, name: &str) {
         let plugin = || Plugin::new(PluginInfo::new(name));
         let verdict = self.hooks.fire(Event::pre_plugin_uninstall(plugin())).await;
-        if verdict.is_block() {
-            println!("{name} stays: {}", verdict.reason().unwrap_or_default());
+        if let Action::Refuse { reason } = verdict.action() {
+            println!("{name} stays: {reason}");
             return;
         }
         println!("{name} is removed");
@@ -234,18 +230,14 @@ fn run_tool(name: &str) -> Result<&'static str, &'static str> {
     if name == "Flaky" { Err("exit code 1") } else { Ok("done") }
 }
 
-/// The hooks of this agent's user. A real agent reads them from files, with `EngineBuilder::sources`.
-fn hooks(mut registry: Registry) -> Result<EngineBuilder, Error> {
-    let stops = Arc::new(std::sync::atomic::AtomicUsize::new(0));
-    registry.register_builtin(
-        "one_more_thing",
-        Builtin::immediate(move |_| {
-            let first = stops.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
-            Ok(if first { Opinion::deny("update the changelog as well") } else { Opinion::none() })
-        }),
-    )?;
-    Ok(Engine::builder()
-        .registry(registry)
+/// The hooks of this agent and of its user. A real agent reads the user's from files, with `EngineBuilder::sources`.
+fn hooks() -> EngineBuilder {
+    let stops = AtomicUsize::new(0);
+    Engine::builder()
+        .on(EventKind::Stop, "once-more", move |_| match stops.fetch_add(1, Ordering::Relaxed) {
+            0 => Opinion::deny("update the changelog as well"),
+            _ => Opinion::none(),
+        })
         .envelope(|| Envelope::new().session_id("s-1").permission_mode("default"))
         .hook(HookSpec::shell("rules", EventKind::SessionStart, "echo Answer in short sentences."))
         .hook(
@@ -262,7 +254,6 @@ fn hooks(mut registry: Registry) -> Result<EngineBuilder, Error> {
                 .rewrites(),
         )
         .hook(HookSpec::shell("archive", EventKind::PostToolUse, "cat > /dev/null").in_background())
-        .hook(HookSpec::builtin("once-more", EventKind::Stop, "one_more_thing")))
 }
 
 fn script() -> Vec<Input> {
@@ -287,14 +278,16 @@ fn script() -> Vec<Input> {
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    let hooks = hooks(Registry::new())?.observer(HookLines::new(std::io::stdout())).build();
+    let hooks = hooks().observer(HookLines::new(std::io::stdout())).build();
     Agent { hooks, conversation: Vec::new() }.session(script()).await
 }
 
 #[cfg(all(test, unix))]
 #[allow(clippy::unwrap_used, reason = "a test may")]
 mod tests {
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex};
+
+    use checkrein::runner::Fire;
 
     use super::*;
 
@@ -302,17 +295,17 @@ mod tests {
     async fn every_event_is_in_its_place() {
         let fired: Arc<Mutex<Vec<EventKind>>> = Arc::default();
         let noted = Arc::clone(&fired);
-        let note = Builtin::immediate(move |call| {
-            let (mut noted, kind) = (noted.lock().unwrap(), call.event.kind());
+        let note = Arc::new(move |fire: &Fire<'_>| {
+            let (mut noted, kind) = (noted.lock().unwrap(), fire.event.kind());
             if !noted.contains(&kind) {
                 noted.push(kind);
             }
-            Ok(Opinion::none())
         });
-        let mut registry = Registry::new();
-        registry.register_builtin("note", note).unwrap();
-        let notes = EventKind::ALL.iter().map(|kind| HookSpec::builtin("note", kind.clone(), "note"));
-        let hooks = hooks(registry).unwrap().hooks(notes).build();
+        let hooks = EventKind::ALL.iter().fold(hooks(), |hooks, kind| {
+            let note = Arc::clone(&note);
+            hooks.on(kind.clone(), "note", move |fire| note(fire))
+        });
+        let hooks = hooks.build();
         let mut agent = Agent { hooks, conversation: Vec::new() };
         agent.session(script()).await.unwrap();
 

@@ -1,19 +1,29 @@
 //! Lifecycle hooks for AI agents: what agent authors depend on.
 //!
-//! Everything of [`checkrein_core`] is here under this crate's name: events, matchers, opinions, verdicts, and the
-//! [`Runner`] for hooks that are callbacks in the process. The [`Engine`] runs hooks of every kind: processes, HTTP
-//! endpoints (with the feature `http`, which is on by default), functions of a [`Registry`], and whatever a host adds. [`testing`] helps to test an agent that uses them.
+//! An agent builds an [`Engine`], fires an [`Event`] before and after what it does, and follows the
+//! [`Action`] of the [`Verdict`]:
 //!
 //! ```
-//! use checkrein::payload::Prompt;
-//! use checkrein::{Event, EventKind, Opinion, Runner};
+//! use checkrein::payload::ToolCall;
+//! use checkrein::{Action, Engine, Event, EventKind, Opinion, RawJson};
 //!
-//! let runner = Runner::new();
-//! runner.on(EventKind::PromptSubmit, "house-rules", |_| Opinion::context("answer in British English"));
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let engine = Engine::builder()
+//!     .on(EventKind::PreToolUse, "read-only", |fire| match fire.event.tool_name() {
+//!         Some("Write" | "Edit") => Opinion::deny("this agent only reads"),
+//!         _ => Opinion::none(),
+//!     })
+//!     .build();
 //!
-//! let verdict = runner.fire(&Event::prompt_submit(Prompt::new("what is the colour of the sky?")));
-//! assert_eq!(verdict.context()[0].text, "answer in British English");
+//! let verdict = engine.fire(Event::pre_tool_use(ToolCall::new("Write", RawJson::default()))).await;
+//! assert_eq!(verdict.action(), Action::Refuse { reason: "this agent only reads" });
+//! # }
 //! ```
+//!
+//! The engine runs hooks of every kind: callbacks, processes, HTTP endpoints, functions of a [`Registry`], and whatever
+//! a host adds; from code and from files ([`Sources`]). A [`Runner`] is the same without I/O, for callbacks alone.
+//! [`testing`] helps to test an agent that uses them.
 
 #![forbid(unsafe_code)]
 

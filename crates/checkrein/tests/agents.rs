@@ -7,7 +7,9 @@ use std::time::Duration;
 use checkrein::dialects::agents::native;
 use checkrein::payload::{Prompt, SessionStart, Stop, ToolCall};
 use checkrein::sources::Sources;
-use checkrein::{Decision, Engine, Envelope, Event, EventKind, FailureKind, HookSpec, Observer, RawJson, Verdict};
+use checkrein::{
+    Action, Decision, Engine, Envelope, Event, EventKind, FailureKind, HookSpec, Observer, RawJson, Verdict,
+};
 
 fn call() -> ToolCall {
     ToolCall::new("Bash", r#"{"command":"ls"}"#.parse::<RawJson>().unwrap())
@@ -33,6 +35,10 @@ const WAYS: [(&str, Way); 4] = [
     ("fire_recorded", |engine, event| waited(engine.fire_recorded(event)).0),
 ];
 
+fn goes_on(verdict: &Verdict) -> bool {
+    matches!(verdict.action(), Action::Continue { .. })
+}
+
 fn waited<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
@@ -52,7 +58,7 @@ fn a_prompt_starts_the_count_of_stops_anew_however_it_comes() {
                 event.envelope = envelope.clone();
                 way(&engine, event)
             };
-            let stops = || fire(Event::stop(Stop::new())).goes_on();
+            let stops = || goes_on(&fire(Event::stop(Stop::new())));
             let prompt = || fire(Event::prompt_submit(Prompt::new("x")));
             assert!((0..3).all(|_| stops()), "{name}, {whose}");
             // The first may be the reason that is fed back.
@@ -67,12 +73,12 @@ fn a_prompt_starts_the_count_of_stops_anew_however_it_comes() {
 fn a_prompt_of_another_session_starts_nothing_anew() {
     let engine = Engine::builder().stop_cap(4).hook(HookSpec::shell("never", EventKind::Stop, "exit 2")).build();
     let mine = engine.for_agent(in_session);
-    assert!((0..3).all(|_| waited(mine.fire(Event::stop(Stop::new()))).goes_on()));
+    let stops = || goes_on(&waited(mine.fire(Event::stop(Stop::new()))));
+    assert!((0..3).all(|_| stops()));
     for _ in 0..2 {
         waited(engine.fire(Event::prompt_submit(Prompt::new("x"))));
     }
-    let goes_on = || waited(mine.fire(Event::stop(Stop::new()))).goes_on();
-    assert!(goes_on() && !goes_on());
+    assert!(stops() && !stops());
 }
 
 #[test]

@@ -103,7 +103,11 @@ async fn tool_data_of_any_kind_keeps_no_hook_from_starting() {
         let hooks = r#"{"hooks":{"PostToolUse":["test \"$HOOK_TOOL_IS_ERROR\" = 0 && cat > stdin"]}}"#;
         let outcome = ToolOutcome::new("Bash", json).tool_response(RawJson::string(text));
         let verdict = engine(&claw::DIALECT, hooks, dir.path()).fire(Event::post_tool_use(outcome)).await;
-        assert_eq!((verdict.is_block(), kinds(&verdict)), (false, vec![]), "after a tool it would be an error");
+        assert_eq!(
+            (verdict.decision().is_block(), kinds(&verdict)),
+            (false, vec![]),
+            "after a tool it would be an error"
+        );
     }
     assert!(!dir.path().join("pwned").exists());
 }
@@ -181,7 +185,10 @@ async fn docker_agent_a_failure_names_its_hook_and_no_other_event() {
     let event = Event::post_tool_use(ToolOutcome::new("Bash", RawJson::default()));
     let verdict = engine(&docker_agent::DIALECT, text, dir.path()).fire(event).await;
     let reason = verdict.reason().unwrap();
-    assert!(verdict.is_block() && reason.contains("`format`") && !reason.contains("pre_tool_use"), "{reason}");
+    assert!(
+        verdict.decision().is_block() && reason.contains("`format`") && !reason.contains("pre_tool_use"),
+        "{reason}"
+    );
 }
 
 /// A judge of the host's own: denies what it does not know, and keeps what it saw.
@@ -394,7 +401,7 @@ async fn a_hook_that_cannot_be_given_its_event_has_failed() {
         let verdict = engine.fire(gate()).await;
         assert_eq!(kinds(&verdict), [FailureKind::Panic], "{}", dialect.name);
         let opens = OPEN.contains(&dialect.name);
-        assert_eq!(verdict.is_block(), !opens, "{}", dialect.name);
+        assert_eq!(verdict.decision().is_block(), !opens, "{}", dialect.name);
         assert_eq!(verdict.warnings().len(), 1, "{}", dialect.name);
     }
 }
@@ -407,6 +414,6 @@ async fn evva_notifications_run_all_and_decide_nothing() {
     let text = text.replace(r#""hooks":[{"#, r#""matcher":"","hooks":[{"#);
     let event = Event::notification(Notification::new().message("m").notification_type("iter_limit"));
     let verdict = engine(&evva::DIALECT, &text, dir.path()).fire(event).await;
-    assert!(!verdict.is_block());
+    assert!(!verdict.decision().is_block());
     assert!(["one", "two", "three"].iter().all(|name| dir.path().join(name).exists()));
 }

@@ -157,7 +157,7 @@ async fn of_two_copies_the_one_that_guards_counts() {
     let text = format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{lazy},{}]}}]}}}}"#, command("exit 2"));
     let decoded = claude::DIALECT.decode("settings.json", Scope::User, &text, Format::Json);
     let verdict = Engine::builder().hooks(decoded.hooks).build().fire(gate()).await;
-    assert!(verdict.is_block());
+    assert!(verdict.decision().is_block());
 }
 
 #[tokio::test]
@@ -170,6 +170,6 @@ async fn models_are_compared_by_their_one_name() {
         [("claude-opus-4-8", true), ("claude-opus-4-8[1m]", true), ("opus", true), ("claude-haiku-4-5", false)]
     {
         let verdict = engine.fire(Event::pre_model_switch(ModelSwitch::new(model))).await;
-        assert_eq!(verdict.is_block(), blocked, "{model}");
+        assert_eq!(verdict.decision().is_block(), blocked, "{model}");
     }
 }

@@ -133,7 +133,7 @@ async fn what_a_failure_comes_to_by_event_and_policy() {
                     false => format!("{name}: [{{{failure}{policy}}}]"),
                 };
                 let verdict = engine(&DIALECT, &yaml).fire(event(name)).await;
-                assert_eq!((verdict.is_block(), verdict.warnings().len()), (blocked, warnings), "{yaml}");
+                assert_eq!((verdict.decision().is_block(), verdict.warnings().len()), (blocked, warnings), "{yaml}");
             }
         }
     }
@@ -151,7 +151,7 @@ async fn a_guard_that_cannot_be_loaded_is_a_closed_gate() {
         ),
     ] {
         let verdict = engine(dialect, yaml).fire(event).await;
-        assert!(verdict.is_block(), "{yaml}");
+        assert!(verdict.decision().is_block(), "{yaml}");
         assert!(verdict.reason().unwrap().contains("agent.yaml:1"), "{:?}", verdict.reason());
     }
 }

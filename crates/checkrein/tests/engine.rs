@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use checkrein::payload::{Prompt, SessionStart, Stop, ToolCall};
 use checkrein::{
-    Builtin, Call, CommandSpec, Decision, Effect, Engine, Envelope, Event, EventKind, Failure, FailureKind, Handler,
-    HandlerFuture, HandlerSpec, HookRecord, HookRun, HookSpec, Matcher, Observer, Opinion, RawJson, Registry, Reply,
-    Rules, RunOrder, Target, Verdict,
+    Action, Builtin, Call, CommandSpec, Decision, Effect, Engine, Envelope, Event, EventKind, Failure, FailureKind,
+    Handler, HandlerFuture, HandlerSpec, HookRecord, HookRun, HookSpec, Matcher, Observer, Opinion, RawJson, Registry,
+    Reply, Rules, RunOrder, Target, Verdict,
 };
 
 const GATE: EventKind = EventKind::PreToolUse;
@@ -157,7 +157,7 @@ async fn other_orders_are_kept_and_chains_end() {
         .hook(HookSpec::shell("two", GATE, "exit 0"))
         .build();
     let (verdict, record) = engine.fire_recorded(tool_call()).await;
-    assert!(verdict.is_block());
+    assert!(verdict.decision().is_block());
     let outcomes: Vec<_> = record.hooks.iter().map(|hook| (hook.id.as_str(), hook.outcome)).collect();
     assert_eq!(outcomes, [("one", checkrein::HookOutcome::Opinion), ("two", checkrein::HookOutcome::Skipped)]);
 }
@@ -368,7 +368,7 @@ async fn observers_see_every_run_and_cannot_break_anything() {
 async fn records_tell_what_happened() {
     let engine = engine([HookSpec::shell("h", GATE, "echo out; echo err >&2; exit 1")]);
     let (verdict, record) = engine.fire_recorded(tool_call()).await;
-    assert!(verdict.is_block());
+    assert!(verdict.decision().is_block());
     let hook = &record.hooks[0];
     assert_eq!((hook.exit_code, hook.failure), (Some(1), Some(FailureKind::Exit)));
     assert_eq!((hook.stdout.as_deref(), hook.stderr.as_deref()), (Some("out\n"), Some("err\n")));
@@ -557,7 +557,7 @@ async fn background_hooks_take_no_turn_from_gates() {
     let engine = Engine::builder().at_once(1).hook(endless).hook(HookSpec::shell("gate", GATE, "exit 2")).build();
     engine.fire(Event::notification(checkrein::payload::Notification::new())).await;
     // If they did, this would wait for as long as that sleeps.
-    assert!(engine.fire(tool_call()).await.is_block());
+    assert!(engine.fire(tool_call()).await.decision().is_block());
     engine.shutdown(Duration::ZERO).await;
     let _ = Engine::builder().at_once(usize::MAX).background_at_once(usize::MAX).build();
 }
@@ -565,7 +565,10 @@ async fn background_hooks_take_no_turn_from_gates() {
 #[tokio::test]
 async fn a_prompt_starts_the_count_of_stops_anew_unless_it_is_the_reason() {
     let engine = Engine::builder().stop_cap(2).hook(HookSpec::shell("never", EventKind::Stop, "exit 2")).build();
-    let stop = async || engine.fire(Event::stop(Stop::new())).await.goes_on();
+    let stop = async || {
+        let verdict = engine.fire(Event::stop(Stop::new())).await;
+        matches!(verdict.action(), Action::Continue { .. })
+    };
     let prompt = async || engine.fire(Event::prompt_submit(Prompt::new("go on"))).await;
     // The reason is fed back as a prompt each time: that does not help.
     for expected in [true, true, false] {

@@ -60,7 +60,7 @@ async fn a_flood_is_cut_and_says_so() {
     assert_eq!(kinds(&verdict), [FailureKind::OutputCap]);
     let engine = Engine::builder().hook(HookSpec::shell("h", GATE, "head -c 20000000 /dev/zero >&2; exit 2")).build();
     let (verdict, record) = engine.fire_recorded(Event::pre_tool_use(ToolCall::new("T", RawJson::default()))).await;
-    assert!(verdict.is_block() && record.hooks[0].truncated);
+    assert!(verdict.decision().is_block() && record.hooks[0].truncated);
     assert!(record.hooks[0].stderr.as_ref().unwrap().len() < 100_000, "records stay small");
 }
 

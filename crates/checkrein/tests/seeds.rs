@@ -173,9 +173,9 @@ async fn evva_goes_on_once_instead_of_stopping() {
     let stop = || Event::stop(Stop::new()).within(Envelope::new().session_id("s"));
     let first = engine.fire(stop()).await;
     assert_eq!((first.decision(), first.reason()), (Decision::Deny, Some("not yet")));
-    assert!(!engine.fire(stop()).await.is_block());
+    assert!(!engine.fire(stop()).await.decision().is_block());
     let again = Event::stop(Stop::new().stop_hook_active(true));
-    assert!(!new().fire(again).await.is_block(), "the host knows better than a new engine");
+    assert!(!new().fire(again).await.decision().is_block(), "the host knows better than a new engine");
 }
 
 fn claw_hooks(event: &str, commands: &[&str]) -> String {
@@ -222,7 +222,7 @@ async fn claw_tells_hooks_of_what_failed() {
     let event = Event::post_tool_failure(ToolFailure::new("write", "{}".parse::<RawJson>().unwrap(), "boom"));
     let verdict = engine(&claw::DIALECT, &text, Format::Json, dir.path(), &[]).fire(event).await;
     assert_eq!(verdict.context()[0].text, "PostToolUseFailure write {} 1 boom");
-    assert!(verdict.is_block(), "the result counts as an error");
+    assert!(verdict.decision().is_block(), "the result counts as an error");
 }
 
 #[tokio::test]

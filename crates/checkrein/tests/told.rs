@@ -30,14 +30,14 @@ async fn what_is_left_running_is_named() {
     std::process::Command::new("kill").arg(&pid).status().unwrap();
     assert_eq!(record.hooks[0].left_running, [format!("sleep (pid {pid})")]);
     assert_eq!(verdict.warnings()[0].text, format!("left running: sleep (pid {pid})"));
-    assert!(!verdict.is_block());
+    assert!(!verdict.decision().is_block());
 }
 
 #[tokio::test]
 async fn what_a_hook_said_before_its_time_was_over_is_kept() {
     let slow = HookSpec::shell("slow", GATE, "echo out; echo err >&2; sleep 1000").timeout(Duration::from_millis(300));
     let (verdict, record) = engine(slow).fire_recorded(tool_call()).await;
-    assert!(verdict.is_block());
+    assert!(verdict.decision().is_block());
     let hook = &record.hooks[0];
     assert_eq!(hook.failure, Some(FailureKind::Timeout));
     assert_eq!((hook.stdout.as_deref(), hook.stderr.as_deref()), (Some("out\n"), Some("err\n")));
@@ -79,7 +79,7 @@ async fn an_observer_that_breaks_at_the_end_is_a_failure_too() {
     let failures: Vec<_> = verdict.failures().map(|(hook, failure)| (hook.id.as_str(), failure.kind)).collect();
     assert_eq!(failures, [("observer", FailureKind::Panic)]);
     assert_eq!(verdict.warnings().len(), 1);
-    assert!(!verdict.is_block());
+    assert!(!verdict.decision().is_block());
 }
 
 #[tokio::test]

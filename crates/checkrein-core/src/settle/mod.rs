@@ -5,6 +5,7 @@ mod rewrites;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::action::ActionKind;
 use crate::contract::{Block, Contract, Target};
 use crate::decision::Decision;
 use crate::event::Event;
@@ -412,7 +413,9 @@ impl<'a> Settlement<'a> {
             rewrites,
             metadata: in_order(self.metadata).into_iter().collect(),
         };
-        Verdict { decision, cancelled: self.cancelled, details: (!details.is_empty()).then(|| Box::new(details)) }
+        let action = ActionKind::new(self.event.payload.contract(), decision);
+        let details = (!details.is_empty()).then(|| Box::new(details));
+        Verdict { decision, action, cancelled: self.cancelled, details }
     }
 
     /// Whose decision the verdict is; `decided` is in config order.

@@ -192,7 +192,7 @@ const FILES: &[FileRow] = &[
 /// What the hooks of an event have for the model, in the order in which they said it.
 pub fn messages(verdict: &Verdict) -> Vec<&str> {
     let mut messages: Vec<_> = verdict.context().iter().map(|said| said.text.as_str()).collect();
-    let reason = verdict.reason().filter(|reason| verdict.is_block() && !messages.contains(reason));
+    let reason = verdict.reason().filter(|reason| verdict.decision().is_block() && !messages.contains(reason));
     messages.extend(reason);
     messages
 }

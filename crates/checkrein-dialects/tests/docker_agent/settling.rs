@@ -118,7 +118,7 @@ fn messages_and_responses_are_piped_and_the_first_summary_counts() {
         assert_eq!(rewritten.effective.as_str(), expected, "{name}");
     }
     let compaction = event(&EventKind::BeforeCompaction);
-    assert!(settled(&DIALECT, &compaction, &[r#"{"decision":"block"}"#]).is_block());
+    assert!(settled(&DIALECT, &compaction, &[r#"{"decision":"block"}"#]).decision().is_block());
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn only_the_gates_of_the_table_fail_closed() {
         for row in dialect.events {
             let verdict = settled(dialect, &event(&row.kind), &["!"]);
             let closed = matches!(row.name, "pre_tool_use" | "tool_guard");
-            assert_eq!(verdict.is_block(), closed, "{} {}", dialect.name, row.name);
+            assert_eq!(verdict.decision().is_block(), closed, "{} {}", dialect.name, row.name);
             assert_eq!(verdict.warnings().len(), 1);
         }
     }

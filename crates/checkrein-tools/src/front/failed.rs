@@ -25,10 +25,10 @@ impl Front {
         let _ = settlement.push_failure(0, &hook, &failure);
         let verdict = settlement.finish();
         // Where the agent shows the reason, once is enough.
-        let shown = if verdict.is_block() { vec![] } else { vec![format!("checkrein failed: {why}")] };
+        let shown = if verdict.decision().is_block() { vec![] } else { vec![format!("checkrein failed: {why}")] };
         let answer = self.agent.say_with(&event, &verdict, &shown);
         let mut notes = vec![why.to_owned()];
-        if verdict.is_block() {
+        if verdict.decision().is_block() {
             let log = match loaded {
                 Some((loaded, dir)) => self.audit_log(loaded, dir),
                 None => self.load_audit_log(&kind),

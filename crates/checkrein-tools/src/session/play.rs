@@ -1,7 +1,7 @@
 //! Plays scripts: an agent's loop, with a script in place of the model, the tools and the user.
 
 use checkrein_core::payload::{Compaction, ModelCall, Stop, Turn, UserTurn};
-use checkrein_core::{Decision, Envelope, Event, EventKind, Payload, RawJson, Record, Target, Verdict};
+use checkrein_core::{Action as Next, Envelope, Event, EventKind, Payload, RawJson, Record, Target, Verdict};
 use checkrein_dialects::Dialect;
 use checkrein_dialects::agents::native;
 
@@ -160,7 +160,7 @@ impl<E, A: FnMut(Moment<'_>) -> Result<(), E>> Session<'_, A> {
         match &step.action {
             Action::Start(event) => {
                 let verdict = self.fire(event.clone()).await?;
-                Ok(if verdict.decision() == Decision::Halt { Flow::SessionOver } else { Flow::Next })
+                Ok(if ends_loop(&verdict) { Flow::SessionOver } else { Flow::Next })
             }
             Action::Prompt(event) => self.prompt(event).await,
             Action::Tool(tool) => {
@@ -208,7 +208,7 @@ impl<E, A: FnMut(Moment<'_>) -> Result<(), E>> Session<'_, A> {
         let turn = UserTurn::new().prompt(event.prompt().unwrap_or_default());
         self.aside(&EventKind::UserTurnStart, || Event::user_turn_start(turn)).await?;
         let verdict = self.fire(event.clone()).await?;
-        if !verdict.is_block() {
+        if !is_refused(&verdict) {
             return Ok(Flow::Next);
         }
         self.turn_is_over().await?;
@@ -226,17 +226,17 @@ impl<E, A: FnMut(Moment<'_>) -> Result<(), E>> Session<'_, A> {
         let started = self.aside(&EventKind::TurnStart, || Event::turn_start(turn)).await?;
         let call = || ModelCall::new().model("simulated");
         let asked = self.aside(&EventKind::BeforeModel, || Event::before_model(call())).await?;
-        if asked.is_block() || started.decision() == Decision::Halt {
+        if is_refused(&asked) || ends_loop(&started) {
             return Ok(Flow::TurnOver);
         }
         let answered = self.aside(&EventKind::AfterModel, || Event::after_model(call())).await?;
-        Ok(if answered.decision() == Decision::Halt { Flow::TurnOver } else { Flow::Next })
+        Ok(if ends_loop(&answered) { Flow::TurnOver } else { Flow::Next })
     }
 
     async fn compact(&mut self, event: &Event) -> Result<Flow, E> {
         let verdict = self.fire(event.clone()).await?;
-        if verdict.is_block() {
-            return Ok(if verdict.decision() == Decision::Halt { Flow::TurnOver } else { Flow::Next });
+        if is_refused(&verdict) {
+            return Ok(if ends_loop(&verdict) { Flow::TurnOver } else { Flow::Next });
         }
         let mut about = match &event.payload {
             Payload::PreCompact(about) => about.clone(),
@@ -244,12 +244,12 @@ impl<E, A: FnMut(Moment<'_>) -> Result<(), E>> Session<'_, A> {
         };
         let before = about.clone();
         let written = self.aside(&EventKind::BeforeCompaction, || Event::before_compaction(before)).await?;
-        if written.is_block() {
+        if is_refused(&written) {
             return Ok(Flow::Next);
         }
         about.summary = written.summary().map(std::borrow::Cow::into_owned).or(about.summary);
         let verdict = self.fire(Event::post_compact(about)).await?;
-        Ok(if verdict.decision() == Decision::Halt { Flow::TurnOver } else { Flow::Next })
+        Ok(if ends_loop(&verdict) { Flow::TurnOver } else { Flow::Next })
     }
 
     /// A stop that is refused comes again, until it is let through or stands by the engine's rules.
@@ -267,7 +267,7 @@ impl<E, A: FnMut(Moment<'_>) -> Result<(), E>> Session<'_, A> {
             let verdict = self.fire(Event::stop(stop).within(event.envelope.clone())).await?;
             let turn = Turn::new().iteration(self.iteration);
             self.aside(&EventKind::TurnEnd, || Event::turn_end(turn)).await?;
-            if !verdict.goes_on() {
+            if !matches!(verdict.action(), Next::Continue { .. }) {
                 break;
             }
             refused += 1;
@@ -280,6 +280,16 @@ impl<E, A: FnMut(Moment<'_>) -> Result<(), E>> Session<'_, A> {
         self.turn_is_over().await?;
         Ok(Flow::Next)
     }
+}
+
+/// Returns whether what was about to happen does not happen.
+fn is_refused(verdict: &Verdict) -> bool {
+    matches!(verdict.action(), Next::Refuse { .. } | Next::EndLoop { .. })
+}
+
+/// Returns whether the agent loop ends.
+fn ends_loop(verdict: &Verdict) -> bool {
+    matches!(verdict.action(), Next::EndLoop { .. })
 }
 
 /// What a verdict has made of something.

@@ -245,14 +245,14 @@ impl AuditLog {
     /// Writes down what came of an event if hooks ran or it was refused. Gives the verdict that counts: where gates close
     /// if nothing can be written, another one.
     pub(crate) fn take(&self, event: &Event, rules: &Rules, verdict: Verdict, record: &mut Record) -> Verdict {
-        if record.hooks.is_empty() && !verdict.is_block() {
+        if record.hooks.is_empty() && !verdict.decision().is_block() {
             return verdict;
         }
         let Err(error) = self.append(AuditEntry::fire(record)) else { return verdict };
         let log = Arc::new(HookInfo::new("audit", Source::of(Scope::Code)));
         let failure = Failure::new(FailureKind::Error, format!("nothing was written to the audit log: {error}"));
         let is_gate = event.kind().contract().is_gate();
-        let verdict = if is_gate && !verdict.is_block() && self.on_failure != Effect::Open {
+        let verdict = if is_gate && !verdict.decision().is_block() && self.on_failure != Effect::Open {
             let mut settlement = Settlement::new(rules, event);
             let _ = settlement.push_failure(0, &log, &failure.with_effect(self.on_failure));
             settlement.finish()

@@ -5,7 +5,7 @@ use std::thread::Builder as Thread;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use checkrein_core::{Failure, FailureKind, HookInfo, Rules, Scope, Settlement, Source, Verdict};
+use checkrein_core::{Event, Failure, FailureKind, HookInfo, Rules, Scope, Settlement, Source, Verdict};
 
 use crate::sync::{get_mut, lock};
 
@@ -19,11 +19,11 @@ const KEPT: usize = 4;
 impl Blocking {
     /// Waits for the future on a runtime that nobody else uses meanwhile, whatever runtime may be around: on a shared one
     /// it would be at the mercy of whatever else runs there.
-    pub(super) fn run(&self, future: impl Future<Output = Verdict> + Send) -> Verdict {
+    pub(super) fn run(&self, event: &Event, future: impl Future<Output = Verdict> + Send) -> Verdict {
         let kept = lock(&self.0).pop();
         let runtime = match kept.map_or_else(|| Builder::new_current_thread().enable_all().build(), Ok) {
             Ok(runtime) => runtime,
-            Err(error) => return no_runtime(&error),
+            Err(error) => return no_runtime(event, &error),
         };
         let verdict = if Handle::try_current().is_err() {
             runtime.block_on(future)
@@ -31,7 +31,7 @@ impl Blocking {
             // A thread that belongs to a runtime must not wait for another one; one of its own may.
             std::thread::scope(|scope| match Thread::new().spawn_scoped(scope, || runtime.block_on(future)) {
                 Ok(waiting) => waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                Err(error) => no_runtime(&error),
+                Err(error) => no_runtime(event, &error),
             })
         };
         let mut runtimes = lock(&self.0);
@@ -53,10 +53,9 @@ impl Drop for Blocking {
     }
 }
 
-/// No hook could run at all: nothing may pass that hooks guard.
-fn no_runtime(error: &std::io::Error) -> Verdict {
-    let event = checkrein_core::Event::pre_tool_use(checkrein_core::payload::ToolCall::default());
-    let mut settlement = Settlement::new(&Rules::NATIVE, &event);
+/// No hook could run at all: gates are closed.
+fn no_runtime(event: &Event, error: &std::io::Error) -> Verdict {
+    let mut settlement = Settlement::new(&Rules::NATIVE, event);
     let engine = std::sync::Arc::new(HookInfo::new("engine", Source::of(Scope::Code)));
     let failure = Failure::new(FailureKind::Spawn, format!("no runtime can be made for hooks: {error}"));
     let _ = settlement.push_failure(0, &engine, &failure);

@@ -153,7 +153,10 @@ impl Engine {
     /// thread that calls it.
     pub fn fire_blocking(&self, event: Event) -> Verdict {
         match self.begun(event) {
-            Some(begun) => self.shared.blocking.run(drive::fire(&self.shared, begun, None)),
+            Some(begun) => {
+                let event = Arc::clone(&begun.event);
+                self.shared.blocking.run(&event, drive::fire(&self.shared, begun, None))
+            }
             None => Verdict::default(),
         }
     }

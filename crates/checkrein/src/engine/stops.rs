@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use checkrein_core::{Block, Decision, Event, EventKind, Payload, Verdict};
+use checkrein_core::{Action, Block, Event, EventKind, Payload, Verdict};
 
 use super::drive::is_stop;
 use crate::session_store::{SessionStore, StopCount, session_of};
@@ -57,8 +57,8 @@ impl StopLimit {
             return verdict;
         }
         let (session, agent) = (session_of(event), agent(event, &event.kind()));
-        let refused = match verdict.decision() {
-            Decision::Deny => self.refused(event).max(refused_before(event)) + 1,
+        let refused = match verdict.action() {
+            Action::Continue { .. } => self.refused(event).max(refused_before(event)) + 1,
             _ => 0,
         };
         let stands = self.cap != 0 && refused > self.cap;

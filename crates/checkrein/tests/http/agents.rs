@@ -93,7 +93,7 @@ async fn evva_endpoints_are_told_and_not_asked() {
         let hook =
             endpoint(&server, r#","async":false,"method":"PUT","headers":{"content-type":"text/x","x-a":"b$HOME"}"#);
         let verdict = engine(&evva::DIALECT, "PreToolUse", &[hook]).fire(crate::event()).await;
-        assert_eq!((verdict.is_block(), kinds(&verdict)), (false, failures), "{status}");
+        assert_eq!((verdict.decision().is_block(), kinds(&verdict)), (false, failures), "{status}");
         let request = server.request();
         assert_eq!((request.method.as_str(), request.header("x-a")), ("PUT", Some("b$HOME")), "{status}");
         assert_eq!(request.header("content-type"), Some("text/x"), "the hook's own word counts");

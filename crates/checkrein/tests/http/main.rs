@@ -62,5 +62,5 @@ fn failure(verdict: &Verdict) -> (FailureKind, String) {
 fn assert_fails(verdict: &Verdict, kind: FailureKind, text: &str) {
     let (found, message) = failure(verdict);
     assert!(found == kind && message.contains(text), "{found}: {message}");
-    assert!(verdict.is_block(), "a gate that fails is closed");
+    assert!(verdict.decision().is_block(), "a gate that fails is closed");
 }

@@ -33,7 +33,7 @@ async fn what_goes_wrong_is_a_message_and_no_failure() {
         ("http://no-such-host.invalid/".to_owned(), "could not post"),
     ] {
         let verdict = post(&[&url, "{}", "--allow-private"]).await;
-        assert_eq!((verdict.failures().count(), verdict.is_block()), (0, false), "{verdict:?}");
+        assert_eq!((verdict.failures().count(), verdict.decision().is_block()), (0, false), "{verdict:?}");
         assert!(verdict.messages()[0].text.contains(says), "{verdict:?}");
     }
     assert_eq!(moved.requests().len(), 1);
@@ -45,7 +45,7 @@ async fn a_list_of_urls_that_hooks_may_call_is_no_failure_either() {
     registry.register("http", HttpFactory::new().allow_urls(["https://hooks.example.com/*"]).unwrap()).unwrap();
     let engine = Engine::builder().registry(registry).hook(hook(&["https://example.org/", "{}"])).build();
     let verdict = engine.fire(event()).await;
-    assert_eq!((verdict.failures().count(), verdict.is_block()), (0, false), "{verdict:?}");
+    assert_eq!((verdict.failures().count(), verdict.decision().is_block()), (0, false), "{verdict:?}");
     assert!(verdict.messages()[0].text.contains("not on the list"), "{verdict:?}");
 }
 

@@ -146,7 +146,7 @@ async fn credentials_that_a_server_repeats_are_in_no_trace_either() {
             let encoded = "bWU6czNjcjN0";
             assert!(!text.contains(SECRET) && !text.contains(encoded), "{text}");
             assert!(text.contains("[redacted:credential]"), "{text}");
-            assert!(verdict.is_block(), "{text}");
+            assert!(verdict.decision().is_block(), "{text}");
         }
     }
     // What was meant is still understood.

@@ -73,7 +73,7 @@ async fn a_restriction_that_nobody_knows_closes_everything() {
         let world = world(wrong);
         let engine = Engine::builder().sources(world.sources()).build();
         let verdict = engine.fire(tool_call("Bash", "{}")).await;
-        assert!(verdict.is_block(), "{wrong}");
+        assert!(verdict.decision().is_block(), "{wrong}");
         assert!(engine.diagnostics().iter().any(|told| told.code == "closed-gate"), "{wrong}");
     }
 }
