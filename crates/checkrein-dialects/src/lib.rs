@@ -22,8 +22,8 @@ use std::fmt;
 use checkrein_core::{EventKind, closest};
 
 pub mod agents;
-mod base;
 pub mod config;
+mod defaults;
 pub mod input;
 mod install;
 mod lookup;
@@ -163,7 +163,7 @@ mod tests {
                     let reads = |row: &&config::FileRow| {
                         let (before, after) = row.path.split_once('*').unwrap_or((row.path, ""));
                         let fits = match row.path.contains('*') {
-                            true if speaks.config.scripts => before == format!("{}/", spot.path),
+                            true if speaks.config.format.is_programs() => before == format!("{}/", spot.path),
                             true => spot.path.starts_with(before) && spot.path.ends_with(after),
                             false => row.path == spot.path,
                         };
@@ -172,7 +172,7 @@ mod tests {
                     assert!(speaks.config.files.iter().any(|row| reads(&row)), "{}: {spot:?}", dialect.name);
                 }
             }
-            assert!(speaks.config.scripts || speaks.config.encode.is_some(), "{}", dialect.name);
+            assert!(speaks.config.format.is_known(), "{}", dialect.name);
         }
     }
 

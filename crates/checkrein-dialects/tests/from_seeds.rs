@@ -7,7 +7,7 @@ use checkrein_dialects::testing::{exercise_config, exercise_payload, exercise_re
 use checkrein_dialects::{ALL, Dialect};
 
 fn dialects() -> impl Iterator<Item = &'static &'static Dialect> {
-    ALL.iter().filter(|dialect| dialect.config.encode.is_some() || dialect.config.scripts)
+    ALL.iter().filter(|dialect| dialect.config.format.is_known())
 }
 
 /// The bytes, and the same with an end cut off, a byte changed, a part twice. The same each time.

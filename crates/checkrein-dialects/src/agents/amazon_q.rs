@@ -5,31 +5,26 @@
 //! Its cache of what hooks printed is not kept: the key has no tool input in it, so that leave for one call would count
 //! for all others.
 
-use checkrein_core::{Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, Syntax};
+use checkrein_core::{Decision, EventKind, Grammar, Scope, Syntax};
 
-use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit,
-};
+use crate::agents::claude::CLAUDE_LIKE;
+use crate::config::{Attribute, Base, ConfigTable, Decoder, FileFormat, FileRow, HandlerRow, HookKey, Shape, TimeUnit};
 use crate::input::InputRow;
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, ReplyTable, Then};
-use crate::spec::HookSpec;
-use crate::table::{
-    Data, Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, Plain, ProcessTable, Shell, TimeTable,
-    ToolRow, VariableRow,
-};
+use crate::table::{Data, Dialect, EventRow, HostTable, Plain, ProcessTable, Shell, TimeTable, ToolRow, VariableRow};
 use checkrein_document::Node;
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
+    name: "amazon-q",
+    events: EVENTS,
     tools: TOOLS,
     matcher: Grammar::new(&["*"], None, Syntax::Glob),
     payload: PAYLOAD,
-    reply: ReplyTable { exits: EXITS, ..BASE.reply },
+    reply: ReplyTable { exits: EXITS, ..ReplyTable::BASE },
     process: PROCESS,
     time: TimeTable::seconds(30),
-    rules: Rules::NATIVE.order(RunOrder::Parallel).failures(FailureTable::open()),
-    stop_cap: 0,
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::User, Base::Home, ".aws/amazonq/cli-agents/*").with(&["json"]),
@@ -37,28 +32,19 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, Base::Project, ".amazonq/cli-agents/*").with(&["json"]),
             FileRow::new(Scope::Project, Base::Project, ".kiro/agents/*").with(&["json"]),
         ],
-        decode,
-        encode: Some(encode),
-        same: Same::Never,
+        format: FileFormat::Custom { decode, encode: |dialect, hooks| SHAPE.encode(dialect, hooks) },
         pattern: Some(of_server),
         by_hand: Some(
             "the file of each of your agents, in ~/.aws/amazonq/cli-agents, ~/.kiro/agents, or those of the project",
         ),
-        ..BASE.config
+        ..ConfigTable::BASE
     },
     host: HostTable {
-        failure_switch: None,
-        missing_program: Outcome::Runs,
-        killed: Outcome::Runs,
-        late: Outcome::Runs,
-        exit_reason: ExitReason::Plain,
         unseen: &["the end of a session", "requests for permission", "sub-agents"],
-        uncertain: &[],
+        ..HostTable::FAILS_OPEN
     },
-    ..BASE
+    ..CLAUDE_LIKE
 };
-
-const BASE: Dialect = Dialect::of_names("amazon-q", EVENTS);
 
 const WRITE: &[InputRow] = &[
     InputRow::named("path", "file_path"),
@@ -87,10 +73,9 @@ pub(crate) const PAYLOAD: PayloadTable = PayloadTable {
 
 pub(crate) const PROCESS: ProcessTable = ProcessTable {
     shell: Shell::Bash,
-    environment: Environment::All,
     variables: &[VariableRow::new("USER_PROMPT", Data::Field("prompt"))],
     output_cap: 10 * 1024,
-    ..BASE.process
+    ..CLAUDE_LIKE.process
 };
 
 const EXITS: &[ExitRule] = &[
@@ -146,8 +131,4 @@ fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
     if own.zip(wanted).is_none_or(|(own, wanted)| own == wanted) {
         SHAPE.decode(decoder, root);
     }
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
 }

@@ -4,23 +4,22 @@
 //! `ask`, so that checkrein never says them; under which key a new input is heard (since 0.27), so that a verdict with one
 //! denies; what the names of MCP tools look like that `mcp:*` is for.
 
-use checkrein_core::{Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, Target};
+use checkrein_core::{Decision, EventKind, Grammar, Scope, Target};
 
+use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
+    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Shape, TimeUnit,
 };
 use crate::input::InputRow;
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, Form, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
-use crate::table::{
-    Data, Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, ProcessTable, TimeTable, ToolRow, VariableRow,
-};
-use checkrein_document::Node;
+use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then};
+use crate::table::{Data, Dialect, EventRow, HostTable, Outcome, ProcessTable, ToolRow, VariableRow};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
+    name: "augment",
+    events: EVENTS,
     tools: &[
         ToolRow::new("launch-process", &["Bash"]),
         ToolRow::new("save-file", &["Write"])
@@ -36,41 +35,29 @@ pub static DIALECT: Dialect = Dialect {
         ToolRow::same("remove-files"),
     ],
     matcher: Grammar::REGEX_SEARCH,
-    payload: PayloadTable {
-        event: "hook_event_name",
-        fields: &[
-            FieldRow::named("conversation_id", "session_id").or("\"\""),
-            FieldRow::same("workspace_roots"),
-            FieldRow::named("workspace_roots", "cwd").form(Form::First),
-        ],
-        everything: false,
-        originals: false,
-    },
+    payload: PayloadTable::fields(&[
+        FieldRow::named("conversation_id", "session_id").or("\"\""),
+        FieldRow::same("workspace_roots"),
+        FieldRow::named("workspace_roots", "cwd").form(Form::First),
+    ]),
     reply: ReplyTable {
-        trigger: Trigger::Brace,
-        unknown_keys: Unknown::Told,
-        bad_values: Unknown::Failure,
         keys: KEYS,
         exits: &[
             ExitRule::new(Code::Is(0), Then::Read),
             ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Answer])).at(TOOL_CALL),
             ExitRule::new(Code::Any, Then::Fail),
         ],
-        ..BASE.reply
+        ..CLAUDE_LIKE.reply
     },
     process: ProcessTable {
-        environment: Environment::All,
         variables: &[
             VariableRow::new("AUGMENT_PROJECT_DIR", Data::ProjectDir),
             VariableRow::new("AUGMENT_CONVERSATION_ID", Data::Field("session_id")),
             VariableRow::new("AUGMENT_HOOK_EVENT", Data::EventName),
             VariableRow::new("AUGMENT_TOOL_NAME", Data::Field("tool_name")),
         ],
-        ..BASE.process
+        ..CLAUDE_LIKE.process
     },
-    time: TimeTable::seconds(60),
-    rules: Rules::NATIVE.order(RunOrder::Parallel).failures(FailureTable::open()),
-    stop_cap: 0,
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::Managed, Base::Root, "etc/augment/settings.json"),
@@ -78,19 +65,14 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, Base::Project, ".augment/settings.json"),
             FileRow::new(Scope::User, Base::Home, ".augment/settings.json"),
         ],
-        decode,
-        encode: Some(encode),
-        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "AUGMENT_PLUGIN_ROOT" }),
-        same: Same::Never,
+        format: FileFormat::Layout(&SHAPE),
+        plugin: Some(PluginTable::new("AUGMENT_PLUGIN_ROOT")),
         pattern: Some(of_mcp),
-        ..BASE.config
+        ..ConfigTable::BASE
     },
     host: HostTable {
-        failure_switch: None,
-        missing_program: Outcome::Runs,
         killed: Outcome::Unknown,
         late: Outcome::Unknown,
-        exit_reason: ExitReason::Plain,
         unseen: &[
             "before 0.30, what sub-agents do",
             "requests for permission",
@@ -101,6 +83,7 @@ pub static DIALECT: Dialect = Dialect {
             "under which key a new input is heard, since 0.27",
             "what the names of MCP tools look like",
         ],
+        ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
         &["auggie"],
@@ -108,10 +91,8 @@ pub static DIALECT: Dialect = Dialect {
         &[Spot::new(Base::Home, ".augment/settings.json")],
         &[Spot::new(Base::Project, ".augment/settings.json")],
     )),
-    ..BASE
+    ..CLAUDE_LIKE
 };
-
-const BASE: Dialect = Dialect::of_names("augment", EVENTS);
 
 const TOOL: [FieldRow; 4] = [
     FieldRow::same("tool_name"),
@@ -184,11 +165,3 @@ const SHAPE: Shape = Shape {
     handlers: &[HandlerRow::new("command", "command", &["command"])],
     ..Shape::USUAL
 };
-
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}

@@ -22,13 +22,13 @@ use checkrein_core::{
     Settle, SideBySide, Syntax, Target, Verdict,
 };
 
-use crate::config::{Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, Lost, Reach, Same, unsaid, unwritable};
+use crate::config::{
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileFormat, FileRow, Lost, Same, unsaid, unwritable,
+};
 use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec, shell_text};
-use crate::table::{
-    Cwd, Data, Dialect, Environment, EventRow, HostTable, HttpTable, Plain, ProcessTable, Shell, TimeTable, VariableRow,
-};
+use crate::table::{Cwd, Data, Dialect, Environment, EventRow, HttpTable, Plain, ProcessTable, TimeTable, VariableRow};
 use checkrein_document::{Member, Node};
 
 /// Under which name the host hears that a hook has blocked, and not only denied leave.
@@ -38,16 +38,12 @@ pub const BLOCKED: &str = "blocked";
 pub static DIALECT: Dialect = Dialect {
     name: "claw",
     events: EVENTS,
-    has_all_events: false,
-    tools: &[],
     matcher: Grammar::new(&[], None, Syntax::Exact),
-    payload: PayloadTable { event: "hook_event_name", fields: &[], everything: false, originals: false },
+    payload: PayloadTable::fields(&[]),
     reply: ReplyTable {
         trigger: Trigger::OwnObject,
         malformed: Malformed::TextUnlessAnswer,
         unknown_keys: Unknown::MisspeltFails,
-        bad_values: Unknown::Failure,
-        exact_case: true,
         keys: KEYS,
         exits: &[
             ExitRule::new(Code::Is(0), Then::Read),
@@ -55,11 +51,9 @@ pub static DIALECT: Dialect = Dialect {
                 .marks(BLOCKED),
             ExitRule::new(Code::Any, Then::FailFor(&[From::Answer, From::Stdout])),
         ],
-        stderr_answers: false,
-        text_cap: None,
+        ..ReplyTable::BASE
     },
     process: ProcessTable {
-        shell: Shell::Sh,
         environment: Environment::All,
         variables: &[
             VariableRow::new("HOOK_EVENT", Data::EventName),
@@ -69,18 +63,10 @@ pub static DIALECT: Dialect = Dialect {
             VariableRow::new("HOOK_TOOL_OUTPUT", Data::FirstOf(&["error", "tool_response"])),
         ],
         cwd: Cwd::Host,
-        newline: false,
-        output_cap: 1 << 20,
         leaves_background: true,
-        expands: false,
+        ..ProcessTable::BASE
     },
-    http: HttpTable {
-        success_below: 300,
-        decides: false,
-        in_background: false,
-        variables: false,
-        response_cap: 64 * 1024,
-    },
+    http: HttpTable { decides: false, variables: false, ..HttpTable::BASE },
     time: TimeTable::seconds(600),
     rules: Rules::NATIVE
         .settle(Settle::LastWriter)
@@ -88,24 +74,13 @@ pub static DIALECT: Dialect = Dialect {
         .chain_end(ChainEnd::FirstMarkedOrFailure(BLOCKED))
         .side_by_side(SideBySide::LastInOrder)
         .failures(FAILURES),
-    declares_rewrites: false,
-    stop_cap: 8,
     config: ConfigTable {
         files: FILES,
-        scripts: false,
-        comments: false,
-        decode,
-        encode: Some(encode),
-        plugin: None,
-        reach: Reach::Everybody,
+        format: FileFormat::Custom { decode, encode },
         same: Same::Handler,
-        skim: None,
-        pattern: None,
-        by_hand: None,
+        ..ConfigTable::BASE
     },
-    host: HostTable::UNKNOWN,
-    kin: &[],
-    install: None,
+    ..Dialect::BASE
 };
 
 /// After a tool, a hook that ran and went wrong makes the result an error.

@@ -4,19 +4,16 @@
 //! at other events than tools are started and left alone. The extension for editors has another form
 //! ([`EXTENSION`]), which was not observed.
 
-use checkrein_core::{Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, SideBySide, Target};
+use checkrein_core::{Decision, EventKind, Grammar, RunOrder, Scope, SideBySide, Target};
 
-use crate::config::{Base, ConfigTable, Decoder, FileRow, Reach, Same};
+use crate::agents::claude::CLAUDE_LIKE;
+use crate::config::{Base, ConfigTable, FileFormat, FileRow};
 use crate::input::patch::seen_in_patch;
 use crate::input::{InputForm, InputRow};
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, Form, PayloadTable};
-use crate::reply::{At, Code, ExitRule, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::table::{
-    Cwd, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, ProcessTable, Shell, TimeTable,
-    ToolRow,
-};
-use checkrein_document::Node;
+use crate::reply::{At, Code, ExitRule, Key, Means, ReplyTable, Then, Trigger};
+use crate::table::{Cwd, Dialect, EventRow, ExitReason, HostTable, ProcessTable, Shell, TimeTable, ToolRow};
 
 /// The table.
 pub static DIALECT: Dialect = CLINE;
@@ -24,7 +21,6 @@ pub static DIALECT: Dialect = CLINE;
 const CLINE: Dialect = Dialect {
     name: "cline",
     events: EVENTS,
-    has_all_events: false,
     tools: &[
         ToolRow::new("run_commands", &["Bash"]).takes(&[InputRow::named("commands", "command").form(InputForm::Lines)]),
         ToolRow::new("editor", &["Edit", "Write"]).takes(&[
@@ -41,13 +37,9 @@ const CLINE: Dialect = Dialect {
     ],
     // There are none.
     matcher: Grammar::EXACT,
-    payload: PayloadTable { event: "hookName", fields: COMMON, everything: false, originals: false },
+    payload: PayloadTable { event: "hookName", ..PayloadTable::fields(COMMON) },
     reply: ReplyTable {
         trigger: Trigger::ObjectOrLine("HOOK_CONTROL\t"),
-        malformed: Malformed::Text,
-        unknown_keys: Unknown::Ignored,
-        bad_values: Unknown::Told,
-        exact_case: true,
         keys: &[
             Key::new(&["cancel"], Means::Flag(true, Decision::Halt)).at(At::Blocking),
             Key::new(&["errorMessage"], Means::Reason).at(At::Blocking),
@@ -58,27 +50,12 @@ const CLINE: Dialect = Dialect {
                 .at(At::Kinds(&[EventKind::PreToolUse, EventKind::PostToolUse])),
         ],
         exits: EXITS,
-        stderr_answers: false,
         text_cap: Some(50_000),
+        ..ReplyTable::LENIENT
     },
-    process: ProcessTable {
-        shell: Shell::None,
-        environment: Environment::All,
-        variables: &[],
-        cwd: Cwd::EventOrHost,
-        expands: false,
-        newline: false,
-        output_cap: 1 << 20,
-        leaves_background: true,
-    },
-    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
+    process: ProcessTable { shell: Shell::None, cwd: Cwd::EventOrHost, leaves_background: true, ..CLAUDE_LIKE.process },
     time: TimeTable::seconds(120),
-    rules: Rules::NATIVE
-        .order(RunOrder::Sequential)
-        .side_by_side(SideBySide::LastInOrder)
-        .failures(FailureTable::open()),
-    declares_rewrites: false,
-    stop_cap: 0,
+    rules: CLAUDE_LIKE.rules.order(RunOrder::Sequential).side_by_side(SideBySide::LastInOrder),
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::User, Base::Home, "Documents/Cline/Hooks/*"),
@@ -86,33 +63,21 @@ const CLINE: Dialect = Dialect {
             FileRow::new(Scope::Project, Base::Project, ".clinerules/hooks/*"),
             FileRow::new(Scope::Project, Base::Project, ".cline/hooks/*"),
         ],
-        scripts: true,
-        comments: false,
-        decode,
-        encode: None,
-        plugin: None,
-        reach: Reach::Everybody,
-        same: Same::Never,
-        skim: None,
-        pattern: None,
-        by_hand: None,
+        format: FileFormat::Programs,
+        ..ConfigTable::BASE
     },
     host: HostTable {
-        failure_switch: None,
-        missing_program: Outcome::Runs,
-        killed: Outcome::Runs,
-        late: Outcome::Runs,
         exit_reason: ExitReason::Lost,
         unseen: &["prompts, in the CLI: the event is declared and never fired"],
-        uncertain: &[],
+        ..HostTable::FAILS_OPEN
     },
-    kin: &[],
     install: Some(InstallTable::new(
         &["cline"],
         &[Spot::new(Base::Variable("CLINE_DIR", ".cline"), "")],
         &[Spot::new(Base::Variable("CLINE_DIR", ".cline"), "hooks")],
         &[Spot::new(Base::Project, ".cline/hooks")],
     )),
+    ..CLAUDE_LIKE
 };
 
 /// What was printed counts, whatever the code.
@@ -235,6 +200,3 @@ const EXTENSION_EVENTS: &[EventRow] = &[
         .fields(&[FieldRow::named("notification", "notification")])
         .uncertain(),
 ];
-
-/// Its files are the hooks themselves.
-fn decode(_: &mut Decoder<'_>, _: &Node<'_>) {}

@@ -3,31 +3,24 @@
 //! One key that Codex does not know voids an answer, and so does a block without a reason; both then open the gate, as every
 //! other failure does. It asks nobody: an `ask` is an error, and so is an `allow` that comes without a new input.
 
-use checkrein_core::{
-    Decision, EventKind, FailureTable, Grammar, NameList, Rules, RunOrder, Scope, Settle, Syntax, Target,
-};
+use checkrein_core::{Decision, EventKind, Grammar, NameList, Scope, Settle, Syntax, Target};
 
+use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Reach, Same, Shape,
-    TimeUnit,
+    Attribute, Base, ConfigTable, Decoder, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Shape, TimeUnit,
 };
 use crate::input::InputRow;
 use crate::input::patch::seen_in_patch;
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
-use crate::table::{
-    Cwd, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, Plain, ProcessTable, Shell,
-    TimeTable, ToolRow,
-};
+use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Unknown};
+use crate::table::{Cwd, Dialect, Environment, EventRow, HostTable, Plain, ProcessTable, Shell, TimeTable, ToolRow};
 use checkrein_document::Node;
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
     name: "codex",
     events: EVENTS,
-    has_all_events: false,
     tools: &[
         ToolRow::same("Bash"),
         // The patch stands where others have a shell command.
@@ -37,21 +30,16 @@ pub static DIALECT: Dialect = Dialect {
         ToolRow::new("collaborationspawn_agent", &["Agent"]).takes(AGENT),
     ],
     matcher: Grammar::new(&["*"], Some(NameList { also: "", separators: "|", trim: false }), Syntax::RegexSearch),
-    payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
+    payload: PayloadTable::fields(COMMON),
     reply: ReplyTable {
-        trigger: Trigger::Brace,
-        malformed: Malformed::Failure,
         unknown_keys: Unknown::Failure,
-        bad_values: Unknown::Failure,
-        exact_case: true,
         keys: KEYS,
         exits: &[
             ExitRule::new(Code::Is(0), Then::Read),
             ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr])).at(STOPPABLE).needs_stderr(),
             ExitRule::new(Code::Any, Then::Fail),
         ],
-        stderr_answers: false,
-        text_cap: None,
+        ..CLAUDE_LIKE.reply
     },
     process: ProcessTable {
         // Its own is a login shell.
@@ -63,18 +51,11 @@ pub static DIALECT: Dialect = Dialect {
             "OPENAI_IDENTITY_TOKEN_FILE",
             "OPENAI_WORKLOAD_IDENTITY_CONTEXT",
         ]),
-        variables: &[],
         cwd: Cwd::EventOrHost,
-        expands: false,
-        newline: false,
-        output_cap: 1 << 20,
         leaves_background: true,
+        ..CLAUDE_LIKE.process
     },
-    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
     time: TimeTable::seconds(600),
-    rules: Rules::NATIVE.order(RunOrder::Parallel).failures(FailureTable::open()),
-    declares_rewrites: false,
-    stop_cap: 0,
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::Managed, Base::Root, "etc/codex/requirements.toml"),
@@ -85,31 +66,18 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, Base::Project, ".codex/hooks.json"),
             FileRow::new(Scope::Project, Base::Project, ".codex/config.toml"),
         ],
-        scripts: false,
-        comments: false,
-        decode,
-        encode: Some(encode),
-        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "PLUGIN_ROOT" }),
-        reach: Reach::Everybody,
-        same: Same::Never,
-        skim: None,
-        pattern: None,
-        by_hand: None,
+        format: FileFormat::Custom { decode, encode: |dialect, hooks| SHAPE.encode(dialect, hooks) },
+        plugin: Some(PluginTable::new("PLUGIN_ROOT")),
+        ..ConfigTable::BASE
     },
     host: HostTable {
-        failure_switch: None,
-        missing_program: Outcome::Runs,
-        killed: Outcome::Runs,
-        late: Outcome::Runs,
-        exit_reason: ExitReason::Plain,
         unseen: &[
             "anything, until the user has trusted the hook: it is skipped without a word in `exec --json`",
             "what is typed into a shell that runs already (`write_stdin`), and waiting in code mode",
             "the end of a sub-agent's session",
         ],
-        uncertain: &[],
+        ..HostTable::FAILS_OPEN
     },
-    kin: &[],
     install: Some(
         InstallTable::new(
             &["codex"],
@@ -119,6 +87,7 @@ pub static DIALECT: Dialect = Dialect {
         )
         .then(&["start codex once and trust the new hooks: until then it skips them without a word"]),
     ),
+    ..CLAUDE_LIKE
 };
 
 const COMMON: &[FieldRow] = &[
@@ -264,7 +233,6 @@ const KEYS: &[Key] = &[
 ];
 
 const SHAPE: Shape = Shape {
-    root: "hooks",
     file_keys: Some(&["description"]),
     keys: &[
         HookKey::new("type", Attribute::Type),
@@ -286,14 +254,8 @@ const SHAPE: Shape = Shape {
         HandlerRow::new("prompt", "prompt", &[]),
         HandlerRow::new("agent", "agent", &[]),
     ],
-    infers_type: false,
-    flat: false,
-    direct: false,
-    group: &[],
     // Which hooks are trusted, and where an administrator's scripts are.
     beside: &["state", "managed_dir"],
-    sibling: None,
-    timeout_range: None,
     ..Shape::USUAL
 };
 
@@ -317,8 +279,4 @@ const SETTINGS: Shape = Shape { file_keys: None, ..SHAPE };
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
     let shape = if decoder.file().ends_with(".toml") { SETTINGS } else { SHAPE };
     shape.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
 }

@@ -4,29 +4,27 @@
 //! [`copilot_pascal`](crate::agents::copilot_pascal). Payloads of this one do not say which event they are. A hook in front of a
 //! tool that ends with anything but 0 stops the tool, one that takes too long does not.
 
-use checkrein_core::{
-    ChainEnd, Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, SideBySide, Target,
-};
+use checkrein_core::{ChainEnd, Decision, EventKind, Grammar, RunOrder, Scope, SideBySide, Target};
 
+use crate::agents::claude::CLAUDE_LIKE;
+use crate::agents::copilot_pascal;
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Reach, Same, Shape,
-    TimeUnit,
+    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Shape, TimeUnit,
 };
 use crate::input::InputRow;
 use crate::input::patch::seen_in_patch;
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, Form, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
+use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then};
 use crate::table::{
-    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, ProcessTable, Shell,
-    TimeTable, ToolRow, VariableRow,
+    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, ProcessTable, TimeTable, ToolRow,
+    VariableRow,
 };
-use checkrein_document::Node;
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
-    kin: &[("session_id", "copilot@pascal")],
+    config: ConfigTable { format: FileFormat::Layout(&LAYOUT), ..COPILOT.config },
+    kin: &[("session_id", &copilot_pascal::DIALECT)],
     install: Some(
         InstallTable::new(
             &["copilot"],
@@ -35,7 +33,7 @@ pub static DIALECT: Dialect = Dialect {
             &[Spot::new(Base::Project, ".github/hooks/checkrein.json")],
         )
         // VS Code reads the same files, and its payloads are like those of this form.
-        .through(&crate::agents::copilot_pascal::DIALECT)
+        .through(&copilot_pascal::DIALECT)
         .then(&["a project's file counts only in folders that copilot trusts"]),
     ),
     ..COPILOT
@@ -44,23 +42,11 @@ pub static DIALECT: Dialect = Dialect {
 pub(crate) const COPILOT: Dialect = Dialect {
     name: "copilot",
     events: EVENTS,
-    has_all_events: false,
     tools: TOOLS,
     matcher: Grammar::REGEX_WHOLE,
-    payload: PayloadTable { event: "", fields: COMMON, everything: false, originals: false },
-    reply: ReplyTable {
-        trigger: Trigger::Object,
-        malformed: Malformed::Text,
-        unknown_keys: Unknown::Ignored,
-        bad_values: Unknown::Told,
-        exact_case: true,
-        keys: KEYS,
-        exits: EXITS,
-        stderr_answers: false,
-        text_cap: None,
-    },
+    payload: PayloadTable { event: "", ..PayloadTable::fields(COMMON) },
+    reply: ReplyTable { keys: KEYS, exits: EXITS, ..ReplyTable::LENIENT },
     process: ProcessTable {
-        shell: Shell::Sh,
         environment: Environment::AllBut(&["COPILOT_PROVIDER_"]),
         variables: &[
             VariableRow::new("COPILOT_CLI", Data::Fixed("1")),
@@ -68,47 +54,29 @@ pub(crate) const COPILOT: Dialect = Dialect {
             VariableRow::new("CLAUDE_PROJECT_DIR", Data::ProjectDir),
         ],
         cwd: Cwd::EventOrHost,
-        expands: false,
-        newline: false,
         output_cap: 10 << 20,
         leaves_background: true,
+        ..CLAUDE_LIKE.process
     },
-    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
     time: TimeTable::seconds(30),
-    rules: Rules::NATIVE
+    rules: CLAUDE_LIKE
+        .rules
         .order(RunOrder::Sequential)
         .chain_end(ChainEnd::Never)
-        .side_by_side(SideBySide::LastInOrder)
-        .failures(FailureTable::open()),
-    declares_rewrites: false,
+        .side_by_side(SideBySide::LastInOrder),
     stop_cap: 8,
-    config: ConfigTable {
-        files: FILES,
-        scripts: false,
-        comments: false,
-        decode,
-        encode: Some(encode),
-        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "PLUGIN_ROOT" }),
-        reach: Reach::Everybody,
-        same: Same::Never,
-        skim: None,
-        pattern: None,
-        by_hand: None,
-    },
+    config: ConfigTable { files: FILES, plugin: Some(PluginTable::new("PLUGIN_ROOT")), ..ConfigTable::BASE },
     host: HostTable {
-        failure_switch: None,
         missing_program: Outcome::Blocked,
         killed: Outcome::Blocked,
-        late: Outcome::Runs,
         exit_reason: ExitReason::Lost,
         unseen: &[
             "anything, from a project's files in a folder that is not trusted: they are passed over without a word",
             "sub-agents of the general-purpose kind as such: only the tools that they use",
         ],
-        uncertain: &[],
+        ..HostTable::FAILS_OPEN
     },
-    kin: &[],
-    install: None,
+    ..CLAUDE_LIKE
 };
 
 /// Files of a project are read only in folders that the user trusts. `.claude/settings.json` is documented as read too, and
@@ -285,8 +253,6 @@ pub(crate) const EXITS: &[ExitRule] = &[
 ];
 
 pub(crate) const SHAPE: Shape = Shape {
-    root: "hooks",
-    file_keys: None,
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("bash", Attribute::CommandFor("bash")),
@@ -307,19 +273,9 @@ pub(crate) const SHAPE: Shape = Shape {
         HandlerRow::new("prompt", "prompt", &["prompt"]).at(&[EventKind::SessionStart]),
     ],
     infers_type: true,
-    flat: false,
     direct: true,
-    group: &[],
-    beside: &[],
-    sibling: Some(&crate::agents::copilot_pascal::DIALECT),
-    timeout_range: None,
     ..Shape::USUAL
 };
 
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}
+// A static: two constants that refer to each other's dialects cannot be evaluated.
+static LAYOUT: Shape = Shape { sibling: Some(&copilot_pascal::DIALECT), ..SHAPE };

@@ -5,12 +5,10 @@
 use checkrein_core::{Decision, EventKind, Grammar, NameList, Syntax, Target};
 
 use crate::agents::copilot::{self, BEHAVIOR, CONTEXT, COPILOT, CREATE, EDIT, TASK, VIEW, WORDS};
-use crate::config::{ConfigTable, Decoder, Encoded, Shape};
+use crate::config::{ConfigTable, FileFormat, Shape};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Key, Means, ReplyTable};
-use crate::spec::HookSpec;
 use crate::table::{Dialect, EventRow, ToolRow};
-use checkrein_document::Node;
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
@@ -18,9 +16,9 @@ pub static DIALECT: Dialect = Dialect {
     events: EVENTS,
     tools: TOOLS,
     matcher: Grammar::new(&["*", "**"], Some(NameList { also: "", separators: "|", trim: false }), Syntax::RegexWhole),
-    payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
+    payload: PayloadTable::fields(COMMON),
     reply: ReplyTable { keys: KEYS, ..COPILOT.reply },
-    config: ConfigTable { decode, encode: Some(encode), ..COPILOT.config },
+    config: ConfigTable { format: FileFormat::Layout(&LAYOUT), ..COPILOT.config },
     ..COPILOT
 };
 
@@ -122,12 +120,4 @@ const KEYS: &[Key] = &[
     Key::new(&["additionalContext", "hookSpecificOutput.additionalContext"], Means::Context).at(CONTEXT),
 ];
 
-const SHAPE: Shape = Shape { sibling: Some(&copilot::DIALECT), ..copilot::SHAPE };
-
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}
+static LAYOUT: Shape = Shape { sibling: Some(&copilot::DIALECT), ..copilot::SHAPE };

@@ -3,23 +3,20 @@
 //! Known from its source. Exit code 49 ends the turn. New values for some fields of the input are merged into it, in the
 //! order of the file; checkrein reports two hooks that want different values for one field. Hooks do not run in sub-agents.
 
-use checkrein_core::{Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, Target};
+use checkrein_core::{Decision, EventKind, Grammar, Scope, Target};
 
-use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit,
-};
+use crate::agents::claude::CLAUDE_LIKE;
+use crate::config::{Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit};
 use crate::input::InputRow;
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
-use crate::table::{
-    Data, Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, ProcessTable, TimeTable, ToolRow, VariableRow,
-};
-use checkrein_document::Node;
+use crate::reply::{Code, ExitRule, From, Key, Means, ReplyTable, Then};
+use crate::table::{Data, Dialect, EventRow, HostTable, ProcessTable, TimeTable, ToolRow, VariableRow};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
+    name: "crush",
+    events: EVENTS,
     tools: &[
         ToolRow::new("bash", &["Bash"]),
         ToolRow::new("write", &["Write"]),
@@ -33,14 +30,9 @@ pub static DIALECT: Dialect = Dialect {
     matcher: Grammar::REGEX_SEARCH,
     payload: PayloadTable {
         event: "event",
-        fields: &[FieldRow::same("session_id").or("\"\""), FieldRow::same("cwd").or("\"\"")],
-        everything: false,
-        originals: false,
+        ..PayloadTable::fields(&[FieldRow::same("session_id").or("\"\""), FieldRow::same("cwd").or("\"\"")])
     },
     reply: ReplyTable {
-        trigger: Trigger::Brace,
-        unknown_keys: Unknown::Told,
-        bad_values: Unknown::Failure,
         keys: KEYS,
         exits: &[
             ExitRule::new(Code::Is(0), Then::Read),
@@ -48,10 +40,9 @@ pub static DIALECT: Dialect = Dialect {
             ExitRule::new(Code::Is(49), Then::Decide(Decision::Halt, &[From::Stderr, From::Answer])),
             ExitRule::new(Code::Any, Then::Fail),
         ],
-        ..BASE.reply
+        ..CLAUDE_LIKE.reply
     },
     process: ProcessTable {
-        environment: Environment::All,
         variables: &[
             VariableRow::new("CRUSH", Data::Fixed("1")),
             VariableRow::new("AGENT", Data::Fixed("crush")),
@@ -64,11 +55,9 @@ pub static DIALECT: Dialect = Dialect {
             VariableRow::new("CRUSH_TOOL_INPUT_COMMAND", Data::Field("tool_input.command")),
             VariableRow::new("CRUSH_TOOL_INPUT_FILE_PATH", Data::Field("tool_input.file_path")),
         ],
-        ..BASE.process
+        ..CLAUDE_LIKE.process
     },
     time: TimeTable::seconds(30),
-    rules: Rules::NATIVE.order(RunOrder::Parallel).failures(FailureTable::open()),
-    stop_cap: 0,
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::User, Base::Config, "crush/crush.json"),
@@ -77,30 +66,19 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, Base::Project, ".crush.json"),
             FileRow::new(Scope::Project, Base::Project, ".crush/crush.json"),
         ],
-        decode,
-        encode: Some(encode),
+        format: FileFormat::Layout(&SHAPE),
         same: Same::Handler,
-        ..BASE.config
+        ..ConfigTable::BASE
     },
-    host: HostTable {
-        failure_switch: None,
-        missing_program: Outcome::Runs,
-        killed: Outcome::Runs,
-        late: Outcome::Runs,
-        exit_reason: ExitReason::Plain,
-        unseen: &["what sub-agents do", "everything but tool calls"],
-        uncertain: &[],
-    },
+    host: HostTable { unseen: &["what sub-agents do", "everything but tool calls"], ..HostTable::FAILS_OPEN },
     install: Some(InstallTable::new(
         &["crush"],
         &[Spot::new(Base::Config, "crush")],
         &[Spot::new(Base::Config, "crush/crush.json")],
         &[Spot::new(Base::Project, ".crush.json"), Spot::new(Base::Project, "crush.json")],
     )),
-    ..BASE
+    ..CLAUDE_LIKE
 };
-
-const BASE: Dialect = Dialect::of_names("crush", EVENTS);
 
 const EVENTS: &[EventRow] = &[EventRow::new("PreToolUse", EventKind::PreToolUse)
     .matched()
@@ -136,11 +114,3 @@ const SHAPE: Shape = Shape {
     loose_names: true,
     ..Shape::USUAL
 };
-
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}

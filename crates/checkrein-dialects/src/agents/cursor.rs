@@ -9,40 +9,32 @@
 
 use checkrein_core::{Decision, Effect, EventKind, FailureKind, FailureTable, Grammar, Rules, RunOrder, Scope, Target};
 
+use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
+    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Shape, TimeUnit,
 };
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, Form, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
-use crate::table::{
-    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, ProcessTable, TimeTable, ToolRow,
-    VariableRow,
-};
-use checkrein_document::Node;
+use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then};
+use crate::table::{Cwd, Data, Dialect, EventRow, ExitReason, HostTable, ProcessTable, ToolRow, VariableRow};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
+    name: "cursor",
+    events: EVENTS,
     tools: TOOLS,
     matcher: Grammar::REGEX_SEARCH,
-    payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
+    payload: PayloadTable::fields(COMMON),
     reply: ReplyTable {
-        trigger: Trigger::Brace,
-        malformed: Malformed::Failure,
-        unknown_keys: Unknown::Told,
-        bad_values: Unknown::Failure,
-        exact_case: true,
         keys: KEYS,
         exits: &[
             ExitRule::new(Code::Is(0), Then::Read),
             ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Answer, From::Stderr])).at(REFUSING),
             ExitRule::new(Code::Any, Then::Fail),
         ],
-        ..BASE.reply
+        ..CLAUDE_LIKE.reply
     },
     process: ProcessTable {
-        environment: Environment::All,
         variables: &[
             VariableRow::new("CURSOR_PROJECT_DIR", Data::ProjectDir),
             VariableRow::new("CLAUDE_PROJECT_DIR", Data::ProjectDir),
@@ -52,9 +44,8 @@ pub static DIALECT: Dialect = Dialect {
         ],
         // Those of the user run in `~/.cursor`, which is no place for what they look at.
         cwd: Cwd::Host,
-        ..BASE.process
+        ..CLAUDE_LIKE.process
     },
-    time: TimeTable::seconds(60),
     rules: Rules::NATIVE.order(RunOrder::Parallel).failures(
         FailureTable::open()
             .at_gates(FailureKind::Parse, Effect::Closed)
@@ -68,17 +59,12 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, Base::Project, ".cursor/hooks.json"),
             FileRow::new(Scope::User, Base::Home, ".cursor/hooks.json"),
         ],
-        decode,
-        encode: Some(encode),
-        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "CURSOR_PLUGIN_ROOT" }),
-        same: Same::Never,
-        ..BASE.config
+        format: FileFormat::Layout(&SHAPE),
+        plugin: Some(PluginTable::new("CURSOR_PLUGIN_ROOT")),
+        ..ConfigTable::BASE
     },
     host: HostTable {
         failure_switch: Some(("failClosed", "true")),
-        missing_program: Outcome::Runs,
-        killed: Outcome::Runs,
-        late: Outcome::Runs,
         exit_reason: ExitReason::Unknown,
         unseen: &[
             "a file before it is written, but as a tool call",
@@ -91,6 +77,7 @@ pub static DIALECT: Dialect = Dialect {
             "whether a new input replaces the old one",
             "what becomes of a file with an event that this version does not know",
         ],
+        ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
         &["cursor-agent", "cursor"],
@@ -98,7 +85,7 @@ pub static DIALECT: Dialect = Dialect {
         &[Spot::new(Base::Home, ".cursor/hooks.json")],
         &[Spot::new(Base::Project, ".cursor/hooks.json")],
     )),
-    ..BASE
+    ..CLAUDE_LIKE
 };
 
 const TOOLS: &[ToolRow] = &[
@@ -111,8 +98,6 @@ const TOOLS: &[ToolRow] = &[
     ToolRow::new("TabRead", &["Read"]),
     ToolRow::new("TabWrite", &["Write", "Edit"]),
 ];
-
-const BASE: Dialect = Dialect::of_names("cursor", EVENTS);
 
 const COMMON: &[FieldRow] = &[
     FieldRow::named("conversation_id", "session_id").or("\"\""),
@@ -310,11 +295,3 @@ const SHAPE: Shape = Shape {
     head: &[("version", "1")],
     ..Shape::USUAL
 };
-
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}

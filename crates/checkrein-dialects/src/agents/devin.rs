@@ -5,22 +5,21 @@
 //! of several hooks decides. In older versions any exit code but 0 denied, in newer ones only 2. It reads Claude Code's files
 //! as well; those of its events that Devin does not have are passed over.
 
-use checkrein_core::{Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope};
+use checkrein_core::{Decision, EventKind, Grammar, Scope};
 
+use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
+    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Shape, TimeUnit,
 };
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
-use crate::table::{
-    Data, Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, ProcessTable, TimeTable, ToolRow, VariableRow,
-};
-use checkrein_document::Node;
+use crate::reply::{At, Key, Means, ReplyTable};
+use crate::table::{Data, Dialect, EventRow, HostTable, Outcome, ProcessTable, ToolRow, VariableRow};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
+    name: "devin",
+    events: EVENTS,
     tools: &[
         ToolRow::new("exec", &["Bash"]),
         ToolRow::new("write", &["Write"]),
@@ -30,32 +29,16 @@ pub static DIALECT: Dialect = Dialect {
         ToolRow::new("webfetch", &["WebFetch"]),
     ],
     matcher: Grammar::REGEX_SEARCH,
-    payload: PayloadTable {
-        event: "hook_event_name",
-        fields: &[FieldRow::same("session_id").or("\"\""), FieldRow::same("prompt_id"), FieldRow::same("cwd")],
-        everything: false,
-        originals: false,
-    },
-    reply: ReplyTable {
-        trigger: Trigger::Brace,
-        unknown_keys: Unknown::Told,
-        bad_values: Unknown::Failure,
-        keys: KEYS,
-        exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Answer])).at(At::Blocking),
-            ExitRule::new(Code::Any, Then::Fail),
-        ],
-        ..BASE.reply
-    },
+    payload: PayloadTable::fields(&[
+        FieldRow::same("session_id").or("\"\""),
+        FieldRow::same("prompt_id"),
+        FieldRow::same("cwd"),
+    ]),
+    reply: ReplyTable { keys: KEYS, ..CLAUDE_LIKE.reply },
     process: ProcessTable {
-        environment: Environment::All,
         variables: &[VariableRow::new("DEVIN_PROJECT_DIR", Data::ProjectDir)],
-        ..BASE.process
+        ..CLAUDE_LIKE.process
     },
-    time: TimeTable::seconds(60),
-    rules: Rules::NATIVE.order(RunOrder::Parallel).failures(FailureTable::open()),
-    stop_cap: 0,
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::User, Base::Config, "devin/config.json"),
@@ -66,24 +49,20 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, Base::Project, ".claude/settings.json"),
             FileRow::new(Scope::Local, Base::Project, ".claude/settings.local.json"),
         ],
-        decode,
-        encode: Some(encode),
-        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "DEVIN_PLUGIN_ROOT" }),
-        same: Same::Never,
-        ..BASE.config
+        format: FileFormat::Layout(&SHAPE),
+        plugin: Some(PluginTable::new("DEVIN_PLUGIN_ROOT")),
+        ..ConfigTable::BASE
     },
     host: HostTable {
-        failure_switch: None,
-        missing_program: Outcome::Runs,
         killed: Outcome::Unknown,
         late: Outcome::Unknown,
-        exit_reason: ExitReason::Plain,
         unseen: &["all of it in cloud sessions and in restricted mode", "sub-agents"],
         uncertain: &[
             "how hooks add context or change the input: it is said that they can",
             "how long a hook may take that does not say, and which of several decides",
             "in older versions any exit code but 0 denied",
         ],
+        ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
         &["devin"],
@@ -91,10 +70,8 @@ pub static DIALECT: Dialect = Dialect {
         &[Spot::new(Base::Config, "devin/config.json")],
         &[Spot::new(Base::Project, ".devin/config.json")],
     )),
-    ..BASE
+    ..CLAUDE_LIKE
 };
-
-const BASE: Dialect = Dialect::of_names("devin", EVENTS);
 
 const TOOL: [FieldRow; 3] = [FieldRow::same("tool_name"), FieldRow::same("tool_input"), FieldRow::same("tool_use_id")];
 
@@ -162,11 +139,3 @@ const SHAPE: Shape = Shape {
     ],
     ..Shape::USUAL
 };
-
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}

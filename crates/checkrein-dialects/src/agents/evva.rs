@@ -19,17 +19,12 @@ use checkrein_core::{
     SideBySide, Target, TimeClass,
 };
 
-use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Reach, Same, Shape, TimeUnit,
-};
+use crate::agents::claude::CLAUDE_LIKE;
+use crate::config::{Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, Shape, TimeUnit};
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, Form, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
-use crate::table::{
-    Cwd, Data, Dialect, Environment, EventRow, HostTable, HttpTable, ProcessTable, Shell, TimeTable, VariableRow,
-};
-use checkrein_document::Node;
+use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Unknown};
+use crate::table::{Cwd, Data, Dialect, EventRow, HttpTable, ProcessTable, Shell, TimeTable, VariableRow};
 
 /// Under which name the host hears that something was blocked, and not denied.
 pub const BLOCKED: &str = "blocked";
@@ -38,25 +33,16 @@ pub const BLOCKED: &str = "blocked";
 pub static DIALECT: Dialect = Dialect {
     name: "evva",
     events: EVENTS,
-    has_all_events: false,
-    tools: &[],
     matcher: Grammar::GLOB,
-    payload: PayloadTable {
-        event: "hook_event_name",
-        fields: &[
-            FieldRow::same("session_id").or("\"\""),
-            FieldRow::same("transcript_path").unless_empty(),
-            FieldRow::same("cwd").or("\"\""),
-            FieldRow::same("permission_mode").unless_empty(),
-            FieldRow::same("agent_id").unless_empty(),
-            FieldRow::same("agent_type").unless_empty(),
-        ],
-        everything: false,
-        originals: false,
-    },
+    payload: PayloadTable::fields(&[
+        FieldRow::same("session_id").or("\"\""),
+        FieldRow::same("transcript_path").unless_empty(),
+        FieldRow::same("cwd").or("\"\""),
+        FieldRow::same("permission_mode").unless_empty(),
+        FieldRow::same("agent_id").unless_empty(),
+        FieldRow::same("agent_type").unless_empty(),
+    ]),
     reply: ReplyTable {
-        trigger: Trigger::Brace,
-        malformed: Malformed::Failure,
         unknown_keys: Unknown::Ignored,
         bad_values: Unknown::Told,
         exact_case: false,
@@ -71,36 +57,25 @@ pub static DIALECT: Dialect = Dialect {
             .marks(BLOCKED),
             ExitRule::new(Code::Any, Then::Fail),
         ],
-        stderr_answers: false,
-        text_cap: None,
+        ..CLAUDE_LIKE.reply
     },
     process: ProcessTable {
         shell: Shell::Variable("EVVA_SHELL"),
-        environment: Environment::All,
         variables: &[
             VariableRow::new("EVVA_PROJECT_DIR", Data::ProjectDir),
             VariableRow::new("EVVA_SESSION_ID", Data::Field("session_id")).or(""),
             VariableRow::new("EVVA_AGENT_ID", Data::Field("agent_id")).or(""),
         ],
         cwd: Cwd::Host,
-        newline: false,
-        output_cap: 1 << 20,
         leaves_background: true,
-        expands: false,
+        ..CLAUDE_LIKE.process
     },
-    http: HttpTable {
-        success_below: 300,
-        decides: false,
-        in_background: true,
-        variables: false,
-        response_cap: 64 * 1024,
-    },
+    http: HttpTable { decides: false, in_background: true, variables: false },
     time: TimeTable {
-        usual: Duration::from_secs(30),
         classes: &[(TimeClass::Tool, Duration::from_secs(60)), (TimeClass::Notice, Duration::from_secs(10))],
         handlers: &[("http", Duration::from_secs(10))],
         in_background: &[("http", Duration::from_secs(30))],
-        cap: None,
+        ..TimeTable::seconds(30)
     },
     rules: Rules::NATIVE
         .settle(Settle::LastWriter)
@@ -115,29 +90,15 @@ pub static DIALECT: Dialect = Dialect {
                 .at_gates(FailureKind::OutputCap, Effect::Closed)
                 .at_gates(FailureKind::Schema, Effect::Closed),
         ),
-    declares_rewrites: false,
     stop_cap: 1,
-    config: ConfigTable {
-        files: FILES,
-        scripts: false,
-        comments: false,
-        decode,
-        encode: Some(encode),
-        plugin: None,
-        reach: Reach::Everybody,
-        same: Same::Never,
-        skim: None,
-        pattern: None,
-        by_hand: None,
-    },
-    host: HostTable::UNKNOWN,
-    kin: &[],
+    config: ConfigTable { files: FILES, format: FileFormat::Layout(&SHAPE), ..ConfigTable::BASE },
     install: Some(InstallTable::new(
         &["evva"],
         &[Spot::new(Base::Variable("APP_HOME", ".evva"), "")],
         &[Spot::new(Base::Variable("APP_HOME", ".evva"), "settings.json")],
         &[Spot::new(Base::Project, ".evva/settings.json")],
     )),
+    ..CLAUDE_LIKE
 };
 
 const TOOL: [FieldRow; 3] =
@@ -201,8 +162,6 @@ const FILES: &[FileRow] = &[
 ];
 
 const SHAPE: Shape = Shape {
-    root: "hooks",
-    file_keys: None,
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::Command),
@@ -213,20 +172,6 @@ const SHAPE: Shape = Shape {
         HookKey::new("async", Attribute::Background),
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"]), HandlerRow::new("http", "http", &["url"])],
-    infers_type: false,
-    flat: false,
-    direct: false,
-    group: &[],
-    beside: &[],
-    sibling: None,
     timeout_range: Some((Duration::from_secs(1), Duration::from_secs(600))),
     ..Shape::USUAL
 };
-
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}

@@ -3,25 +3,23 @@
 //! Known from its documentation. Not certain: `commandRegex` beside a matcher, of which only others tell, and whether
 //! `hooks.json` is read at all: people report that only `settings.json` is.
 
-use checkrein_core::{Decision, EventKind, FailureTable, Rules, RunOrder, Scope, Target};
+use checkrein_core::{Decision, EventKind, Scope, Target};
 
+use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
+    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
 };
 use crate::input::patch::seen_in_patch;
 use crate::input::{InputForm, InputRow};
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
-use crate::table::{
-    Data, Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, Plain, ProcessTable, TimeTable, ToolRow,
-    VariableRow,
-};
-use checkrein_document::Node;
+use crate::reply::{At, Key, Means, ReplyTable};
+use crate::table::{Data, Dialect, EventRow, HostTable, Plain, ProcessTable, ToolRow, VariableRow};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
+    name: "factory",
+    events: EVENTS,
     tools: &[
         ToolRow::new("Execute", &["Bash"]),
         ToolRow::new("Create", &["Write"]),
@@ -36,37 +34,17 @@ pub static DIALECT: Dialect = Dialect {
         ToolRow::new("FetchUrl", &["WebFetch"]),
         ToolRow::same("WebSearch"),
     ],
-    payload: PayloadTable {
-        event: "hook_event_name",
-        fields: &[
-            FieldRow::same("session_id").or("\"\""),
-            FieldRow::same("transcript_path").or("\"\""),
-            FieldRow::same("cwd").or("\"\""),
-            FieldRow::same("permission_mode"),
-        ],
-        everything: false,
-        originals: false,
-    },
-    reply: ReplyTable {
-        trigger: Trigger::Brace,
-        unknown_keys: Unknown::Told,
-        bad_values: Unknown::Failure,
-        keys: KEYS,
-        exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Answer])).at(At::Blocking),
-            ExitRule::new(Code::Any, Then::Fail),
-        ],
-        ..BASE.reply
-    },
+    payload: PayloadTable::fields(&[
+        FieldRow::same("session_id").or("\"\""),
+        FieldRow::same("transcript_path").or("\"\""),
+        FieldRow::same("cwd").or("\"\""),
+        FieldRow::same("permission_mode"),
+    ]),
+    reply: ReplyTable { keys: KEYS, ..CLAUDE_LIKE.reply },
     process: ProcessTable {
-        environment: Environment::All,
         variables: &[VariableRow::new("FACTORY_PROJECT_DIR", Data::ProjectDir)],
-        ..BASE.process
+        ..CLAUDE_LIKE.process
     },
-    time: TimeTable::seconds(60),
-    rules: Rules::NATIVE.order(RunOrder::Parallel).failures(FailureTable::open()),
-    stop_cap: 0,
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::User, Base::Home, ".factory/hooks.json"),
@@ -76,18 +54,12 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, Base::Project, ".factory/settings.json"),
             FileRow::new(Scope::Project, Base::Project, ".factory/hooks/hooks.json"),
         ],
-        decode,
-        encode: Some(encode),
-        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "DROID_PLUGIN_ROOT" }),
+        format: FileFormat::Layout(&SHAPE),
+        plugin: Some(PluginTable::new("DROID_PLUGIN_ROOT")),
         same: Same::Handler,
-        ..BASE.config
+        ..ConfigTable::BASE
     },
     host: HostTable {
-        failure_switch: None,
-        missing_program: Outcome::Runs,
-        killed: Outcome::Runs,
-        late: Outcome::Runs,
-        exit_reason: ExitReason::Plain,
         unseen: &[
             "requests for permission",
             "tools that failed",
@@ -98,6 +70,7 @@ pub static DIALECT: Dialect = Dialect {
             "`commandRegex` beside a matcher",
             "whether `hooks.json` is read: some report that only `settings.json` is",
         ],
+        ..HostTable::FAILS_OPEN
     },
     install: Some(
         InstallTable::new(
@@ -108,10 +81,8 @@ pub static DIALECT: Dialect = Dialect {
         )
         .then(&["start droid anew: it reads its hooks when it starts, and may ask you to look at them"]),
     ),
-    ..BASE
+    ..CLAUDE_LIKE
 };
-
-const BASE: Dialect = Dialect::of_names("factory", EVENTS);
 
 const TOOL: [FieldRow; 3] = [FieldRow::same("tool_name"), FieldRow::same("tool_input"), FieldRow::same("tool_use_id")];
 const STOP: &[FieldRow] = &[FieldRow::same("stop_hook_active").or("false")];
@@ -183,11 +154,3 @@ const SHAPE: Shape = Shape {
     bare: true,
     ..Shape::USUAL
 };
-
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}

@@ -4,21 +4,17 @@
 //! let things go on and every other code stops them, provided that some text was printed. An `ask` lets the tool run when
 //! nobody is there to be asked, so it is never said.
 
-use checkrein_core::{Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, Target};
+use checkrein_core::{Decision, EventKind, Grammar, RunOrder, Scope, Target};
 
+use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Reach, Same, Shape,
-    TimeUnit,
+    Attribute, Base, ConfigTable, Decoder, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
 };
 use crate::input::{InputForm, InputRow};
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
-use crate::table::{
-    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, Plain, ProcessTable, Shell,
-    TimeTable, ToolRow, VariableRow,
-};
+use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then};
+use crate::table::{Cwd, Data, Dialect, EventRow, HostTable, Outcome, Plain, ProcessTable, ToolRow, VariableRow};
 use checkrein_document::Node;
 
 /// The table.
@@ -27,7 +23,6 @@ pub static DIALECT: Dialect = GEMINI;
 pub(crate) const GEMINI: Dialect = Dialect {
     name: "gemini",
     events: EVENTS,
-    has_all_events: false,
     tools: &[
         ToolRow::new("run_shell_command", &["Bash"]),
         ToolRow::new("write_file", &["Write"]),
@@ -52,14 +47,8 @@ pub(crate) const GEMINI: Dialect = Dialect {
         ToolRow::new("invoke_agent", &["Agent"]).takes(&[InputRow::named("agent_name", "subagent_type")]),
     ],
     matcher: Grammar::REGEX_SEARCH,
-    payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
+    payload: PayloadTable::fields(COMMON),
     reply: ReplyTable {
-        trigger: Trigger::Object,
-        // Text that is no JSON is shown to the user, whatever it was meant as.
-        malformed: Malformed::Text,
-        unknown_keys: Unknown::Ignored,
-        bad_values: Unknown::Told,
-        exact_case: true,
         keys: KEYS,
         exits: &[
             ExitRule::new(Code::AtLeast(0), Then::Read).if_answer(),
@@ -70,11 +59,10 @@ pub(crate) const GEMINI: Dialect = Dialect {
             ExitRule::new(Code::Any, Then::Fail),
         ],
         stderr_answers: true,
-        text_cap: None,
+        // Text that is no JSON is shown to the user, whatever it was meant as.
+        ..ReplyTable::LENIENT
     },
     process: ProcessTable {
-        shell: Shell::Sh,
-        environment: Environment::All,
         variables: &[
             VariableRow::new("GEMINI_PROJECT_DIR", Data::ProjectDir),
             VariableRow::new("GEMINI_CWD", Data::Field("cwd")),
@@ -82,50 +70,35 @@ pub(crate) const GEMINI: Dialect = Dialect {
             VariableRow::new("CLAUDE_PROJECT_DIR", Data::ProjectDir),
         ],
         cwd: Cwd::EventOrHost,
-        expands: false,
-        newline: false,
-        output_cap: 1 << 20,
         leaves_background: true,
+        ..CLAUDE_LIKE.process
     },
-    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
-    time: TimeTable::seconds(60),
     // Those of a group that says `sequential` run one on the result of the other, and first.
-    rules: Rules::NATIVE.order(RunOrder::Phased).failures(FailureTable::open()),
-    declares_rewrites: false,
-    stop_cap: 0,
+    rules: CLAUDE_LIKE.rules.order(RunOrder::Phased),
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::Managed, Base::Root, "etc/gemini-cli/settings.json"),
             FileRow::new(Scope::User, Base::Home, ".gemini/settings.json"),
             FileRow::new(Scope::Project, Base::Project, ".gemini/settings.json"),
         ],
-        scripts: false,
         comments: true,
-        decode,
-        encode: Some(encode),
-        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "extensionPath" }),
-        reach: Reach::Everybody,
+        format: FileFormat::Custom { decode, encode: |dialect, hooks| SHAPE.encode(dialect, hooks) },
+        plugin: Some(PluginTable::new("extensionPath")),
         same: Same::EverythingAndName,
-        skim: None,
-        pattern: None,
-        by_hand: None,
+        ..ConfigTable::BASE
     },
     host: HostTable {
-        failure_switch: None,
         missing_program: Outcome::Blocked,
-        killed: Outcome::Runs,
-        late: Outcome::Runs,
-        exit_reason: ExitReason::Plain,
         unseen: &["sub-agents as such: only the tools that they use"],
-        uncertain: &[],
+        ..HostTable::FAILS_OPEN
     },
-    kin: &[],
     install: Some(InstallTable::new(
         &["gemini"],
         &[Spot::new(Base::Home, ".gemini")],
         &[Spot::new(Base::Home, ".gemini/settings.json")],
         &[Spot::new(Base::Project, ".gemini/settings.json")],
     )),
+    ..CLAUDE_LIKE
 };
 
 const COMMON: &[FieldRow] = &[
@@ -274,8 +247,6 @@ const KEYS: &[Key] = &[
 ];
 
 const SHAPE: Shape = Shape {
-    root: "hooks",
-    file_keys: None,
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
@@ -285,14 +256,9 @@ const SHAPE: Shape = Shape {
         HookKey::new("env", Attribute::Env),
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"])],
-    infers_type: false,
-    flat: false,
-    direct: false,
     group: &[HookKey::new("sequential", Attribute::Rewrites)],
     // Older versions had their switches here.
     beside: &["enabled", "disabled", "notifications"],
-    sibling: None,
-    timeout_range: None,
     ..Shape::USUAL
 };
 
@@ -309,8 +275,4 @@ fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
             decoder.switch_off(&names.into_iter().zip(spans).collect::<Vec<_>>());
         }
     }
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
 }

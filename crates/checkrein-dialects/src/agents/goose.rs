@@ -3,28 +3,22 @@
 //! An exit code of 2, or `decision: "block"` whatever the code, stops tools and stops. Nothing else is heard: no leave, no
 //! question, no rewrite, no context. Its documentation says that hooks can stop nothing at all.
 
-use checkrein_core::{ChainEnd, Decision, Effect, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope};
+use checkrein_core::{ChainEnd, Decision, Effect, EventKind, Grammar, RunOrder, Scope};
 
+use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Reach, Same, Shape,
-    TimeUnit,
+    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Shape, TimeUnit,
 };
 use crate::input::InputRow;
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
-use crate::table::{
-    Cwd, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, ProcessTable, Shell, TimeTable,
-    ToolRow,
-};
-use checkrein_document::Node;
+use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then};
+use crate::table::{Cwd, Dialect, EventRow, HostTable, ProcessTable, TimeTable, ToolRow};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
     name: "goose",
     events: EVENTS,
-    has_all_events: false,
     // Its documentation has `developer__shell`; what is sent and matched is `shell`.
     tools: &[
         ToolRow::new("shell", &["Bash"]),
@@ -43,18 +37,8 @@ pub static DIALECT: Dialect = Dialect {
         ]),
     ],
     matcher: Grammar::REGEX_SEARCH,
-    payload: PayloadTable {
-        event: "event",
-        fields: &[FieldRow::same("session_id").or("\"\"")],
-        everything: false,
-        originals: false,
-    },
+    payload: PayloadTable { event: "event", ..PayloadTable::fields(&[FieldRow::same("session_id").or("\"\"")]) },
     reply: ReplyTable {
-        trigger: Trigger::Object,
-        malformed: Malformed::Text,
-        unknown_keys: Unknown::Ignored,
-        bad_values: Unknown::Told,
-        exact_case: true,
         keys: &[
             Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny)])).at(At::Blocking),
             Key::new(&["reason"], Means::Reason).at(At::Blocking),
@@ -64,57 +48,33 @@ pub static DIALECT: Dialect = Dialect {
             ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Answer])).at(At::Blocking),
             ExitRule::new(Code::Any, Then::ReadOrFail),
         ],
-        stderr_answers: false,
-        text_cap: None,
+        ..ReplyTable::LENIENT
     },
-    process: ProcessTable {
-        shell: Shell::Sh,
-        environment: Environment::All,
-        variables: &[],
-        cwd: Cwd::EventOrHost,
-        expands: false,
-        newline: false,
-        output_cap: 1 << 20,
-        leaves_background: true,
-    },
-    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
+    process: ProcessTable { cwd: Cwd::EventOrHost, leaves_background: true, ..CLAUDE_LIKE.process },
     time: TimeTable::seconds(30),
-    rules: Rules::NATIVE.order(RunOrder::Sequential).chain_end(ChainEnd::FirstBlock).failures(FailureTable::open()),
-    declares_rewrites: false,
-    stop_cap: 0,
+    rules: CLAUDE_LIKE.rules.order(RunOrder::Sequential).chain_end(ChainEnd::FirstBlock),
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::User, Base::Home, ".agents/plugins/*/hooks/hooks.json"),
             FileRow::new(Scope::Project, Base::Project, ".agents/plugins/*/hooks/hooks.json"),
         ],
-        scripts: false,
-        comments: false,
-        decode,
-        encode: Some(encode),
-        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "PLUGIN_ROOT" }),
-        reach: Reach::Everybody,
-        same: Same::Never,
-        skim: None,
-        pattern: None,
-        by_hand: None,
+        format: FileFormat::Layout(&SHAPE),
+        plugin: Some(PluginTable::new("PLUGIN_ROOT")),
+        ..ConfigTable::BASE
     },
     host: HostTable {
         // Not in its documentation, and seen to work.
         failure_switch: Some(("on_failure", "\"block\"")),
-        missing_program: Outcome::Runs,
-        killed: Outcome::Runs,
-        late: Outcome::Runs,
-        exit_reason: ExitReason::Plain,
         unseen: &["what tools gave back", "sub-agents: their events are declared and never fired"],
-        uncertain: &[],
+        ..HostTable::FAILS_OPEN
     },
-    kin: &[],
     install: Some(InstallTable::new(
         &["goose"],
         &[Spot::new(Base::Config, "goose")],
         &[Spot::new(Base::Home, ".agents/plugins/checkrein/hooks/hooks.json")],
         &[Spot::new(Base::Project, ".agents/plugins/checkrein/hooks/hooks.json")],
     )),
+    ..CLAUDE_LIKE
 };
 
 const ABOUT_NOTHING: FieldRow = FieldRow::named("matcher_context", "").or("null");
@@ -161,8 +121,6 @@ const EVENTS: &[EventRow] = &[
 ];
 
 const SHAPE: Shape = Shape {
-    root: "hooks",
-    file_keys: None,
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
@@ -171,20 +129,5 @@ const SHAPE: Shape = Shape {
         HookKey::new("x-goose", Attribute::Elsewhere),
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"])],
-    infers_type: false,
-    flat: false,
-    direct: false,
-    group: &[],
-    beside: &[],
-    sibling: None,
-    timeout_range: None,
     ..Shape::USUAL
 };
-
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}

@@ -4,20 +4,15 @@
 
 use std::time::Duration;
 
-use checkrein_core::{
-    ChainEnd, Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, SideBySide, Target,
-};
+use checkrein_core::{ChainEnd, Decision, EventKind, Grammar, RunOrder, Scope, SideBySide, Target};
 
-use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Reach, Same, Shape, TimeUnit,
-};
+use crate::agents::claude::CLAUDE_LIKE;
+use crate::config::{Attribute, Base, ConfigTable, Decoder, FileFormat, FileRow, HandlerRow, HookKey, Shape, TimeUnit};
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
+use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then};
 use crate::table::{
-    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, Plain, ProcessTable, Shell,
-    TimeTable, ToolRow, VariableRow,
+    Cwd, Data, Dialect, EventRow, ExitReason, HostTable, Plain, ProcessTable, TimeTable, ToolRow, VariableRow,
 };
 use checkrein_document::Node;
 
@@ -25,7 +20,6 @@ use checkrein_document::Node;
 pub static DIALECT: Dialect = Dialect {
     name: "letta",
     events: EVENTS,
-    has_all_events: false,
     tools: &[
         ToolRow::same("Bash"),
         ToolRow::same("Write"),
@@ -39,13 +33,8 @@ pub static DIALECT: Dialect = Dialect {
         ToolRow::same("TodoWrite"),
     ],
     matcher: Grammar::REGEX_WHOLE,
-    payload: PayloadTable { event: "event_type", fields: COMMON, everything: false, originals: false },
+    payload: PayloadTable { event: "event_type", ..PayloadTable::fields(COMMON) },
     reply: ReplyTable {
-        trigger: Trigger::Object,
-        malformed: Malformed::Text,
-        unknown_keys: Unknown::Ignored,
-        bad_values: Unknown::Told,
-        exact_case: true,
         keys: &[
             Key::new(&["hookSpecificOutput.hookEventName"], Means::Nothing).only_read(),
             Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input))
@@ -59,12 +48,9 @@ pub static DIALECT: Dialect = Dialect {
             ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr])).at(At::Blocking),
             ExitRule::new(Code::Any, Then::Fail),
         ],
-        stderr_answers: false,
-        text_cap: None,
+        ..ReplyTable::LENIENT
     },
     process: ProcessTable {
-        shell: Shell::Sh,
-        environment: Environment::All,
         variables: &[
             VariableRow::new("LETTA_HOOK_EVENT", Data::EventName),
             VariableRow::new("LETTA_WORKING_DIR", Data::Field("cwd")),
@@ -73,59 +59,36 @@ pub static DIALECT: Dialect = Dialect {
             VariableRow::new("AGENT_ID", Data::Field("agent_id")),
         ],
         cwd: Cwd::EventOrHost,
-        expands: false,
-        newline: false,
-        output_cap: 1 << 20,
         leaves_background: true,
+        ..CLAUDE_LIKE.process
     },
-    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
-    time: TimeTable {
-        usual: Duration::from_secs(60),
-        classes: &[],
-        handlers: &[("prompt", Duration::from_secs(30))],
-        in_background: &[],
-        cap: None,
-    },
-    rules: Rules::NATIVE
+    time: TimeTable { handlers: &[("prompt", Duration::from_secs(30))], ..TimeTable::seconds(60) },
+    rules: CLAUDE_LIKE
+        .rules
         .order(RunOrder::Sequential)
         .chain_end(ChainEnd::FirstBlock)
-        .side_by_side(SideBySide::FirstInOrder)
-        .failures(FailureTable::open()),
-    declares_rewrites: false,
-    stop_cap: 0,
+        .side_by_side(SideBySide::FirstInOrder),
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::Local, Base::Project, ".letta/settings.local.json"),
             FileRow::new(Scope::Project, Base::Project, ".letta/settings.json"),
             FileRow::new(Scope::User, Base::Home, ".letta/settings.json"),
         ],
-        scripts: false,
-        comments: false,
-        decode,
-        encode: Some(encode),
-        plugin: None,
-        reach: Reach::Everybody,
-        same: Same::Never,
-        skim: None,
-        pattern: None,
-        by_hand: None,
+        format: FileFormat::Custom { decode, encode: |dialect, hooks| SHAPE.encode(dialect, hooks) },
+        ..ConfigTable::BASE
     },
     host: HostTable {
-        failure_switch: None,
-        missing_program: Outcome::Runs,
-        killed: Outcome::Runs,
-        late: Outcome::Runs,
         exit_reason: ExitReason::WithCommandLine,
         unseen: &["without a terminal, all but tools: no prompt, no session, no stop"],
-        uncertain: &[],
+        ..HostTable::FAILS_OPEN
     },
-    kin: &[],
     install: Some(InstallTable::new(
         &["letta"],
         &[Spot::new(Base::Home, ".letta")],
         &[Spot::new(Base::Home, ".letta/settings.json")],
         &[Spot::new(Base::Project, ".letta/settings.json")],
     )),
+    ..CLAUDE_LIKE
 };
 
 const REQUEST: At = At::Kinds(&[EventKind::PermissionRequest]);
@@ -206,8 +169,6 @@ const EVENTS: &[EventRow] = &[
 ];
 
 const SHAPE: Shape = Shape {
-    root: "hooks",
-    file_keys: None,
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
@@ -218,13 +179,7 @@ const SHAPE: Shape = Shape {
         HookKey::new("model", Attribute::Setting),
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"]), HandlerRow::new("prompt", "prompt", &["prompt"])],
-    infers_type: false,
-    flat: false,
-    direct: false,
-    group: &[],
     beside: &["disabled"],
-    sibling: None,
-    timeout_range: None,
     ..Shape::USUAL
 };
 
@@ -233,8 +188,4 @@ fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
     if let Some(disabled) = root.get("hooks").and_then(|hooks| hooks.get("disabled")) {
         decoder.settings.disable_all = decoder.flag(disabled, "hooks.disabled").ok();
     }
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
 }

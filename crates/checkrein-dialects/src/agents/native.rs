@@ -14,82 +14,51 @@
 
 use std::time::Duration;
 
-use checkrein_core::{Decision, Effect, EventKind, Grammar, Rules, Scope, Target, TimeClass};
+use checkrein_core::{Decision, Effect, EventKind, Scope, Target, TimeClass};
 
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Reach, Same, Shape, TimeUnit,
+    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, Reach, Same, Shape, TimeUnit,
 };
 use crate::payload::PayloadTable;
-use crate::reply::{Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
-use crate::table::{Cwd, Dialect, Environment, EventRow, HostTable, HttpTable, ProcessTable, Shell, TimeTable};
-use checkrein_document::Node;
+use crate::reply::{Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::table::{Dialect, EventRow, TimeTable};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
     name: "native",
     events: NAMES,
     has_all_events: true,
-    tools: &[],
-    matcher: Grammar::NAMES_OR_SEARCH,
-    payload: PayloadTable { event: "hook_event_name", fields: &[], everything: true, originals: true },
+    payload: PayloadTable { originals: true, ..PayloadTable::BASE },
     reply: ReplyTable {
         trigger: Trigger::LastObject,
-        malformed: Malformed::Failure,
         unknown_keys: Unknown::MisspeltFails,
-        bad_values: Unknown::Failure,
-        exact_case: true,
         keys: KEYS,
         exits: &[
             ExitRule::new(Code::Is(0), Then::Read),
             ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Answer, From::Stderr])),
             ExitRule::new(Code::Any, Then::Fail),
         ],
-        stderr_answers: false,
-        text_cap: None,
+        ..ReplyTable::BASE
     },
-    process: ProcessTable {
-        shell: Shell::Sh,
-        environment: Environment::Usual,
-        variables: &[],
-        cwd: Cwd::Event,
-        expands: false,
-        newline: false,
-        output_cap: 1 << 20,
-        leaves_background: false,
-    },
-    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
     time: TimeTable {
-        usual: Duration::from_secs(60),
         classes: &[
             (TimeClass::Turn, Duration::from_secs(30)),
             (TimeClass::Notice, Duration::from_secs(10)),
             (TimeClass::Display, Duration::from_secs(10)),
             (TimeClass::Closing, Duration::from_secs(5)),
         ],
-        handlers: &[],
-        in_background: &[],
-        cap: None,
+        ..TimeTable::seconds(60)
     },
-    rules: Rules::NATIVE,
     declares_rewrites: true,
-    stop_cap: 8,
     config: ConfigTable {
         files: FILES,
-        scripts: false,
         comments: true,
-        decode,
-        encode: Some(encode),
-        plugin: None,
+        format: FileFormat::Layout(&SHAPE),
         reach: Reach::NotAbove,
         same: Same::Everything,
-        skim: Some(&SHAPE),
-        pattern: None,
-        by_hand: None,
+        ..ConfigTable::BASE
     },
-    host: HostTable::UNKNOWN,
-    kin: &[],
-    install: None,
+    ..Dialect::BASE
 };
 
 /// The names that existing scripts look for. All of checkrein's own names are understood besides.
@@ -163,7 +132,6 @@ const EFFECTS: &[(&str, Effect)] = &[("open", Effect::Open), ("closed", Effect::
 
 /// The shape of its files.
 pub const SHAPE: Shape = Shape {
-    root: "hooks",
     file_keys: Some(&[
         "$schema",
         "version",
@@ -231,18 +199,5 @@ pub const SHAPE: Shape = Shape {
     ],
     infers_type: true,
     flat: true,
-    direct: false,
-    group: &[],
-    beside: &[],
-    sibling: None,
-    timeout_range: None,
     ..Shape::USUAL
 };
-
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}

@@ -5,7 +5,7 @@ use checkrein_core::EventKind;
 use crate::{Dialect, EventRow};
 
 /// The table.
-pub static DIALECT: Dialect = Dialect::of_names("opencode", EVENTS);
+pub static DIALECT: Dialect = Dialect::named("opencode", EVENTS);
 
 const EVENTS: &[EventRow] = &[
     EventRow::new("session.created", EventKind::SessionStart),

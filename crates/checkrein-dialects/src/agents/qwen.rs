@@ -6,30 +6,22 @@
 
 use std::time::Duration;
 
-use checkrein_core::{
-    Decision, EventKind, FailureTable, Grammar, NameList, Rules, RunOrder, Scope, Settle, Syntax, Target,
-};
+use checkrein_core::{Decision, EventKind, Grammar, NameList, RunOrder, Scope, Settle, Syntax, Target};
 
+use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Reach, Same, Shape,
-    TimeUnit,
+    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
 };
 use crate::input::InputRow;
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
-use crate::table::{
-    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, Plain, ProcessTable, Shell,
-    TimeTable, ToolRow, VariableRow,
-};
-use checkrein_document::Node;
+use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then};
+use crate::table::{Cwd, Data, Dialect, EventRow, HostTable, Plain, ProcessTable, TimeTable, ToolRow, VariableRow};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
     name: "qwen",
     events: EVENTS,
-    has_all_events: false,
     tools: &[
         ToolRow::new("run_shell_command", &["Bash", "Shell"]),
         ToolRow::new("write_file", &["Write", "WriteFile"]),
@@ -45,13 +37,8 @@ pub static DIALECT: Dialect = Dialect {
         ToolRow::new("agent", &["Agent"]),
     ],
     matcher: Grammar::new(&["*"], Some(NameList { also: "", separators: "|", trim: true }), Syntax::RegexSearch),
-    payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
+    payload: PayloadTable::fields(COMMON),
     reply: ReplyTable {
-        trigger: Trigger::Object,
-        malformed: Malformed::Text,
-        unknown_keys: Unknown::Ignored,
-        bad_values: Unknown::Told,
-        exact_case: true,
         keys: KEYS,
         exits: &[
             ExitRule::new(Code::Is(0), Then::Read),
@@ -60,11 +47,9 @@ pub static DIALECT: Dialect = Dialect {
             ExitRule::new(Code::Any, Then::ReadOrFail),
         ],
         stderr_answers: true,
-        text_cap: None,
+        ..ReplyTable::LENIENT
     },
     process: ProcessTable {
-        shell: Shell::Sh,
-        environment: Environment::All,
         variables: &[
             VariableRow::new("GEMINI_PROJECT_DIR", Data::ProjectDir),
             VariableRow::new("CLAUDE_PROJECT_DIR", Data::ProjectDir),
@@ -73,22 +58,15 @@ pub static DIALECT: Dialect = Dialect {
             VariableRow::new("QWEN_CODE_AGENT_ID", Data::Field("agent_id")).or(""),
         ],
         cwd: Cwd::EventOrHost,
-        expands: false,
-        newline: false,
-        output_cap: 1 << 20,
         leaves_background: true,
+        ..CLAUDE_LIKE.process
     },
-    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
     time: TimeTable {
-        usual: Duration::from_secs(60),
-        classes: &[],
         handlers: &[("http", Duration::from_secs(600)), ("prompt", Duration::from_secs(30))],
-        in_background: &[],
-        cap: None,
+        ..TimeTable::seconds(60)
     },
     // Those of a group that says `sequential` run one on the result of the other, and first.
-    rules: Rules::NATIVE.order(RunOrder::Phased).failures(FailureTable::open()),
-    declares_rewrites: false,
+    rules: CLAUDE_LIKE.rules.order(RunOrder::Phased),
     stop_cap: 8,
     config: ConfigTable {
         files: &[
@@ -97,33 +75,20 @@ pub static DIALECT: Dialect = Dialect {
             // Where exactly was not observed.
             FileRow::new(Scope::Managed, Base::Root, "etc/qwen-code/settings.json"),
         ],
-        scripts: false,
         comments: true,
-        decode,
-        encode: Some(encode),
-        plugin: Some(PluginTable { file: "hooks/hooks.json", root_variable: "extensionPath" }),
-        reach: Reach::Everybody,
+        format: FileFormat::Layout(&SHAPE),
+        plugin: Some(PluginTable::new("extensionPath")),
         same: Same::EverythingAndName,
-        skim: None,
-        pattern: None,
-        by_hand: None,
+        ..ConfigTable::BASE
     },
-    host: HostTable {
-        failure_switch: None,
-        missing_program: Outcome::Runs,
-        killed: Outcome::Runs,
-        late: Outcome::Runs,
-        exit_reason: ExitReason::Plain,
-        unseen: &["the end of a session that has no terminal"],
-        uncertain: &[],
-    },
-    kin: &[],
+    host: HostTable { unseen: &["the end of a session that has no terminal"], ..HostTable::FAILS_OPEN },
     install: Some(InstallTable::new(
         &["qwen"],
         &[Spot::new(Base::Home, ".qwen")],
         &[Spot::new(Base::Home, ".qwen/settings.json")],
         &[Spot::new(Base::Project, ".qwen/settings.json")],
     )),
+    ..CLAUDE_LIKE
 };
 
 const COMMON: &[FieldRow] = &[
@@ -323,8 +288,6 @@ const KEYS: &[Key] = &[
 ];
 
 const SHAPE: Shape = Shape {
-    root: "hooks",
-    file_keys: None,
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
@@ -348,20 +311,7 @@ const SHAPE: Shape = Shape {
         HandlerRow::new("http", "http", &["url"]),
         HandlerRow::new("prompt", "prompt", &["prompt"]),
     ],
-    infers_type: false,
-    flat: false,
-    direct: false,
     group: &[HookKey::new("sequential", Attribute::Rewrites)],
     beside: &["enabled", "disabled"],
-    sibling: None,
-    timeout_range: None,
     ..Shape::USUAL
 };
-
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}

@@ -20,43 +20,33 @@ use checkrein_core::{
 };
 
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, Lost, Reach, Same, duration, printable, unsaid, unwritable,
+    Attribute, Base, ConfigTable, Decoder, Encoded, FileFormat, FileRow, Lost, duration, printable, unsaid, unwritable,
 };
 use crate::payload::{FieldRow, Form, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, Malformed, ReplyTable, Then, Trigger, Unknown};
 use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec, escaped, has_variables, plain};
-use crate::table::{
-    Cwd, Data, Dialect, Environment, EventRow, HostTable, HttpTable, ProcessTable, Shell, TimeTable, VariableRow,
-};
+use crate::table::{Cwd, Data, Dialect, Environment, EventRow, HttpTable, ProcessTable, Shell, TimeTable, VariableRow};
 use checkrein_document::{Member, Node};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
     name: "ub",
     events: EVENTS,
-    has_all_events: false,
-    tools: &[],
     matcher: Grammar::new(&[], None, Syntax::Exact),
     payload: PayloadTable {
         event: "event",
-        fields: &[FieldRow::same("session_id").or("\"\""), FieldRow::same("turn").or("0")],
-        everything: false,
-        originals: false,
+        ..PayloadTable::fields(&[FieldRow::same("session_id").or("\"\""), FieldRow::same("turn").or("0")])
     },
     reply: ReplyTable {
-        trigger: Trigger::Never,
         malformed: Malformed::Text,
         unknown_keys: Unknown::Ignored,
         bad_values: Unknown::Ignored,
-        exact_case: true,
-        keys: &[],
         exits: &[
             ExitRule::new(Code::Is(0), Then::Nothing),
             ExitRule::new(Code::NotZero, Then::FailFor(&[From::Stderr, From::Exit])).at(At::Blocking),
             ExitRule::new(Code::Any, Then::Fail),
         ],
-        stderr_answers: false,
-        text_cap: None,
+        ..ReplyTable::BASE
     },
     process: ProcessTable {
         shell: Shell::None,
@@ -69,43 +59,20 @@ pub static DIALECT: Dialect = Dialect {
             VariableRow::new("UB_HOOK_TOOL_USE_ID", Data::Field("tool_use_id")).or(""),
         ],
         cwd: Cwd::Host,
-        newline: false,
         output_cap: 4096,
         leaves_background: true,
-        expands: false,
+        ..ProcessTable::BASE
     },
-    http: HttpTable { success_below: 300, decides: false, in_background: false, variables: false, response_cap: 4096 },
-    time: TimeTable {
-        usual: Duration::from_secs(10),
-        classes: &[],
-        handlers: &[],
-        in_background: &[],
-        cap: Some(LONGEST),
-    },
+    http: HttpTable { decides: false, variables: false, ..HttpTable::BASE },
+    time: TimeTable { cap: Some(LONGEST), ..TimeTable::seconds(10) },
     rules: Rules::NATIVE
         .settle(Settle::AnyBlock)
         .order(RunOrder::Sequential)
         .chain_end(ChainEnd::Never)
         .blocks(Blocks::Gates)
         .failures(FailureTable::open()),
-    declares_rewrites: false,
-    stop_cap: 8,
-    config: ConfigTable {
-        files: FILES,
-        scripts: false,
-        comments: false,
-        decode,
-        encode: Some(encode),
-        plugin: None,
-        reach: Reach::Everybody,
-        same: Same::Never,
-        skim: None,
-        pattern: None,
-        by_hand: None,
-    },
-    host: HostTable::UNKNOWN,
-    kin: &[],
-    install: None,
+    config: ConfigTable { files: FILES, format: FileFormat::Custom { decode, encode }, ..ConfigTable::BASE },
+    ..Dialect::BASE
 };
 
 const LONGEST: Duration = Duration::from_secs(60);

@@ -3,57 +3,38 @@
 //! Known from its documentation and from source that is some months older. Its files may be Copilot's, in whose spelling
 //! events and commands are understood as well; those of Copilot's events that it does not have are passed over.
 
-use checkrein_core::{ChainEnd, Decision, EventKind, FailureTable, Rules, RunOrder, Scope, SideBySide, Target};
+use checkrein_core::{ChainEnd, Decision, EventKind, RunOrder, Scope, SideBySide, Target};
 
-use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit,
-};
+use crate::agents::claude::CLAUDE_LIKE;
+use crate::config::{Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, Shape, TimeUnit};
 use crate::input::patch::seen_in_patch;
 use crate::input::{InputForm, InputRow};
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, Form, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
-use crate::table::{Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, ProcessTable, TimeTable, ToolRow};
-use checkrein_document::Node;
+use crate::reply::{At, Key, Means, ReplyTable};
+use crate::table::{Dialect, EventRow, HostTable, TimeTable, ToolRow};
 
 /// Under which name the host hears that a hook has ended the turn: those behind it do not run.
 pub const STOPPED: &str = "stopped";
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
+    name: "vscode",
+    events: EVENTS,
     tools: TOOLS,
-    payload: PayloadTable {
-        event: "hook_event_name",
-        fields: &[
-            FieldRow::same("timestamp"),
-            FieldRow::same("session_id").or("\"\""),
-            FieldRow::same("transcript_path"),
-            FieldRow::same("cwd"),
-        ],
-        everything: false,
-        originals: false,
-    },
-    reply: ReplyTable {
-        trigger: Trigger::Brace,
-        unknown_keys: Unknown::Told,
-        bad_values: Unknown::Failure,
-        keys: KEYS,
-        exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Answer])).at(At::Blocking),
-            ExitRule::new(Code::Any, Then::Fail),
-        ],
-        ..BASE.reply
-    },
-    process: ProcessTable { environment: Environment::All, ..BASE.process },
+    payload: PayloadTable::fields(&[
+        FieldRow::same("timestamp"),
+        FieldRow::same("session_id").or("\"\""),
+        FieldRow::same("transcript_path"),
+        FieldRow::same("cwd"),
+    ]),
+    reply: ReplyTable { keys: KEYS, ..CLAUDE_LIKE.reply },
     time: TimeTable::seconds(30),
-    rules: Rules::NATIVE
+    rules: CLAUDE_LIKE
+        .rules
         .order(RunOrder::Sequential)
         .chain_end(ChainEnd::FirstMarked(STOPPED))
-        .side_by_side(SideBySide::LastInOrder)
-        .failures(FailureTable::open()),
-    stop_cap: 0,
+        .side_by_side(SideBySide::LastInOrder),
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::Project, Base::Project, ".github/hooks/*").with(&["json"]),
@@ -62,19 +43,13 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::User, Base::Home, ".copilot/hooks/*").with(&["json"]),
             FileRow::new(Scope::User, Base::Home, ".claude/settings.json"),
         ],
-        decode,
-        encode: Some(encode),
-        same: Same::Never,
-        ..BASE.config
+        format: FileFormat::Layout(&SHAPE),
+        ..ConfigTable::BASE
     },
     host: HostTable {
-        failure_switch: None,
-        missing_program: Outcome::Runs,
-        killed: Outcome::Runs,
-        late: Outcome::Runs,
-        exit_reason: ExitReason::Plain,
         unseen: &["the end of a session", "tools that failed"],
         uncertain: &["its source was read at an older state than its documentation"],
+        ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
         &["code"],
@@ -82,7 +57,7 @@ pub static DIALECT: Dialect = Dialect {
         &[Spot::new(Base::Home, ".copilot/hooks/checkrein-vscode.json")],
         &[Spot::new(Base::Project, ".github/hooks/checkrein-vscode.json")],
     )),
-    ..BASE
+    ..CLAUDE_LIKE
 };
 
 const FILE: &[InputRow] = &[InputRow::named("filePath", "file_path")];
@@ -91,8 +66,6 @@ const REPLACEMENT: &[InputRow] = &[
     InputRow::named("oldString", "old_string"),
     InputRow::named("newString", "new_string"),
 ];
-
-const BASE: Dialect = Dialect::of_names("vscode", EVENTS);
 
 const TOOLS: &[ToolRow] = &[
     ToolRow::new("run_in_terminal", &["Bash"]),
@@ -210,11 +183,3 @@ const SHAPE: Shape = Shape {
     ],
     ..Shape::USUAL
 };
-
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}

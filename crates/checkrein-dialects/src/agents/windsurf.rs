@@ -5,21 +5,20 @@
 //! A hook that ends with 2 before something happens stops it. There is no leave, no question, no new input and no context,
 //! and no hook can ask that its failure blocks.
 
-use checkrein_core::{ChainEnd, Decision, EventKind, FailureTable, Rules, RunOrder, Scope};
+use checkrein_core::{ChainEnd, Decision, EventKind, RunOrder, Scope};
 
-use crate::config::{Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, Same, Shape};
+use crate::agents::claude::CLAUDE_LIKE;
+use crate::config::{Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, Shape};
 use crate::input::InputRow;
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{At, Code, ExitRule, From, ReplyTable, Then};
-use crate::spec::HookSpec;
-use crate::table::{
-    Data, Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, ProcessTable, ToolRow, VariableRow,
-};
-use checkrein_document::Node;
+use crate::table::{Data, Dialect, EventRow, HostTable, Outcome, ProcessTable, ToolRow, VariableRow};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
+    name: "windsurf",
+    events: EVENTS,
     tools: &[
         ToolRow::new("run_command", &["Bash"]),
         ToolRow::new("read_code", &["Read"]),
@@ -31,13 +30,11 @@ pub static DIALECT: Dialect = Dialect {
     ],
     payload: PayloadTable {
         event: "agent_action_name",
-        fields: &[
+        ..PayloadTable::fields(&[
             FieldRow::named("trajectory_id", "session_id").or("\"\""),
             FieldRow::same("execution_id"),
             FieldRow::same("timestamp"),
-        ],
-        everything: false,
-        originals: false,
+        ])
     },
     reply: ReplyTable {
         exits: &[
@@ -45,15 +42,13 @@ pub static DIALECT: Dialect = Dialect {
             ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Stdout])).at(At::Blocking),
             ExitRule::new(Code::Any, Then::Fail),
         ],
-        ..BASE.reply
+        ..ReplyTable::BASE
     },
     process: ProcessTable {
-        environment: Environment::All,
         variables: &[VariableRow::new("ROOT_WORKSPACE_PATH", Data::Field("worktree_source_dir"))],
-        ..BASE.process
+        ..CLAUDE_LIKE.process
     },
-    rules: Rules::NATIVE.order(RunOrder::Sequential).chain_end(ChainEnd::FirstBlock).failures(FailureTable::open()),
-    stop_cap: 0,
+    rules: CLAUDE_LIKE.rules.order(RunOrder::Sequential).chain_end(ChainEnd::FirstBlock),
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::Managed, Base::Root, "etc/windsurf/hooks.json"),
@@ -62,23 +57,18 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::User, Base::Home, ".codeium/hooks.json"),
             FileRow::new(Scope::Project, Base::Project, ".windsurf/hooks.json"),
         ],
-        decode,
-        encode: Some(encode),
-        same: Same::Never,
-        ..BASE.config
+        format: FileFormat::Layout(&SHAPE),
+        ..ConfigTable::BASE
     },
     host: HostTable {
-        failure_switch: None,
-        missing_program: Outcome::Runs,
-        killed: Outcome::Runs,
         late: Outcome::Unknown,
-        exit_reason: ExitReason::Plain,
         unseen: &[
             "tools that are neither a command, a file nor an MCP tool",
             "sessions that start or end",
             "sub-agents",
         ],
         uncertain: &["whether hooks that take too long are ended"],
+        ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
         &["windsurf"],
@@ -86,10 +76,8 @@ pub static DIALECT: Dialect = Dialect {
         &[Spot::new(Base::Home, ".codeium/windsurf/hooks.json")],
         &[Spot::new(Base::Project, ".windsurf/hooks.json")],
     )),
-    ..BASE
+    ..CLAUDE_LIKE
 };
-
-const BASE: Dialect = Dialect::of_names("windsurf", EVENTS);
 
 const COMMAND: [FieldRow; 3] = [
     FieldRow::implied("tool_name", "\"run_command\""),
@@ -153,11 +141,3 @@ const SHAPE: Shape = Shape {
     direct: true,
     ..Shape::USUAL
 };
-
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}

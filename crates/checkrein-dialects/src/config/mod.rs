@@ -4,6 +4,7 @@ mod audit;
 mod decoder;
 mod diagnostic;
 pub(crate) mod duration;
+mod format;
 mod restrict;
 mod shape;
 mod skim;
@@ -13,6 +14,7 @@ mod yaml;
 pub use decoder::Decoder;
 pub use diagnostic::{Diagnostic, Location, Severity};
 pub use duration::parse as parse_duration;
+pub use format::FileFormat;
 pub use restrict::{RESTRICT_KEYS, RestrictKey, Restrictions};
 pub(crate) use shape::written_matcher;
 pub use shape::{Attribute, HandlerRow, HookKey, SANDBOX_KEYS, STRICT, SandboxKey, Shape, TimeUnit, UNLIMITED};
@@ -25,33 +27,26 @@ use skim::Skimmed;
 
 use crate::spec::HookSpec;
 use crate::table::Dialect;
-use checkrein_document::{Format, Node, Place};
+use checkrein_document::{Format, Place};
 
 /// A dialect's files.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct ConfigTable {
     /// Where they are, in the order in which their hooks run.
     pub files: &'static [FileRow],
-    /// Whether the files are the hooks themselves: programs that are called as the event is that they are for.
-    pub scripts: bool,
+    /// The format of the files.
+    pub format: FileFormat,
     /// Whether JSON may have comments and trailing commas.
     pub comments: bool,
-    /// Reads the hooks of one.
-    pub decode: fn(&mut Decoder<'_>, &Node<'_>),
-    /// Writes hooks as one. `None`: the dialect has no files.
-    pub encode: Option<fn(&Dialect, &[&HookSpec]) -> Encoded>,
     /// Where plugins of its agent keep hooks. `None`: nowhere that is known.
     pub plugin: Option<PluginTable>,
     /// Whose hooks the settings of a file count for.
     pub reach: Reach,
     /// When two hooks are the same, so that only one of them runs.
     pub same: Same,
-    /// The shape of its files, if it can be told from that alone that a file has nothing for an event.
-    pub skim: Option<&'static Shape>,
     /// Patterns with a meaning of their own, and what they are in the dialect's grammar. `None`: there are none.
     pub pattern: Option<fn(&str) -> Option<String>>,
-    /// Where a user who adds hooks himself puts what [`encode`](Self::encode) writes, in words. `None`: into one of the files.
+    /// Where a user who adds hooks himself puts what [`Dialect::encode`] writes, in words. `None`: into one of the files.
     pub by_hand: Option<&'static str>,
 }
 
@@ -128,6 +123,13 @@ pub struct PluginTable {
     pub file: &'static str,
     /// The variable that has the plugin's own directory; `${NAME}` is filled in in words of a command.
     pub root_variable: &'static str,
+}
+
+impl PluginTable {
+    /// Hooks in `hooks/hooks.json` of the plugin, as Claude Code's plugins have them.
+    pub const fn new(root_variable: &'static str) -> Self {
+        Self { file: "hooks/hooks.json", root_variable }
+    }
 }
 
 /// Whose hooks the settings of a file count for.
@@ -358,7 +360,7 @@ impl Dialect {
                 }
                 // A YAML file in which all is commented out is as good as an empty one.
                 if format != Format::Yaml || !parsed.root.is_null() {
-                    (self.config.decode)(&mut decoder, &parsed.root);
+                    self.config.format.decode(&mut decoder, &parsed.root);
                 }
             }
             Err(error) => {
@@ -389,9 +391,20 @@ impl Dialect {
         decoded
     }
 
+    /// The layout by which the prefilter reads files of this dialect. `None`: files are read in full.
+    ///
+    /// The prefilter compares matchers by the dialect's own grammar, so that no event may have another one.
+    fn prefilter_layout(&self) -> Option<&'static Shape> {
+        let is_plain = self.config.pattern.is_none() && self.events.iter().all(|row| row.grammar.is_none());
+        match self.config.format {
+            FileFormat::Layout(layout) if is_plain => Some(layout),
+            _ => None,
+        }
+    }
+
     /// Writes hooks as a file of this dialect.
     pub fn encode(&self, hooks: &[&HookSpec]) -> Option<Encoded> {
-        self.config.encode.map(|encode| encode(self, hooks))
+        self.config.format.encode(self, hooks)
     }
 }
 

@@ -242,7 +242,7 @@ impl Reader<'_> {
 
     fn http(&self, reply: &HttpReply) -> Result<Opinion, Failure> {
         let http = &self.dialect.http;
-        if !(200..http.success_below).contains(&reply.status) {
+        if !(200..300).contains(&reply.status) {
             let hint = if matches!(reply.status, 301 | 302 | 307 | 308) { NOT_FOLLOWED } else { "" };
             return Err(Failure::new(FailureKind::HttpStatus, format!("status {}{hint}", reply.status)));
         }

@@ -8,16 +8,12 @@ use checkrein_core::TimeClass;
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct HttpTable {
-    /// The first status that is no success any more; 200 is the first that is one.
-    pub success_below: u16,
     /// Whether what the endpoint answers counts.
     pub decides: bool,
     /// Whether hooks that are endpoints run in the background unless they say otherwise.
     pub in_background: bool,
     /// Whether `$NAME` in headers stands for a variable. Where it does not, headers are sent as they are written.
     pub variables: bool,
-    /// How much of an answer is read, in bytes.
-    pub response_cap: usize,
 }
 
 /// How long hooks may take.

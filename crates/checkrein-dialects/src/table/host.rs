@@ -44,16 +44,3 @@ pub enum ExitReason {
     /// Nobody knows.
     Unknown,
 }
-
-impl HostTable {
-    /// An agent of which none of this is known.
-    pub const UNKNOWN: Self = Self {
-        failure_switch: None,
-        missing_program: Outcome::Unknown,
-        killed: Outcome::Unknown,
-        late: Outcome::Unknown,
-        exit_reason: ExitReason::Unknown,
-        unseen: &[],
-        uncertain: &[],
-    };
-}

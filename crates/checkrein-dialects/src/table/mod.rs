@@ -5,6 +5,7 @@ mod handler;
 mod host;
 mod process;
 
+use std::fmt;
 use std::time::Duration;
 
 use checkrein_core::{Block, Contract, Effect, Event, EventKind, FailureKind, FailureTable, Grammar, RawJson, Rules};
@@ -25,8 +26,7 @@ pub use self::process::{Cwd, Data, Environment, ProcessTable, Shell, VariableRow
 /// A dialect plays three parts, which need not be the same one: the hook's (how its file is read, what it is given, how
 /// its reply is read), the host's (how the event came in and how the verdict is said back), and the rules (how opinions
 /// settle).
-#[derive(Debug, Clone)]
-#[non_exhaustive]
+#[derive(Clone)]
 pub struct Dialect {
     /// What it is called: `claude`, or `docker-agent@g2` for one of its generations.
     pub name: &'static str,
@@ -60,8 +60,15 @@ pub struct Dialect {
     pub host: HostTable,
     /// How its agent is told to call one. `None`: by hand.
     pub install: Option<InstallTable>,
-    /// Fields that only payloads of another generation of it have, and the name of that.
-    pub kin: &'static [(&'static str, &'static str)],
+    /// Fields that only payloads of another generation of it have, and that generation.
+    pub kin: &'static [(&'static str, &'static Dialect)],
+}
+
+// Only the name: tables refer to each other in cycles.
+impl fmt::Debug for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dialect").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 /// A tool.
@@ -180,8 +187,8 @@ impl Dialect {
 
     /// The generation that a payload is of, if it is another one.
     pub fn generation_of(&self, payload: &RawJson) -> Option<&'static Self> {
-        let (_, name) = self.kin.iter().find(|(field, _)| payload.field(field).is_some())?;
-        crate::find(name)
+        let mut generations = self.kin.iter();
+        generations.find(|(field, _)| payload.field(field).is_some()).map(|(_, dialect)| *dialect)
     }
 
     /// Whether the agent has events of this kind, which is for some tools, and none for all of them.

@@ -25,8 +25,7 @@ impl Front {
         };
         let mut front = Cow::Borrowed(self);
         if self.event.is_none()
-            && let Some((_, name)) = self.agent.kin.iter().find(|(field, _)| has(field))
-            && let Some(agent) = checkrein_dialects::find(name)
+            && let Some((_, agent)) = self.agent.kin.iter().find(|(field, _)| has(field))
         {
             front.to_mut().agent = agent;
         }

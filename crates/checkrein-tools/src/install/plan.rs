@@ -101,7 +101,7 @@ impl Installer {
         let rows = || wanted::events(agent, self.choice.all_events);
         let speaks = wanted::spoken(agent).name;
         let mut changes = Vec::new();
-        if agent.config.scripts {
+        if agent.config.format.is_programs() {
             for row in rows() {
                 let text = wanted::script(agent, row, program, &self.choice);
                 changes.push(Change::of(target.join(row.name), Edit::Put { agent: speaks, text })?);
@@ -130,7 +130,7 @@ impl Installer {
         let (target, others) = self.targets(agent, scope)?;
         let speaks = wanted::spoken(agent).name;
         let mut changes = Vec::new();
-        if agent.config.scripts {
+        if agent.config.format.is_programs() {
             for row in agent.events {
                 let change = Change::of(target.join(row.name), Edit::Take { agent: speaks })?;
                 changes.extend(change.is_needed().then_some(change));
@@ -149,7 +149,7 @@ impl Installer {
 
 /// Says if the agent will not be able to read the file: its faults are not mended, but nobody should rely on it.
 fn unread(agent: &'static Dialect, scope: Scope, change: &Change) -> Option<String> {
-    let text = change.after.as_deref().filter(|_| !agent.config.scripts)?;
+    let text = change.after.as_deref().filter(|_| !agent.config.format.is_programs())?;
     let path = change.path.display().to_string();
     let decoded = wanted::spoken(agent).decode(&path, scope, text, Format::Json);
     let why = decoded.diagnostics.first().filter(|_| decoded.unreadable)?;

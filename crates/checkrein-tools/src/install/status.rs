@@ -169,7 +169,7 @@ impl Installer {
             fails_open: false,
             also_read_by,
         };
-        let read = if agent.config.scripts {
+        let read = if agent.config.format.is_programs() {
             self.scripts(agent, &installed.path)
         } else {
             self.entries(agent, scope, &installed.path)

@@ -205,7 +205,7 @@ impl Loader {
                 return;
             }
         }
-        if context.dialect.config.scripts && path.is_file() {
+        if context.dialect.config.format.is_programs() && path.is_file() {
             let decoded = context.dialect.decode_script(&name(path), context.scope, is_executable(path));
             // It is run anew each time, so what is in it does not matter here.
             self.take(path, context, decoded, FileStatus::Found, None);

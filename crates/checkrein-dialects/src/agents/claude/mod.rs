@@ -4,27 +4,25 @@
 //! an older and smaller form ([`SENDER`]).
 
 mod events;
+mod like;
 mod sender;
 
+pub(crate) use like::CLAUDE_LIKE;
 pub use sender::SENDER;
 
 use std::time::Duration;
 
-use checkrein_core::{Decision, Effect, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope, Target};
+use checkrein_core::{Decision, Effect, EventKind, Scope, Target};
 
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileRow, HandlerRow, HookKey, PluginTable, Reach, Same, Shape,
-    TimeUnit,
+    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
 };
 use crate::install::{InstallTable, Spot};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
+use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger};
 use crate::table::{
-    Cwd, Data, Dialect, Environment, ExitReason, HostTable, HttpTable, Outcome, ProcessTable, Shell, TimeTable,
-    ToolRow, VariableRow,
+    Cwd, Data, Dialect, Environment, ExitReason, HostTable, ProcessTable, TimeTable, ToolRow, VariableRow,
 };
-use checkrein_document::Node;
 
 /// The table.
 pub static DIALECT: Dialect = CLAUDE;
@@ -32,23 +30,16 @@ pub static DIALECT: Dialect = CLAUDE;
 const CLAUDE: Dialect = Dialect {
     name: "claude",
     events: events::EVENTS,
-    has_all_events: false,
     tools: TOOLS,
-    matcher: Grammar::NAMES_OR_SEARCH,
-    payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
+    payload: PayloadTable::fields(COMMON),
     reply: ReplyTable {
         trigger: Trigger::Braces,
-        malformed: Malformed::Failure,
-        unknown_keys: Unknown::Told,
-        bad_values: Unknown::Failure,
-        exact_case: true,
         keys: KEYS,
         exits: EXITS,
-        stderr_answers: false,
         text_cap: Some(10_000),
+        ..CLAUDE_LIKE.reply
     },
     process: ProcessTable {
-        shell: Shell::Sh,
         // Those of its own telemetry are not its hooks' business.
         environment: Environment::AllBut(&["OTEL_"]),
         variables: &[
@@ -58,44 +49,27 @@ const CLAUDE: Dialect = Dialect {
         ],
         cwd: Cwd::EventOrHost,
         newline: true,
-        output_cap: 1 << 20,
         leaves_background: true,
-        expands: false,
+        ..CLAUDE_LIKE.process
     },
-    http: HttpTable { success_below: 300, decides: true, in_background: false, variables: true, response_cap: 1 << 20 },
     time: TimeTable {
-        usual: Duration::from_secs(600),
-        classes: &[],
         handlers: &[("prompt", Duration::from_secs(30)), ("agent", Duration::from_secs(60))],
-        in_background: &[],
-        cap: None,
+        ..TimeTable::seconds(600)
     },
-    rules: Rules::NATIVE.order(RunOrder::Parallel).failures(FailureTable::open()),
-    declares_rewrites: false,
     stop_cap: 8,
     config: ConfigTable {
         files: FILES,
-        scripts: false,
-        comments: false,
-        decode,
-        encode: Some(encode),
+        format: FileFormat::Layout(&SHAPE),
         plugin: Some(PLUGIN),
-        reach: Reach::Everybody,
         same: Same::Handler,
-        skim: Some(&SHAPE),
-        pattern: None,
-        by_hand: None,
+        ..ConfigTable::BASE
     },
     host: HostTable {
         failure_switch: Some(("onFailure", "\"block\"")),
-        missing_program: Outcome::Runs,
-        killed: Outcome::Runs,
-        late: Outcome::Runs,
         exit_reason: ExitReason::WithCommandLine,
         unseen: &["in print mode, a turn that an error of the service ended"],
-        uncertain: &[],
+        ..HostTable::FAILS_OPEN
     },
-    kin: &[],
     install: Some(
         InstallTable::new(
             &["claude"],
@@ -105,6 +79,7 @@ const CLAUDE: Dialect = Dialect {
         )
         .switch_since("2.1.295"),
     ),
+    ..CLAUDE_LIKE
 };
 
 const TOOLS: &[ToolRow] = &[
@@ -283,7 +258,7 @@ const FILES: &[FileRow] = &[
     FileRow::new(Scope::Local, Base::Repository, ".claude/settings.local.json"),
 ];
 
-const PLUGIN: PluginTable = PluginTable { file: "hooks/hooks.json", root_variable: "CLAUDE_PLUGIN_ROOT" };
+const PLUGIN: PluginTable = PluginTable::new("CLAUDE_PLUGIN_ROOT");
 
 const ON_FAILURE: &[(&str, Effect)] = &[("continue", Effect::Open), ("block", Effect::Closed)];
 
@@ -305,8 +280,6 @@ const ASKED: &[EventKind] = &[
 ];
 
 const SHAPE: Shape = Shape {
-    root: "hooks",
-    file_keys: None,
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::Command),
@@ -336,20 +309,5 @@ const SHAPE: Shape = Shape {
         HandlerRow::new("prompt", "prompt", &["prompt"]).at(ASKED),
         HandlerRow::new("agent", "agent", &["prompt"]).at(ASKED),
     ],
-    infers_type: false,
-    flat: false,
-    direct: false,
-    group: &[],
-    beside: &[],
-    sibling: None,
-    timeout_range: None,
     ..Shape::USUAL
 };
-
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}

@@ -1,16 +1,12 @@
 //! The sender of a test agent: ten events, two kinds of handlers, and nothing but decisions about tools.
 
-use std::time::Duration;
-
-use checkrein_core::{Decision, EventKind, FailureTable, Grammar, NameList, Rules, RunOrder, Settle, Syntax};
+use checkrein_core::{Decision, EventKind, Grammar, NameList, RunOrder, Settle, Syntax};
 
 use super::{BEHAVIOR, CLAUDE, EMPTY, LEGACY};
-use crate::config::{Attribute, ConfigTable, Decoder, Encoded, HandlerRow, HookKey, Same, Shape, TimeUnit};
+use crate::config::{Attribute, ConfigTable, FileFormat, HandlerRow, HookKey, Shape, TimeUnit};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::spec::HookSpec;
+use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::table::{Dialect, Environment, EventRow, HttpTable, ProcessTable, Shell, TimeTable};
-use checkrein_document::Node;
 
 /// `claude@sender`.
 pub static SENDER: Dialect = Dialect {
@@ -22,17 +18,14 @@ pub static SENDER: Dialect = Dialect {
         Some(NameList { also: " -,:;/@#!%&=~'\"<>`", separators: "|", trim: false }),
         Syntax::RegexSearch,
     ),
-    payload: PayloadTable { event: "hook_event_name", fields: COMMON, everything: false, originals: false },
+    payload: PayloadTable::fields(COMMON),
     reply: ReplyTable {
         trigger: Trigger::Object,
-        malformed: Malformed::Failure,
         unknown_keys: Unknown::Ignored,
         bad_values: Unknown::Told,
-        exact_case: true,
         keys: KEYS,
         exits: EXITS,
-        stderr_answers: false,
-        text_cap: None,
+        ..ReplyTable::BASE
     },
     process: ProcessTable {
         shell: Shell::User,
@@ -42,13 +35,12 @@ pub static SENDER: Dialect = Dialect {
         output_cap: CAP,
         ..CLAUDE.process
     },
-    http: HttpTable { success_below: 300, variables: false, response_cap: CAP, ..CLAUDE.http },
-    time: TimeTable { usual: Duration::from_secs(10), classes: &[], handlers: &[], in_background: &[], cap: None },
-    rules: Rules::NATIVE.order(RunOrder::Sequential).failures(FailureTable::open()),
+    http: HttpTable { variables: false, ..CLAUDE.http },
+    time: TimeTable::seconds(10),
+    rules: CLAUDE.rules.order(RunOrder::Sequential),
     // A stop is only told.
     stop_cap: 0,
-    config: ConfigTable { files: &[], plugin: None, decode, encode: Some(encode), same: Same::Never, ..CLAUDE.config },
-    kin: &[],
+    config: ConfigTable { format: FileFormat::Layout(&SHAPE), ..ConfigTable::BASE },
     install: None,
     ..CLAUDE
 };
@@ -129,8 +121,6 @@ const EXITS: &[ExitRule] = &[
 ];
 
 const SHAPE: Shape = Shape {
-    root: "hooks",
-    file_keys: None,
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::Command),
@@ -139,23 +129,8 @@ const SHAPE: Shape = Shape {
         HookKey::new("timeout", Attribute::Timeout(TimeUnit::WholeSeconds)),
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"]), HandlerRow::new("http", "http", &["url"])],
-    infers_type: false,
-    flat: false,
-    direct: false,
-    group: &[],
-    beside: &[],
-    sibling: None,
-    timeout_range: None,
     ..Shape::USUAL
 };
-
-fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
-}
-
-fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    SHAPE.encode(dialect, hooks)
-}
 
 /// A notification that does not say what it is about is everybody's.
 fn if_any(subject: &str) -> Option<String> {

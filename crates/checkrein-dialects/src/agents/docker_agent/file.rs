@@ -12,8 +12,7 @@
 
 use checkrein_core::{Effect, EventKind, Matcher, closest};
 
-use super::write;
-use crate::config::{Attribute, Decoder, Encoded, HandlerRow, HookKey, Shape};
+use crate::config::{Attribute, Decoder, HandlerRow, HookKey, Shape};
 use crate::spec::HookSpec;
 use crate::table::Dialect;
 use checkrein_document::{Member, Node, Span};
@@ -34,7 +33,8 @@ const LANE: &str = "preempt_yolo";
 
 const ON_ERROR: Attribute = Attribute::OnFailureOr(&[("warn", Effect::Open), ("block", Effect::Closed)], "ignore");
 
-const NEWEST: Files = Files {
+/// Files of the newest generation.
+pub(super) const NEWEST: Files = Files {
     hook: shape(
         &[
             HookKey::new("type", Attribute::Type),
@@ -59,7 +59,8 @@ const NEWEST: Files = Files {
     lanes: &[EventKind::PreToolUse],
 };
 
-const G2: Files = Files {
+/// Files of the generation with twelve events.
+pub(super) const G2: Files = Files {
     hook: shape(
         &[
             HookKey::new("type", Attribute::Type),
@@ -73,43 +74,14 @@ const G2: Files = Files {
 };
 
 const fn shape(keys: &'static [HookKey], handlers: &'static [HandlerRow]) -> Shape {
-    Shape {
-        root: "hooks",
-        file_keys: None,
-        keys,
-        handlers,
-        infers_type: false,
-        flat: false,
-        direct: false,
-        group: &[],
-        beside: &[],
-        sibling: None,
-        timeout_range: None,
-        ..Shape::USUAL
-    }
-}
-
-pub(super) fn decode_newest(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    NEWEST.decode(decoder, root);
-}
-
-pub(super) fn decode_g2(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    G2.decode(decoder, root);
-}
-
-pub(super) fn encode_newest(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    write::encode(&NEWEST, dialect, hooks)
-}
-
-pub(super) fn encode_g2(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    write::encode(&G2, dialect, hooks)
+    Shape { keys, handlers, ..Shape::USUAL }
 }
 
 /// Why something cannot be loaded, and where it stands.
 type Broken = (String, Span);
 
 impl Files {
-    fn decode(&self, decoder: &mut Decoder<'_>, root: &Node<'_>) {
+    pub(super) fn decode(&self, decoder: &mut Decoder<'_>, root: &Node<'_>) {
         let Ok(members) = decoder.object(root, "the file") else {
             unreadable(decoder, root, "it is no object");
             return;

@@ -21,12 +21,13 @@ mod file;
 mod flags;
 mod write;
 
-use checkrein_core::{FailureTable, Grammar, Rules, RunOrder, SideBySide};
+use checkrein_core::{Grammar, SideBySide};
 
-use crate::config::{Base, ConfigTable, FileRow, Reach, Same};
+use crate::agents::claude::CLAUDE_LIKE;
+use crate::config::{Base, ConfigTable, FileFormat, FileRow, Same};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{Malformed, ReplyTable, Trigger, Unknown};
-use crate::table::{Cwd, Dialect, Environment, HostTable, HttpTable, ProcessTable, Shell, TimeTable};
+use crate::reply::{Malformed, ReplyTable, Unknown};
+use crate::table::{Dialect, HttpTable, ProcessTable, Shell};
 use checkrein_core::Scope;
 
 pub use flags::{FLAGS, UnknownFlag, hooks_from_flags};
@@ -35,91 +36,56 @@ pub use flags::{FLAGS, UnknownFlag, hooks_from_flags};
 pub static DIALECT: Dialect = Dialect {
     name: "docker-agent",
     events: event::NEWEST,
-    has_all_events: false,
-    tools: &[],
     matcher: Grammar::REGEX_WHOLE,
-    payload: PayloadTable { event: "hook_event_name", fields: NEWEST_FIELDS, everything: false, originals: false },
-    reply: ReplyTable {
-        trigger: Trigger::Brace,
-        malformed: Malformed::Failure,
-        unknown_keys: Unknown::Told,
-        bad_values: Unknown::Failure,
-        exact_case: true,
-        keys: answer::NEWEST_KEYS,
-        exits: answer::NEWEST_EXITS,
-        stderr_answers: false,
-        text_cap: None,
-    },
+    payload: PayloadTable::fields(NEWEST_FIELDS),
+    reply: ReplyTable { keys: answer::NEWEST_KEYS, exits: answer::NEWEST_EXITS, ..CLAUDE_LIKE.reply },
     process: PROCESS,
     http: NO_HTTP,
-    time: TimeTable::seconds(60),
     // Only summaries are rewritten side by side, and of those the first counts.
-    rules: Rules::NATIVE
-        .order(RunOrder::Parallel)
-        .side_by_side(SideBySide::FirstInOrder)
-        .failures(FailureTable::open()),
-    declares_rewrites: false,
+    rules: CLAUDE_LIKE.rules.side_by_side(SideBySide::FirstInOrder),
     stop_cap: 8,
     config: ConfigTable {
         files: FILES,
-        scripts: false,
-        comments: false,
-        decode: file::decode_newest,
-        encode: Some(file::encode_newest),
-        plugin: None,
-        reach: Reach::Everybody,
+        format: FileFormat::Custom {
+            decode: |decoder, root| file::NEWEST.decode(decoder, root),
+            encode: |dialect, hooks| file::NEWEST.encode(dialect, hooks),
+        },
         same: Same::EverythingAndName,
-        skim: None,
-        pattern: None,
         by_hand: Some("the YAML file of your agent, with its name in place of `root`"),
+        ..ConfigTable::BASE
     },
-    host: HostTable::UNKNOWN,
-    kin: &[],
-    install: None,
+    ..CLAUDE_LIKE
 };
 
 /// The table of the generation with twelve events.
 pub static G2: Dialect = Dialect {
     name: "docker-agent@g2",
     events: event::G2,
-    has_all_events: false,
-    tools: &[],
     matcher: Grammar::REGEX_WHOLE,
-    payload: PayloadTable { event: "hook_event_name", fields: ALWAYS, everything: false, originals: false },
+    payload: PayloadTable::fields(ALWAYS),
     reply: ReplyTable {
-        trigger: Trigger::Brace,
         malformed: Malformed::Text,
-        unknown_keys: Unknown::Told,
         bad_values: Unknown::Told,
-        exact_case: true,
         keys: answer::G2_KEYS,
         exits: answer::G2_EXITS,
-        stderr_answers: false,
-        text_cap: None,
+        ..CLAUDE_LIKE.reply
     },
     process: PROCESS,
     http: NO_HTTP,
-    time: TimeTable::seconds(60),
     // The agent lets the later of two values win; here they are a conflict, unless they are the same.
-    rules: Rules::NATIVE.order(RunOrder::Parallel).side_by_side(SideBySide::Compose).failures(FailureTable::open()),
-    declares_rewrites: false,
+    rules: CLAUDE_LIKE.rules.side_by_side(SideBySide::Compose),
     stop_cap: 8,
     config: ConfigTable {
         files: FILES,
-        scripts: false,
-        comments: false,
-        decode: file::decode_g2,
-        encode: Some(file::encode_g2),
-        plugin: None,
-        reach: Reach::Everybody,
+        format: FileFormat::Custom {
+            decode: |decoder, root| file::G2.decode(decoder, root),
+            encode: |dialect, hooks| file::G2.encode(dialect, hooks),
+        },
         same: Same::Handler,
-        skim: None,
-        pattern: None,
         by_hand: Some("the YAML file of your agent, with its name in place of `root`"),
+        ..ConfigTable::BASE
     },
-    host: HostTable::UNKNOWN,
-    kin: &[],
-    install: None,
+    ..CLAUDE_LIKE
 };
 
 const ALWAYS: &[FieldRow] = &[FieldRow::same("session_id").or("\"\""), FieldRow::same("cwd").or("\"\"")];
@@ -130,20 +96,11 @@ const NEWEST_FIELDS: &[FieldRow] = &[
     FieldRow::named("agent_name", "agent_type").unless_empty(),
 ];
 
-const PROCESS: ProcessTable = ProcessTable {
-    shell: Shell::User,
-    environment: Environment::All,
-    variables: &[],
-    cwd: Cwd::Event,
-    expands: true,
-    newline: false,
-    output_cap: 1 << 20,
-    leaves_background: true,
-};
+const PROCESS: ProcessTable =
+    ProcessTable { shell: Shell::User, expands: true, leaves_background: true, ..CLAUDE_LIKE.process };
 
 /// Its hooks are never endpoints; the builtin `http_post` posts what it is told to, and hears nothing.
-const NO_HTTP: HttpTable =
-    HttpTable { success_below: 300, decides: false, in_background: false, variables: false, response_cap: 64 * 1024 };
+const NO_HTTP: HttpTable = HttpTable { decides: false, variables: false, ..HttpTable::BASE };
 
 const CONFIG_DIR: Base = Base::FirstVariable(&["DOCKER_AGENT_CONFIG_DIR", "CAGENT_CONFIG_DIR"], ".config/cagent");
 

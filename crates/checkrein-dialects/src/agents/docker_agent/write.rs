@@ -13,43 +13,48 @@ struct Group {
     hooks: Vec<String>,
 }
 
-/// Writes hooks as a file.
-pub(super) fn encode(files: &Files, dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
-    let mut lost = Vec::new();
-    let mut events: Vec<(&str, bool, Vec<Group>)> = Vec::new();
-    for (at, spec) in hooks.iter().enumerate() {
-        // To write it would switch it on, or mend it.
-        let unsaid = match &spec.hook.state {
-            HookState::Disabled => Some("it is switched off"),
-            HookState::Broken(_) => Some("it cannot be loaded"),
-            _ => None,
-        };
-        if let Some(why) = unsaid {
-            lost.push(Lost::whole(at, why));
-            continue;
-        }
-        let Some(hook) = files.hook.write_hook(dialect, at, spec, &mut lost) else { continue };
-        for kind in &spec.hook.kinds {
-            let Some(row) = dialect.row(kind) else {
-                lost.push(Lost::whole(at, format!("{} has no event for `{kind}`", dialect.name)));
-                continue;
+impl Files {
+    /// Writes hooks as a file.
+    pub(super) fn encode(&self, dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+        let mut lost = Vec::new();
+        let mut events: Vec<(&str, bool, Vec<Group>)> = Vec::new();
+        for (at, spec) in hooks.iter().enumerate() {
+            // To write it would switch it on, or mend it.
+            let unsaid = match &spec.hook.state {
+                HookState::Disabled => Some("it is switched off"),
+                HookState::Broken(_) => Some("it cannot be loaded"),
+                _ => None,
             };
-            let Some(matcher) = written_matcher(dialect, spec, kind, at, &mut lost) else { continue };
-            if !row.blocks && spec.dialect.blocks(kind) && kind.contract().block != Block::Ignored {
-                lost.push(Lost::part(at, format!("that it can stop something: at `{}` hooks only watch", row.name)));
+            if let Some(why) = unsaid {
+                lost.push(Lost::whole(at, why));
+                continue;
             }
-            let place = events.iter().position(|(name, ..)| *name == row.name).unwrap_or_else(|| {
-                events.push((row.name, row.matched, Vec::new()));
-                events.len() - 1
-            });
-            let Some((_, _, groups)) = events.get_mut(place) else { continue };
-            match groups.last_mut().filter(|group| group.matcher == matcher) {
-                Some(group) => group.hooks.push(hook.clone()),
-                None => groups.push(Group { matcher, hooks: vec![hook.clone()] }),
+            let Some(hook) = self.hook.write_hook(dialect, at, spec, &mut lost) else { continue };
+            for kind in &spec.hook.kinds {
+                let Some(row) = dialect.row(kind) else {
+                    lost.push(Lost::whole(at, format!("{} has no event for `{kind}`", dialect.name)));
+                    continue;
+                };
+                let Some(matcher) = written_matcher(dialect, spec, kind, at, &mut lost) else { continue };
+                if !row.blocks && spec.dialect.blocks(kind) && kind.contract().block != Block::Ignored {
+                    lost.push(Lost::part(
+                        at,
+                        format!("that it can stop something: at `{}` hooks only watch", row.name),
+                    ));
+                }
+                let place = events.iter().position(|(name, ..)| *name == row.name).unwrap_or_else(|| {
+                    events.push((row.name, row.matched, Vec::new()));
+                    events.len() - 1
+                });
+                let Some((_, _, groups)) = events.get_mut(place) else { continue };
+                match groups.last_mut().filter(|group| group.matcher == matcher) {
+                    Some(group) => group.hooks.push(hook.clone()),
+                    None => groups.push(Group { matcher, hooks: vec![hook.clone()] }),
+                }
             }
         }
+        Encoded { text: text(&events), lost }
     }
-    Encoded { text: text(&events), lost }
 }
 
 fn text(events: &[(&str, bool, Vec<Group>)]) -> String {

@@ -4,27 +4,28 @@
 //! stop can be answered, and at which events what hooks print reaches the model. Hooks in the older `.kiro.hook` files are
 //! not read. Hooks whose action is a prompt for the agent have the kind `agent`.
 
-use checkrein_core::{Decision, EventKind, FailureTable, Grammar, Rules, RunOrder, Scope};
+use checkrein_core::{Decision, EventKind, Grammar, RunOrder, Scope};
 
 use crate::agents::amazon_q::{CALL, DONE, PAYLOAD, PROCESS, PROMPT, TOOLS};
-use crate::config::{Base, ConfigTable, FileRow, Same};
+use crate::agents::claude::CLAUDE_LIKE;
+use crate::config::{Base, ConfigTable, FileFormat, FileRow};
 use crate::install::{InstallTable, Spot};
 use crate::payload::FieldRow;
-use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
-use crate::table::{Dialect, EventRow, ExitReason, HostTable, Outcome, Plain, TimeTable};
+use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger};
+use crate::table::{Dialect, EventRow, HostTable, Plain};
 
 mod file;
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
+    name: "kiro",
+    events: EVENTS,
     tools: TOOLS,
     matcher: Grammar::REGEX_SEARCH,
     payload: PAYLOAD,
     reply: ReplyTable {
         trigger: Trigger::OwnObject,
         malformed: Malformed::Text,
-        unknown_keys: Unknown::Told,
-        bad_values: Unknown::Failure,
         keys: &[
             Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny)])).at(AT_STOP),
             Key::new(&["reason"], Means::Reason).at(AT_STOP),
@@ -34,34 +35,26 @@ pub static DIALECT: Dialect = Dialect {
             ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Stdout])).at(REFUSING),
             ExitRule::new(Code::Any, Then::Fail),
         ],
-        ..BASE.reply
+        ..CLAUDE_LIKE.reply
     },
     process: PROCESS,
-    time: TimeTable::seconds(60),
-    rules: Rules::NATIVE.order(RunOrder::Sequential).failures(FailureTable::open()),
-    stop_cap: 0,
+    rules: CLAUDE_LIKE.rules.order(RunOrder::Sequential),
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::User, Base::Home, ".kiro/hooks/*").with(&["json"]),
             FileRow::new(Scope::Project, Base::Project, ".kiro/hooks/*").with(&["json"]),
         ],
-        decode: file::decode,
-        encode: Some(file::encode),
-        same: Same::Never,
-        ..BASE.config
+        format: FileFormat::Custom { decode: file::decode, encode: file::encode },
+        ..ConfigTable::BASE
     },
     host: HostTable {
-        failure_switch: None,
-        missing_program: Outcome::Runs,
-        killed: Outcome::Runs,
-        late: Outcome::Runs,
-        exit_reason: ExitReason::Plain,
         unseen: &["the end of a session", "requests for permission", "sub-agents", "in older versions, a tool's input"],
         uncertain: &[
             "how long a hook may take that does not say",
             "whether a stop can be answered",
             "at which events what a hook prints reaches the model",
         ],
+        ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
         &["kiro-cli", "kiro"],
@@ -69,10 +62,8 @@ pub static DIALECT: Dialect = Dialect {
         &[Spot::new(Base::Home, ".kiro/hooks/checkrein.json")],
         &[Spot::new(Base::Project, ".kiro/hooks/checkrein.json")],
     )),
-    ..BASE
+    ..CLAUDE_LIKE
 };
-
-const BASE: Dialect = Dialect::of_names("kiro", EVENTS);
 
 const AT_STOP: At = At::Kinds(&[EventKind::Stop]);
 const REFUSING: At = At::Kinds(&[EventKind::PreToolUse, EventKind::PromptSubmit, EventKind::PreSpecTask]);

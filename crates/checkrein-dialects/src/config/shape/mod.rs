@@ -517,7 +517,7 @@ impl Shape {
                 decoder.broken_somewhere("include", span, &format!("unknown dialect `{name}`"));
                 continue;
             };
-            if dialect.config.encode.is_none() && dialect.config.files.is_empty() {
+            if !dialect.config.format.is_known() {
                 let why = format!("checkrein cannot read files of {name} yet");
                 decoder.error("no-files", span, why.clone());
                 decoder.broken_somewhere("include", span, &why);

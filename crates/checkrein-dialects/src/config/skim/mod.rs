@@ -32,7 +32,7 @@ pub(super) enum Skimmed {
 
 pub(super) fn skim(dialect: &Dialect, text: &str, format: Format, wanted: &Wanted) -> Skimmed {
     let unread = Skimmed::NothingIn(Vec::new());
-    let Some(shape) = dialect.config.skim else { return unread };
+    let Some(shape) = dialect.prefilter_layout() else { return unread };
     // A text that starts with a byte order mark is for the patient.
     if text.len() > MAX_SIZE {
         return unread;

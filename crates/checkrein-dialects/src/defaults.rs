@@ -1,0 +1,149 @@
+//! Default columns of every table.
+//!
+//! A table in [`agents`](crate::agents) or in a host's own crate ends in `..Dialect::BASE`, `..ReplyTable::BASE` and so on, and
+//! then shows only what is particular to its agent. The values are those of a dialect of which only the names of events are
+//! known: it has no files, and its hooks get and answer what checkrein's own hooks get and answer.
+
+use checkrein_core::{Decision, Grammar, Rules};
+
+use crate::config::{ConfigTable, FileFormat, Reach, Same};
+use crate::payload::{FieldRow, PayloadTable};
+use crate::reply::{Code, ExitRule, From, Malformed, ReplyTable, Then, Trigger, Unknown};
+use crate::table::{
+    Cwd, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, ProcessTable, Shell, TimeTable,
+};
+
+impl Dialect {
+    /// A dialect without a name and without events.
+    pub const BASE: Self = Self {
+        name: "",
+        events: &[],
+        has_all_events: false,
+        tools: &[],
+        matcher: Grammar::NAMES_OR_SEARCH,
+        payload: PayloadTable::BASE,
+        reply: ReplyTable::BASE,
+        process: ProcessTable::BASE,
+        http: HttpTable::BASE,
+        time: TimeTable::seconds(60),
+        rules: Rules::NATIVE,
+        declares_rewrites: false,
+        stop_cap: 8,
+        config: ConfigTable::BASE,
+        host: HostTable::UNKNOWN,
+        install: None,
+        kin: &[],
+    };
+
+    /// A dialect of which only the names of events are known.
+    ///
+    /// ```
+    /// use checkrein_core::EventKind;
+    /// use checkrein_dialects::{Dialect, EventRow, ToolRow};
+    ///
+    /// const EVENTS: &[EventRow] = &[EventRow::new("before_tool", EventKind::PreToolUse).matched().blocks()];
+    ///
+    /// static MINE: Dialect =
+    ///     Dialect { tools: &[ToolRow::new("run", &["Bash"])], ..Dialect::named("my-agent", EVENTS) };
+    ///
+    /// assert_eq!(MINE.kind_of("before_tool")?, &EventKind::PreToolUse);
+    /// # Ok::<(), checkrein_dialects::UnknownEvent>(())
+    /// ```
+    pub const fn named(name: &'static str, events: &'static [EventRow]) -> Self {
+        Self { name, events, ..Self::BASE }
+    }
+}
+
+impl PayloadTable {
+    /// Everything that checkrein knows of the event, under its own names.
+    pub const BASE: Self = Self { event: "hook_event_name", fields: &[], everything: true, originals: false };
+
+    /// These fields in every payload, besides those of the event's own row.
+    pub const fn fields(fields: &'static [FieldRow]) -> Self {
+        Self { fields, everything: false, ..Self::BASE }
+    }
+}
+
+impl ReplyTable {
+    /// Only exit codes decide: 0 proceeds, 2 denies, all others are failures. If an agent adds a trigger and keys, an answer
+    /// that is not JSON fails, an unknown key is reported, and a bad value fails.
+    pub const BASE: Self = Self {
+        trigger: Trigger::Never,
+        malformed: Malformed::Failure,
+        unknown_keys: Unknown::Told,
+        bad_values: Unknown::Failure,
+        exact_case: true,
+        keys: &[],
+        exits: &[
+            ExitRule::new(Code::Is(0), Then::Read),
+            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr])),
+            ExitRule::new(Code::Any, Then::Fail),
+        ],
+        stderr_answers: false,
+        text_cap: None,
+    };
+
+    /// Every JSON object is an answer and everything else is text. Unknown keys are ignored, bad values are reported.
+    pub(crate) const LENIENT: Self = Self {
+        trigger: Trigger::Object,
+        malformed: Malformed::Text,
+        unknown_keys: Unknown::Ignored,
+        bad_values: Unknown::Told,
+        ..Self::BASE
+    };
+}
+
+impl ProcessTable {
+    /// `sh -c` in the event's directory, with the variables that every program needs.
+    pub const BASE: Self = Self {
+        shell: Shell::Sh,
+        environment: Environment::Usual,
+        variables: &[],
+        cwd: Cwd::Event,
+        expands: false,
+        newline: false,
+        output_cap: 1 << 20,
+        leaves_background: false,
+    };
+}
+
+impl HttpTable {
+    /// Endpoints decide, and headers may contain variables.
+    pub const BASE: Self = Self { decides: true, in_background: false, variables: true };
+}
+
+impl ConfigTable {
+    /// No files.
+    pub const BASE: Self = Self {
+        files: &[],
+        format: FileFormat::None,
+        comments: false,
+        plugin: None,
+        reach: Reach::Everybody,
+        same: Same::Never,
+        pattern: None,
+        by_hand: None,
+    };
+}
+
+impl HostTable {
+    /// Nothing is known about the agent.
+    pub const UNKNOWN: Self = Self {
+        failure_switch: None,
+        missing_program: Outcome::Unknown,
+        killed: Outcome::Unknown,
+        late: Outcome::Unknown,
+        exit_reason: ExitReason::Unknown,
+        unseen: &[],
+        uncertain: &[],
+    };
+
+    /// The tool runs if the hook's program is missing, killed or late. The model sees the reason of a denial as it is.
+    pub const FAILS_OPEN: Self = Self {
+        missing_program: Outcome::Runs,
+        killed: Outcome::Runs,
+        late: Outcome::Runs,
+        exit_reason: ExitReason::Plain,
+        ..Self::UNKNOWN
+    };
+}
