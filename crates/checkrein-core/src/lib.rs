@@ -47,6 +47,6 @@ pub use runner::Runner;
 pub use select::{HookSet, Plan, PlanEntry, Selected, WhyNot};
 pub use settle::{Outcome, Settlement, Step, settle};
 pub use shield::shielded;
-pub use source::{HookInfo, Scope, Source};
+pub use source::{HookInfo, Scope, Source, TrustLevel};
 pub use suggest::closest;
 pub use verdict::{Reason, Rewritten, Said, Verdict, Warning};

@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::failure::Effect;
 
 /// Whose a hook is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+///
+/// Scopes have no order of their own: ask [`trust_level`](Self::trust_level), [`may_change`](Self::may_change),
+/// [`covers`](Self::covers) or [`precedence`](Self::precedence), and rank them nowhere else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -25,6 +28,60 @@ pub enum Scope {
     Plugin,
     /// The host's own code.
     Code,
+}
+
+/// The party that can write files of a scope. A higher level is the wider one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TrustLevel {
+    /// A repository, or the author of a plugin. Files of these scopes can come from a stranger.
+    Repository,
+    /// The user of the machine, or the host's own code.
+    User,
+    /// The administrator of the machine.
+    Administrator,
+}
+
+impl Scope {
+    /// The party that can write files of this scope.
+    ///
+    /// `Local` is at the level of the repository: a file beside the project's can be committed, whatever its name says.
+    pub const fn trust_level(self) -> TrustLevel {
+        match self {
+            Self::Managed => TrustLevel::Administrator,
+            Self::User | Self::Code => TrustLevel::User,
+            Self::Project | Self::Local | Self::Plugin => TrustLevel::Repository,
+        }
+    }
+
+    /// `true` if a file of this scope may change hooks of `other`: disable them, put them in dry-run mode, or set their
+    /// failure policy, environment or limits. A file never changes anything of a higher trust level.
+    ///
+    /// ```
+    /// use checkrein_core::Scope;
+    ///
+    /// assert!(Scope::User.may_change(Scope::Project));
+    /// assert!(!Scope::Local.may_change(Scope::User));
+    /// ```
+    pub fn may_change(self, other: Self) -> bool {
+        self.trust_level() >= other.trust_level()
+    }
+
+    /// `true` if settings that a file of this scope has for all hooks apply to hooks of `other`. That is the case for hooks
+    /// that it [may change](Self::may_change), except that a file for one clone or one plugin does not speak for the
+    /// whole project.
+    pub fn covers(self, other: Self) -> bool {
+        let is_part = matches!(self, Self::Local | Self::Plugin);
+        self.may_change(other) && !(is_part && matches!(other, Self::Project))
+    }
+
+    /// Rank of a setting among those of files at the same [trust level](Self::trust_level): the highest one applies.
+    pub const fn precedence(self) -> u8 {
+        match self {
+            Self::Local => 2,
+            Self::Project => 1,
+            Self::Managed | Self::User | Self::Plugin | Self::Code => 0,
+        }
+    }
 }
 
 impl fmt::Display for Scope {
@@ -169,5 +226,33 @@ impl HookInfo {
 impl fmt::Display for HookInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "hook `{}` ({})", self.id, self.source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Widest first; scopes of one line are at one trust level.
+    const LEVELS: &[&[Scope]] =
+        &[&[Scope::Managed], &[Scope::User, Scope::Code], &[Scope::Project, Scope::Local, Scope::Plugin]];
+
+    #[test]
+    fn no_scope_changes_a_wider_one() {
+        for (wide, wider) in LEVELS.iter().enumerate() {
+            for (narrow, narrower) in LEVELS.iter().enumerate() {
+                for (one, other) in wider.iter().flat_map(|one| narrower.iter().map(move |other| (*one, *other))) {
+                    assert_eq!(one.may_change(other), wide <= narrow, "{one} {other}");
+                    assert!(one.may_change(other) || !one.covers(other), "{one} {other}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_project_does_not_speak_for_all_of_it() {
+        assert!(Scope::Project.covers(Scope::Local) && Scope::Project.covers(Scope::Project));
+        assert!(!Scope::Local.covers(Scope::Project) && !Scope::Plugin.covers(Scope::Project));
+        assert!(Scope::Local.precedence() > Scope::Project.precedence());
     }
 }

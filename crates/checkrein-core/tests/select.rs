@@ -4,7 +4,7 @@
 use checkrein_core::payload::{Prompt, SessionStart, ToolCall};
 use checkrein_core::{
     Condition, Contract, CustomKind, Event, EventKind, Grammar, Hook, HookInfo, HookSet, HookState, Matcher, RawJson,
-    Source, WhyNot,
+    Scope, Source, WhyNot,
 };
 use proptest::prelude::*;
 
@@ -147,6 +147,19 @@ fn order_moves_hooks_and_keeps_the_rest_as_given() {
     early.order = -1;
     let hooks = HookSet::new(vec![late, hook("a", "*"), early, hook("b", "*")]);
     assert_eq!(chosen(&hooks, &tool("x")), ["early", "a", "b", "late"]);
+}
+
+#[test]
+fn a_twin_of_a_narrower_scope_does_not_stand_in_for_a_wider_one() {
+    let twin = |scope: Scope| {
+        let info = HookInfo::new(scope.to_string(), Source::of(scope));
+        Hook::new(info, EventKind::PreToolUse).identified_by("sh guard.sh")
+    };
+    let order = [Scope::Plugin, Scope::Local, Scope::Project, Scope::Code, Scope::User];
+    let hooks = HookSet::new(order.map(twin).into());
+    assert_eq!(chosen(&hooks, &tool("Bash")), ["code"], "the first at the widest trust level");
+    let hooks = HookSet::new(vec![twin(Scope::Project), twin(Scope::User).in_state(HookState::Broken("x".to_owned()))]);
+    assert_eq!(chosen(&hooks, &tool("Bash")), ["project"], "one that can run");
 }
 
 #[test]

@@ -43,6 +43,23 @@ fn a_lower_file_cannot_switch_off_a_guard() {
 }
 
 #[test]
+fn a_lower_file_does_not_decide_what_happens_when_a_guard_fails() {
+    // Claude Code goes on when a hook fails, and so does checkrein under another agent.
+    let failing = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 1"}]}]}}"#;
+    for path in [PROJECT, LOCAL] {
+        let place = Place::untrusted(&[("home/.claude/settings.json", failing)]);
+        for include in ["", ", on_failure: closed", ", on_failure: ask", ", shadow: true"] {
+            place.write(path, &format!("include: [{{dialect: claude{include}}}]\nhooks: []"));
+            let ran = place.run_with(&["hook", "codex"], &sent("Bash", &json!({"command": "ls"})));
+            assert_eq!((ran.code, ran.stdout.contains("permissionDecision")), (0, false), "{path} {include}: {ran:?}");
+            assert!(ran.stdout.contains("exit code 1"), "the guard has run and failed in force: {ran:?}");
+            let checked = place.run(&["check"]);
+            assert_eq!(checked.stdout.contains("not-its-to-say"), !include.is_empty(), "{path} {include}: {checked:?}");
+        }
+    }
+}
+
+#[test]
 fn variables_do_not_skip_hooks_under_an_agent() {
     let place = Place::with(&[(USER, GUARD), (PROJECT, "allow_skip: true\nhooks: []")]);
     for variables in [[("CHECKREIN", "0"), ("X", "")], [("CHECKREIN_SKIP", "guard"), ("CHECKREIN", "0")]] {

@@ -7,6 +7,7 @@ mod index;
 mod plan;
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::event::Event;
@@ -148,10 +149,14 @@ fn number_identities(hooks: &[Hook]) -> Vec<Option<u32>> {
         .collect()
 }
 
-/// Of two hooks that are the same, one runs: the first that can, so that a hook that its user has not approved cannot
-/// stand in for one that he has.
+/// Of two hooks that are the same, one runs. A hook that can run comes before one that cannot: an unapproved hook does not
+/// stand in for an approved one. Then the wider trust level comes first: a hook of a repository has other variables, and
+/// does not stand in for one of its user. Then the first.
 fn comes_before(hooks: &[Hook], one: usize, other: usize) -> bool {
-    let rank = |position: usize| (hooks[position].state != HookState::Ready, position);
+    let rank = |position: usize| {
+        let hook = &hooks[position];
+        (hook.state != HookState::Ready, Reverse(hook.info.source.scope.trust_level()), position)
+    };
     rank(one) < rank(other)
 }
 

@@ -17,7 +17,9 @@ pub use duration::parse as parse_duration;
 pub use format::FileFormat;
 pub use restrict::{RESTRICT_KEYS, RestrictKey, Restrictions};
 pub(crate) use shape::written_matcher;
-pub use shape::{Attribute, HandlerRow, HookKey, SANDBOX_KEYS, STRICT, SandboxKey, Shape, TimeUnit, UNLIMITED};
+pub use shape::{
+    Attribute, HandlerRow, HookKey, INCLUDE_KEYS, SANDBOX_KEYS, STRICT, SandboxKey, Shape, TimeUnit, UNLIMITED,
+};
 pub(crate) use shape::{unsaid, unwritable};
 pub use wanted::Wanted;
 pub(crate) use yaml::printable;

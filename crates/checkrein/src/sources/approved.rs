@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use checkrein_core::Scope;
+use checkrein_core::{Scope, TrustLevel};
 use checkrein_dialects::config::{Diagnostic, Settings, Severity};
 use checkrein_dialects::{HandlerSpec, HookSpec};
 use checkrein_document::Format;
@@ -89,7 +89,7 @@ pub(super) fn project_of<'a>(plugin: &Path, parts: &'a [Part]) -> Option<&'a Pat
 /// What the user and the administrator say in their own files.
 pub(crate) fn settings_of_user(dir: &Path, place: &Where) -> Vec<(PathBuf, Scope, Settings)> {
     let dialect = &checkrein_dialects::agents::native::DIALECT;
-    let found = find(dialect, dir, place, |row| matches!(row.scope, Scope::Managed | Scope::User)).files.into_iter();
+    let found = find(dialect, dir, place, |row| row.scope.trust_level() >= TrustLevel::User).files.into_iter();
     // What somebody else may have written is no administrator's word.
     let is_guarded = |path: &Path| ownership::of(path, place).problem.is_none();
     let is_meant = |file: &Candidate| file.is_there && (file.scope != Scope::Managed || is_guarded(&file.path));

@@ -43,7 +43,7 @@ impl<'a> LoadContext<'a> {
             part,
             part_index,
             dialect,
-            scope: Scope::User,
+            scope: if part.of_project { Scope::Project } else { Scope::User },
             origin,
             from_policy: false,
             dialect_chain: vec![dialect.name],

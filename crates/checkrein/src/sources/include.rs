@@ -8,38 +8,40 @@ use checkrein_dialects::config::{Diagnostic, Include, Severity};
 use checkrein_dialects::{HandlerSpec, HookSpec};
 
 use super::loaded_file::name;
-use super::shadow;
 
-/// The includes on the way to a file.
+/// The includes on the way to a file, with what they say about its hooks. Every statement comes with the scope of the file
+/// that makes it: it applies only to hooks that a file of that scope [may change](Scope::may_change).
 #[derive(Clone, Default)]
 pub(super) struct IncludeChain {
     depth: usize,
     /// Scope of the file with the last include.
     by: Option<Scope>,
-    /// What the last include that says something says about failures, and the scope of its file.
-    on_failure: Option<(Effect, Scope)>,
-    /// The nearest scope that puts the hooks in the shadow.
-    shadow: Option<Scope>,
-    /// Variables that the hooks get, and the scopes of the files that say so.
+    /// What is done when hooks fail. Outermost include first.
+    on_failure: Vec<(Effect, Scope)>,
+    /// Variables that hooks get.
     env_allow: Vec<(String, Scope)>,
-    /// `true` if hooks run also under the agent that the file belongs to.
-    under_own_agent: bool,
+    /// The widest scope that puts hooks in the shadow.
+    shadow: Option<Scope>,
+    /// The widest scope that runs hooks also under the agent that the file belongs to.
+    under_own_agent: Option<Scope>,
 }
 
 impl IncludeChain {
     /// The chain with one more include, which is in a file of this scope. `in_shadow`: that file puts all its hooks in the
     /// shadow.
     pub(super) fn with(&self, include: &Include, in_shadow: bool, by: Scope) -> Self {
-        let mut env_allow = self.env_allow.clone();
-        env_allow.extend(include.env_allow.iter().map(|name| (name.clone(), by)));
-        Self {
-            depth: self.depth + 1,
-            by: Some(by),
-            on_failure: include.on_failure.map(|effect| (effect, by)).or(self.on_failure),
-            shadow: shadow::outermost(self.shadow, (include.shadow || in_shadow).then_some(by)),
-            env_allow,
-            under_own_agent: self.under_own_agent || include.under_own_agent,
+        let mut chain = self.clone();
+        chain.depth += 1;
+        chain.by = Some(by);
+        chain.on_failure.extend(include.on_failure.map(|effect| (effect, by)));
+        chain.env_allow.extend(include.env_allow.iter().map(|name| (name.clone(), by)));
+        if include.shadow || in_shadow {
+            chain.shadow = widest(chain.shadow, by);
         }
+        if include.under_own_agent {
+            chain.under_own_agent = widest(chain.under_own_agent, by);
+        }
+        chain
     }
 
     pub(super) fn depth(&self) -> usize {
@@ -51,53 +53,72 @@ impl IncludeChain {
         self.by
     }
 
-    /// `true` if hooks run also under the agent that the file belongs to.
-    pub(super) fn under_own_agent(&self) -> bool {
-        self.under_own_agent
-    }
-
     /// `true` if hooks of this scope run in the shadow.
     pub(super) fn in_shadow(&self, scope: Scope) -> bool {
-        self.shadow.is_some_and(|by| shadow::may_put(by, scope))
+        self.shadow.is_some_and(|by| by.may_change(scope))
+    }
+
+    /// `true` if hooks of this scope run also under the agent that their file belongs to.
+    pub(super) fn under_own_agent(&self, scope: Scope) -> bool {
+        self.under_own_agent.is_some_and(|by| by.may_change(scope))
+    }
+
+    /// Reports an include that cannot run the hooks of a file under their own agent.
+    pub(super) fn refused_under_own_agent(&self, file: &Path, scope: Scope) -> Option<Diagnostic> {
+        let by = self.under_own_agent.filter(|by| !by.may_change(scope))?;
+        Some(refused(file, scope, by, "run its hooks under the agent that it belongs to"))
     }
 
     /// Changes the hooks of a file of this scope. Reports what does not apply to them.
     pub(super) fn apply(&self, file: &Path, scope: Scope, hooks: &mut [HookSpec]) -> Vec<Diagnostic> {
-        let mut refused = Vec::new();
-        let mut refuse = |by: Scope, what: String| {
-            let text = format!("a {by} file includes this one, and cannot {what}");
-            let note = Diagnostic::of_file(Severity::Warning, "not-its-to-say", name(file), text);
-            refused.push(note.with_help(format!("only a {scope} file can say that")));
-        };
-        match self.on_failure {
-            Some((_, by)) if vouched_for(by) > vouched_for(scope) => {
-                refuse(by, "say what is done when its hooks fail".to_owned());
+        let mut diagnostics = Vec::new();
+        if hooks.is_empty() {
+            return diagnostics;
+        }
+        let mut refuse = |by: Scope, what: &str| diagnostics.push(refused(file, scope, by, what));
+        let mut on_failure: Option<(Effect, Scope)> = None;
+        for (effect, by) in self.on_failure.iter().copied() {
+            if !by.may_change(scope) {
+                refuse(by, "say what is done when its hooks fail");
+            } else if on_failure.is_none_or(|(_, outer)| by.may_change(outer)) {
+                on_failure = Some((effect, by));
             }
-            Some((effect, _)) => {
+        }
+        if let Some((effect, _)) = on_failure {
+            for spec in hooks.iter_mut() {
                 // What a hook itself says comes first.
-                hooks.iter_mut().for_each(|spec| {
-                    Arc::make_mut(&mut spec.hook.info).on_failure.get_or_insert(effect);
-                });
+                Arc::make_mut(&mut spec.hook.info).on_failure.get_or_insert(effect);
             }
-            None => {}
         }
         for (variable, by) in &self.env_allow {
-            if shadow::may_put(*by, scope) {
+            if by.may_change(scope) {
                 hooks.iter_mut().for_each(|spec| allow_env(spec, variable));
             } else {
-                refuse(*by, format!("pass `{variable}` on to its hooks"));
+                refuse(*by, &format!("pass `{variable}` on to its hooks"));
             }
         }
         match self.shadow {
-            Some(_) if self.in_shadow(scope) => hooks.iter_mut().for_each(HookSpec::put_in_shadow),
-            Some(by) => refuse(by, "put its hooks in the shadow".to_owned()),
+            Some(by) if by.may_change(scope) => hooks.iter_mut().for_each(HookSpec::put_in_shadow),
+            Some(by) => refuse(by, "put its hooks in the shadow"),
             None => {}
         }
-        if hooks.is_empty() {
-            refused.clear();
-        }
-        refused
+        diagnostics
     }
+}
+
+/// The wider of two scopes.
+fn widest(outer: Option<Scope>, inner: Scope) -> Option<Scope> {
+    match outer {
+        Some(outer) if outer.may_change(inner) => Some(outer),
+        _ => Some(inner),
+    }
+}
+
+/// Says that an include in a file of scope `by` cannot do something to a file of this scope.
+fn refused(file: &Path, scope: Scope, by: Scope, what: &str) -> Diagnostic {
+    let text = format!("a {by} file includes this one, and cannot {what}");
+    let note = Diagnostic::of_file(Severity::Warning, "not-its-to-say", name(file), text);
+    note.with_help(format!("only a {scope} file can say that"))
 }
 
 /// Passes a variable of the host on to a command.
@@ -106,14 +127,5 @@ pub(super) fn allow_env(spec: &mut HookSpec, variable: &str) {
         && !command.env_allow.iter().any(|have| have == variable)
     {
         command.env_allow.push(variable.to_owned());
-    }
-}
-
-/// How far away whoever wrote a file is: a repository must not loosen what its reader or his administrator has set.
-fn vouched_for(scope: Scope) -> u8 {
-    match scope {
-        Scope::Managed => 0,
-        Scope::User | Scope::Local | Scope::Code => 1,
-        _ => 2,
     }
 }

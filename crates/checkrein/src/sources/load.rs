@@ -2,25 +2,26 @@
 //!
 //! [`load`] is the only entry. What a file says about others is done in [`merge`](super::merge) and its neighbours.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
-use checkrein_core::Scope;
+use checkrein_core::{Scope, TrustLevel};
 use checkrein_dialects::Dialect;
 use checkrein_dialects::config::{Decoded, Diagnostic, Include, Severity};
 use checkrein_document::Format;
 
 use super::approved::{approved, project_of};
 use super::context::{LoadContext, POLICY};
-use super::find::{Found, find, is_missing};
+use super::find::{Candidate, Found, find, is_missing};
 use super::loaded_file::{LoadedFile, change_hash, name};
 use super::ownership::{self, Ownership};
 use super::read::{NoText, is_executable, read};
 use super::{
-    FileState, FileStatus, Files, Loaded, Part, calls_itself, guards, links, merge, own_files, plugin, settings, shadow,
+    FileState, FileStatus, Files, Loaded, Part, calls_itself, guards, links, merge, own_files, plugin, settings,
 };
 use crate::real_path::{real_path, real_path_or_same};
-use crate::trust::Origin;
+use crate::trust::{Ground, Origin};
 
 /// How deep files may include files.
 const DEPTH: usize = 16;
@@ -29,8 +30,17 @@ const DEPTH: usize = 16;
 const FILES: usize = 4096;
 
 pub(super) fn load(parts: &[Part]) -> Loaded {
-    let Loader { mut files, mut diagnostics, mut followed, passed_over, .. } = Loader::read(parts);
-    shadow::settle(&mut files);
+    let Loader { mut files, mut diagnostics, mut followed, passed_over, has_replaced, .. } = Loader::read(parts);
+    files.retain(|file| !file.is_left_out);
+    if has_replaced {
+        // Both readings have found the same problems.
+        let all = std::mem::take(&mut diagnostics);
+        all.into_iter().for_each(|found| {
+            if !diagnostics.contains(&found) {
+                diagnostics.push(found);
+            }
+        });
+    }
     let reviewed = approved(&mut files, parts, &mut diagnostics, &mut followed);
     diagnostics.extend(merge::merge(&mut files));
     let (compat, audit) = (merge::compat(&files), merge::audit(&files));
@@ -42,6 +52,29 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
     Loaded { hooks: all, diagnostics, compat, allow_skip, audit, settings, files, passed_over, followed, reviewed }
 }
 
+/// Rank of a reading of a file. Several files can name the same one, and each would read it for its own scope, with its own
+/// settings. The highest reading applies, so that none of a narrower scope takes a file from its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Reading {
+    /// Trust level of the scope that the file is read for.
+    scope: TrustLevel,
+    /// Trust level of the file that includes it.
+    included_by: TrustLevel,
+    /// `false` if an include puts its hooks in the shadow.
+    in_force: bool,
+}
+
+impl Reading {
+    fn of(context: &LoadContext<'_>) -> Self {
+        let (scope, includes) = (context.scope, &context.includes);
+        Self {
+            scope: scope.trust_level(),
+            included_by: includes.by().unwrap_or(scope).trust_level(),
+            in_force: !includes.in_shadow(scope),
+        }
+    }
+}
+
 #[derive(Default)]
 struct Loader {
     files: Vec<LoadedFile>,
@@ -49,8 +82,12 @@ struct Loader {
     followed: Vec<PathBuf>,
     /// What stands for `/` where an administrator's files have been looked for.
     roots: Vec<PathBuf>,
-    /// Each file is read once in each dialect, in the shadow and not.
-    seen: HashSet<(PathBuf, &'static str, bool)>,
+    /// The reading of each file in each dialect that applies, with its index in `files`.
+    readings: HashMap<(PathBuf, &'static str), (Reading, usize)>,
+    /// `true` if a reading has taken the place of another.
+    has_replaced: bool,
+    /// The directories of projects, by where the agent was started.
+    projects: HashMap<PathBuf, Ground>,
     /// Files whose hooks the agent that asks runs itself.
     passed_over: Vec<PathBuf>,
     /// What files are read into, one after the other.
@@ -66,9 +103,9 @@ impl Loader {
             loader.policy(&LoadContext::policy(part, index));
             // Where other files are meant, it is no news that an administrator has none.
             if !matches!(part.files, Files::Usual(..)) || !part.dialect.config.files.iter().any(|row| row.rules) {
-                let is_there = |file: &LoadedFile| file.state.status != FileStatus::Missing;
-                let managed = loader.files.split_off(before);
-                loader.files.extend(managed.into_iter().filter(is_there));
+                for file in loader.files.iter_mut().skip(before) {
+                    file.is_left_out |= file.state.status == FileStatus::Missing;
+                }
             }
         }
         for (index, part) in parts.iter().enumerate() {
@@ -127,8 +164,13 @@ impl Loader {
         self.followed.extend(found.followed);
         self.diagnostics.extend(found.diagnostics);
         for candidate in found.files {
-            let origin = if candidate.of_project { Origin::Project } else { Origin::Found };
-            let context = LoadContext { scope: candidate.scope, origin, ..context.clone() };
+            let of_project = candidate.of_project || self.is_moved_into_project(&candidate, context);
+            let (scope, origin) = match of_project {
+                true if candidate.scope == Scope::User => (Scope::Project, Origin::Project),
+                true => (candidate.scope, Origin::Project),
+                false => (candidate.scope, Origin::Found),
+            };
+            let context = LoadContext { scope, origin, ..context.clone() };
             if candidate.is_there {
                 let before = self.files.len();
                 self.file(&candidate.path, candidate.is_file, &context);
@@ -141,6 +183,17 @@ impl Loader {
                 self.take(&candidate.path, &context, Decoded::default(), FileStatus::Missing, None);
             }
         }
+    }
+
+    /// `true` if a file of the user lies in the project. Variables say where the user's files are, and a project's settings
+    /// can set variables: what came with the project is the project's.
+    fn is_moved_into_project(&mut self, candidate: &Candidate, context: &LoadContext<'_>) -> bool {
+        if candidate.scope != Scope::User || !candidate.is_there {
+            return false;
+        }
+        let dir = context.dir();
+        let project = self.projects.entry(dir.to_owned()).or_insert_with(|| Ground::around(dir));
+        project.has(&candidate.path)
     }
 
     /// Reads a file that the caller or an include names.
@@ -167,7 +220,7 @@ impl Loader {
     fn is_callers_own(path: &Path, context: &LoadContext<'_>) -> bool {
         let is_own = |caller: &&Dialect| {
             context.includes.depth() > 0
-                && !context.includes.under_own_agent()
+                && !context.includes.under_own_agent(context.scope)
                 && caller.agent() == context.dialect.agent()
         };
         let Some(caller) = context.caller().filter(is_own) else {
@@ -180,12 +233,11 @@ impl Loader {
 
     fn file(&mut self, path: &Path, is_plain_file: bool, context: &LoadContext<'_>) {
         if Self::is_callers_own(path, context) {
+            self.diagnostics.extend(context.includes.refused_under_own_agent(path, context.scope));
             self.passed_over.push(path.to_owned());
             return;
         }
-        let real = self.real(path, context);
-        let in_shadow = context.includes.in_shadow(context.scope);
-        if !self.seen.insert((real, context.dialect.name, in_shadow)) {
+        if !self.takes_precedence(path, context) {
             return;
         }
         if self.files.len() >= FILES || context.includes.depth() > DEPTH {
@@ -251,17 +303,29 @@ impl Loader {
         }
     }
 
-    /// What tells a file from others. Who wants only what may run now does not follow files, and looks at no links.
-    fn real(&mut self, path: &Path, context: &LoadContext<'_>) -> PathBuf {
-        if context.is_for_one_event() {
-            return path.to_owned();
-        }
+    /// `true` if a file was not read yet, or only in a way that this one comes before. The other reading is left out then.
+    fn takes_precedence(&mut self, path: &Path, context: &LoadContext<'_>) -> bool {
         let real = real_path(path);
-        if let Ok(real) = &real {
-            self.followed.push(real.clone());
+        if !context.is_for_one_event() {
+            self.followed.extend(real.as_ref().ok().cloned());
+            self.followed.extend(links::on_the_way(path));
         }
-        self.followed.extend(links::on_the_way(path));
-        real.unwrap_or_else(|_| path.to_owned())
+        let key = (real.unwrap_or_else(|_| path.to_owned()), context.dialect.name);
+        let (reading, index) = (Reading::of(context), self.files.len());
+        match self.readings.entry(key) {
+            Entry::Occupied(other) if other.get().0 >= reading => return false,
+            Entry::Occupied(mut other) => {
+                let (_, replaced) = other.insert((reading, index));
+                self.has_replaced = true;
+                if let Some(file) = self.files.get_mut(replaced) {
+                    file.is_left_out = true;
+                }
+            }
+            Entry::Vacant(free) => {
+                free.insert((reading, index));
+            }
+        }
+        true
     }
 
     fn include(&mut self, from: &Path, include: &Include, in_shadow: bool, context: &LoadContext<'_>) {
@@ -322,10 +386,9 @@ impl Loader {
             is_explicit: context.is_explicit(),
             is_policy: context.is_policy(),
             dialect_chain: context.dialect_chain.clone(),
-            included_by: includes.by().unwrap_or(scope),
-            in_shadow: includes.in_shadow(scope),
             origin: context.origin,
             part: context.part_index,
+            is_left_out: false,
         });
     }
 }

@@ -3,7 +3,6 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 
-use checkrein_core::Scope;
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::config::Settings;
 
@@ -21,14 +20,12 @@ pub(super) struct LoadedFile {
     pub(super) is_policy: bool,
     /// Names of the dialects of this file and of those that include it. Settings of files in these dialects apply to it.
     pub(super) dialect_chain: Vec<&'static str>,
-    /// Scope of the file that includes this one; its own if none does.
-    pub(super) included_by: Scope,
-    /// `true` if an include has put its hooks in the shadow.
-    pub(super) in_shadow: bool,
     /// How it came to be read.
     pub(super) origin: Origin,
     /// Index of the part of the sources that it belongs to.
     pub(super) part: usize,
+    /// `true` if it is no part of the result: another reading of the same file has taken its place.
+    pub(super) is_left_out: bool,
 }
 
 impl LoadedFile {

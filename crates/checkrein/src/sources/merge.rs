@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use checkrein_core::{Compat, HookState, Scope};
-use checkrein_dialects::config::{AuditSettings, Diagnostic, Reach, Severity};
+use checkrein_core::{Compat, HookState, Scope, TrustLevel};
+use checkrein_dialects::config::{AuditSettings, Diagnostic, Settings, Severity};
 use checkrein_dialects::{Environment, HandlerSpec, HookSpec, HttpSpec};
 
 use super::include::allow_env;
@@ -22,7 +22,7 @@ pub(super) fn merge(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
     }
     for file in files.iter_mut() {
         let Some(settings) = applied.get(&(file.dialect_chain.clone(), file.state.scope)) else { continue };
-        if let Some(by) = settings.off_by(file.state.scope) {
+        if let Some(by) = &settings.disabled_by {
             switch_off(&mut file.hooks, by);
         }
         for spec in &mut file.hooks {
@@ -35,65 +35,57 @@ pub(super) fn merge(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
 }
 
 /// Passes variables on to hooks that inherit the environment. A project can name them in its hooks' own commands; for hooks of
-/// others only who answers for the machine or uses it can say so.
+/// others only the user or an administrator can.
 fn pass_on(files: &mut [LoadedFile]) {
-    let says = |file: &&LoadedFile| matches!(file.state.scope, Scope::Managed | Scope::User);
-    let said = files.iter().filter(says).filter_map(|file| file.settings.env_allow.as_ref()).flatten();
-    let said: Vec<_> = said.cloned().collect();
-    if said.is_empty() {
-        return;
+    let mut passed: Vec<(Scope, String)> = Vec::new();
+    for file in files.iter().filter(|file| file.state.scope.trust_level() >= TrustLevel::User) {
+        let names = file.settings.env_allow.iter().flatten();
+        passed.extend(names.map(|name| (file.state.scope, name.clone())));
     }
     let inherits =
-        |spec: &&mut HookSpec| matches!(spec.dialect.process.environment, Environment::All | Environment::AllBut(_));
-    for spec in files.iter_mut().flat_map(|file| &mut file.hooks).filter(inherits) {
-        said.iter().for_each(|variable| allow_env(spec, variable));
+        |spec: &HookSpec| matches!(spec.dialect.process.environment, Environment::All | Environment::AllBut(_));
+    for spec in files.iter_mut().flat_map(|file| &mut file.hooks).filter(|spec| inherits(spec)) {
+        let of = spec.hook.info.source.scope;
+        for (_, variable) in passed.iter().filter(|(by, _)| by.may_change(of)) {
+            allow_env(spec, variable);
+        }
     }
 }
 
-/// What counts for the hooks of a file.
+/// What settings of files come to for the hooks of one file.
 struct Applied {
-    /// What switches all hooks off, in words, and whether it is an administrator's word.
-    disabled_by: Option<(String, Scope)>,
-    only_managed_by: Option<String>,
-    /// What an administrator allows, and what all others together do: both must.
+    /// What switches all hooks off, in words.
+    disabled_by: Option<String>,
+    /// What the files of each trust level allow: all of them must.
     urls: Vec<Urls>,
     variables: Vec<HashSet<String>>,
 }
 
+/// Widest first.
+const LEVELS: [TrustLevel; 3] = [TrustLevel::Administrator, TrustLevel::User, TrustLevel::Repository];
+
 impl Applied {
     fn to(file: &LoadedFile, files: &[LoadedFile]) -> Self {
-        let counts = || {
-            let of_dialect =
-                files.iter().filter(|other| other.is_policy || file.dialect_chain.contains(&other.state.dialect));
-            of_dialect.filter(|other| other.reaches(file.state.scope))
+        let scope = file.state.scope;
+        let apply = |other: &&LoadedFile| {
+            let is_of_dialect = other.is_policy || file.dialect_chain.contains(&other.state.dialect);
+            is_of_dialect && other.state.scope.covers(scope)
         };
-        // The weightiest file that says something; of several, the last.
-        let disables = counts()
-            .filter_map(|other| Some((weight(other), other, other.settings.disable_all?)))
-            .max_by_key(|(weight, ..)| *weight);
-        let disabled_by = disables.filter(|(.., disable)| *disable).map(|(_, by, _)| by);
-        let managed = |other: &&LoadedFile| other.state.scope == Scope::Managed;
-        let both = |list: fn(&LoadedFile) -> Option<&Vec<String>>| {
-            let of = |by_administrator| {
-                together(counts().filter(|other| managed(other) == by_administrator).filter_map(list))
-            };
-            [of(true), of(false)].into_iter().flatten()
+        let files: Vec<_> = files.iter().filter(apply).collect();
+        let of_level = |level| files.iter().copied().filter(move |other| other.state.scope.trust_level() == level);
+        let lists = |list: fn(&LoadedFile) -> Option<&Vec<String>>| {
+            LEVELS.into_iter().filter_map(move |level| together(of_level(level).filter_map(list)))
         };
+        let only_managed = |other: &&&LoadedFile| {
+            other.state.scope == Scope::Managed && other.settings.managed_only == Some(true) && scope != Scope::Managed
+        };
+        let disabled_by = disabled_by(&files).map(|by| by.says("disableAllHooks"));
+        let only_managed_by = files.iter().find(only_managed).map(|by| by.says("allowManagedHooksOnly"));
         Self {
-            disabled_by: disabled_by.map(|by| (by.says("disableAllHooks"), by.state.scope)),
-            only_managed_by: counts()
-                .filter(managed)
-                .find(|other| other.settings.managed_only == Some(true))
-                .map(|by| by.says("allowManagedHooksOnly")),
-            urls: both(|file| file.settings.http_urls.as_ref()).map(|urls| Urls::of(&urls)).collect(),
-            variables: both(|file| file.settings.http_env.as_ref()).map(|names| names.into_iter().collect()).collect(),
+            disabled_by: disabled_by.or(only_managed_by),
+            urls: lists(|file| file.settings.http_urls.as_ref()).map(|urls| Urls::of(&urls)).collect(),
+            variables: lists(|file| file.settings.http_env.as_ref()).map(|names| names.into_iter().collect()).collect(),
         }
-    }
-
-    fn off_by(&self, scope: Scope) -> Option<&str> {
-        let is_lower = scope != Scope::Managed;
-        let disabled = self.disabled_by.as_ref().filter(|(_, by)| is_lower || *by == Scope::Managed);
-        disabled.map(|(by, _)| by).or(self.only_managed_by.as_ref().filter(|_| is_lower)).map(String::as_str)
     }
 
     fn apply_to_http(&self, spec: &mut HookSpec) -> Option<Diagnostic> {
@@ -122,29 +114,30 @@ impl Applied {
     }
 }
 
-/// Whose word counts more.
-impl LoadedFile {
-    /// Whether what it says about others counts for hooks of this scope.
-    fn reaches(&self, scope: Scope) -> bool {
-        let reach =
-            checkrein_dialects::find(self.state.dialect).map_or(Reach::Everybody, |dialect| dialect.config.reach);
-        reach == Reach::Everybody || width(self.state.scope) >= width(scope)
+/// The file that switches hooks off, of those that apply to them. The files of each trust level decide together, the widest
+/// level first: what it switches off, no narrower one switches on.
+fn disabled_by<'a>(files: &[&'a LoadedFile]) -> Option<&'a LoadedFile> {
+    for level in LEVELS {
+        let of_level = files.iter().filter(|file| file.state.scope.trust_level() == level);
+        let decides = of_level
+            .filter_map(|file| Some((*file, file.settings.disable_all?)))
+            .max_by_key(|(file, _)| (file.is_explicit, file.state.scope.precedence()));
+        match decides {
+            Some((file, true)) => return Some(file),
+            // Narrower files can switch off hooks of their own, unless an administrator or the caller says otherwise.
+            Some((file, false)) if level == TrustLevel::Administrator || file.is_explicit => return None,
+            _ => {}
+        }
     }
-}
-
-/// Whose hooks it is about: the machine's, the user's, a project's.
-fn width(scope: Scope) -> u8 {
-    match scope {
-        Scope::Managed => 3,
-        Scope::User | Scope::Code => 2,
-        Scope::Project | Scope::Plugin => 1,
-        _ => 0,
-    }
+    None
 }
 
 /// Files that say something about wider ones, which does not count.
 fn too_narrow(files: &[LoadedFile]) -> impl Iterator<Item = Diagnostic> {
-    let says = |file: &LoadedFile| file.settings.disable_all == Some(true) || file.settings.http_urls.is_some();
+    let says = |file: &LoadedFile| {
+        let settings = &file.settings;
+        settings.disable_all == Some(true) || settings.http_urls.is_some() || settings.http_env.is_some()
+    };
     files
         .iter()
         .filter(move |file| {
@@ -152,7 +145,7 @@ fn too_narrow(files: &[LoadedFile]) -> impl Iterator<Item = Diagnostic> {
                 && files.iter().any(|other| {
                     file.state.dialect == other.state.dialect
                         && !other.hooks.is_empty()
-                        && !file.reaches(other.state.scope)
+                        && !file.state.scope.covers(other.state.scope)
                 })
         })
         .map(|file| {
@@ -162,17 +155,6 @@ fn too_narrow(files: &[LoadedFile]) -> impl Iterator<Item = Diagnostic> {
             );
             Diagnostic::of_file(Severity::Warning, "no-effect", file.name(), text)
         })
-}
-
-fn weight(file: &LoadedFile) -> u8 {
-    match file.state.scope {
-        Scope::Managed => 5,
-        _ if file.is_explicit => 4,
-        Scope::Local => 3,
-        Scope::Project => 2,
-        Scope::User => 1,
-        _ => 0,
-    }
 }
 
 fn together<'a>(lists: impl Iterator<Item = &'a Vec<String>>) -> Option<Vec<String>> {
@@ -190,32 +172,32 @@ fn switch_off(hooks: &mut [HookSpec], by: &str) {
     }
 }
 
-/// Whether an agent's rules are followed where they are not safe. Only who answers for the machine or uses it can say so: a
-/// repository must not loosen its reader's guards.
+/// A setting for all hooks, of the administrator or else of the user: no other file can have it.
+fn for_all<T>(files: &[LoadedFile], setting: impl Fn(&Settings) -> Option<T>) -> Option<T> {
+    [TrustLevel::Administrator, TrustLevel::User].into_iter().find_map(|level| {
+        let mut of_level = files.iter().filter(|file| file.state.scope.trust_level() == level);
+        of_level.find_map(|file| setting(&file.settings))
+    })
+}
+
+/// Whether an agent's rules are followed where they are not safe. A repository must not loosen its reader's guards.
 pub(super) fn compat(files: &[LoadedFile]) -> Option<Compat> {
-    let said = |scope| files.iter().filter(|file| file.state.scope == scope).find_map(|file| file.settings.exact);
-    said(Scope::Managed).or(said(Scope::User)).map(|exact| if exact { Compat::Exact } else { Compat::Safe })
+    for_all(files, |settings| settings.exact).map(|exact| if exact { Compat::Exact } else { Compat::Safe })
 }
 
-/// Whether the environment may skip hooks under an agent. A project's settings can set variables, so only who answers for the
-/// machine or uses it can say so.
+/// Whether the environment may skip hooks under an agent. A project's settings can set variables.
 pub(super) fn allow_skip(files: &[LoadedFile]) -> bool {
-    let said = |scope| files.iter().filter(|file| file.state.scope == scope).find_map(|file| file.settings.allow_skip);
-    said(Scope::Managed).or(said(Scope::User)).unwrap_or(false)
+    for_all(files, |settings| settings.allow_skip).unwrap_or(false)
 }
 
-/// Where what hooks decide is written down. An administrator's word is the only one if there is one.
+/// The log of what hooks decide.
 pub(super) fn audit(files: &[LoadedFile]) -> Option<AuditSettings> {
-    let said = |scope| {
-        let mut of_scope = files.iter().filter(|file| file.state.scope == scope);
-        of_scope.find_map(|file| file.settings.audit.clone())
-    };
-    said(Scope::Managed).or_else(|| said(Scope::User))
+    for_all(files, |settings| settings.audit.clone())
 }
 
 /// Reports what not everybody can say.
 fn without_effect(files: &[LoadedFile]) -> Vec<Diagnostic> {
-    let narrow = |file: &&LoadedFile| !matches!(file.state.scope, Scope::Managed | Scope::User);
+    let narrow = |file: &&LoadedFile| file.state.scope.trust_level() < TrustLevel::User;
     let exact = files.iter().filter(narrow).flat_map(|file| {
         let settings = &file.settings;
         let said = [

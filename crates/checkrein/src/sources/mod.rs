@@ -24,8 +24,13 @@
 //! - Hooks of all files run; none takes another's place. Their order is that of the files, and a file's own order. Files
 //!   of a dialect come in the order of its table: for checkrein's own the administrator's, the user's, the project's, the
 //!   user's for that project.
-//! - Of two hooks that are the same, the first that can run does: the plan shows the other one.
-//! - What a file says about others counts for files of its own dialect, and for those that they include.
+//! - Of two hooks that are the same, one runs: the plan shows the other one. A hook of a wider
+//!   [trust level](checkrein_core::TrustLevel) comes before one of a repository, then the first.
+//! - What a file says about others applies to files of its own dialect, and to those that they include. It never changes
+//!   anything of a wider scope ([`Scope::may_change`]): what does not apply is reported.
+//! - A file that several others name is read for the one with the widest scope.
+//! - A file of the user that lies in the project is the project's: a project can set the variables that say where the
+//!   user's files are.
 //! - Hooks that are switched off by a file stay in the list, [`Disabled`](checkrein_core::HookState::Disabled).
 //! - checkrein's own files of an administrator come first, whatever else is read ([`Sources::without_managed`] aside). What
 //!   they forbid is [`Disabled`](checkrein_core::HookState::Disabled), and [`HookSpec::off_by`] says why.
@@ -50,7 +55,6 @@ mod plugin;
 mod read;
 mod restrict;
 mod settings;
-mod shadow;
 mod skip;
 
 use std::fmt;
@@ -221,8 +225,8 @@ impl Sources {
         self
     }
 
-    /// Takes files that are named for the project's own: they need approval, whoever names them. For names that come from a
-    /// project, and for looking at files before somebody vouches for them.
+    /// Takes files that are named for the project's own ([`Scope::Project`]): they need approval, and change nothing of the
+    /// user's. For names that come from a project, and for a review of files before approval.
     #[must_use]
     pub fn as_of_project(mut self) -> Self {
         for part in &mut self.parts {

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use checkrein_core::{Effect, EventKind, Scope, Source};
+use checkrein_core::{Effect, EventKind, Scope, Source, TrustLevel};
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::agents::native;
 use checkrein_dialects::config::Wanted;
@@ -51,7 +51,7 @@ pub(super) fn protect(files: &mut [LoadedFile], only: &Option<Wanted>, place: &W
 /// What the builtin is told: what it denies, then what it asks about.
 fn paths(place: &Where, dir: &Path, logs: &[String]) -> Vec<String> {
     let mut denied: Vec<PathBuf> = Vec::new();
-    for row in native::DIALECT.config.files.iter().filter(|row| matches!(row.scope, Scope::Managed | Scope::User)) {
+    for row in native::DIALECT.config.files.iter().filter(|row| row.scope.trust_level() >= TrustLevel::User) {
         for base in place.bases(row.base, dir) {
             denied.extend(base.join(row.path).parent().map(Path::to_owned));
         }

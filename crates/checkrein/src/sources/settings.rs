@@ -1,6 +1,6 @@
 //! What files say about all hooks, for who wants to see it.
 
-use checkrein_core::{RawJson, Scope};
+use checkrein_core::{RawJson, Scope, TrustLevel};
 use checkrein_dialects::config::{AuditSettings, Settings};
 
 use super::loaded_file::LoadedFile;
@@ -25,15 +25,16 @@ pub struct Setting {
 /// that does.
 pub(super) fn said(files: &[LoadedFile]) -> Vec<Setting> {
     let mut settings: Vec<Setting> = Vec::new();
-    for scope in [Scope::Managed, Scope::User] {
-        let found = files.iter().filter(|file| file.state.scope == scope && !file.state.status.is_unknown());
+    for level in [TrustLevel::Administrator, TrustLevel::User] {
+        let found =
+            files.iter().filter(|file| file.state.scope.trust_level() == level && !file.state.status.is_unknown());
         for file in found.filter(|file| !file.settings.lines.is_empty() || file.settings.protect_self.is_some()) {
-            let rows = ROWS.iter().filter(|row| scope == Scope::Managed || row.for_users);
+            let rows = ROWS.iter().filter(|row| level == TrustLevel::Administrator || row.for_users);
             for (row, value) in rows.filter_map(|row| Some((row, (row.value)(&file.settings)?))) {
                 let is_decided = row.for_users && !row.adds && settings.iter().any(|setting| setting.key == row.key);
                 if !is_decided && (file.is_policy || !row.ruling) {
                     let (key, line) = (row.key.to_owned(), file.settings.line_of(row.key));
-                    settings.push(Setting { key, value, scope, file: file.name(), line });
+                    settings.push(Setting { key, value, scope: file.state.scope, file: file.name(), line });
                 }
             }
         }

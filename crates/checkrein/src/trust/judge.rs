@@ -28,7 +28,7 @@ pub(crate) enum Origin {
     Found,
     /// The caller has named it, or a file of the user's own has.
     Vouched,
-    /// It is the project's, or a file of the project's has named it.
+    /// It came with the project, or a file of the project's has named it. Its hooks need approval.
     Project,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Judged {
 pub(crate) fn judge<'a>(subjects: impl Iterator<Item = Subject<'a>>) -> Judged {
     let mut court = Court::default();
     for subject in subjects {
-        if !subject.hooks.is_empty() && !subject.trust.is_everything() && subject.origin != Origin::Vouched {
+        if !subject.hooks.is_empty() && !subject.trust.is_everything() && subject.origin == Origin::Project {
             court.file(subject);
         }
     }
@@ -87,11 +87,6 @@ impl Court {
     fn file(&mut self, mut subject: Subject<'_>) {
         let dir = real_path_or_same(subject.dir);
         let root = repository(&dir).unwrap_or(&dir).to_owned();
-        let is_own = subject.origin == Origin::Found
-            && (subject.scope == Scope::Managed || !Ground::at(&root).has(subject.path));
-        if is_own {
-            return;
-        }
         let store = subject.trust.store();
         let key = (root.clone(), store.as_ref().map(|store| store.state().to_owned()));
         let judged = &mut self.judged;

@@ -10,6 +10,7 @@ mod includes;
 mod order;
 #[cfg(unix)]
 mod reload;
+mod scopes;
 mod settings;
 mod shadow;
 #[cfg(unix)]

@@ -22,7 +22,8 @@ fn hooks_are_switched_off_by_the_weightiest_file_that_says_something() {
         (["", OFF, "", ""], &["managed"]),
         (["", "", OFF, ""], &["managed", "user"]),
         (["", "", "", OFF], &["managed", "user", "project"]),
-        (["", OFF, ON, ""], &["managed", "project", "local"]),
+        // A project does not switch on what its user has switched off.
+        (["", OFF, ON, ON], &["managed"]),
         (["", "", OFF, ON], &["managed", "user", "local"]),
         (["", ON, ON, OFF], &["managed", "user", "project"]),
         ([OFF, ON, ON, ON], &[]),
@@ -108,8 +109,10 @@ fn http_hooks_send_only_what_files_allow() {
     world.write(PROJECT, r#"{"httpHookAllowedEnvVars": ["B", "C"]}"#);
     assert_eq!(sent(), ["B"]);
     assert_eq!(world.codes(&world.load()), [format!("{LOCAL} variable-not-allowed")]);
+    world.write(USER, r#"{"httpHookAllowedEnvVars": ["A", "B"]}"#);
+    assert_eq!(sent(), ["B"]);
     world.write(USER, r#"{"httpHookAllowedEnvVars": ["A"]}"#);
-    assert_eq!(sent(), ["A", "B"]);
+    assert_eq!(sent(), [""; 0], "a project adds nothing to what its user allows");
 }
 
 #[tokio::test]

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use checkrein::Scope;
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::native;
+use checkrein::{Scope, TrustLevel};
 use serde_json::Value;
 
 use super::super::config::{self, sources};
@@ -36,7 +36,7 @@ impl Proposed {
     pub fn import(from: &'static Dialect, files: &[PathBuf], dir: &Path, scope: Scope) -> Result<Self> {
         let loaded = sources(from, files, dir)?.without_managed().load();
         config::tell(&loaded);
-        let of_user = |scope: Scope| matches!(scope, Scope::User | Scope::Managed);
+        let of_user = |scope: Scope| scope.trust_level() >= TrustLevel::User;
         let is_meant = |of: Scope| !files.is_empty() || (of != Scope::Managed && of_user(of) == of_user(scope));
         let (meant, others): (Vec<_>, Vec<_>) =
             loaded.hooks.iter().partition(|hook| is_meant(hook.hook.info.source.scope));

@@ -18,6 +18,9 @@ use crate::spec::{HandlerSpec, HookSpec};
 use crate::table::Dialect;
 use checkrein_document::{Member, Node, Span};
 
+/// Keys of an entry of `include`.
+pub const INCLUDE_KEYS: &[&str] = &["dialect", "path", "on_failure", "shadow", "env_allow", "under_own_agent"];
+
 /// What is particular about one dialect's use of the shape.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -490,9 +493,8 @@ impl Shape {
                 Some(name) => Some((name.to_owned(), item.span)),
                 None => match decoder.object(item, "include") {
                     Ok(members) => {
-                        let known = ["dialect", "path", "on_failure", "shadow", "env_allow", "under_own_agent"];
-                        decoder.keys(members, &known);
-                        if members.iter().any(|member| !known.contains(&&*member.key)) {
+                        decoder.keys(members, INCLUDE_KEYS);
+                        if members.iter().any(|member| !INCLUDE_KEYS.contains(&&*member.key)) {
                             decoder.broken_somewhere("include", item.span, "an include with a key that nobody knows");
                             continue;
                         }

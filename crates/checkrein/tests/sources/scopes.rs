@@ -1,0 +1,378 @@
+//! No file changes anything of a wider scope: neither hooks nor settings, neither to soften nor to harden them.
+
+use std::fmt::Write as _;
+
+use checkrein::dialects::config::{Base, FileRow, INCLUDE_KEYS};
+use checkrein::dialects::{Dialect, claude, native};
+use checkrein::sources::{Loaded, Sources};
+use checkrein::{HandlerSpec, HookSpec, Scope, Trust};
+
+use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, hooks, ready};
+
+const CLAUDE_MANAGED: &str = "root/etc/claude-code/managed-settings.json";
+const CLAUDE_USER: &str = "home/.claude/settings.json";
+const CLAUDE_PROJECT: &str = "project/.claude/settings.json";
+const CLAUDE_LOCAL: &str = "project/.claude/settings.local.json";
+const PLUGIN: &str = "home/plugin/hooks/hooks.json";
+
+/// Every top-level key of checkrein's own files, with values that try to change something.
+const KEYS: &[(&str, &[&str])] = &[
+    ("$schema", &[r#""x""#]),
+    ("version", &["1"]),
+    ("description", &[r#""x""#]),
+    // Its own keys are in `INCLUDES`.
+    ("include", &[r#"[{"dialect": "claude"}]"#]),
+    ("compat", &[r#""exact""#, r#""safe""#]),
+    ("allow_skip", &["true", "false"]),
+    ("audit", &["true", "false", r#"{"path": "x", "on_failure": "closed"}"#]),
+    ("restrict", &[r#"{"scopes": []}"#, r#"{"handlers": []}"#, r#"{"urls": []}"#, r#"{"env": []}"#]),
+    ("protect_self", &["true", "false"]),
+    ("shadow", &["true", "false"]),
+    ("env_allow", &[r#"["*"]"#, r#"["A", "B"]"#, "[]"]),
+    ("trusted_paths", &[r#"["/"]"#, "[]"]),
+    ("trusted_keys", &[r#"["ssh-ed25519 AAAA"]"#, "[]"]),
+    ("disableAllHooks", &["true", "false"]),
+    ("allowManagedHooksOnly", &["true", "false"]),
+    ("allowedHttpHookUrls", &["[]", r#"["https://*/*"]"#]),
+    ("httpHookAllowedEnvVars", &["[]", r#"["A", "B", "C"]"#]),
+];
+
+/// Keys that files of Claude Code have as well.
+const AGENT_KEYS: &[&str] =
+    &["disableAllHooks", "allowManagedHooksOnly", "allowedHttpHookUrls", "httpHookAllowedEnvVars"];
+
+/// Every key of an include, with values that try to change something.
+const INCLUDES: &[(&str, &[&str])] = &[
+    ("dialect", &[r#""claude""#]),
+    (
+        "path",
+        &[
+            r#""../../home/.claude/settings.json""#,
+            r#""~/.claude/settings.json""#,
+            r#""../../root/etc/claude-code/managed-settings.json""#,
+        ],
+    ),
+    ("on_failure", &[r#""open""#, r#""closed""#, r#""ask""#]),
+    ("shadow", &["true", "false"]),
+    ("env_allow", &[r#"["*"]"#, r#"["A"]"#]),
+    ("under_own_agent", &["true", "false"]),
+];
+
+#[test]
+fn every_key_has_a_row() {
+    let known = native::SHAPE.file_keys.unwrap();
+    let rows: Vec<_> = KEYS.iter().map(|(key, _)| *key).collect();
+    assert_eq!(rows, known, "a new key of a file needs a row in KEYS");
+    let rows: Vec<_> = INCLUDES.iter().map(|(key, _)| *key).collect();
+    assert_eq!(rows, INCLUDE_KEYS, "a new key of an include needs a row in INCLUDES");
+}
+
+/// A file with a command and an endpoint, and these members besides.
+fn own_file(name: &str, members: &str) -> String {
+    format!(
+        r#"{{{members} "hooks": [
+            {{"id": "{name}", "event": "PreToolUse", "command": "echo {name}"}},
+            {{"id": "{name}-http", "event": "PreToolUse", "url": "https://{name}.example/", "allowedEnvVars": ["A", "B"]}}]}}"#
+    )
+}
+
+/// The same in Claude Code's words.
+fn claude_file(name: &str, members: &str) -> String {
+    format!(
+        r#"{{{members} "hooks": {{"PreToolUse": [{{"hooks": [
+            {{"type": "command", "command": "echo claude {name}"}},
+            {{"type": "http", "url": "https://claude-{name}.example/", "allowedEnvVars": ["A", "B"]}}]}}]}}}}"#
+    )
+}
+
+/// Files of all scopes. The user's and the administrator's own files have these members.
+fn world(of_wider: &str) -> World {
+    let world = World::new();
+    for (path, name) in [(MANAGED, "managed"), (USER, "user"), (PROJECT, "project"), (LOCAL, "local")] {
+        let is_wider = path == MANAGED || path == USER;
+        world.write(path, own_file(name, if is_wider { of_wider } else { "" }));
+    }
+    for (path, name) in [
+        (CLAUDE_MANAGED, "managed"),
+        (CLAUDE_USER, "user"),
+        (CLAUDE_PROJECT, "project"),
+        (CLAUDE_LOCAL, "local"),
+        (PLUGIN, "plugin"),
+    ] {
+        world.write(path, claude_file(name, ""));
+    }
+    world
+}
+
+/// Everything that decides what a hook does.
+fn shown(spec: &HookSpec) -> String {
+    let handler = match &spec.handler {
+        HandlerSpec::Command(command) => format!("{:?} {:?}", command.env_allow, command.env_bounds),
+        HandlerSpec::Http(http) => format!("{:?}", http.env_allow),
+        _ => String::new(),
+    };
+    let (info, hook) = (&spec.hook.info, &spec.hook);
+    format!("{info:?} {:?} {:?} {} {handler}", hook.state, spec.off_by, spec.definition())
+}
+
+/// Everything of scopes that are wider than this one, a line each.
+fn wider_than(scope: Scope, loaded: &Loaded) -> String {
+    let mut all = String::new();
+    let is_wider = |of: Scope| !scope.may_change(of);
+    for spec in loaded.hooks.iter().filter(|spec| is_wider(spec.hook.info.source.scope)) {
+        let _ = writeln!(all, "{}", shown(spec));
+    }
+    // These are for all hooks. The user's files may decide them.
+    if scope != Scope::User {
+        let settings = loaded.settings.iter().map(|setting| (&setting.key, &setting.value, &setting.file));
+        let _ = writeln!(all, "{:?} {} {:?}", loaded.compat, loaded.allow_skip, loaded.audit);
+        let _ = writeln!(all, "{:?}", settings.collect::<Vec<_>>());
+    }
+    all
+}
+
+/// All that is loaded, as if everything were approved and as a new clone.
+fn loads(world: &World) -> [Loaded; 4] {
+    let plugin = || Sources::plugin(&claude::DIALECT, world.path("home/plugin"));
+    let discovered = || Sources::discover_in(&claude::DIALECT, world.path("project"), world.place());
+    [
+        world.sources().and(plugin().trust(Trust::everything())).load(),
+        world.untrusted_in("project").and(plugin()).trust(Trust::in_dir(world.path("state"))).load(),
+        world.sources().called_by(&claude::DIALECT).load(),
+        discovered().and(plugin()).trust(Trust::everything()).load(),
+    ]
+}
+
+/// Asserts that a file changes nothing of wider scopes, whichever of these texts it has instead of the first one.
+#[track_caller]
+fn assert_unchanged(world: &World, file: (&str, Scope), before: &str, after: &[String]) {
+    let (path, scope) = file;
+    world.write(path, before);
+    let of_wider = loads(world).map(|loaded| wider_than(scope, &loaded));
+    assert!(of_wider.iter().all(|shown| shown.contains("echo")), "there is something to change");
+    for text in after {
+        world.write(path, text);
+        for (before, loaded) in of_wider.iter().zip(loads(world)) {
+            assert_eq!(wider_than(scope, &loaded), *before, "{path}: {text}");
+        }
+    }
+    world.write(path, before);
+}
+
+/// Members of wider files, so that there is something to change.
+const OF_WIDER: &[&str] = &[
+    "",
+    r#""disableAllHooks": true, "include": ["claude"], "compat": "safe", "allow_skip": false,"#,
+    r#""disableAllHooks": false, "allowedHttpHookUrls": ["https://*user.example/*"], "httpHookAllowedEnvVars": ["A"],"#,
+    r#""shadow": true, "include": ["claude"], "env_allow": ["A"], "audit": true,"#,
+    r#""include": [{"dialect": "claude", "on_failure": "ask", "env_allow": ["C"]}], "compat": "exact","#,
+];
+
+/// checkrein's own files that can be anybody's but the administrator's.
+const OWN_FILES: [(&str, Scope, &str); 3] =
+    [(PROJECT, Scope::Project, "project"), (LOCAL, Scope::Local, "local"), (USER, Scope::User, "user")];
+
+#[test]
+fn no_key_of_a_file_changes_anything_of_a_wider_scope() {
+    let member = |key: &str, value: &str| format!(r#""{key}": {value},"#);
+    let members = |is_meant: &dyn Fn(&str) -> bool| -> Vec<String> {
+        let rows = KEYS.iter().filter(|(key, _)| is_meant(key));
+        rows.flat_map(|(key, values)| values.iter().map(|value| member(key, value))).collect()
+    };
+    // An include makes hooks of other files run, also those of wider scopes, as they are.
+    let own = members(&|key| key != "include");
+    let of_agent = members(&|key| AGENT_KEYS.contains(&key));
+    for of_wider in OF_WIDER {
+        let world = world(of_wider);
+        for (path, scope, name) in OWN_FILES {
+            let kept = std::fs::read_to_string(world.path(path)).unwrap();
+            // The settings of a file apply to those that it includes.
+            for include in ["", r#""include": ["claude"],"#] {
+                let after: Vec<_> = own.iter().map(|member| own_file(name, &format!("{member}{include}"))).collect();
+                assert_unchanged(&world, (path, scope), &own_file(name, include), &after);
+            }
+            world.write(path, kept);
+        }
+        for (path, scope, name) in [
+            (CLAUDE_PROJECT, Scope::Project, "project"),
+            (CLAUDE_LOCAL, Scope::Local, "local"),
+            (PLUGIN, Scope::Plugin, "plugin"),
+            (CLAUDE_USER, Scope::User, "user"),
+        ] {
+            let after: Vec<_> = of_agent.iter().map(|member| claude_file(name, member)).collect();
+            assert_unchanged(&world, (path, scope), &claude_file(name, ""), &after);
+        }
+    }
+}
+
+#[test]
+fn no_key_of_an_include_changes_anything_of_a_wider_scope() {
+    let plain = r#""include": ["claude"],"#;
+    let entry = |key: &str, value: &str| match key {
+        "dialect" => format!(r#"{{"dialect": {value}}}"#),
+        _ => format!(r#"{{"dialect": "claude", "{key}": {value}}}"#),
+    };
+    for of_wider in OF_WIDER {
+        let world = world(of_wider);
+        for (path, scope, name) in OWN_FILES {
+            let kept = std::fs::read_to_string(world.path(path)).unwrap();
+            let (mut instead, mut beside) = (Vec::new(), Vec::new());
+            for (key, value) in INCLUDES.iter().flat_map(|(key, values)| values.iter().map(move |value| (key, value))) {
+                let entry = entry(key, value);
+                // An include by path reads only that file, for the scope of the file that has it.
+                let is_path = *key == "path";
+                let alone = own_file(name, &format!(r#""include": [{entry}],"#));
+                if is_path {
+                    assert_unchanged(&world, (path, scope), &own_file(name, ""), &[alone]);
+                } else {
+                    instead.push(alone);
+                }
+                beside.push(own_file(name, &format!(r#""include": [{entry}, "claude"],"#)));
+                beside.push(own_file(name, &format!(r#""include": ["claude", {entry}],"#)));
+            }
+            assert_unchanged(&world, (path, scope), &own_file(name, plain), &instead);
+            assert_unchanged(&world, (path, scope), &own_file(name, plain), &beside);
+            world.write(path, kept);
+        }
+    }
+}
+
+/// What a wider scope forbids stays forbidden for hooks of narrower ones.
+#[test]
+fn no_file_loosens_for_its_own_hooks_what_a_wider_scope_has_set() {
+    for (of_user, of_project) in [
+        (r#""disableAllHooks": true,"#, r#""disableAllHooks": false,"#),
+        (r#""allowedHttpHookUrls": ["https://user.example/*"],"#, r#""allowedHttpHookUrls": ["https://*/*"],"#),
+        (r#""httpHookAllowedEnvVars": ["A"],"#, r#""httpHookAllowedEnvVars": ["A", "B"],"#),
+    ] {
+        for (wide, narrow) in [(MANAGED, USER), (MANAGED, PROJECT), (USER, PROJECT), (USER, LOCAL)] {
+            let world = World::with(&[(wide, &own_file("wide", of_user)), (narrow, &own_file("narrow", ""))]);
+            let narrow_hooks = || -> Vec<_> {
+                let loaded = world.load();
+                let own = loaded.hooks.iter().filter(|spec| spec.hook.info.id.starts_with("narrow"));
+                own.map(|spec| (spec.hook.state.clone(), shown(spec))).collect()
+            };
+            let before = narrow_hooks();
+            world.write(narrow, own_file("narrow", of_project));
+            assert_eq!(narrow_hooks(), before, "{narrow} {of_project}");
+        }
+    }
+}
+
+/// A dialect that has only this file of the project.
+fn project_only(path: &'static str) -> &'static Dialect {
+    let mut dialect = native::DIALECT.clone();
+    dialect.name = "project-only";
+    dialect.config.files = Box::leak(Box::new([FileRow::new(Scope::Project, Base::Project, path)]));
+    Box::leak(Box::new(dialect))
+}
+
+/// A file that several others name is read for the one with the widest scope.
+#[test]
+fn a_file_stays_its_owners_whichever_file_names_it_first() {
+    for (owner, scope) in [(USER, Scope::User), (MANAGED, Scope::Managed)] {
+        let world = World::with(&[(owner, &hooks(&["guard"]))]);
+        let path = world.path(owner).display().to_string();
+        for more in ["", r#", "shadow": true"#, r#", "on_failure": "open""#] {
+            let include = format!(r#"{{"include": [{{"dialect": "native", "path": "{path}"{more}}}]}}"#);
+            world.write("project/agent.json", include);
+            let first = Sources::discover_in(project_only("agent.json"), world.path("project"), world.place());
+            let loaded = first.and(world.untrusted_in("project")).trust(Trust::in_dir(world.path("state"))).load();
+            let guards: Vec<_> = loaded.hooks.iter().filter(|spec| spec.hook.info.id == "guard").collect();
+            assert_eq!(guards.len(), 1, "{owner} {more}");
+            let info = &guards[0].hook.info;
+            assert_eq!((info.source.scope, info.on_failure, info.shadow), (scope, None, false), "{owner} {more}");
+            assert_eq!(ready(&loaded.hooks), ["guard"], "{owner} {more}");
+        }
+    }
+}
+
+/// The user's own include has effect, also if a project's file includes the same files before it.
+#[test]
+fn an_include_of_the_user_counts_whichever_comes_first() {
+    let world = World::with(&[
+        (USER, r#"{"include": [{"dialect": "claude", "on_failure": "closed", "env_allow": ["A"]}]}"#),
+        (CLAUDE_USER, &claude_file("user", "")),
+        ("project/agent.json", r#"{"include": [{"dialect": "claude", "on_failure": "open", "shadow": true}]}"#),
+    ]);
+    let first = Sources::discover_in(project_only("agent.json"), world.path("project"), world.place());
+    let with = first.and(world.untrusted_in("project")).trust(Trust::everything()).load();
+    let without = world.load();
+    let of_user = |loaded: &Loaded| loaded.hooks.iter().map(shown).collect::<Vec<_>>();
+    assert_eq!(of_user(&with), of_user(&without));
+}
+
+/// What an administrator's include says reaches all that is below, also through a project's include.
+#[test]
+fn an_include_on_the_way_does_not_hide_a_wider_one() {
+    let world = World::with(&[
+        (
+            "root/etc/checkrein/hooks.d/a.json",
+            r#"{"protect_self": false, "include": [{"dialect": "native", "on_failure": "closed"}]}"#,
+        ),
+        (PROJECT, r#"{"include": [{"dialect": "claude", "on_failure": "open"}]}"#),
+        (CLAUDE_USER, &claude_file("user", "")),
+        (CLAUDE_PROJECT, &claude_file("project", "")),
+    ]);
+    let loaded = world.load();
+    let effects: Vec<_> = loaded.hooks.iter().map(|spec| spec.hook.info.on_failure).collect();
+    assert_eq!(effects, [Some(checkrein::Effect::Closed); 4]);
+}
+
+/// A project can make a link to a file of its reader.
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_project_does_not_make_a_file_the_projects() {
+    use checkrein::dialects::qwen;
+    let world = World::with(&[("home/.qwen/settings.json", &claude_file("user", ""))]);
+    std::fs::create_dir_all(world.path("project/.qwen")).unwrap();
+    let link = world.path("project/.qwen/settings.json");
+    std::os::unix::fs::symlink("../../home/.qwen/settings.json", link).unwrap();
+    let sources = Sources::discover_in(&qwen::DIALECT, world.path("project"), world.place());
+    let loaded = sources.trust(Trust::in_dir(world.path("state"))).load();
+    let scopes: Vec<_> = loaded.hooks.iter().map(|spec| spec.hook.info.source.scope).collect();
+    assert!(!scopes.is_empty() && scopes.iter().all(|scope| *scope == Scope::User), "{scopes:?}");
+    assert_eq!(ready(&loaded.hooks).len(), scopes.len());
+}
+
+/// Variables say where the user's files are, and a project can set variables.
+#[test]
+fn a_file_of_the_user_that_lies_in_the_project_is_the_projects() {
+    const MOVED: &str = "project/config/checkrein/hooks.json";
+    let world = World::with(&[(CLAUDE_USER, &claude_file("user", "")), (MOVED, r#"{"include": ["claude"]}"#)]);
+    let load = || {
+        let place = world.place().config(world.path("project/config"));
+        Sources::discover_in(&native::DIALECT, world.path("project"), place).trust(Trust::everything()).load()
+    };
+    let before = wider_than(Scope::Project, &load());
+    assert!(before.contains("claude user"), "{before}");
+    for (key, values) in KEYS.iter().filter(|(key, _)| *key != "include") {
+        for value in *values {
+            world.write(MOVED, format!(r#"{{"{key}": {value}, "include": ["claude"]}}"#));
+            assert_eq!(wider_than(Scope::Project, &load()), before, "{key}: {value}");
+        }
+    }
+    for (key, values) in INCLUDES.iter().filter(|(key, _)| !["dialect", "path"].contains(key)) {
+        for value in *values {
+            world.write(MOVED, format!(r#"{{"include": [{{"dialect": "claude", "{key}": {value}}}]}}"#));
+            assert_eq!(wider_than(Scope::Project, &load()), before, "{key}: {value}");
+        }
+    }
+}
+
+/// Of two hooks that are the same, the one of the wider scope runs: another scope means other variables and other times.
+#[test]
+fn a_hook_of_a_project_does_not_stand_in_for_its_readers() {
+    let guard = |more: &str| {
+        format!(r#"{{"hooks": {{"PreToolUse": [{{"hooks": [{{"type": "command", "command": "./guard"{more}}}]}}]}}}}"#)
+    };
+    let world = World::with(&[(CLAUDE_USER, &guard("")), (PLUGIN, &guard(r#", "timeout": 0.001"#))]);
+    let sources = Sources::plugin(&claude::DIALECT, world.path("home/plugin"))
+        .and(Sources::discover_in(&claude::DIALECT, world.path("project"), world.place()))
+        .trust(Trust::everything());
+    let engine = checkrein::Engine::builder().sources(sources).build();
+    let plan = engine.explain(&crate::common::tool_call("Bash", "{}"));
+    let chosen: Vec<_> =
+        plan.iter().filter(|hook| hook.why_not.is_none()).map(|hook| hook.hook.hook.info.source.scope).collect();
+    assert_eq!(chosen, [Scope::User]);
+}
