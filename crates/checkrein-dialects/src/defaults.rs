@@ -6,7 +6,7 @@
 
 use checkrein_core::{Decision, Grammar, Rules};
 
-use crate::config::{ConfigTable, FileFormat, Reach, Same};
+use crate::config::{ConfigTable, FileFormat, Same};
 use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{Code, ExitRule, From, Malformed, ReplyTable, Then, Trigger, Unknown};
 use crate::table::{
@@ -119,7 +119,6 @@ impl ConfigTable {
         format: FileFormat::None,
         comments: false,
         plugin: None,
-        reach: Reach::Everybody,
         same: Same::Never,
         pattern: None,
         by_hand: None,

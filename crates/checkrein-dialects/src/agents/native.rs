@@ -16,9 +16,7 @@ use std::time::Duration;
 
 use checkrein_core::{Decision, Effect, EventKind, Scope, Target, TimeClass};
 
-use crate::config::{
-    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, Reach, Same, Shape, TimeUnit,
-};
+use crate::config::{Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit};
 use crate::payload::PayloadTable;
 use crate::reply::{Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
 use crate::table::{Dialect, EventRow, TimeTable};
@@ -54,7 +52,6 @@ pub static DIALECT: Dialect = Dialect {
         files: FILES,
         comments: true,
         format: FileFormat::Layout(&SHAPE),
-        reach: Reach::NotAbove,
         same: Same::Everything,
         ..ConfigTable::BASE
     },

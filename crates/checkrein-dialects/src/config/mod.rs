@@ -42,8 +42,6 @@ pub struct ConfigTable {
     pub comments: bool,
     /// Where plugins of its agent keep hooks. `None`: nowhere that is known.
     pub plugin: Option<PluginTable>,
-    /// Whose hooks the settings of a file count for.
-    pub reach: Reach,
     /// When two hooks are the same, so that only one of them runs.
     pub same: Same,
     /// Patterns with a meaning of their own, and what they are in the dialect's grammar. `None`: there are none.
@@ -132,15 +130,6 @@ impl PluginTable {
     pub const fn new(root_variable: &'static str) -> Self {
         Self { file: "hooks/hooks.json", root_variable }
     }
-}
-
-/// Whose hooks the settings of a file count for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// Everybody's.
-    Everybody,
-    /// Those of its own scope and of narrower ones: a repository must not switch off what its reader has set.
-    NotAbove,
 }
 
 /// When two hooks are the same.
