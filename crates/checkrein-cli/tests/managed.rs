@@ -1,5 +1,5 @@
 //! What an administrator has set, through the program. His files are where no variable can move them, so each call runs in
-//! a root directory of its own, in namespaces that need no privileges. Where the system has none, nothing is tried here: the
+//! a root directory of its own, in namespaces that need no privileges. Where the system has none, these tests are skipped: the
 //! same ways are tried in the library's tests.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
@@ -37,6 +37,7 @@ impl Machine {
     fn with(files: &[(&str, &str)]) -> Option<Self> {
         let can = Command::new("unshare").args(["-rm", "sh", "-c", "mount -t tmpfs none /mnt"]).output();
         if !can.is_ok_and(|tried| tried.status.success()) {
+            common::skip("userns", "no user namespaces without privileges");
             return None;
         }
         let place = Place::with(files);

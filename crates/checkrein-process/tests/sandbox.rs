@@ -3,10 +3,11 @@
 //! The processes are this test program itself, started once more with the name of what it shall do (see [`act`]).
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::print_stderr, reason = "a test may")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test may")]
 
 mod common;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -22,12 +23,15 @@ use common::{Tag, limits, path, run, script, text};
 use tempfile::TempDir;
 
 const ACT: &str = "SANDBOX_ACT";
+/// The arguments with which this program runs [`act`] alone.
+const ACT_ARGUMENTS: &[&str] = &["--exact", "act", "--include-ignored", "--nocapture"];
 /// How many generations are still to come.
 const GENERATIONS: &str = "CHECKREIN_TEST_GENERATIONS";
 const AT: &str = "SANDBOX_AT";
 
-/// What the processes do. Without a name it is a test that does nothing.
+/// The work of the processes. Not a test.
 #[test]
+#[ignore = "other tests start it as a process of its own"]
 fn act() {
     let Ok(name) = std::env::var(ACT) else { return };
     let at = std::env::var(AT).unwrap_or_default();
@@ -109,7 +113,7 @@ fn act() {
             let left: u32 = std::env::var(GENERATIONS).map_or(2, |left| left.parse().unwrap());
             for _ in 0..if left == 0 { 0 } else { 30 } {
                 let mut child = Command::new(std::env::current_exe().unwrap());
-                let _ = child.args(["--exact", "act", "--nocapture"]).env(GENERATIONS, (left - 1).to_string()).spawn();
+                let _ = child.args(ACT_ARGUMENTS).env(GENERATIONS, (left - 1).to_string()).spawn();
             }
             std::thread::sleep(Duration::from_secs(100));
             Ok(())
@@ -178,13 +182,13 @@ impl World {
 
 fn itself() -> Program {
     let me = std::env::current_exe().unwrap();
-    Program::argv([me.as_os_str(), "--exact".as_ref(), "act".as_ref(), "--nocapture".as_ref()])
+    Program::argv(std::iter::once(me.as_os_str()).chain(ACT_ARGUMENTS.iter().map(OsStr::new)))
 }
 
 /// The same by way of a shell, and a shell that it starts: what holds for a process holds for its children.
 fn by_way_of_shells() -> Program {
     let me = std::env::current_exe().unwrap();
-    Program::shell(format!("sh -c '\"{}\" --exact act --nocapture; :'; :", me.display()))
+    Program::shell(format!("sh -c '\"{}\" {}; :'; :", me.display(), ACT_ARGUMENTS.join(" ")))
 }
 
 fn said(reply: &Reply) -> String {
@@ -211,7 +215,7 @@ async fn can_keep_files() -> bool {
             problem: problem @ (SandboxError::NoLandlock | SandboxError::OldLandlock { .. }),
             ..
         }) => {
-            eprintln!("skipped: {problem}");
+            common::skip("landlock", problem);
             false
         }
         Err(other) => panic!("{other}"),
@@ -390,7 +394,7 @@ async fn the_host_gets_no_signals() {
         [major, minor] if (*major, *minor) >= (6, 12) && can_keep_files().await => {
             assert_eq!(said(&reply), "PermissionDenied");
         }
-        _ => eprintln!("skipped: Linux {release}"),
+        _ => common::skip("signal-scope", format!("Linux {release} cannot keep signals from the host")),
     }
 }
 
@@ -526,7 +530,7 @@ async fn usual_programs_work() {
     for (program, line, expected) in rows {
         let is_there = ["/usr/local/bin", "/usr/bin", "/bin"].iter().any(|dir| Path::new(dir).join(program).exists());
         if !is_there {
-            eprintln!("skipped: no {program}");
+            common::skip(program, format!("no {program}"));
             continue;
         }
         let place = place.clone().sandbox(sandbox.clone());

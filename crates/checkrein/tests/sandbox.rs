@@ -1,6 +1,8 @@
 //! Hooks in a sandbox, as their files have them.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+
+mod common;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -70,7 +72,7 @@ async fn has_landlock() -> bool {
         [] => true,
         [FailureKind::Sandbox] => {
             assert_eq!(verdict.decision(), Decision::Deny);
-            eprintln!("skipped: {:?}", verdict.reason());
+            common::skip("landlock", verdict.reason().unwrap_or_default());
             false
         }
         ref other => panic!("{other:?} {:?}", verdict.reason()),
@@ -99,7 +101,7 @@ async fn what_a_hook_may_do_is_what_its_file_says() {
     ];
     for (command, columns) in rows {
         if command == connect && !Path::new("/usr/bin/perl").exists() {
-            eprintln!("skipped: no perl");
+            common::skip("perl", "no perl");
             continue;
         }
         for (sandbox, may) in columns {

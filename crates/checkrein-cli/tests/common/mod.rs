@@ -9,6 +9,18 @@ use std::process::{Command, Output, Stdio};
 
 use assert_cmd::cargo::CommandCargoExt;
 
+/// Reports that a test is skipped because this machine lacks a capability.
+///
+/// # Panics
+///
+/// If `CHECKREIN_REQUIRE`, a list with commas, names the capability.
+#[allow(clippy::print_stderr, reason = "a skipped test says so")]
+pub fn skip(capability: &str, reason: impl std::fmt::Display) {
+    let required = std::env::var("CHECKREIN_REQUIRE").unwrap_or_default();
+    assert!(!required.split(',').any(|name| name.trim() == capability), "{capability} is required: {reason}");
+    eprintln!("skipped: {reason}");
+}
+
 pub struct Place {
     pub dir: tempfile::TempDir,
     /// The home directory, which `home` in the project leads to: what lies in a project is not its user's own.

@@ -18,6 +18,18 @@ pub fn stress() -> bool {
     std::env::var_os("CHECKREIN_STRESS").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
+/// Reports that a test is skipped because this machine lacks a capability.
+///
+/// # Panics
+///
+/// If `CHECKREIN_REQUIRE`, a list with commas, names the capability.
+#[allow(clippy::print_stderr, reason = "a skipped test says so")]
+pub fn skip(capability: &str, reason: impl std::fmt::Display) {
+    let required = std::env::var("CHECKREIN_REQUIRE").unwrap_or_default();
+    assert!(!required.split(',').any(|name| name.trim() == capability), "{capability} is required: {reason}");
+    eprintln!("skipped: {reason}");
+}
+
 pub fn path() -> String {
     std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".into())
 }

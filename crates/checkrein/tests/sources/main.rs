@@ -14,6 +14,9 @@ mod scopes;
 mod settings;
 mod shadow;
 #[cfg(unix)]
+#[path = "../common/mod.rs"]
+mod shared;
+#[cfg(unix)]
 mod unreadable;
 mod variables;
 #[cfg(all(unix, feature = "watch"))]
