@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::failure::Effect;
 
 /// Whose a hook is.
-///
-/// Scopes have no order of their own: ask [`trust_level`](Self::trust_level), [`may_change`](Self::may_change),
-/// [`covers`](Self::covers) or [`precedence`](Self::precedence), and rank them nowhere else.
+// Scopes have no order of their own. Use `trust_level`, `may_change`, `covers` or `precedence`; rank them nowhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

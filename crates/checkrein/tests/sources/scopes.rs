@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use checkrein::dialects::config::{Base, FileRow, INCLUDE_KEYS};
-use checkrein::dialects::{Dialect, claude, native};
+use checkrein::dialects::agents::{claude, native};
+use checkrein::dialects::Dialect;
 use checkrein::sources::{Loaded, Sources};
 use checkrein::{HandlerSpec, HookSpec, Scope, Trust};
 
@@ -323,7 +324,7 @@ fn an_include_on_the_way_does_not_hide_a_wider_one() {
 #[cfg(unix)]
 #[test]
 fn a_link_in_the_project_does_not_make_a_file_the_projects() {
-    use checkrein::dialects::qwen;
+    use checkrein::dialects::agents::qwen;
     let world = World::with(&[("home/.qwen/settings.json", &claude_file("user", ""))]);
     std::fs::create_dir_all(world.path("project/.qwen")).unwrap();
     let link = world.path("project/.qwen/settings.json");
