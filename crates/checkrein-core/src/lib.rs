@@ -46,7 +46,7 @@ pub use rules::{Blocks, ChainEnd, Compat, Rules, RunOrder, Settle, SideBySide};
 pub use runner::Runner;
 pub use select::{HookSet, Plan, PlanEntry, Selected, WhyNot};
 pub use settle::{Outcome, Settlement, Step, settle};
-pub use shield::shielded;
+pub use shield::{Panic, shielded};
 pub use source::{HookInfo, Scope, Source, TrustLevel};
 pub use suggest::closest;
 pub use verdict::{Reason, Rewritten, Said, Verdict, Warning};

@@ -3,18 +3,45 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::failure::{Failure, FailureKind};
+
+/// A panic of foreign code: a callback, a handler, an observer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Panic {
+    message: String,
+}
+
+impl Panic {
+    /// The panic's message.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// From what was thrown.
+    pub(crate) fn new(thrown: Box<dyn Any + Send>) -> Self {
+        Self { message: describe(thrown) }
+    }
+}
+
+impl From<Panic> for Failure {
+    fn from(panic: Panic) -> Self {
+        Self::new(FailureKind::Panic, panic.message)
+    }
+}
+
 /// Runs foreign code.
 ///
 /// # Errors
-/// What it panicked with, in words, if it did.
+/// The panic, if the code panicked.
 ///
 /// Nothing that the code could have left half changed must be used afterwards.
-pub fn shielded<R>(foreign: impl FnOnce() -> R) -> Result<R, String> {
-    catch_unwind(AssertUnwindSafe(foreign)).map_err(describe_panic)
+#[doc(hidden)]
+pub fn shielded<R>(foreign: impl FnOnce() -> R) -> Result<R, Panic> {
+    catch_unwind(AssertUnwindSafe(foreign)).map_err(Panic::new)
 }
 
-/// What was thrown, in words.
-pub(crate) fn describe_panic(panic: Box<dyn Any + Send>) -> String {
+fn describe(panic: Box<dyn Any + Send>) -> String {
     let text = panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())

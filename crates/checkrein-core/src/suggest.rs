@@ -1,6 +1,7 @@
 //! Did you mean …?
 
 /// The candidate that comes closest to `name`, if one is close enough to be a slip.
+#[doc(hidden)]
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Nobody mistypes a name into something this long.
     const LONGEST: usize = 64;

@@ -40,8 +40,8 @@ pub use input::{InputForm, InputRow, common_input};
 pub use install::{InstallTable, Spot};
 pub use say::Answer;
 pub use spec::{
-    BadRule, BuiltinSpec, Callback, CallbackFuture, CommandLine, CommandSpec, FileAccess, HandlerSpec, HookSpec,
-    HttpSpec, InputPattern, PermissionRule, PinnedScript, PinnedWord, Pins, SandboxSpec,
+    BadRule, BuiltinSpec, Callback, CallbackFuture, CommandError, CommandLine, CommandSpec, FileAccess, HandlerKind,
+    HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule, PinnedScript, PinnedWord, Pins, SandboxSpec,
 };
 pub use table::{
     Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Known, Outcome, Plain, ProcessTable,

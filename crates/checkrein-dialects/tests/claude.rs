@@ -377,7 +377,7 @@ fn settings_are_read_and_written() {
     assert_eq!(decoded.diagnostics, []);
     assert_eq!(decoded.settings.disable_all, Some(false));
     assert_eq!(decoded.settings.http_urls.as_deref(), Some(&["https://*.example.com/*".to_owned()][..]));
-    let kinds: Vec<_> = decoded.hooks.iter().map(|hook| hook.handler.kind()).collect();
+    let kinds: Vec<_> = decoded.hooks.iter().map(|hook| hook.handler.kind().name()).collect();
     assert_eq!(kinds, ["command", "command", "http", "prompt", "command", "command"]);
     let HandlerSpec::Other { settings, .. } = &decoded.hooks[3].handler else { unreachable!() };
     assert_eq!(settings.as_str(), r#"{"prompt":"is $ARGUMENTS fine?","model":"haiku","continueOnBlock":true}"#);

@@ -90,7 +90,8 @@ fn a_file_is_read() {
     let decoded = decode(FULL);
     assert_eq!(codes(&decoded), ["cannot-decide", "async-gate"]);
     assert!(decoded.diagnostics.iter().all(|told| told.severity == Severity::Warning));
-    let seen: Vec<_> = decoded.hooks.iter().map(|spec| (spec.handler.kind(), spec.background, spec.timeout)).collect();
+    let seen: Vec<_> =
+        decoded.hooks.iter().map(|spec| (spec.handler.kind().name(), spec.background, spec.timeout)).collect();
     let five = Some(Duration::from_secs(5));
     let expected = [("command", false, five), ("http", true, None), ("command", true, None), ("http", false, None)];
     assert_eq!(seen, expected, "endpoints run in the background unless they say otherwise");

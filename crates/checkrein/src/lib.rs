@@ -56,9 +56,11 @@ pub use checkrein_document as document;
 pub use engine::{Engine, Reload};
 #[cfg(feature = "http")]
 pub use handler::{BadHttpSetting, HttpFactory};
-pub use handler::{Builtin, BuiltinCall, BuiltinDoc, Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
+pub use handler::{
+    Builtin, BuiltinCall, BuiltinDoc, Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture, HandlerProblem,
+};
 pub use observer::{HookLines, HookRun, Observer};
-pub use registry::{EmptyName, Registry};
+pub use registry::{RegisterError, Registry};
 pub use sources::Sources;
 pub use trust::Trust;
 

@@ -15,7 +15,7 @@ use crate::handler::{Builtin, BuiltinFactory, CommandFactory, HandlerFactory};
 /// registry.register_builtin("be_kind", Builtin::immediate(|_| Ok(Opinion::context("be kind"))))?;
 /// assert!(registry.builtin("be_kind").is_some());
 /// assert!(registry.handler("command").is_some());
-/// # Ok::<(), checkrein::EmptyName>(())
+/// # Ok::<(), checkrein::RegisterError>(())
 /// ```
 #[derive(Clone)]
 pub struct Registry {
@@ -27,10 +27,14 @@ pub struct Registry {
 
 type Brought = Arc<LazyLock<BTreeMap<&'static str, Builtin>>>;
 
-/// Something was to be registered under no name.
+/// A handler or a function that cannot be registered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a handler or builtin needs a name to be registered under")]
-pub struct EmptyName;
+#[non_exhaustive]
+pub enum RegisterError {
+    /// The name is empty.
+    #[error("a handler or builtin needs a name to be registered under")]
+    EmptyName,
+}
 
 impl Registry {
     /// Knows `command`, `builtin` and, with the feature of that name, `http`, and the functions that checkrein brings.
@@ -53,7 +57,7 @@ impl Registry {
     ///
     /// # Errors
     /// An empty name.
-    pub fn register(&mut self, kind: impl Into<String>, factory: impl HandlerFactory) -> Result<(), EmptyName> {
+    pub fn register(&mut self, kind: impl Into<String>, factory: impl HandlerFactory) -> Result<(), RegisterError> {
         self.handlers.insert(checked(kind.into())?, Arc::new(factory));
         Ok(())
     }
@@ -62,7 +66,7 @@ impl Registry {
     ///
     /// # Errors
     /// An empty name.
-    pub fn register_builtin(&mut self, name: impl Into<String>, builtin: Builtin) -> Result<(), EmptyName> {
+    pub fn register_builtin(&mut self, name: impl Into<String>, builtin: Builtin) -> Result<(), RegisterError> {
         self.builtins.insert(checked(name.into())?, builtin);
         Ok(())
     }
@@ -90,8 +94,8 @@ impl Registry {
     }
 }
 
-fn checked(name: String) -> Result<String, EmptyName> {
-    if name.trim().is_empty() { Err(EmptyName) } else { Ok(name) }
+fn checked(name: String) -> Result<String, RegisterError> {
+    if name.trim().is_empty() { Err(RegisterError::EmptyName) } else { Ok(name) }
 }
 
 impl Default for Registry {

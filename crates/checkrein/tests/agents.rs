@@ -135,7 +135,7 @@ fn a_hook_that_never_runs_at_an_event_is_not_there() {
     asks.hook.kinds.push(EventKind::PreToolUse);
     asks.rule = Some("Bash(rm:*)".parse().unwrap());
     let engine = Engine::builder().hook(asks).build();
-    assert!(engine.problems()[0].text.contains("never runs at `stop`"), "{:?}", engine.problems());
+    assert!(engine.problems()[0].to_string().contains("never runs at `stop`"), "{:?}", engine.problems());
     assert!(!engine.has(&EventKind::Stop) && engine.has(&EventKind::PreToolUse));
     assert!(!engine.would_fire(&EventKind::Stop, ""));
     // But its user is still told of it.
@@ -148,7 +148,7 @@ fn a_hook_that_never_runs_at_an_event_is_not_there() {
 fn a_hook_without_time_is_told_of() {
     let hook = |timeout| HookSpec::shell("h", EventKind::PreToolUse, "true").timeout(timeout);
     let problems = |timeout| Engine::builder().hook(hook(timeout)).build().problems();
-    assert!(problems(Duration::ZERO)[0].text.contains("its timeout is zero"));
+    assert!(problems(Duration::ZERO)[0].to_string().contains("its timeout is zero"));
     assert_eq!(problems(Duration::from_millis(1)).len(), 0);
 }
 
@@ -213,5 +213,5 @@ fn an_observer_that_breaks_when_files_are_read_again_is_told_of() {
     write(r#"{"hooks": [{"event": "Stop", "command": "true"}]}"#);
     let reload = engine.reload();
     assert_eq!((reload.added.len(), reload.broken_observers.len()), (1, 1), "{reload:?}");
-    assert!(reload.broken_observers[0].contains("broken"));
+    assert!(reload.broken_observers[0].message().contains("broken"));
 }

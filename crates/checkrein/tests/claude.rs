@@ -95,7 +95,7 @@ impl Handler for Judge {
 async fn models_are_asked_through_an_entry_of_the_host() {
     let hook = r#"{"type":"prompt","prompt":"is $ARGUMENTS fine?"}"#;
     let engine = Engine::builder().hooks(hooks("PreToolUse", hook)).build();
-    assert!(engine.problems()[0].text.contains("unknown_handler"), "{:?}", engine.problems());
+    assert!(engine.problems()[0].to_string().contains("unknown_handler"), "{:?}", engine.problems());
     let verdict = engine.fire(gate()).await;
     let kinds: Vec<_> = verdict.failures().map(|(_, failure)| failure.kind).collect();
     assert_eq!(kinds, [FailureKind::UnknownHandler]);

@@ -107,7 +107,7 @@ async fn what_is_wrong_at_load_is_told_at_load() {
         HookSpec::shell("fine", GATE, "true"),
     ]);
     let problems: Vec<_> =
-        engine.problems().iter().map(|problem| (problem.hook.id.clone(), problem.text.clone())).collect();
+        engine.problems().iter().map(|problem| (problem.hook.id.clone(), problem.kind.to_string())).collect();
     let ids: Vec<_> = problems.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, ["typo", "kind", "empty", "async"]);
     assert!(problems[1].1.contains("did you mean `command`?"), "{problems:?}");

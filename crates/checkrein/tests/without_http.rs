@@ -7,7 +7,7 @@ use checkrein::{Engine, Event, EventKind, FailureKind, HookSpec};
 #[test]
 fn an_http_hook_says_that_the_feature_is_missing() {
     let engine = Engine::builder().hook(HookSpec::http("guard", EventKind::PreToolUse, "http://localhost/")).build();
-    assert!(engine.problems()[0].text.contains("need checkrein's feature `http`"), "{:?}", engine.problems());
+    assert!(engine.problems()[0].to_string().contains("need checkrein's feature `http`"), "{:?}", engine.problems());
     let verdict = engine.fire_blocking(Event::pre_tool_use(ToolCall::default()));
     let kinds: Vec<_> = verdict.failures().map(|(_, failure)| failure.kind).collect();
     assert_eq!((kinds, verdict.decision().is_block()), (vec![FailureKind::UnknownHandler], true));

@@ -147,11 +147,7 @@ fn builder(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> EngineBuil
 pub fn built(engine: EngineBuilder, loaded: &Loaded) -> Engine {
     let engine = engine.build();
     for problem in engine.problems() {
-        let source = &problem.hook.source;
-        let is_told = loaded.diagnostics.iter().any(|told| {
-            source.file.as_ref() == Some(&told.file) && told.at.as_ref().map(|at| at.place.line) == source.line
-        });
-        if !is_told {
+        if !problem.is_reported_in(&loaded.diagnostics) {
             super::note(&problem.to_string());
         }
     }

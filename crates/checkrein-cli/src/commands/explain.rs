@@ -95,7 +95,7 @@ fn as_json(planned: &Planned) -> Value {
     json!({
         "id": info.id,
         "source": { "file": info.source.file, "line": info.source.line, "scope": info.source.scope },
-        "handler": planned.hook.handler.kind(),
+        "handler": planned.hook.handler.kind().name(),
         "sandbox": planned.hook.sandbox().map(ToString::to_string),
         "matcher": planned.hook.hook.matcher.pattern(),
         "runs": planned.why_not.is_none(),

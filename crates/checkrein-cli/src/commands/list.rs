@@ -120,7 +120,7 @@ pub fn work(hook: &HookSpec) -> String {
         },
         HandlerSpec::Http(http) => http.url_shown().to_string(),
         HandlerSpec::Builtin(builtin) => format!("builtin {} {}", builtin.name, builtin.args.join(" ")),
-        other => other.kind().to_owned(),
+        other => other.kind().to_string(),
     }
 }
 
@@ -156,7 +156,7 @@ fn as_json(hook: &HookSpec) -> Value {
         "description": hook.description,
         "dialect": hook.dialect.name,
         "source": { "file": info.source.file, "line": info.source.line, "column": info.source.column, "scope": info.source.scope },
-        "handler": hook.handler.kind(),
+        "handler": hook.handler.kind().name(),
         "runs": shown(hook),
         "sandbox": hook.sandbox().map(ToString::to_string),
         "matcher": hook.hook.matcher.pattern(),

@@ -6,12 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::slots::Handlers;
 use super::{Fire, HandlerError};
 use crate::event::Event;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::opinion::Opinion;
 use crate::record::HookRecord;
 use crate::rules::Rules;
 use crate::settle::{Settlement, Step};
-use crate::shield::describe_panic;
+use crate::shield::Panic;
 use crate::source::HookInfo;
 use crate::verdict::Verdict;
 
@@ -125,7 +125,7 @@ impl Called {
     fn into_reply(self) -> Reply {
         match self {
             Self::Returned(reply) => reply.map_err(Failure::from_error),
-            Self::Panicked(panic) => Err(Failure::new(FailureKind::Panic, describe_panic(panic))),
+            Self::Panicked(panic) => Err(Panic::new(panic).into()),
         }
     }
 }

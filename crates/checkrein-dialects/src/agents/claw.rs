@@ -237,9 +237,7 @@ fn read_event(decoder: &mut Decoder<'_>, event: &Member<'_>) {
         }
         let command = decoder.text(entry, &id).and_then(|text| {
             let command = CommandSpec::shell(text);
-            command.check().inspect_err(|why| {
-                decoder.error("bad-command", entry.span, why.clone());
-            })?;
+            decoder.check_command(&command, entry.span)?;
             Ok(command)
         });
         match command {

@@ -187,9 +187,7 @@ fn spec(decoder: &mut Decoder<'_>, entry: &Node<'_>, kind: &EventKind, id: &str)
             }
         }
     }
-    own.check().inspect_err(|why| {
-        decoder.error("bad-command", command.span, why.clone());
-    })?;
+    decoder.check_command(&own, command.span)?;
     if let CommandLine::Argv(words) = &mut own.run {
         own.expands = words.iter().any(|word| has_variables(word));
         if !own.expands {

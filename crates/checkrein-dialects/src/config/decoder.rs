@@ -109,6 +109,15 @@ impl<'a> Decoder<'a> {
         self.tell(Severity::Error, code, span, message.into())
     }
 
+    /// Checks a command, and reports what is wrong with it.
+    pub(crate) fn check_command(&mut self, command: &CommandSpec, span: Span) -> Result<(), String> {
+        command.check().map_err(|wrong| {
+            let text = wrong.to_string();
+            self.error("bad-command", span, text.as_str());
+            text
+        })
+    }
+
     /// Something that works, and is probably not meant.
     pub fn warning(&mut self, code: &'static str, span: Span, message: impl Into<String>) -> &mut Diagnostic {
         self.tell(Severity::Warning, code, span, message.into())

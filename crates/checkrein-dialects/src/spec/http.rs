@@ -124,7 +124,7 @@ impl HookSpec {
     ///
     /// let guard = HookSpec::http("guard", EventKind::PreToolUse, "https://hooks.example.com/guard")
     ///     .request(|http| http.header("authorization", "Bearer $GUARD_TOKEN").allow_env("GUARD_TOKEN"));
-    /// assert_eq!(guard.handler.kind(), "http");
+    /// assert_eq!(guard.handler.kind().name(), "http");
     /// ```
     #[track_caller]
     pub fn http(id: impl Into<String>, kind: EventKind, url: impl Into<String>) -> Self {

@@ -107,7 +107,7 @@ impl HookSpec {
 
     /// How long it may take at events of this kind.
     pub fn time_at(&self, kind: &EventKind) -> Duration {
-        let handler = self.handler.kind();
+        let handler = self.handler.kind().name();
         let mut in_background =
             self.dialect.time.in_background.iter().filter(|(of, _)| self.background && *of == handler);
         let usual = || in_background.next().map_or_else(|| self.dialect.timeout(kind, handler), |(_, time)| *time);
@@ -315,13 +315,13 @@ pub enum HandlerSpec {
 
 impl HandlerSpec {
     /// The kind by which the registry finds it.
-    pub fn kind(&self) -> &str {
+    pub fn kind(&self) -> HandlerKind<'_> {
         match self {
-            Self::Command(_) => "command",
-            Self::Http(_) => "http",
-            Self::Builtin(_) => "builtin",
-            Self::Callback(_) => "callback",
-            Self::Other { kind, .. } => kind,
+            Self::Command(_) => HandlerKind::Command,
+            Self::Http(_) => HandlerKind::Http,
+            Self::Builtin(_) => HandlerKind::Builtin,
+            Self::Callback(_) => HandlerKind::Callback,
+            Self::Other { kind, .. } => HandlerKind::Other(kind),
         }
     }
 
@@ -343,6 +343,40 @@ impl HandlerSpec {
             Self::Callback(callback) => format!("{callback:?}"),
             Self::Other { kind, settings } => format!("{kind} {settings}"),
         }
+    }
+}
+
+/// The kind of a handler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HandlerKind<'a> {
+    /// A process.
+    Command,
+    /// An HTTP endpoint.
+    Http,
+    /// A function of the registry.
+    Builtin,
+    /// A function of the host.
+    Callback,
+    /// A kind that the host has registered under this name.
+    Other(&'a str),
+}
+
+impl<'a> HandlerKind<'a> {
+    /// The name, as in files and records.
+    pub fn name(self) -> &'a str {
+        match self {
+            Self::Command => "command",
+            Self::Http => "http",
+            Self::Builtin => "builtin",
+            Self::Callback => "callback",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for HandlerKind<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 
@@ -412,6 +446,18 @@ pub enum CommandLine {
     Argv(Vec<String>),
 }
 
+/// A command that could never be started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// There is nothing to run.
+    #[error("the command is empty")]
+    Empty,
+    /// A variable to pass on or to set has a name that no variable can have.
+    #[error("`{0}` cannot be the name of a variable")]
+    VariableName(String),
+}
+
 impl CommandSpec {
     /// Gets no other variables of the host than these, besides the usual ones.
     #[must_use]
@@ -455,21 +501,21 @@ impl CommandSpec {
         }
     }
 
-    /// What is wrong with it, if it could never be started.
+    /// Checks what can be checked without starting it.
     ///
     /// # Errors
-    /// In words.
-    pub fn check(&self) -> Result<(), String> {
+    /// A command that could never be started.
+    pub fn check(&self) -> Result<(), CommandError> {
         let first = match &self.run {
             CommandLine::Shell { text, .. } => Some(text),
             CommandLine::Argv(argv) => argv.first(),
         };
         if first.is_none_or(|first| first.trim().is_empty()) {
-            return Err("the command is empty".to_owned());
+            return Err(CommandError::Empty);
         }
         let names = self.env_allow.iter().chain(self.env_set.iter().map(|(name, _)| name));
         match names.into_iter().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
-            Some(name) => Err(format!("`{name}` cannot be the name of a variable")),
+            Some(name) => Err(CommandError::VariableName(name.clone())),
             None => Ok(()),
         }
     }

@@ -207,7 +207,7 @@ fn files() {
     let seen: Vec<_> = decoded
         .hooks
         .iter()
-        .map(|spec| (spec.handler.kind(), spec.timeout.map(|time| time.as_secs()), spec.hook.info.on_failure))
+        .map(|spec| (spec.handler.kind().name(), spec.timeout.map(|time| time.as_secs()), spec.hook.info.on_failure))
         .collect();
     let expected = [("command", Some(5), Some(Effect::Closed)), ("prompt", None, None), ("command", None, None)];
     assert_eq!(seen, expected);

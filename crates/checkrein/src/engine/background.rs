@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use checkrein_core::{Event, Failure, FailureKind, HookInfo, HookRecord, Opinion};
+use checkrein_core::{Event, Failure, FailureKind, HookInfo, HookRecord, Opinion, Panic};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, broadcast};
 use tokio::task::{Id, JoinSet};
@@ -106,8 +106,8 @@ pub struct Completion {
     pub result: Result<Opinion, Failure>,
     /// What happened, if it ran to its end.
     pub record: Option<HookRecord>,
-    /// What observers panicked with when they were told of it.
-    pub broken_observers: Vec<String>,
+    /// Panics of observers that were told of it.
+    pub broken_observers: Vec<Panic>,
 }
 
 /// Completions of hooks in the background, as they come. Made by [`Engine::completions`](super::Engine::completions).

@@ -17,7 +17,7 @@ use super::hooks::LoadedHooks;
 use super::reload::FromFiles;
 use super::settling::Settling;
 use super::stops::StopLimit;
-use super::{Engine, EnvelopeFactory, Shared};
+use super::{Engine, EnvelopeFactory, LoadError, Shared};
 use crate::handler::HandlerEnv;
 use crate::observer::Observer;
 use crate::registry::Registry;
@@ -251,8 +251,33 @@ impl EngineBuilder {
         self
     }
 
-    /// The engine. Hooks that cannot be loaded do not keep others from running: see [`Engine::problems`], and
-    /// [`Engine::diagnostics`] for what is wrong with files.
+    /// Builds the engine, if all hooks can be loaded.
+    ///
+    /// For hosts that stop on broken config. Warnings are no error, nor are hooks that the user has not approved:
+    /// [`Engine::diagnostics`] and [`Engine::problems`] list them too.
+    ///
+    /// ```
+    /// use checkrein::{Engine, EventKind, HookSpec};
+    ///
+    /// let error = Engine::builder().hook(HookSpec::shell("guard", EventKind::PreToolUse, "")).try_build().unwrap_err();
+    /// assert!(error.to_string().contains("cannot be loaded (spawn: the command is empty)"), "{error}");
+    /// ```
+    ///
+    /// # Errors
+    /// Errors in hook files, and hooks that cannot be loaded.
+    pub fn try_build(self) -> Result<Engine, LoadError> {
+        let engine = self.build();
+        match LoadError::of(&engine) {
+            None => Ok(engine),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Builds the engine. Reads the files of its sources, and blocks meanwhile.
+    ///
+    /// Hooks that cannot be loaded do not keep others from running, and fail whenever they are chosen, which closes the
+    /// gates they guard. The host should show its user [`Engine::diagnostics`], for what is wrong with files, and
+    /// [`Engine::problems`], for what is wrong with hooks. [`try_build`](Self::try_build) returns them as an error.
     pub fn build(self) -> Engine {
         let env = HandlerEnv {
             cwd: self.cwd.or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| PathBuf::from("/")),

@@ -43,7 +43,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, begun: Begun, record: Option<&mut
             outcomes: (wants_records && has_shadows).then(Outcomes::default),
         };
         if let Some(panic) = without_envelope {
-            let failure = Failure::new(FailureKind::Panic, panic);
+            let failure = Failure::from(panic);
             let _ = driver.settlement.push_failure(usize::MAX, &in_code("envelope"), &failure);
         }
         match Handle::try_current() {
@@ -73,7 +73,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, begun: Begun, record: Option<&mut
             }
             for observer in shared.observers.iter().filter(|_| told) {
                 if let Err(panic) = shielded(|| observer.settled(&kept)) {
-                    verdict = verdict.with_late_failure(in_code("observer"), Failure::new(FailureKind::Panic, panic));
+                    verdict = verdict.with_late_failure(in_code("observer"), panic.into());
                 }
             }
             if let Some(record) = record {
@@ -226,7 +226,7 @@ impl Driver<'_> {
         for (position, claim) in hooks {
             let moment = self.moment_of(&claim);
             let spec = Arc::clone(&claim.hook.spec);
-            let (info, kind) = (&spec.hook.info, spec.handler.kind());
+            let (info, kind) = (&spec.hook.info, spec.handler.kind().name());
             self.records.push(match self.shared.background.start(self.shared, claim, &moment) {
                 Ok(()) => (position, HookRecord::of_skipped(info, kind, "runs in the background")),
                 Err(why) => {
@@ -322,7 +322,7 @@ impl Driver<'_> {
             claim.spend();
         }
         for panic in done.broken_observers {
-            let failure = Failure::new(FailureKind::Panic, panic).with_effect(Effect::Open);
+            let failure = Failure::from(panic).with_effect(Effect::Open);
             let _ = self.settlement.push_failure(position, &in_code("observer"), &failure);
         }
         if !done.left_running.is_empty() {
@@ -377,7 +377,7 @@ impl Driver<'_> {
         for (position, claim) in hooks {
             let spec = &claim.hook.spec;
             let why = "one before it had ended the chain";
-            self.records.push((position, HookRecord::of_skipped(&spec.hook.info, spec.handler.kind(), why)));
+            self.records.push((position, HookRecord::of_skipped(&spec.hook.info, spec.handler.kind().name(), why)));
         }
     }
 }

@@ -1,29 +1,59 @@
 //! Hooks that are loaded: checked, with their handlers made.
 
-use std::fmt;
 use std::sync::Arc;
 
 use checkrein_core::{Compat, Effect, EventKind, Failure, FailureKind, Hook, HookInfo, HookSet, HookState};
 
 use super::conditions::with_conditions;
-use crate::handler::{CallbackHandler, Handler, HandlerEnv};
+use crate::handler::{CallbackHandler, Handler, HandlerEnv, HandlerProblem};
 use crate::session_store::SessionStore;
 use crate::trust::NOT_APPROVED;
+use checkrein_dialects::config::Diagnostic;
 use checkrein_dialects::{HandlerSpec, HookSpec};
 
 /// Something that is wrong with a hook, found when it was loaded.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{hook}: {kind}")]
 #[non_exhaustive]
 pub struct Problem {
     /// The hook.
     pub hook: Arc<HookInfo>,
     /// What is wrong, and what comes of it.
-    pub text: String,
+    pub kind: ProblemKind,
 }
 
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.hook, self.text)
+/// The ways in which a hook can be wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// The hook cannot run at all: it fails whenever it is chosen.
+    #[error("cannot be loaded ({0}); it fails whenever it is chosen")]
+    NotLoaded(Failure),
+    /// The user has not approved the hook, or it has changed since.
+    #[error("does not run: {}", .0.message)]
+    NotApproved(Failure),
+    /// The handler runs, and reports a problem.
+    #[error("{0}")]
+    Handler(HandlerProblem),
+    /// The hook runs in the background at a gate.
+    #[error("runs in the background at a gate, so it cannot stop anything there")]
+    BackgroundGate,
+    /// The timeout is zero.
+    #[error("has no time to run: its timeout is zero, leave it out for the usual one")]
+    NoTime,
+    /// A condition on tool input at a kind of event that is about no tool.
+    #[error("asks what a tool is called with, so it never runs at `{0}`, where none is")]
+    NeverRuns(EventKind),
+}
+
+impl Problem {
+    /// `true` if one of these diagnostics is about the same entry of the same file.
+    pub fn is_reported_in(&self, diagnostics: &[Diagnostic]) -> bool {
+        let source = &self.hook.source;
+        diagnostics.iter().any(|diagnostic| {
+            let line = diagnostic.at.as_ref().map(|at| at.place.line);
+            source.file.as_ref() == Some(&diagnostic.file) && line == source.line
+        })
     }
 }
 
@@ -111,26 +141,25 @@ impl LoadedHooks {
             .map(|spec| {
                 let loaded = load(Arc::new(spec), env);
                 let info = &loaded.spec.hook.info;
-                let mut problem = |text| problems.push(Problem { hook: Arc::clone(info), text });
-                if let Err(failure) = &loaded.handler {
-                    let text = match failure.kind {
-                        FailureKind::Untrusted => format!("does not run: {}", failure.message),
-                        _ => format!("cannot be loaded ({failure}); it fails whenever it is chosen"),
-                    };
-                    problem(text);
-                }
-                if let Ok(handler) = &loaded.handler {
-                    handler.problems().iter().cloned().for_each(&mut problem);
+                let mut problem = |kind| problems.push(Problem { hook: Arc::clone(info), kind });
+                match &loaded.handler {
+                    Ok(handler) => {
+                        handler.problems().iter().cloned().map(ProblemKind::Handler).for_each(&mut problem);
+                    }
+                    Err(failure) if failure.kind == FailureKind::Untrusted => {
+                        problem(ProblemKind::NotApproved(failure.clone()));
+                    }
+                    Err(failure) => problem(ProblemKind::NotLoaded(failure.clone())),
                 }
                 if loaded.spec.background && loaded.spec.hook.kinds.iter().any(|kind| kind.contract().is_gate()) {
-                    problem("runs in the background at a gate, so it cannot stop anything there".to_owned());
+                    problem(ProblemKind::BackgroundGate);
                 }
                 if loaded.spec.timeout.is_some_and(|timeout| timeout.is_zero()) {
-                    problem("has no time to run: its timeout is zero, leave it out for the usual one".to_owned());
+                    problem(ProblemKind::NoTime);
                 }
                 let asks = asks_for_tools(&loaded.spec);
                 if let Some(kind) = loaded.spec.hook.kinds.iter().find(|kind| asks && !has_tool(kind)) {
-                    problem(format!("asks what a tool is called with, so it never runs at `{kind}`, where none is"));
+                    problem(ProblemKind::NeverRuns(kind.clone()));
                 }
                 Arc::new(loaded)
             })
@@ -228,11 +257,12 @@ fn build(spec: &HookSpec, env: &HandlerEnv) -> Result<Arc<dyn Handler>, Failure>
     if let HandlerSpec::Callback(callback) = &spec.handler {
         return Ok(Arc::new(CallbackHandler(callback.clone())));
     }
-    let kind = spec.handler.kind();
+    let kind = spec.handler.kind().name();
     match env.registry.handler(kind) {
         // A factory is foreign code: what it breaks is its own hook.
-        Some(factory) => checkrein_core::shielded(|| factory.build(spec, env))
-            .unwrap_or_else(|panic| Err(Failure::new(FailureKind::Panic, panic))),
+        Some(factory) => {
+            checkrein_core::shielded(|| factory.build(spec, env)).unwrap_or_else(|panic| Err(panic.into()))
+        }
         None if kind == "http" && cfg!(not(feature = "http")) => Err(Failure::new(
             FailureKind::UnknownHandler,
             "HTTP hooks need checkrein's feature `http`, and this program is built without it",

@@ -34,6 +34,7 @@ mod conditions;
 mod drive;
 mod hooks;
 mod input_fields;
+mod load_error;
 mod long_texts;
 mod plan;
 mod reload;
@@ -53,7 +54,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use checkrein_core::{Compat, Envelope, Event, EventKind, Record, Verdict, shielded};
+use checkrein_core::{Compat, Envelope, Event, EventKind, Panic, Record, Verdict, shielded};
 use tokio::sync::Semaphore;
 
 use background::Background;
@@ -61,7 +62,8 @@ pub use background::{Completion, Completions, ShutdownReport};
 use blocking::Blocking;
 pub use builder::EngineBuilder;
 use hooks::LoadedHooks;
-pub use hooks::Problem;
+pub use hooks::{Problem, ProblemKind};
+pub use load_error::LoadError;
 pub use plan::Planned;
 use reload::FromFiles;
 pub use reload::Reload;
@@ -241,7 +243,7 @@ impl Engine {
     }
 
     /// Adds what the agent says, unless that panics.
-    fn put_in_envelope(&self, event: &mut Event) -> Result<(), String> {
+    fn put_in_envelope(&self, event: &mut Event) -> Result<(), Panic> {
         if let Some(envelope) = &self.envelope {
             let agents = shielded(|| envelope())?;
             event.envelope = filled(std::mem::take(&mut event.envelope), agents);
@@ -253,8 +255,8 @@ impl Engine {
 /// An event with all that hooks are told. Not moved any more from here on: it is large.
 struct Begun {
     event: Arc<Event>,
-    /// What the agent's function for envelopes panicked with.
-    without_envelope: Option<String>,
+    /// The panic of the agent's function for envelopes.
+    without_envelope: Option<Panic>,
 }
 
 /// What the event says, and where it says nothing what the agent says.

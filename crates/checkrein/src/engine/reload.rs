@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use checkrein_core::{HookInfo, shielded};
+use checkrein_core::{HookInfo, Panic, shielded};
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::config::{Diagnostic, Severity};
 use tracing::warn;
@@ -29,8 +29,8 @@ pub struct Reload {
     pub kept_old: bool,
     /// Whether the files say what they said when they were last read. Observers are not told of it then.
     pub unchanged: bool,
-    /// What observers panicked with when they were told of it.
-    pub broken_observers: Vec<String>,
+    /// Panics of observers that were told of it.
+    pub broken_observers: Vec<Panic>,
 }
 
 /// What an engine knows of its files.
@@ -95,7 +95,7 @@ impl Shared {
         let mut reload = self.read_again();
         if !reload.unchanged {
             let told = self.observers.iter().filter_map(|observer| shielded(|| observer.reloaded(&reload)).err());
-            let broken: Vec<String> = told.collect();
+            let broken: Vec<Panic> = told.collect();
             for panic in &broken {
                 // Nobody looks at what is reloaded when files change by themselves.
                 warn!(name: "checkrein.observer", "an observer panicked: {panic}");

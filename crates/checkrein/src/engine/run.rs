@@ -6,7 +6,9 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use checkrein_core::{Captured, Failure, FailureKind, HookInfo, HookRecord, Opinion, ProcessExit, Reply, shielded};
+use checkrein_core::{
+    Captured, Failure, FailureKind, HookInfo, HookRecord, Opinion, Panic, ProcessExit, Reply, shielded,
+};
 use tracing::{Instrument, debug, debug_span, warn};
 
 use super::Shared;
@@ -23,7 +25,7 @@ pub(super) struct Done {
     /// Processes that the hook has started and left running.
     pub(super) left_running: Vec<String>,
     /// Observers that panicked.
-    pub(super) broken_observers: Vec<String>,
+    pub(super) broken_observers: Vec<Panic>,
 }
 
 /// What handlers gave back that records keep.
@@ -50,7 +52,7 @@ pub(super) async fn run(
     wants_record: bool,
 ) -> Done {
     let info = &hook.spec.hook.info;
-    let handler = hook.spec.handler.kind();
+    let handler = hook.spec.handler.kind().name();
     let span = debug_span!("checkrein.hook", hook = %info.id, handler = %handler, event = %moment.event.kind());
     async {
         let mut watch = Watch::start(shared, hook, moment);
@@ -59,7 +61,7 @@ pub(super) async fn run(
             Ok(handler) => {
                 let call = call(shared, hook, &**handler, moment, turns, &mut seen);
                 let called = Shielded::new(call).await;
-                called.unwrap_or_else(|panic| Err(Failure::new(FailureKind::Panic, panic)))
+                called.unwrap_or_else(|panic| Err(panic.into()))
             }
             Err(failure) => Err(failure.clone()),
         };
@@ -96,7 +98,7 @@ struct Watch<'a> {
     /// None: nobody watches, or the end has been told.
     run: Option<HookRun>,
     begun: Instant,
-    broken: Vec<String>,
+    broken: Vec<Panic>,
 }
 
 impl<'a> Watch<'a> {
@@ -107,7 +109,7 @@ impl<'a> Watch<'a> {
             kind: moment.event.kind(),
             subject: moment.event.subject().map(Into::into),
             hook: Arc::clone(&hook.spec.hook.info),
-            handler: hook.spec.handler.kind().to_owned(),
+            handler: hook.spec.handler.kind().name().to_owned(),
             background: hook.spec.background,
         });
         let mut watch = Self { observers: &shared.observers, run, begun: Instant::now(), broken: Vec::new() };
@@ -247,7 +249,7 @@ impl<F: Future> Shielded<F> {
 }
 
 impl<F: Future> Future for Shielded<F> {
-    type Output = Result<F::Output, String>;
+    type Output = Result<F::Output, Panic>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(future) = &mut self.0 else {

@@ -29,7 +29,7 @@ impl HandlerFactory for CommandFactory {
         let HandlerSpec::Command(spec) = &hook.handler else {
             return Err(Failure::new(FailureKind::UnknownHandler, "not a command"));
         };
-        spec.check().map_err(|why| Failure::new(FailureKind::Spawn, why))?;
+        spec.check().map_err(|wrong| Failure::new(FailureKind::Spawn, wrong.to_string()))?;
         let pinned_spec = spec.pins.as_ref().map(|pins| pinned::command(spec, pins));
         let as_written = spec;
         let spec = pinned_spec.as_ref().unwrap_or(spec);

@@ -64,10 +64,26 @@ pub trait Handler: Send + Sync + 'static {
         &[]
     }
 
-    /// What is wrong with it though it can be called. It is told when it is loaded, by
-    /// [`Engine::problems`](crate::Engine::problems).
-    fn problems(&self) -> &[String] {
+    /// What is wrong with it though it can be called. [`Engine::problems`](crate::Engine::problems) reports it when the
+    /// hook is loaded.
+    fn problems(&self) -> &[HandlerProblem] {
         &[]
+    }
+}
+
+/// Something that is wrong with a handler that can be called anyway.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct HandlerProblem {
+    /// What is wrong, as the end of a sentence about the hook.
+    pub message: String,
+}
+
+impl HandlerProblem {
+    /// A problem in these words.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
     }
 }
 

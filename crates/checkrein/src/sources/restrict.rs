@@ -70,7 +70,7 @@ impl Bound {
             // What cannot be loaded has no handler yet.
             To::Handlers(_) | To::Urls(_) | To::Variables(_) if is_broken => None,
             To::Handlers(kinds) => {
-                let kind = spec.handler.kind();
+                let kind = spec.handler.kind().name();
                 let is_allowed = kinds.iter().any(|allowed| allowed == kind);
                 (!is_allowed).then(|| format!("hooks of the kind `{kind}` do not run"))
             }

@@ -48,7 +48,7 @@ pub(super) fn facts(spec: &HookSpec, root: &Path) -> Vec<Fact> {
             facts.put("handler", kind);
             facts.put("settings", settings.as_str());
         }
-        other => facts.put("handler", other.kind()),
+        other => facts.put("handler", other.kind().name()),
     }
     if let Some(timeout) = spec.timeout {
         facts.put("timeout", format!("{} s", timeout.as_secs_f64()));

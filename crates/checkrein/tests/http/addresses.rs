@@ -18,7 +18,7 @@ async fn addresses_that_are_refused_are_told_at_load() {
         "0xa9fea9fe",
     ] {
         let engine = engine(format!("http://{host}/latest/meta-data/"), |http| http);
-        assert!(engine.problems()[0].text.contains("which hooks may not call"), "{:?}", engine.problems());
+        assert!(engine.problems()[0].to_string().contains("which hooks may not call"), "{:?}", engine.problems());
         assert_fails(&engine.fire(event()).await, FailureKind::HttpNet, "which hooks may not call");
     }
 }

@@ -61,7 +61,7 @@ fn a_variable_without_a_value_is_told_of() {
         http.header("x-a", "$SET $UNSET").header("x-b", "${OTHER}").allow_env("SET").allow_env("UNSET")
     });
     let engine = Engine::builder().vars([("SET", "1"), ("OTHER", "2")]).hook(hook).build();
-    let texts: Vec<_> = engine.problems().into_iter().map(|problem| problem.text).collect();
+    let texts: Vec<_> = engine.problems().into_iter().map(|problem| problem.to_string()).collect();
     assert!(texts.len() == 2 && texts[0].contains("`$UNSET`, which is not set"), "{texts:?}");
     assert!(texts[1].contains("`$OTHER`, which is not among the variables that it allows"), "{texts:?}");
 }
@@ -85,7 +85,7 @@ async fn headers_that_cannot_be_sent_are_told_at_load() {
         ("webhook-id", "1", "cannot be set"),
     ] {
         let engine = crate::engine("http://localhost/", |http| http.header(name, value));
-        assert!(engine.problems()[0].text.contains(text), "{:?}", engine.problems());
+        assert!(engine.problems()[0].to_string().contains(text), "{:?}", engine.problems());
         assert_fails(&engine.fire(event()).await, FailureKind::Schema, text);
     }
 }

@@ -95,7 +95,7 @@ async fn a_list_of_urls_holds_for_redirects_and_hooks() {
     assert_fails(&engine.fire(event()).await, FailureKind::HttpStatus, "may not call");
     assert_eq!(server.requests().len(), 1);
     engine.replace_all(vec![crate::hook(server.url("/there"), |http| http)]);
-    assert!(engine.problems()[0].text.contains("not on the list"), "{:?}", engine.problems());
+    assert!(engine.problems()[0].to_string().contains("not on the list"), "{:?}", engine.problems());
     assert_fails(&engine.fire(event()).await, FailureKind::HttpNet, "not on the list");
     assert_eq!(server.requests().len(), 1);
     assert!(HttpFactory::new().allow_urls(["example.com"]).is_err());

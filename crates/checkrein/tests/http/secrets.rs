@@ -85,6 +85,7 @@ async fn traces(hook: HookSpec) -> String {
     let engine = Engine::builder().vars([("KEY", SECRET)]).hook(hook).build();
     let (verdict, record) = engine.fire_recorded(event()).await;
     write!(text, "{verdict:?}\n{record:?}\n{engine:?}\n{:?}\n", engine.problems()).unwrap();
+    engine.problems().iter().for_each(|problem| writeln!(text, "{problem}").unwrap());
     text + &log.0.lock().unwrap()
 }
 

@@ -129,7 +129,7 @@ fn a_rule_never_holds_where_no_tool_is_called() {
     let start = || Event::session_start(SessionStart::new());
     assert!(runs(spec(), &start()) && !runs(ruled("Bash"), &start()));
     let engine = Engine::builder().hook(ruled("Bash")).build();
-    assert!(engine.problems()[0].text.contains("never runs at `session_start`"), "{:?}", engine.problems());
+    assert!(engine.problems()[0].to_string().contains("never runs at `session_start`"), "{:?}", engine.problems());
     let input: RawJson = r#"{"command": "git push"}"#.parse().unwrap();
     assert!(runs(ruled("Bash(git *)"), &Event::post_tool_use(ToolOutcome::new("Bash", input))));
 }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use checkrein::dialects::config::{Base, FileRow, INCLUDE_KEYS};
-use checkrein::dialects::agents::{claude, native};
 use checkrein::dialects::Dialect;
+use checkrein::dialects::agents::{claude, native};
+use checkrein::dialects::config::{Base, FileRow, INCLUDE_KEYS};
 use checkrein::sources::{Loaded, Sources};
 use checkrein::{HandlerSpec, HookSpec, Scope, Trust};
 

@@ -129,7 +129,7 @@ fn of_hook(hook: &HookOutcomes, floor: Option<&Times>) -> Value {
     json!({
         "id": hook.hook.hook.info.id,
         "source": source(&hook.hook.hook.info),
-        "handler": hook.hook.handler.kind(),
+        "handler": hook.hook.handler.kind().name(),
         "time": hook.times.as_ref().map(Times::json),
         "failures": hook.failures,
         "share": hook.share,

@@ -126,7 +126,7 @@ async fn fire(dialect: &'static Dialect, engine: &Engine, event: &Event) -> Fire
 fn show_skipped(plan: &[Planned], record: &mut Record) {
     for planned in plan {
         if let Some(WhyNot::Skipped { why }) = &planned.why_not {
-            record.hooks.push(HookRecord::of_skipped(&planned.hook.hook.info, planned.hook.handler.kind(), why));
+            record.hooks.push(HookRecord::of_skipped(&planned.hook.hook.info, planned.hook.handler.kind().name(), why));
         }
     }
     let place = |id: &str, source: &SourceRecord| {

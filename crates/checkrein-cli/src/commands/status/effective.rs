@@ -155,7 +155,7 @@ fn json_of(loaded: &Loaded, dir: &str, skip: &Skip) -> Value {
             "id": info.id,
             "source": { "file": info.source.file, "line": info.source.line, "scope": info.source.scope },
             "dialect": hook.dialect.name,
-            "handler": hook.handler.kind(),
+            "handler": hook.handler.kind().name(),
             "runs": work(hook),
             "matcher": hook.hook.matcher.pattern(),
             "order": hook.hook.order,

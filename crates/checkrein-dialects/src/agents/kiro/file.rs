@@ -104,9 +104,7 @@ fn action(decoder: &mut Decoder<'_>, hook: &Node<'_>) -> Result<HandlerSpec, Str
                 return missing(decoder, action.span, "an action of type `command` needs `command`");
             };
             let spec = CommandSpec::shell(decoder.text(command, "action.command")?);
-            spec.check().inspect_err(|why| {
-                decoder.error("bad-command", command.span, why.clone());
-            })?;
+            decoder.check_command(&spec, command.span)?;
             Ok(HandlerSpec::Command(spec))
         }
         "agent" => {

@@ -107,7 +107,7 @@ impl Shape {
             lost.push(Lost::whole(at, why));
             return None;
         }
-        let Some(row) = self.handlers.iter().find(|row| row.kind == kind) else {
+        let Some(row) = self.handlers.iter().find(|row| row.kind == kind.name()) else {
             lost.push(Lost::whole(at, format!("it has no hooks of the kind `{kind}`")));
             return None;
         };

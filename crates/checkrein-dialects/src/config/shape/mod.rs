@@ -376,9 +376,7 @@ impl Shape {
             decoder.warning("async-gate", hook.span, text).help = Some("take `async` out if it shall".to_owned());
         }
         if let HandlerSpec::Command(command) = &spec.handler {
-            command.check().inspect_err(|why| {
-                decoder.error("bad-command", hook.span, why.clone());
-            })?;
+            decoder.check_command(command, hook.span)?;
         }
         Ok(spec)
     }

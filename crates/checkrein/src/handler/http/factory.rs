@@ -20,7 +20,7 @@ use super::credentials::{Credentials, names_credential};
 use super::sign::{self, Key, Sent};
 use super::target::Target;
 use super::template::fill;
-use crate::handler::{Handler, HandlerEnv, HandlerFactory};
+use crate::handler::{Handler, HandlerEnv, HandlerFactory, HandlerProblem};
 use checkrein_dialects::{HandlerSpec, HookSpec, HttpSpec};
 
 /// Makes handlers for HTTP endpoints. All of them share connections. A [`Registry`](crate::Registry) has one under the
@@ -35,7 +35,7 @@ use checkrein_dialects::{HandlerSpec, HookSpec, HttpSpec};
 ///     .registry(registry)
 ///     .hook(HookSpec::http("elsewhere", EventKind::Stop, "https://example.org/"))
 ///     .build();
-/// assert!(engine.problems()[0].text.contains("not on the list"));
+/// assert!(engine.problems()[0].to_string().contains("not on the list"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Default)]
@@ -184,12 +184,12 @@ fn variable(spec: &HttpSpec, env: &HandlerEnv, name: &str) -> Option<String> {
 }
 
 /// That a variable has no value, and what to do.
-fn is_missing(spec: &HttpSpec, name: &str) -> String {
+fn is_missing(spec: &HttpSpec, name: &str) -> HandlerProblem {
     let why = match spec.env_allow.iter().any(|allowed| allowed == name) {
         true => "is not set",
         false => "is not among the variables that it allows (`allowedEnvVars`, `HttpSpec::allow_env`)",
     };
-    format!("is sent without the value of `${name}`, which {why}")
+    HandlerProblem::new(format!("is sent without the value of `${name}`, which {why}"))
 }
 
 fn method(name: &str) -> Result<Method, Failure> {

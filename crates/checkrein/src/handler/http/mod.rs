@@ -31,7 +31,7 @@ use link::Answer;
 use sign::{Key, Sent};
 use target::Target;
 
-use super::{Call, Handler, HandlerFuture};
+use super::{Call, Handler, HandlerFuture, HandlerProblem};
 
 /// How many redirects are followed.
 const REDIRECTS: usize = 5;
@@ -46,7 +46,7 @@ struct Http {
     /// What of all that nobody but the endpoint may see.
     credentials: Credentials,
     /// Variables that were asked for and are not there.
-    problems: Vec<String>,
+    problems: Vec<HandlerProblem>,
     key: Option<Key>,
     require_signed_reply: bool,
     follow_redirects: bool,
@@ -60,7 +60,7 @@ impl Handler for Http {
         Box::pin(self.run(call))
     }
 
-    fn problems(&self) -> &[String] {
+    fn problems(&self) -> &[HandlerProblem] {
         &self.problems
     }
 }
