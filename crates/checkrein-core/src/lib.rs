@@ -44,7 +44,7 @@ pub use record::{HookOutcome, HookRecord, ReasonRecord, Record, SourceRecord, Ve
 pub use reply::{Captured, HttpReply, ProcessExit, ProcessReply, Reply};
 pub use rules::{Blocks, ChainEnd, Compat, Rules, RunOrder, Settle, SideBySide};
 pub use runner::Runner;
-pub use select::{HookSet, Plan, PlanEntry, Selected, WhyNot};
+pub use select::{EventFilter, HookSet, Plan, PlanEntry, Selected, WhyNot};
 pub use settle::{Outcome, Settlement, Step, settle};
 pub use shield::{Panic, shielded};
 pub use source::{HookInfo, Scope, Source, TrustLevel};

@@ -1,10 +1,10 @@
 //! Choosing hooks: the index must choose what looking at each hook by itself would choose.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
 
-use checkrein_core::payload::{Prompt, SessionStart, ToolCall};
+use checkrein_core::payload::{Prompt, SessionStart, Stop, ToolCall};
 use checkrein_core::{
-    Condition, Contract, CustomKind, Event, EventKind, Grammar, Hook, HookInfo, HookSet, HookState, Matcher, RawJson,
-    Scope, Source, WhyNot,
+    Condition, Contract, CustomKind, Event, EventFilter, EventKind, Grammar, Hook, HookInfo, HookSet, HookState,
+    Matcher, RawJson, Scope, Source, WhyNot,
 };
 use proptest::prelude::*;
 
@@ -40,10 +40,7 @@ fn hooks_are_chosen_in_config_order_by_kind_and_matcher() {
         ("ash", &["all", "search"]),
         ("", &["all"]),
     ] {
-        // The second time the answer is remembered.
-        for _ in 0..2 {
-            assert_eq!(chosen(&hooks, &tool(name)), expected, "{name}");
-        }
+        assert_eq!(chosen(&hooks, &tool(name)), expected, "{name}");
         assert!(hooks.would_select(&EventKind::PreToolUse, name));
     }
     assert!(hooks.has(&EventKind::Stop) && !hooks.has(&EventKind::SessionEnd));
@@ -235,12 +232,62 @@ proptest! {
         for name in &names {
             let event = tool(name);
             let by_looking: Vec<_> = set.explain(&event).chosen().map(|e| e.hook.info.id.clone()).collect();
-            for _ in 0..2 {
-                prop_assert_eq!(chosen(&set, &event), by_looking.clone());
-            }
+            prop_assert_eq!(chosen(&set, &event), by_looking.clone());
             prop_assert_eq!(set.would_select(&EventKind::PreToolUse, name), !by_looking.is_empty());
         }
     }
+
+    /// Selecting, explaining and filtering are one decision, whatever the names of the tool and the kinds of the hook.
+    #[test]
+    fn the_filter_lets_through_what_is_selected(
+        patterns in prop::collection::vec(("[ab|*.^$_m]{0,5}", 0_u8..5, 1_u8..8), 0..12),
+        name in "[ab]{0,2}",
+        aliases in 0_usize..4,
+        with_parent in any::<bool>(),
+    ) {
+        const KINDS: [EventKind; 3] = [EventKind::PreMcp, EventKind::PreToolUse, EventKind::Stop];
+        const ALIASES: [&[&str]; 4] = [&[], &["a"], &["ab", "b"], &["mcp__a__b"]];
+        let grammars = [
+            Grammar::NAMES_OR_SEARCH, Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB, Grammar::EXACT,
+        ];
+        let hooks: Vec<_> = patterns
+            .iter()
+            .enumerate()
+            .filter_map(|(at, (pattern, grammar, kinds))| {
+                let matcher = Matcher::compile(&grammars[usize::from(*grammar)], Some(pattern)).ok()?;
+                let mut hook = Hook::new(HookInfo::new(at.to_string(), Source::here()), EventKind::Stop);
+                hook.kinds = (0..3).filter(|bit| kinds >> bit & 1 == 1).map(|bit| KINDS[bit].clone()).collect();
+                hook.matcher = matcher;
+                Some(hook)
+            })
+            .collect();
+        let mut call = ToolCall::new(&name, RawJson::default());
+        call.mcp_server = Some(RawJson::string("a"));
+        let events = [Event::pre_mcp(call.clone()), Event::pre_tool_use(call), Event::stop(Stop::new())];
+        let set = HookSet::new(hooks);
+        for event in events {
+            let event = event.with_tool_aliases(ALIASES[aliases]).with_parent_hooks(with_parent);
+            let filter = EventFilter::for_event(&event);
+            let can_match = |hook: &&Hook| filter.can_match(&hook.kinds, |name| hook.matcher.matches(name));
+            let filtered: Vec<_> = set.hooks().iter().filter(can_match).map(|hook| hook.info.id.clone()).collect();
+            let explained: Vec<_> = set.explain(&event).chosen().map(|e| e.hook.info.id.clone()).collect();
+            prop_assert_eq!(&chosen(&set, &event), &filtered);
+            prop_assert_eq!(&explained, &filtered);
+        }
+    }
+}
+
+/// A hook for both kinds that accepts only the name for all tools.
+#[test]
+fn explaining_agrees_with_selecting_for_hooks_of_both_kinds() {
+    let mut hook = hook("both", "mcp__github__search");
+    hook.kinds = [EventKind::PreMcp, EventKind::PreToolUse].into();
+    let set = HookSet::new(vec![hook]);
+    let mut call = ToolCall::new("search", RawJson::default());
+    call.mcp_server = Some(RawJson::string("github"));
+    let event = Event::pre_mcp(call).with_parent_hooks(true);
+    assert_eq!(chosen(&set, &event), ["both"]);
+    assert_eq!(set.explain(&event).chosen().count(), 1);
 }
 
 /// A host may have events for some tools only. Hooks for all tools run there, each once.

@@ -3,13 +3,12 @@
 //! A name that hooks list by itself is found by hashing. Of patterns, only those run whose needle, a text that every
 //! match must have, stands in the subject: one pass of an automaton over the subject finds all needles at once.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use aho_corasick::AhoCorasick;
 use foldhash::fast::FixedState;
 
-use crate::event::Event;
+use super::filter::Names;
 use crate::hook::Hook;
 use crate::matcher::Shape;
 
@@ -120,33 +119,19 @@ impl KindIndex {
         }
     }
 
-    /// For an event. One that lacks its subject has an empty one; a kind that has none ignores matchers.
-    pub(super) fn select_for(&self, hooks: &[Hook], event: &Event) -> Chosen<'_> {
-        let subject = match event.subject() {
-            Some(subject) => Some(subject),
-            None => event.payload.contract().matched_on.as_ref().map(|_| Cow::Borrowed("")),
-        };
-        if subject.is_none() || event.tool_aliases().is_empty() {
-            return self.select(hooks, subject.as_deref());
+    /// The hooks whose matchers accept one of the names.
+    pub(super) fn select(&self, hooks: &[Hook], names: &Names<'_>) -> Chosen<'_> {
+        match names {
+            Names::Ignored => Chosen::Known(&self.all, &[]),
+            Names::Compared { subject, aliases: [] } => self.select_name(hooks, subject),
+            // Only agents with names of their own come here.
+            Names::Compared { subject, aliases } => aliases
+                .iter()
+                .fold(self.select_name(hooks, subject), |chosen, alias| chosen.with(&self.select_name(hooks, alias))),
         }
-        // Only agents with names of their own come here.
-        let names = subject.as_deref().into_iter().chain(event.tool_aliases().iter().copied());
-        let mut found: Vec<u32> = Vec::new();
-        for name in names {
-            let chosen = self.select(hooks, Some(name));
-            let (one, other) = chosen.lists();
-            found.extend(one.iter().chain(other));
-        }
-        found.sort_unstable();
-        found.dedup();
-        Chosen::Found(found)
     }
 
-    /// For a subject; without one, matchers do not count.
-    pub(super) fn select(&self, hooks: &[Hook], subject: Option<&str>) -> Chosen<'_> {
-        let Some(subject) = subject else {
-            return Chosen::Known(&self.all, &[]);
-        };
+    fn select_name(&self, hooks: &[Hook], subject: &str) -> Chosen<'_> {
         match &self.patterns {
             None => Chosen::Known(&self.everything, self.listed(subject)),
             Some(patterns) => self.look(hooks, patterns, subject),

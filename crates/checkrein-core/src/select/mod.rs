@@ -3,6 +3,7 @@
 //! [`HookSet::select`] is made for every tool call: it costs about what the chosen hooks cost, however many there
 //! are. [`HookSet::explain`] is made for people: it looks at each hook by itself and says why.
 
+mod filter;
 mod index;
 mod plan;
 
@@ -13,6 +14,8 @@ use std::collections::HashMap;
 use crate::event::Event;
 use crate::hook::{Hook, HookState};
 use crate::kind::EventKind;
+pub use filter::EventFilter;
+use filter::Names;
 use index::{Chosen, KindIndex};
 pub use plan::{Plan, PlanEntry, WhyNot};
 
@@ -99,7 +102,7 @@ impl HookSet {
             Some(index) => self.named.get(index).and_then(Option::as_ref),
             None => self.index_of(&event.kind()),
         };
-        index.map_or_else(Chosen::none, |index| index.select_for(&self.hooks, event))
+        index.map_or_else(Chosen::none, |index| index.select(&self.hooks, &Names::of(event)))
     }
 
     /// Whether any hook could be chosen for an event.
@@ -111,15 +114,16 @@ impl HookSet {
 
     /// Whether any hook would be chosen for an event of this kind with this subject, conditions aside.
     pub fn would_select(&self, kind: &EventKind, subject: &str) -> bool {
-        let subject = kind.contract().matched_on.as_ref().map(|_| subject);
-        self.index_of(kind).is_some_and(|index| !index.select(&self.hooks, subject).is_empty())
+        let names = match kind.contract().matched_on {
+            Some(_) => Names::Compared { subject: Cow::Borrowed(subject), aliases: &[] },
+            None => Names::Ignored,
+        };
+        self.index_of(kind).is_some_and(|index| !index.select(&self.hooks, &names).is_empty())
     }
 
     /// Every hook of the set, in or out, and why.
     pub fn explain<'a>(&'a self, event: &'a Event) -> Plan<'a> {
-        let kind = event.kind();
-        let subject = event.subject().map(Cow::into_owned);
-        Plan::of(self, event, kind, subject)
+        Plan::of(self, event)
     }
 
     #[inline]

@@ -1,6 +1,7 @@
+use std::borrow::Cow;
 use std::fmt;
 
-use super::{HookSet, comes_before};
+use super::{EventFilter, HookSet, comes_before};
 use crate::event::Event;
 use crate::hook::{Hook, HookState};
 use crate::kind::EventKind;
@@ -75,14 +76,13 @@ impl fmt::Display for WhyNot {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn of(set: &'a HookSet, event: &'a Event, kind: EventKind, subject: Option<String>) -> Self {
-        let compared = kind.contract().matched_on.is_some().then(|| subject.as_deref().unwrap_or_default());
+    pub(super) fn of(set: &'a HookSet, event: &'a Event) -> Self {
+        let (kind, subject) = (event.kind(), event.subject().map(Cow::into_owned));
+        let filter = EventFilter::for_event(event);
         let general = super::general_of(event);
         let fit = |hook: &Hook| match &general {
-            Some(general) if !hook.kinds.contains(&kind) => {
-                unfit(hook, general, &general.kind(), general.subject().as_deref())
-            }
-            _ => unfit(hook, event, &kind, compared),
+            Some(general) if !hook.kinds.contains(&kind) => unfit(hook, general, &filter),
+            _ => unfit(hook, event, &filter),
         };
         let fits: Vec<_> = set.hooks.iter().map(fit).collect();
         let entries = set
@@ -112,8 +112,8 @@ impl<'a> Plan<'a> {
 }
 
 /// Why a hook does not fit the event, its twins aside.
-fn unfit(hook: &Hook, event: &Event, kind: &EventKind, compared: Option<&str>) -> Option<WhyNot> {
-    if !hook.kinds.contains(kind) {
+fn unfit(hook: &Hook, event: &Event, filter: &EventFilter) -> Option<WhyNot> {
+    if !hook.kinds.iter().any(|kind| filter.has_kind(kind)) {
         return Some(WhyNot::OtherKind);
     }
     match &hook.state {
@@ -121,11 +121,9 @@ fn unfit(hook: &Hook, event: &Event, kind: &EventKind, compared: Option<&str>) -
         HookState::Skipped(why) => return Some(WhyNot::Skipped { why: why.clone() }),
         HookState::Ready | HookState::Untrusted | HookState::Changed(_) | HookState::Broken(_) => {}
     }
-    let fits = |name: &str| hook.matcher.matches(name);
-    if let Some(subject) =
-        compared.filter(|subject| !fits(subject) && !event.tool_aliases().iter().any(|name| fits(name)))
-    {
-        return Some(WhyNot::NoMatch { pattern: hook.matcher.pattern().to_owned(), subject: subject.to_owned() });
+    if !filter.can_match(&hook.kinds, |name| hook.matcher.matches(name)) {
+        let subject = filter.subject(&hook.kinds).to_owned();
+        return Some(WhyNot::NoMatch { pattern: hook.matcher.pattern().to_owned(), subject });
     }
     hook.condition
         .as_ref()
