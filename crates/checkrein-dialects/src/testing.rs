@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use checkrein_core::payload::{Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
 use checkrein_core::{
-    Event, EventKind, HookInfo, HttpReply, ProcessExit, ProcessReply, RawJson, Reply, Scope, Settlement, Source,
+    Event, EventFilter, EventKind, HookInfo, HttpReply, ProcessExit, ProcessReply, RawJson, Reply, Scope, Settlement,
+    Source,
 };
 
-use crate::config::{DecodeOptions, Decoded, Settings, Wanted};
+use crate::config::{DecodeOptions, Decoded, Settings};
 use crate::spec::HookSpec;
 use crate::table::{Dialect, Plain};
 use checkrein_document::Format;
@@ -42,16 +43,14 @@ pub fn exercise_config(dialect: &'static Dialect, bytes: &[u8]) {
 
 /// To read only what may run at an event takes out what may not, and nothing else.
 fn only_what_is_wanted(dialect: &'static Dialect, text: &str, format: Format, all: &Decoded) {
-    let tool = Wanted::new(EventKind::PreToolUse, vec!["Edit".to_owned()]);
-    for wanted in [tool, Wanted::new(EventKind::Stop, Vec::new())] {
-        let options = DecodeOptions::default().only(wanted.clone());
+    let tool = EventFilter::new(EventKind::PreToolUse, vec!["Edit".to_owned()]);
+    for filter in [tool, EventFilter::new(EventKind::Stop, Vec::new())] {
+        let options = DecodeOptions::default().only(filter.clone());
         let some = dialect.decode_with("file", Scope::User, text, format, &options);
-        let may_run = |spec: &&HookSpec| {
-            spec.hook.kinds.contains(&wanted.kind) && wanted.fits(spec.dialect, &wanted.kind, &spec.hook.matcher)
-        };
+        let may_run = |spec: &&HookSpec| spec.can_match(&spec.dialect.adapt_filter(&filter));
         let expected: Vec<_> = all.hooks.iter().filter(may_run).map(HookSpec::definition).collect();
         let found: Vec<_> = some.hooks.iter().map(HookSpec::definition).collect();
-        assert_eq!(found, expected, "at {wanted:?} of {}:\n{text}", dialect.name);
+        assert_eq!(found, expected, "at {filter:?} of {}:\n{text}", dialect.name);
         assert_eq!(some.unreadable, all.unreadable, "{}:\n{text}", dialect.name);
         // Whom somebody trusts is asked of files that are read in full.
         let settings = |decoded: &Decoded| {

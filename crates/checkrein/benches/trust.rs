@@ -18,8 +18,8 @@ fn main() {}
 
 #[cfg(unix)]
 fn main() {
+    use checkrein::EventFilter;
     use checkrein::dialects::agents::native;
-    use checkrein::dialects::config::Wanted;
     use checkrein::payload::ToolCall;
     use checkrein::sources::{Sources, Where};
     use checkrein::{Engine, Event, RawJson, Trust};
@@ -35,7 +35,7 @@ fn main() {
     let review = approved().review();
     review.approve(&review.awaiting()).unwrap();
     let event = Event::pre_tool_use(ToolCall::new("Bash", RawJson::parse(r#"{"command":"ls"}"#).unwrap()));
-    let wanted = Wanted::at(&event);
+    let filter = EventFilter::for_event(&event);
     println!("{:<44} {:>10} {:>10} {:>10} {:>8}", "case", "approved", "everything", "adds", "budget");
 
     let load = |sources: &Sources| {
@@ -45,7 +45,7 @@ fn main() {
         assert_eq!(hooks.len(), HOOKS);
         took
     };
-    let (one, other) = (approved().only(&wanted), everything().only(&wanted));
+    let (one, other) = (approved().only(&filter), everything().only(&filter));
     report("reading a file with 20 hooks", 500, || load(&one), || load(&other));
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -62,7 +62,7 @@ fn main() {
 
     let whole = |sources: &dyn Fn() -> Sources| {
         let begun = Instant::now();
-        let engine = Engine::builder().hooks(sources().only(&wanted).load().hooks).cwd(&project).build();
+        let engine = Engine::builder().hooks(sources().only(&filter).load().hooks).cwd(&project).build();
         runtime.block_on(engine.fire(event.clone()));
         begun.elapsed()
     };

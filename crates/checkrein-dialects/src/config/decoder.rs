@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use checkrein_core::{Effect, EventKind, Grammar, HookInfo, HookState, Matcher, Scope, Source, Syntax, closest};
+use checkrein_core::{
+    Effect, EventFilter, EventKind, Grammar, HookInfo, HookState, Matcher, Scope, Source, Syntax, closest,
+};
 
 use super::{DecodeOptions, Decoded, Diagnostic, Location, Settings, Severity};
 use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
@@ -22,8 +24,8 @@ pub struct Decoder<'a> {
     /// What the file says about others.
     pub settings: Settings,
     unreadable: bool,
-    /// Parts that were not read, since nothing in them is wanted. In order.
-    pub(super) passed: Vec<Span>,
+    /// The only hooks that are wanted, for the dialect that is spoken.
+    pub(super) filter: Option<EventFilter>,
 }
 
 impl<'a> Decoder<'a> {
@@ -44,13 +46,8 @@ impl<'a> Decoder<'a> {
             diagnostics: Vec::new(),
             settings: Settings::default(),
             unreadable: false,
-            passed: Vec::new(),
+            filter: options.only.as_ref().map(|filter| dialect.adapt_filter(filter)),
         }
-    }
-
-    /// Whether a value was not read, since nothing in it is wanted.
-    pub(super) fn was_passed(&self, node: &Node<'_>) -> bool {
-        self.passed.binary_search(&node.span).is_ok()
     }
 
     /// Where a part of the text stands.
@@ -75,12 +72,13 @@ impl<'a> Decoder<'a> {
 
     /// Whether hooks for this event are wanted at all.
     pub fn wants(&self, kind: &EventKind) -> bool {
-        self.options.only.as_ref().is_none_or(|wanted| wanted.is_of(kind))
+        self.filter.as_ref().is_none_or(|filter| filter.has_kind(kind))
     }
 
     /// Whether hooks with this matcher are.
     pub fn wants_matcher(&self, kind: &EventKind, matcher: &Matcher) -> bool {
-        self.options.only.as_ref().is_none_or(|wanted| wanted.fits(self.dialect, kind, matcher))
+        let accepts = |name: &str| matcher.matches(name);
+        self.filter.as_ref().is_none_or(|filter| filter.can_match(std::slice::from_ref(kind), accepts))
     }
 
     /// In whose language.
@@ -90,16 +88,22 @@ impl<'a> Decoder<'a> {
 
     /// Reads something that is in another language.
     pub(super) fn speaking(&mut self, dialect: &'static Dialect, read: impl FnOnce(&mut Self)) {
+        let filter = self.options.only.as_ref().map(|filter| dialect.adapt_filter(filter));
         let own = std::mem::replace(&mut self.dialect, dialect);
+        let own_filter = std::mem::replace(&mut self.filter, filter);
         read(self);
         self.dialect = own;
+        self.filter = own_filter;
     }
 
     pub(super) fn finish(mut self) -> Decoded {
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.at.as_ref().map(|at| at.span.start));
-        let Self { mut hooks, diagnostics, settings, unreadable, options, .. } = self;
-        if let Some(wanted) = &options.only {
-            hooks.retain(|spec| wanted.is_for(spec));
+        let Self { dialect, mut hooks, diagnostics, settings, unreadable, options, filter, .. } = self;
+        if let (Some(original), Some(own)) = (&options.only, &filter) {
+            hooks.retain(|spec| match spec.dialect.name == dialect.name {
+                true => spec.can_match(own),
+                false => spec.can_match(&spec.dialect.adapt_filter(original)),
+            });
         }
         Decoded { hooks, diagnostics, settings, unreadable }
     }

@@ -4,11 +4,11 @@ mod audit;
 mod decoder;
 mod diagnostic;
 pub(crate) mod duration;
+mod event_filter;
 mod format;
+mod prefilter;
 mod restrict;
 mod shape;
-mod skim;
-mod wanted;
 mod yaml;
 
 pub use decoder::Decoder;
@@ -21,11 +21,9 @@ pub use shape::{
     Attribute, HandlerRow, HookKey, INCLUDE_KEYS, SANDBOX_KEYS, STRICT, SandboxKey, Shape, TimeUnit, UNLIMITED,
 };
 pub(crate) use shape::{unsaid, unwritable};
-pub use wanted::Wanted;
 pub(crate) use yaml::printable;
 
-use checkrein_core::Scope;
-use skim::Skimmed;
+use checkrein_core::{EventFilter, Scope};
 
 use crate::spec::HookSpec;
 use crate::table::Dialect;
@@ -169,7 +167,7 @@ pub struct DecodeOptions {
     /// Whose hooks are wanted, where a file has those of several agents.
     pub agent: Option<String>,
     /// Only hooks that may run at an event are wanted. What is wrong with others need not be found.
-    pub only: Option<Wanted>,
+    pub only: Option<EventFilter>,
 }
 
 impl DecodeOptions {
@@ -182,8 +180,8 @@ impl DecodeOptions {
 
     /// Wants only the hooks that may run at an event.
     #[must_use]
-    pub fn only(mut self, wanted: Wanted) -> Self {
-        self.only = Some(wanted);
+    pub fn only(mut self, filter: EventFilter) -> Self {
+        self.only = Some(filter);
         self
     }
 }
@@ -327,14 +325,12 @@ impl Dialect {
         options: &DecodeOptions,
     ) -> Decoded {
         let format = if format == Format::Json && self.config.comments { Format::Jsonc } else { format };
-        let passed = match &options.only {
-            None => Vec::new(),
-            Some(wanted) => match skim::skim(self, text, format, wanted) {
-                Skimmed::Nothing => return Decoded::default(),
-                Skimmed::NothingIn(passed) => passed,
-            },
-        };
         let mut decoder = Decoder::new(self, file, scope, text, options);
+        if let Some(filter) = &decoder.filter
+            && prefilter::has_no_match(self, text, format, filter)
+        {
+            return Decoded::default();
+        }
         // An empty file says nothing, and that is fine.
         if text.trim_start_matches('\u{feff}').trim().is_empty() {
             return decoder.finish();
@@ -343,9 +339,8 @@ impl Dialect {
             decoder.not_read(language);
             return decoder.finish();
         }
-        match checkrein_document::parse_without(text, format, &passed) {
+        match checkrein_document::parse(text, format) {
             Ok(parsed) => {
-                decoder.passed = passed;
                 for problem in &parsed.problems {
                     decoder.warning("odd-document", problem.span(), problem.to_string());
                 }

@@ -6,9 +6,10 @@ mod table;
 use std::borrow::Cow;
 
 use checkrein_core::payload::{EventFields, Field, FieldInfo, FieldValue, JsonPiece};
-use checkrein_core::{DecodeError, Entry, Envelope, Event, EventKind, JsonError, JsonType, RawJson, Target};
+use checkrein_core::{
+    DecodeError, Entry, Envelope, Event, EventFilter, EventKind, JsonError, JsonType, RawJson, Target,
+};
 
-use crate::config::Wanted;
 use crate::input::common_input;
 use crate::lookup::{Fields, at, behind};
 use crate::table::{Dialect, EventRow};
@@ -134,14 +135,14 @@ impl Dialect {
 
     /// Which hooks may run at the event of a payload, told from as little of it as possible. `None`: that takes the whole
     /// [event](Self::event).
-    pub fn wanted(&self, json: &RawJson, name: Option<&str>) -> Option<Wanted> {
+    pub fn event_filter(&self, json: &RawJson, name: Option<&str>) -> Option<EventFilter> {
         let name = name.map(Cow::Borrowed).or_else(|| self.name_found(|path| at(json, path)))?;
         let row = self.events.iter().find(|row| row.name == name)?;
         let kind = row.kind.clone();
         if self.lacks_general(&kind) {
             return None;
         }
-        let Some(field) = kind.contract().matched_on.clone() else { return Some(Wanted::new(kind, Vec::new())) };
+        let Some(field) = kind.contract().matched_on.clone() else { return Some(EventFilter::new(kind, Vec::new())) };
         let place = self.fields_of(Some(row)).find(|row| row.from == field);
         let place = match place {
             Some(row) if row.form == Form::Same => row.name,
@@ -151,7 +152,7 @@ impl Dialect {
         let subject = at(json, place)?.text()?.into_owned();
         let others = if field == "tool_name" { self.common_names(&subject) } else { &[] };
         let subjects = std::iter::once(subject).chain(others.iter().map(|name| (*name).to_owned())).collect();
-        Some(Wanted::new(kind, subjects))
+        Some(EventFilter::new(kind, subjects))
     }
 
     /// The dialect's name for the event that a payload is of, if it says that.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use checkrein::audit::{AuditEntry, AuditLog};
 use checkrein::sources::{Loaded, Sources};
-use checkrein_core::{Effect, EventKind, Failure, FailureKind, HookInfo, Rules, Scope, Settlement, Source};
+use checkrein_core::{
+    Effect, EventFilter, EventKind, Failure, FailureKind, HookInfo, Rules, Scope, Settlement, Source,
+};
 use checkrein_dialects::agents::native;
-use checkrein_dialects::config::Wanted;
 
 use super::{Front, Fronted};
 use crate::catalogue;
@@ -42,8 +43,8 @@ impl Front {
 
     fn load_audit_log(&self, kind: &EventKind) -> Option<AuditLog> {
         let dir = self.dir.clone().map_or_else(std::env::current_dir, Ok).ok()?;
-        let wanted = Wanted::at(&catalogue::event(kind));
-        self.audit_log(&self.sources_in(&dir).only(&wanted).load(), &dir)
+        let filter = EventFilter::for_event(&catalogue::event(kind));
+        self.audit_log(&self.sources_in(&dir).only(&filter).load(), &dir)
     }
 
     /// The audit log that files ask for.

@@ -37,9 +37,8 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use checkrein_core::{Effect, Event, EventKind, HookState, Record, Verdict, Warning};
+use checkrein_core::{Effect, Event, EventFilter, EventKind, HookState, Record, Verdict, Warning};
 use checkrein_dialects::agents::native;
-use checkrein_dialects::config::Wanted;
 use checkrein_dialects::{Answer, Dialect, HookSpec};
 use futures_util::future::{Either, select};
 
@@ -223,32 +222,36 @@ impl Front {
         };
         // Mostly no hook runs, so the whole event is decoded only if its kind and subject are not enough.
         let mut decoded = None;
-        let wanted = match self.agent.wanted(json, self.event.as_deref()) {
-            Some(wanted) => wanted,
+        let filter = match self.agent.event_filter(json, self.event.as_deref()) {
+            Some(filter) => filter,
             None => match decode() {
-                Ok(event) => Wanted::at(decoded.insert(event)),
+                Ok(event) => EventFilter::for_event(decoded.insert(event)),
                 Err(why) => return self.fail(request.kind(), &why, None),
             },
         };
         let dir = match self.dir.clone().map_or_else(std::env::current_dir, Ok) {
             Ok(dir) => dir,
             Err(error) => {
-                return self.fail(Some(wanted.kind), &format!("the working directory is gone: {error}"), None);
+                return self.fail(
+                    Some(filter.kind().clone()),
+                    &format!("the working directory is gone: {error}"),
+                    None,
+                );
             }
         };
         let depth = depth();
         if depth >= DEEPEST {
             let why = format!("hooks that call checkrein have called one another {depth} levels deep");
-            return self.fail(Some(wanted.kind), &why, None);
+            return self.fail(Some(filter.kind().clone()), &why, None);
         }
-        let loaded = self.sources_in(&dir).called_by(self.agent).only(&wanted).load();
-        let has_news = wanted.kind == EventKind::SessionStart && !loaded.passed_over.is_empty();
+        let loaded = self.sources_in(&dir).called_by(self.agent).only(&filter).load();
+        let has_news = *filter.kind() == EventKind::SessionStart && !loaded.passed_over.is_empty();
         // A prompt resets counts of the session. Some agents need an answer at every event.
         let nothing = loaded.hooks.is_empty()
             && loaded.diagnostics.is_empty()
             && !has_news
-            && wanted.kind != EventKind::PromptSubmit
-            && !self.agent.silence_gives_leave(&wanted.kind);
+            && *filter.kind() != EventKind::PromptSubmit
+            && !self.agent.silence_gives_leave(filter.kind());
         let keeping = self.keeper.begin();
         if nothing && keeping.is_nothing() {
             return Fronted::default();
@@ -256,7 +259,7 @@ impl Front {
         let event = match decoded.map_or_else(decode, Ok) {
             Ok(event) => event,
             Err(_) if nothing => return Fronted::default(),
-            Err(why) => return self.fail(Some(wanted.kind), &why, Some((&loaded, &dir))),
+            Err(why) => return self.fail(Some(filter.kind().clone()), &why, Some((&loaded, &dir))),
         };
         let fronted = if nothing { Fronted::default() } else { self.fire(event.clone(), loaded, &dir, depth) };
         keeping.keep(self.agent, &dir, &event, fronted)

@@ -58,12 +58,7 @@ fn of_own_tools(spec: &mut HookSpec) -> Option<Condition> {
 /// The matcher as a condition, where it is compared with something else than the subject.
 fn of_normal_subject(spec: &mut HookSpec) -> Option<Condition> {
     let dialect = spec.dialect;
-    let differs = |kind| {
-        dialect
-            .row(kind)
-            .is_some_and(|row| row.normal_subject.is_some() || row.compares.is_some() || row.always.is_some())
-    };
-    if spec.hook.matcher.is_everything() || !spec.hook.kinds.iter().any(differs) {
+    if spec.hook.matcher.is_everything() || spec.hook.kinds.iter().all(|kind| dialect.compares_subject(kind)) {
         return None;
     }
     let matcher = std::mem::replace(&mut spec.hook.matcher, Matcher::everything());

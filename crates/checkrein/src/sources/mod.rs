@@ -60,8 +60,8 @@ mod skip;
 use std::fmt;
 use std::path::PathBuf;
 
-use checkrein_core::{Compat, HookState, Scope};
-use checkrein_dialects::config::{AuditSettings, DecodeOptions, Diagnostic, Wanted};
+use checkrein_core::{Compat, EventFilter, HookState, Scope};
+use checkrein_dialects::config::{AuditSettings, DecodeOptions, Diagnostic};
 use checkrein_dialects::{Dialect, HookSpec};
 
 use crate::real_path::real_path_or_same;
@@ -195,9 +195,9 @@ impl Sources {
 
     /// Takes only the hooks that may run at an event, and spends no time on others: what is wrong with those is not told.
     #[must_use]
-    pub fn only(mut self, wanted: &Wanted) -> Self {
+    pub fn only(mut self, filter: &EventFilter) -> Self {
         for part in &mut self.parts {
-            part.options.only = Some(wanted.clone());
+            part.options.only = Some(filter.clone());
         }
         self
     }

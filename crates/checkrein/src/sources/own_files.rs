@@ -5,10 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use checkrein_core::{Effect, EventKind, Scope, Source, TrustLevel};
+use checkrein_core::{Effect, EventFilter, EventKind, Scope, Source, TrustLevel};
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::agents::native;
-use checkrein_dialects::config::Wanted;
 
 use super::FileStatus;
 use super::loaded_file::LoadedFile;
@@ -28,10 +27,10 @@ const KINDS: [EventKind; 6] = [
 ];
 
 /// Adds the hook to the first file that was read, unless they say that it is not wanted.
-pub(super) fn protect(files: &mut [LoadedFile], only: &Option<Wanted>, place: &Where, dir: &Path) {
+pub(super) fn protect(files: &mut [LoadedFile], only: &Option<EventFilter>, place: &Where, dir: &Path) {
     let said = |file: &LoadedFile| file.settings.protect_self;
     let is_wanted = files.iter().any(|file| said(file) == Some(true)) || !files.iter().any(|file| said(file).is_some());
-    if !is_wanted || only.as_ref().is_some_and(|wanted| !KINDS.contains(&wanted.kind)) {
+    if !is_wanted || only.as_ref().is_some_and(|filter| !KINDS.contains(filter.kind())) {
         return;
     }
     let logs: Vec<_> = files.iter().filter_map(|file| file.settings.audit.as_ref()?.path.clone()).collect();

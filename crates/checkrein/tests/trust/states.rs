@@ -92,8 +92,8 @@ fn a_new_hook_in_the_place_of_one_that_moved_is_new() {
     assert_eq!(of(world.load()), [HookState::Untrusted, HookState::Ready]);
     // Also where only one of them is looked at.
     world.write(FILE, "hooks: {PreToolUse: [{matcher: Bash, command: 'echo new'}, {command: 'true'}]}");
-    let wanted = checkrein::dialects::config::Wanted::at(&tool_call());
-    assert_eq!(of(world.sources().only(&wanted).load()), [HookState::Untrusted, HookState::Ready]);
+    let filter = checkrein::EventFilter::for_event(&tool_call());
+    assert_eq!(of(world.sources().only(&filter).load()), [HookState::Untrusted, HookState::Ready]);
 }
 
 #[test]

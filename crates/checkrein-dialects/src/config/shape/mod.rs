@@ -132,9 +132,7 @@ impl Shape {
         match events.as_array() {
             Some(entries) if self.flat => {
                 for (at, entry) in entries.iter().enumerate() {
-                    if !decoder.was_passed(entry) {
-                        self.flat_entry(decoder, entry, at);
-                    }
+                    self.flat_entry(decoder, entry, at);
                 }
             }
             _ => {
@@ -189,9 +187,6 @@ impl Shape {
             }
         };
         for (at, group) in groups.iter().enumerate() {
-            if decoder.was_passed(group) {
-                continue;
-            }
             let id = format!("{}[{at}]", event.key);
             if let Err((why, span)) = self.group(decoder, group, &kind, &id) {
                 let matcher = decoder.matcher_of(group, &kind);
@@ -431,7 +426,7 @@ impl Shape {
         for member in members {
             let node = &member.value;
             let is_ours = self.file_keys.is_some_and(|keys| keys.contains(&&*member.key));
-            if is_ours || self.file_keys.is_none() && crate::config::skim::SETTINGS.contains(&member.key.as_bytes()) {
+            if is_ours || self.file_keys.is_none() && crate::config::prefilter::SETTINGS.contains(&&*member.key) {
                 let line = decoder.place(member.key_span).line;
                 decoder.settings.lines.push((member.key.to_string(), line));
             }

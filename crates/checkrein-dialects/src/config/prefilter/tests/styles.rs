@@ -1,8 +1,6 @@
 //! JSON files as people write them, and what slips of the pen make of them.
 
-use checkrein_core::{EventKind, RawJson};
-
-use crate::config::Wanted;
+use checkrein_core::{EventFilter, EventKind, RawJson};
 
 /// A small generator: the same seed, the same file.
 pub(super) struct Dice(u64);
@@ -66,13 +64,13 @@ impl Dice {
         choice[self.below(choice.len())]
     }
 
-    /// What somebody may want of a file.
-    pub(super) fn wanted(&mut self) -> Wanted {
+    /// The filter of some event.
+    pub(super) fn filter(&mut self) -> EventFilter {
         let tool = self.one_of(&["Bash", "Edit", "Grep", "mcp__a__b", ""]);
         match self.below(4) {
-            0 => Wanted::new(EventKind::Stop, Vec::new()),
-            1 => Wanted::new(EventKind::PostToolUse, vec![tool.to_owned()]),
-            _ => Wanted::new(EventKind::PreToolUse, vec![tool.to_owned()]),
+            0 => EventFilter::new(EventKind::Stop, Vec::new()),
+            1 => EventFilter::new(EventKind::PostToolUse, vec![tool.to_owned()]),
+            _ => EventFilter::new(EventKind::PreToolUse, vec![tool.to_owned()]),
         }
     }
 

@@ -1,67 +1,67 @@
-//! Whatever is skimmed is compared with what the full reader makes of it.
+//! The prefilter is compared with the full parser, and both with what is selected.
 
 mod styles;
 
-use checkrein_core::{EventKind, Scope};
+use checkrein_core::payload::ToolCall;
+use checkrein_core::{Event, EventFilter, EventKind, HookSet, RawJson, Scope};
 use proptest::prelude::*;
 
-use super::{Skimmed, skim};
-use crate::agents::{claude, native};
-use crate::config::{DecodeOptions, Settings, Wanted};
+use super::has_no_match;
+use crate::agents::{claude, codex, native};
+use crate::config::{DecodeOptions, Settings};
 use crate::spec::HookSpec;
 use crate::table::Dialect;
 use checkrein_document::Format;
 use styles::Dice;
 
-fn before(tool: &str) -> Wanted {
-    Wanted::new(EventKind::PreToolUse, vec![tool.to_owned()])
+fn before(tool: &str) -> EventFilter {
+    EventFilter::new(EventKind::PreToolUse, vec![tool.to_owned()])
 }
 
-fn has_nothing(dialect: &Dialect, text: &str, format: Format, wanted: &Wanted) -> bool {
-    skim(dialect, text, format, wanted) == Skimmed::Nothing
+fn is_ruled_out(dialect: &Dialect, text: &str, format: Format, filter: &EventFilter) -> bool {
+    has_no_match(dialect, text, format, &dialect.adapt_filter(filter))
 }
 
-/// Reading only what is wanted finds what is wanted of all, in the same places and under the same names. Gives how many parts
-/// were passed over.
-fn check_parts(dialect: &'static Dialect, text: &str, format: Format, wanted: &Wanted) -> usize {
-    let options = DecodeOptions::default().only(wanted.clone());
+fn is_prefiltered(text: &str) -> bool {
+    is_ruled_out(&native::DIALECT, text, Format::Jsonc, &before("Edit"))
+}
+
+/// Compares the hooks that are read for an event with those of the whole file. Returns whether the prefilter ruled the file
+/// out.
+fn check(dialect: &'static Dialect, text: &str, format: Format, filter: &EventFilter) -> bool {
+    let options = DecodeOptions::default().only(filter.clone());
     let found = dialect.decode_with("file", Scope::User, text, format, &options);
     let all = dialect.decode("file", Scope::User, text, format);
-    // Of its events, only those are kept that are wanted.
-    let told = |spec: &HookSpec| {
+    // Of the events of a hook, only those are kept that were asked for.
+    let summary = |spec: &HookSpec| {
         let hook = &spec.hook;
         format!("{:?} {:?} {:?} {:?} {:?}", hook.info, hook.matcher, hook.state, spec.handler, spec.timeout)
     };
-    let expected: Vec<_> = all.hooks.iter().filter(|spec| wanted.is_for(spec)).map(told).collect();
-    let found: Vec<_> = found.hooks.iter().map(told).collect();
-    assert_eq!(found, expected, "at {wanted:?}:\n{text}");
-    match skim(dialect, text, format, wanted) {
-        Skimmed::Nothing => 0,
-        Skimmed::NothingIn(parts) => parts.len(),
+    let can_match = |spec: &&HookSpec| spec.can_match(&spec.dialect.adapt_filter(filter));
+    let expected: Vec<_> = all.hooks.iter().filter(can_match).map(summary).collect();
+    let hooks: Vec<_> = found.hooks.iter().map(summary).collect();
+    assert_eq!(hooks, expected, "at {filter:?}:\n{text}");
+    assert_eq!(found.unreadable, all.unreadable, "\n{text}");
+    let is_ruled_out = is_ruled_out(dialect, text, format, filter);
+    if is_ruled_out {
+        assert_eq!(expected, Vec::<String>::new());
+        assert!(!all.unreadable, "it cannot be read: {:?}\n{text}", all.diagnostics);
+        // Keys that are not about hooks are read by a caller that asks for them.
+        let settings = Settings { lines: Vec::new(), trusted_paths: None, trusted_keys: None, ..all.settings };
+        assert_eq!(settings, Settings::default(), "\n{text}");
+        // The hooks as they are, without what the engine adds for tools of other agents.
+        let set = HookSet::new(all.hooks.iter().map(|spec| spec.hook.clone()).collect());
+        for name in ["Edit", "Bash", "Grep", "mcp__a__b", ""] {
+            if *filter == EventFilter::new(filter.kind().clone(), vec![name.to_owned()]) {
+                assert!(!set.would_select(filter.kind(), name), "{name}:\n{text}");
+            }
+        }
     }
-}
-
-fn is_skimmed(text: &str) -> bool {
-    has_nothing(&native::DIALECT, text, Format::Jsonc, &before("Edit"))
-}
-
-/// Whether it is skimmed; and if so, the full reader must find nothing either.
-fn check(dialect: &'static Dialect, text: &str, format: Format, wanted: &Wanted) -> bool {
-    if !has_nothing(dialect, text, format, wanted) {
-        return false;
-    }
-    let all = dialect.decode("file", Scope::User, text, format);
-    assert!(!all.unreadable, "it cannot be read: {:?}\n{text}", all.diagnostics);
-    let found: Vec<_> = all.hooks.iter().filter(|spec| wanted.is_for(spec)).collect();
-    assert!(found.is_empty(), "{found:?} at {wanted:?}:\n{text}");
-    // What keys say that are not about hooks is read by who asks for it.
-    let settings = Settings { lines: Vec::new(), trusted_paths: None, trusted_keys: None, ..all.settings };
-    assert_eq!(settings, Settings::default(), "\n{text}");
-    true
+    is_ruled_out
 }
 
 #[test]
-fn what_people_write_is_skimmed() {
+fn usual_files_are_prefiltered() {
     for text in [
         r#"{"hooks": []}"#,
         r#"{"hooks": {}}"#,
@@ -75,15 +75,14 @@ fn what_people_write_is_skimmed() {
         r#"{"trusted_paths": ["~/projects"], "hooks": [{"event": "Stop", "command": ["x", "--y", "z"]}]}"#,
         r#"{"hooks": [{"event": "Stop", "command": "x", "settings": {"a": {"b": [1, [2], {"c": "d"}], "e": true}}}]}"#,
     ] {
-        assert!(is_skimmed(text), "{text}");
-        assert!(check(&native::DIALECT, text, Format::Jsonc, &before("Edit")));
+        assert!(check(&native::DIALECT, text, Format::Jsonc, &before("Edit")), "{text}");
     }
 }
 
 #[test]
-fn what_may_be_something_is_left_to_the_full_reader() {
+fn what_may_be_something_is_left_to_the_full_parser() {
     for text in [
-        // A hook that fits, or may.
+        // A hook that can match.
         r#"{"hooks": [{"event": "PreToolUse", "command": "x"}]}"#,
         r#"{"hooks": [{"event": "PreToolUse", "matcher": "Edit", "command": "x"}]}"#,
         r#"{"hooks": [{"event": "PreToolUse", "matcher": "Ed.*", "command": "x"}]}"#,
@@ -98,7 +97,7 @@ fn what_may_be_something_is_left_to_the_full_reader() {
         r#"{"hooks": [{"event": "Stop", "event": "PreToolUse", "command": "x"}]}"#,
         r#"{"hooks": [{"\u0065vent": "PreToolUse", "event": "Stop", "command": "x"}]}"#,
         r#"{"hooks": [{"event": "\u0050reToolUse", "command": "x"}]}"#,
-        // Names that nobody knows.
+        // Unknown names.
         r#"{"hooks": [{"event": "PreTolUse", "matcher": "Bash", "command": "x"}]}"#,
         r#"{"hooks": {"PreTolUse": []}}"#,
         r#"{"hook": [{"event": "Stop", "command": "x"}]}"#,
@@ -123,56 +122,27 @@ fn what_may_be_something_is_left_to_the_full_reader() {
         "// nothing\n",
         "",
     ] {
-        assert!(!is_skimmed(text), "{text}");
+        assert!(!is_prefiltered(text), "{text}");
     }
 }
 
 #[test]
-fn what_is_too_deep_is_left_to_the_full_reader() {
+fn what_is_too_deep_is_left_to_the_full_parser() {
     for (open, close) in [("[", "]"), ("{\"a\": ", "}")] {
         let nested = format!("{}1{}", open.repeat(200), close.repeat(200));
-        assert!(!is_skimmed(&format!("{{\"hooks\": [{{\"event\": \"Stop\", \"settings\": {nested}}}]}}")));
+        assert!(!is_prefiltered(&format!("{{\"hooks\": [{{\"event\": \"Stop\", \"settings\": {nested}}}]}}")));
     }
 }
 
 #[test]
-fn other_files_are_not_skimmed() {
-    assert!(!has_nothing(&native::DIALECT, "hooks = []\n", Format::Toml, &before("Edit")));
-    assert!(!has_nothing(&native::DIALECT, "hooks: []\n", Format::Yaml, &before("Edit")));
-    assert!(!has_nothing(&crate::agents::codex::DIALECT, r#"{"hooks": {}}"#, Format::Json, &before("Edit")));
+fn other_files_are_not_prefiltered() {
+    assert!(!is_ruled_out(&native::DIALECT, "hooks = []\n", Format::Toml, &before("Edit")));
+    assert!(!is_ruled_out(&native::DIALECT, "hooks: []\n", Format::Yaml, &before("Edit")));
+    assert!(!is_ruled_out(&codex::DIALECT, r#"{"hooks": {}}"#, Format::Json, &before("Edit")));
 }
 
 #[test]
-fn only_what_may_fit_is_read() {
-    for (text, parts) in [
-        (
-            r#"{"hooks": [{"event": "Stop", "command": "x"}, {"event": "PreToolUse", "matcher": "Edit", "command": "y"}]}"#,
-            1,
-        ),
-        (
-            r#"{"hooks": {"Stop": [{"command": "x"}], "PreToolUse": [{"matcher": "Bash", "hooks": []}, {"command": "y"}]}}"#,
-            2,
-        ),
-        (
-            r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [1, "\u00e9"]}, {"matcher": "E\u0064it", "command": "y"}]}}"#,
-            1,
-        ),
-        // What is no entry at all is told of.
-        (r#"{"hooks": {"PreToolUse": [null, {"matcher": "Bash", "command": "x"}]}}"#, 1),
-        // What cannot be read as a whole is not read in part.
-        (r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "command": "x"}, {"command": "y"}]}"#, 0),
-        (
-            r#"{"hooks": [{"event": "Stop", "command": "x"}, {"event": "PreToolUse", "command": "y"}], "shadow": true}"#,
-            0,
-        ),
-    ] {
-        assert_eq!(check_parts(&native::DIALECT, text, Format::Jsonc, &before("Edit")), parts, "{text}");
-    }
-}
-
-/// Of some of them nothing is read in parts; what counts is that nothing is lost or hidden by it.
-#[test]
-fn odd_files_are_the_same_in_parts() {
+fn odd_files_are_read_the_same() {
     let (bash, edit) =
         (r#"{"matcher": "Bash", "hooks": [{"command": "a"}]}"#, r#"{"matcher": "Edit", "command": "b"}"#);
     let fits = r#"{"matcher": "Edit", "hooks": [{"type": "command", "command": "c"}]}"#;
@@ -219,10 +189,10 @@ fn odd_files_are_the_same_in_parts() {
                 .into_iter()
                 .flat_map(|dialect| [(dialect, Format::Json), (dialect, Format::Jsonc)])
             {
-                for wanted in [before("Edit"), before("Bash"), Wanted::new(EventKind::Stop, Vec::new())] {
-                    let general = Wanted { general: Some(EventKind::PreToolUse), ..wanted.clone() };
-                    check_parts(dialect, &file, format, &wanted);
-                    check_parts(dialect, &file, format, &general);
+                let shell = Event::pre_shell(ToolCall::new("Bash", RawJson::default())).with_parent_hooks(true);
+                let stop = EventFilter::new(EventKind::Stop, Vec::new());
+                for filter in [before("Edit"), before("Bash"), stop, EventFilter::for_event(&shell)] {
+                    check(dialect, &file, format, &filter);
                 }
             }
         }
@@ -231,32 +201,32 @@ fn odd_files_are_the_same_in_parts() {
 
 /// The prefilter must not become useless without a test that says so.
 #[test]
-fn most_plain_files_without_a_match_are_skimmed() {
-    let (mut skimmed, mut without) = (0, 0);
+fn most_plain_files_without_a_match_are_prefiltered() {
+    let (mut ruled_out, mut without) = (0, 0);
     for seed in 0..500 {
         let mut dice = Dice::new(seed);
-        let (text, wanted) = (dice.config(), dice.wanted());
+        let (text, filter) = (dice.config(), dice.filter());
         let all = native::DIALECT.decode("file", Scope::User, &text, Format::Jsonc);
-        if !all.hooks.iter().any(|spec| wanted.is_for(spec)) {
+        let adapted = native::DIALECT.adapt_filter(&filter);
+        if !all.hooks.iter().any(|spec| spec.can_match(&adapted)) {
             without += 1;
-            skimmed += usize::from(has_nothing(&native::DIALECT, &text, Format::Jsonc, &wanted));
+            ruled_out += usize::from(check(&native::DIALECT, &text, Format::Jsonc, &filter));
         }
     }
-    assert!(without > 150 && skimmed * 10 > without * 8, "{skimmed} of {without}");
+    assert!(without > 150 && ruled_out * 10 > without * 8, "{ruled_out} of {without}");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
     #[test]
-    fn skimmed_and_read_are_the_same(seed in any::<u64>()) {
+    fn files_are_read_the_same(seed in any::<u64>()) {
         let mut dice = Dice::new(seed);
-        let (text, wanted) = (dice.config(), dice.wanted());
+        let (text, filter) = (dice.config(), dice.filter());
         for text in [&text, &dice.changed(&text), &dice.changed(&text), &dice.changed(&text)] {
             for dialect in [&native::DIALECT, &claude::DIALECT] {
                 for format in [Format::Json, Format::Jsonc] {
-                    check(dialect, text, format, &wanted);
-                    check_parts(dialect, text, format, &wanted);
+                    check(dialect, text, format, &filter);
                 }
             }
         }

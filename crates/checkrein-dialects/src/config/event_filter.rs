@@ -1,0 +1,38 @@
+//! The hooks of a dialect that can match an event.
+
+use checkrein_core::{EventFilter, EventKind};
+
+use crate::spec::HookSpec;
+use crate::table::Dialect;
+
+impl Dialect {
+    /// `true` if matchers at events of this kind are compared with the event's subject, as it is.
+    pub fn compares_subject(&self, kind: &EventKind) -> bool {
+        let differs = self
+            .row(kind)
+            .is_some_and(|row| row.normal_subject.is_some() || row.compares.is_some() || row.always.is_some());
+        !differs
+    }
+
+    /// The filter as it applies to hooks of this dialect: their matchers may have the dialect's own names of tools, and may
+    /// be compared with something else than the subject.
+    pub(crate) fn adapt_filter(&self, filter: &EventFilter) -> EventFilter {
+        filter.map_names(|kind, mut names| {
+            if let Some(always) = self.row(kind).and_then(|row| row.always) {
+                names = vec![always.to_owned()];
+            } else if !self.is_matched(kind) || !self.compares_subject(kind) {
+                return None;
+            }
+            let own: Vec<_> = self.own_names(&names).map(str::to_owned).collect();
+            names.extend(own);
+            Some(names)
+        })
+    }
+}
+
+impl HookSpec {
+    /// `true` if the hook can match. The filter is adapted to its dialect.
+    pub(crate) fn can_match(&self, filter: &EventFilter) -> bool {
+        filter.can_match(&self.hook.kinds, |name| self.hook.matcher.matches(name))
+    }
+}
