@@ -51,7 +51,7 @@ pub use testing::exercise;
 /// How deep arrays and objects may nest: as deep as [`RawJson`](checkrein_core::RawJson) allows.
 ///
 /// In TOML it is 80.
-pub const MAX_DEPTH: usize = 128;
+pub const MAX_DEPTH: usize = checkrein_core::MAX_DEPTH;
 
 /// How long a text may be, in bytes.
 pub const MAX_SIZE: usize = 8 * 1024 * 1024;
@@ -98,14 +98,7 @@ pub struct Parsed<'a> {
 /// # Errors
 /// The first thing that is wrong, with its place.
 pub fn parse(text: &str, format: Format) -> Result<Parsed<'_>, DocumentError> {
-    parse_without(text, format, &[])
-}
-
-/// Reads a text but for these values, which have been looked at before and are null in the tree. They are in the order of the
-/// text, and only JSON has any.
-#[doc(hidden)]
-pub fn parse_without<'a>(text: &'a str, format: Format, passed: &[Span]) -> Result<Parsed<'a>, DocumentError> {
-    read(text, format, passed).map_err(|fault| DocumentError::new(fault, text)).map(|(root, mut problems)| {
+    read(text, format).map_err(|fault| DocumentError::new(fault, text)).map(|(root, mut problems)| {
         problems.sort_by_key(DocumentProblem::span);
         Parsed { root, problems }
     })
@@ -113,14 +106,14 @@ pub fn parse_without<'a>(text: &'a str, format: Format, passed: &[Span]) -> Resu
 
 type Tree<'a> = (Node<'a>, Vec<DocumentProblem>);
 
-fn read<'a>(text: &'a str, format: Format, passed: &[Span]) -> Result<Tree<'a>, Fault> {
+fn read(text: &str, format: Format) -> Result<Tree<'_>, Fault> {
     if text.len() > MAX_SIZE {
         let message = format!("the text has {} bytes, more than the {MAX_SIZE} that are read", text.len());
         return Err(Fault::new(Span::default(), message));
     }
     match format {
-        Format::Json => json::read(text, json::Extras::None, passed),
-        Format::Jsonc => json::read(text, json::Extras::CommentsAndCommas, passed),
+        Format::Json => json::read(text, json::Extensions::None),
+        Format::Jsonc => json::read(text, json::Extensions::CommentsAndCommas),
         #[cfg(feature = "yaml")]
         Format::Yaml => yaml::read(text),
         #[cfg(not(feature = "yaml"))]

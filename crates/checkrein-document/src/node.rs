@@ -1,5 +1,7 @@
 use std::borrow::Cow;
 
+use checkrein_core::RawJson;
+
 /// A part of a text, as byte offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
@@ -126,7 +128,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The value as JSON text without white space. [`RawJson`](checkrein_core::RawJson) takes it.
+    /// The value as JSON text without white space. [`RawJson`] takes it.
     pub fn to_json(&self) -> String {
         let mut out = String::new();
         self.write(&mut out);
@@ -139,7 +141,7 @@ impl<'a> Node<'a> {
             Value::Bool(true) => out.push_str("true"),
             Value::Bool(false) => out.push_str("false"),
             Value::Number(text) => out.push_str(text),
-            Value::String(text) => write_string(out, text),
+            Value::String(text) => RawJson::push_string(out, text),
             Value::Array(items) => {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {
@@ -156,7 +158,7 @@ impl<'a> Node<'a> {
                     if at > 0 {
                         out.push(',');
                     }
-                    write_string(out, &member.key);
+                    RawJson::push_string(out, &member.key);
                     out.push(':');
                     member.value.write(out);
                 }
@@ -164,27 +166,4 @@ impl<'a> Node<'a> {
             }
         }
     }
-}
-
-fn write_string(out: &mut String, text: &str) {
-    out.push('"');
-    let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-        let (plain, special) = rest.split_at(at);
-        out.push_str(plain);
-        let mut characters = special.chars();
-        match characters.next() {
-            Some('\u{8}') => out.push_str("\\b"),
-            Some('\u{c}') => out.push_str("\\f"),
-            Some('\n') => out.push_str("\\n"),
-            Some('\r') => out.push_str("\\r"),
-            Some('\t') => out.push_str("\\t"),
-            Some(quoted @ ('"' | '\\')) => out.extend(['\\', quoted]),
-            Some(control) => out.push_str(&format!("\\u{:04x}", u32::from(control))),
-            None => {}
-        }
-        rest = characters.as_str();
-    }
-    out.push_str(rest);
-    out.push('"');
 }

@@ -127,6 +127,8 @@ pub(crate) fn write_string(out: &mut String, text: &str) {
             b'\n' => out.push_str("\\n"),
             b'\r' => out.push_str("\\r"),
             b'\t' => out.push_str("\\t"),
+            0x08 => out.push_str("\\b"),
+            0x0c => out.push_str("\\f"),
             other => {
                 const DIGITS: &[u8; 16] = b"0123456789abcdef";
                 out.push_str("\\u00");
