@@ -117,6 +117,31 @@ fn a_case_vouches_for_no_file() {
 }
 
 #[test]
+fn an_approval_of_a_dry_run_is_none_for_enforcement() {
+    let place = cloned();
+    let hooks = |more: &str| format!("hooks:\n  - {{id: guard, event: PreToolUse, command: ./guard.sh{more}}}\n");
+    place.write(FILE, &hooks(", shadow: true"));
+    let approved = place.run(&["trust", "approve", "--all", "--yes"]);
+    assert!(approved.code == 0 && approved.stdout.contains("dry run: yes"), "{approved:?}");
+    let answer = place.run_with(&["hook", "claude"], SENT);
+    assert!(ran(&place) && !answer.stdout.contains("deny"), "{answer:?}");
+    std::fs::remove_file(place.dir.path().join("ran")).unwrap();
+    // Now it would decide.
+    place.write(FILE, &hooks(""));
+    assert_eq!(place.run(&["trust", "check"]).code, 1);
+    let answer = place.run_with(&["hook", "claude"], SENT);
+    assert!(!ran(&place), "{answer:?}");
+    assert!(answer.stdout.contains("`dry run` changed since it was approved"), "{answer:?}");
+    assert_eq!(place.run(&["trust", "approve", "--all", "--yes"]).code, 0);
+    assert!(place.run_with(&["hook", "claude"], SENT).stdout.contains("deny") && ran(&place));
+    // Nor does one of enforcement approve a dry run: its user counts on it.
+    place.write(FILE, &hooks(", shadow: true"));
+    assert_eq!(place.run(&["trust", "check"]).code, 1);
+    let answer = place.run_with(&["hook", "claude"], SENT).stdout;
+    assert!(answer.contains("deny") && answer.contains("`dry run` changed since it was approved"), "{answer}");
+}
+
+#[test]
 fn what_is_approved_runs_everywhere() {
     let place = cloned();
     place.write(

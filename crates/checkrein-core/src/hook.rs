@@ -4,6 +4,7 @@ use std::sync::Arc;
 use crate::event::Event;
 use crate::kind::EventKind;
 use crate::matcher::Matcher;
+use crate::property::Properties;
 use crate::shield::shielded;
 use crate::source::HookInfo;
 
@@ -43,6 +44,36 @@ impl Hook {
             identity: None,
         }
     }
+
+    /// Lists the properties that an entry sets: its events and its matcher first.
+    pub fn list_properties(&self, properties: &mut Properties) {
+        let Self {
+            info,
+            kinds,
+            matcher,
+            // Left out: a host adds conditions in code, and the engine makes them of the rule and the input patterns of an
+            // entry, which are listed with it.
+            condition: _,
+            // Left out: it tells whether the hook can run now.
+            state: _,
+            order,
+            // Left out: it is made of these properties.
+            identity: _,
+        } = self;
+        properties.add_each(Self::EVENT, kinds.iter().map(EventKind::name));
+        if !matcher.pattern().is_empty() {
+            properties.add(Self::MATCHER, matcher.pattern());
+        }
+        if *order != 0 {
+            properties.add("order", order.to_string());
+        }
+        info.list_properties(properties);
+    }
+
+    /// Label of the property that names an event.
+    pub const EVENT: &'static str = "event";
+    /// Label of the property that is the matcher.
+    pub const MATCHER: &'static str = "matcher";
 
     /// The same with another matcher.
     #[must_use]

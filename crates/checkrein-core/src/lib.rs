@@ -16,6 +16,7 @@ mod kind;
 mod matcher;
 mod opinion;
 pub mod payload;
+pub mod property;
 mod record;
 mod reply;
 mod rules;

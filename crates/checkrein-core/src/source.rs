@@ -6,6 +6,7 @@ use std::panic::Location;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Effect;
+use crate::property::Properties;
 
 /// Whose a hook is.
 // Scopes have no order of their own. Use `trust_level`, `may_change`, `covers` or `precedence`; rank them nowhere else.
@@ -178,6 +179,30 @@ impl HookInfo {
             shadow: false,
         }
     }
+
+    /// Lists the properties that an entry sets.
+    pub fn list_properties(&self, properties: &mut Properties) {
+        let Self {
+            // Left out: a name and a place say nothing about what the hook does.
+            id: _,
+            source: _,
+            declares_rewrites,
+            // Left out: it follows from the dialect.
+            may_rewrite: _,
+            on_failure,
+            on_timeout,
+            quiet,
+            shadow,
+        } = self;
+        properties.add_set("on_failure", on_failure.as_ref());
+        properties.add_set("on_timeout", on_timeout.as_ref());
+        properties.add_flag("rewrites", *declares_rewrites);
+        properties.add_flag("quiet", *quiet);
+        properties.add_flag(Self::DRY_RUN, *shadow);
+    }
+
+    /// Label of the property that the hook runs without effect.
+    pub const DRY_RUN: &'static str = "dry run";
 
     /// Whether an administrator has set it, so that no other hook can overrule it.
     pub fn is_managed(&self) -> bool {

@@ -63,9 +63,10 @@ mod tests {
     use checkrein_core::Scope;
     use checkrein_document::Format;
 
-    use crate::config::{DecodeOptions, Wanted};
+    use crate::config::DecodeOptions;
     use crate::table::EventRow;
     use crate::{ALL, Dialect, HookSpec};
+    use checkrein_core::EventFilter;
 
     const PATTERNS: [&str; 9] = ["", "*", "Bash", "Edit|Write", "^B", "shell$", "mcp:*", "a(", "Read|Bash"];
 
@@ -94,10 +95,10 @@ mod tests {
                 let text = file(dialect, pattern);
                 let all = dialect.decode("file", Scope::User, &text, Format::Json);
                 for (row, tool) in dialect.events.iter().flat_map(|row| tools.iter().map(move |tool| (row, *tool))) {
-                    let wanted = Wanted::new(row.kind.clone(), vec![tool.to_owned()]);
+                    let wanted = EventFilter::new(row.kind.clone(), vec![tool.to_owned()]);
                     let options = DecodeOptions::default().only(wanted.clone());
                     let found = dialect.decode_with("file", Scope::User, &text, Format::Json, &options);
-                    let expected = all.hooks.iter().filter(|spec| wanted.is_for(spec));
+                    let expected = all.hooks.iter().filter(|spec| spec.can_match(&dialect.adapt_filter(&wanted)));
                     assert_eq!(shown(found.hooks.iter()), shown(expected), "{} {wanted:?}\n{text}", dialect.name);
                 }
             }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use checkrein_core::EventKind;
+use checkrein_core::property::Properties;
 
 use super::{HandlerSpec, HookSpec};
 
@@ -42,6 +43,31 @@ pub struct HttpSpec {
 impl HttpSpec {
     /// How much of an answer is read if nothing else is said.
     pub const RESPONSE_CAP: usize = 1 << 20;
+
+    pub(super) fn list_properties(&self, properties: &mut Properties) {
+        let Self {
+            url,
+            method,
+            headers,
+            env_allow,
+            response_cap,
+            follow_redirects,
+            secret,
+            require_signed_reply,
+            allow_private,
+        } = self;
+        properties.add("method", method);
+        properties.add("url", url);
+        properties.add_each("header", headers.iter().map(|(name, value)| format!("{name}: {value}")));
+        properties.add_each("sends variable", env_allow);
+        properties.add_set("secret", secret.as_ref());
+        if *response_cap != Self::RESPONSE_CAP {
+            properties.add("response cap", response_cap.to_string());
+        }
+        properties.add_flag("follows redirects", *follow_redirects);
+        properties.add_flag("wants signed replies", *require_signed_reply);
+        properties.add_flag("public addresses only", !allow_private);
+    }
 
     /// An endpoint that events are posted to.
     pub fn new(url: impl Into<String>) -> Self {

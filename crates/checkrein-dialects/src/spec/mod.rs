@@ -7,10 +7,11 @@ mod pins;
 mod rule;
 mod sandbox;
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use checkrein_core::property::{Properties, Property};
 use checkrein_core::{EventKind, Hook, HookInfo, Matcher, RawJson, Source};
 
 pub use callback::{Callback, CallbackFuture};
@@ -124,28 +125,54 @@ impl HookSpec {
         }
     }
 
-    /// All that is said of it, but for its name, its place, and when it runs: the same text for the same hook.
+    /// Lists all properties that its entry sets, in one form. `path` rewrites texts that can be paths: words, directories and
+    /// values of variables.
+    ///
+    /// This is what an approval is about: a change of any of these asks again. Values can be secrets.
+    pub fn properties(&self, path: &dyn Fn(&str) -> String) -> Properties {
+        let Self {
+            hook,
+            handler,
+            timeout,
+            background,
+            once,
+            dialect,
+            strict,
+            rewake,
+            rule,
+            input,
+            // Left out: texts for people, without effect.
+            status: _,
+            description: _,
+            // Left out: it tells why the hook does not run now.
+            off_by: _,
+            unused,
+        } = self;
+        let mut properties = Properties::new();
+        properties.add("dialect", dialect.name);
+        hook.list_properties(&mut properties);
+        properties.add_set("if", rule.as_ref());
+        for InputPattern { field, matcher } in input {
+            properties.add("input", format!("{field}: {}", matcher.pattern()));
+        }
+        handler.list_properties(path, &mut properties);
+        properties.add_set("timeout", timeout.map(|timeout| format!("{} s", timeout.as_secs_f64())));
+        properties.add_flag("in the background", *background);
+        properties.add_flag("once in a session", *once);
+        properties.add_flag("strict", *strict);
+        properties.add_flag("wakes the agent", *rewake);
+        for (name, value) in unused {
+            properties.add(name, value);
+        }
+        properties
+    }
+
+    /// All that its entry says, but for its name, its place, and when it runs: the same text for the same hook. Not for the
+    /// eyes of people: it can hold secrets.
     pub fn definition(&self) -> String {
-        let info = &self.hook.info;
-        format!(
-            "{} {:?} {:?} {} {} {} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?}{}",
-            self.dialect.name,
-            self.handler.identity(),
-            self.timeout,
-            self.background,
-            self.once,
-            self.strict,
-            info.on_failure,
-            info.on_timeout,
-            info.quiet,
-            info.declares_rewrites,
-            self.rule,
-            self.input.iter().map(|input| (&input.field, input.matcher.pattern())).collect::<Vec<_>>(),
-            self.hook.order,
-            self.unused,
-            // One that decides nothing must not stand in for one that does, nor take the one run that a session has.
-            if info.shadow { " in the shadow" } else { "" },
-        )
+        let mut properties = self.properties(&str::to_owned).into_vec();
+        properties.retain(|property| property.label != Hook::EVENT && property.label != Hook::MATCHER);
+        text_of(&properties)
     }
 
     /// Puts it in the shadow: it runs and is recorded, and what it says or that it fails has no effect.
@@ -327,21 +354,25 @@ impl HandlerSpec {
 
     /// What tells it from other handlers, secrets included: not for the eyes of people.
     pub(crate) fn identity(&self) -> String {
+        let mut properties = Properties::new();
+        self.list_properties(&str::to_owned, &mut properties);
+        text_of(&properties.into_vec())
+    }
+
+    fn list_properties(&self, path: &dyn Fn(&str) -> String, properties: &mut Properties) {
         match self {
-            Self::Command(command) => format!(
-                "{:?} {:?} {:?} {:?} {:?} {} {:?}",
-                command.run,
-                command.cwd,
-                command.env_allow,
-                command.env_all,
-                command.env_set,
-                command.expands,
-                command.sandbox
-            ),
-            Self::Http(http) => format!("{} {} {:?} {:?}", http.method, http.url, http.headers, http.secret),
-            Self::Builtin(builtin) => format!("{builtin:?}"),
-            Self::Callback(callback) => format!("{callback:?}"),
-            Self::Other { kind, settings } => format!("{kind} {settings}"),
+            Self::Command(command) => command.list_properties(path, properties),
+            Self::Http(http) => http.list_properties(properties),
+            Self::Builtin(BuiltinSpec { name, args }) => {
+                properties.add("builtin", name);
+                properties.add_each("argument", args);
+            }
+            // Callbacks are code of the host: they need no approval, and each is its own.
+            Self::Callback(callback) => properties.add("callback", format!("{callback:?}")),
+            Self::Other { kind, settings } => {
+                properties.add("handler", kind);
+                properties.add("settings", settings.as_str());
+            }
         }
     }
 }
@@ -378,6 +409,16 @@ impl fmt::Display for HandlerKind<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
+}
+
+/// A text that is the same for the same properties, and for no others.
+fn text_of(properties: &[Property]) -> String {
+    let mut text = String::new();
+    for Property { label, value } in properties {
+        // With the length, so that no value runs into the next one.
+        let _ = writeln!(text, "{label}:{}:{value}", value.len());
+    }
+    text
 }
 
 /// A function of the registry, and what it is called with.
@@ -459,6 +500,42 @@ pub enum CommandError {
 }
 
 impl CommandSpec {
+    fn list_properties(&self, path: &dyn Fn(&str) -> String, properties: &mut Properties) {
+        let Self {
+            run,
+            cwd,
+            env_allow,
+            env_all,
+            env_set,
+            // Left out: an administrator's files set it.
+            env_bounds: _,
+            expands,
+            output_cap,
+            leave_background,
+            sandbox,
+            // Left out: approvals set it.
+            pins: _,
+        } = self;
+        let yes_or_no = |flag: bool| if flag { "yes" } else { "no" };
+        match run {
+            CommandLine::Shell { text, shell } => {
+                properties.add("command", text);
+                properties.add_each("shell", shell.iter().flatten());
+            }
+            CommandLine::Argv(words) => properties.add_each("word", words.iter().map(|word| path(word))),
+        }
+        properties.add_set("cwd", cwd.as_ref().map(|cwd| path(&cwd.to_string_lossy())));
+        properties.add_each("variable", env_set.iter().map(|(name, value)| format!("{name}={}", path(value))));
+        properties.add_each("gets variable", env_allow);
+        properties.add_set("gets all variables", env_all.map(yes_or_no));
+        properties.add_flag("variables in words", *expands);
+        properties.add_set("output cap", *output_cap);
+        properties.add_set("leaves processes behind", leave_background.map(yes_or_no));
+        if let Some(sandbox) = sandbox {
+            sandbox.list_properties(properties);
+        }
+    }
+
     /// Gets no other variables of the host than these, besides the usual ones.
     #[must_use]
     pub fn bounded_by(mut self, names: &[String]) -> Self {

@@ -45,9 +45,10 @@ impl FromStr for PermissionRule {
 
 impl fmt::Display for PermissionRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.pattern {
-            None => f.write_str(&self.tool),
-            Some(pattern) => write!(f, "{}({pattern})", self.tool),
+        let Self { tool, pattern } = self;
+        match pattern {
+            None => f.write_str(tool),
+            Some(pattern) => write!(f, "{tool}({pattern})"),
         }
     }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use checkrein_core::property::Properties;
+
 /// What a command, and all that it starts, may do. What cannot be kept from it is a failure, and it does not run.
 ///
 /// ```
@@ -52,6 +54,25 @@ impl SandboxSpec {
         files: Some(256),
         file_size: Some(256 << 20),
     };
+}
+
+impl SandboxSpec {
+    /// All of them, also those with their default values: a user should see a sandbox in full.
+    pub(super) fn list_properties(&self, properties: &mut Properties) {
+        let Self { project, outside, read, write, network, cpu, memory, processes, files, file_size } = self;
+        let limit = |limit: Option<String>| limit.unwrap_or_else(|| "no limit".to_owned());
+        properties.add("sandbox", "yes");
+        properties.add("sandbox: project", project.name());
+        properties.add("sandbox: outside", outside.name());
+        properties.add_each("sandbox: reads", read.iter().map(|path| path.to_string_lossy()));
+        properties.add_each("sandbox: writes", write.iter().map(|path| path.to_string_lossy()));
+        properties.add("sandbox: network", if *network { "yes" } else { "no" });
+        properties.add("sandbox: seconds", limit(cpu.map(|time| time.as_secs_f64().to_string())));
+        properties.add("sandbox: memory", limit(memory.map(|bytes| bytes.to_string())));
+        properties.add("sandbox: processes", limit(processes.map(|count| count.to_string())));
+        properties.add("sandbox: open files", limit(files.map(|count| count.to_string())));
+        properties.add("sandbox: file size", limit(file_size.map(|bytes| bytes.to_string())));
+    }
 }
 
 impl Default for SandboxSpec {

@@ -33,17 +33,16 @@ pub(super) fn approved(
             Files::Usual(dir, place) | Files::Named(_, dir, place) => (dir.as_path(), place),
             Files::Plugin(root, place) => (project_of(root, parts).unwrap_or(root), place),
         };
-        let dialect = checkrein_dialects::find(file.state.dialect)?;
+        let LoadedFile { state, hooks, origin, reading, .. } = file;
         Some(Subject {
-            path: &file.state.path,
-            scope: file.state.scope,
-            dialect,
-            origin: file.origin,
+            path: &state.path,
+            origin: *origin,
             dir,
             place,
             trust: &part.trust,
             options: &part.options,
-            hooks: &mut file.hooks,
+            hooks,
+            all_hooks: Box::new(|| reading.all_hooks(&state.path, state.scope, &part.options)),
         })
     });
     let Judged { reviewed, diagnostics: wrong, untrusted, followed: more } = judge(subjects);
@@ -103,10 +102,4 @@ pub(crate) fn settings_of_user(dir: &Path, place: &Where) -> Vec<(PathBuf, Scope
         }
     }
     all
-}
-
-/// The text of a file, if it has one.
-pub(crate) fn text_of(path: &Path) -> Option<String> {
-    let mut buffer = Vec::new();
-    read(path, false, &mut buffer).ok().map(str::to_owned)
 }

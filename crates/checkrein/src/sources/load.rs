@@ -14,12 +14,10 @@ use checkrein_document::Format;
 use super::approved::{approved, project_of};
 use super::context::{LoadContext, POLICY};
 use super::find::{Candidate, Found, find, is_missing};
-use super::loaded_file::{LoadedFile, change_hash, name};
+use super::loaded_file::{LoadedFile, Reading, change_hash, name};
 use super::ownership::{self, Ownership};
 use super::read::{NoText, is_executable, read};
-use super::{
-    FileState, FileStatus, Files, Loaded, Part, calls_itself, guards, links, merge, own_files, plugin, settings,
-};
+use super::{FileState, FileStatus, Files, Loaded, Part, calls_itself, guards, links, merge, own_files, settings};
 use crate::real_path::{real_path, real_path_or_same};
 use crate::trust::{Ground, Origin};
 
@@ -55,7 +53,7 @@ pub(super) fn load(parts: &[Part]) -> Loaded {
 /// Rank of a reading of a file. Several files can name the same one, and each would read it for its own scope, with its own
 /// settings. The highest reading applies, so that none of a narrower scope takes a file from its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Reading {
+struct Rank {
     /// Trust level of the scope that the file is read for.
     scope: TrustLevel,
     /// Trust level of the file that includes it.
@@ -64,7 +62,7 @@ struct Reading {
     in_force: bool,
 }
 
-impl Reading {
+impl Rank {
     fn of(context: &LoadContext<'_>) -> Self {
         let (scope, includes) = (context.scope, &context.includes);
         Self {
@@ -83,7 +81,7 @@ struct Loader {
     /// What stands for `/` where an administrator's files have been looked for.
     roots: Vec<PathBuf>,
     /// The reading of each file in each dialect that applies, with its index in `files`.
-    readings: HashMap<(PathBuf, &'static str), (Reading, usize)>,
+    readings: HashMap<(PathBuf, &'static str), (Rank, usize)>,
     /// `true` if a reading has taken the place of another.
     has_replaced: bool,
     /// The directories of projects, by where the agent was started.
@@ -120,9 +118,7 @@ impl Loader {
                         let context = LoadContext { scope: Scope::Plugin, origin, ..context };
                         let before = loader.files.len();
                         loader.named(&root.join(table.file), &context);
-                        for file in loader.files.iter_mut().skip(before) {
-                            plugin::set_root(&mut file.hooks, table, root);
-                        }
+                        loader.files.iter_mut().skip(before).for_each(|file| file.set_plugin(table, root));
                     }
                 }
             }
@@ -175,9 +171,7 @@ impl Loader {
                 let before = self.files.len();
                 self.file(&candidate.path, candidate.is_file, &context);
                 if let Some((root, table)) = candidate.plugin.zip(context.dialect.config.plugin) {
-                    for file in self.files.iter_mut().skip(before) {
-                        plugin::set_root(&mut file.hooks, table, &root);
-                    }
+                    self.files.iter_mut().skip(before).for_each(|file| file.set_plugin(table, &root));
                 }
             } else if !context.is_for_one_event() {
                 self.take(&candidate.path, &context, Decoded::default(), FileStatus::Missing, None);
@@ -311,18 +305,18 @@ impl Loader {
             self.followed.extend(links::on_the_way(path));
         }
         let key = (real.unwrap_or_else(|_| path.to_owned()), context.dialect.name);
-        let (reading, index) = (Reading::of(context), self.files.len());
+        let (rank, index) = (Rank::of(context), self.files.len());
         match self.readings.entry(key) {
-            Entry::Occupied(other) if other.get().0 >= reading => return false,
+            Entry::Occupied(other) if other.get().0 >= rank => return false,
             Entry::Occupied(mut other) => {
-                let (_, replaced) = other.insert((reading, index));
+                let (_, replaced) = other.insert((rank, index));
                 self.has_replaced = true;
                 if let Some(file) = self.files.get_mut(replaced) {
                     file.is_left_out = true;
                 }
             }
             Entry::Vacant(free) => {
-                free.insert((reading, index));
+                free.insert((rank, index));
             }
         }
         true
@@ -387,6 +381,7 @@ impl Loader {
             is_policy: context.is_policy(),
             dialect_chain: context.dialect_chain.clone(),
             origin: context.origin,
+            reading: Reading { dialect: context.dialect, includes: includes.clone(), plugin: None },
             part: context.part_index,
             is_left_out: false,
         });

@@ -1,12 +1,16 @@
 //! A file that was looked at, with what it says. Everything that merges files works on these.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use checkrein_dialects::HookSpec;
-use checkrein_dialects::config::Settings;
+use checkrein_core::Scope;
+use checkrein_dialects::config::{DecodeOptions, PluginTable, Settings};
+use checkrein_dialects::{Dialect, HookSpec};
+use checkrein_document::Format;
 
-use super::FileState;
+use super::include::IncludeChain;
+use super::read::read;
+use super::{FileState, plugin};
 use crate::trust::Origin;
 
 /// A file that was looked at, and what is in it.
@@ -22,13 +26,47 @@ pub(super) struct LoadedFile {
     pub(super) dialect_chain: Vec<&'static str>,
     /// How it came to be read.
     pub(super) origin: Origin,
+    /// How its hooks were made of what it says.
+    pub(super) reading: Reading,
     /// Index of the part of the sources that it belongs to.
     pub(super) part: usize,
     /// `true` if it is no part of the result: another reading of the same file has taken its place.
     pub(super) is_left_out: bool,
 }
 
+/// How hooks are made of what a file says.
+pub(super) struct Reading {
+    pub(super) dialect: &'static Dialect,
+    pub(super) includes: IncludeChain,
+    /// The plugin that the file belongs to, with its directory.
+    pub(super) plugin: Option<(PluginTable, PathBuf)>,
+}
+
+impl Reading {
+    /// Reads all hooks of the file again, whatever part of them is wanted now.
+    pub(super) fn all_hooks(&self, path: &Path, scope: Scope, options: &DecodeOptions) -> Vec<HookSpec> {
+        let mut options = options.clone();
+        options.only = None;
+        let mut buffer = Vec::new();
+        let Ok(text) = read(path, false, &mut buffer) else { return Vec::new() };
+        let format = Format::of_path(path).unwrap_or(Format::Json);
+        let mut hooks = self.dialect.decode_with(&name(path), scope, text, format, &options).hooks;
+        // What does not apply has been reported.
+        let _ = self.includes.apply(path, scope, &mut hooks);
+        if let Some((table, root)) = &self.plugin {
+            plugin::set_root(&mut hooks, *table, root);
+        }
+        hooks
+    }
+}
+
 impl LoadedFile {
+    /// Makes it a file of a plugin in this directory.
+    pub(super) fn set_plugin(&mut self, table: PluginTable, root: &Path) {
+        plugin::set_root(&mut self.hooks, table, root);
+        self.reading.plugin = Some((table, root.to_owned()));
+    }
+
     pub(super) fn name(&self) -> String {
         name(&self.state.path)
     }

@@ -42,6 +42,9 @@ fn pass_on(files: &mut [LoadedFile]) {
         let names = file.settings.env_allow.iter().flatten();
         passed.extend(names.map(|name| (file.state.scope, name.clone())));
     }
+    if passed.is_empty() {
+        return;
+    }
     let inherits =
         |spec: &HookSpec| matches!(spec.dialect.process.environment, Environment::All | Environment::AllBut(_));
     for spec in files.iter_mut().flat_map(|file| &mut file.hooks).filter(|spec| inherits(spec)) {

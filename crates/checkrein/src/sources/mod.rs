@@ -67,7 +67,7 @@ use checkrein_dialects::{Dialect, HookSpec};
 use crate::real_path::real_path_or_same;
 use crate::trust::{Review, Reviewed, Status, Trust, TrustError};
 
-pub(crate) use approved::{settings_of_user, text_of};
+pub(crate) use approved::settings_of_user;
 pub use ownership::Ownership;
 pub use place::Where;
 pub use place::repository;

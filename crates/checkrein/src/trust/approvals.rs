@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use checkrein_core::RawJson;
+use checkrein_core::property::Property;
 
 use super::TrustError;
-use super::entry::Fact;
 use super::ground::Ground;
 use super::private::{self, Refused, is_private, owned};
 use crate::hash::{from_hex, hex, sha256};
@@ -25,7 +25,7 @@ pub(super) struct Approval {
     /// The files that it runs, and their hashes; none if there was no such file.
     pub(super) scripts: Vec<(String, Option<[u8; 32]>)>,
     /// What its entry said, to tell what has changed.
-    pub(super) facts: Vec<Fact>,
+    pub(super) facts: Vec<Property>,
 }
 
 impl Approval {
@@ -44,7 +44,7 @@ impl Approval {
             text(&self.entry)
         );
         if with_facts {
-            let fact = |fact: &Fact| format!("[{},{}]", text(&fact.label), text(&fact.value));
+            let fact = |fact: &Property| format!("[{},{}]", text(&fact.label), text(&fact.value));
             let facts = self.facts.iter().map(fact).collect::<Vec<_>>().join(",");
             line.push_str(&format!(r#","facts":[{facts}]"#));
         }
@@ -70,7 +70,7 @@ impl Approval {
         };
         let fact = |item: &str| {
             let (label, value) = pair(item)?;
-            Some(Fact { label, value: value.as_text()?.into_owned() })
+            Some(Property { label, value: value.as_text()?.into_owned() })
         };
         let facts = match json.field("facts") {
             Some(facts) => facts.items()?.map(fact).collect::<Option<_>>()?,
@@ -250,7 +250,7 @@ mod tests {
             id: id.to_owned(),
             entry: "00".to_owned(),
             scripts: vec![("./x\u{7f}".to_owned(), Some([7; 32])), ("y".to_owned(), None)],
-            facts: vec![Fact { label: "command".to_owned(), value: "\0\t'".to_owned() }],
+            facts: vec![Property { label: "command".to_owned(), value: "\0\t'".to_owned() }],
         }
     }
 

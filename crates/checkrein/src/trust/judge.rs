@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use checkrein_core::{Effect, HookState, Scope};
+use checkrein_core::property::Property;
+use checkrein_core::{Effect, HookInfo, HookState};
 use checkrein_dialects::config::{DecodeOptions, Diagnostic, Severity};
-use checkrein_dialects::{Dialect, HandlerSpec, HookSpec, PinnedScript, Pins};
-use checkrein_document::Format;
+use checkrein_dialects::{HandlerSpec, HookSpec, PinnedScript, Pins};
 
 use super::Trust;
 use super::approvals::{Approval, Store};
-use super::entry::{Fact, facts, hash, shown};
+use super::fingerprint::{fingerprint, properties, shown};
 use super::ground::Ground;
 use super::lockfile::{LOCKFILE, Lock};
 use super::policy::Policy;
@@ -19,7 +19,7 @@ use super::private::Refused;
 use super::review::{Reviewed, Status};
 use super::scripts::{Named, Surroundings, named};
 use crate::real_path::{real_path, real_path_or_same};
-use crate::sources::{Where, repository, settings_of_user, text_of};
+use crate::sources::{Where, repository, settings_of_user};
 
 /// How a file came to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +35,6 @@ pub(crate) enum Origin {
 /// A file whose hooks are judged.
 pub(crate) struct Subject<'a> {
     pub(crate) path: &'a Path,
-    pub(crate) scope: Scope,
-    pub(crate) dialect: &'static Dialect,
     pub(crate) origin: Origin,
     /// The directory that the agent was started in.
     pub(crate) dir: &'a Path,
@@ -44,6 +42,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) trust: &'a Trust,
     pub(crate) options: &'a DecodeOptions,
     pub(crate) hooks: &'a mut Vec<HookSpec>,
+    /// Reads all hooks of the file again: `hooks` has only those that are wanted now.
+    pub(crate) all_hooks: Box<dyn Fn() -> Vec<HookSpec> + 'a>,
 }
 
 /// What came of it.
@@ -196,7 +196,13 @@ impl Project {
                     let status = self.pin(&mut spec, &entry, status, before);
                     match &status {
                         Status::New => spec.hook.state = HookState::Untrusted,
-                        Status::Changed(what) => spec.hook.state = HookState::Changed(what.clone()),
+                        Status::Changed(what) => {
+                            spec.hook.state = HookState::Changed(what.clone());
+                            // A guard that was approved in force closes what it guards, also if its entry says otherwise now.
+                            if before.is_some_and(|before| before.entry != entry.hash && !before.is_dry_run()) {
+                                Arc::make_mut(&mut spec.hook.info).shadow = false;
+                            }
+                        }
                         _ => {}
                     }
                     if subject.options.only.is_none() {
@@ -262,13 +268,7 @@ impl Project {
             hooks.iter().map(|spec| Entry::of(spec, &self.root, around).hash).collect()
         };
         // Where only some hooks are wanted the others were not read: a hook that has only moved has not changed.
-        let text = text_of(subject.path);
-        let format = Format::of_path(subject.path).unwrap_or(Format::Json);
-        let mut options = subject.options.clone();
-        options.only = None;
-        let file = subject.path.display().to_string();
-        let all = text.map(|text| subject.dialect.decode_with(&file, subject.scope, &text, format, &options).hooks);
-        let mut present = entries(&all.unwrap_or_default());
+        let mut present = entries(&(subject.all_hooks)());
         present.extend(entries(done));
         present.extend(entries(std::slice::from_ref(this)));
         present
@@ -278,19 +278,24 @@ impl Project {
 /// A hook as it is approved.
 #[derive(Debug)]
 pub(super) struct Entry {
-    pub(super) facts: Vec<Fact>,
+    pub(super) facts: Vec<Property>,
     pub(super) hash: String,
     pub(super) named: Named,
 }
 
 impl Entry {
     fn of(spec: &HookSpec, root: &Path, around: Surroundings<'_>) -> Self {
-        let facts = facts(spec, root);
-        Self { hash: hash(&facts), facts, named: named(spec, around) }
+        let facts = properties(spec, root);
+        Self { hash: fingerprint(&facts), facts, named: named(spec, around) }
     }
 }
 
 impl Approval {
+    /// `true` if the hook was approved as a dry run. A lockfile does not say so.
+    fn is_dry_run(&self) -> bool {
+        self.facts.iter().any(|property| property.label == HookInfo::DRY_RUN)
+    }
+
     fn is_of(&self, file: &str, entry: &Entry) -> bool {
         self.entry == entry.hash && self.file == file
     }
@@ -301,8 +306,8 @@ fn find<'a>(approvals: &'a [Approval], file: &str, entry: &Entry) -> Option<&'a 
 }
 
 /// What has changed in an entry, in words.
-fn changes(before: &[Fact], now: &[Fact]) -> String {
-    let labels = |one: &[Fact], other: &[Fact]| -> Vec<String> {
+fn changes(before: &[Property], now: &[Property]) -> String {
+    let labels = |one: &[Property], other: &[Property]| -> Vec<String> {
         one.iter().filter(|fact| !other.contains(fact)).map(|fact| format!("`{}`", fact.label)).collect()
     };
     let mut changed = labels(before, now);

@@ -30,7 +30,7 @@
 //! ```
 
 mod approvals;
-mod entry;
+mod fingerprint;
 mod ground;
 mod identity;
 mod interpreters;
@@ -48,7 +48,7 @@ pub mod verified;
 use std::io;
 use std::path::PathBuf;
 
-pub use entry::Fact;
+pub use checkrein_core::property::Property;
 pub(crate) use ground::Ground;
 pub(crate) use judge::{Judged, Origin, Subject, judge};
 pub use lockfile::{LOCKFILE, SIGNATURE};

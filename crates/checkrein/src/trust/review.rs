@@ -4,12 +4,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use checkrein_core::property::Property;
 use checkrein_core::{EventKind, HookInfo};
 use checkrein_dialects::config::Diagnostic;
 use checkrein_dialects::{HookSpec, PinnedScript, PinnedWord};
 
 use super::approvals::Approval;
-use super::entry::{Fact, shown};
+use super::fingerprint::shown;
 use super::judge::{Entry, base_of, name_of_script};
 use super::lockfile::{self, LOCKFILE};
 use super::{Trust, TrustError, verified};
@@ -71,9 +72,9 @@ pub struct Reviewed {
     /// Whether it may run.
     pub status: Status,
     /// All that matters of what its file says.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<Property>,
     /// What its file said when it was approved, if it has changed since.
-    pub before: Option<Vec<Fact>>,
+    pub before: Option<Vec<Property>>,
     /// The scripts that it names.
     pub scripts: Vec<ReviewedScript>,
     /// What it may run besides, which no approval covers.

@@ -88,6 +88,20 @@ fn any_other_lockfile_does_not() {
 }
 
 #[test]
+fn a_lockfile_approves_the_whole_entry() {
+    let world = World::guard("true");
+    let hook = |more: &str| format!("hooks: [{{id: guard, event: PreToolUse, command: 'true'{more}}}]\n");
+    world.write(FILE, &hook(", shadow: true"));
+    world.approve();
+    world.sources().review().lock().unwrap();
+    assert_eq!(world.sources().review().not_locked().unwrap().len(), 0);
+    for more in ["", ", shadow: true, on_timeout: open", ", shadow: true, strict: true"] {
+        world.write(FILE, &hook(more));
+        assert_eq!(world.sources().review().not_locked().unwrap().len(), 1, "{more}");
+    }
+}
+
+#[test]
 fn a_lockfile_is_made_of_what_was_approved() {
     let world = World::guard("./x.sh");
     world.write("project/x.sh", &denies("one"));

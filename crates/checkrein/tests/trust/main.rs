@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 
 mod common;
+mod entries;
 mod fires;
 mod lockfile;
 mod origins;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use checkrein::trust::{Content, Fact, Reviewed, ReviewedScript, Status};
+use checkrein::trust::{Content, Property, Reviewed, ReviewedScript, Status};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 use similar::TextDiff;
@@ -48,8 +48,8 @@ pub fn in_full(out: &mut impl Write, hook: &Reviewed) -> io::Result<()> {
     writeln!(out)
 }
 
-fn lines(facts: &[Fact]) -> String {
-    let value = |fact: &Fact| fact.value.lines().collect::<Vec<_>>().join("\n      ");
+fn lines(facts: &[Property]) -> String {
+    let value = |fact: &Property| fact.value.lines().collect::<Vec<_>>().join("\n      ");
     facts.iter().map(|fact| format!("{}: {}\n", fact.label, value(fact))).collect()
 }
 
@@ -139,6 +139,6 @@ pub fn as_json(hook: &Reviewed) -> Value {
     })
 }
 
-fn public(fact: &Fact) -> Option<&str> {
+fn public(fact: &Property) -> Option<&str> {
     (!matches!(fact.label.as_str(), "url" | "header" | "secret" | "variable")).then_some(fact.value.as_str())
 }

@@ -1,0 +1,166 @@
+//! The fingerprint of a hook: what an approval is about.
+//!
+//! It is a hash of all [properties](HookSpec::properties) of the hook. The types that make up a hook decide which of their
+//! fields are among them.
+
+use std::path::Path;
+
+use checkrein_core::property::Property;
+use checkrein_dialects::HookSpec;
+use sha2::{Digest as _, Sha256};
+
+use crate::hash::hex;
+
+/// Stands for the project's directory, so that a team can approve for all its clones. No text of a file can hold it.
+const PROJECT: &str = "\0project\0";
+
+/// The first bytes that are hashed. Approvals with another number do not apply any more.
+const VERSION: &[u8] = b"checkrein entry 2";
+
+/// All properties of a hook, wherever its project lies.
+pub(super) fn properties(spec: &HookSpec, root: &Path) -> Vec<Property> {
+    let root = root.to_string_lossy();
+    let relative = |text: &str| match text.strip_prefix(&*root) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{PROJECT}{rest}"),
+        _ => text.to_owned(),
+    };
+    spec.properties(&relative).into_vec()
+}
+
+/// The fingerprint of a hook with these properties.
+pub(super) fn fingerprint(properties: &[Property]) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(VERSION);
+    for Property { label, value } in properties {
+        for text in [label, value] {
+            // With its length, so that no two lists of texts are one text.
+            hasher.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
+            hasher.update(text);
+        }
+    }
+    hex(&hasher.finalize())
+}
+
+/// The properties for people: with words for the project's directory.
+pub(super) fn shown(properties: &[Property]) -> Vec<Property> {
+    let readable = |value: &str| value.replace(PROJECT, "<project>");
+    let shown = |property: &Property| Property { label: property.label.clone(), value: readable(&property.value) };
+    properties.iter().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use checkrein_core::{Effect, EventKind, Matcher};
+    use checkrein_dialects::{CommandSpec, FileAccess, HttpSpec, InputPattern, SandboxSpec};
+
+    use super::*;
+
+    fn of(spec: &HookSpec) -> String {
+        fingerprint(&properties(spec, Path::new("/project")))
+    }
+
+    /// Whatever matters is part of the hash, and no two of these are the same.
+    #[test]
+    fn everything_that_matters_changes_it() {
+        let spec = || HookSpec::shell("guard", EventKind::PreToolUse, "./guard.sh");
+        let with = |change: fn(CommandSpec) -> CommandSpec| spec().command(change);
+        let sandbox = |change: fn(&mut SandboxSpec)| {
+            let mut sandbox = SandboxSpec::STRICT;
+            change(&mut sandbox);
+            spec().command(|command| command.sandbox(sandbox))
+        };
+        let changed = |change: fn(&mut HookSpec)| {
+            let mut spec = spec();
+            change(&mut spec);
+            spec
+        };
+        let http = |change: fn(HttpSpec) -> HttpSpec| {
+            HookSpec::http("guard", EventKind::PreToolUse, "https://a.example").request(change)
+        };
+        let all = [
+            spec(),
+            spec().matching(Matcher::names(["Bash"])),
+            spec().also_for(EventKind::Stop),
+            spec().timeout(Duration::from_secs(5)),
+            spec().timeout(Duration::from_millis(5_001)),
+            spec().on_failure(Effect::Open),
+            spec().on_timeout(Effect::Open),
+            spec().in_background(),
+            spec().once(),
+            spec().order(1),
+            spec().rewrites(),
+            spec().in_shadow(),
+            changed(|spec| spec.rewake = true),
+            changed(|spec| spec.strict = true),
+            changed(|spec| spec.unused.push(("model".to_owned(), "\"x\"".to_owned()))),
+            changed(|spec| spec.rule = "Bash(git *)".parse().ok()),
+            changed(|spec| spec.input.push(InputPattern { field: "path".to_owned(), matcher: Matcher::names(["x"]) })),
+            changed(|spec| Arc::make_mut(&mut spec.hook.info).quiet = true),
+            spec().speaking(&checkrein_dialects::agents::claude::DIALECT),
+            with(|command| command.cwd("sub")),
+            with(|command| command.env("A", "1")),
+            with(|command| command.env("A", "2")),
+            with(|command| command.allow_env("A")),
+            with(CommandSpec::allow_all_env),
+            with(|command| command.output_cap(5)),
+            with(CommandSpec::leave_background),
+            with(|command| command.with_shell(["bash", "-c"])),
+            sandbox(|_| {}),
+            sandbox(|sandbox| sandbox.network = true),
+            sandbox(|sandbox| sandbox.read.push("/x".into())),
+            sandbox(|sandbox| sandbox.write.push("/x".into())),
+            sandbox(|sandbox| sandbox.project = FileAccess::Write),
+            sandbox(|sandbox| sandbox.outside = FileAccess::Read),
+            sandbox(|sandbox| sandbox.cpu = Some(Duration::from_millis(500))),
+            sandbox(|sandbox| sandbox.memory = None),
+            sandbox(|sandbox| sandbox.processes = None),
+            sandbox(|sandbox| sandbox.files = None),
+            sandbox(|sandbox| sandbox.file_size = None),
+            http(|http| http),
+            http(|http| http.method("PUT")),
+            http(|http| http.header("a", "b")),
+            http(|http| http.allow_env("A")),
+            http(|http| http.response_cap(5)),
+            http(HttpSpec::follow_redirects),
+            http(|http| http.secret("s")),
+            http(HttpSpec::require_signed_reply),
+            http(HttpSpec::public_only),
+            HookSpec::builtin("guard", EventKind::PreToolUse, "log").args(["x"]),
+            HookSpec::shell("guard", EventKind::PreToolUse, "./guard.sh "),
+            HookSpec::argv("guard", EventKind::PreToolUse, ["./guard.sh"]),
+            HookSpec::builtin("guard", EventKind::PreToolUse, "./guard.sh"),
+        ];
+        let hashes: std::collections::HashSet<_> = all.iter().map(of).collect();
+        assert_eq!(hashes.len(), all.len());
+        let same = [
+            HookSpec::shell("other name", EventKind::PreToolUse, "./guard.sh"),
+            changed(|spec| spec.status = Some("x".to_owned())),
+            changed(|spec| spec.description = Some("x".to_owned())),
+            changed(|spec| spec.off_by = Some("x".to_owned())),
+            with(|command| command.bounded_by(&["A".to_owned()])),
+            spec().disabled(),
+        ];
+        assert!(same.iter().all(|same| of(same) == of(&spec())));
+    }
+
+    #[test]
+    fn texts_do_not_run_into_one_another() {
+        let argv = |words: &[&str]| of(&HookSpec::argv("h", EventKind::Stop, words.iter().copied()));
+        assert_ne!(argv(&["a", "b"]), argv(&["a b"]));
+        assert_ne!(argv(&["ab", "c"]), argv(&["a", "bc"]));
+    }
+
+    #[test]
+    fn a_project_may_lie_anywhere() {
+        let at = |root: &str| {
+            let spec = HookSpec::argv("h", EventKind::Stop, [format!("{root}/run.sh")]);
+            fingerprint(&properties(&spec, Path::new(root)))
+        };
+        assert_eq!(at("/a/b"), at("/c"));
+        let other = HookSpec::argv("h", EventKind::Stop, ["/a/bc/run.sh"]);
+        assert_ne!(at("/a/b"), fingerprint(&properties(&other, Path::new("/a/b"))));
+    }
+}

@@ -1,0 +1,112 @@
+//! An approval is for the whole entry: a change of any key asks again.
+
+use checkrein::HookState;
+use checkrein::dialects::native;
+
+use super::common::*;
+
+const COMMAND: &str = "event: PreToolUse, command: 'true'";
+const URL: &str = "event: PreToolUse, url: 'http://127.0.0.1:9/'";
+const PROMPT: &str = "event: PreToolUse, type: prompt, prompt: x";
+
+/// What comes of a change after approval.
+#[derive(Debug, PartialEq)]
+enum Comes {
+    /// It asks again.
+    Changed,
+    /// It is still approved: the key has no effect on what the hook does.
+    Ready,
+    /// It does not run, as its entry says.
+    Off,
+}
+use Comes::{Changed, Off, Ready};
+
+/// Every key of a hook: an entry without it, or with one value, and with another.
+const KEYS: &[(&str, &str, &str, Comes)] = &[
+    ("id", COMMAND, "id: renamed, event: PreToolUse, command: 'true'", Ready),
+    ("description", COMMAND, "description: x", Ready),
+    ("type", PROMPT, "event: PreToolUse, type: agent, prompt: x", Changed),
+    ("command", COMMAND, "event: PreToolUse, command: 'false'", Changed),
+    ("args", COMMAND, "args: [x]", Changed),
+    ("shell", COMMAND, "shell: bash", Changed),
+    ("url", URL, "event: PreToolUse, url: 'http://127.0.0.1:10/'", Changed),
+    ("method", URL, "method: PUT", Changed),
+    ("headers", URL, "headers: {a: b}", Changed),
+    ("allowedEnvVars", URL, "allowedEnvVars: [A]", Changed),
+    ("secret", URL, "secret: x", Changed),
+    ("require_signed_reply", URL, "secret: x, require_signed_reply: true", Changed),
+    ("builtin", "event: PreToolUse, builtin: log", "event: PreToolUse, builtin: confirm_dangerous", Changed),
+    ("if", COMMAND, "if: 'Bash(git *)'", Changed),
+    ("input", COMMAND, "input: {command: x}", Changed),
+    ("timeout", COMMAND, "timeout: 5", Changed),
+    ("async", COMMAND, "async: true", Changed),
+    ("asyncRewake", COMMAND, "asyncRewake: true", Changed),
+    ("once", COMMAND, "once: true", Changed),
+    ("enabled", COMMAND, "enabled: false", Off),
+    ("on_failure", COMMAND, "on_failure: open", Changed),
+    ("on_timeout", COMMAND, "on_timeout: open", Changed),
+    ("env", COMMAND, "env: {A: b}", Changed),
+    ("env_allow", COMMAND, "env_allow: [A]", Changed),
+    ("cwd", COMMAND, "cwd: sub", Changed),
+    ("sandbox", COMMAND, "sandbox: true", Changed),
+    ("order", COMMAND, "order: 5", Changed),
+    ("rewrites", COMMAND, "rewrites: true", Changed),
+    ("strict", COMMAND, "strict: true", Changed),
+    ("shadow", COMMAND, "shadow: true", Changed),
+    ("statusMessage", COMMAND, "statusMessage: x", Ready),
+    ("prompt", PROMPT, "event: PreToolUse, type: prompt, prompt: y", Changed),
+    ("model", PROMPT, "model: x", Changed),
+    ("server", "event: PreToolUse, server: a, tool: t", "event: PreToolUse, server: b, tool: t", Changed),
+    ("tool", "event: PreToolUse, server: a, tool: t", "event: PreToolUse, server: a, tool: u", Changed),
+    ("settings", PROMPT, "settings: {a: 1}", Changed),
+];
+
+fn file(entry: &str) -> String {
+    let id = if entry.contains("id: ") { "" } else { "id: guard, " };
+    format!("hooks: [{{{id}{entry}}}]\n")
+}
+
+#[test]
+fn every_key_of_an_entry_asks_again_or_is_without_effect() {
+    let known: Vec<_> = native::SHAPE.keys.iter().map(|key| key.name).collect();
+    let rows: Vec<_> = KEYS.iter().map(|(key, ..)| *key).collect();
+    assert_eq!(rows, known, "a new key of a hook needs a row");
+    let other_events =
+        [("event", COMMAND, "event: Stop, command: 'true'", Changed), ("matcher", COMMAND, "matcher: Bash", Changed)];
+    for (key, one, other, comes) in KEYS.iter().chain(&other_events) {
+        let whole = if other.contains("event: ") { (*other).to_owned() } else { format!("{one}, {other}") };
+        // Both ways: what is added, and what is taken away.
+        for (approved, now) in [(*one, whole.as_str()), (whole.as_str(), *one)] {
+            let world = World::with(&[(FILE, &file(approved))]);
+            world.approve();
+            assert!(matches!(world.state(), HookState::Ready | HookState::Disabled), "{key}: {approved}");
+            world.write(FILE, &file(now));
+            let expected = match comes {
+                Off if now == *one => HookState::Untrusted,
+                Off => HookState::Disabled,
+                Ready => HookState::Ready,
+                Changed => match world.state() {
+                    HookState::Changed(what) => HookState::Changed(what),
+                    _ => HookState::Changed("this".to_owned()),
+                },
+            };
+            assert_eq!(world.state(), expected, "{key}: approved {approved}, now {now}");
+        }
+    }
+}
+
+/// What an include sets for the hooks of a file is part of what was approved.
+#[test]
+fn what_an_include_says_of_a_hook_is_part_of_it() {
+    let claude = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#;
+    for more in ["shadow: true", "on_failure: closed", "env_allow: [A]"] {
+        let with = format!("include: [{{dialect: claude, {more}}}]\n");
+        for (approved, now) in [(with.as_str(), "include: [claude]\n"), ("include: [claude]\n", with.as_str())] {
+            let world = World::with(&[("project/.claude/settings.json", claude), (FILE, approved)]);
+            world.approve();
+            assert_eq!(world.state(), HookState::Ready, "{approved}");
+            world.write(FILE, now);
+            assert!(matches!(world.state(), HookState::Changed(_)), "{approved} {now}: {:?}", world.state());
+        }
+    }
+}
