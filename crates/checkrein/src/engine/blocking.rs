@@ -25,6 +25,12 @@ impl Blocking {
             Ok(runtime) => runtime,
             Err(error) => return no_runtime(event, &error),
         };
+        let future = async {
+            let verdict = future.await;
+            // Tasks that close connections have their turn: the runtime may not run again for long.
+            tokio::task::yield_now().await;
+            verdict
+        };
         let verdict = if Handle::try_current().is_err() {
             runtime.block_on(future)
         } else {

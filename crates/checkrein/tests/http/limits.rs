@@ -7,6 +7,12 @@ use checkrein::{Decision, FailureKind};
 use crate::server::{Server, Then, wait_for_end};
 use crate::{ALLOW, PATIENCE, assert_fails, engine, event, fire, hook};
 
+/// Waits for the end of a connection while the runtime goes on.
+async fn assert_ends(ended: mpsc::Receiver<()>) {
+    let waiting = tokio::task::spawn_blocking(move || ended.recv_timeout(PATIENCE));
+    waiting.await.unwrap().expect("the connection is closed");
+}
+
 #[tokio::test]
 async fn an_answer_up_to_the_cap_is_read_and_a_longer_one_is_a_failure() {
     let server = Server::saying("200 OK", "", ALLOW);
@@ -39,7 +45,7 @@ async fn an_endless_answer_ends_at_the_cap() {
     });
     let verdict = fire(server.url("/"), |http| http).await;
     assert_fails(&verdict, FailureKind::OutputCap, "bytes");
-    ended.1.recv_timeout(PATIENCE).expect("the connection is closed");
+    assert_ends(ended.1).await;
     // The rest is what the system's buffers hold.
     assert!(sent.load(Ordering::SeqCst) < 64 << 20, "{sent:?}");
 }
@@ -135,7 +141,7 @@ async fn one_deadline_covers_all_of_it() {
         let verdict = checkrein::Engine::builder().hook(hook).build().fire(event()).await;
         assert!(begun.elapsed() < PATIENCE / 2, "the server would have taken for ever");
         assert_fails(&verdict, FailureKind::Timeout, "took longer than 200ms");
-        ended.recv_timeout(PATIENCE).expect("the connection is closed");
+        assert_ends(ended).await;
     }
 }
 
@@ -155,5 +161,20 @@ async fn dropping_a_fire_closes_its_connection() {
     was_asked.await.unwrap();
     fire.abort();
     assert!(fire.await.unwrap_err().is_cancelled());
+    assert_ends(ended).await;
+}
+
+/// The runtime of a blocking fire does not run when the fire has ended.
+#[test]
+fn a_blocking_fire_closes_its_connection_at_the_deadline() {
+    let (tell, ended) = mpsc::channel();
+    let server = Server::new(move |_, stream| {
+        wait_for_end(stream);
+        let _ = tell.send(());
+        Then::Close
+    });
+    let hook = hook(server.url("/"), |http| http).timeout(Duration::from_millis(200));
+    let engine = checkrein::Engine::builder().hook(hook).build();
+    assert_fails(&engine.fire_blocking(event()), FailureKind::Timeout, "took longer than 200ms");
     ended.recv_timeout(PATIENCE).expect("the connection is closed");
 }

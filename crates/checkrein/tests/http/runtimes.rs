@@ -44,7 +44,9 @@ fn fires_in_runtimes_that_come_and_go() {
         }
         assert_eq!(engine.fire_blocking(event()).decision(), Decision::Allow);
     }
-    assert_eq!((server.connections(), server.requests().len()), (7, 24));
+    assert_eq!(server.requests().len(), 24);
+    // One for each runtime. On several threads a connection may be available again only after the next request.
+    assert!((7..=13).contains(&server.connections()), "{}", server.connections());
 }
 
 #[test]

@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use checkrein::{Decision, FailureKind, HttpFactory};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
-use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
-use tokio_rustls::rustls::pki_types::PrivateKeyDer;
-use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::server::{Server, respond};
 use crate::{ALLOW, assert_fails, engine_with, event, fire};

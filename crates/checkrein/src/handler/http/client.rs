@@ -1,93 +1,172 @@
-//! Requests over connections that are kept.
+//! The HTTP client of all hooks of a factory.
 
-use std::error::Error as _;
+use std::collections::{HashMap, HashSet};
+use std::error::Error;
+use std::future::poll_fn;
+use std::io;
+use std::iter::successors;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use checkrein_core::{Failure, FailureKind};
-use hyper::Request;
+use checkrein_core::{Captured, Failure, FailureKind};
+use hyper::body::{Body as _, Incoming};
+use hyper::http::Extensions;
+use hyper::{HeaderMap, Request, Response};
+use hyper_util::client::legacy::connect::HttpInfo;
+use hyper_util::client::legacy::{self, Error as ClientError};
+use hyper_util::rt::TokioExecutor;
+use rustls::pki_types::CertificateDer;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::runtime::{self, Handle};
 
 use super::body::Pieces;
-use super::connect::Connector;
-use super::link::{Answer, Link};
-use super::pool::Pool;
+use super::connect::{Connector, Resolver, connector};
 use super::sign::Ids;
 use super::target::Origin;
+use super::tls;
 
-/// What all hooks of an engine send their requests with.
+/// Maximum number of pools. The oldest one goes: its runtime has most likely ended.
+const MAX_POOLS: usize = 16;
+
 pub(super) struct Client {
     pub(super) ids: Ids,
-    connector: Connector,
-    pool: Pool,
+    known_hosts: Arc<HashMap<String, Vec<IpAddr>>>,
+    extra_roots: Vec<CertificateDer<'static>>,
+    /// Loaded on first use: reading the certificates of the system takes milliseconds.
+    tls: OnceLock<Result<Arc<ClientConfig>, String>>,
+    /// The newest pool is last.
+    pools: Mutex<Vec<(PoolKey, Pool)>>,
+    /// Local addresses of connections that have brought an answer. Those of closed connections stay: at worst a request on a
+    /// new connection from the same port is sent twice, with one id.
+    used: Mutex<HashSet<SocketAddr>>,
+}
+
+type Pool = legacy::Client<Connector, Pieces>;
+
+/// A runtime, `Origin::tls` and `Origin::allow_private`. Connections are driven by tasks of the runtime that they were made
+/// in, so no other runtime may use them.
+type PoolKey = (runtime::Id, bool, bool);
+
+/// An answer, up to the cap.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Captured,
 }
 
 impl Client {
-    pub(super) fn new(connector: Connector) -> Self {
-        Self { ids: Ids::new(), connector, pool: Pool::default() }
+    pub(super) fn new(known_hosts: HashMap<String, Vec<IpAddr>>, extra_roots: Vec<CertificateDer<'static>>) -> Self {
+        Self {
+            ids: Ids::new(),
+            known_hosts: Arc::new(known_hosts),
+            extra_roots,
+            tls: OnceLock::new(),
+            pools: Mutex::default(),
+            used: Mutex::default(),
+        }
     }
 
-    /// Sends a request and reads the answer up to the cap. The request is made a second time only if a connection that was
-    /// kept has gone.
+    /// Sends a request and reads the answer up to the cap.
     pub(super) async fn exchange(
         &self,
         origin: &Origin,
         cap: usize,
         request: impl Fn() -> Result<Request<Pieces>, Failure>,
     ) -> Result<Answer, Failure> {
-        let broken = |error: &hyper::Error| net_failure(origin, &told(error));
-        while let Some(mut link) = self.pool.take(origin) {
-            if !link.is_idle() {
-                continue;
-            }
-            match link.send(request()?).await {
+        let pool = self.pool(origin).map_err(|why| net_failure(origin, &why))?;
+        loop {
+            match pool.request(request()?).await {
                 Ok(response) => {
-                    let answer = link.read(response, cap).await.map_err(|error| broken(&error))?;
-                    self.keep(origin, link, &answer);
-                    return Ok(answer);
+                    lock(&self.used).extend(local_addr(response.extensions()));
+                    let answer = read(response, cap).await;
+                    return answer.map_err(|error| net_failure(origin, &describe(&error)));
                 }
-                // A server may close a connection in the moment in which it is used again. The request is then sent once
-                // more, on a new one; should both arrive, they have the same id.
-                Err(error) if was_closed(&error) => break,
-                Err(error) => return Err(broken(&error)),
+                // A server may close a kept connection at the moment of its use. The request is then sent again, with the
+                // same id. A new connection has no such excuse.
+                Err(error) if is_closed(&error) && self.take_used(&error) => {}
+                Err(error) => return Err(net_failure(origin, &describe(&error))),
             }
         }
-        // Boxed, since it is rarely needed, and large: there may be a TLS handshake in it.
-        Box::pin(self.exchange_anew(origin, cap, request()?)).await
     }
 
-    /// The same on a new connection.
-    async fn exchange_anew(&self, origin: &Origin, cap: usize, request: Request<Pieces>) -> Result<Answer, Failure> {
-        let broken = |error: hyper::Error| net_failure(origin, &told(&error));
-        let stream = self.connector.connect(origin).await.map_err(|why| net_failure(origin, &why))?;
-        let mut link = Link::open(stream).await.map_err(broken)?;
-        let response = link.send(request).await.map_err(broken)?;
-        let answer = link.read(response, cap).await.map_err(broken)?;
-        self.keep(origin, link, &answer);
-        Ok(answer)
-    }
-
-    fn keep(&self, origin: &Origin, mut link: Link, answer: &Answer) {
-        if !answer.body.is_cut() && link.is_idle() {
-            self.pool.put(origin, link);
+    fn pool(&self, origin: &Origin) -> Result<Pool, String> {
+        let runtime = Handle::try_current().map_err(|error| error.to_string())?.id();
+        let key = (runtime, origin.tls, origin.allow_private);
+        let mut pools = lock(&self.pools);
+        if let Some((_, pool)) = pools.iter().find(|(known, _)| *known == key) {
+            return Ok(pool.clone());
         }
+        let config = match origin.tls {
+            true => self.tls.get_or_init(|| tls::client_config(tls::trusted_roots(&self.extra_roots)?)).clone()?,
+            // It is never used.
+            false => tls::client_config(RootCertStore::empty())?,
+        };
+        let resolver = Resolver { known_hosts: Arc::clone(&self.known_hosts), allow_private: origin.allow_private };
+        let pool: Pool = legacy::Client::builder(TokioExecutor::new()).build(connector(resolver, config));
+        if pools.len() >= MAX_POOLS {
+            pools.remove(0);
+        }
+        pools.push((key, pool.clone()));
+        Ok(pool)
     }
+
+    /// Forgets the connection of an error. Returns whether it had brought an answer.
+    fn take_used(&self, error: &ClientError) -> bool {
+        let mut extensions = Extensions::new();
+        if let Some(connection) = error.connect_info() {
+            connection.get_extras(&mut extensions);
+        }
+        local_addr(&extensions).is_some_and(|address| lock(&self.used).remove(&address))
+    }
+}
+
+fn local_addr(extensions: &Extensions) -> Option<SocketAddr> {
+    extensions.get().map(HttpInfo::local_addr)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads an answer up to the cap. The rest of a longer one is left unread, which ends its connection.
+async fn read(response: Response<Incoming>, cap: usize) -> hyper::Result<Answer> {
+    let (head, mut body) = response.into_parts();
+    let announced = body.size_hint().exact().unwrap_or(0);
+    let (mut bytes, mut total, mut has_waited) = (Vec::new(), 0, false);
+    while announced.max(total) <= cap as u64 {
+        let next = poll_fn(|cx| {
+            let next = Pin::new(&mut body).poll_frame(cx);
+            has_waited |= next.is_pending();
+            next
+        });
+        let Some(frame) = next.await else { break };
+        // Trailers have no data.
+        let data = frame?.into_data().unwrap_or_default();
+        total += data.len() as u64;
+        bytes.extend_from_slice(&data[..data.len().min(cap - bytes.len())]);
+    }
+    if has_waited {
+        // A task of the client makes the connection available again. Without its turn the next request would open another one.
+        tokio::task::yield_now().await;
+    }
+    let body = Captured::new(bytes, total.max(announced));
+    Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
 }
 
 pub(super) fn net_failure(origin: &Origin, why: &str) -> Failure {
     Failure::new(FailureKind::HttpNet, format!("{origin} cannot be called: {why}"))
 }
 
-/// Whether the other side had gone before it answered.
-fn was_closed(error: &hyper::Error) -> bool {
-    let is_io = matches!(error.source(), Some(source) if source.is::<std::io::Error>());
+/// `true` if the server closed the connection before it answered.
+fn is_closed(error: &ClientError) -> bool {
+    let Some(error) = error.source().and_then(|source| source.downcast_ref::<hyper::Error>()) else { return false };
+    let is_io = error.source().is_some_and(<dyn Error>::is::<io::Error>);
     error.is_canceled() || error.is_closed() || error.is_incomplete_message() || is_io
 }
 
-/// An error with all that led to it. None of them knows the URL or the headers of the request.
-fn told(error: &hyper::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text = format!("{text}: {error}");
-        source = error.source();
-    }
-    text
+/// The innermost cause of an error. It has nothing of the URL or the headers of the request.
+fn describe(error: &(dyn Error + 'static)) -> String {
+    let causes = || successors(Some(error), |&error| error.source());
+    causes().find_map(tls::describe).or_else(|| Some(causes().last()?.to_string())).unwrap_or_default()
 }

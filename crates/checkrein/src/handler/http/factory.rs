@@ -9,13 +9,12 @@ use std::sync::{Arc, OnceLock};
 use checkrein_core::{Failure, FailureKind};
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method};
-use tokio_rustls::rustls::pki_types::CertificateDer;
-use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 
 use super::Http;
 use super::allow::UrlPattern;
 use super::client::Client;
-use super::connect::Connector;
 use super::credentials::{Credentials, names_credential};
 use super::sign::{self, Key, Sent};
 use super::target::Target;
@@ -110,8 +109,7 @@ impl HttpFactory {
     }
 
     fn client(&self) -> &Arc<Client> {
-        self.client
-            .get_or_init(|| Arc::new(Client::new(Connector::new(self.known_hosts.clone(), self.extra_roots.clone()))))
+        self.client.get_or_init(|| Arc::new(Client::new(self.known_hosts.clone(), self.extra_roots.clone())))
     }
 }
 

@@ -7,12 +7,11 @@ mod client;
 mod connect;
 mod credentials;
 mod factory;
-mod link;
-mod pool;
 mod sign;
 mod spelling;
 mod target;
 mod template;
+mod tls;
 
 use std::sync::Arc;
 
@@ -24,10 +23,9 @@ use hyper::{HeaderMap, Method, Request};
 
 pub(crate) use allow::UrlPattern;
 use body::Pieces;
-use client::{Client, net_failure};
+use client::{Answer, Client, net_failure};
 use credentials::Credentials;
 pub use factory::{BadHttpSetting, HttpFactory};
-use link::Answer;
 use sign::{Key, Sent};
 use target::Target;
 

@@ -48,7 +48,7 @@ impl fmt::Display for Origin {
 pub(super) struct Target {
     pub(super) origin: Origin,
     pub(super) url: Url,
-    /// What stands in the first line of a request.
+    /// The URL without credentials and fragment.
     pub(super) uri: Uri,
 }
 
@@ -73,7 +73,9 @@ impl Target {
         if let Some(refusal) = refused {
             return Err(format!("{origin} is {refusal}, which hooks may not call"));
         }
-        let uri = path_and_query(&url).parse().map_err(|_| "the URL has a path that cannot be sent".to_owned())?;
+        let uri = format!("{}://{}{}", url.scheme(), origin.authority(), path_and_query(&url))
+            .parse()
+            .map_err(|_| "the URL has a host or a path that cannot be sent".to_owned())?;
         Ok(Self { origin, url, uri })
     }
 
@@ -134,7 +136,8 @@ mod tests {
     #[test]
     fn redirects_stay_where_they_are() {
         let target = Target::parse("https://example.com/a/b?c", true).unwrap();
-        let uri = |location| target.redirected(location).map(|target| target.uri.to_string());
+        let uri =
+            |location| target.redirected(location).and_then(|target| Some(target.uri.path_and_query()?.to_string()));
         assert_eq!(uri("../d?e#f").as_deref(), Some("/d?e"));
         assert_eq!(uri("https://example.com:443/x").as_deref(), Some("/x"));
         assert_eq!(uri("https://EXAMPLE.com/x").as_deref(), Some("/x"));
