@@ -1,31 +1,26 @@
-//! What the program costs, against floors in the same run: a process that does nothing, and one that only reads the files.
-//!
-//! Each case is measured in turns with its floor, so that whatever else the machine does befalls both alike; the ratio of
-//! the medians is what counts. Where others use the machine too, longer processes are interrupted more often than short
-//! ones; `at best` is the ratio of the fastest tenths, which that touches least; `on top` is what comes to the floor's time.
+//! The cost of the program. A floor is a process that does nothing, or one that only reads the same files.
 //! `cargo bench -p checkrein-cli --bench program -- check` measures only what has `check` in its name.
-#![allow(
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a benchmark reports to people"
-)]
+//!
+//! Other load on the machine interrupts long processes more often than short ones: `at best` is closest to an idle machine.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark reports to people")]
 #![cfg_attr(not(unix), allow(dead_code, unused_imports, reason = "the floors are Unix's"))]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// The program that is measured, if this says where it is. What `cargo bench` builds is the same code but not the same program: its
-/// parts have more features, which tests need, and other names, so that the linker does not put first what runs first.
+use checkrein_bench::Bench;
+
+/// Names the program that is measured, such as the static one that is shipped. `cargo bench` builds another one, with the features
+/// that tests need.
 const MEASURED: &str = "CHECKREIN_PROGRAM";
 const PROGRAM: &str = env!("CARGO_BIN_EXE_checkrein");
-/// How many times the floor a case may take. One that fits may add 1 ms to a hook that takes 0.75 ms, which is what it took on the
-/// machine that the budgets were made on.
-const BUDGETS: &[(&str, f64)] = &[("hook, one of 200 fits", 1.0 + 1.0 / 0.75), ("hook, ", 1.25)];
+/// Allowed multiple of the floor for a call in which no hook runs.
+const NO_HOOK_RUNS: f64 = 1.0;
+/// Allowed time on top of the hook's own.
+const ONE_HOOK_RUNS: Duration = Duration::from_micros(1500);
 /// How many files `check` looks at.
-const FILES: usize = 1000;
+const FILES: u32 = 1000;
 
 /// Hooks as a project has them; none is for the event that is fired.
 const NOTHING_FITS: &str = r#"{ "hooks": {
@@ -42,30 +37,22 @@ fn main() {
 
 #[cfg(unix)]
 fn measure() {
-    let wanted = std::env::args().nth(1).filter(|argument| !argument.starts_with('-')).unwrap_or_default();
-    let show = |name: &str, rounds: usize, each: usize, run: &mut dyn FnMut(), floor: &mut dyn FnMut()| {
-        if name.contains(&wanted) {
-            compare(name, rounds, each, run, floor);
-        }
-    };
-    println!(
-        "{:<44} {:>10} {:>10} {:>8} {:>8} {:>8} {:>10}",
-        "case", "time", "floor", "x floor", "budget", "at best", "on top"
-    );
+    let bench = Bench::from_args();
+    let case = |name: &str| bench.case(name).rounds(300);
     let place = tempfile::tempdir().unwrap();
-    let nothing = &mut || ended(&mut command(Path::new("/bin/true"), place.path()));
-    show("--version", 300, 1, &mut || checkrein(place.path(), &["--version"]), nothing);
+    let nothing = || ended(&mut command(Path::new("/bin/true"), place.path()));
+    case("--version").compare(|| checkrein(place.path(), &["--version"]), nothing);
     write(place.path(), NOTHING_FITS);
     let fire = ["run", "PreToolUse", "--tool", "Bash"];
-    show("run, nothing fits", 300, 1, &mut || checkrein(place.path(), &fire), nothing);
-    show("explain, nothing fits", 300, 1, &mut || checkrein(place.path(), &["explain", "PreToolUse"]), nothing);
+    case("run, nothing fits").compare(|| checkrein(place.path(), &fire), nothing);
+    case("explain, nothing fits").compare(|| checkrein(place.path(), &["explain", "PreToolUse"]), nothing);
     let one = tempfile::tempdir().unwrap();
     write(one.path(), ONE_FITS);
-    let shell = &mut || ended(command(Path::new("/bin/sh"), one.path()).args(["-c", "true"]));
-    show("run, one hook `true`", 300, 1, &mut || checkrein(one.path(), &fire), nothing);
-    show("run, one hook `true`, against sh -c true", 300, 1, &mut || checkrein(one.path(), &fire), shell);
+    let shell = || ended(command(Path::new("/bin/sh"), one.path()).args(["-c", "true"]));
+    case("run, one hook `true`").compare(|| checkrein(one.path(), &fire), nothing);
+    case("run, one hook `true`, against sh -c true").compare(|| checkrein(one.path(), &fire), shell);
 
-    hooks(&show);
+    hooks(&bench);
 
     let many = tempfile::tempdir().unwrap();
     let names: Vec<_> = (0..FILES).map(|n| format!("{n}.json")).collect();
@@ -81,20 +68,17 @@ fn measure() {
     }
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let check = [&["check"], &names[..]].concat();
-    let read = &mut || ended(command(Path::new("/bin/cat"), many.path()).args(&names));
-    show("check, 1,000 files, each", 15, FILES, &mut || checkrein(many.path(), &check), read);
+    let read = || ended(command(Path::new("/bin/cat"), many.path()).args(&names));
+    bench.case("check, 1,000 files, each").rounds(15).work(FILES).compare(|| checkrein(many.path(), &check), read);
 }
 
 fn measured() -> PathBuf {
     std::env::var_os(MEASURED).map_or_else(|| PROGRAM.into(), PathBuf::from)
 }
 
-/// Measures one case against its floor.
-type Show<'a> = &'a dyn Fn(&str, usize, usize, &mut dyn FnMut(), &mut dyn FnMut());
-
 /// What agents start before every tool call.
 #[cfg(unix)]
-fn hooks(show: Show<'_>) {
+fn hooks(bench: &Bench) {
     let payload = |tool: &str| {
         format!(
             r#"{{"session_id":"4f1f6d0e-3c58-4b8e-9d0a-5a0c4b1d7e21","transcript_path":"/home/ann/.claude/projects/x/4f1f6d0e.jsonl","cwd":"/home/ann/project","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"{tool}","tool_input":{{"command":"echo hi","description":"Say hi"}},"tool_use_id":"toolu_01"}}"#
@@ -110,26 +94,30 @@ fn hooks(show: Show<'_>) {
         command.env("HOME", place.path().join("home")).stdin(std::fs::File::open(place.path().join(sent)).unwrap());
         command
     };
-    // As it is installed: a copy. How the linker has written a file, bit by bit, it stays in memory, and each of its pages
-    // is mapped by itself.
+    // A copy, as it is installed: a file that the linker has just written is mapped page by page.
     let program = place.path().join("checkrein");
     std::fs::copy(measured(), &program).unwrap();
     let program = program.to_str().unwrap();
     let hook = |sent: &str| ended(with_stdin(program, sent).args(["hook", "claude"]));
-    let nothing = &mut || ended(&mut with_stdin("/bin/true", "grep.json"));
-    show("hook, no files", 500, 1, &mut || hook("grep.json"), nothing);
+    let no_hook_runs = |name: &str| {
+        let case = bench.case(name).rounds(500).budget(NO_HOOK_RUNS);
+        case.compare(|| hook("grep.json"), || ended(&mut with_stdin("/bin/true", "grep.json")));
+    };
+    no_hook_runs("hook, no files");
     let events = ["PreToolUse", "PostToolUse", "Stop", "SessionStart", "UserPromptSubmit", "PreCompact"];
     many_hooks(place.path(), &events, "json", as_json);
-    show("hook, 200 hooks in 5 files, none fits", 500, 1, &mut || hook("grep.json"), nothing);
-    // The hook's own time is the floor: what is above it is what checkrein adds.
-    let own = &mut || ended(with_stdin("/bin/sh", "task.json").args(["-c", "true"]));
-    show("hook, one of 200 fits, against that hook", 500, 1, &mut || hook("task.json"), own);
+    no_hook_runs("hook, 200 hooks in 5 files, none fits");
+    bench
+        .case("hook, one of 200 fits, against that hook")
+        .rounds(500)
+        .budget_on_top(ONE_HOOK_RUNS)
+        .compare(|| hook("task.json"), || ended(with_stdin("/bin/sh", "task.json").args(["-c", "true"])));
     many_hooks(place.path(), &["PreToolUse"], "json", as_json);
-    show("hook, 200 hooks at the event, none fits", 500, 1, &mut || hook("grep.json"), nothing);
+    no_hook_runs("hook, 200 hooks at the event, none fits");
     many_hooks(place.path(), &events, "yaml", as_yaml);
-    show("hook, 200 hooks in 5 YAML files, none fits", 500, 1, &mut || hook("grep.json"), nothing);
+    no_hook_runs("hook, 200 hooks in 5 YAML files, none fits");
     many_hooks(place.path(), &["PreToolUse"], "yaml", as_yaml);
-    show("hook, 200 at the event in YAML, none fits", 500, 1, &mut || hook("grep.json"), nothing);
+    no_hook_runs("hook, 200 at the event in YAML, none fits");
 }
 
 /// One of many hooks.
@@ -224,31 +212,4 @@ fn ended(command: &mut Command) {
 
 fn checkrein(dir: &Path, arguments: &[&str]) {
     ended(command(&measured(), dir).args(arguments));
-}
-
-fn compare(name: &str, rounds: usize, each: usize, run: &mut dyn FnMut(), floor: &mut dyn FnMut()) {
-    let (mut own, mut bare) = (Vec::new(), Vec::new());
-    for round in 0..rounds + 3 {
-        let (ours, floors) = (timed(run), timed(floor));
-        if round >= 3 {
-            own.push(ours / each as u32);
-            bare.push(floors / each as u32);
-        }
-    }
-    own.sort_unstable();
-    bare.sort_unstable();
-    let us = |times: &[Duration], part: usize| times[times.len() / part].as_nanos() as f64 / 1000.0;
-    let (time, floor) = (us(&own, 2), us(&bare, 2));
-    let at_best = us(&own, 10) / us(&bare, 10);
-    let (ratio, on_top) = (time / floor, time - floor);
-    let budget = BUDGETS.iter().find(|(of, _)| name.starts_with(of)).map(|(_, budget)| *budget);
-    let shown = budget.map_or_else(|| "-".to_owned(), |budget| format!("{budget:.2}"));
-    let over = if budget.is_some_and(|budget| ratio > budget) { "  over budget" } else { "" };
-    println!("{name:<44} {time:>7.0} us {floor:>7.0} us {ratio:>8.2} {shown:>8} {at_best:>8.2} {on_top:>7.0} us{over}");
-}
-
-fn timed(run: &mut dyn FnMut()) -> Duration {
-    let begun = Instant::now();
-    run();
-    begun.elapsed()
 }

@@ -3,7 +3,7 @@
 //! The floor is `std::process` with an absolute path, a group, a directory and an environment of its own, pipes for all
 //! three streams, and blocking reads. Both take turns, so that a change of the machine's mood hits both.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench may")]
+#![allow(clippy::unwrap_used, reason = "a bench may")]
 
 #[cfg(unix)]
 fn main() {
@@ -21,6 +21,7 @@ mod unix {
     use std::sync::Arc;
     use std::time::{Duration, Instant};
 
+    use checkrein_bench::Bench;
     #[cfg(target_os = "linux")]
     use checkrein_process::{Files, Sandbox};
     use checkrein_process::{Limits, Place, Prepared, Program, Stdin};
@@ -31,7 +32,7 @@ mod unix {
         floor: &'static [&'static str],
         program: Program,
         stdin: usize,
-        rounds: u32,
+        rounds: usize,
         budget: f64,
     }
 
@@ -67,11 +68,6 @@ mod unix {
         }
     }
 
-    fn median(times: &mut [Duration]) -> Duration {
-        times.sort_unstable();
-        times[times.len() / 2]
-    }
-
     /// How long one run takes, in a task, as in a host that serves many things.
     fn timed(runtime: &Runtime, prepared: &Prepared, place: &Place, stdin: &Stdin, limits: Limits) -> Duration {
         let (prepared, place, stdin) = (prepared.clone(), place.clone(), stdin.clone());
@@ -84,7 +80,7 @@ mod unix {
         runtime.block_on(async { tokio::spawn(run).await.unwrap() })
     }
 
-    fn measure(case: &Case, runtime: &Runtime, name: &str) {
+    fn measure(bench: &Bench, case: &Case, runtime: &Runtime, name: &str) {
         let env = environment();
         let place = Place::new("/").env(env.clone());
         let prepared: Prepared = case.program.clone().prepare(&place).unwrap();
@@ -98,24 +94,16 @@ mod unix {
             begun.elapsed()
         };
         let run_ours = || timed(runtime, &prepared, &place, &stdin, limits);
-        let (mut floors, mut ours) = (Vec::new(), Vec::new());
-        for round in 0..case.rounds {
-            // Who comes second inherits the other's warm caches and its mess.
-            if round % 2 == 0 {
-                floors.push(run_floor());
-                ours.push(run_ours());
-            } else {
-                ours.push(run_ours());
-                floors.push(run_floor());
-            }
-        }
-        let (floor, ours) = (median(&mut floors), median(&mut ours));
-        report(case, name, floor, ours);
+        timing(bench, case, name).compare_timed(run_ours, run_floor);
+    }
+
+    fn timing<'a>(bench: &'a Bench, case: &Case, name: &str) -> checkrein_bench::Case<'a> {
+        bench.case(format!("{}, {name}", case.name)).rounds(case.rounds).budget(case.budget)
     }
 
     /// What a sandbox costs, with a run without one as the floor.
     #[cfg(target_os = "linux")]
-    fn measure_sandbox(case: &Case, runtime: &Runtime, name: &str) {
+    fn measure_sandbox(bench: &Bench, case: &Case, runtime: &Runtime, name: &str) {
         let place = Place::new("/").env(environment());
         let files = Files::none().read("/srv");
         let sandbox = Sandbox::new()
@@ -130,29 +118,7 @@ mod unix {
         let limits = Limits::new(Duration::from_secs(60));
         let stdin = Stdin::bytes(vec![b'x'; case.stdin]);
         let run = |place: &Place| timed(runtime, &prepared, place, &stdin, limits);
-        let (mut floors, mut ours) = (Vec::new(), Vec::new());
-        for round in 0..case.rounds {
-            if round % 2 == 0 {
-                floors.push(run(&place));
-                ours.push(run(&caged));
-            } else {
-                ours.push(run(&caged));
-                floors.push(run(&place));
-            }
-        }
-        report(case, name, median(&mut floors), median(&mut ours));
-    }
-
-    fn report(case: &Case, name: &str, floor: Duration, ours: Duration) {
-        let ratio = ours.as_secs_f64() / floor.as_secs_f64();
-        let verdict = if ratio <= case.budget { "" } else { "  over" };
-        println!(
-            "{:<34} {name:<8} floor {:>9.1} µs  ours {:>9.1} µs  ratio {ratio:.3}  budget {:.2}{verdict}",
-            case.name,
-            floor.as_secs_f64() * 1e6,
-            ours.as_secs_f64() * 1e6,
-            case.budget
-        );
+        timing(bench, case, name).compare_timed(|| run(&caged), || run(&place));
     }
 
     pub(super) fn main() {
@@ -180,11 +146,10 @@ mod unix {
             ("1 thread", Builder::new_current_thread().enable_all().build().unwrap()),
             ("2 threads", Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()),
         ];
-        // With a part of a case's name, only such cases run.
-        let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-        for case in cases.iter().filter(|case| case.name.contains(&wanted)) {
+        let bench = Bench::from_args();
+        for case in &cases {
             for (name, runtime) in &runtimes {
-                measure(case, runtime, name);
+                measure(&bench, case, runtime, name);
             }
         }
         #[cfg(target_os = "linux")]
@@ -194,15 +159,15 @@ mod unix {
                 case("sandbox: true via sh", &[], "true", 0, 2000, 1.5),
                 case("sandbox: reads 1 KiB, answers", &[], read, 1 << 10, 1000, 1.5),
             ];
-            for case in caged.iter().filter(|case| case.name.contains(&wanted)) {
+            for case in &caged {
                 for (name, runtime) in &runtimes {
-                    measure_sandbox(case, runtime, name);
+                    measure_sandbox(&bench, case, runtime, name);
                 }
             }
             let large = case("sandbox: true via sh, host of 1 GiB", &[], "true", 0, 500, 1.5);
-            if large.name.contains(&wanted) {
+            if bench.is_selected(large.name) {
                 let memory = vec![1_u8; 1 << 30];
-                measure_sandbox(&large, &runtimes[0].1, runtimes[0].0);
+                measure_sandbox(&bench, &large, &runtimes[0].1, runtimes[0].0);
                 std::hint::black_box(memory);
             }
         }

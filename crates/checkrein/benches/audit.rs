@@ -1,14 +1,13 @@
-//! What the audit log adds to a fire. `cargo bench -p checkrein --features audit --bench audit`
-//!
-//! The same fire is measured in turns with and without a log, so that whatever else the machine does befalls both alike. The
-//! difference of the medians is what counts.
-#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a benchmark reports to people")]
+//! The cost of the audit log: `cargo bench -p checkrein --features audit --bench audit`. The floor is the same fire without a log,
+//! and the result is the time on top.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark reports to people")]
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use checkrein::audit::AuditLog;
 use checkrein::payload::ToolCall;
 use checkrein::{Engine, Event, EventKind, HookSpec, RawJson};
+use checkrein_bench::Bench;
 
 const ROUNDS: usize = 4000;
 const BUDGET: Duration = Duration::from_micros(50);
@@ -16,28 +15,24 @@ const BUDGET: Duration = Duration::from_micros(50);
 fn main() {
     let dir = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    println!("{:<34} {:>10} {:>10} {:>10} {:>8}", "case", "with", "without", "adds", "budget");
+    let bench = Bench::from_args();
     for (name, size) in [("input of 100 bytes", 100), ("input of 2 KiB", 2 << 10), ("input of 20 KiB", 20 << 10)] {
+        if !bench.is_selected(name) {
+            continue;
+        }
         let hook = || HookSpec::builtin("guard", EventKind::PreToolUse, "block_dangerous_commands");
         let log = AuditLog::at(dir.path().join(format!("{size}.jsonl")));
         let (with, without) =
             (Engine::builder().hook(hook()).audit(log.clone()).build(), Engine::builder().hook(hook()).build());
         let event = event(size);
-        let fire = |engine: &Engine| {
-            let begun = Instant::now();
-            runtime.block_on(engine.fire(event.clone()));
-            begun.elapsed()
+        let fire = |engine: &Engine| drop(runtime.block_on(engine.fire(event.clone())));
+        let mut fires = 0;
+        let logged = || {
+            fires += 1;
+            fire(&with);
         };
-        let (mut one, mut other) = (Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            one.push(fire(&with));
-            other.push(fire(&without));
-        }
-        assert_eq!(log.verify(None).unwrap().lines, ROUNDS as u64);
-        let (with, without) = (median(one), median(other));
-        let adds = with.saturating_sub(without);
-        let over = if adds > BUDGET { "  over budget" } else { "" };
-        println!("{name:<34} {with:>10.1?} {without:>10.1?} {adds:>10.1?} {BUDGET:>8.0?}{over}");
+        bench.case(name).rounds(ROUNDS).budget_on_top(BUDGET).compare(logged, || fire(&without));
+        assert_eq!(log.verify(None).unwrap().lines, fires);
     }
 }
 
@@ -45,9 +40,4 @@ fn event(size: usize) -> Event {
     let words = "cargo test --workspace and then some ".repeat(size / 37 + 1);
     let input = RawJson::parse(format!(r#"{{"command":{}}}"#, RawJson::string(&words[..size]))).unwrap();
     Event::pre_tool_use(ToolCall::new("Bash", input))
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
 }

@@ -1,27 +1,23 @@
-//! What a fire with processes costs, against floors in the same run. A floor is the same work done by the standard
-//! library alone: start the process in a group of its own with three pipes, write, read, wait.
-//!
-//! Each case is measured in turns with its floor, so that whatever else the machine does befalls both alike; the ratio of
-//! the medians is what counts. `cargo bench -p checkrein --bench engine -- 10` measures only what has `10` in its name.
-#![allow(
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a benchmark reports to people"
-)]
+//! The cost of a fire with processes. A floor is the same work by the standard library alone: start the process in a group of
+//! its own with three pipes, write, read, wait. `cargo bench -p checkrein --bench engine -- 10` measures only what has `10` in its
+//! name.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark reports to people")]
 #![cfg_attr(not(unix), allow(dead_code, unused_imports, reason = "the floors are Unix's"))]
 
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use checkrein::payload::ToolCall;
 use checkrein::{Engine, Event, EventKind, HookSpec, RawJson};
+use checkrein_bench::Bench;
 use tokio::runtime::Runtime;
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const TRUE: &str = "true";
+/// The budget for one command hook.
+const ONE_HOOK: f64 = 1.10;
+/// The budget for several at a time, against two threads that start processes.
+const IN_PARALLEL: f64 = 1.15;
 const ANSWERS: &str = "cat >/dev/null; echo {}";
 
 fn main() {
@@ -31,42 +27,35 @@ fn main() {
 
 #[cfg(unix)]
 fn measure() {
-    let wanted = std::env::args().nth(1).filter(|argument| !argument.starts_with('-')).unwrap_or_default();
     // A single fire waits where it runs; many at once are spread over two threads.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let spread = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    println!("{:<44} {:>10} {:>10} {:>8} {:>8}", "case", "time", "floor", "x floor", "budget");
-    let show = |name: &str, budget: f64, rounds: usize, run: &mut dyn FnMut(), floor: &mut dyn FnMut()| {
-        if name.contains(&wanted) {
-            compare(name, budget, rounds, run, floor);
-        }
-    };
+    let bench = Bench::from_args();
+    let case = |name: &str, budget: f64, rounds: usize| bench.case(name).budget(budget).rounds(rounds);
 
     let small = event(300);
     let payload = bytes(&small);
     for (name, text) in [("1 hook, `true`", TRUE), ("1 hook that reads and answers", ANSWERS)] {
         let engine = engine(text, 1);
-        show(name, 1.05, 150, &mut || fire(&runtime, &engine, &small), &mut || bare(text, &payload));
+        case(name, ONE_HOOK, 150).compare(|| fire(&runtime, &engine, &small), || bare(text, &payload));
     }
     let engine_direct = engine("/bin/true", 1);
-    show("1 hook, `/bin/true`, against sh -c", 0.86, 150, &mut || fire(&runtime, &engine_direct, &small), &mut || {
-        bare("/bin/true", &payload);
-    });
+    case("1 hook, `/bin/true`, against sh -c", 0.86, 150)
+        .compare(|| fire(&runtime, &engine_direct, &small), || bare("/bin/true", &payload));
     let ten = engine(TRUE, 10);
-    show("10 hooks side by side, `true`", 1.10, 60, &mut || fire(&spread, &ten, &small), &mut || {
-        on_threads(2, 5, TRUE, &payload);
-    });
+    case("10 hooks side by side, `true`", IN_PARALLEL, 60)
+        .compare(|| fire(&spread, &ten, &small), || on_threads(2, 5, TRUE, &payload));
     for (name, size, budget, rounds) in [
-        ("1 KiB payload, read", 1 << 10, 1.05, 150),
-        ("100 KiB payload, read", 100 << 10, 1.05, 150),
+        ("1 KiB payload, read", 1 << 10, ONE_HOOK, 150),
+        ("100 KiB payload, read", 100 << 10, ONE_HOOK, 150),
         ("10 MiB payload, read", 10 << 20, 12.0 / 9.4, 40),
     ] {
         let (engine, event) = (engine(ANSWERS, 1), event(size));
         let payload = bytes(&event);
-        show(name, budget, rounds, &mut || fire(&runtime, &engine, &event), &mut || bare(ANSWERS, &payload));
+        case(name, budget, rounds).compare(|| fire(&runtime, &engine, &event), || bare(ANSWERS, &payload));
     }
     let (unread, large) = (engine(TRUE, 1), event(10 << 20));
-    show("10 MiB payload, unread", 1.5 / 0.74, 60, &mut || fire(&runtime, &unread, &large), &mut || bare(TRUE, b""));
+    case("10 MiB payload, unread", 1.5 / 0.74, 60).compare(|| fire(&runtime, &unread, &large), || bare(TRUE, b""));
 
     let one = engine(TRUE, 1);
     // Bursts, with how they begin and end, and for a while.
@@ -76,20 +65,17 @@ fn measure() {
         ("fires from 64 tasks, 64 in all", 64, 1, 150),
         ("fires from 64 tasks, 512 in all", 64, 8, 15),
     ] {
-        show(name, 1.0 / 0.97, rounds, &mut || many(&spread, &one, &small, tasks, each), &mut || {
-            on_threads(2, tasks * each / 2, TRUE, &payload);
-        });
+        case(name, IN_PARALLEL, rounds)
+            .compare(|| many(&spread, &one, &small, tasks, each), || on_threads(2, tasks * each / 2, TRUE, &payload));
     }
 
-    show("fires from 2 threads, 32 in all", 1.0 / 0.97, 75, &mut || threads(&one, &small, 2, 16), &mut || {
-        on_threads(2, 16, TRUE, &payload);
-    });
+    case("fires from 2 threads, 32 in all", IN_PARALLEL, 75)
+        .compare(|| threads(&one, &small, 2, 16), || on_threads(2, 16, TRUE, &payload));
 
     // A host that holds a lot of memory: a fork would have to copy its page tables.
     let ballast = vec![1_u8; 1 << 30];
-    show("1 hook, `true`, from a host with 1 GiB", 1.05, 100, &mut || fire(&runtime, &one, &small), &mut || {
-        bare(TRUE, &payload);
-    });
+    case("1 hook, `true`, from a host with 1 GiB", ONE_HOOK, 100)
+        .compare(|| fire(&runtime, &one, &small), || bare(TRUE, &payload));
     std::hint::black_box(&ballast);
 }
 
@@ -171,36 +157,4 @@ fn on_threads(threads: usize, each: usize, text: &str, payload: &[u8]) {
             scope.spawn(|| (0..each).for_each(|_| bare(text, payload)));
         }
     });
-}
-
-fn compare(name: &str, budget: f64, rounds: usize, run: &mut dyn FnMut(), floor: &mut dyn FnMut()) {
-    let timed = |work: &mut dyn FnMut()| {
-        let start = Instant::now();
-        work();
-        start.elapsed().as_nanos() as f64 / 1000.0
-    };
-    for _ in 0..3 {
-        run();
-        floor();
-    }
-    let (mut times, mut floors) = (Vec::new(), Vec::new());
-    for round in 0..rounds {
-        // Whoever comes second may find caches warm or the machine tired, so they take turns.
-        if round % 2 == 0 {
-            times.push(timed(run));
-            floors.push(timed(floor));
-        } else {
-            floors.push(timed(floor));
-            times.push(timed(run));
-        }
-    }
-    let (time, floor) = (median(times), median(floors));
-    let ratio = time / floor;
-    let over = if ratio > budget { "  over budget" } else { "" };
-    println!("{name:<44} {time:>7.0} us {floor:>7.0} us {ratio:>8.2} {budget:>8.2}{over}");
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
 }

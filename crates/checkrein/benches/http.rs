@@ -1,23 +1,20 @@
-//! How long a hook that is an HTTP endpoint takes, in turns with a floor: a bare blocking request, ready made, on a
-//! connection that is kept, to the same server on loopback. The ratio is what counts.
+//! The cost of an HTTP hook: `cargo bench -p checkrein --bench http`. The floor is a blocking request, ready made, on a kept
+//! connection to the same server on loopback.
 //!
-//! All of it runs on one processor. Where the threads of both ends could move between two, floor and fire alike took 20 µs
-//! in one run and 120 or more in the next, so that the ratio was luck. A host that is spread over processors pays more
-//! than what is shown here.
-//!
-//! `cargo bench -p checkrein --bench http`
-#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a benchmark reports to people")]
+//! All of it runs on one processor. With two, floor and fire alike took 20 µs in one run and 120 µs in the next, and the
+//! ratio was chance. A host that uses several processors pays more.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark reports to people")]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::time::Instant;
 
 use checkrein::payload::ToolCall;
 use checkrein::{Decision, Engine, Event, EventKind, HookSpec, RawJson, Verdict};
+use checkrein_bench::{Bench, Case};
 use tokio::runtime::{Builder, Runtime};
 
-const ROUNDS: usize = 100;
-const REPETITIONS: u32 = 50;
+/// Requests in each round.
+const REQUESTS: u32 = 50;
 const ANSWER: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n{\"decision\":\"allow\"}";
 const BUDGET: f64 = 3.0;
@@ -26,29 +23,19 @@ fn main() {
     #[cfg(target_os = "linux")]
     on_one_processor();
     let address = server();
-    println!("{:<44} {:>10} {:>10} {:>8} {:>8}", "case", "time", "floor", "x floor", "budget");
+    let bench = Bench::from_args();
+    let mut floor = Floor::new(address);
+    let mut measure = |case: Case<'_>, run: &dyn Fn()| case.work(REQUESTS).compare(run, || floor.run());
     let current = Builder::new_current_thread().enable_all().build().unwrap();
-    let engine = engine(address, false);
-    case("fire, runtime of one thread", address, Some(BUDGET), |times| {
-        current.block_on(async {
-            for _ in 0..times {
-                allowed(&engine.fire(event()).await);
-            }
-        });
-    });
-    let signing = self::engine(address, true);
-    case("fire, signed", address, Some(BUDGET), |times| {
-        current.block_on(async {
-            for _ in 0..times {
-                allowed(&signing.fire(event()).await);
-            }
-        });
-    });
+    let (engine, signing) = (engine(address, false), engine(address, true));
+    let budgeted = |name: &str| bench.case(name).budget(BUDGET);
+    measure(budgeted("fire, runtime of one thread"), &|| current.block_on(fires(&engine)));
+    measure(budgeted("fire, signed"), &|| current.block_on(fires(&signing)));
     let multi = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    case("fire, a task of a runtime of two threads", address, Some(BUDGET), |times| spawned(&multi, &engine, times));
-    case("fire_blocking", address, None, |times| {
-        for _ in 0..times {
-            allowed(&engine.fire_blocking(event()));
+    measure(budgeted("fire, a task of a runtime of two threads"), &|| spawned(&multi, &engine));
+    measure(bench.case("fire_blocking"), &|| {
+        for _ in 0..REQUESTS {
+            assert_allowed(&engine.fire_blocking(event()));
         }
     });
 }
@@ -63,14 +50,15 @@ fn on_one_processor() {
     rustix::thread::sched_setaffinity(None, &only).unwrap();
 }
 
-fn spawned(runtime: &Runtime, engine: &Engine, times: u32) {
+async fn fires(engine: &Engine) {
+    for _ in 0..REQUESTS {
+        assert_allowed(&engine.fire(event()).await);
+    }
+}
+
+fn spawned(runtime: &Runtime, engine: &Engine) {
     let engine = engine.clone();
-    let fires = async move {
-        for _ in 0..times {
-            allowed(&engine.fire(event()).await);
-        }
-    };
-    runtime.block_on(runtime.spawn(fires)).unwrap();
+    runtime.block_on(runtime.spawn(async move { fires(&engine).await })).unwrap();
 }
 
 fn engine(address: SocketAddr, signed: bool) -> Engine {
@@ -84,39 +72,8 @@ fn event() -> Event {
     Event::pre_tool_use(ToolCall::new("Bash", input))
 }
 
-fn allowed(verdict: &Verdict) {
+fn assert_allowed(verdict: &Verdict) {
     assert_eq!(verdict.decision(), Decision::Allow, "{verdict:?}");
-}
-
-/// Times something against the floor: many short rounds of both in turns, so that whatever else the machine does befalls
-/// both alike.
-fn case(name: &str, address: SocketAddr, budget: Option<f64>, mut run: impl FnMut(u32)) {
-    let mut floor = Floor::new(address);
-    let (mut times, mut floors) = (Vec::new(), Vec::new());
-    run(REPETITIONS);
-    floor.run(REPETITIONS);
-    for _ in 0..ROUNDS {
-        times.push(micros(|| run(REPETITIONS)));
-        floors.push(micros(|| floor.run(REPETITIONS)));
-    }
-    let (time, floor) = (median(times), median(floors));
-    let ratio = time / floor;
-    let (shown, over) = match budget {
-        Some(budget) => (format!("{budget:.1}"), if ratio > budget { "  over budget" } else { "" }),
-        None => ("-".to_owned(), ""),
-    };
-    println!("{name:<44} {time:>7.1} µs {floor:>7.1} µs {ratio:>8.2} {shown:>8}{over}");
-}
-
-fn micros(run: impl FnOnce()) -> f64 {
-    let start = Instant::now();
-    run();
-    start.elapsed().as_secs_f64() * 1e6 / f64::from(REPETITIONS)
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
 }
 
 /// The least that a request can cost: one write and one read.
@@ -137,9 +94,9 @@ impl Floor {
         Self { stream, request }
     }
 
-    fn run(&mut self, times: u32) {
+    fn run(&mut self) {
         let mut answer = [0; ANSWER.len()];
-        for _ in 0..times {
+        for _ in 0..REQUESTS {
             self.stream.write_all(self.request.as_bytes()).unwrap();
             self.stream.read_exact(&mut answer).unwrap();
         }

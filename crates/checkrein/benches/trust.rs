@@ -1,12 +1,10 @@
-//! What trust adds to a fire: 20 hooks of a project, each with a script of its own. `cargo bench -p checkrein --bench trust`
-//!
-//! The same hooks are fired in turns, approved and with everything trusted, so that whatever else the machine does befalls
-//! both alike. Starting 20 processes takes far longer than what is measured, and varies by more than that, so what counts is
-//! the difference of what the fastest tenth of each takes. What reading files costs is measured in the same way.
-#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a benchmark reports to people")]
+//! The cost of trust for 20 hooks of a project, each with a script of its own: `cargo bench -p checkrein --bench trust`. The floor is
+//! the same with everything trusted, and the result is the time on top. Starting 20 processes takes far longer than that, and
+//! varies by more, so the fastest tenth of each is compared.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark reports to people")]
 
 #[cfg(unix)]
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(unix)]
 const HOOKS: usize = 20;
@@ -23,6 +21,7 @@ fn main() {
     use checkrein::payload::ToolCall;
     use checkrein::sources::{Sources, Where};
     use checkrein::{Engine, Event, RawJson, Trust};
+    use checkrein_bench::Bench;
 
     let dir = tempfile::tempdir().unwrap();
     let project = dir.path().join("project");
@@ -36,37 +35,27 @@ fn main() {
     review.approve(&review.awaiting()).unwrap();
     let event = Event::pre_tool_use(ToolCall::new("Bash", RawJson::parse(r#"{"command":"ls"}"#).unwrap()));
     let filter = EventFilter::for_event(&event);
-    println!("{:<44} {:>10} {:>10} {:>10} {:>8}", "case", "approved", "everything", "adds", "budget");
+    let bench = Bench::from_args();
+    let case = |name: &str, rounds: usize| bench.case(name).rounds(rounds).fastest_tenth().budget_on_top(BUDGET);
 
-    let load = |sources: &Sources| {
-        let begun = Instant::now();
-        let hooks = sources.load().hooks;
-        let took = begun.elapsed();
-        assert_eq!(hooks.len(), HOOKS);
-        took
-    };
+    let load = |sources: &Sources| assert_eq!(sources.load().hooks.len(), HOOKS);
     let (one, other) = (approved().only(&filter), everything().only(&filter));
-    report("reading a file with 20 hooks", 500, || load(&one), || load(&other));
+    case("reading a file with 20 hooks", 500).compare(|| load(&one), || load(&other));
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let engine = |sources: Sources| Engine::builder().sources(sources).cwd(&project).build();
     let fire = |engine: &Engine| {
-        let begun = Instant::now();
         let verdict = runtime.block_on(engine.fire(event.clone()));
-        let took = begun.elapsed();
         assert!(verdict.warnings().is_empty(), "{:?}", verdict.warnings());
-        took
     };
     let (one, other) = (engine(approved()), engine(everything()));
-    report("a fire with 20 scripts", 150, || fire(&one), || fire(&other));
+    case("a fire with 20 scripts", 150).compare(|| fire(&one), || fire(&other));
 
-    let whole = |sources: &dyn Fn() -> Sources| {
-        let begun = Instant::now();
-        let engine = Engine::builder().hooks(sources().only(&filter).load().hooks).cwd(&project).build();
+    let whole = |sources: Sources| {
+        let engine = Engine::builder().hooks(sources.only(&filter).load().hooks).cwd(&project).build();
         runtime.block_on(engine.fire(event.clone()));
-        begun.elapsed()
     };
-    report("both, as `checkrein hook` does it", 150, || whole(&approved), || whole(&everything));
+    case("both, as `checkrein hook` does it", 150).compare(|| whole(approved()), || whole(everything()));
 }
 
 #[cfg(unix)]
@@ -85,23 +74,4 @@ fn write(project: &std::path::Path) {
         hooks.push_str(&format!("  - {{id: h{at}, event: PreToolUse, command: .checkrein/scripts/{at}.sh}}\n"));
     }
     std::fs::write(project.join(".checkrein/hooks.yaml"), hooks).unwrap();
-}
-
-#[cfg(unix)]
-fn report(name: &str, rounds: usize, one: impl Fn() -> Duration, other: impl Fn() -> Duration) {
-    let (mut with, mut without) = (Vec::new(), Vec::new());
-    for _ in 0..rounds {
-        with.push(one());
-        without.push(other());
-    }
-    let (with, without) = (fastest_tenth(with), fastest_tenth(without));
-    let adds = with.saturating_sub(without);
-    let over = if adds > BUDGET { "  over budget" } else { "" };
-    println!("{name:<44} {with:>10.1?} {without:>10.1?} {adds:>10.1?} {BUDGET:>8.0?}{over}");
-}
-
-#[cfg(unix)]
-fn fastest_tenth(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 10]
 }
