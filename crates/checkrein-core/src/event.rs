@@ -1,6 +1,8 @@
 //! Events, and their canonical JSON form.
 
+use std::any::Any;
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -40,8 +42,48 @@ pub struct Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Origin {
     tool_aliases: &'static [&'static str],
-    dialect: Option<&'static str>,
+    dialect: Option<DialectRef>,
     runs_parent_hooks: bool,
+}
+
+/// A reference to the table of a dialect, whose type this crate does not know.
+///
+/// Two references are equal if their dialects have the same name.
+#[derive(Clone, Copy)]
+pub struct DialectRef {
+    name: &'static str,
+    table: &'static (dyn Any + Send + Sync),
+}
+
+impl DialectRef {
+    /// A reference to a table.
+    pub const fn new<T: Any + Send + Sync>(name: &'static str, table: &'static T) -> Self {
+        Self { name, table }
+    }
+
+    /// The name of the dialect.
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The table, if it is of this type.
+    pub fn table<T: Any>(self) -> Option<&'static T> {
+        self.table.downcast_ref()
+    }
+}
+
+impl PartialEq for DialectRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for DialectRef {}
+
+impl fmt::Debug for DialectRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 impl Event {
@@ -70,9 +112,9 @@ impl Event {
         self
     }
 
-    /// Sets the dialect, by its name, in whose terms the tool and its input are.
+    /// Sets the dialect in whose terms the tool and its input are.
     #[must_use]
-    pub fn with_dialect(mut self, dialect: &'static str) -> Self {
+    pub fn with_dialect(mut self, dialect: DialectRef) -> Self {
         self.origin.dialect = Some(dialect);
         self
     }
@@ -90,8 +132,8 @@ impl Event {
         self.origin.tool_aliases
     }
 
-    /// The dialect, by its name, in whose terms the tool and its input are. `None`: the shared terms.
-    pub fn dialect(&self) -> Option<&'static str> {
+    /// The dialect in whose terms the tool and its input are. `None`: the shared terms.
+    pub fn dialect(&self) -> Option<DialectRef> {
         self.origin.dialect
     }
 

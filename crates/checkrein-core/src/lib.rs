@@ -34,7 +34,7 @@ pub use cancel::CancelToken;
 pub use contract::{Block, ContextUse, Contract, Target, TimeClass};
 pub use decision::{Decision, UnknownDecision};
 pub use envelope::Envelope;
-pub use event::{DecodeError, DecodeErrorKind, Event};
+pub use event::{DecodeError, DecodeErrorKind, DialectRef, Event};
 pub use failure::{Effect, Failure, FailureKind, FailureTable};
 pub use hook::{Condition, Hook, HookState};
 pub use json::{Entries, Entry, Items, JsonError, JsonErrorKind, JsonObject, JsonType, Location, MAX_DEPTH, RawJson};

@@ -16,7 +16,7 @@ fn json(text: &str) -> RawJson {
     text.parse().unwrap()
 }
 
-fn call(agent: &Dialect, tool: &str, input: &str) -> Event {
+fn call(agent: &'static Dialect, tool: &str, input: &str) -> Event {
     agent.with_common_names(Event::pre_tool_use(ToolCall::new(tool, json(input))))
 }
 

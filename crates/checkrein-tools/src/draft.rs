@@ -90,7 +90,7 @@ impl EventDraft {
     ///
     /// # Errors
     /// What is said does not fit the event.
-    pub fn event(&self, dialect: &Dialect, dir: &Path) -> Result<Event, DraftError> {
+    pub fn event(&self, dialect: &'static Dialect, dir: &Path) -> Result<Event, DraftError> {
         let kind = dialect.kind_named(&self.name)?;
         let mut sample = catalogue::event_of(dialect, &kind, self.tool.as_deref());
         if self.tool.is_some() && sample.tool_name().is_none() {
@@ -106,7 +106,7 @@ impl EventDraft {
     }
 
     /// The payload of this event with what is said in place of what is made up, read again.
-    fn filled(&self, dialect: &Dialect, sample: &Event) -> Result<Event, DraftError> {
+    fn filled(&self, dialect: &'static Dialect, sample: &Event) -> Result<Event, DraftError> {
         let bytes: Vec<u8> = dialect.payload(sample, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
         let mut payload = RawJson::parse_bytes(&bytes)?;
         if let Some(given) = &self.payload {

@@ -38,18 +38,18 @@ pub struct About {
 
 impl EventArguments {
     /// The event, as an agent of this dialect in this directory would fire it.
-    pub fn event(&self, dialect: &Dialect, dir: &Path) -> Result<Event> {
+    pub fn event(&self, dialect: &'static Dialect, dir: &Path) -> Result<Event> {
         self.about.event(&self.event, dialect, dir)
     }
 }
 
 impl About {
     /// The event of this name, as an agent of this dialect in this directory would fire it.
-    pub fn event(&self, name: &str, dialect: &Dialect, dir: &Path) -> Result<Event> {
+    pub fn event(&self, name: &str, dialect: &'static Dialect, dir: &Path) -> Result<Event> {
         self.drafted(name, dialect, dir).wrong_call()
     }
 
-    fn drafted(&self, name: &str, dialect: &Dialect, dir: &Path) -> Result<Event> {
+    fn drafted(&self, name: &str, dialect: &'static Dialect, dir: &Path) -> Result<Event> {
         let mut draft = EventDraft::new(name);
         if let Some(tool) = &self.tool {
             draft = draft.tool(tool);

@@ -100,7 +100,7 @@ impl Row {
         Self { name, kind: kind.clone(), matched_on, may, rewrites, takes_context }
     }
 
-    fn payload(&self, dialect: &Dialect) -> Value {
+    fn payload(&self, dialect: &'static Dialect) -> Value {
         catalogue::payload(dialect, &self.kind, None).read().unwrap_or_default()
     }
 
@@ -125,7 +125,7 @@ impl Row {
         dialect.say(&event, &settlement.finish())
     }
 
-    fn json(&self, dialect: &Dialect) -> Value {
+    fn json(&self, dialect: &'static Dialect) -> Value {
         let answer = self.answer(dialect);
         let stdout = said(&answer);
         json!({
@@ -140,7 +140,7 @@ impl Row {
         })
     }
 
-    fn show(&self, out: &mut impl Write, dialect: &Dialect) -> io::Result<()> {
+    fn show(&self, out: &mut impl Write, dialect: &'static Dialect) -> io::Result<()> {
         writeln!(out, "{} ({})", self.name.bold(), self.kind)?;
         writeln!(out, "  {}", self.kind.description())?;
         match &self.matched_on {

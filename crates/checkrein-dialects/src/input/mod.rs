@@ -18,7 +18,6 @@ pub use translate::Unsayable;
 
 /// One field of a tool's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct InputRow {
     /// What the agent calls it. Of several rows for one field the agent has used different names over time: the first is what is
     /// written, unless the agent itself used another.
@@ -31,7 +30,6 @@ pub struct InputRow {
 
 /// The form that a field of a tool's input has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum InputForm {
     /// The same as everywhere.
     Same,
@@ -106,7 +104,7 @@ pub fn common_input(event: &Event) -> Option<Cow<'_, RawJson>> {
 
 /// The tool of an event in the table of the agent that sent it.
 fn sent_as(event: &Event) -> Option<&'static ToolRow> {
-    crate::find(event.dialect()?)?.tool(event.tool_name()?)
+    event.dialect()?.table::<Dialect>()?.tool(event.tool_name()?)
 }
 
 impl Dialect {
@@ -115,10 +113,15 @@ impl Dialect {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
+    /// `true` if an event's tool and its input are in the words of this dialect.
+    pub fn has_sent(&self, event: &Event) -> bool {
+        event.dialect().is_some_and(|sender| sender.name() == self.name)
+    }
+
     /// The tool of this dialect's agent that does the same as the one of another agent's event. `None`: there is none, nobody
     /// knows, or the event is its own.
     pub fn own_tool(&self, event: &Event) -> Option<&'static ToolRow> {
-        if self.tools.is_empty() || event.dialect() == Some(self.name) {
+        if self.tools.is_empty() || self.has_sent(event) {
             return None;
         }
         let name = event.tool_name()?;
@@ -133,7 +136,7 @@ impl Dialect {
 
     /// What the tool of an event is called with, as this dialect's agent would have sent it.
     pub fn own_input<'e>(&self, event: &'e Event) -> Option<Cow<'e, RawJson>> {
-        if event.dialect() == Some(self.name) {
+        if self.has_sent(event) {
             return event.tool_input().map(Cow::Borrowed);
         }
         let common = common_input(event)?;
@@ -147,7 +150,7 @@ impl Dialect {
     /// # Errors
     /// It has changed what can only be seen.
     pub fn rewritten_input<'v>(&self, event: &Event, value: &'v RawJson) -> Result<Cow<'v, RawJson>, Unsayable> {
-        if event.dialect() == Some(self.name) {
+        if self.has_sent(event) {
             return Ok(Cow::Borrowed(value));
         }
         let common = self.own_tool(event).and_then(|tool| translate::to_common(tool.inputs, value, false));

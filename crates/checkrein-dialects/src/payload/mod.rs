@@ -84,7 +84,7 @@ impl Dialect {
     ///
     /// # Errors
     /// What is wrong with the payload, and where.
-    pub fn event(&self, json: &RawJson, name: Option<&str>) -> Result<Event, PayloadError> {
+    pub fn event(&'static self, json: &RawJson, name: Option<&str>) -> Result<Event, PayloadError> {
         let Some(fields) = Fields::of(json) else {
             return Err(PayloadError::NotAnObject(json.json_type()));
         };

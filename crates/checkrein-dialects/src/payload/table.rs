@@ -2,7 +2,6 @@
 
 /// What the payload of every event has.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct PayloadTable {
     /// The field that names the event; dots lead into objects. Empty: payloads do not say which event they are, but for
     /// those whose row says how.
@@ -17,7 +16,6 @@ pub struct PayloadTable {
 
 /// One field.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct FieldRow {
     /// The dialect's name for it; dots lead into objects.
     pub name: &'static str,

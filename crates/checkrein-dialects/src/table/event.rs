@@ -9,7 +9,6 @@ use crate::payload::FieldRow;
 
 /// What a dialect calls an event, and what its hooks may do there. Several names may stand for one kind.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct EventRow {
     /// The dialect's name.
     pub name: &'static str,

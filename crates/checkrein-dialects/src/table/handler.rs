@@ -6,7 +6,6 @@ use checkrein_core::TimeClass;
 
 /// How HTTP endpoints are called.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct HttpTable {
     /// Whether what the endpoint answers counts.
     pub decides: bool,
@@ -18,7 +17,6 @@ pub struct HttpTable {
 
 /// How long hooks may take.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct TimeTable {
     /// If nothing else is said.
     pub usual: Duration,

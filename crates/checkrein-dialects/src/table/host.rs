@@ -2,7 +2,6 @@
 
 /// What an agent does with a program that it calls as a hook, for who puts one in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct HostTable {
     /// What is written beside a hook in its file so that its failures block: a key and its value as JSON. `None`: there is
     /// no such thing.

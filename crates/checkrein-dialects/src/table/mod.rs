@@ -8,7 +8,9 @@ mod process;
 use std::fmt;
 use std::time::Duration;
 
-use checkrein_core::{Block, Contract, Effect, Event, EventKind, FailureKind, FailureTable, Grammar, RawJson, Rules};
+use checkrein_core::{
+    Block, Contract, DialectRef, Effect, Event, EventKind, FailureKind, FailureTable, Grammar, RawJson, Rules,
+};
 
 use crate::config::ConfigTable;
 use crate::input::InputRow;
@@ -73,7 +75,6 @@ impl fmt::Debug for Dialect {
 
 /// A tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ToolRow {
     /// What the agent calls it.
     pub name: &'static str,
@@ -174,12 +175,12 @@ impl Dialect {
     ///
     /// Where the agent has no event for all tools, hooks for all tools run as well.
     #[must_use]
-    pub fn with_common_names(&self, event: Event) -> Event {
+    pub fn with_common_names(&'static self, event: Event) -> Event {
         let lacks_general = self.lacks_general(&event.kind());
         let event = event.with_parent_hooks(lacks_general);
         match event.tool_name().and_then(|tool| self.tool(tool)) {
             Some(tool) if !(tool.common.is_empty() && tool.inputs.is_empty()) => {
-                event.with_tool_aliases(tool.common).with_dialect(self.name)
+                event.with_tool_aliases(tool.common).with_dialect(DialectRef::new(self.name, self))
             }
             _ => event,
         }

@@ -2,7 +2,6 @@
 
 /// How processes run.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct ProcessTable {
     /// The shell for commands that are text.
     pub shell: Shell,
@@ -64,7 +63,6 @@ pub enum Cwd {
 
 /// A variable with data of the event.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct VariableRow {
     /// Its name.
     pub name: &'static str,

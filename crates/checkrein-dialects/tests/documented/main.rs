@@ -26,7 +26,7 @@ fn json(text: &str) -> RawJson {
 
 /// Something that the agent sends becomes an event of this kind, and the event becomes the same again.
 #[track_caller]
-fn round_trip(dialect: &Dialect, kind: &EventKind, payload: &str) -> Event {
+fn round_trip(dialect: &'static Dialect, kind: &EventKind, payload: &str) -> Event {
     let sent = json(payload);
     let event = dialect.event(&sent, None).unwrap_or_else(|error| panic!("{}: {error}: {payload}", dialect.name));
     assert_eq!(event.kind(), *kind, "{}: {payload}", dialect.name);

@@ -7,7 +7,7 @@ use checkrein_dialects::Dialect;
 const CAPTURES: &str = include_str!("captures.tsv");
 
 /// What an agent of this dialect sent at an event of this kind: for this tool if that was captured, else for another.
-pub(super) fn find(dialect: &Dialect, kind: &EventKind, tool: Option<&str>) -> Option<Event> {
+pub(super) fn find(dialect: &'static Dialect, kind: &EventKind, tool: Option<&str>) -> Option<Event> {
     let name = dialect.name_of(kind)?;
     let sent = CAPTURES.lines().filter_map(|line| {
         let rest = line.strip_prefix(dialect.name)?.strip_prefix('\t')?;

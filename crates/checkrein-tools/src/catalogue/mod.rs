@@ -38,14 +38,14 @@ pub fn tool_event(kind: &EventKind, tool: &str) -> Event {
 ///
 /// With the feature `captures` it is shaped like what the real agent sent, where that was captured: what tools are called
 /// with and give back, and fields that only this agent has.
-pub fn payload(dialect: &Dialect, kind: &EventKind, tool: Option<&str>) -> RawJson {
+pub fn payload(dialect: &'static Dialect, kind: &EventKind, tool: Option<&str>) -> RawJson {
     let pieces = dialect.payload(&event_of(dialect, kind, tool), None);
     let bytes: Vec<u8> = pieces.iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
     RawJson::parse_bytes(&bytes).unwrap_or_default()
 }
 
 /// The event that such a [`payload`] is of.
-pub fn event_of(dialect: &Dialect, kind: &EventKind, tool: Option<&str>) -> Event {
+pub fn event_of(dialect: &'static Dialect, kind: &EventKind, tool: Option<&str>) -> Event {
     let usual = match tool {
         Some(tool) => tool_event(kind, tool),
         None => event(kind),

@@ -49,7 +49,7 @@ fn of_own_tools(spec: &mut HookSpec) -> Option<Condition> {
     spec.hook.matcher = matcher.clone().also(shared);
     Some(Condition::new(format!("matcher {}", matcher.pattern()), move |event: &Event| {
         let fits = |name: &str| matcher.matches(name);
-        event.dialect() != Some(dialect.name)
+        !dialect.has_sent(event)
             || event.tool_name().is_none_or(fits)
             || event.tool_aliases().iter().any(|name| fits(name))
     }))

@@ -83,7 +83,7 @@ pub fn cases(
     loaded: &Loaded,
     name: Option<&str>,
     about: &About,
-    dialect: &Dialect,
+    dialect: &'static Dialect,
     dir: &Path,
 ) -> Result<(Vec<Case>, Vec<LeftOut>)> {
     let kinds = match name {
