@@ -7,7 +7,6 @@ use crate::table::Dialect;
 ///
 /// An agent without this table is told by hand.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct InstallTable {
     /// What its program is called. Empty: it has none that is called by name.
     pub programs: &'static [&'static str],

@@ -60,7 +60,7 @@ pub use handler::{
     Builtin, BuiltinCall, BuiltinDoc, Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture, HandlerProblem,
 };
 pub use observer::{HookLines, HookRun, Observer};
-pub use registry::{RegisterError, Registry};
+pub use registry::{DialectNameError, RegisterError, Registry};
 pub use sources::Sources;
 pub use trust::Trust;
 

@@ -1,8 +1,10 @@
-//! Which kinds of handlers there are, and which functions.
+//! Kinds of handlers, functions and dialects that an engine knows by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
+
+use checkrein_dialects::Dialect;
 
 use crate::handler::{Builtin, BuiltinFactory, CommandFactory, HandlerFactory};
 
@@ -21,6 +23,7 @@ use crate::handler::{Builtin, BuiltinFactory, CommandFactory, HandlerFactory};
 pub struct Registry {
     handlers: BTreeMap<String, Arc<dyn HandlerFactory>>,
     builtins: BTreeMap<String, Builtin>,
+    dialects: Vec<&'static Dialect>,
     /// Those that checkrein brings, made when somebody asks for one: some remember things, so they are made once.
     brought: Option<Brought>,
 }
@@ -34,6 +37,18 @@ pub enum RegisterError {
     /// The name is empty.
     #[error("a handler or builtin needs a name to be registered under")]
     EmptyName,
+}
+
+/// A dialect could not be registered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DialectNameError {
+    /// The dialect has no name.
+    #[error("the dialect has no name; files cannot refer to it")]
+    Empty,
+    /// Another dialect has the name.
+    #[error("the dialect name `{0}` is taken; choose another name")]
+    Taken(&'static str),
 }
 
 impl Registry {
@@ -50,7 +65,7 @@ impl Registry {
 
     /// Knows nothing.
     pub fn empty() -> Self {
-        Self { handlers: BTreeMap::new(), builtins: BTreeMap::new(), brought: None }
+        Self { handlers: BTreeMap::new(), builtins: BTreeMap::new(), dialects: Vec::new(), brought: None }
     }
 
     /// Adds a kind of handler, or replaces the one of that name.
@@ -69,6 +84,31 @@ impl Registry {
     pub fn register_builtin(&mut self, name: impl Into<String>, builtin: Builtin) -> Result<(), RegisterError> {
         self.builtins.insert(checked(name.into())?, builtin);
         Ok(())
+    }
+
+    /// Adds a dialect of the host. Hook files that the engine reads can name it in `include`.
+    ///
+    /// # Errors
+    /// The dialect has no name, or another dialect has it: one of checkrein's or one that was registered before.
+    pub fn register_dialect(&mut self, dialect: &'static Dialect) -> Result<(), DialectNameError> {
+        if dialect.name.trim().is_empty() {
+            return Err(DialectNameError::Empty);
+        }
+        if self.dialect(dialect.name).is_some() {
+            return Err(DialectNameError::Taken(dialect.name));
+        }
+        self.dialects.push(dialect);
+        Ok(())
+    }
+
+    /// The dialect of this name: one of checkrein's, or one that was registered.
+    pub fn dialect(&self, name: &str) -> Option<&'static Dialect> {
+        checkrein_dialects::find(name).or_else(|| self.dialects().find(|dialect| dialect.name == name))
+    }
+
+    /// The dialects that were registered.
+    pub fn dialects(&self) -> impl Iterator<Item = &'static Dialect> {
+        self.dialects.iter().copied()
     }
 
     /// The kind of handler of this name.
@@ -109,6 +149,7 @@ impl fmt::Debug for Registry {
         f.debug_struct("Registry")
             .field("handlers", &self.handlers.keys())
             .field("builtins", &self.builtin_names().collect::<Vec<_>>())
+            .field("dialects", &self.dialects)
             .finish()
     }
 }

@@ -50,7 +50,6 @@ pub struct ConfigTable {
 
 /// A place where files are.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct FileRow {
     /// Whose they are.
     pub scope: Scope,
@@ -115,7 +114,6 @@ pub enum Base {
 
 /// How plugins of an agent bring hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct PluginTable {
     /// The file, from the plugin's own directory.
     pub file: &'static str,
@@ -161,13 +159,15 @@ impl Same {
 }
 
 /// What a caller can say about how a file is read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct DecodeOptions {
     /// Whose hooks are wanted, where a file has those of several agents.
     pub agent: Option<String>,
     /// Only hooks that may run at an event are wanted. What is wrong with others need not be found.
     pub only: Option<EventFilter>,
+    /// Dialects of the host, which files can name as they name checkrein's.
+    pub dialects: Vec<&'static Dialect>,
 }
 
 impl DecodeOptions {
@@ -183,6 +183,23 @@ impl DecodeOptions {
     pub fn only(mut self, filter: EventFilter) -> Self {
         self.only = Some(filter);
         self
+    }
+
+    /// Lets files name this dialect of the host.
+    #[must_use]
+    pub fn dialect(mut self, dialect: &'static Dialect) -> Self {
+        self.dialects.push(dialect);
+        self
+    }
+
+    /// The dialect that a file means by this name: one of checkrein's, else one of the host's.
+    pub fn find_dialect(&self, name: &str) -> Option<&'static Dialect> {
+        self.known_dialects().find(|dialect| dialect.name == name)
+    }
+
+    /// All dialects that a file can name.
+    pub fn known_dialects(&self) -> impl Iterator<Item = &'static Dialect> {
+        crate::ALL.iter().chain(&self.dialects).copied()
     }
 }
 

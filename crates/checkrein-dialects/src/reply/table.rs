@@ -6,7 +6,6 @@ use crate::table::Dialect;
 
 /// How replies are read.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct ReplyTable {
     /// What makes standard output an answer.
     pub trigger: Trigger,
@@ -76,7 +75,6 @@ pub enum Unknown {
 
 /// A key of an answer.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct Key {
     /// Where it stands; dots lead into objects. The first is where verdicts say it.
     pub paths: &'static [&'static str],
@@ -212,7 +210,6 @@ impl Key {
 
 /// What a key says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Means {
     /// A decision, in these words.
     Decision(&'static [(&'static str, Decision)]),
@@ -277,7 +274,6 @@ impl At {
 
 /// What an exit code means.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct ExitRule {
     /// For which codes.
     pub code: Code,

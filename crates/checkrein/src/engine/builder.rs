@@ -151,7 +151,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Uses these kinds of handlers and functions.
+    /// Uses these kinds of handlers, functions and dialects.
     #[must_use]
     pub fn registry(mut self, registry: Registry) -> Self {
         self.registry = registry;
@@ -286,7 +286,8 @@ impl EngineBuilder {
             suspects: Arc::default(),
         };
         let sessions = self.sessions.unwrap_or_else(|| Arc::new(MemorySessionStore::default()));
-        let (files, hooks, said) = FromFiles::load(self.sources, self.hooks);
+        let sources = env.registry.dialects().fold(self.sources, Sources::dialect);
+        let (files, hooks, said) = FromFiles::load(sources, self.hooks);
         Engine {
             shared: Arc::new(Shared {
                 hooks: ArcSwap::from_pointee(LoadedHooks::load(hooks, &env).following(&said)),

@@ -324,7 +324,7 @@ impl Loader {
 
     fn include(&mut self, from: &Path, include: &Include, in_shadow: bool, context: &LoadContext<'_>) {
         // The decoder takes only names of dialects that there are.
-        let Some(dialect) = checkrein_dialects::find(include.dialect) else { return };
+        let Some(dialect) = context.options().find_dialect(include.dialect) else { return };
         let inner = context.included(dialect, include, in_shadow);
         match &include.path {
             // Whoever includes a file vouches for it, so it is his.

@@ -212,6 +212,15 @@ impl Sources {
         self
     }
 
+    /// Lets files name this dialect of the host, as in `include`. A dialect of checkrein's with the same name takes precedence.
+    #[must_use]
+    pub fn dialect(mut self, dialect: &'static Dialect) -> Self {
+        for part in &mut self.parts {
+            part.options.dialects.push(dialect);
+        }
+        self
+    }
+
     /// Lets hooks of projects run that are approved there. If nothing is said: [`Trust::usual`].
     #[must_use]
     #[expect(

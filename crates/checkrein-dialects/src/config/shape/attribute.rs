@@ -13,7 +13,6 @@ use checkrein_document::Node;
 
 /// Something that can be said of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Attribute {
     /// What kind of handler it has.
     Type,
@@ -152,7 +151,6 @@ impl Attribute {
 
 /// A key of a hook.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct HookKey {
     /// The key.
     pub name: &'static str,

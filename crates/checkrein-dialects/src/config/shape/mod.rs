@@ -23,7 +23,6 @@ pub const INCLUDE_KEYS: &[&str] = &["dialect", "path", "on_failure", "shadow", "
 
 /// What is particular about one dialect's use of the shape.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct Shape {
     /// Where the events stand; dots lead into objects.
     pub root: &'static str,
@@ -60,7 +59,6 @@ pub struct Shape {
 
 /// A kind of handler.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct HandlerRow {
     /// What `type` calls it.
     pub name: &'static str,
@@ -506,8 +504,8 @@ impl Shape {
                 },
             };
             let Some((name, span)) = name else { continue };
-            let Some(dialect) = crate::find(&name) else {
-                let known: Vec<_> = crate::ALL.iter().map(|dialect| dialect.name).collect();
+            let Some(dialect) = decoder.options().find_dialect(&name) else {
+                let known: Vec<_> = decoder.options().known_dialects().map(|dialect| dialect.name).collect();
                 decoder.unknown("unknown-dialect", span, "dialect", &name, &known);
                 decoder.broken_somewhere("include", span, &format!("unknown dialect `{name}`"));
                 continue;
