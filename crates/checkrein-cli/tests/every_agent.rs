@@ -6,7 +6,8 @@
 mod common;
 
 use checkrein::dialects::{self, Dialect, EventRow};
-use checkrein::{Decision, Event, ProcessExit, ProcessReply, RawJson, Reply};
+use checkrein::handler::{ProcessExit, ProcessReply, Reply};
+use checkrein::{Decision, Event, RawJson};
 use checkrein_tools::catalogue;
 use common::{Place, Ran};
 

@@ -9,7 +9,8 @@ use std::process::Stdio;
 
 use checkrein::dialects::agents::claude;
 use checkrein::dialects::{self, Dialect};
-use checkrein::{Decision, EventKind, ProcessExit, ProcessReply, RawJson, Reply};
+use checkrein::handler::{ProcessExit, ProcessReply, Reply};
+use checkrein::{Decision, EventKind, RawJson};
 use common::{Place, Ran};
 
 const BASH: &str =

@@ -6,7 +6,8 @@ mod common;
 
 use std::os::unix::fs::PermissionsExt;
 
-use checkrein::{Decision, HookOutcome, Record};
+use checkrein::record::HookOutcome;
+use checkrein::{Decision, Record};
 use common::terminal::{self, Does};
 use common::{Place, Ran};
 use serde_json::Value;
@@ -69,7 +70,7 @@ fn the_starter_config_is_without_fault_and_all_its_hooks_work() {
     let ids: Vec<_> = file.lines().filter_map(|line| line.strip_prefix("  - id: ")).collect();
     assert_eq!(ids.len(), 9);
     for id in ids {
-        let did = |hook: &&checkrein::HookRecord| {
+        let did = |hook: &&checkrein::record::HookRecord| {
             hook.decision != Some(Decision::NoOpinion) || !hook.rewrote.is_empty() || !hook.context.is_empty()
         };
         assert!(hooks().filter(|hook| hook.id == id).any(|hook| did(&hook)), "{id} does nothing in the whole session");

@@ -5,7 +5,9 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
 use checkrein::dialects::Dialect;
-use checkrein::{Builtin, Engine, Event, EventKind, HookSpec, Opinion, RawJson, Registry, Rewrite, Target, dialects};
+use checkrein::handler::Builtin;
+use checkrein::{Engine, Event, EventKind, HookSpec, Opinion, RawJson, Registry, Rewrite, dialects};
+use checkrein_core::Target;
 use checkrein_tools::session::{Moment, Player, Script, Summary};
 
 /// Hooks that are functions: for these kinds, what they say to an event.

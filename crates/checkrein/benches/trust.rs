@@ -16,8 +16,8 @@ fn main() {}
 
 #[cfg(unix)]
 fn main() {
-    use checkrein::EventFilter;
     use checkrein::dialects::agents::native;
+    use checkrein::hook::EventFilter;
     use checkrein::payload::ToolCall;
     use checkrein::sources::{Sources, Where};
     use checkrein::{Engine, Event, RawJson, Trust};

@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use checkrein::engine::EngineBuilder;
+use checkrein::observer::HookLines;
 use checkrein::payload::{
     Compaction, ErrorInfo, ModelCall, Notification, Plugin, PluginInfo, Prompt, SessionEnd, SessionStart, Stop,
     SubagentStart, SubagentStop, ToolCall, ToolFailure, ToolOutcome, Turn, UserTurn,
 };
-use checkrein::{Action, Decision, Engine, Envelope, Event, EventKind, HookLines, HookSpec, Matcher, Opinion, RawJson};
+use checkrein::{Action, Decision, Engine, Envelope, Event, EventKind, HookSpec, Matcher, Opinion, RawJson};
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 

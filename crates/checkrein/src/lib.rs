@@ -31,12 +31,12 @@
 pub mod audit;
 pub mod builtins;
 pub mod engine;
-mod handler;
+pub mod handler;
 mod hash;
 #[doc(hidden)]
 pub mod internal;
 mod line_file;
-mod observer;
+pub mod observer;
 mod private_file;
 mod real_path;
 mod registry;
@@ -47,22 +47,68 @@ mod sync;
 pub mod trust;
 mod wildcard;
 
-pub use checkrein_core::*;
-pub use checkrein_dialects as dialects;
-pub use checkrein_dialects::{
-    BuiltinSpec, CommandLine, CommandSpec, FileAccess, HandlerSpec, HookSpec, HttpSpec, SandboxSpec,
+// What an agent author needs in the first hour, and nothing else: a test counts these names.
+pub use checkrein_core::{
+    Action, CancelToken, Decision, Effect, Envelope, Event, EventKind, Failure, FailureKind, JsonError, Matcher,
+    Opinion, RawJson, Record, Rewrite, Rules, Runner, Scope, Verdict,
 };
-pub use checkrein_document as document;
-pub use engine::{Engine, Reload};
-#[cfg(feature = "http")]
-pub use handler::{BadHttpSetting, HttpFactory};
-pub use handler::{
-    Builtin, BuiltinCall, BuiltinDoc, Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture, HandlerProblem,
-};
-pub use observer::{HookLines, HookRun, Observer};
-pub use registry::{DialectNameError, RegisterError, Registry};
+pub use checkrein_dialects::HookSpec;
+pub use engine::{Engine, LoadError};
+pub use handler::Handler;
+pub use observer::Observer;
+pub use registry::Registry;
 pub use sources::Sources;
 pub use trust::Trust;
+
+pub use checkrein_core as core;
+pub use checkrein_core::{payload, runner, testing};
+pub use checkrein_dialects as dialects;
+pub use checkrein_document as document;
+
+/// Kinds of events and what hooks may do at each; [`payload`](crate::payload) has their data.
+pub mod event {
+    pub use checkrein_core::{
+        Block, ContextUse, Contract, CustomKind, DecodeError, DecodeErrorKind, Envelope, Event, EventKind,
+        KindNameError, Payload, Target, TimeClass, UnknownKind,
+    };
+}
+
+/// Hooks: when they run, what does their work, and under which limits.
+pub mod hook {
+    pub use checkrein_core::{
+        Condition, EventFilter, Grammar, Hook, HookInfo, HookSet, HookState, Matcher, MatcherError, MatcherProblem,
+        NameList, Plan, PlanEntry, Scope, Selected, Source, Syntax, TrustLevel, WhyNot,
+    };
+    pub use checkrein_dialects::{
+        BuiltinSpec, Callback, CallbackFuture, CommandError, CommandLine, CommandSpec, FileAccess, HandlerKind,
+        HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule, SandboxSpec,
+    };
+}
+
+/// JSON that is carried as text.
+pub mod json {
+    pub use checkrein_core::{
+        Entries, Entry, Items, JsonError, JsonErrorKind, JsonObject, JsonType, Location, MAX_DEPTH, RawJson,
+    };
+}
+
+/// Records: everything that happened for one event.
+pub mod record {
+    pub use checkrein_core::{HookOutcome, HookRecord, ReasonRecord, Record, SourceRecord, VerdictRecord, WouldRecord};
+}
+
+/// Rules: from opinions and failures to a verdict.
+pub mod rules {
+    pub use checkrein_core::{
+        Blocks, ChainEnd, Compat, Effect, FailureTable, Outcome, Rules, RunOrder, Settle, Settlement, SideBySide, Step,
+        settle,
+    };
+}
+
+/// Verdicts and their parts.
+pub mod verdict {
+    pub use checkrein_core::{Action, Decision, Reason, Rewritten, Said, UnknownDecision, Verdict, Warning};
+}
 
 /// Examples in documents are tests too.
 #[cfg(doctest)]

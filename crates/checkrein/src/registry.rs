@@ -11,13 +11,14 @@ use crate::handler::{Builtin, BuiltinFactory, CommandFactory, HandlerFactory};
 /// Kinds of handlers by name, and functions by name. Nothing is global: each engine has its own.
 ///
 /// ```
-/// use checkrein::{Builtin, Opinion, Registry};
+/// use checkrein::handler::Builtin;
+/// use checkrein::{Opinion, Registry};
 ///
 /// let mut registry = Registry::new();
 /// registry.register_builtin("be_kind", Builtin::immediate(|_| Ok(Opinion::context("be kind"))))?;
 /// assert!(registry.builtin("be_kind").is_some());
 /// assert!(registry.handler("command").is_some());
-/// # Ok::<(), checkrein::RegisterError>(())
+/// # Ok::<(), checkrein::handler::RegisterError>(())
 /// ```
 #[derive(Clone)]
 pub struct Registry {

@@ -4,11 +4,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use checkrein::event::Target;
 use checkrein::payload::{Prompt, Stop, ToolCall, ToolOutcome};
 use checkrein::runner::{Fire, HandlerError};
 use checkrein::{
     Decision, Effect, Engine, Event, EventKind, FailureKind, HookSpec, Matcher, Opinion, RawJson, Rewrite, Runner,
-    Target, testing,
+    testing,
 };
 
 const GATE: EventKind = EventKind::PreToolUse;

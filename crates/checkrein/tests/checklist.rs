@@ -11,11 +11,14 @@ use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::{claude, claw, docker_agent, evva, ub};
 use checkrein::document::Format;
 use checkrein::engine::EngineBuilder;
+use checkrein::handler::{Call, HandlerEnv, HandlerFuture, Reply};
+use checkrein::observer::HookRun;
 use checkrein::payload::{Notification, SessionEnd, Stop, ToolCall, ToolOutcome, UserTurn};
+use checkrein::record::{HookOutcome, HookRecord};
 use checkrein::sources::{Sources, Where};
 use checkrein::{
-    Call, Decision, Engine, Envelope, Event, EventKind, Failure, FailureKind, Handler, HandlerEnv, HandlerFuture,
-    HookOutcome, HookRecord, HookRun, HookSpec, Observer, Opinion, RawJson, Registry, Reply, Scope, Trust, Verdict,
+    Decision, Engine, Envelope, Event, EventKind, Failure, FailureKind, Handler, HookSpec, Observer, Opinion, RawJson,
+    Registry, Scope, Trust, Verdict,
 };
 
 fn builder(dialect: &'static Dialect, text: &str, dir: &Path) -> EngineBuilder {

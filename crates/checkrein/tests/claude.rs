@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use checkrein::dialects::agents::claude;
 use checkrein::document::Format;
+use checkrein::handler::{Call, HandlerEnv, HandlerFuture, Reply};
 use checkrein::payload::{Prompt, ToolCall};
 use checkrein::{
-    Call, Decision, Engine, Envelope, Event, Failure, FailureKind, Handler, HandlerEnv, HandlerFuture, HookSpec,
-    Opinion, RawJson, Registry, Reply, Scope,
+    Decision, Engine, Envelope, Event, Failure, FailureKind, Handler, HookSpec, Opinion, RawJson, Registry, Scope,
 };
 
 fn hooks(event: &str, hook: &str) -> Vec<HookSpec> {

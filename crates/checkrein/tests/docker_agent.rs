@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::docker_agent::{DIALECT, G2};
 use checkrein::document::Format;
+use checkrein::handler::Builtin;
 use checkrein::payload::{Prompt, Stop, ToolCall, ToolOutcome};
-use checkrein::{Builtin, Decision, Engine, Event, EventKind, FailureKind, Opinion, RawJson, Registry, Scope, Verdict};
+use checkrein::{Decision, Engine, Event, EventKind, FailureKind, Opinion, RawJson, Registry, Scope, Verdict};
 
 fn call() -> ToolCall {
     ToolCall::new("shell", r#"{"cmd":"ls","n":9007199254740993}"#.parse::<RawJson>().unwrap())

@@ -6,11 +6,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use checkrein::event::Target;
+use checkrein::handler::{Builtin, Call, HandlerFuture, Reply};
+use checkrein::hook::{CommandSpec, HandlerSpec};
+use checkrein::observer::HookRun;
 use checkrein::payload::{Prompt, SessionStart, Stop, ToolCall};
+use checkrein::record::HookRecord;
+use checkrein::rules::RunOrder;
 use checkrein::{
-    Action, Builtin, Call, CommandSpec, Decision, Effect, Engine, Envelope, Event, EventKind, Failure, FailureKind,
-    Handler, HandlerFuture, HandlerSpec, HookRecord, HookRun, HookSpec, Matcher, Observer, Opinion, RawJson, Registry,
-    Reply, Rules, RunOrder, Target, Verdict,
+    Action, Decision, Effect, Engine, Envelope, Event, EventKind, Failure, FailureKind, Handler, HookSpec, Matcher,
+    Observer, Opinion, RawJson, Registry, Rules, Verdict,
 };
 
 const GATE: EventKind = EventKind::PreToolUse;
@@ -150,7 +155,7 @@ async fn rewriters_run_first_and_all_others_see_what_came_out_and_what_it_was() 
 
 #[tokio::test]
 async fn other_orders_are_kept_and_chains_end() {
-    let rules = Rules::NATIVE.order(RunOrder::Sequential).chain_end(checkrein::ChainEnd::FirstBlock);
+    let rules = Rules::NATIVE.order(RunOrder::Sequential).chain_end(checkrein::rules::ChainEnd::FirstBlock);
     let engine = Engine::builder()
         .rules(rules)
         .hook(HookSpec::shell("one", GATE, "exit 2"))
@@ -159,7 +164,10 @@ async fn other_orders_are_kept_and_chains_end() {
     let (verdict, record) = engine.fire_recorded(tool_call()).await;
     assert!(verdict.decision().is_block());
     let outcomes: Vec<_> = record.hooks.iter().map(|hook| (hook.id.as_str(), hook.outcome)).collect();
-    assert_eq!(outcomes, [("one", checkrein::HookOutcome::Opinion), ("two", checkrein::HookOutcome::Skipped)]);
+    assert_eq!(
+        outcomes,
+        [("one", checkrein::record::HookOutcome::Opinion), ("two", checkrein::record::HookOutcome::Skipped)]
+    );
 }
 
 #[tokio::test]
@@ -216,8 +224,9 @@ async fn a_process_runs_where_the_event_is() {
 #[tokio::test]
 async fn builtins_are_functions_of_the_event_and_their_arguments() {
     let mut spec = HookSpec::builtin("b", GATE, "deny_tool");
-    spec.handler = HandlerSpec::Builtin(checkrein::BuiltinSpec { name: "deny_tool".into(), args: vec!["Bash".into()] });
-    let deny_tool = |call: checkrein::BuiltinCall<'_>| {
+    spec.handler =
+        HandlerSpec::Builtin(checkrein::hook::BuiltinSpec { name: "deny_tool".into(), args: vec!["Bash".into()] });
+    let deny_tool = |call: checkrein::handler::BuiltinCall<'_>| {
         let denied = call.event.tool_name() == call.args.first().map(String::as_str);
         Ok(if denied { Opinion::deny("not this tool") } else { Opinion::none() })
     };
@@ -272,10 +281,13 @@ async fn hosts_add_kinds_of_handlers_and_the_payload_is_written_once() {
     let mut registry = Registry::new();
     let (shared, counted) = (Arc::clone(&seen), Arc::clone(&built));
     registry
-        .register("mine", move |_: &HookSpec, _: &checkrein::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
-            counted.fetch_add(1, Ordering::SeqCst);
-            Ok(Arc::new(Payloads(Arc::clone(&shared))))
-        })
+        .register(
+            "mine",
+            move |_: &HookSpec, _: &checkrein::handler::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
+                counted.fetch_add(1, Ordering::SeqCst);
+                Ok(Arc::new(Payloads(Arc::clone(&shared))))
+            },
+        )
         .unwrap();
     let mine = || HandlerSpec::Other { kind: "mine".to_owned(), settings: RawJson::default() };
     let hooks = (0..5).map(|n| HookSpec::new(n.to_string(), GATE, mine()));
@@ -313,9 +325,12 @@ async fn a_handler_that_takes_too_long_is_dropped() {
     let mut registry = Registry::new();
     let counts = Arc::clone(&dropped);
     registry
-        .register("forever", move |_: &HookSpec, _: &checkrein::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
-            Ok(Arc::new(Forever(Arc::clone(&counts))))
-        })
+        .register(
+            "forever",
+            move |_: &HookSpec, _: &checkrein::handler::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
+                Ok(Arc::new(Forever(Arc::clone(&counts))))
+            },
+        )
         .unwrap();
     let handler = HandlerSpec::Other { kind: "forever".to_owned(), settings: RawJson::default() };
     let hook = HookSpec::new("forever", GATE, handler).timeout(Duration::from_millis(20));
@@ -468,7 +483,7 @@ async fn whatever_panics_on_the_way_is_a_failure() {
     }
     let mut registry = Registry::new();
     registry
-        .register("odd", |_: &HookSpec, _: &checkrein::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
+        .register("odd", |_: &HookSpec, _: &checkrein::handler::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
             Ok(Arc::new(Odd))
         })
         .unwrap();
@@ -594,7 +609,7 @@ fn debug_shows_no_secrets() {
 #[tokio::test]
 async fn an_unapproved_hook_locks_nobody_out() {
     let mut spec = HookSpec::shell("h", GATE, "exit 2");
-    spec.hook.state = checkrein::HookState::Untrusted;
+    spec.hook.state = checkrein::hook::HookState::Untrusted;
     let verdict = fire(spec).await;
     assert_eq!((verdict.decision(), failure_kinds(&verdict)), (Decision::NoOpinion, vec![FailureKind::Untrusted]));
 }
@@ -742,9 +757,12 @@ async fn many_hooks_at_once_wait_their_turn() {
     let mut registry = Registry::new();
     let (now, top) = (Arc::clone(&running), Arc::clone(&most));
     registry
-        .register("counts", move |_: &HookSpec, _: &checkrein::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
-            Ok(Arc::new(Counts(Arc::clone(&now), Arc::clone(&top))))
-        })
+        .register(
+            "counts",
+            move |_: &HookSpec, _: &checkrein::handler::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
+                Ok(Arc::new(Counts(Arc::clone(&now), Arc::clone(&top))))
+            },
+        )
         .unwrap();
     let hook = |n: usize| {
         let handler = HandlerSpec::Other { kind: "counts".to_owned(), settings: RawJson::default() };
@@ -777,9 +795,12 @@ impl Queue {
         let mut registry = Registry::new();
         let handler = queue.clone();
         registry
-            .register("queues", move |_: &HookSpec, _: &checkrein::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
-                Ok(Arc::new(handler.clone()))
-            })
+            .register(
+                "queues",
+                move |_: &HookSpec, _: &checkrein::handler::HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
+                    Ok(Arc::new(handler.clone()))
+                },
+            )
             .unwrap();
         let queues = || HandlerSpec::Other { kind: "queues".to_owned(), settings: RawJson::default() };
         let hooks = (0..hooks).map(|n| HookSpec::new(n.to_string(), GATE, queues()));

@@ -6,8 +6,9 @@ use std::ffi::OsString;
 
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::{claude, docker_agent, native, ub};
+use checkrein::hook::CommandSpec;
 use checkrein::payload::ToolCall;
-use checkrein::{CommandSpec, Engine, Event, EventKind, HookSpec, RawJson, Record, Verdict};
+use checkrein::{Engine, Event, EventKind, HookSpec, RawJson, Record, Verdict};
 
 /// Variables of a host, and whether a hook that inherits them gets them unasked.
 const VARS: &[(&str, &str, bool)] = &[

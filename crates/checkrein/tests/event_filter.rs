@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use checkrein::{Engine, Event, EventFilter, EventKind, HookSpec, Matcher, Scope};
+use checkrein::hook::EventFilter;
+use checkrein::{Engine, Event, EventKind, HookSpec, Matcher, Scope};
 use checkrein_dialects::agents::{claude, cursor, gemini};
 use checkrein_dialects::config::DecodeOptions;
 use checkrein_dialects::{ALL, Dialect};

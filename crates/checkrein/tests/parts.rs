@@ -8,11 +8,11 @@ use std::sync::Arc;
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::{claude, claw, docker_agent, evva, native, ub};
 use checkrein::document::Format;
+use checkrein::handler::{ProcessExit, ProcessReply, Reply};
+use checkrein::hook::{HookInfo, Source};
 use checkrein::payload::ToolCall;
-use checkrein::{
-    Decision, Effect, Engine, Envelope, Event, EventKind, HookInfo, HookSpec, Opinion, ProcessExit, ProcessReply,
-    RawJson, Reply, Scope, Settlement, Source, Verdict,
-};
+use checkrein::rules::Settlement;
+use checkrein::{Decision, Effect, Engine, Envelope, Event, EventKind, HookSpec, Opinion, RawJson, Scope, Verdict};
 
 const SIX: [(&Dialect, Format); 6] = [
     (&claw::DIALECT, Format::Json),

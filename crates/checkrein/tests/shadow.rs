@@ -5,10 +5,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use checkrein::event::Target;
+use checkrein::observer::HookRun;
 use checkrein::payload::{Prompt, SessionStart, Stop, ToolCall};
+use checkrein::record::{HookOutcome, HookRecord};
+use checkrein::rules::RunOrder;
 use checkrein::{
-    Decision, Effect, Engine, Event, EventKind, FailureKind, HookOutcome, HookRecord, HookRun, HookSpec, Observer,
-    RawJson, Record, Rules, RunOrder, Target, Verdict,
+    Decision, Effect, Engine, Event, EventKind, FailureKind, HookSpec, Observer, RawJson, Record, Rules, Verdict,
 };
 
 const GATE: EventKind = EventKind::PreToolUse;

@@ -5,10 +5,15 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use checkrein::event::Target;
+use checkrein::handler::{Call, HandlerEnv, HandlerFuture, Reply};
+use checkrein::hook::{CommandSpec, HandlerSpec};
+use checkrein::observer::HookRun;
 use checkrein::payload::ToolCall;
+use checkrein::record::{HookOutcome, HookRecord};
 use checkrein::{
-    Call, CommandSpec, Engine, Event, EventKind, Failure, FailureKind, Handler, HandlerEnv, HandlerFuture, HandlerSpec,
-    HookOutcome, HookRecord, HookRun, HookSpec, Observer, Opinion, RawJson, Record, Registry, Reply, Rewrite, Target,
+    Engine, Event, EventKind, Failure, FailureKind, Handler, HookSpec, Observer, Opinion, RawJson, Record, Registry,
+    Rewrite,
 };
 
 const GATE: EventKind = EventKind::PreToolUse;

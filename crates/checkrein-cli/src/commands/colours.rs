@@ -1,6 +1,7 @@
 //! Colours of decisions and outcomes, the same in every command.
 
-use checkrein::{Decision, HookOutcome, HookRecord};
+use checkrein::Decision;
+use checkrein::record::{HookOutcome, HookRecord};
 use owo_colors::Style;
 
 /// Of a decision.

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use checkrein::dialects::{self, Dialect};
 use checkrein::engine::EngineBuilder;
+use checkrein::rules::Compat;
 use checkrein::sources::{Loaded, Skip, Sources};
-use checkrein::{Compat, Engine, Trust};
+use checkrein::{Engine, Trust};
 
 use super::dialect::DialectName;
 use crate::exit::IsWrongCall;

@@ -4,9 +4,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use checkrein::HookSpec;
 use checkrein::dialects::Dialect;
 use checkrein::dialects::config::Lost;
-use checkrein::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
+use checkrein::hook::{CommandLine, CommandSpec, HandlerSpec};
 use serde_json::{Value, json};
 
 use super::config::{self, directory, sources};

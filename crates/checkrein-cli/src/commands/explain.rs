@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use checkrein::WhyNot;
 use checkrein::engine::Planned;
+use checkrein::hook::WhyNot;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 

@@ -178,7 +178,7 @@ fn say(fronted: &Fronted) -> Result<Exit> {
 /// A denial that every agent obeys which was tried: this is a mistake in some agent's settings, and nobody knows whose.
 fn unknown_agent(name: &str) -> Result<Exit> {
     let known: Vec<_> = checkrein::dialects::ALL.iter().map(|dialect| dialect.name).collect();
-    let meant = match checkrein::closest(name, known.iter().copied()) {
+    let meant = match checkrein::core::closest(name, known.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("known are: {}", known.join(", ")),
     };

@@ -5,7 +5,8 @@ use std::io::Write;
 
 use anyhow::Result;
 use checkrein::dialects::{CommandLine, HandlerSpec};
-use checkrein::{Effect, EventKind, FailureKind, HookSpec, HookState};
+use checkrein::hook::HookState;
+use checkrein::{Effect, EventKind, FailureKind, HookSpec};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
 use checkrein::dialects::Answer;
-use checkrein::{Decision, EventKind, HookInfo, Opinion, RawJson, Rewrite, Scope, Settlement, Source, Target};
+use checkrein::event::Target;
+use checkrein::hook::{HookInfo, Source};
+use checkrein::rules::Settlement;
+use checkrein::{Decision, EventKind, Opinion, RawJson, Rewrite, Scope};
 use checkrein_tools::catalogue;
 use serde_json::json;
 

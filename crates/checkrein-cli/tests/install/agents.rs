@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use checkrein::HookSpec;
 use checkrein::dialects::{self, Dialect, Plain};
-use checkrein::{CommandLine, HandlerSpec, HookSpec, TimeClass};
+use checkrein::event::TimeClass;
+use checkrein::hook::{CommandLine, HandlerSpec};
 use checkrein_tools::install::Installer;
 
 use super::*;

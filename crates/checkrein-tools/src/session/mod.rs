@@ -6,7 +6,8 @@
 //!
 //! ```
 //! use checkrein_tools::session::{Moment, Player, Script, Summary};
-//! use checkrein::{Builtin, Engine, EventKind, HookSpec, Opinion, Registry};
+//! use checkrein::handler::Builtin;
+//! use checkrein::{Engine, EventKind, HookSpec, Opinion, Registry};
 //!
 //! let script = Script::parse(
 //!     "session.yaml",

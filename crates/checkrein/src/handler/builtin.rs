@@ -42,7 +42,8 @@ type Preparation = Arc<dyn Fn(&[String]) -> Result<Builtin, String> + Send + Syn
 /// [`register_builtin`](crate::Registry::register_builtin).
 ///
 /// ```
-/// use checkrein::{Builtin, BuiltinDoc, Opinion};
+/// use checkrein::handler::{Builtin, BuiltinDoc};
+/// use checkrein::Opinion;
 ///
 /// let be = Builtin::immediate(|call| Ok(Opinion::context(format!("be {}", call.args[0]))))
 ///     .checked(|args| match args {

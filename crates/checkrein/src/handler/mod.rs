@@ -1,4 +1,4 @@
-//! What does the work of hooks.
+//! Handlers: what does the work of hooks. A host adds its own kinds here.
 
 mod builtin;
 mod callback;
@@ -20,20 +20,24 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use checkrein_core::payload::JsonPiece;
-use checkrein_core::{Event, Failure, HookInfo, Reply};
+use checkrein_core::{Event, HookInfo};
 use checkrein_dialects::Dialect;
 
 pub(crate) use builtin::BuiltinFactory;
 pub use builtin::{Builtin, BuiltinCall, BuiltinDoc};
 pub(crate) use callback::CallbackHandler;
+#[doc(hidden)]
 pub use command::CommandFactory;
+#[doc(hidden)]
 pub use environment::{DEPTH, is_usual};
 #[cfg(feature = "http")]
 pub(crate) use http::UrlPattern;
 #[cfg(feature = "http")]
 pub use http::{BadHttpSetting, HttpFactory};
 
-use crate::registry::Registry;
+pub use crate::registry::{RegisterError, Registry};
+pub use checkrein_core::{Captured, Failure, HttpReply, Panic, ProcessExit, ProcessReply, Reply};
+
 use checkrein_dialects::HookSpec;
 
 /// What a handler gives back in time.

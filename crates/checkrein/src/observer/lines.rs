@@ -20,7 +20,8 @@ use crate::sync::lock;
 /// Lines are written whole, also when many hooks end at once. What looks like a credential is not shown.
 ///
 /// ```
-/// use checkrein::{Engine, HookLines};
+/// use checkrein::observer::HookLines;
+/// use checkrein::Engine;
 ///
 /// let engine = Engine::builder().observer(HookLines::new(std::io::stderr())).build();
 /// ```

@@ -14,7 +14,8 @@
 //! ```
 //! use checkrein::dialects::agents::native;
 //! use checkrein::sources::{Sources, Where};
-//! use checkrein::{HookState, Trust};
+//! use checkrein::hook::HookState;
+//! use checkrein::Trust;
 //! # let dir = tempfile::tempdir()?;
 //! # let project = dir.path().join("project");
 //! # std::fs::create_dir_all(project.join(".checkrein"))?;

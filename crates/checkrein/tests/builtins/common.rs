@@ -1,7 +1,8 @@
 use std::path::Path;
 
+use checkrein::event::Target;
 use checkrein::payload::{ToolCall, ToolOutcome};
-use checkrein::{Engine, Envelope, Event, EventKind, HookSpec, RawJson, Target, Verdict};
+use checkrein::{Engine, Envelope, Event, EventKind, HookSpec, RawJson, Verdict};
 use proptest::test_runner::Config as ProptestConfig;
 use tempfile::TempDir;
 

@@ -1,7 +1,8 @@
 use std::path::PathBuf;
 
+use checkrein::json::JsonType;
 use checkrein::payload::{Compaction, SessionEnd, ToolOutcome};
-use checkrein::{Event, EventKind, HookSpec, JsonType, RawJson};
+use checkrein::{Event, EventKind, HookSpec, RawJson};
 
 use crate::common::{Bench, json};
 

@@ -1,5 +1,6 @@
+use checkrein::event::Target;
 use checkrein::payload::{ModelCall, Prompt, ToolCall, ToolOutcome};
-use checkrein::{Event, EventKind, HookSpec, RawJson, Target};
+use checkrein::{Event, EventKind, HookSpec, RawJson};
 use proptest::prelude::*;
 
 use crate::common::{Bench, config, json};

@@ -1,6 +1,8 @@
 use std::net::IpAddr;
 
-use checkrein::{Decision, FailureKind, HttpFactory, HttpSpec};
+use checkrein::handler::HttpFactory;
+use checkrein::hook::HttpSpec;
+use checkrein::{Decision, FailureKind};
 
 use crate::server::Server;
 use crate::{ALLOW, assert_fails, engine, engine_with, event, fire};

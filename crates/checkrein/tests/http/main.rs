@@ -17,8 +17,10 @@ mod tls;
 
 use std::time::Duration;
 
+use checkrein::handler::HttpFactory;
+use checkrein::hook::HttpSpec;
 use checkrein::payload::ToolCall;
-use checkrein::{Engine, Event, EventKind, FailureKind, HookSpec, HttpFactory, HttpSpec, RawJson, Registry, Verdict};
+use checkrein::{Engine, Event, EventKind, FailureKind, HookSpec, RawJson, Registry, Verdict};
 
 /// How long a hook may take here: far more than anything needs that does not hang.
 const PATIENCE: Duration = Duration::from_secs(60);

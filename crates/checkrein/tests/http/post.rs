@@ -1,6 +1,7 @@
 //! The builtin `http_post`.
 
-use checkrein::{Engine, EventKind, HookSpec, HttpFactory, Registry, Verdict};
+use checkrein::handler::HttpFactory;
+use checkrein::{Engine, EventKind, HookSpec, Registry, Verdict};
 
 use crate::event;
 use crate::server::{Server, Then};

@@ -1,4 +1,6 @@
-use checkrein::{Decision, FailureKind, HttpFactory, HttpSpec};
+use checkrein::handler::HttpFactory;
+use checkrein::hook::HttpSpec;
+use checkrein::{Decision, FailureKind};
 
 use crate::server::{Request, Server, Stream, Then, respond};
 use crate::{ALLOW, assert_fails, event, fire};

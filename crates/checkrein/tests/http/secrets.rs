@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
-use checkrein::{Engine, HookSpec, HttpSpec};
+use checkrein::hook::HttpSpec;
+use checkrein::{Engine, HookSpec};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event as TraceEvent, Metadata, Subscriber};

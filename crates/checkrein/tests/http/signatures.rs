@@ -2,7 +2,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use checkrein::{Decision, FailureKind, HttpSpec};
+use checkrein::hook::HttpSpec;
+use checkrein::{Decision, FailureKind};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 
 use crate::server::{Server, respond};

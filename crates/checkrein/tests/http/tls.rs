@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use checkrein::{Decision, FailureKind, HttpFactory};
+use checkrein::handler::HttpFactory;
+use checkrein::{Decision, FailureKind};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::PrivateKeyDer;

@@ -1,8 +1,9 @@
 //! What an administrator lets hooks of others be.
 
 use checkrein::dialects::agents::claude;
+use checkrein::hook::{HandlerSpec, HookState};
 use checkrein::sources::{Loaded, Sources};
-use checkrein::{Engine, HandlerSpec, HookState, Trust};
+use checkrein::{Engine, Trust};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, ids, ready, tool_call};
 

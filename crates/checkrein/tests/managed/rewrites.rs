@@ -3,9 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use checkrein::dialects::agents::{claude, claw, docker_agent, evva};
+use checkrein::event::Target;
+use checkrein::handler::Builtin;
+use checkrein::hook::Source;
+use checkrein::rules::RunOrder;
 use checkrein::{
-    Builtin, Decision, Engine, EventKind, HookSpec, Matcher, Opinion, RawJson, Registry, Rules, RunOrder, Scope,
-    Source, Target, engine::EngineBuilder,
+    Decision, Engine, EventKind, HookSpec, Matcher, Opinion, RawJson, Registry, Rules, Scope, engine::EngineBuilder,
 };
 
 use crate::common::tool_call;

@@ -1,8 +1,10 @@
 //! Ways round what an administrator has set: none of them leads anywhere.
 
 use checkrein::dialects::agents::{claude, evva, native};
+use checkrein::hook::HookState;
+use checkrein::rules::Compat;
 use checkrein::sources::{Skip, Sources, Where};
-use checkrein::{Compat, Decision, Engine, HookState};
+use checkrein::{Decision, Engine};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, hooks, ids, ready, tool_call};
 
@@ -146,7 +148,7 @@ fn nobody_adds_to_the_urls_and_variables_that_it_allows() {
     world.write(MANAGED, r#"{"allowedHttpHookUrls": ["https://good.example/*"], "httpHookAllowedEnvVars": ["A"]}"#);
     let loaded = world.load();
     assert_eq!(ready(&loaded.hooks), [good]);
-    let checkrein::HandlerSpec::Http(http) =
+    let checkrein::hook::HandlerSpec::Http(http) =
         &loaded.hooks.iter().find(|spec| spec.hook.info.id == good).unwrap().handler
     else {
         panic!("not an endpoint")

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use checkrein::dialects::agents::native;
+use checkrein::hook::HookState;
 use checkrein::payload::ToolCall;
 use checkrein::sources::{FileStatus, Loaded, Sources, Where};
-use checkrein::{Event, HookSpec, HookState, Trust};
+use checkrein::{Event, HookSpec, Trust};
 use tempfile::TempDir;
 
 /// Where the files of each scope are.

@@ -1,8 +1,9 @@
 //! Rules and patterns for tool input.
 
 use checkrein::dialects::{InputPattern, PermissionRule};
+use checkrein::hook::{Grammar, WhyNot};
 use checkrein::payload::{SessionStart, ToolOutcome};
-use checkrein::{Engine, Envelope, Event, EventKind, Grammar, HookSpec, Matcher, RawJson, WhyNot};
+use checkrein::{Engine, Envelope, Event, EventKind, HookSpec, Matcher, RawJson};
 
 use crate::common::tool_call;
 

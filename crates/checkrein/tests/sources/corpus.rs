@@ -5,10 +5,11 @@
 
 use std::path::PathBuf;
 
+use checkrein::Engine;
 use checkrein::dialects::agents::native;
 use checkrein::dialects::{self, Dialect};
+use checkrein::hook::HookState;
 use checkrein::sources::{FileStatus, Loaded, Sources, Where};
-use checkrein::{Engine, HookState};
 
 /// Names of files that nothing is wrong with start so.
 const FINE: &str = "fine-";

@@ -3,8 +3,9 @@
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::native;
 use checkrein::dialects::config::{Base, FileRow};
+use checkrein::hook::HookState;
 use checkrein::sources::Sources;
-use checkrein::{Effect, EventKind, HookState, Scope, Trust};
+use checkrein::{Effect, EventKind, Scope, Trust};
 
 use crate::common::{LOCAL, PROJECT, USER, World, hooks, ids, ready};
 

@@ -1,8 +1,9 @@
 //! Which files are found, and in which order their hooks come.
 
 use checkrein::dialects::agents::native;
+use checkrein::hook::WhyNot;
 use checkrein::sources::{FileStatus, Sources, Where};
-use checkrein::{Engine, HookSpec, Scope, Trust, WhyNot};
+use checkrein::{Engine, HookSpec, Scope, Trust};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, found, hooks, ids, tool_call, written};
 

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use checkrein::engine::Reload;
 use checkrein::payload::SessionStart;
-use checkrein::{Decision, Engine, Envelope, Event, EventKind, HookSpec, Observer, Reload};
+use checkrein::{Decision, Engine, Envelope, Event, EventKind, HookSpec, Observer};
 
 use crate::common::{LOCAL, PROJECT, USER, World, hooks, tool_call};
 
@@ -17,7 +18,7 @@ impl Observer for Told {
     }
 }
 
-fn ids(infos: &[Arc<checkrein::HookInfo>]) -> Vec<&str> {
+fn ids(infos: &[Arc<checkrein::hook::HookInfo>]) -> Vec<&str> {
     infos.iter().map(|info| info.id.as_str()).collect()
 }
 

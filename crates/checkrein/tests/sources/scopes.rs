@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::{claude, native};
 use checkrein::dialects::config::{Base, FileRow, INCLUDE_KEYS};
+use checkrein::hook::HandlerSpec;
 use checkrein::sources::{Loaded, Sources};
-use checkrein::{HandlerSpec, HookSpec, Scope, Trust};
+use checkrein::{HookSpec, Scope, Trust};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, hooks, ready};
 

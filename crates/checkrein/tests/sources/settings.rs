@@ -1,7 +1,8 @@
 //! What files say about hooks of others.
 
 use checkrein::dialects::agents::evva;
-use checkrein::{Decision, Engine, HandlerSpec, HookSpec, HookState, RawJson, Scope};
+use checkrein::hook::{HandlerSpec, HookState};
+use checkrein::{Decision, Engine, HookSpec, RawJson, Scope};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, ids, ready, tool_call};
 

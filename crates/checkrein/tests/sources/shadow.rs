@@ -1,6 +1,6 @@
 //! Files that put hooks in the shadow: their own, and those that they include.
 
-use checkrein::HookState;
+use checkrein::hook::HookState;
 use checkrein::sources::Loaded;
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World};
@@ -15,7 +15,7 @@ fn claude(command: &str) -> String {
 
 /// The names of hooks, or their commands' places, with `~` in front of those in the shadow.
 fn shown(loaded: &Loaded) -> Vec<String> {
-    let name = |info: &checkrein::HookInfo| match info.id.contains('[') {
+    let name = |info: &checkrein::hook::HookInfo| match info.id.contains('[') {
         true => info.source.scope.to_string(),
         false => info.id.clone(),
     };

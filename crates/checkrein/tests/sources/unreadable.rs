@@ -5,9 +5,10 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use checkrein::document::MAX_SIZE;
+use checkrein::hook::HookState;
 use checkrein::payload::Prompt;
 use checkrein::sources::FileStatus;
-use checkrein::{Decision, Engine, Event, EventKind, HookState};
+use checkrein::{Decision, Engine, Event, EventKind};
 
 use crate::common::{LOCAL, PROJECT, USER, World, hooks, ids};
 use crate::shared::skip;

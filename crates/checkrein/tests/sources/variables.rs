@@ -1,6 +1,6 @@
 //! Files that pass variables on to hooks of other agents.
 
-use checkrein::HandlerSpec;
+use checkrein::hook::HandlerSpec;
 
 use crate::common::{LOCAL, PROJECT, USER, World};
 

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::native;
+use checkrein::hook::HookState;
 use checkrein::payload::ToolCall;
 use checkrein::sources::{Loaded, Sources, Where};
-use checkrein::{Engine, Event, HookState, RawJson, Trust, Verdict};
+use checkrein::{Engine, Event, RawJson, Trust, Verdict};
 use tempfile::TempDir;
 
 pub const FILE: &str = "project/.checkrein/hooks.yaml";

@@ -1,7 +1,7 @@
 //! An approval is for the whole entry: a change of any key asks again.
 
-use checkrein::HookState;
 use checkrein::dialects::agents::native;
+use checkrein::hook::HookState;
 
 use super::common::*;
 

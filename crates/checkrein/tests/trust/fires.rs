@@ -1,7 +1,8 @@
 //! What runs is what was approved.
 
+use checkrein::Decision;
 use checkrein::dialects::agents::claude;
-use checkrein::{Decision, HookState};
+use checkrein::hook::HookState;
 
 use super::common::*;
 

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use checkrein::HookState;
+use checkrein::hook::HookState;
 
 use super::common::*;
 

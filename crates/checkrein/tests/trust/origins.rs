@@ -1,8 +1,9 @@
 //! Whose hooks need approval.
 
+use checkrein::Trust;
 use checkrein::dialects::agents::{claude, native};
+use checkrein::hook::HookState;
 use checkrein::sources::Sources;
-use checkrein::{HookState, Trust};
 
 use super::common::*;
 

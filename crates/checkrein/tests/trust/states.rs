@@ -1,6 +1,7 @@
 //! Which hooks may run, and what comes of those that may not.
 
-use checkrein::{Decision, FailureKind, HookState};
+use checkrein::hook::HookState;
+use checkrein::{Decision, FailureKind};
 
 use super::common::*;
 
@@ -92,7 +93,7 @@ fn a_new_hook_in_the_place_of_one_that_moved_is_new() {
     assert_eq!(of(world.load()), [HookState::Untrusted, HookState::Ready]);
     // Also where only one of them is looked at.
     world.write(FILE, "hooks: {PreToolUse: [{matcher: Bash, command: 'echo new'}, {command: 'true'}]}");
-    let filter = checkrein::EventFilter::for_event(&tool_call());
+    let filter = checkrein::hook::EventFilter::for_event(&tool_call());
     assert_eq!(of(world.sources().only(&filter).load()), [HookState::Untrusted, HookState::Ready]);
 }
 

@@ -8,8 +8,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 use checkrein::dialects::Dialect;
 use checkrein::engine::Planned;
+use checkrein::hook::HookInfo;
+use checkrein::observer::HookRun;
+use checkrein::record::{HookOutcome, HookRecord};
 use checkrein::sources::Loaded;
-use checkrein::{Engine, Event, EventKind, HookInfo, HookOutcome, HookRecord, HookRun, HookSpec, Observer};
+use checkrein::{Engine, Event, EventKind, HookSpec, Observer};
 use checkrein_tools::catalogue;
 
 use super::super::event::About;

@@ -7,7 +7,8 @@ mod times;
 use std::io::Write;
 
 use anyhow::Result;
-use checkrein::{Engine, HookState};
+use checkrein::Engine;
+use checkrein::hook::HookState;
 
 use super::config::{self, ConfigArguments};
 use super::event::About;

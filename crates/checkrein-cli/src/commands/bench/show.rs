@@ -116,7 +116,7 @@ pub fn json(dialect: &Dialect, floor: Option<&Times>, outcomes: &[Outcome], left
     json!({ "floor": floor.map(Times::json), "events": events, "not_measured": not_measured })
 }
 
-fn source(hook: &checkrein::HookInfo) -> Value {
+fn source(hook: &checkrein::hook::HookInfo) -> Value {
     json!({ "file": hook.source.file, "line": hook.source.line, "scope": hook.source.scope })
 }
 

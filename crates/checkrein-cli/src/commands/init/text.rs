@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use checkrein::Scope;
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::native;
-use checkrein::{Scope, TrustLevel};
+use checkrein::hook::TrustLevel;
 use serde_json::Value;
 
 use super::super::config::{self, sources};

@@ -8,7 +8,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use checkrein::dialects::Dialect;
 use checkrein::engine::Planned;
-use checkrein::{Decision, Effect, Engine, Event, HookRecord, Record, SourceRecord, Trust, Verdict, WhyNot};
+use checkrein::hook::WhyNot;
+use checkrein::record::{HookRecord, SourceRecord};
+use checkrein::{Decision, Effect, Engine, Event, Record, Trust, Verdict};
 
 use super::config::{self, directory, sources};
 use super::dialect::DialectName;

@@ -4,7 +4,10 @@ use std::io::{self, Write};
 
 use checkrein::dialects::Dialect;
 use checkrein::engine::Planned;
-use checkrein::{Event, HookOutcome, HookRecord, Target, Verdict, WhyNot};
+use checkrein::event::Target;
+use checkrein::hook::WhyNot;
+use checkrein::record::{HookOutcome, HookRecord};
+use checkrein::{Event, Verdict};
 use owo_colors::OwoColorize;
 
 use super::super::{colours, printable, steers};

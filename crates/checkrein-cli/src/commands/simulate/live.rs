@@ -8,7 +8,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use checkrein::{HookRecord, HookRun, Observer, Source};
+use checkrein::Observer;
+use checkrein::hook::Source;
+use checkrein::observer::HookRun;
+use checkrein::record::HookRecord;
 
 use super::super::colours;
 use super::line::{cut, size, tame};

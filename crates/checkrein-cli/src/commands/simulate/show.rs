@@ -5,7 +5,9 @@ use std::io::Write;
 
 use anyhow::Result;
 use checkrein::dialects::Dialect;
-use checkrein::{Decision, Event, EventKind, HookRecord, Target};
+use checkrein::event::Target;
+use checkrein::record::HookRecord;
+use checkrein::{Decision, Event, EventKind};
 use checkrein_tools::session::{Fired, HookTime, Moment, Summary};
 use owo_colors::OwoColorize;
 

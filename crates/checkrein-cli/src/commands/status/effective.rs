@@ -5,8 +5,9 @@ use std::io::Write;
 use anyhow::Result;
 use checkrein::dialects::agents::native;
 use checkrein::dialects::config::{Diagnostic, Severity};
+use checkrein::hook::HookState;
 use checkrein::sources::{FileState, FileStatus, Loaded, Ownership, Setting, Skip, Sources};
-use checkrein::{Effect, FailureKind, HookSpec, HookState};
+use checkrein::{Effect, FailureKind, HookSpec};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use checkrein::HookOutcome;
+use checkrein::record::HookOutcome;
 use checkrein_tools::cases::{CaseOutcome, CaseReport, Finding, HookProbes, Mismatch, ProbeReport, TestReport};
 use owo_colors::{OwoColorize, Style};
 

@@ -47,7 +47,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let review = review(&arguments.config)?;
     if let Some(id) = arguments.ids.iter().find(|id| !review.hooks.iter().any(|hook| hook.hook.id == **id)) {
         let known: Vec<_> = review.hooks.iter().map(|hook| hook.hook.id.as_str()).collect();
-        let meant = checkrein::closest(id, known.iter().copied()).map(|meant| format!(", did you mean `{meant}`?"));
+        let meant =
+            checkrein::core::closest(id, known.iter().copied()).map(|meant| format!(", did you mean `{meant}`?"));
         let text = format!("no hook here that needs approval is called `{id}`{}", meant.unwrap_or_default());
         return Err(anyhow::anyhow!(text)).wrong_call();
     }

@@ -11,9 +11,10 @@ use checkrein_dialects::{Dialect, HookSpec};
 
 use super::super::run::Trials;
 use super::super::scratch::Scratch;
+use checkrein::Handler;
 use checkrein::Registry;
+use checkrein::handler::{Call, HandlerEnv, HandlerFactory as _};
 use checkrein::internal::CommandFactory;
-use checkrein::{Call, Handler, HandlerEnv, HandlerFactory as _};
 
 /// Where a hook is probed.
 pub(super) struct Place {

@@ -26,7 +26,8 @@ use checkrein_dialects::{HandlerSpec, HookSpec, HttpSpec};
 /// name `http`; register another for other settings.
 ///
 /// ```
-/// use checkrein::{Engine, EventKind, HookSpec, HttpFactory, Registry};
+/// use checkrein::handler::HttpFactory;
+/// use checkrein::{Engine, EventKind, HookSpec, Registry};
 ///
 /// let mut registry = Registry::new();
 /// registry.register("http", HttpFactory::new().allow_urls(["https://hooks.example.com/*", "http://localhost:*"])?)?;
