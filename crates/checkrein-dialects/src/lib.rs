@@ -15,6 +15,7 @@
 //! # Ok::<(), checkrein_dialects::UnknownEvent>(())
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 use std::fmt;

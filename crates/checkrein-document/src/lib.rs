@@ -21,6 +21,7 @@
 //! All formats have limits, [`MAX_DEPTH`] and [`MAX_SIZE`]. In YAML, aliases are replaced by copies of what they stand
 //! for, with the places of the original, and may add [`MAX_COPIES`] values and [`MAX_SIZE`] bytes of text in all.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod error;

@@ -8,6 +8,7 @@
 //!
 //! The crate has no stable API. It must not contain anything that decides about an event: that is the library's work.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub mod cases;

@@ -24,7 +24,23 @@
 //! The engine runs hooks of every kind: callbacks, processes, HTTP endpoints, functions of a [`Registry`], and whatever
 //! a host adds; from code and from files ([`Sources`]). A [`Runner`] is the same without I/O, for callbacks alone.
 //! [`testing`] helps to test an agent that uses them.
+//!
+//! The names at the root are those that an agent author needs first. The rest is in modules; [`core`] has all of the
+//! model.
+//!
+//! # Features
+//!
+//! | feature | default | adds |
+//! |---|---|---|
+//! | `http` | yes | hooks that are HTTP endpoints |
+//! | `toml` | yes | hook files in TOML |
+//! | `watch` | yes | `Engine::watch`: reload when hook files change |
+//! | `yaml` | yes | hook files in YAML |
+//! | `audit` | no | `audit`: a tamper-evident log of decisions |
+//! | `lockfile` | no | signed lockfiles as approval of project hooks |
+//! | `schema` | no | JSON schemas of records and audit lines |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "audit")]

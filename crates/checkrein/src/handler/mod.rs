@@ -35,7 +35,7 @@ pub(crate) use http::UrlPattern;
 #[cfg(feature = "http")]
 pub use http::{BadHttpSetting, HttpFactory};
 
-pub use crate::registry::{RegisterError, Registry};
+pub use crate::registry::{DialectNameError, RegisterError, Registry};
 pub use checkrein_core::{Captured, Failure, HttpReply, Panic, ProcessExit, ProcessReply, Reply};
 
 use checkrein_dialects::HookSpec;
