@@ -1,5 +1,7 @@
 //! Changes of a text, by places.
 
+use checkrein_core::json::comment_end;
+
 /// What takes the place of a part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Splice {
@@ -75,10 +77,11 @@ pub(super) fn between(text: &str, start: usize) -> Between {
             }
             Some(b'/') => {
                 let rest = text.get(at..).unwrap_or_default();
-                let length = match bytes.get(at + 1) {
-                    Some(b'/') => rest.find(['\n', '\r']).unwrap_or(rest.len()),
-                    _ => rest.find("*/").map_or(rest.len(), |end| end + 2),
-                };
+                let end = comment_end(bytes, at).unwrap_or(text.len());
+                let comment = text.get(at..end).unwrap_or_default();
+                // The carriage return of a line break is not part of a comment that ends there.
+                let comment = if rest.starts_with("//") { comment.trim_end_matches('\r') } else { comment };
+                let length = comment.len();
                 // A comment of several lines that starts behind a value belongs to what follows it.
                 let is_one_line = !rest.get(..length).unwrap_or_default().contains('\n');
                 same_line &= is_one_line;
@@ -116,6 +119,7 @@ mod tests {
             ("1 // c\n , // d\n}", Some(9), 6, 14, 15),
             ("1 /* c */ }", None, 9, 9, 10),
             ("1 /* c\n */ }", None, 1, 10, 11),
+            ("1 /*/ c */ }", None, 10, 10, 11),
             ("1,\n// c\n}", Some(2), 2, 7, 8),
         ] {
             let to_line_end = text.contains("//");

@@ -63,6 +63,7 @@ const LAYOUTS: &[&str] = &[
     "{\n  \"a\": 1 // one\n}",
     "{\n  \"a\": 1, // one\n  // two\n}",
     "{\n  \"a\": 1 // one\n  ,\n}",
+    "{\n  \"a\": 1 // one\r two\n  ,\n}",
     "{\n    \"hooks\": {},\n    \"z\": []\n}",
     "{\n    \"hooks\": { },\n    \"z\": []\n}",
     "{\n  \"hooks\": null\n}",
