@@ -89,12 +89,12 @@ pub(super) fn read(text: &str, extensions: Extensions) -> Result<Tree<'_>, Fault
     Ok((root, problems))
 }
 
-fn source<'a>(text: &'a str, token: Token) -> &'a str {
+fn source(text: &str, token: Token) -> &str {
     text.get(token.start..token.end).unwrap_or_default()
 }
 
 /// A string, decoded. Borrowed if it has no escape sequences.
-fn string<'a>(text: &'a str, token: Token, escaped: bool) -> Result<Cow<'a, str>, Fault> {
+fn string(text: &str, token: Token, escaped: bool) -> Result<Cow<'_, str>, Fault> {
     let inside = unquoted(source(text, token));
     if !escaped {
         return Ok(Cow::Borrowed(inside));
