@@ -11,7 +11,7 @@ mod kiro;
 mod vscode;
 mod windsurf;
 
-use checkrein_core::payload::{Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
+use checkrein_core::payload::{Prompt, SessionStart, Stop, SubagentStop, ToolCall, ToolOutcome};
 use checkrein_core::{
     Decision, Effect, Event, EventKind, FailureKind, HookInfo, Matcher, Opinion, Outcome, ProcessExit, ProcessReply,
     RawJson, Reply, Scope, Source, settle,
@@ -99,6 +99,54 @@ fn comes(dialect: &Dialect, event: &Event, code: i32, stdout: &str, stderr: &str
         Ok(opinion) => Comes::To(opinion.decision()),
         Err(failure) => Comes::Fails(failure.kind, dialect.failure_effect(&event.kind(), failure.kind)),
     }
+}
+
+/// Exit codes decide as in Claude Code: 2 denies where hooks can block, and every other code but 0 is a failure.
+#[track_caller]
+fn claude_exits(dialect: &Dialect) {
+    let failed = Comes::Fails(FailureKind::Exit, Effect::Open);
+    for (event, code, comes_to) in [
+        (&gate(), 0, Comes::To(Decision::NoOpinion)),
+        (&gate(), 2, Comes::To(Decision::Deny)),
+        (&prompt(), 2, Comes::To(Decision::Deny)),
+        (&stop(), 2, Comes::To(Decision::Deny)),
+        (&gate(), 1, failed),
+        (&start(), 2, failed),
+    ] {
+        assert_eq!(comes(dialect, event, code, "", "why"), comes_to, "{} {code} at {}", dialect.name, event.kind());
+    }
+}
+
+/// Verdicts on a tool call are said as to Claude Code, and so is feedback on its result.
+#[track_caller]
+fn claude_answers(dialect: &Dialect) {
+    let says_so = |decision: &str| {
+        format!(r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":{decision}}}}}"#)
+    };
+    says(
+        dialect,
+        &[
+            (&gate(), Opinion::none(), "", 0),
+            (&gate(), Opinion::allow(), &says_so(r#""allow""#), 0),
+            (&gate(), Opinion::deny("no"), &says_so(r#""deny","permissionDecisionReason":"no""#), 0),
+            (&gate(), Opinion::ask("?"), &says_so(r#""ask","permissionDecisionReason":"?""#), 0),
+            (
+                &gate(),
+                Opinion::rewrite_input(json(r#"{"command":"x"}"#)),
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"x"}}}"#,
+                0,
+            ),
+            (&gate(), Opinion::halt("enough"), r#"{"continue":false,"stopReason":"enough"}"#, 0),
+            (&gate(), Opinion::none().with_message("m"), r#"{"systemMessage":"m"}"#, 0),
+            (&done(), Opinion::deny("wrong"), r#"{"decision":"block","reason":"wrong"}"#, 0),
+            (
+                &Event::subagent_stop(SubagentStop::new()),
+                Opinion::deny("go on"),
+                r#"{"decision":"block","reason":"go on"}"#,
+                0,
+            ),
+        ],
+    );
 }
 
 /// What a hook says that ends well and prints this.

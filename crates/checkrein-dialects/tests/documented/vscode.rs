@@ -1,5 +1,4 @@
-use checkrein_core::payload::SubagentStop;
-use checkrein_core::{Decision, Effect, Event, EventKind, FailureKind, Opinion, RunOrder, SideBySide};
+use checkrein_core::{Decision, Effect, EventKind, FailureKind, Opinion, RunOrder, SideBySide};
 use checkrein_dialects::agents::vscode::DIALECT;
 
 use super::Comes::{Fails, To};
@@ -38,45 +37,17 @@ fn what_it_sends_comes_back() {
 
 #[test]
 fn what_it_is_told() {
-    let subagent = Event::subagent_stop(SubagentStop::new());
+    claude_answers(&DIALECT);
     says(
         &DIALECT,
         &[
-            (&gate(), Opinion::none(), "", 0),
-            (
-                &gate(),
-                Opinion::allow(),
-                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}"#,
-                0,
-            ),
-            (
-                &gate(),
-                Opinion::deny("no"),
-                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#,
-                0,
-            ),
-            (
-                &gate(),
-                Opinion::ask("?"),
-                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"?"}}"#,
-                0,
-            ),
-            (
-                &gate(),
-                Opinion::rewrite_input(json(r#"{"a":1}"#)),
-                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"a":1}}}"#,
-                0,
-            ),
             (
                 &gate(),
                 Opinion::context("c"),
                 r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"c"}}"#,
                 0,
             ),
-            (&gate(), Opinion::halt("enough"), r#"{"continue":false,"stopReason":"enough"}"#, 0),
-            (&gate(), Opinion::none().with_message("m"), r#"{"systemMessage":"m"}"#, 0),
             (&prompt(), Opinion::deny("no"), "!no [2]", 0),
-            (&done(), Opinion::deny("wrong"), r#"{"decision":"block","reason":"wrong"}"#, 0),
             (
                 &start(),
                 Opinion::context("c"),
@@ -89,13 +60,13 @@ fn what_it_is_told() {
                 r#"{"hookSpecificOutput":{"hookEventName":"Stop","decision":"block","reason":"go on"}}"#,
                 0,
             ),
-            (&subagent, Opinion::deny("go on"), r#"{"decision":"block","reason":"go on"}"#, 0),
         ],
     );
 }
 
 #[test]
 fn what_its_hooks_say() {
+    claude_exits(&DIALECT);
     for (event, code, stdout, comes_to) in [
         (&gate(), 0, "text", To(Decision::NoOpinion)),
         (
@@ -105,18 +76,14 @@ fn what_its_hooks_say() {
             To(Decision::Ask),
         ),
         (&gate(), 0, r#"{"continue":false,"stopReason":"s"}"#, To(Decision::Halt)),
-        (&gate(), 2, "", To(Decision::Deny)),
         // The code counts, whatever was printed.
         (&gate(), 2, r#"{"hookSpecificOutput":{"permissionDecision":"allow"}}"#, To(Decision::Deny)),
-        (&gate(), 1, "", Fails(FailureKind::Exit, Effect::Open)),
         (
             &stop(),
             0,
             r#"{"hookSpecificOutput":{"hookEventName":"Stop","decision":"block","reason":"r"}}"#,
             To(Decision::Deny),
         ),
-        (&stop(), 2, "", To(Decision::Deny)),
-        (&start(), 2, "", Fails(FailureKind::Exit, Effect::Open)),
         // Of another event, so it is dropped.
         (
             &gate(),
