@@ -225,6 +225,16 @@ impl Loader {
         own.iter().any(|own| own.path == path || (own.is_there && is_same(&own.path)))
     }
 
+    /// How many files count for the limit of a file of this scope. Files of narrower scopes do not: a project must not use up
+    /// the limit before a file of its user is read.
+    fn files_that_count(&self, scope: Scope) -> usize {
+        // Most of the time there is nothing to count.
+        if self.files.len() < FILES {
+            return self.files.len();
+        }
+        self.files.iter().filter(|file| file.state.scope.may_change(scope)).count()
+    }
+
     fn file(&mut self, path: &Path, is_plain_file: bool, context: &LoadContext<'_>) {
         if Self::is_callers_own(path, context) {
             self.diagnostics.extend(context.includes.refused_under_own_agent(path, context.scope));
@@ -234,11 +244,12 @@ impl Loader {
         if !self.takes_precedence(path, context) {
             return;
         }
-        if self.files.len() >= FILES || context.includes.depth() > DEPTH {
+        let read = self.files_that_count(context.scope);
+        if read >= FILES || context.includes.depth() > DEPTH {
             let text = format!("it is one of more than {FILES} files, or included more than {DEPTH} levels deep");
             let why = Diagnostic::of_file(Severity::Error, "too-many-files", name(path), text);
             // The first of them closes what all of them might have.
-            if self.files.len() <= FILES {
+            if read <= FILES {
                 let decoded = context.dialect.unreadable(&name(path), context.scope, why);
                 self.take(path, context, decoded, FileStatus::Unreadable, None);
             }

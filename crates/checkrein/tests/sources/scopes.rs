@@ -133,14 +133,18 @@ fn wider_than(scope: Scope, loaded: &Loaded) -> String {
     all
 }
 
-/// All that is loaded, as if everything were approved and as a new clone.
-fn loads(world: &World) -> [Loaded; 4] {
+/// All that is loaded: as if everything were approved, as a new clone under Claude Code, and from Claude Code's files alone.
+fn loads(world: &World) -> [Loaded; 3] {
     let plugin = || Sources::plugin(&claude::DIALECT, world.path("home/plugin"));
     let discovered = || Sources::discover_in(&claude::DIALECT, world.path("project"), world.place());
     [
         world.sources().and(plugin().trust(Trust::everything())).load(),
-        world.untrusted_in("project").and(plugin()).trust(Trust::in_dir(world.path("state"))).load(),
-        world.sources().called_by(&claude::DIALECT).load(),
+        world
+            .untrusted_in("project")
+            .and(plugin())
+            .trust(Trust::in_dir(world.path("state")))
+            .called_by(&claude::DIALECT)
+            .load(),
         discovered().and(plugin()).trust(Trust::everything()).load(),
     ]
 }
@@ -287,6 +291,17 @@ fn a_file_stays_its_owners_whichever_file_names_it_first() {
             assert_eq!(ready(&loaded.hooks), ["guard"], "{owner} {more}");
         }
     }
+}
+
+/// There is a limit to how many files are read.
+#[test]
+fn many_files_of_a_project_do_not_keep_one_of_its_reader_from_being_read() {
+    let world = World::with(&[(USER, &hooks(&["guard"]))]);
+    let entries: Vec<_> = (0..4200).map(|at| format!(r#"{{"dialect": "native", "path": "{at}.json"}}"#)).collect();
+    world.write("project/agent.json", format!(r#"{{"include": [{}]}}"#, entries.join(",")));
+    let first = Sources::discover_in(project_only("agent.json"), world.path("project"), world.place());
+    let loaded = first.and(world.untrusted_in("project")).trust(Trust::in_dir(world.path("state"))).load();
+    assert_eq!(ready(&loaded.hooks), ["guard"]);
 }
 
 /// The user's own include has effect, also if a project's file includes the same files before it.
