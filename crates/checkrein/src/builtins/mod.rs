@@ -53,6 +53,8 @@ pub mod unavailable;
 use checkrein_core::{Failure, FailureKind};
 
 use crate::handler::Builtin;
+#[doc(hidden)]
+pub use shell::exercise_shell;
 
 /// All of them with their names, in the order of the documentation.
 pub fn all() -> Vec<(&'static str, Builtin)> {

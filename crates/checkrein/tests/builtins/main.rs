@@ -11,3 +11,4 @@ mod log;
 mod paths;
 mod results;
 mod secrets;
+mod shell;

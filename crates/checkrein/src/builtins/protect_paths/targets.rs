@@ -59,7 +59,7 @@ pub(super) fn of(step: &Step) -> Vec<Touched> {
         "chmod" | "chown" | "chgrp" => step.has_option("R", &["recursive"]),
         _ => false,
     };
-    let touched = |path| Touched { path, from: step.cwds.clone(), whole_tree };
+    let touched = |path| Touched { path, from: step.cwds.to_vec(), whole_tree };
     paths.into_iter().filter(|path| path.known).map(touched).collect()
 }
 

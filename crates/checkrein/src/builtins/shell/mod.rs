@@ -1,22 +1,28 @@
 //! Shell commands, read well enough to judge them.
 //!
-//! [`parse`] reads the grammar that POSIX shells and bash share into commands and words. [`steps`] walks through them as
-//! a shell would and says what would be run: it follows variables that the text itself sets, `cd`, programs that start
-//! others (`sudo`, `env`, `xargs`, `find -exec`), and texts that are run as scripts (`sh -c`, `eval`, here-documents,
-//! `echo … | sh`). What only a running shell can know stays unknown: variables from outside, what programs print, aliases,
-//! and what scripts and other languages do.
+//! [`parse`] reads the grammar of bash into commands and words. [`steps`] walks through them as a shell would and returns
+//! the programs that would run: it follows variables that the text itself sets, `cd`, programs that start others (`sudo`,
+//! `env`, `xargs`, `find -exec`), and texts that are run as scripts (`sh -c`, `eval`, here-documents, `echo … | sh`). What
+//! only a running shell can know stays unknown: variables from outside, the output of programs, aliases, and what scripts
+//! and other languages do.
+//!
+//! A text that cannot be read for certain is [`Unreadable`], never a shorter list of programs: guards ask about it.
 
 mod parse;
 mod readers;
 mod steps;
+mod testing;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
 mod word;
 mod wrappers;
 
 pub(crate) use readers::{is_reader, pieces};
 pub use steps::{Step, World, lexical, steps, steps_of_argv, steps_with};
+pub use testing::exercise_shell;
 pub use word::Value;
 pub(crate) use wrappers::starts_others;
 
-/// Why a text could not be read as a shell would.
+/// The reason why a text cannot be read as a shell would.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable(pub(crate) &'static str);

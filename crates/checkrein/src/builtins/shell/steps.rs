@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use super::Unreadable;
 use super::parse::{Command, RedirectKind, parse};
-use super::word::{LONGEST_VARIABLE, Part, Value, Vars, Word};
+use super::word::{Expansion, LONGEST_VARIABLE, Part, Value, Vars, Word};
 use super::wrappers::{Wrapper, is_shell};
 
 /// Where a text would be run.
@@ -32,7 +33,7 @@ pub struct Step {
     /// Whether it is a call of the function that it is part of, beside another one.
     pub multiplies: bool,
     /// The directories that it may run in.
-    pub cwds: Vec<PathBuf>,
+    pub cwds: Arc<[PathBuf]>,
 }
 
 impl Step {
@@ -64,6 +65,18 @@ const DEPTH: usize = 16;
 
 /// More steps than any command that is worth reading has.
 const STEPS: usize = 10_000;
+
+/// The most text that words may expand to, all together, in bytes.
+const EXPANDED: usize = 8 << 20;
+
+/// The most changes of the directory.
+const MOVES: usize = 256;
+
+/// The longest path that systems accept, in bytes.
+const LONGEST_PATH: usize = 4096;
+
+/// The most variables that a text may set. Each substitution works on a copy of them.
+const VARIABLES: usize = 256;
 
 /// What the text would run.
 pub fn steps(text: &str, world: World<'_>) -> Result<Vec<Step>, Unreadable> {
@@ -99,7 +112,9 @@ pub fn steps_of_argv(argv: &[String], world: World<'_>) -> Result<Vec<Step>, Unr
 struct Walk<'a> {
     world: World<'a>,
     vars: Vars,
-    cwds: Vec<PathBuf>,
+    cwds: Arc<[PathBuf]>,
+    /// The number of times that the directory has changed.
+    moves: usize,
     steps: Vec<Step>,
     depth: usize,
     /// The programs that lists of commands inside of words run, by the place of the list in memory.
@@ -108,6 +123,8 @@ struct Walk<'a> {
     given: HashSet<String>,
     /// Names of those that the text sets.
     sets: HashSet<String>,
+    /// The length of all values so far.
+    expanded: usize,
 }
 
 /// What a program finds around it.
@@ -132,13 +149,16 @@ impl<'a> Walk<'a> {
         let mut walk = Self {
             world,
             vars: Vars::new(),
-            cwds: vec![world.cwd.to_owned()],
+            cwds: [world.cwd.to_owned()].into(),
+            moves: 0,
             steps: Vec::new(),
             depth: 0,
             names: HashMap::new(),
             given: HashSet::new(),
             sets: HashSet::new(),
+            expanded: 0,
         };
+        walk.vars.insert("IFS".to_owned(), vec![" \t\n".to_owned()]);
         walk.set_pwd();
         walk
     }
@@ -160,12 +180,12 @@ impl<'a> Walk<'a> {
                 return Err(Unreadable("it runs too much"));
             }
             let words = command.words.iter().chain(command.redirects.iter().map(|redirect| &redirect.target));
-            for word in words.chain(command.assignments.iter().map(|(_, word)| word)) {
+            for word in words.chain(command.assignments.iter().map(|(_, word)| word)).chain(&command.evaluated) {
                 self.outputs(word)?;
             }
             let own = self.steps.len();
             let feed = ran.get(command.fed_by.clone()).unwrap_or_default();
-            let around = self.around(command, feed);
+            let around = self.around(command, feed)?;
             let printed = self.command(command, &around)?;
             let names =
                 self.steps[own..].iter().map(|step| step.name.clone()).filter(|name| !name.is_empty()).collect();
@@ -177,44 +197,68 @@ impl<'a> Walk<'a> {
     /// Walks through what runs inside of a word.
     fn outputs(&mut self, word: &Word) -> Result<(), Unreadable> {
         for part in &word.parts {
-            if let Part::Output(commands) = part {
-                // What it sets and where it goes is its own.
-                let (vars, cwds) = (self.vars.clone(), self.cwds.clone());
-                let first = self.steps.len();
-                self.list(commands)?;
-                (self.vars, self.cwds) = (vars, cwds);
-                let names = self.steps[first..].iter().map(|step| step.name.clone()).collect();
-                self.names.insert(place(commands), names);
+            match part {
+                Part::Output(commands) => {
+                    // Variables and the directory that it changes are its own.
+                    let (vars, cwds) = (self.vars.clone(), self.cwds.clone());
+                    let first = self.steps.len();
+                    self.list(commands)?;
+                    (self.vars, self.cwds) = (vars, cwds);
+                    let names = self.steps[first..].iter().map(|step| step.name.clone()).collect();
+                    self.names.insert(place(commands), names);
+                }
+                Part::Var { fallback: Some(fallback), .. } => self.outputs(&fallback.word)?,
+                _ => {}
             }
         }
         Ok(())
     }
 
-    fn values(&self, word: &Word) -> Vec<Value> {
-        let names_of = |commands: &[Command]| self.names.get(&place(commands)).cloned().unwrap_or_default();
-        let mut values = word.values(&self.vars, self.world.home, &names_of);
-        if let [value] = values.as_mut_slice() {
+    /// The values that a word may have, as one text each.
+    fn values(&mut self, word: &Word) -> Result<Vec<Value>, Unreadable> {
+        self.expand(word, Word::values)
+    }
+
+    /// The arguments that a word becomes.
+    fn fields(&mut self, word: &Word) -> Result<Vec<Value>, Unreadable> {
+        let mut fields = self.expand(word, Word::fields)?;
+        if let [value] = fields.as_mut_slice() {
             let is_fixed = |part: &Part| match part {
                 Part::Text(_) | Part::Bare(_) => true,
                 Part::Home => self.world.home.is_some(),
                 Part::Var { name, .. } => self.given.contains(name),
                 Part::Output(_) => false,
             };
-            // What a script inside of the text is made of stands nowhere.
-            let is_here = self.depth == 1 && value.known && !value.glob && word.parts.iter().all(is_fixed);
-            value.span = word.span.filter(|_| is_here);
+            // A word of a script inside of the text has no position in it.
+            if self.depth == 1 && value.known && !value.glob && word.parts.iter().all(is_fixed) {
+                value.span = word.span;
+            }
         }
-        values
+        Ok(fields)
     }
 
-    fn around(&self, command: &Command, feed: &[Ran]) -> Around {
+    fn expand(
+        &mut self,
+        word: &Word,
+        expand: fn(&Word, &Expansion<'_>) -> Vec<Value>,
+    ) -> Result<Vec<Value>, Unreadable> {
+        let names_of = |commands: &[Command]| self.names.get(&place(commands)).cloned().unwrap_or_default();
+        let values = expand(word, &Expansion { vars: &self.vars, home: self.world.home, names_of: &names_of });
+        self.expanded += values.iter().map(|value| value.text.len()).sum::<usize>();
+        if self.expanded > EXPANDED || values.iter().any(|value| value.cut) {
+            return Err(Unreadable("its words expand to too much"));
+        }
+        Ok(values)
+    }
+
+    fn around(&mut self, command: &Command, feed: &[Ran]) -> Result<Around, Unreadable> {
         let mut around =
             Around { fed_by: feed.iter().flat_map(|ran| ran.names.iter().cloned()).collect(), ..Around::default() };
         if let Some(last) = feed.last() {
             around.input = last.printed.clone();
         }
         for redirect in &command.redirects {
-            let values = self.values(&redirect.target);
+            let values = self.values(&redirect.target)?;
             match redirect.kind {
                 RedirectKind::Write => around.writes.extend(values),
                 RedirectKind::Read => around.fed_by.extend(values.into_iter().flat_map(|value| value.from)),
@@ -226,18 +270,20 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        around
+        Ok(around)
     }
 
-    /// Runs a command, and says what it prints if that is known.
+    /// Runs a command, and returns what it prints if that is known.
     fn command(&mut self, command: &Command, around: &Around) -> Result<Option<String>, Unreadable> {
-        for (name, word) in &command.assignments {
-            let values = self.values(word);
-            self.set(name, values);
-        }
+        // Words are expanded before the variables in front of them are set.
         let mut words = Vec::new();
         for word in &command.words {
-            words.extend(self.values(word));
+            words.extend(self.fields(word)?);
+        }
+        let before: Vec<_> = command.assignments.iter().map(|(name, _)| (name, self.vars.get(name).cloned())).collect();
+        for (name, word) in &command.assignments {
+            let values = self.values(word)?;
+            self.set(name, values)?;
         }
         let Some(first) = words.first() else {
             if !around.writes.is_empty() {
@@ -248,10 +294,18 @@ impl<'a> Walk<'a> {
         let calls_itself = command.function.as_deref() == Some(first.text.as_str());
         let multiplies = calls_itself && (command.background || !command.fed_by.is_empty());
         self.program(&words, &Around { multiplies, ..around.clone() })?;
+        // In front of a program, they are set for that program alone.
+        for (name, values) in before.into_iter().rev() {
+            match values {
+                Some(values) => self.vars.insert(name.clone(), values),
+                None => self.vars.remove(name),
+            };
+        }
         let passes_on = matches!(base_name(&words[0].text), "cat" | "tee");
-        let passed_on =
-            || around.input.clone().filter(|_| passes_on && !words[1..].iter().any(|word| word.text != "-"));
-        Ok(printed(&words).or_else(passed_on))
+        if let Some(printed) = printed(&words) {
+            return Ok(Some(printed));
+        }
+        if passes_on && words[1..].iter().all(|word| word.text == "-") { Ok(around.input.clone()) } else { Ok(None) }
     }
 
     fn set_pwd(&mut self) {
@@ -259,13 +313,17 @@ impl<'a> Walk<'a> {
         self.vars.insert("PWD".to_owned(), cwds);
     }
 
-    fn set(&mut self, name: &str, values: Vec<Value>) {
+    fn set(&mut self, name: &str, values: Vec<Value>) -> Result<(), Unreadable> {
         self.sets.insert(name.to_owned());
+        if self.sets.len() > VARIABLES {
+            return Err(Unreadable("it sets too many variables"));
+        }
         if values.iter().all(|value| value.known && value.text.len() <= LONGEST_VARIABLE) {
             self.vars.insert(name.to_owned(), values.into_iter().map(|value| value.text).collect());
         } else {
             self.vars.remove(name);
         }
+        Ok(())
     }
 
     fn push(&mut self, step: Step) {
@@ -284,7 +342,7 @@ impl<'a> Walk<'a> {
             fed_by: around.fed_by.clone(),
             input: around.input.clone(),
             multiplies: around.multiplies,
-            cwds: Vec::new(),
+            cwds: Arc::default(),
         });
         // The shell's files are written once.
         let inner = Around { writes: Vec::new(), multiplies: false, ..around.clone() };
@@ -292,7 +350,9 @@ impl<'a> Walk<'a> {
             return Err(Unreadable("programs start programs too deeply"));
         }
         self.depth += 1;
-        let done = self.inside(&name, args, &inner);
+        // A variable that is not set leaves the next word as the program: `$SUDO rm`.
+        let is_variable = !first.known && first.text.starts_with('$') && first.from.is_empty();
+        let done = if is_variable { self.program(args, &inner) } else { self.inside(&name, args, &inner) };
         self.depth -= 1;
         done
     }
@@ -331,15 +391,12 @@ impl<'a> Walk<'a> {
                 self.script(&joined(args.get(at + 1..).unwrap_or_default()))
             }
             "find" | "fd" | "fdfind" => self.executed(args, around),
-            "cd" | "pushd" => {
-                self.change_directory(args);
-                Ok(())
-            }
+            "cd" | "pushd" => self.change_directory(args),
             "export" | "local" | "declare" | "typeset" | "readonly" => {
                 for arg in args {
                     if let Some((name, value)) = arg.text.split_once('=') {
                         let value = Value { text: value.to_owned(), ..arg.clone() };
-                        self.set(name, vec![value]);
+                        self.set(name, vec![value])?;
                     }
                 }
                 Ok(())
@@ -348,7 +405,7 @@ impl<'a> Walk<'a> {
                 if let [variable, word, values @ ..] = args
                     && word.text == "in"
                 {
-                    self.set(&variable.text, values.to_vec());
+                    self.set(&variable.text, values.to_vec())?;
                 }
                 Ok(())
             }
@@ -417,21 +474,29 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn change_directory(&mut self, args: &[Value]) {
+    fn change_directory(&mut self, args: &[Value]) -> Result<(), Unreadable> {
         let home = self.world.home.map(Value::literal);
-        let Some(to) = args.iter().find(|arg| !arg.text.starts_with('-')).or(home.as_ref()) else { return };
-        if to.known {
-            let moved: Vec<_> = self.cwds.iter().map(|cwd| lexical(&cwd.join(&to.text))).collect();
-            // It may fail, or be done in a subshell: what comes after may run at either place.
-            self.cwds.splice(0..0, moved);
-            self.cwds.dedup();
-            self.cwds.truncate(8);
-            self.set_pwd();
+        let Some(to) = args.iter().find(|arg| !arg.text.starts_with('-')).or(home.as_ref()) else { return Ok(()) };
+        if !to.known || to.text.len() > LONGEST_PATH {
+            return Ok(());
         }
+        self.moves += 1;
+        if self.moves > MOVES {
+            return Err(Unreadable("it changes its directory too often"));
+        }
+        let moved = self.cwds.iter().map(|cwd| lexical(&cwd.join(&to.text)));
+        let mut cwds: Vec<_> = moved.filter(|cwd| cwd.as_os_str().len() <= LONGEST_PATH).collect();
+        // It may fail, or be done in a subshell: what comes after may run at either place.
+        cwds.extend_from_slice(&self.cwds);
+        cwds.dedup();
+        cwds.truncate(8);
+        self.cwds = cwds.into();
+        self.set_pwd();
+        Ok(())
     }
 }
 
-/// Tells lists of commands apart while the tree that they are part of lives.
+/// Identifies a list of commands inside of a word, while the tree that it is part of lives.
 fn place(commands: &[Command]) -> usize {
     commands.as_ptr().addr()
 }

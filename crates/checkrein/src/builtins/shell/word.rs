@@ -1,4 +1,8 @@
+//! Words: how they are written, and the values that they expand to.
+
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::parse::Command;
 
@@ -6,42 +10,51 @@ use super::parse::Command;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Word {
     pub(super) parts: Vec<Part>,
-    /// Where it stands in the text, counted in characters. `None`: in a text that is made of another one.
+    /// Position in the text, in characters. `None`: the word is part of a text that is built from another one.
     pub(super) span: Option<Span>,
 }
 
-/// From where to where.
+/// Start and end, without the end.
 pub type Span = (usize, usize);
 
 /// A piece of a word.
 #[derive(Debug, Clone)]
 pub(super) enum Part {
-    /// Taken as it is: quoted or escaped.
+    /// Literal text: quoted or escaped.
     Text(String),
-    /// Not quoted: wildcards and braces count.
+    /// Text without quotes: wildcards and braces apply.
     Bare(String),
     /// `~`.
     Home,
-    /// `$NAME`, with what stands in if there is none.
-    Var { name: String, fallback: Option<String> },
-    /// What commands print, or the name of a pipe to them.
-    Output(Vec<Command>),
+    /// `$NAME`, with the word that stands in if the variable is not set.
+    Var { name: String, fallback: Option<Fallback>, quoted: bool },
+    /// The output of commands, or the name of a pipe to them.
+    Output(Rc<[Command]>),
 }
 
-/// What a word comes to.
+/// The word that stands in for a variable.
+#[derive(Debug, Clone)]
+pub(super) struct Fallback {
+    pub(super) word: Word,
+    /// `true` if it also stands in for an empty value.
+    pub(super) for_empty: bool,
+}
+
+/// The value of a word.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Value {
-    /// The text. What is not known is spelt as it was: `$NAME`, `$(…)`.
+    /// The text. Unknown pieces are spelt as in the command: `$NAME`, `$(…)`.
     pub text: String,
-    /// Whether all of it is known.
+    /// `true` if all of the text is known.
     pub known: bool,
-    /// Whether wildcards in it count.
+    /// `true` if wildcards in it apply.
     pub glob: bool,
     /// The programs whose output is part of it.
     pub from: Vec<String>,
-    /// Where the word stands that is this and nothing else, whoever runs the text: in characters, in a list of words its
-    /// place in the list.
+    /// Position of the word that is this value and nothing else: in characters, or in a list of words its index.
     pub span: Option<Span>,
+    /// `true` if a part of the text, or another value of the word, is missing because there is too much.
+    pub cut: bool,
 }
 
 impl Value {
@@ -52,24 +65,43 @@ impl Value {
     fn push(&mut self, text: &str) {
         // A variable that holds itself twice grows fast.
         if self.text.len() + text.len() > LONGEST {
-            self.known = false;
+            (self.known, self.cut) = (false, true);
         } else {
             self.text.push_str(text);
         }
     }
+
+    fn push_unknown(&mut self, text: &str) {
+        self.push(text);
+        self.known = false;
+    }
 }
 
-/// The longest text that is put together.
+/// The longest value of a word, in bytes.
 const LONGEST: usize = 1 << 20;
 
 /// The longest text that a variable is known to hold.
 pub(super) const LONGEST_VARIABLE: usize = 4 << 10;
 
-/// Variables and what they may hold.
+/// Variables and the values that they may hold.
 pub(super) type Vars = HashMap<String, Vec<String>>;
 
-/// A word with many alternatives is cut off there: each is judged by itself.
-const ALTERNATIVES: usize = 32;
+/// The most values that a word has: each is judged by itself.
+const ALTERNATIVES: usize = 256;
+
+/// The most opening braces in a word.
+const MOST_BRACES: usize = 64;
+
+/// Separates fields inside of a value. A shell word cannot contain it, and the parser refuses texts that do.
+const FIELD_END: char = '\0';
+
+/// The surroundings in which a word is expanded.
+pub(super) struct Expansion<'a> {
+    pub(super) vars: &'a Vars,
+    pub(super) home: Option<&'a str>,
+    /// Returns the programs that commands inside of the word run.
+    pub(super) names_of: &'a dyn Fn(&[Command]) -> Vec<String>,
+}
 
 impl Word {
     pub(super) fn push_text(&mut self, c: char) {
@@ -86,7 +118,12 @@ impl Word {
         }
     }
 
-    /// The word if it is one piece that is not quoted: what reserved words and operators look like.
+    /// Adds a piece whose value only the running shell knows.
+    pub(super) fn push_unknown(&mut self, name: String) {
+        self.parts.push(Part::Var { name, fallback: None, quoted: true });
+    }
+
+    /// The text of a word that is one piece without quotes, as reserved words and operators are.
     pub(super) fn bare(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [Part::Bare(text)] => Some(text),
@@ -94,113 +131,271 @@ impl Word {
         }
     }
 
-    /// The name and the value of `NAME=value`.
-    pub(super) fn assignment(&self) -> Option<(String, Self)> {
+    /// `true` if the word ends in this character, without quotes.
+    pub(super) fn ends_bare(&self, c: &[char]) -> bool {
+        matches!(self.parts.last(), Some(Part::Bare(text)) if text.ends_with(c))
+    }
+
+    /// `true` behind `NAME=` and each `:` of the value, where bash expands `~` too.
+    pub(super) fn takes_tilde(&self) -> bool {
+        let Some(Part::Bare(first)) = self.parts.first() else { return self.parts.is_empty() };
+        let name = first.split_once('=').map_or("", |(name, _)| name);
+        is_name(name.strip_suffix('+').unwrap_or(name)) && self.ends_bare(&['=', ':'])
+    }
+
+    /// Splits `NAME=value` and `NAME[subscript]=value`.
+    pub(super) fn assignment(&self) -> Option<Assignment> {
         let Some(Part::Bare(first)) = self.parts.first() else { return None };
-        let (name, start) = first.split_once('=')?;
-        let name = name.strip_suffix('+').unwrap_or(name);
+        let name_end = first.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
+        let (name, rest) = first.split_at(name_end);
         if !is_name(name) {
             return None;
         }
-        let mut parts = self.parts.clone();
-        parts[0] = Part::Bare(start.to_owned());
-        Some((name.to_owned(), Self { parts, span: None }))
+        let (at, start) = if rest.starts_with('[') {
+            let closes = |(at, part): (usize, &Part)| match part {
+                Part::Bare(text) => {
+                    let bracket = text.find("]=").or_else(|| text.find("]+="))?;
+                    let equals = bracket + text[bracket..].find('=')?;
+                    Some((at, equals + 1))
+                }
+                _ => None,
+            };
+            self.parts.iter().enumerate().find_map(closes)?
+        } else if rest.starts_with('=') {
+            (0, name_end + 1)
+        } else if rest.starts_with("+=") {
+            (0, name_end + 2)
+        } else {
+            return None;
+        };
+        let Some(Part::Bare(text)) = self.parts.get(at) else { return None };
+        let mut value = Self::default();
+        value.parts.push(Part::Bare(text[start..].to_owned()));
+        value.parts.extend_from_slice(&self.parts[at + 1..]);
+        let subscript = Self { parts: self.parts[..at].to_vec(), span: None };
+        Some(Assignment { name: name.to_owned(), subscript, value })
     }
 
-    /// What the word may come to. `names_of` tells which programs commands run.
-    pub(super) fn values(
-        &self,
-        vars: &Vars,
-        home: Option<&str>,
-        names_of: &dyn Fn(&[Command]) -> Vec<String>,
-    ) -> Vec<Value> {
-        let mut values = vec![Value::literal("")];
-        for part in &self.parts {
-            match part {
-                Part::Text(text) => each(&mut values, |value| value.push(text)),
-                Part::Bare(text) => {
-                    let glob = text.contains(['*', '?', '[']);
-                    values = product(&values, &braces(text), |value| value.glob |= glob);
-                }
-                Part::Home => match home {
-                    Some(home) => each(&mut values, |value| value.push(home)),
-                    None => each(&mut values, |value| value.text.push('~')),
-                },
-                Part::Var { name, fallback } => match (vars.get(name), fallback) {
-                    (Some(held), _) => values = product(&values, held, |_| {}),
-                    (None, _) if name == "HOME" && home.is_some() => {
-                        each(&mut values, |value| value.push(home.unwrap_or_default()));
-                    }
-                    (None, Some(fallback)) => each(&mut values, |value| value.push(fallback)),
-                    (None, None) => each(&mut values, |value| {
-                        value.text.push('$');
-                        value.text.push_str(name);
-                        value.known = false;
-                    }),
-                },
-                Part::Output(commands) => {
-                    let from = names_of(commands);
-                    each(&mut values, |value| {
-                        value.text.push_str("$(…)");
-                        value.known = false;
-                        value.from.extend(from.iter().cloned());
-                    });
-                }
+    /// `true` for `NAME[`: bash reads on to the `]`, over blanks and operators.
+    pub(super) fn has_open_subscript(&self) -> bool {
+        let Some(Part::Bare(first)) = self.parts.first() else { return false };
+        let is_open = first.split_once('[').is_some_and(|(name, _)| is_name(name));
+        is_open && !self.parts.iter().any(|part| matches!(part, Part::Bare(text) if text.contains(']')))
+    }
+
+    /// The values that the word may have, as one text each: in assignments, redirections and here-documents.
+    pub(super) fn values(&self, expansion: &Expansion<'_>) -> Vec<Value> {
+        let mut values = expand(&self.parts, expansion, false);
+        for value in &mut values {
+            if value.text.contains(FIELD_END) {
+                value.text = value.text.replace(FIELD_END, " ");
             }
         }
         values
     }
+
+    /// The arguments that the word becomes: braces are expanded, variables without quotes are split, and an empty variable
+    /// is none.
+    pub(super) fn fields(&self, expansion: &Expansion<'_>) -> Vec<Value> {
+        let Some(words) = braces(&self.parts) else {
+            return vec![Value { cut: true, ..Value::default() }];
+        };
+        let mut fields = Vec::new();
+        for parts in words.iter().map(AsRef::as_ref) {
+            let is_kept = parts.iter().any(|part| !matches!(part, Part::Var { quoted: false, .. }));
+            for value in expand(parts, expansion, false) {
+                if value.text.contains(FIELD_END) {
+                    let split = value.text.split(FIELD_END).filter(|text| !text.is_empty());
+                    fields.extend(split.map(|text| Value { text: text.to_owned(), ..value.clone() }));
+                } else if is_kept || !value.text.is_empty() {
+                    fields.push(value);
+                }
+            }
+        }
+        fields
+    }
+}
+
+/// Expands the parts of a word. `splits` is `true` inside of a fallback whose text is split where it has no quotes.
+fn expand(parts: &[Part], expansion: &Expansion<'_>, splits: bool) -> Vec<Value> {
+    let Expansion { vars, home, names_of } = expansion;
+    let mut values = vec![Value::literal("")];
+    for part in parts {
+        match part {
+            Part::Text(text) => each(&mut values, |value| value.push(text)),
+            Part::Bare(text) if splits => {
+                let text = split(text, vars);
+                each(&mut values, |value| value.push(&text));
+            }
+            Part::Bare(text) => {
+                let glob = text.contains(['*', '?', '[']);
+                each(&mut values, |value| {
+                    value.push(text);
+                    value.glob |= glob;
+                });
+            }
+            Part::Home => each(&mut values, |value| value.push(home.unwrap_or("~"))),
+            Part::Var { name, fallback, quoted } => match (vars.get(name), fallback) {
+                (Some(held), fallback) => {
+                    let mut ends = Vec::new();
+                    for text in held {
+                        match fallback {
+                            Some(fallback) if fallback.for_empty && text.is_empty() => {
+                                ends.extend(expand(&fallback.word.parts, expansion, !quoted));
+                            }
+                            _ if *quoted => ends.push(Value::literal(text)),
+                            _ => ends.push(Value::literal(split(text, vars))),
+                        }
+                    }
+                    product(&mut values, &ends);
+                }
+                (None, _) if name == "HOME" && home.is_some() => {
+                    each(&mut values, |value| value.push(home.unwrap_or_default()));
+                }
+                (None, Some(fallback)) => product(&mut values, &expand(&fallback.word.parts, expansion, !quoted)),
+                (None, None) => each(&mut values, |value| value.push_unknown(&format!("${name}"))),
+            },
+            Part::Output(commands) => {
+                let from = names_of(commands);
+                each(&mut values, |value| {
+                    value.push_unknown("$(…)");
+                    value.from.extend(from.iter().cloned());
+                });
+            }
+        }
+    }
+    values
+}
+
+/// `NAME=value`, or `NAME[subscript]=value`.
+pub(super) struct Assignment {
+    pub(super) name: String,
+    pub(super) subscript: Word,
+    pub(super) value: Word,
 }
 
 fn each(values: &mut [Value], change: impl Fn(&mut Value)) {
     values.iter_mut().for_each(change);
 }
 
-fn product(values: &[Value], ends: &[String], change: impl Fn(&mut Value)) -> Vec<Value> {
-    let pairs = values.iter().flat_map(|value| ends.iter().map(move |end| (value, end)));
-    pairs
-        .take(ALTERNATIVES)
-        .map(|(value, end)| {
-            let mut value = value.clone();
-            value.push(end);
-            change(&mut value);
-            value
-        })
-        .collect()
-}
-
-/// `a{b,c}d` as `abd` and `acd`.
-fn braces(text: &str) -> Vec<String> {
-    let mut done = Vec::new();
-    let mut waiting = vec![text.to_owned()];
-    while let Some(text) = waiting.pop() {
-        match first_braces(&text) {
-            Some(alternatives) if done.len() + waiting.len() + alternatives.len() <= ALTERNATIVES => {
-                waiting.extend(alternatives);
-            }
-            _ => done.push(text),
+/// Appends each end to each value.
+fn product(values: &mut Vec<Value>, ends: &[Value]) {
+    let append = |value: &mut Value, end: &Value| {
+        value.push(&end.text);
+        value.known &= end.known;
+        value.glob |= end.glob;
+        value.cut |= end.cut;
+        value.from.extend(end.from.iter().cloned());
+    };
+    match ends {
+        [] => {}
+        [end] => each(values, |value| append(value, end)),
+        // Without a copy: otherwise a word of many such parts takes quadratic time.
+        [first, ..] if values.len() * ends.len() > ALTERNATIVES => each(values, |value| {
+            append(value, first);
+            value.cut = true;
+        }),
+        _ => {
+            let pairs = values.iter().flat_map(|value| ends.iter().map(move |end| (value, end)));
+            *values = pairs
+                .map(|(value, end)| {
+                    let mut value = value.clone();
+                    append(&mut value, end);
+                    value
+                })
+                .collect();
         }
     }
-    done
 }
 
-/// What comes of the first innermost pair of braces with a comma.
-fn first_braces(text: &str) -> Option<Vec<String>> {
-    let mut open = None;
-    let mut commas = false;
-    for (at, byte) in text.bytes().enumerate() {
-        match (byte, open) {
-            (b'{', _) => (open, commas) = (Some(at), false),
-            (b',', Some(_)) => commas = true,
-            (b'}', Some(start)) if commas => {
-                let (before, inside, behind) = (&text[..start], &text[start + 1..at], &text[at + 1..]);
-                return Some(inside.split(',').map(|one| format!("{before}{one}{behind}")).collect());
+/// Marks where a text that is not quoted is split into fields.
+fn split(text: &str, vars: &Vars) -> String {
+    let separators = vars.get("IFS").map(Vec::as_slice).unwrap_or_default();
+    let separates = |c: char| c.is_ascii_whitespace() || separators.iter().any(|own| own.contains(c));
+    text.chars().map(|c| if separates(c) { FIELD_END } else { c }).collect()
+}
+
+/// A character that may be part of braces, or a part that is none.
+#[derive(Clone, Copy)]
+enum Atom<'a> {
+    Bare(char),
+    Other(&'a Part),
+}
+
+/// Expands `a{b,c}d` to `abd` and `acd`. `None`: there are too many.
+fn braces(parts: &[Part]) -> Option<Vec<Cow<'_, [Part]>>> {
+    let opening = |part: &Part| match part {
+        Part::Bare(text) => text.matches('{').count(),
+        _ => 0,
+    };
+    match parts.iter().map(opening).sum::<usize>() {
+        0 => return Some(vec![Cow::Borrowed(parts)]),
+        count if count > MOST_BRACES => return None,
+        _ => {}
+    }
+    let mut atoms = Vec::new();
+    for part in parts {
+        match part {
+            Part::Bare(text) => atoms.extend(text.chars().map(Atom::Bare)),
+            part => atoms.push(Atom::Other(part)),
+        }
+    }
+    let words = alternatives(&atoms)?;
+    let word = |atoms: Vec<Atom<'_>>| {
+        let mut word = Word::default();
+        for atom in atoms {
+            match atom {
+                Atom::Bare(c) => word.push_bare(c),
+                Atom::Other(part) => word.parts.push(part.clone()),
             }
-            (b'}', _) => open = None,
+        }
+        Cow::Owned(word.parts)
+    };
+    Some(words.into_iter().map(word).collect())
+}
+
+fn alternatives<'a>(atoms: &[Atom<'a>]) -> Option<Vec<Vec<Atom<'a>>>> {
+    for (start, atom) in atoms.iter().enumerate() {
+        if !matches!(atom, Atom::Bare('{')) {
+            continue;
+        }
+        // Each alternative lies between two of these.
+        let ends = ends(&atoms[start..]);
+        let Some((last, [_, _, ..])) = ends.split_last() else { continue };
+        let rests = alternatives(&atoms[start + last + 1..])?;
+        let mut words = Vec::new();
+        for pair in ends.windows(2) {
+            for inner in alternatives(&atoms[start + pair[0] + 1..start + pair[1]])? {
+                for rest in &rests {
+                    if words.len() == ALTERNATIVES {
+                        return None;
+                    }
+                    words.push([&atoms[..start], &inner, rest].concat());
+                }
+            }
+        }
+        return Some(words);
+    }
+    Some(vec![atoms.to_vec()])
+}
+
+/// The positions of an opening brace, its commas, and its closing brace. Empty: it is not closed.
+fn ends(atoms: &[Atom<'_>]) -> Vec<usize> {
+    let mut ends = vec![0];
+    let mut open = 0_usize;
+    for (at, atom) in atoms.iter().enumerate() {
+        match atom {
+            Atom::Bare('{') => open += 1,
+            Atom::Bare(',') if open == 1 => ends.push(at),
+            Atom::Bare('}') if open == 1 => {
+                ends.push(at);
+                return ends;
+            }
+            Atom::Bare('}') => open -= 1,
             _ => {}
         }
     }
-    None
+    Vec::new()
 }
 
 pub(super) fn is_name(text: &str) -> bool {
@@ -212,13 +407,30 @@ pub(super) fn is_name(text: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn expanded(text: &str) -> Option<Vec<String>> {
+        let text_of = |parts: Cow<'_, [Part]>| match parts.as_ref() {
+            [Part::Bare(text)] => text.clone(),
+            _ => String::new(),
+        };
+        Some(braces(&[Part::Bare(text.to_owned())])?.into_iter().map(text_of).collect())
+    }
+
     #[test]
-    fn braces_come_apart() {
-        let mut all = braces("/{etc,usr}/x");
-        all.sort();
-        assert_eq!(all, ["/etc/x", "/usr/x"]);
-        assert_eq!(braces("{}"), ["{}"]);
-        assert_eq!(braces("a{b"), ["a{b"]);
-        assert!(braces(&"{a,b}".repeat(40)).len() <= ALTERNATIVES);
+    fn braces_expand_in_order() {
+        for (text, all) in [
+            ("/{etc,usr}/x", &["/etc/x", "/usr/x"][..]),
+            ("{}", &["{}"]),
+            ("a{b", &["a{b"]),
+            ("{a,b}{c,d}", &["ac", "ad", "bc", "bd"]),
+            ("{a,b{c,d}}", &["a", "bc", "bd"]),
+            ("{{a,b}", &["{a", "{b"]),
+            ("{a,b}}", &["a}", "b}"]),
+            ("{a,}", &["a", ""]),
+        ] {
+            assert_eq!(expanded(text).unwrap(), all, "{text}");
+        }
+        for text in ["{a,b}".repeat(9), "{a,b}".repeat(4000), "{a,".repeat(4000) + &"}".repeat(4000)] {
+            assert_eq!(expanded(&text), None);
+        }
     }
 }

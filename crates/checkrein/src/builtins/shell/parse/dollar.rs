@@ -1,33 +1,32 @@
 //! What starts with `$`: variables, substitutions, arithmetic, C's quotes.
 
 use super::Parser;
+use super::words::Quotes;
 use crate::builtins::shell::Unreadable;
-use crate::builtins::shell::word::{Part, Word, is_name};
+use crate::builtins::shell::word::{Fallback, Part, Word, is_name};
 
 impl Parser {
-    /// What starts with `$`.
-    pub(super) fn dollar(&mut self, word: &mut Word, quoted: bool) -> Result<(), Unreadable> {
+    /// Reads what starts with `$`.
+    pub(super) fn dollar(&mut self, quotes: Quotes, word: &mut Word) -> Result<(), Unreadable> {
+        let quoted = quotes != Quotes::None;
         self.at += 1;
         match self.peek() {
             Some('(') => {
-                if self.looking_at("((")
-                    && let Some(end) = self.arithmetic_end(self.at + 2)
-                {
-                    let inside: String = self.text[self.at + 2..end].iter().collect();
+                if let Some(inside) = self.arithmetic_text()? {
                     let inner = self.expanded(&inside)?;
-                    self.at = end + 2;
-                    word.parts.extend(inner.parts.into_iter().filter(|part| matches!(part, Part::Output(_))));
-                    word.parts.push(Part::Var { name: "((…))".to_owned(), fallback: None });
-                    return Ok(());
+                    word.parts.extend(inner.parts.into_iter().filter(runs));
+                    word.push_unknown("((…))".to_owned());
+                } else {
+                    self.at += 1;
+                    let commands = self.substitution()?;
+                    word.parts.push(Part::Output(commands));
                 }
-                self.at += 1;
-                let commands = self.commands_in_parens()?;
-                word.parts.push(Part::Output(commands));
             }
             Some('{') => {
                 self.at += 1;
-                self.braced(word)?;
+                self.deeper(|parser| parser.braced(quotes, word))?;
             }
+            Some('[') if !quoted => self.old_arithmetic(word)?,
             Some('\'') if !quoted => {
                 self.at += 1;
                 let text = self.ansi_c()?;
@@ -36,100 +35,207 @@ impl Parser {
             // Translated text: the quotes mean what they mean without the `$`.
             Some('"') if !quoted => {}
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
-                let from = self.at;
-                while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
-                    self.at += 1;
-                }
-                let name = self.text[from..self.at].iter().collect();
-                word.parts.push(Part::Var { name, fallback: None });
+                let name = self.name();
+                word.parts.push(Part::Var { name, fallback: None, quoted });
             }
             Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
                 self.at += 1;
-                word.parts.push(Part::Var { name: c.into(), fallback: None });
+                word.parts.push(Part::Var { name: c.into(), fallback: None, quoted });
             }
             _ => word.push_text('$'),
         }
         Ok(())
     }
 
-    /// `${…}`, behind the brace.
-    fn braced(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+    fn name(&mut self) -> String {
         let from = self.at;
+        while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
+            self.at += 1;
+        }
+        self.text[from..self.at].iter().collect()
+    }
+
+    /// Takes the text of `(( … ))`, if it is that and not a group in a group.
+    pub(super) fn arithmetic_text(&mut self) -> Result<Option<String>, Unreadable> {
+        if !self.looking_at("((") {
+            return Ok(None);
+        }
+        let end = self.arithmetic_end(true);
+        if end != self.arithmetic_end(false) {
+            return Err(Unreadable("arithmetic has brackets in quotes"));
+        }
+        let Some(end) = end else { return Ok(None) };
+        let inside: String = self.text[self.at + 2..end].iter().collect();
+        if self.pending > 0 && inside.contains('\n') {
+            return Err(Unreadable("a here-document starts in the middle of a command"));
+        }
+        self.at = end + 2;
+        Ok(Some(inside))
+    }
+
+    /// Returns where the `))` is that closes the `((` here, with or without regard to quotes.
+    fn arithmetic_end(&self, with_quotes: bool) -> Option<usize> {
         let mut open = 0_usize;
+        let mut quote = None;
+        let mut characters = (self.at + 2..self.text.len()).map(|at| (at, self.text[at]));
+        while let Some((at, c)) = characters.next() {
+            match c {
+                '\\' if with_quotes && quote != Some('\'') => {
+                    let _ = characters.next();
+                }
+                '\'' | '"' | '`' if with_quotes => match quote {
+                    None => quote = Some(c),
+                    Some(open) if open == c => quote = None,
+                    Some(_) => {}
+                },
+                _ if quote.is_some() => {}
+                '(' => open += 1,
+                ')' if open > 0 => open -= 1,
+                ')' => return (self.text.get(at + 1) == Some(&')')).then_some(at),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Reads `$[ … ]`. Only bash knows it: to other shells it is text, in which operators keep their meaning.
+    fn old_arithmetic(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+        let rest = &self.text[self.at..];
+        let end = rest.iter().position(|c| *c == ']' || ";&|<>()#'\"`\\\n".contains(*c));
+        match end {
+            Some(end) if rest[end] == ']' => {
+                self.at += end + 1;
+                word.push_unknown("[…]".to_owned());
+                Ok(())
+            }
+            _ => Err(Unreadable("`$[` is not plain arithmetic")),
+        }
+    }
+
+    /// Reads `${…}`, behind the brace.
+    fn braced(&mut self, quotes: Quotes, word: &mut Word) -> Result<(), Unreadable> {
+        let quoted = quotes != Quotes::None;
+        let from = self.at;
+        let name = self.name();
+        let operator_at = self.at;
+        // What is removed or replaced is a pattern, in which single quotes mean the same inside of double quotes.
+        let is_pattern = !matches!(self.peek(), Some(':' | '-' | '=' | '+' | '?'));
+        let operator = [":-", "-", ":=", "="].into_iter().find(|operator| self.take(operator));
+        let mut inner = Word::default();
         loop {
             match self.peek() {
                 None => return Err(Unreadable("`${` is not closed")),
-                Some('\\') => self.at += 1,
-                Some('\'') if open == 0 && self.text.get(self.at - 1) == Some(&'-') => {
+                Some('}') => break,
+                Some('\'') if quoted && !is_pattern => {
+                    // Bash looks for the closing quote, dash does not.
+                    let rest = &self.text[self.at + 1..];
+                    let end = rest.iter().position(|c| matches!(c, '\'' | '}' | '"'));
+                    if end.is_none_or(|end| rest[end] != '\'') {
+                        return Err(Unreadable("shells differ on a single quote in `${…}`"));
+                    }
                     self.at += 1;
-                    let _ = self.up_to_quote('\'')?;
-                    continue;
+                    inner.push_text('\'');
                 }
-                Some('{') => open += 1,
-                Some('}') if open == 0 => break,
-                Some('}') => open -= 1,
-                Some(_) => {}
+                Some('"') => {
+                    self.at += 1;
+                    self.double_quotes(&mut inner)?;
+                }
+                Some('\\') if quoted && self.peek_behind(1) == Some('}') => {
+                    self.at += 2;
+                    inner.push_text('}');
+                }
+                Some(c) if quoted && !is_pattern => self.quoted(c, quotes, &mut inner)?,
+                Some('<' | '>') if self.peek_behind(1) == Some('(') => {
+                    self.at += 2;
+                    let commands = self.substitution()?;
+                    inner.parts.push(Part::Output(commands));
+                }
+                Some(_) => self.piece(&mut inner)?,
             }
-            self.at += 1;
         }
+        let is_plain = self.at == operator_at;
         let inside: String = self.text[from..self.at.min(self.text.len())].iter().collect();
         self.at += 1;
-        let name_end = inside.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(inside.len());
-        let (name, rest) = inside.split_at(name_end);
-        let inner = self.expanded(rest)?;
-        let runs = inner.parts.iter().any(|part| matches!(part, Part::Output(_)));
-        if runs {
-            word.parts.extend(inner.parts.into_iter().filter(|part| matches!(part, Part::Output(_))));
+        if let Some(operator) = operator
+            && is_name(&name)
+        {
+            let fallback = Some(Fallback { word: inner, for_empty: operator.starts_with(':') });
+            word.parts.push(Part::Var { name, fallback, quoted });
+            return Ok(());
         }
-        let fallback = [":-", "-", ":=", "="].iter().find_map(|operator| rest.strip_prefix(operator));
-        let fallback =
-            fallback.filter(|_| !runs && is_name(name)).map(|text| text.trim_matches(['"', '\'']).to_owned());
-        let name = if is_name(name) { name.to_owned() } else { format!("{{{inside}}}") };
-        // Cut to size or replaced in part, its value is another one.
-        let changed = !rest.is_empty() && fallback.is_none();
-        let name = if changed { format!("{{{inside}}}") } else { name };
-        word.parts.push(Part::Var { name, fallback });
+        let whole = if is_plain && is_name(&name) { name } else { format!("{{{inside}}}") };
+        word.parts.extend(inner.parts.into_iter().filter(runs));
+        word.parts.push(Part::Var { name: whole, fallback: None, quoted });
         Ok(())
     }
 
-    /// `$'…'`, behind the quote.
+    /// Reads `$'…'`, behind the quote.
     fn ansi_c(&mut self) -> Result<String, Unreadable> {
+        const OPEN: Unreadable = Unreadable("a quote is not closed");
         let mut text = String::new();
         loop {
-            let Some(c) = self.peek() else { return Err(Unreadable("a quote is not closed")) };
+            let c = self.peek().ok_or(OPEN)?;
             self.at += 1;
             match c {
-                '\'' => return Ok(text),
+                '\'' => break,
                 '\\' => {
-                    let Some(c) = self.peek() else { return Err(Unreadable("a quote is not closed")) };
+                    let c = self.peek().ok_or(OPEN)?;
                     self.at += 1;
                     match c {
                         'n' => text.push('\n'),
                         't' => text.push('\t'),
                         'r' => text.push('\r'),
-                        'a' | 'b' | 'e' | 'E' | 'f' | 'v' => text.push(' '),
-                        'x' => text.extend(self.number(16, 2)),
-                        'u' => text.extend(self.number(16, 4)),
-                        'U' => text.extend(self.number(16, 8)),
+                        'a' => text.push('\x07'),
+                        'b' => text.push('\x08'),
+                        'e' | 'E' => text.push('\x1b'),
+                        'f' => text.push('\x0c'),
+                        'v' => text.push('\x0b'),
+                        'x' => self.number(c, 16, 2, &mut text),
+                        'u' => self.number(c, 16, 4, &mut text),
+                        'U' => self.number(c, 16, 8, &mut text),
+                        'c' => {
+                            let c = self.peek().ok_or(OPEN)?;
+                            self.at += 1;
+                            text.extend(char::from_u32(u32::from(c) & 0x1f));
+                        }
                         '0'..='7' => {
                             self.at -= 1;
-                            text.extend(self.number(8, 3));
+                            self.number(c, 8, 3, &mut text);
                         }
-                        c => text.push(c),
+                        '\\' | '\'' | '"' | '?' => text.push(c),
+                        c => text.extend(['\\', c]),
                     }
                 }
                 c => text.push(c),
             }
         }
+        // Strings end at a null character.
+        text.truncate(text.find('\0').unwrap_or(text.len()));
+        Ok(text)
     }
 
-    fn number(&mut self, radix: u32, most: usize) -> Option<char> {
+    fn number(&mut self, escape: char, radix: u32, most: usize, text: &mut String) {
+        let from = self.at;
         let mut code = 0_u32;
-        for _ in 0..most {
-            let Some(digit) = self.peek().and_then(|c| c.to_digit(radix)) else { break };
+        while self.at < from + most
+            && let Some(digit) = self.peek().and_then(|c| c.to_digit(radix))
+        {
             code = code.wrapping_mul(radix).wrapping_add(digit);
             self.at += 1;
         }
-        char::from_u32(code)
+        if self.at == from {
+            text.extend(['\\', escape]);
+        } else {
+            text.extend(char::from_u32(code));
+        }
+    }
+}
+
+/// `true` for a piece that runs commands.
+fn runs(part: &Part) -> bool {
+    match part {
+        Part::Output(_) => true,
+        Part::Var { fallback: Some(fallback), .. } => fallback.word.parts.iter().any(runs),
+        _ => false,
     }
 }

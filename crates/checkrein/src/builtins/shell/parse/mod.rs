@@ -1,19 +1,28 @@
-//! The grammar. Compound commands are not kept as such: what matters is which simple commands there are, which feeds
-//! which, and which is part of which function.
+//! The grammar, as bash reads it. Compound commands are not kept as such: the result is a list of simple commands with
+//! what feeds each of them and the function that each is part of.
+//!
+//! A text that bash would refuse may be accepted, as long as every command in it is found. A text whose commands cannot be
+//! found for certain is refused: callers treat it as unknown. That includes some texts that bash and dash read differently.
+//! Where only dash finds a command (`((reboot))`, `[[ a || reboot ]]`, `$'\'; reboot #'`), bash decides.
 
+mod conditions;
 mod dollar;
+mod here;
 mod redirects;
 mod words;
 
 use std::ops::Range;
 
 use super::Unreadable;
-use super::word::Word;
+use super::word::{Assignment, Word};
+use here::Delimiter;
 
 /// One simple command.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Command {
     pub(super) assignments: Vec<(String, Word)>,
+    /// Words that are expanded and not run: conditions, patterns, subscripts, arithmetic.
+    pub(super) evaluated: Vec<Word>,
     pub(super) words: Vec<Word>,
     pub(super) redirects: Vec<Redirect>,
     /// The commands of the same list whose output it reads.
@@ -24,15 +33,24 @@ pub(super) struct Command {
 }
 
 impl Command {
-    fn push(&mut self, word: Word) {
-        match word.assignment().filter(|_| self.words.is_empty()) {
-            Some(assignment) => self.assignments.push(assignment),
+    fn push(&mut self, word: Word) -> Result<(), Unreadable> {
+        if !self.words.is_empty() {
+            self.words.push(word);
+            return Ok(());
+        }
+        if word.has_open_subscript() {
+            return Err(Unreadable("the subscript of an array has blanks or operators"));
+        }
+        match word.assignment() {
+            Some(Assignment { name, subscript, value }) => {
+                if !subscript.parts.is_empty() {
+                    self.evaluated.push(subscript);
+                }
+                self.assignments.push((name, value));
+            }
             None => self.words.push(word),
         }
-    }
-
-    fn is_for(&self) -> bool {
-        matches!(self.words.as_slice(), [word] if word.bare() == Some("for"))
+        Ok(())
     }
 }
 
@@ -40,6 +58,8 @@ impl Command {
 pub(super) struct Redirect {
     pub(super) kind: RedirectKind,
     pub(super) target: Word,
+    /// Set until the text of a here-document has been read.
+    delimiter: Option<Delimiter>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,45 +70,91 @@ pub(super) enum RedirectKind {
     Here,
 }
 
-/// How deep groups and substitutions may nest.
+/// How deep groups and substitutions may nest. Each level takes stack.
 const DEPTH: usize = 32;
 
-/// Words after which a command starts.
-const RESERVED: &[&str] =
-    &["if", "then", "else", "elif", "fi", "while", "until", "do", "done", "!", "time", "esac", "coproc"];
+/// The longest text that is read, in bytes.
+const LONGEST: usize = 1 << 20;
 
-/// Reads a text as a shell would.
+/// The most commands in one pipeline: each keeps the names of all before it.
+const LONGEST_PIPELINE: usize = 256;
+
+/// Reads a text as bash would.
 pub(super) fn parse(text: &str) -> Result<Vec<Command>, Unreadable> {
-    let mut parser = Parser::new(text, 0);
-    let mut commands = Vec::new();
-    parser.list(&mut commands, End::Text, &(0..0), None)?;
-    Ok(commands)
+    if text.len() > LONGEST {
+        return Err(Unreadable("it is too long"));
+    }
+    // The value of a word uses this character for itself.
+    if text.contains('\0') {
+        return Err(Unreadable("it has a null character"));
+    }
+    Parser::new(text, 0, false).whole()
 }
 
+/// The end of a list of commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Text,
+    /// `)`.
     Paren,
+    /// `}`.
     Brace,
+    /// `;;` or `esac`.
+    Case,
+    /// `fi`.
+    If,
+    /// `done`.
+    Loop,
+}
+
+/// The surroundings of a list of commands.
+#[derive(Debug, Clone, Default)]
+struct Context {
+    /// The commands whose output it reads.
+    feed: Range<usize>,
+    /// The function that it is part of.
+    function: Option<String>,
+}
+
+impl Context {
+    fn command(&self) -> Command {
+        Command { fed_by: self.feed.clone(), function: self.function.clone(), ..Command::default() }
+    }
 }
 
 struct Parser {
     text: Vec<char>,
     at: usize,
     depth: usize,
-    /// Whether the text is made of a part of another one.
+    /// `true` if the text is built from a part of another one.
     made: bool,
-    /// Where the text of the next here-document starts, and where the line ends that belongs to it.
-    here: Option<(usize, usize)>,
+    /// The number of here-documents whose text starts behind this line.
+    pending: usize,
+    /// `true` between `$(` and `)`.
+    in_substitution: bool,
+    /// `true` between `NAME=(` and `)`.
+    in_array: bool,
 }
 
 impl Parser {
-    fn new(text: &str, depth: usize) -> Self {
-        Self { text: text.chars().collect(), at: 0, depth, made: depth > 0, here: None }
+    fn new(text: &str, depth: usize, made: bool) -> Self {
+        let text = text.chars().collect();
+        Self { text, at: 0, depth, made, pending: 0, in_substitution: false, in_array: false }
+    }
+
+    /// Reads all of the text as commands.
+    fn whole(mut self) -> Result<Vec<Command>, Unreadable> {
+        let mut commands = Vec::new();
+        self.list(&mut commands, End::Text, &Context::default())?;
+        Ok(commands)
     }
 
     fn peek(&self) -> Option<char> {
         self.text.get(self.at).copied()
+    }
+
+    fn peek_behind(&self, characters: usize) -> Option<char> {
+        self.text.get(self.at + characters).copied()
     }
 
     fn looking_at(&self, what: &str) -> bool {
@@ -113,12 +179,18 @@ impl Parser {
         done
     }
 
+    /// `true` at a carriage return that ends a line. Elsewhere it is an ordinary character.
+    fn at_line_end(&self) -> bool {
+        self.peek() == Some('\r') && matches!(self.peek_behind(1), None | Some('\n'))
+    }
+
     /// Skips what separates words, but not the ends of lines.
     fn blanks(&mut self) {
         loop {
             match self.peek() {
-                Some(' ' | '\t' | '\r') => self.at += 1,
-                Some('\\') if self.text.get(self.at + 1) == Some(&'\n') => self.at += 2,
+                Some(' ' | '\t') => self.at += 1,
+                Some('\r') if self.at_line_end() => self.at += 1,
+                Some('\\') if self.peek_behind(1) == Some('\n') => self.at += 2,
                 Some('#') => {
                     while self.peek().is_some_and(|c| c != '\n') {
                         self.at += 1;
@@ -129,125 +201,302 @@ impl Parser {
         }
     }
 
-    fn newline(&mut self) {
-        self.at += 1;
-        if let Some((behind, line_end)) = self.here
-            && self.at > line_end
-        {
-            self.at = behind;
-            self.here = None;
+    /// Skips blanks and ends of lines.
+    fn lines(&mut self, out: &mut [Command]) -> Result<(), Unreadable> {
+        loop {
+            self.blanks();
+            match self.peek() {
+                Some('\n') => self.newline(out)?,
+                _ => return Ok(()),
+            }
         }
     }
 
-    /// Reads commands up to the end.
-    fn list(
-        &mut self,
-        out: &mut Vec<Command>,
-        end: End,
-        feed: &Range<usize>,
-        function: Option<&str>,
-    ) -> Result<(), Unreadable> {
-        let mut cases = 0_usize;
+    /// Skips blanks and ends of lines where here-documents cannot start.
+    fn lines_inside(&mut self) -> Result<(), Unreadable> {
+        if self.pending == 0 {
+            return self.lines(&mut []);
+        }
+        self.blanks();
+        match self.peek() {
+            Some('\n') => Err(Unreadable("a here-document starts in the middle of a command")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads commands up to the end. Returns whether another pattern of a `case` follows.
+    fn list(&mut self, out: &mut Vec<Command>, end: End, context: &Context) -> Result<bool, Unreadable> {
         let mut pipeline = out.len();
-        let mut fed_by = feed.clone();
+        let mut inner = context.clone();
         loop {
             self.blanks();
             let Some(c) = self.peek() else {
-                return if end == End::Text { Ok(()) } else { Err(Unreadable("a bracket is not closed")) };
+                if end != End::Text {
+                    return Err(Unreadable("a group, a loop or a condition is not closed"));
+                }
+                if self.pending > 0 {
+                    return Err(Unreadable("a here-document has no end"));
+                }
+                return Ok(false);
             };
             match c {
-                '\n' | ';' => {
-                    if c == '\n' {
-                        self.newline();
-                    } else {
-                        self.at += 1;
+                '\n' => {
+                    self.newline(out)?;
+                    (pipeline, inner.feed) = (out.len(), context.feed.clone());
+                }
+                ';' if self.looking_at(";;") || self.looking_at(";&") => {
+                    if end != End::Case {
+                        return Err(Unreadable("`;;` stands outside of `case`"));
                     }
-                    (pipeline, fed_by) = (out.len(), feed.clone());
+                    self.at += if self.looking_at(";;&") { 3 } else { 2 };
+                    return Ok(true);
                 }
                 '|' if !self.looking_at("||") => {
                     self.at += 1;
                     let _ = self.take("&");
-                    fed_by = pipeline..out.len();
+                    if out.len() - pipeline > LONGEST_PIPELINE {
+                        return Err(Unreadable("a pipeline is too long"));
+                    }
+                    inner.feed = pipeline..out.len();
+                    self.lines(out)?;
                 }
-                '&' if !self.looking_at("&>") => {
-                    if !self.take("&&") {
+                ';' | '&' | '|' if !self.looking_at("&>") => {
+                    if c != '&' || self.looking_at("&&") {
+                        self.at += if c == ';' { 1 } else { 2 };
+                    } else {
                         self.at += 1;
                         out[pipeline..].iter_mut().for_each(|command| command.background = true);
                     }
-                    (pipeline, fed_by) = (out.len(), feed.clone());
-                }
-                '|' => {
-                    self.at += 2;
-                    (pipeline, fed_by) = (out.len(), feed.clone());
-                }
-                ')' if cases > 0 => {
-                    self.at += 1;
-                    (pipeline, fed_by) = (out.len(), feed.clone());
+                    (pipeline, inner.feed) = (out.len(), context.feed.clone());
                 }
                 ')' if end == End::Paren => {
                     self.at += 1;
-                    return Ok(());
+                    return Ok(false);
                 }
                 ')' => return Err(Unreadable("a bracket is closed that was not opened")),
-                '(' => {
-                    if self.looking_at("((") && self.arithmetic(out)? {
-                        continue;
-                    }
-                    self.at += 1;
-                    self.deeper(|parser| parser.list(out, End::Paren, &fed_by, function))?;
-                    self.redirects_behind(out, &fed_by)?;
-                }
+                '(' => self.parens(out, &inner)?,
                 _ => {
-                    if let Some(redirect) = self.redirect()? {
-                        let mut command = self.simple(None, &fed_by, function)?;
-                        command.redirects.extend(redirect);
-                        out.push(command);
-                        continue;
-                    }
-                    let word = self.word()?;
-                    match word.bare() {
-                        Some("{") => {
-                            self.deeper(|parser| parser.list(out, End::Brace, &fed_by, function))?;
-                            self.redirects_behind(out, &fed_by)?;
-                        }
-                        Some("}") if end == End::Brace => return Ok(()),
-                        Some("function") => {
-                            self.blanks();
-                            let name = self.word()?;
-                            self.blanks();
-                            if self.take("(") {
-                                self.blanks();
-                                let _ = self.take(")");
-                            }
-                            self.body(out, name.bare().unwrap_or_default())?;
-                        }
-                        Some("[[") => self.test()?,
-                        Some(reserved) if RESERVED.contains(&reserved) => {
-                            cases = cases.saturating_sub(usize::from(reserved == "esac"));
-                            if reserved == "time" {
-                                self.blanks();
-                                let _ = self.take("-p ");
-                            }
-                        }
-                        bare => {
-                            cases += usize::from(bare == Some("case"));
-                            let name = bare.map(str::to_owned);
-                            self.blanks();
-                            if let Some(name) = name.filter(|_| self.is_function()) {
-                                self.body(out, &name)?;
-                                continue;
-                            }
-                            let command = self.simple(Some(word), &fed_by, function)?;
-                            out.push(command);
-                        }
+                    if self.command(out, end, &inner)? {
+                        return Ok(false);
                     }
                 }
             }
         }
     }
 
-    /// Takes the `()` of a function, if it stands here.
-    fn is_function(&mut self) -> bool {
+    /// Reads one command that does not start with a bracket. Returns whether it is the end of the list.
+    fn command(&mut self, out: &mut Vec<Command>, end: End, context: &Context) -> Result<bool, Unreadable> {
+        let mut command = context.command();
+        if self.redirect(&mut command)? {
+            self.simple(out, command)?;
+            return Ok(false);
+        }
+        if self.looking_at("!(") {
+            // Without extended wildcards, which are off by default, this is the negation of a group.
+            self.at += 1;
+            return Ok(false);
+        }
+        let word = self.word()?;
+        let Some(keyword) = word.bare() else {
+            command.push(word)?;
+            self.simple(out, command)?;
+            return Ok(false);
+        };
+        match keyword {
+            "}" if end == End::Brace => return Ok(true),
+            "fi" if end == End::If => return Ok(true),
+            "done" if end == End::Loop => return Ok(true),
+            "esac" if end == End::Case => return Ok(true),
+            "!" => {}
+            "then" | "elif" | "else" if end == End::If => {}
+            "do" if end == End::Loop => {}
+            "}" | "fi" | "done" | "esac" | "then" | "elif" | "else" | "do" => {
+                return Err(Unreadable("a reserved word stands where none can"));
+            }
+            "time" => {
+                self.blanks();
+                // With options it may also be the program of this name.
+                if self.peek() == Some('-') {
+                    command.push(word)?;
+                    self.simple(out, command)?;
+                }
+            }
+            "coproc" => self.coprocess(out, context)?,
+            "function" => {
+                self.blanks();
+                let name = self.word()?.bare().unwrap_or_default().to_owned();
+                self.blanks();
+                let _ = self.empty_parens();
+                self.function(out, name)?;
+            }
+            keyword => {
+                if !self.compound(keyword, out, context)? {
+                    let name = keyword.to_owned();
+                    self.blanks();
+                    if self.empty_parens() {
+                        self.function(out, name)?;
+                    } else {
+                        command.push(word)?;
+                        self.simple(out, command)?;
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads the rest of a compound command whose first word has been read. `false`: it is none.
+    fn compound(&mut self, keyword: &str, out: &mut Vec<Command>, context: &Context) -> Result<bool, Unreadable> {
+        match keyword {
+            "{" => self.group(out, End::Brace, context)?,
+            "if" => self.group(out, End::If, context)?,
+            "while" | "until" => self.group(out, End::Loop, context)?,
+            "for" | "select" => self.for_loop(keyword, out, context)?,
+            "case" => self.deeper(|parser| parser.case(out, context))?,
+            "[[" => {
+                let evaluated = self.conditions()?;
+                out.push(Command { evaluated, ..context.command() });
+            }
+            _ => return Ok(false),
+        }
+        self.redirects_behind(out, context)?;
+        Ok(true)
+    }
+
+    fn group(&mut self, out: &mut Vec<Command>, end: End, context: &Context) -> Result<(), Unreadable> {
+        self.deeper(|parser| parser.list(out, end, context)).map(|_| ())
+    }
+
+    /// Reads `( … )` or `(( … ))`.
+    fn parens(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), Unreadable> {
+        if !self.arithmetic(out, context)? {
+            self.at += 1;
+            self.group(out, End::Paren, context)?;
+        }
+        self.redirects_behind(out, context)
+    }
+
+    /// Reads `(( … ))`, if it is that.
+    fn arithmetic(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<bool, Unreadable> {
+        let Some(inside) = self.arithmetic_text()? else { return Ok(false) };
+        let word = self.expanded(&inside)?;
+        out.push(Command { evaluated: vec![word], ..context.command() });
+        Ok(true)
+    }
+
+    /// Reads the head of a loop, and its body.
+    fn for_loop(&mut self, keyword: &str, out: &mut Vec<Command>, context: &Context) -> Result<(), Unreadable> {
+        self.blanks();
+        if !self.arithmetic(out, context)? {
+            let mut command = context.command();
+            let mut head = Word::default();
+            keyword.chars().for_each(|c| head.push_bare(c));
+            command.words = vec![head, self.word()?];
+            self.lines(out)?;
+            let before = self.at;
+            let word = if self.is_word_start() { self.word()? } else { Word::default() };
+            if word.bare() == Some("in") {
+                command.words.push(word);
+                self.blanks();
+                while self.is_word_start() {
+                    command.words.push(self.word()?);
+                    self.blanks();
+                }
+                if !matches!(self.peek(), Some(';' | '\n')) {
+                    return Err(Unreadable("the list of a loop has no end"));
+                }
+            } else {
+                self.at = before;
+            }
+            out.push(command);
+        }
+        self.blanks();
+        let _ = self.take(";");
+        self.lines(out)?;
+        let word = if self.is_word_start() { self.word()? } else { Word::default() };
+        match word.bare() {
+            Some("do") => self.group(out, End::Loop, context),
+            Some("{") => self.group(out, End::Brace, context),
+            _ => Err(Unreadable("a loop has no body")),
+        }
+    }
+
+    fn case(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), Unreadable> {
+        const MALFORMED: Unreadable = Unreadable("`case` has no patterns");
+        self.blanks();
+        if !self.is_word_start() {
+            return Err(MALFORMED);
+        }
+        let subject = self.word()?;
+        out.push(Command { evaluated: vec![subject], ..context.command() });
+        self.lines(out)?;
+        if !self.is_word_start() || self.word()?.bare() != Some("in") {
+            return Err(MALFORMED);
+        }
+        loop {
+            self.lines(out)?;
+            let is_open = self.take("(");
+            self.blanks();
+            let mut evaluated = Vec::new();
+            loop {
+                if !self.is_word_start() {
+                    return Err(MALFORMED);
+                }
+                let pattern = self.word()?;
+                if pattern.bare() == Some("esac") && !is_open && evaluated.is_empty() {
+                    return Ok(());
+                }
+                evaluated.push(pattern);
+                self.blanks();
+                if self.take(")") {
+                    break;
+                }
+                if !self.take("|") {
+                    return Err(MALFORMED);
+                }
+                self.blanks();
+            }
+            out.push(Command { evaluated, ..context.command() });
+            if !self.list(out, End::Case, context)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads what stands behind `coproc`: a command, or a name and a compound command.
+    fn coprocess(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), Unreadable> {
+        self.blanks();
+        if self.peek() == Some('(') {
+            return self.parens(out, context);
+        }
+        let mut command = context.command();
+        if !self.redirect(&mut command)? && self.is_word_start() {
+            let first = self.word()?;
+            if let Some(keyword) = first.bare()
+                && self.compound(keyword, out, context)?
+            {
+                return Ok(());
+            }
+            command.push(first)?;
+            self.blanks();
+            if self.peek() == Some('(') {
+                return self.parens(out, context);
+            }
+            if self.is_word_start() {
+                let second = self.word()?;
+                if let Some(keyword) = second.bare()
+                    && self.compound(keyword, out, context)?
+                {
+                    return Ok(());
+                }
+                command.push(second)?;
+            }
+        }
+        self.simple(out, command)
+    }
+
+    /// Takes the `()` of a function.
+    fn empty_parens(&mut self) -> bool {
         let from = self.at;
         if self.take("(") {
             self.blanks();
@@ -259,32 +508,29 @@ impl Parser {
         false
     }
 
-    fn body(&mut self, out: &mut Vec<Command>, name: &str) -> Result<(), Unreadable> {
-        loop {
-            self.blanks();
-            match self.peek() {
-                Some('\n') => self.newline(),
-                Some('{') => {
-                    self.at += 1;
-                    return self.deeper(|parser| parser.list(out, End::Brace, &(0..0), Some(name)));
-                }
-                Some('(') => {
-                    self.at += 1;
-                    return self.deeper(|parser| parser.list(out, End::Paren, &(0..0), Some(name)));
-                }
-                _ => return Err(Unreadable("a function has no body")),
-            }
+    /// Reads the body of a function.
+    fn function(&mut self, out: &mut Vec<Command>, name: String) -> Result<(), Unreadable> {
+        const NO_BODY: Unreadable = Unreadable("a function has no body");
+        let context = Context { feed: 0..0, function: Some(name) };
+        self.lines(out)?;
+        if self.peek() == Some('(') {
+            return self.parens(out, &context);
         }
+        if !self.is_word_start() {
+            return Err(NO_BODY);
+        }
+        let word = self.word()?;
+        let keyword = word.bare().ok_or(NO_BODY)?;
+        if self.compound(keyword, out, &context)? { Ok(()) } else { Err(NO_BODY) }
     }
 
-    /// Redirections behind a group count as a command of no words.
-    fn redirects_behind(&mut self, out: &mut Vec<Command>, fed_by: &Range<usize>) -> Result<(), Unreadable> {
-        let mut command = Command { fed_by: fed_by.clone(), ..Command::default() };
+    /// Keeps the redirections behind a compound command as a command without words.
+    fn redirects_behind(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), Unreadable> {
+        let mut command = context.command();
         loop {
             self.blanks();
-            match self.redirect()? {
-                Some(redirect) => command.redirects.extend(redirect),
-                None => break,
+            if !self.redirect(&mut command)? {
+                break;
             }
         }
         if !command.redirects.is_empty() {
@@ -293,75 +539,32 @@ impl Parser {
         Ok(())
     }
 
-    /// `(( … ))`, if it is that. What it runs counts.
-    fn arithmetic(&mut self, out: &mut Vec<Command>) -> Result<bool, Unreadable> {
-        let Some(end) = self.arithmetic_end(self.at + 2) else { return Ok(false) };
-        let inside: String = self.text[self.at + 2..end].iter().collect();
-        let word = self.expanded(&inside)?;
-        self.at = end + 2;
-        out.push(Command { assignments: vec![(String::new(), word)], ..Command::default() });
-        Ok(true)
-    }
-
-    /// Where the `))` is that closes what starts here.
-    fn arithmetic_end(&self, from: usize) -> Option<usize> {
-        let mut open = 0_usize;
-        for at in from..self.text.len() {
-            match self.text[at] {
-                '(' => open += 1,
-                ')' if open > 0 => open -= 1,
-                ')' => return (self.text.get(at + 1) == Some(&')')).then_some(at),
-                _ => {}
-            }
-        }
-        None
-    }
-
-    /// `[[ … ]]`: operators mean other things in there.
-    fn test(&mut self) -> Result<(), Unreadable> {
+    /// Reads the rest of a simple command.
+    fn simple(&mut self, out: &mut Vec<Command>, mut command: Command) -> Result<(), Unreadable> {
+        // To other shells than bash, `a &>x b` is two commands.
+        let mut second = None;
         loop {
             self.blanks();
+            if self.looking_at("&>") {
+                second = Some(command.words.len());
+            }
+            if self.redirect(&mut command)? {
+                continue;
+            }
             match self.peek() {
-                None => return Err(Unreadable("`[[` is not closed")),
-                Some('\n') => self.newline(),
-                Some('&' | '|' | '<' | '>' | '(' | ')' | ';') => self.at += 1,
-                Some(_) => {
-                    if self.word()?.bare() == Some("]]") {
-                        return Ok(());
+                None | Some('\n' | ';' | '&' | '|' | ')') => {
+                    let second = second.map(|at| command.words[at..].to_vec()).unwrap_or_default();
+                    let (fed_by, function) = (command.fed_by.clone(), command.function.clone());
+                    out.push(command);
+                    if !second.is_empty() {
+                        out.push(Command { words: second, fed_by, function, ..Command::default() });
                     }
+                    return Ok(());
                 }
-            }
-        }
-    }
-
-    /// A simple command whose first word has been read.
-    fn simple(
-        &mut self,
-        mut first: Option<Word>,
-        fed_by: &Range<usize>,
-        function: Option<&str>,
-    ) -> Result<Command, Unreadable> {
-        let mut command =
-            Command { fed_by: fed_by.clone(), function: function.map(str::to_owned), ..Command::default() };
-        loop {
-            if let Some(word) = first.take() {
-                command.push(word);
-                continue;
-            }
-            self.blanks();
-            if let Some(redirect) = self.redirect()? {
-                command.redirects.extend(redirect);
-                continue;
-            }
-            match self.peek() {
-                None | Some('\n' | ';' | '&' | '|' | ')') => return Ok(command),
-                Some('(') => match self.arithmetic_end(self.at + 2) {
-                    Some(end) if self.looking_at("((") && command.is_for() => self.at = end + 2,
-                    _ => return Err(Unreadable("a bracket stands where none can")),
-                },
+                Some('(') => return Err(Unreadable("a bracket stands where none can")),
                 Some(_) => {
                     let word = self.word()?;
-                    command.push(word);
+                    command.push(word)?;
                 }
             }
         }

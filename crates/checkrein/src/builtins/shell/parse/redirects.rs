@@ -1,90 +1,73 @@
-//! Redirections and here-documents.
+//! Redirections.
 
-use super::{Parser, Redirect, RedirectKind};
+use super::here::Delimiter;
+use super::{Command, Parser, Redirect, RedirectKind};
 use crate::builtins::shell::Unreadable;
-use crate::builtins::shell::word::{Part, Word};
+use crate::builtins::shell::word::{Word, is_name};
 
 impl Parser {
-    /// A redirection, if one stands here: what it reads or writes, or nothing if it only copies a descriptor.
-    pub(super) fn redirect(&mut self) -> Result<Option<Option<Redirect>>, Unreadable> {
+    /// Reads a redirection, if one stands here, and gives it to the command unless it only copies a descriptor.
+    pub(super) fn redirect(&mut self, command: &mut Command) -> Result<bool, Unreadable> {
+        let from = self.at;
+        self.descriptor();
+        let numbered = self.at > from;
+        let operators = ["&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", "<(", ">(", ">>", ">|", ">&", "<", ">"];
+        let operator = operators.into_iter().find(|operator| self.looking_at(operator));
+        let Some(operator) = operator.filter(|operator| !(numbered && operator.starts_with('&'))) else {
+            self.at = from;
+            return Ok(false);
+        };
+        if matches!(operator, "<(" | ">(") {
+            // A word.
+            self.at = from;
+            return Ok(false);
+        }
+        self.at += operator.len();
+        if matches!(operator, "<&" | ">&") && self.take("-") {
+            // Bash ends the operator here, whatever follows.
+            return Ok(true);
+        }
+        self.blanks();
+        if !self.is_word_start() {
+            return Err(Unreadable("a redirection has no target"));
+        }
+        let target = self.word()?;
+        let mut redirect = Redirect { kind: RedirectKind::Write, target, delimiter: None };
+        match operator {
+            "<<" | "<<-" => {
+                redirect.delimiter = Some(Delimiter::new(&redirect.target, operator == "<<-")?);
+                redirect.kind = RedirectKind::Here;
+                redirect.target = Word::default();
+                self.pending += 1;
+            }
+            "<<<" => redirect.kind = RedirectKind::Here,
+            "<&" | ">&" if is_descriptor(&redirect.target) => return Ok(true),
+            "<" | "<&" => redirect.kind = RedirectKind::Read,
+            _ => {}
+        }
+        command.redirects.push(redirect);
+        Ok(true)
+    }
+
+    /// Skips the number before an operator, or the name of the variable that gets one.
+    fn descriptor(&mut self) {
         let from = self.at;
         while self.peek().is_some_and(|c| c.is_ascii_digit()) {
             self.at += 1;
         }
-        let numbered = self.at > from;
-        let operators = ["&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", "<(", ">(", ">>", ">|", ">&", "<", ">"];
-        let Some(operator) = operators.into_iter().find(|operator| self.looking_at(operator)) else {
+        if self.at > from || !self.take("{") {
+            return;
+        }
+        while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
+            self.at += 1;
+        }
+        let name: String = self.text[from + 1..self.at].iter().collect();
+        if !is_name(&name) || !self.take("}") || !matches!(self.peek(), Some('<' | '>')) {
             self.at = from;
-            return Ok(None);
-        };
-        if matches!(operator, "<(" | ">(") || (numbered && operator.starts_with('&')) {
-            // A word, or a number and the end of a command.
-            self.at = from;
-            return Ok(None);
         }
-        self.at += operator.len();
-        self.blanks();
-        if matches!(operator, "<<" | "<<-") {
-            let body = self.here_document(operator == "<<-")?;
-            return Ok(Some(Some(Redirect { kind: RedirectKind::Here, target: body })));
-        }
-        if self.peek().is_none_or(|c| matches!(c, '\n' | ';' | '|' | ')')) {
-            return Err(Unreadable("a redirection has no target"));
-        }
-        let target = self.word()?;
-        let kind = match operator {
-            "<" => RedirectKind::Read,
-            "<<<" => RedirectKind::Here,
-            "<&" | ">&"
-                if target.bare().is_some_and(|to| to.trim_end_matches('-').parse::<u32>().is_ok() || to == "-") =>
-            {
-                return Ok(Some(None));
-            }
-            "<&" => RedirectKind::Read,
-            _ => RedirectKind::Write,
-        };
-        Ok(Some(Some(Redirect { kind, target })))
     }
+}
 
-    /// The text of a here-document. It stands behind the line; the line itself is read on as if it were not there.
-    fn here_document(&mut self, strip_tabs: bool) -> Result<Word, Unreadable> {
-        let word = self.word()?;
-        let mut quoted = false;
-        let mut delimiter = String::new();
-        for part in &word.parts {
-            match part {
-                Part::Bare(text) => delimiter.push_str(text),
-                Part::Text(text) => {
-                    quoted = true;
-                    delimiter.push_str(text);
-                }
-                _ => return Err(Unreadable("the end of a here-document is not a plain word")),
-            }
-        }
-        let (start, line_end) = match self.here {
-            Some(here) => here,
-            None => {
-                let line_end = (self.at..self.text.len()).find(|&at| self.text[at] == '\n').unwrap_or(self.text.len());
-                (line_end + 1, line_end)
-            }
-        };
-        let mut body = String::new();
-        let mut at = start;
-        loop {
-            if at >= self.text.len() {
-                return Err(Unreadable("a here-document has no end"));
-            }
-            let end = (at..self.text.len()).find(|&at| self.text[at] == '\n').unwrap_or(self.text.len());
-            let line: String = self.text[at..end].iter().collect();
-            at = end + 1;
-            let line = if strip_tabs { line.trim_start_matches('\t') } else { &line };
-            if line == delimiter {
-                break;
-            }
-            body.push_str(line);
-            body.push('\n');
-        }
-        self.here = Some((at.min(self.text.len()), line_end));
-        if quoted { Ok(Word { parts: vec![Part::Text(body)], span: None }) } else { self.expanded(&body) }
-    }
+fn is_descriptor(word: &Word) -> bool {
+    word.bare().is_some_and(|to| to == "-" || to.trim_end_matches('-').parse::<u32>().is_ok())
 }

@@ -1,137 +1,208 @@
 //! Words and quotes.
 
-use super::{Command, End, Parser};
+use std::rc::Rc;
+
+use super::{Command, Context, End, Parser};
 use crate::builtins::shell::Unreadable;
 use crate::builtins::shell::word::{Part, Word};
 
+/// The quotes around a piece of text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quotes {
+    None,
+    Double,
+    /// A here-document or arithmetic: as in double quotes, but those have no meaning.
+    Here,
+}
+
 impl Parser {
-    /// A text in which only `$`, backquotes and backslashes count.
+    /// Reads a text in which only `$`, backquotes and backslashes have a meaning.
     pub(super) fn expanded(&mut self, text: &str) -> Result<Word, Unreadable> {
         self.deeper(|outer| {
-            let mut parser = Self::new(text, outer.depth);
+            let mut parser = Self::new(text, outer.depth, true);
             let mut word = Word::default();
             while let Some(c) = parser.peek() {
-                parser.in_double_quotes(c, &mut word)?;
+                parser.quoted(c, Quotes::Here, &mut word)?;
             }
             Ok(word)
         })
     }
 
-    /// One word. There is one here.
+    /// `true` if a word starts here.
+    pub(super) fn is_word_start(&self) -> bool {
+        match self.peek() {
+            None | Some(' ' | '\t' | '\n' | ';' | '&' | '|' | '(' | ')') => false,
+            Some('<' | '>') => self.peek_behind(1) == Some('('),
+            Some('\r') => !self.at_line_end(),
+            Some(_) => true,
+        }
+    }
+
+    /// Reads one word. The caller has made sure that one starts here.
     pub(super) fn word(&mut self) -> Result<Word, Unreadable> {
         let mut word = Word::default();
         let start = self.at;
         while let Some(c) = self.peek() {
             match c {
-                ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | ')' => break,
-                '<' | '>' if self.text.get(self.at + 1) == Some(&'(') => {
+                ' ' | '\t' | '\n' | ';' | '&' | '|' | ')' => break,
+                '\r' if self.at_line_end() => break,
+                '<' | '>' if self.peek_behind(1) == Some('(') => {
                     self.at += 2;
-                    let commands = self.commands_in_parens()?;
+                    let commands = self.substitution()?;
                     word.parts.push(Part::Output(commands));
                 }
                 '<' | '>' => break,
-                '(' => match self.text.get(self.at.wrapping_sub(1)).filter(|_| self.at > start) {
-                    // An array.
-                    Some('=') => self.array(&mut word)?,
-                    // One of bash's longer wildcards.
-                    Some('@' | '!' | '?' | '*' | '+') => {
-                        while let Some(c) = self.peek() {
-                            self.at += 1;
-                            word.push_bare(if c == '(' || c == ')' || c == '|' { '*' } else { c });
-                            if c == ')' {
-                                break;
-                            }
-                        }
-                    }
-                    _ => break,
-                },
-                '\'' => {
-                    self.at += 1;
-                    word.parts.push(Part::Text(self.up_to_quote('\'')?));
-                }
-                '"' => {
-                    self.at += 1;
-                    word.parts.push(Part::Text(String::new()));
-                    loop {
-                        match self.peek() {
-                            None => return Err(Unreadable("a double quote is not closed")),
-                            Some('"') => break self.at += 1,
-                            Some(c) => self.in_double_quotes(c, &mut word)?,
-                        }
-                    }
-                }
-                '\\' => {
-                    self.at += 1;
-                    match self.peek() {
-                        Some('\n') => {}
-                        Some(c) => word.push_text(c),
-                        None => word.push_text('\\'),
-                    }
-                    self.at += 1;
-                }
-                '`' => self.backquotes(&mut word)?,
-                '$' => self.dollar(&mut word, false)?,
-                '~' if self.at == start => {
-                    self.at += 1;
-                    let from = self.at;
-                    while self.peek().is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '+')) {
-                        self.at += 1;
-                    }
-                    let user: String = self.text[from..self.at].iter().collect();
-                    word.parts.push(match user.as_str() {
-                        "" => Part::Home,
-                        "+" => Part::Var { name: "PWD".to_owned(), fallback: None },
-                        "-" => Part::Var { name: "OLDPWD".to_owned(), fallback: None },
-                        "root" => Part::Text("/root".to_owned()),
-                        user => Part::Text(format!("/home/{user}")),
-                    });
-                }
-                c => {
-                    self.at += 1;
-                    word.push_bare(c);
-                }
+                '(' if word.ends_bare(&['=']) => self.array(&mut word)?,
+                '(' if word.ends_bare(&['@', '!', '?', '*', '+']) => self.extended_wildcard(&mut word)?,
+                '(' => break,
+                '~' if word.takes_tilde() => self.tilde(&mut word),
+                _ => self.piece(&mut word)?,
             }
+        }
+        if self.at == start {
+            return Err(Unreadable("a word is missing"));
         }
         word.span = (!self.made).then_some((start, self.at));
         Ok(word)
     }
 
-    fn array(&mut self, word: &mut Word) -> Result<(), Unreadable> {
-        self.at += 1;
-        loop {
-            self.blanks();
-            match self.peek() {
-                None => return Err(Unreadable("a list is not closed")),
-                Some(')') => break self.at += 1,
-                Some('\n') => self.newline(),
-                Some(';' | '&' | '|' | '<' | '>' | '(') => return Err(Unreadable("an operator stands in a list")),
-                Some(_) => {
-                    let item = self.word()?;
-                    word.parts.extend(item.parts);
-                    word.push_text(' ');
+    /// Reads one character outside of quotes, or all that its quote or `$` stands for.
+    pub(super) fn piece(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+        match self.peek() {
+            None => {}
+            Some('\'') => {
+                self.at += 1;
+                let text = self.up_to_quote()?;
+                word.parts.push(Part::Text(text));
+            }
+            Some('"') => {
+                self.at += 1;
+                self.double_quotes(word)?;
+            }
+            Some('\\') => {
+                match self.peek_behind(1) {
+                    Some('\n') => {}
+                    Some(c) => word.push_text(c),
+                    None => word.push_text('\\'),
                 }
+                // The backslash may be the last character.
+                self.at = (self.at + 2).min(self.text.len());
+            }
+            Some('`') => self.backquotes(Quotes::None, word)?,
+            Some('$') => self.dollar(Quotes::None, word)?,
+            Some(c) => {
+                self.at += 1;
+                word.push_bare(c);
             }
         }
         Ok(())
     }
 
-    pub(super) fn up_to_quote(&mut self, quote: char) -> Result<String, Unreadable> {
+    /// Reads `~`, `~/` or `~USER`, if the word starts with that.
+    fn tilde(&mut self, word: &mut Word) {
+        self.at += 1;
+        let from = self.at;
+        while self.peek().is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '+')) {
+            self.at += 1;
+        }
+        if !matches!(self.peek(), Some('/' | ':')) && self.is_word_start() {
+            self.at = from;
+            word.push_bare('~');
+            return;
+        }
+        let user: String = self.text[from..self.at].iter().collect();
+        let variable = |name: &str| Part::Var { name: name.to_owned(), fallback: None, quoted: true };
+        word.parts.push(match user.as_str() {
+            "" => Part::Home,
+            "+" => variable("PWD"),
+            "-" => variable("OLDPWD"),
+            "root" => Part::Text("/root".to_owned()),
+            user => Part::Text(format!("/home/{user}")),
+        });
+    }
+
+    fn array(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+        if self.in_array {
+            return Err(Unreadable("a list stands in a list"));
+        }
+        self.at += 1;
+        self.in_array = true;
+        loop {
+            self.lines_inside()?;
+            if self.take(")") {
+                break;
+            }
+            if !self.is_word_start() {
+                return Err(Unreadable("a list is not closed"));
+            }
+            let item = self.word()?;
+            word.parts.extend(item.parts);
+            word.push_text(' ');
+        }
+        self.in_array = false;
+        Ok(())
+    }
+
+    /// Reads `@(a|b)` and its kin.
+    fn extended_wildcard(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+        if self.in_array {
+            // Bash refuses it unless told otherwise, but runs the lines behind the list.
+            return Err(Unreadable("an extended wildcard stands in a list"));
+        }
+        let mut open = 0_usize;
+        loop {
+            match self.peek() {
+                None | Some('\n') => return Err(Unreadable("a bracket is not closed")),
+                Some('(') => open += 1,
+                Some(')') => open -= 1,
+                Some('|') => {}
+                Some(_) => {
+                    self.piece(word)?;
+                    continue;
+                }
+            }
+            self.at += 1;
+            word.push_bare('*');
+            if open == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads up to a single quote.
+    pub(super) fn up_to_quote(&mut self) -> Result<String, Unreadable> {
         let from = self.at;
         while let Some(c) = self.peek() {
             self.at += 1;
-            if c == quote {
+            if c == '\'' {
                 return Ok(self.text[from..self.at - 1].iter().collect());
             }
         }
         Err(Unreadable("a quote is not closed"))
     }
 
-    pub(super) fn in_double_quotes(&mut self, c: char, word: &mut Word) -> Result<(), Unreadable> {
+    /// Reads up to a double quote.
+    pub(super) fn double_quotes(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+        word.parts.push(Part::Text(String::new()));
+        loop {
+            match self.peek() {
+                None => return Err(Unreadable("a double quote is not closed")),
+                Some('"') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(c) => self.quoted(c, Quotes::Double, word)?,
+            }
+        }
+    }
+
+    /// Reads one character, or all that a `$` or a backquote stands for, where blanks and operators have no meaning.
+    pub(super) fn quoted(&mut self, c: char, quotes: Quotes, word: &mut Word) -> Result<(), Unreadable> {
         match c {
             '\\' => {
-                self.at += 1;
-                match self.peek() {
-                    Some(c @ ('$' | '`' | '"' | '\\')) => word.push_text(c),
+                match self.peek_behind(1) {
+                    Some(c @ ('$' | '`' | '\\')) => word.push_text(c),
+                    Some('"') if quotes == Quotes::Double => word.push_text('"'),
                     Some('\n') => {}
                     Some(c) => {
                         word.push_text('\\');
@@ -139,10 +210,11 @@ impl Parser {
                     }
                     None => word.push_text('\\'),
                 }
-                self.at += 1;
+                // The backslash may be the last character.
+                self.at = (self.at + 2).min(self.text.len());
             }
-            '`' => self.backquotes(word)?,
-            '$' => self.dollar(word, true)?,
+            '`' => self.backquotes(quotes, word)?,
+            '$' => self.dollar(quotes, word)?,
             c => {
                 self.at += 1;
                 word.push_text(c);
@@ -151,21 +223,28 @@ impl Parser {
         Ok(())
     }
 
-    fn backquotes(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+    pub(super) fn backquotes(&mut self, quotes: Quotes, word: &mut Word) -> Result<(), Unreadable> {
         self.at += 1;
         let mut inside = String::new();
         loop {
             match self.peek() {
                 None => return Err(Unreadable("a backquote is not closed")),
-                Some('`') => break self.at += 1,
-                Some('\\') => {
+                Some('`') => {
                     self.at += 1;
-                    match self.peek() {
+                    break;
+                }
+                Some('\\') => {
+                    match self.peek_behind(1) {
                         Some(c @ ('$' | '`' | '\\')) => inside.push(c),
+                        Some('"') if quotes == Quotes::Double => inside.push('"'),
+                        // Bash keeps the backslash, dash does not.
+                        Some('"') if quotes == Quotes::Here => {
+                            return Err(Unreadable("shells differ on a quote between backquotes"));
+                        }
                         Some(c) => inside.extend(['\\', c]),
                         None => {}
                     }
-                    self.at += 1;
+                    self.at = (self.at + 2).min(self.text.len());
                 }
                 Some(c) => {
                     inside.push(c);
@@ -173,20 +252,21 @@ impl Parser {
                 }
             }
         }
-        let commands = self.deeper(|outer| {
-            let mut commands = Vec::new();
-            Self::new(&inside, outer.depth).list(&mut commands, End::Text, &(0..0), None)?;
-            Ok(commands)
-        })?;
-        word.parts.push(Part::Output(commands));
+        let commands = self.deeper(|outer| Self::new(&inside, outer.depth, true).whole())?;
+        word.parts.push(Part::Output(commands.into()));
         Ok(())
     }
 
-    pub(super) fn commands_in_parens(&mut self) -> Result<Vec<Command>, Unreadable> {
-        self.deeper(|parser| {
-            let mut commands = Vec::new();
-            parser.list(&mut commands, End::Paren, &(0..0), None)?;
-            Ok(commands)
-        })
+    /// Reads commands up to `)`.
+    pub(super) fn substitution(&mut self) -> Result<Rc<[Command]>, Unreadable> {
+        let outer = (self.pending, self.in_substitution, self.in_array);
+        (self.pending, self.in_substitution, self.in_array) = (0, true, false);
+        let mut commands = Vec::new();
+        self.deeper(|parser| parser.list(&mut commands, End::Paren, &Context::default()))?;
+        if self.pending > 0 {
+            return Err(Unreadable("a here-document has no end"));
+        }
+        (self.pending, self.in_substitution, self.in_array) = outer;
+        Ok(commands.into())
     }
 }
