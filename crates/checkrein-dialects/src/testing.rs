@@ -8,10 +8,18 @@ use checkrein_core::{
     Source,
 };
 
+use crate::ALL;
 use crate::config::{DecodeOptions, Decoded, Settings};
 use crate::spec::HookSpec;
 use crate::table::{Dialect, Plain};
 use checkrein_document::Format;
+
+/// Exercises the dialect that the first byte selects with the other bytes.
+pub fn with_dialect(bytes: &[u8], exercise: fn(&'static Dialect, &[u8])) {
+    if let Some((first, rest)) = bytes.split_first() {
+        exercise(ALL[usize::from(*first) % ALL.len()], rest);
+    }
+}
 
 /// Reads bytes as a config file in every format. What is read and can be written is read again as the same.
 pub fn exercise_config(dialect: &'static Dialect, bytes: &[u8]) {

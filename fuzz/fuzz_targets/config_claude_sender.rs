@@ -1,6 +1,0 @@
-#![no_main]
-
-use checkrein_dialects::agents::claude;
-use checkrein_dialects::testing;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| testing::exercise_config(&claude::SENDER, bytes));
