@@ -8,11 +8,10 @@ use std::path::Path;
 use checkrein::dialects::agents::native;
 use checkrein::dialects::config::{Base, ConfigTable, FileFormat, FileRow};
 use checkrein::dialects::{Dialect, EventRow, InputRow, ToolRow};
+use checkrein::handler::DialectNameError;
+use checkrein::hook::{CommandSpec, HandlerSpec, HookState};
 use checkrein::sources::Where;
-use checkrein::{
-    CommandSpec, Decision, DialectNameError, Engine, Event, EventKind, HandlerSpec, HookState, RawJson, Registry,
-    Scope, Sources, Trust,
-};
+use checkrein::{Decision, Engine, Event, EventKind, RawJson, Registry, Scope, Sources, Trust};
 
 static LUMEN: Dialect = Dialect {
     tools: &[ToolRow::new("run", &["Bash"]).takes(&[InputRow::named("cmd", "command")])],
