@@ -12,7 +12,8 @@ mod parse;
 mod readers;
 mod steps;
 mod testing;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;
 mod word;
 mod wrappers;
