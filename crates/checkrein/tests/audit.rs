@@ -330,7 +330,7 @@ fn a_writer() {
 /// Does what a writer does that crashes in the middle of a write, which a signal from outside seldom hits.
 fn end_within_a_line(log: &Path, pick: u64) {
     let lock = std::fs::OpenOptions::new().write(true).open(log.with_extension("jsonl.head")).unwrap();
-    lock.lock().unwrap();
+    fs4::FileExt::lock(&lock).unwrap();
     let text = std::fs::read(log).unwrap_or_default();
     // A writer notes what was cut before it writes itself.
     if text.last().is_some_and(|byte| *byte != b'\n') {
