@@ -231,4 +231,35 @@ proptest! {
             }
         }
     }
+
+    /// The same with the event names of all dialects that have such files.
+    #[test]
+    fn files_of_all_dialects_are_read_the_same(seed in any::<u64>()) {
+        let mut dice = Dice::new(seed);
+        let (text, filter) = (dice.config(), dice.filter());
+        let text = if seed % 2 == 0 { text } else { dice.changed(&text) };
+        for dialect in crate::ALL.iter().filter(|dialect| dialect.prefilter_layout().is_some()) {
+            check(dialect, &with_own_names(dialect, &text), Format::Jsonc, &filter);
+        }
+    }
+}
+
+/// The text with the dialect's names in place of Claude Code's.
+fn with_own_names(dialect: &Dialect, text: &str) -> String {
+    let mut text = text.to_owned();
+    for row in claude::DIALECT.events {
+        if let Some(own) = dialect.name_of(&row.kind) {
+            text = text.replace(&format!("\"{}\"", row.name), &format!("\"{own}\""));
+        }
+    }
+    text
+}
+
+#[test]
+fn files_of_several_dialects_are_prefiltered() {
+    let text = r#"{"hooks": {"PreToolUse": [{"matcher": "nothing", "hooks": [{"type": "command", "command": "x"}]}]}}"#;
+    let is_prefiltered =
+        |dialect: &&&Dialect| is_ruled_out(dialect, &with_own_names(dialect, text), Format::Jsonc, &before("Edit"));
+    let names: Vec<_> = crate::ALL.iter().filter(is_prefiltered).map(|dialect| dialect.name).collect();
+    assert!(names.contains(&"native") && names.contains(&"claude"), "{names:?}");
 }
