@@ -94,7 +94,6 @@ impl Contract {
 
 /// What a deny comes to at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Block {
     /// Nothing is left to stop.
     Ignored,
@@ -122,7 +121,6 @@ impl fmt::Display for Block {
 
 /// What a hook can rewrite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
 pub enum Target {
     /// What a tool is called with.
     Input,
@@ -160,7 +158,6 @@ impl fmt::Display for Target {
 
 /// Whether a hook can tell the model something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum ContextUse {
     /// No.
     None,
@@ -192,7 +189,6 @@ impl fmt::Display for ContextUse {
 
 /// How long hooks may take at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum TimeClass {
     /// A tool waits.
     Tool,

@@ -13,7 +13,6 @@ macro_rules! failure_kinds {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "snake_case")]
-        #[non_exhaustive]
         pub enum FailureKind {
             $( $(#[$doc])+ $variant, )+
         }

@@ -125,7 +125,6 @@ impl Hook {
 
 /// Whether a hook can run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum HookState {
     /// It can.
     Ready,

@@ -352,7 +352,6 @@ pub struct SourceRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum HookOutcome {
     /// It had its say, if only to say nothing.
     Opinion,

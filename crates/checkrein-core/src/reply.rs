@@ -4,7 +4,6 @@ use crate::opinion::Opinion;
 
 /// What a handler gave back: raw, to be read as the hook's dialect reads it, or a ready opinion.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Reply {
     /// An opinion that needs no reading.
     Opinion(Opinion),

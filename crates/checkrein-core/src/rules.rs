@@ -135,7 +135,6 @@ impl Default for Rules {
 
 /// Which decision wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Settle {
     /// The strongest, whatever the order.
     Strongest,
@@ -151,7 +150,6 @@ pub enum Settle {
 
 /// Which hook sees what, and when it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum RunOrder {
     /// One after the other, each on the original.
     Sequential,
@@ -165,7 +163,6 @@ pub enum RunOrder {
 
 /// What keeps the hooks behind from running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum ChainEnd {
     /// Nothing.
     Never,
@@ -186,7 +183,6 @@ pub enum ChainEnd {
 
 /// What becomes of several rewrites of the same original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum SideBySide {
     /// Changes to different fields come together; different values for one field are a conflict.
     Compose,
@@ -198,7 +194,6 @@ pub enum SideBySide {
 
 /// Where a deny counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Blocks {
     /// Wherever the kind's contract gives it a meaning.
     Contract,

@@ -81,7 +81,6 @@ impl Row {
                 Block::Feedback => "tell the model that it was wrong".to_owned(),
                 Block::EndLoop => "end the loop".to_owned(),
                 Block::GoOn => "make the agent go on".to_owned(),
-                _ => "deny".to_owned(),
             });
         }
         let says = |wanted: fn(Means) -> bool| {

@@ -97,7 +97,6 @@ pub fn state(hook: &HookSpec) -> Option<String> {
         HookState::Untrusted => Some("not approved".to_owned()),
         HookState::Changed(why) => Some(format!("not run: {why}")),
         HookState::Broken(why) => Some(format!("broken: {why}")),
-        _ => Some("not ready".to_owned()),
     }
 }
 

@@ -51,7 +51,6 @@ pub struct NameList {
 
 /// What a pattern is if it is nothing simpler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Syntax {
     /// A regular expression that must match all of the subject.
     RegexWhole,
@@ -447,7 +446,6 @@ impl MatcherError {
 
 /// What can be wrong with a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum MatcherProblem {
     /// Longer than [`MAX_PATTERN`].
     #[error("it is {length} bytes long, at most {MAX_PATTERN} are allowed")]

@@ -83,7 +83,7 @@ fn of_regex(regex: &str, syntax: Syntax) -> Vec<String> {
             let whole = whole.filter(|inner| regex_lite::Regex::new(inner).is_ok());
             vec![whole.map_or_else(|| format!("(?s:.*)(?:{regex})(?s:.*)"), str::to_owned)]
         }
-        _ => Vec::new(),
+        Syntax::Glob | Syntax::Exact => Vec::new(),
     }
 }
 

@@ -8,7 +8,6 @@ use crate::json::{Entries, JsonType, RawJson, decode_string, type_of, write_stri
 
 /// What a field of a payload holds, whatever the payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Field<'a> {
     /// A string.
     Text(&'a str),
@@ -330,7 +329,6 @@ fn offset_of_part(text: &str, part: &str) -> usize {
 
 /// A part of a JSON text: written for it, or taken over as it is.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub enum JsonPiece {
     /// Text that was written.
     Text(String),

@@ -32,7 +32,6 @@ pub struct PlanEntry<'a> {
 
 /// Why a hook is not chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum WhyNot {
     /// It is for other kinds of events.
     OtherKind,

@@ -181,7 +181,11 @@ impl<'a> Settlement<'a> {
             ChainEnd::FirstMarked(mark) | ChainEnd::FirstMarkedOrFailure(mark) => {
                 decision.is_block() && opinion.metadata().any(|(name, _)| name == mark)
             }
-            _ => false,
+            ChainEnd::Never
+            | ChainEnd::FirstDecision
+            | ChainEnd::FirstBlock
+            | ChainEnd::FirstBlockOrRewrite
+            | ChainEnd::FirstBlockOrFailure => false,
         };
         if marked { Step::End } else { self.step(decision, rewrote, effect) }
     }

@@ -78,7 +78,7 @@ impl Settlement<'_> {
         let threaded = match self.rules.order {
             RunOrder::Pipeline => true,
             RunOrder::Phased => hook.declares_rewrites,
-            _ => false,
+            RunOrder::Sequential | RunOrder::Parallel => false,
         };
         for (target, Folded { value, patch }) in rewrites {
             if threaded {

@@ -307,7 +307,6 @@ fn is_empty(field: &Field<'_>) -> bool {
         Field::Count(count) => *count == 0,
         Field::Flag(flag) => !flag,
         Field::Json(json) => matches!(json.as_str().trim_ascii(), "null" | "\"\"" | "0" | "false"),
-        _ => false,
     }
 }
 

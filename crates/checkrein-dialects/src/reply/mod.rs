@@ -25,7 +25,6 @@ impl Dialect {
             Reply::Opinion(opinion) => Ok(opinion),
             Reply::Process(reply) => reader.process(&reply),
             Reply::Http(reply) => reader.http(&reply),
-            _ => Err(Failure::new(FailureKind::Schema, "a reply of a kind that this dialect does not know")),
         }
     }
 }

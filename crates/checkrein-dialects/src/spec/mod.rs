@@ -321,7 +321,6 @@ impl HookSpec {
 
 /// What does a hook's work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum HandlerSpec {
     /// A process.
     Command(CommandSpec),

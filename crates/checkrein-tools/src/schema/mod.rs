@@ -423,7 +423,6 @@ fn of_sandbox() -> Value {
                 { "type": "integer", "minimum": 1 },
                 { "type": "string", "pattern": "^[0-9]+ *([KMG]iB|[kKMG]?B)$" },
             ] })),
-            _ => json!(true),
         };
         if let Value::Object(schema) = &mut schema {
             schema.insert("description".to_owned(), (*words).into());

@@ -179,7 +179,7 @@ impl Driver<'_> {
                 self.side_by_side(hooks).await;
             }
             // One after the other on the original: the settlement shows nothing else.
-            _ => {
+            RunOrder::Sequential => {
                 self.start(in_background);
                 let _ = self.one_by_one(hooks).await;
             }

@@ -247,7 +247,7 @@ fn load(spec: Arc<HookSpec>, env: &HandlerEnv) -> LoadedHook {
             Err(Failure::new(FailureKind::Schema, reason).with_effect(Effect::Open))
         }
         HookState::Broken(reason) => Err(Failure::new(FailureKind::Schema, reason)),
-        _ => build(&spec, env),
+        HookState::Ready | HookState::Disabled | HookState::Skipped(_) => build(&spec, env),
     };
     let once_key = spec.once.then(|| once_key(&spec));
     LoadedHook { spec, handler, once_key }

@@ -200,7 +200,7 @@ async fn call(
             seen.status = Some(http.status);
             seen.stdout = seen.is_kept.then(|| http.body.clone());
         }
-        _ => {}
+        Reply::Opinion(_) => {}
     }
     let opinion = hook.spec.dialect.read(&moment.event, reply, hook.spec.strict)?;
     Ok(long_texts::shortened(opinion, hook.spec.dialect))

@@ -199,7 +199,6 @@ fn word(state: &HookState) -> &'static str {
         HookState::Untrusted => "untrusted",
         HookState::Changed(_) => "changed",
         HookState::Broken(_) => "broken",
-        _ => "not ready",
     }
 }
 
@@ -207,6 +206,6 @@ fn why(hook: &HookSpec) -> Option<String> {
     match &hook.hook.state {
         HookState::Skipped(why) | HookState::Broken(why) | HookState::Changed(why) => Some(why.clone()),
         HookState::Disabled => Some(hook.off_by.clone().unwrap_or_else(|| "its own entry says so".to_owned())),
-        _ => None,
+        HookState::Ready | HookState::Untrusted => None,
     }
 }

@@ -23,7 +23,7 @@ impl Files {
             let unsaid = match &spec.hook.state {
                 HookState::Disabled => Some("it is switched off"),
                 HookState::Broken(_) => Some("it cannot be loaded"),
-                _ => None,
+                HookState::Ready | HookState::Skipped(_) | HookState::Untrusted | HookState::Changed(_) => None,
             };
             if let Some(why) = unsaid {
                 lost.push(Lost::whole(at, why));

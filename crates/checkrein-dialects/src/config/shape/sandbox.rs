@@ -10,7 +10,6 @@ use checkrein_document::Node;
 
 /// What a key of a sandbox says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum SandboxKey {
     /// What may be done with files.
     Access,
