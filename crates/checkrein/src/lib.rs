@@ -81,7 +81,7 @@ pub use checkrein_core::{payload, runner, testing};
 pub use checkrein_dialects as dialects;
 pub use checkrein_document as document;
 
-/// Kinds of events and what hooks may do at each; [`payload`](crate::payload) has their data.
+/// Kinds of events and what hooks may do at each; [`payload`] has their data.
 pub mod event {
     pub use checkrein_core::{
         Block, ContextUse, Contract, CustomKind, DecodeError, DecodeErrorKind, Envelope, Event, EventKind,
