@@ -1,7 +1,7 @@
 //! GitHub Copilot CLI, in the spelling that selects its own payload form.
 //!
 //! The case of an event's name in a file chooses between two languages: `preToolUse` is this one, `PreToolUse` is that of
-//! [`copilot_pascal`](crate::agents::copilot_pascal). Payloads of this one do not say which event they are. A hook in front of a
+//! [`copilot_pascal`]. Payloads of this one do not say which event they are. A hook in front of a
 //! tool that ends with anything but 0 stops the tool, one that takes too long does not.
 
 use checkrein_core::{ChainEnd, Decision, EventKind, Grammar, RunOrder, Scope, SideBySide, Target};

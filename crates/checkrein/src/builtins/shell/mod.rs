@@ -1,6 +1,6 @@
 //! Shell commands, read well enough to judge them.
 //!
-//! [`parse`] reads the grammar of bash into commands and words. [`steps`] walks through them as a shell would and returns
+//! `parse` reads the grammar of bash into commands and words. `steps` walks through them as a shell would and returns
 //! the programs that would run: it follows variables that the text itself sets, `cd`, programs that start others (`sudo`,
 //! `env`, `xargs`, `find -exec`), and texts that are run as scripts (`sh -c`, `eval`, here-documents, `echo … | sh`). What
 //! only a running shell can know stays unknown: variables from outside, the output of programs, aliases, and what scripts
