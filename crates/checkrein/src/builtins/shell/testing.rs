@@ -13,7 +13,7 @@ pub fn exercise_shell(bytes: &[u8]) {
         let characters: Vec<char> = text.chars().collect();
         found.iter().for_each(|step| check_spans(step, &characters, known));
     }
-    let variables = [("DIR".to_owned(), "/work/a b".to_owned()), ("x".to_owned(), String::new())];
+    let variables = [("DIR".to_owned(), "/srv/a b".to_owned()), ("x".to_owned(), String::new())];
     let _ = steps_with(&text, World { home: None, cwd }, &variables);
     let words: Vec<String> = text.split_ascii_whitespace().map(str::to_owned).collect();
     let _ = steps_of_argv(&words, known);
