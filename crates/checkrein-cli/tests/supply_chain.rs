@@ -84,7 +84,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// How many of them there may be in all crates.
+/// The maximum number of `unsafe` in all crates.
 const MOST_UNSAFE: usize = 40;
 
 /// How often code begins something unsafe: blocks, functions, impls. What is commented out does not count.

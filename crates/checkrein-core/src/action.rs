@@ -26,7 +26,7 @@ pub enum Action<'a> {
     },
     /// Go on, and give the reason to the model: it has happened already.
     Feedback {
-        /// What to tell the model.
+        /// Text for the model.
         reason: &'a str,
     },
     /// Do not stop: continue the agent loop with the reason as the next prompt.

@@ -26,7 +26,7 @@ pub struct Hook {
     /// Hooks with lower ones come first; those with the same, in the order in which they are given. An administrator's
     /// come before all others.
     pub order: i32,
-    /// What makes two hooks the same, so that only one of them runs: of those that can, one of the widest trust level, and of
+    /// The key of identical hooks, of which only one runs: of those that can, one of the widest trust level, and of
     /// these the first. `None`: this one is always its own.
     pub identity: Option<String>,
 }

@@ -82,6 +82,13 @@ fn a_prompt_of_another_session_starts_nothing_anew() {
 }
 
 #[test]
+fn stop_cap_holds_for_a_host_that_reports_each_stop_as_the_first() {
+    let engine = Engine::builder().stop_cap(2).hook(HookSpec::shell("never", EventKind::Stop, "exit 2")).build();
+    let stops = || goes_on(&waited(engine.fire(Event::stop(Stop::new().stop_hook_active(false)))));
+    assert!(stops() && stops() && !stops());
+}
+
+#[test]
 fn an_event_is_not_built_for_nobody() {
     let engine = Engine::builder().hook(HookSpec::shell("h", EventKind::Stop, "true")).build();
     let built = |kind: &EventKind| {

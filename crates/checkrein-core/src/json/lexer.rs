@@ -64,13 +64,13 @@ pub struct LexError {
 pub enum LexErrorKind {
     /// The text has something else, or ends, where a value is expected.
     ExpectedValue,
-    /// The same for a key.
+    /// No key where one is expected.
     ExpectedKey,
-    /// The same for a colon.
+    /// No colon after a key.
     ExpectedColon,
-    /// The same for what follows an item of an array.
+    /// No comma and no end of the array after an item.
     ExpectedCommaOrBracket,
-    /// The same for what follows a member of an object.
+    /// No comma and no end of the object after a member.
     ExpectedCommaOrBrace,
     /// Text after the end of the value.
     TrailingText,
@@ -91,7 +91,7 @@ pub enum LexErrorKind {
 }
 
 impl LexErrorKind {
-    /// What is expected, in words. `None` for errors that are about something else.
+    /// The expected token, as text. `None` if the error is about something else.
     pub fn expected(self) -> Option<&'static str> {
         Some(match self {
             Self::ExpectedValue => "a value",

@@ -293,6 +293,7 @@ impl Front {
             notes.extend(told.map(ToString::to_string));
         }
         let sessions = self.session_store(&event);
+        StopLimit::new(0, Arc::clone(&sessions)).trust_new_turn(&event);
         let is_in = |spec: &HookSpec| spec.background == (self.part == Part::Background);
         let mut hooks = std::mem::take(&mut loaded.hooks);
         let has_others = hooks.extract_if(.., |spec| !is_in(spec)).count() > 0;

@@ -231,7 +231,7 @@ pub(super) fn key(spec: &HookSpec) -> (&'static str, Option<String>, String, boo
     (spec.dialect.name, info.source.file.clone(), info.id.clone(), info.shadow)
 }
 
-/// The same for the same hook, also after a reload and in another process.
+/// The key of a hook's one run. It stays the same after a reload and in another process.
 fn once_key(spec: &HookSpec) -> String {
     let info = &spec.hook.info;
     format!("{} {} {}", info.source.file.as_deref().unwrap_or_default(), info.id, spec.definition())

@@ -73,18 +73,22 @@ impl StopLimit {
         }
     }
 
-    /// The refusals so far. An agent that reports a new turn has none.
-    fn refused(&self, event: &Event) -> u32 {
+    /// Forgets refusals if the agent reports the first stop of a turn. For agents whose prompts the caller does not see. The
+    /// engine itself does not use it: a host that reports this at every stop would switch the cap off.
+    pub fn trust_new_turn(&self, event: &Event) {
         let active = match &event.payload {
             Payload::Stop(stop) => stop.stop_hook_active,
             Payload::SubagentStop(stop) => stop.stop_hook_active,
             _ => None,
         };
         if active == Some(false) {
-            0
-        } else {
-            self.store.stops(session_of(event), &agent(event, &event.kind())).refused
+            self.store.set_stops(session_of(event), &agent(event, &event.kind()), StopCount::default());
         }
+    }
+
+    /// The refusals so far.
+    fn refused(&self, event: &Event) -> u32 {
+        self.store.stops(session_of(event), &agent(event, &event.kind())).refused
     }
 }
 

@@ -53,7 +53,7 @@ const SYSTEM: &[&str] = &[
     "/etc/timezone",
 ];
 
-/// The same for programs that use the network.
+/// Further paths for programs that use the network.
 const ONLINE: &[&str] = &[
     "/etc/gai.conf",
     "/etc/host.conf",
