@@ -4,39 +4,39 @@ use std::sync::Arc;
 use crate::event::Event;
 use crate::kind::EventKind;
 use crate::matcher::Matcher;
-use crate::property::Properties;
 use crate::shield::shielded;
 use crate::source::HookInfo;
 
-/// One configured entry, as far as choosing it goes: which events, which matcher, which condition. What it does is
-/// its handler's business.
+/// The part of a configured hook that selection needs: events, matcher, condition and state.
+///
+/// [`HookSet`](crate::HookSet) indexes selectors. The handler of a hook is not part of it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Hook {
-    /// What it is called and where it comes from.
+pub struct HookSelector {
+    /// Name, source and declared properties of the hook.
     pub info: Arc<HookInfo>,
-    /// The kinds of events that it is for.
+    /// Kinds of events that the hook runs for.
     pub kinds: Vec<EventKind>,
-    /// What the event's subject must be.
+    /// Matcher for the subject of the event.
     pub matcher: Matcher,
-    /// What must hold besides.
+    /// Further condition on the event.
     pub condition: Option<Condition>,
-    /// Whether it can run.
+    /// `Ready`, or the reason why the hook does not run.
     pub state: HookState,
-    /// Hooks with lower ones come first; those with the same, in the order in which they are given. An administrator's
-    /// come before all others.
+    /// Position among other hooks: lower numbers run first, equal numbers in config order. Managed hooks run before
+    /// all others.
     pub order: i32,
-    /// The key of identical hooks, of which only one runs: of those that can, one of the widest trust level, and of
-    /// these the first. `None`: this one is always its own.
+    /// Key that identical hooks share. Of those with the same key one runs: the first runnable hook of the widest trust
+    /// level. `None`: the hook has no duplicates.
     pub identity: Option<String>,
 }
 
-impl Hook {
-    /// A hook for one kind that fits every event of it.
-    pub fn new(info: HookInfo, kind: EventKind) -> Self {
+impl HookSelector {
+    /// Creates a selector that matches every event of these kinds.
+    pub fn new(info: Arc<HookInfo>, kinds: Vec<EventKind>) -> Self {
         Self {
-            info: Arc::new(info),
-            kinds: vec![kind],
+            info,
+            kinds,
             matcher: Matcher::everything(),
             condition: None,
             state: HookState::Ready,
@@ -45,77 +45,52 @@ impl Hook {
         }
     }
 
-    /// Lists the properties that an entry sets: its events and its matcher first.
-    pub fn list_properties(&self, properties: &mut Properties) {
-        let Self {
-            info,
-            kinds,
-            matcher,
-            // Left out: a host adds conditions in code, and the engine makes them of the rule and the input patterns of an
-            // entry, which are listed with it.
-            condition: _,
-            // Left out: it tells whether the hook can run now.
-            state: _,
-            order,
-            // Left out: it is made of these properties.
-            identity: _,
-        } = self;
-        properties.add_each(Self::EVENT, kinds.iter().map(EventKind::name));
-        if !matcher.pattern().is_empty() {
-            properties.add(Self::MATCHER, matcher.pattern());
-        }
-        if *order != 0 {
-            properties.add("order", order.to_string());
-        }
-        info.list_properties(properties);
+    /// Creates a selector that matches every event of one kind.
+    pub fn for_kind(info: HookInfo, kind: EventKind) -> Self {
+        Self::new(Arc::new(info), vec![kind])
     }
 
-    /// Label of the property that names an event.
-    pub const EVENT: &'static str = "event";
-    /// Label of the property that is the matcher.
-    pub const MATCHER: &'static str = "matcher";
-
-    /// The same with another matcher.
+    /// Sets the matcher.
     #[must_use]
     pub fn matching(mut self, matcher: Matcher) -> Self {
         self.matcher = matcher;
         self
     }
 
-    /// The same with something that must hold besides.
+    /// Adds a condition.
     #[must_use]
     pub fn when(mut self, condition: Condition) -> Self {
         self.condition = Some(condition);
         self
     }
 
-    /// The same in another state.
+    /// Sets the state.
     #[must_use]
     pub fn in_state(mut self, state: HookState) -> Self {
         self.state = state;
         self
     }
 
-    /// The same in another place of the order.
+    /// Sets the position among other hooks.
     #[must_use]
     pub fn in_order(mut self, order: i32) -> Self {
         self.order = order;
         self
     }
 
-    /// The same with what makes it the same as another.
+    /// Sets the key that identical hooks share.
     #[must_use]
     pub fn identified_by(mut self, identity: impl Into<String>) -> Self {
         self.identity = Some(identity.into());
         self
     }
 
-    /// What hooks are sorted by: an administrator's come first, whatever order others give themselves.
+    /// Sort key of config order: managed hooks first, then by [`order`](Self::order).
     pub fn rank(&self) -> (bool, i32) {
-        (!self.info.is_managed(), self.order)
+        self.info.rank(self.order)
     }
 
-    /// The same for one more kind.
+    /// Adds a kind of events.
     #[must_use]
     pub fn also_for(mut self, kind: EventKind) -> Self {
         self.kinds.push(kind);

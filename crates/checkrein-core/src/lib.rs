@@ -37,7 +37,7 @@ pub use decision::{Decision, UnknownDecision};
 pub use envelope::Envelope;
 pub use event::{DecodeError, DecodeErrorKind, DialectRef, Event};
 pub use failure::{Effect, Failure, FailureKind, FailureTable};
-pub use hook::{Condition, Hook, HookState};
+pub use hook::{Condition, HookSelector, HookState};
 pub use json::{Entries, Entry, Items, JsonError, JsonErrorKind, JsonObject, JsonType, Location, MAX_DEPTH, RawJson};
 pub use kind::{CustomKind, EventKind, KindNameError, Payload, UnknownKind};
 pub use matcher::{Grammar, MAX_PATTERN, Matcher, MatcherError, MatcherProblem, NameList, Syntax};

@@ -203,6 +203,11 @@ impl HookInfo {
     /// Label of the property that the hook runs without effect.
     pub const DRY_RUN: &'static str = "dry run";
 
+    /// Sort key of config order: managed hooks first, then by `order`.
+    pub fn rank(&self, order: i32) -> (bool, i32) {
+        (!self.is_managed(), order)
+    }
+
     /// Whether an administrator has set it, so that no other hook can overrule it.
     pub fn is_managed(&self) -> bool {
         self.source.scope == Scope::Managed

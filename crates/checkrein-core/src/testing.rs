@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use crate::decision::Decision;
 use crate::event::Event;
-use crate::hook::Hook;
+use crate::hook::HookSelector;
 use crate::json::RawJson;
 use crate::kind::EventKind;
 use crate::matcher::{Grammar, Matcher};
@@ -278,7 +278,7 @@ pub fn exercise_matcher(bytes: &[u8]) {
         [Grammar::NAMES_OR_SEARCH, Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB, Grammar::EXACT]
     {
         if let Ok(matcher) = Matcher::compile(&grammar, Some(pattern)) {
-            let hook = Hook::new(HookInfo::new("fuzz", Source::of(Scope::Code)), EventKind::PreToolUse);
+            let hook = HookSelector::for_kind(HookInfo::new("fuzz", Source::of(Scope::Code)), EventKind::PreToolUse);
             let hooks = HookSet::new(vec![hook.matching(matcher)]);
             let event = Event::pre_tool_use(ToolCall::new(subject, RawJson::default()));
             let by_looking = hooks.explain(&event).chosen().count();

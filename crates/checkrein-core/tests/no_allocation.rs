@@ -5,7 +5,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use checkrein_core::payload::{Stop, ToolCall};
-use checkrein_core::{Event, EventKind, Grammar, Hook, HookInfo, HookSet, Matcher, Opinion, RawJson, Runner, Source};
+use checkrein_core::{
+    Event, EventKind, Grammar, HookInfo, HookSelector, HookSet, Matcher, Opinion, RawJson, Runner, Source,
+};
 
 /// Counts what the current thread allocates.
 struct Counting;
@@ -74,7 +76,7 @@ fn choosing_among_names_or_none_of_the_patterns_allocates_nothing() {
         let hooks = (0..1000)
             .map(|n| {
                 let matcher = Matcher::compile(&grammar, Some(&format!("tool_{n}"))).unwrap();
-                Hook::new(HookInfo::new("h", Source::here()), EventKind::PreToolUse).matching(matcher)
+                HookSelector::for_kind(HookInfo::new("h", Source::here()), EventKind::PreToolUse).matching(matcher)
             })
             .collect();
         let set = HookSet::new(hooks);

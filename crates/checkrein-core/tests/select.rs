@@ -3,14 +3,14 @@
 
 use checkrein_core::payload::{Prompt, SessionStart, Stop, ToolCall};
 use checkrein_core::{
-    Condition, Contract, CustomKind, Event, EventFilter, EventKind, Grammar, Hook, HookInfo, HookSet, HookState,
-    Matcher, RawJson, Scope, Source, WhyNot,
+    Condition, Contract, CustomKind, Event, EventFilter, EventKind, Grammar, HookInfo, HookSelector, HookSet,
+    HookState, Matcher, RawJson, Scope, Source, WhyNot,
 };
 use proptest::prelude::*;
 
-fn hook(id: &str, pattern: &str) -> Hook {
+fn hook(id: &str, pattern: &str) -> HookSelector {
     let matcher = Matcher::compile(&Grammar::NAMES_OR_SEARCH, Some(pattern)).unwrap();
-    Hook::new(HookInfo::new(id, Source::here()), EventKind::PreToolUse).matching(matcher)
+    HookSelector::for_kind(HookInfo::new(id, Source::here()), EventKind::PreToolUse).matching(matcher)
 }
 
 fn tool(name: &str) -> Event {
@@ -30,7 +30,7 @@ fn hooks_are_chosen_in_config_order_by_kind_and_matcher() {
         hook("mcp", "mcp__.*"),
         hook("search", "ash"),
         hook("exact", "mcp__db__read"),
-        Hook::new(HookInfo::new("other kind", Source::here()), EventKind::Stop),
+        HookSelector::for_kind(HookInfo::new("other kind", Source::here()), EventKind::Stop),
     ]);
     for (name, expected) in [
         ("Bash", &["all", "bash"][..]),
@@ -61,7 +61,8 @@ fn a_hook_fits_one_of_the_names_that_a_tool_has() {
     assert_eq!(plan.chosen().map(|entry| entry.hook.info.id.as_str()).collect::<Vec<_>>(), ["common", "own", "both"]);
     assert_eq!(chosen(&hooks, &tool("run_shell")), ["own"]);
     // Where matchers do not count, names neither.
-    let prompts = HookSet::new(vec![Hook::new(HookInfo::new("all", Source::here()), EventKind::PromptSubmit)]);
+    let prompts =
+        HookSet::new(vec![HookSelector::for_kind(HookInfo::new("all", Source::here()), EventKind::PromptSubmit)]);
     assert_eq!(chosen(&prompts, &Event::prompt_submit(Prompt::new("hi")).with_tool_aliases(&["Bash"])), ["all"]);
 }
 
@@ -84,7 +85,7 @@ fn a_plan_says_of_every_hook_why() {
         conditional,
         hook("unfit", "Write"),
         untrusted,
-        Hook::new(HookInfo::new("stop", Source::here()), EventKind::Stop),
+        HookSelector::for_kind(HookInfo::new("stop", Source::here()), EventKind::Stop),
     ]);
     let event = tool("Bash");
     let plan = hooks.explain(&event);
@@ -150,7 +151,7 @@ fn order_moves_hooks_and_keeps_the_rest_as_given() {
 fn a_twin_of_a_narrower_scope_does_not_stand_in_for_a_wider_one() {
     let twin = |scope: Scope| {
         let info = HookInfo::new(scope.to_string(), Source::of(scope));
-        Hook::new(info, EventKind::PreToolUse).identified_by("sh guard.sh")
+        HookSelector::for_kind(info, EventKind::PreToolUse).identified_by("sh guard.sh")
     };
     let order = [Scope::Plugin, Scope::Local, Scope::Project, Scope::Code, Scope::User];
     let hooks = HookSet::new(order.map(twin).into());
@@ -222,7 +223,7 @@ proptest! {
             .enumerate()
             .filter_map(|(at, (pattern, grammar, identity))| {
                 let matcher = Matcher::compile(&grammars[usize::from(*grammar)], Some(pattern)).ok()?;
-                let mut hook = Hook::new(HookInfo::new(at.to_string(), Source::here()), EventKind::PreToolUse);
+                let mut hook = HookSelector::for_kind(HookInfo::new(at.to_string(), Source::here()), EventKind::PreToolUse);
                 hook.matcher = matcher;
                 hook.identity = identity.map(|identity| identity.to_string());
                 Some(hook)
@@ -255,7 +256,7 @@ proptest! {
             .enumerate()
             .filter_map(|(at, (pattern, grammar, kinds))| {
                 let matcher = Matcher::compile(&grammars[usize::from(*grammar)], Some(pattern)).ok()?;
-                let mut hook = Hook::new(HookInfo::new(at.to_string(), Source::here()), EventKind::Stop);
+                let mut hook = HookSelector::for_kind(HookInfo::new(at.to_string(), Source::here()), EventKind::Stop);
                 hook.kinds = (0..3).filter(|bit| kinds >> bit & 1 == 1).map(|bit| KINDS[bit].clone()).collect();
                 hook.matcher = matcher;
                 Some(hook)
@@ -268,7 +269,7 @@ proptest! {
         for event in events {
             let event = event.with_tool_aliases(ALIASES[aliases]).with_parent_hooks(with_parent);
             let filter = EventFilter::for_event(&event);
-            let can_match = |hook: &&Hook| filter.can_match(&hook.kinds, |name| hook.matcher.matches(name));
+            let can_match = |hook: &&HookSelector| filter.can_match(&hook.kinds, |name| hook.matcher.matches(name));
             let filtered: Vec<_> = set.hooks().iter().filter(can_match).map(|hook| hook.info.id.clone()).collect();
             let explained: Vec<_> = set.explain(&event).chosen().map(|e| e.hook.info.id.clone()).collect();
             prop_assert_eq!(&chosen(&set, &event), &filtered);
@@ -294,7 +295,8 @@ fn explaining_agrees_with_selecting_for_hooks_of_both_kinds() {
 #[test]
 fn hooks_for_all_tools_fit_events_for_some() {
     let hook = |id: &str, kinds: &[EventKind], tool: &str| {
-        let mut hook = Hook::new(HookInfo::new(id, Source::here()), kinds[0].clone()).matching(Matcher::names([tool]));
+        let mut hook = HookSelector::for_kind(HookInfo::new(id, Source::here()), kinds[0].clone())
+            .matching(Matcher::names([tool]));
         hook.kinds = kinds.into();
         hook
     };

@@ -42,7 +42,7 @@ pub fn exercise_config(dialect: &'static Dialect, bytes: &[u8]) {
                 all
             };
             // A hook for several events may come back as several hooks.
-            if decoded.hooks.iter().all(|hook| hook.hook.kinds.len() == 1) {
+            if decoded.hooks.iter().all(|hook| hook.kinds.len() == 1) {
                 assert_eq!(definitions(&again.hooks), definitions(&decoded.hooks), "changed:\n{}", encoded.text);
             }
         }

@@ -180,7 +180,7 @@ fn notifications_are_matched_by_what_they_are_about_and_others_not_at_all() {
         ("PreCompact", "Edit", Event::pre_compact(Compaction::new().trigger("auto")), true),
         ("SessionEnd", "Edit", Event::session_end(SessionEnd::new().reason("other")), true),
     ] {
-        let set = HookSet::new(one_hook(name, matcher).hooks.into_iter().map(|spec| spec.hook).collect());
+        let set = HookSet::new(one_hook(name, matcher).hooks.into_iter().map(|spec| spec.selector()).collect());
         assert_eq!(set.select(&event).count() == 1, runs, "{name} {matcher}");
     }
 }
@@ -271,8 +271,8 @@ fn what_its_validate_finds_is_found() {
         let decoded = decode(&text);
         let codes: Vec<_> = decoded.diagnostics.iter().map(|told| told.code).collect();
         assert!(code.map_or(codes.is_empty(), |code| codes.contains(&code)), "{text}: {codes:?}");
-        let broken = decoded.hooks.iter().find(|spec| matches!(spec.hook.state, HookState::Broken(_)));
+        let broken = decoded.hooks.iter().find(|spec| matches!(spec.state, HookState::Broken(_)));
         assert_eq!(broken.is_some(), closes, "{text}: {codes:?}");
-        assert!(broken.is_none_or(|spec| spec.hook.info.on_failure == Some(Effect::Closed)), "{text}");
+        assert!(broken.is_none_or(|spec| spec.info.on_failure == Some(Effect::Closed)), "{text}");
     }
 }

@@ -74,7 +74,7 @@ const FULL: &str = r#"{
 fn a_file_is_read() {
     let decoded = decode(FULL);
     assert_eq!(codes(&decoded), [""; 0]);
-    let kinds: Vec<_> = decoded.hooks.iter().map(|spec| spec.hook.kinds[0].name()).collect();
+    let kinds: Vec<_> = decoded.hooks.iter().map(|spec| spec.kinds[0].name()).collect();
     assert_eq!(kinds, ["pre_tool_use", "pre_tool_use", "post_tool_use", "post_tool_failure"]);
     assert_eq!(decoded.hooks[0].time_at(&EventKind::PreToolUse), Duration::from_secs(600));
     for empty in ["", "{}", r#"{"hooks":{}}"#, r#"{"hooks":null}"#, r#"{"hooks":{"PreToolUse":[]}}"#] {
@@ -88,7 +88,7 @@ fn files_come_together_and_the_same_command_runs_once() {
     let one = decode(r#"{"hooks":{"PreToolUse":["a","b"]}}"#);
     let two = DIALECT.decode("other", Scope::Project, r#"{"hooks":{"PreToolUse":["b","c"]}}"#, Format::Json);
     let identities: std::collections::BTreeSet<_> =
-        one.hooks.iter().chain(&two.hooks).map(|spec| spec.hook.identity.clone().unwrap()).collect();
+        one.hooks.iter().chain(&two.hooks).map(|spec| spec.identity.clone().unwrap()).collect();
     assert_eq!(identities.len(), 3);
     let scopes: Vec<_> = DIALECT.config.files.iter().map(|file| file.scope).collect();
     assert_eq!(scopes, [Scope::User, Scope::Project, Scope::Local]);
@@ -121,10 +121,10 @@ fn what_is_wrong_is_told_and_closes_its_gate() {
     ] {
         let decoded = decode(text);
         assert!(codes(&decoded).contains(&code), "{text}: {:?}", codes(&decoded));
-        let broken = decoded.hooks.iter().find(|spec| matches!(spec.hook.state, HookState::Broken(_)));
+        let broken = decoded.hooks.iter().find(|spec| matches!(spec.state, HookState::Broken(_)));
         assert_eq!(broken.is_some(), closes, "{text}");
         let gates = [EventKind::PreToolUse];
-        assert!(broken.is_none_or(|spec| spec.hook.kinds == gates), "{text}: only where such files have hooks");
+        assert!(broken.is_none_or(|spec| spec.kinds == gates), "{text}: only where such files have hooks");
     }
 }
 
@@ -303,7 +303,7 @@ fn what_is_written_is_read_again() {
     let encoded = DIALECT.encode(&decoded.hooks.iter().collect::<Vec<_>>()).unwrap();
     assert_eq!(encoded.lost, []);
     let all = |decoded: &Decoded| {
-        decoded.hooks.iter().map(|spec| (spec.definition(), spec.hook.kinds.clone())).collect::<Vec<_>>()
+        decoded.hooks.iter().map(|spec| (spec.definition(), spec.kinds.clone())).collect::<Vec<_>>()
     };
     assert_eq!(all(&decode(&encoded.text)), all(&decoded), "{}", encoded.text);
     assert_eq!(codes(&decode(&DIALECT.encode(&[]).unwrap().text)), [""; 0]);

@@ -114,7 +114,7 @@ fn globs_fit_the_names_of_tools() {
         ("mcp__.*", "mcp__db", false),
     ] {
         let decoded = one("PreToolUse", pattern, r#"{"type":"command","command":"x"}"#);
-        assert_eq!(decoded.hooks[0].hook.matcher.matches(tool), fits, "{pattern} {tool}");
+        assert_eq!(decoded.hooks[0].matcher.matches(tool), fits, "{pattern} {tool}");
     }
     let decoded = one("PreToolUse", "write|edit", r#"{"type":"command","command":"x"}"#);
     assert_eq!(codes(&decoded), ["foreign-pattern"]);
@@ -144,7 +144,7 @@ fn what_is_wrong_costs_the_smallest_part_and_closes_its_gate() {
         let decoded = one("PreToolUse", "w*", &format!("{good},{hook}"));
         assert!(codes(&decoded).contains(&code), "{hook}: {:?}", codes(&decoded));
         assert_eq!(decoded.hooks.len(), 2, "{hook}: its neighbour runs all the same");
-        let broken = &decoded.hooks[1].hook;
+        let broken = &decoded.hooks[1];
         assert!(matches!(broken.state, HookState::Broken(_)) && broken.matcher.matches("write"), "{hook}");
         assert!(!broken.matcher.matches("read"), "{hook}: only where it would have run");
         assert_eq!(one("PostToolUse", "w*", &format!("{good},{hook}")).hooks.len(), 1, "{hook}: no gate there");
@@ -154,7 +154,7 @@ fn what_is_wrong_costs_the_smallest_part_and_closes_its_gate() {
         assert_eq!(codes(&decoded), [""; 0], "{timeout}");
     }
     let decoded = one("PreToolUse", "{a", good);
-    assert!(codes(&decoded).contains(&"bad-matcher") && decoded.hooks[0].hook.matcher.is_everything());
+    assert!(codes(&decoded).contains(&"bad-matcher") && decoded.hooks[0].matcher.is_everything());
     let decoded = decode(r#"{"hooks":{"PreToolUsee":[],"SessionEnd":[],"session_start":[]}}"#);
     assert_eq!(codes(&decoded).iter().filter(|code| **code == "unknown-event").count(), 3);
     assert!(codes(&decoded).contains(&"closed-gate"));
@@ -162,7 +162,7 @@ fn what_is_wrong_costs_the_smallest_part_and_closes_its_gate() {
         assert!(codes(&decode(text)).contains(&code) && !decode(text).hooks.is_empty(), "{text}");
     }
     let decoded = decode(r#"{"hooks":"#);
-    assert!(matches!(decoded.hooks[0].hook.state, HookState::Broken(_)));
+    assert!(matches!(decoded.hooks[0].state, HookState::Broken(_)));
     for empty in ["", "{}", r#"{"hooks":{}}"#] {
         assert!(decode(empty).hooks.is_empty() && decode(empty).diagnostics.is_empty(), "{empty}");
     }
@@ -410,7 +410,7 @@ fn what_is_written_is_read_again() {
     let encoded = DIALECT.encode(&decoded.hooks.iter().collect::<Vec<_>>()).unwrap();
     assert_eq!(encoded.lost, []);
     let all = |decoded: &Decoded| {
-        let one = |spec: &HookSpec| (spec.definition(), format!("{:?} {:?}", spec.hook.kinds, spec.hook.matcher));
+        let one = |spec: &HookSpec| (spec.definition(), format!("{:?} {:?}", spec.kinds, spec.matcher));
         decoded.hooks.iter().map(one).collect::<Vec<_>>()
     };
     assert_eq!(all(&decode(&encoded.text)), all(&decoded), "{}", encoded.text);

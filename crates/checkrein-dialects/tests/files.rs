@@ -75,7 +75,7 @@ fn one_bad_hook_costs_that_hook_and_closes_its_gate() {
 }}"#;
     let decoded = decode(text, Format::Json);
     assert_eq!(decoded.hooks.len(), 3);
-    assert!(matches!(decoded.hooks[1].hook.state, HookState::Broken(_)));
+    assert!(matches!(decoded.hooks[1].state, HookState::Broken(_)));
     assert!(decoded.diagnostics.iter().all(|diagnostic| diagnostic.severity == Severity::Error));
     let expected = [
         "hooks:4:5: error[closed-gate]: this hook cannot be loaded, so `PreToolUse` is refused where it would have run\n  |\n4 |     {\"command\": \"bad\", \"timeout\": \"5\"}\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  = mend it or take it out",
@@ -95,7 +95,7 @@ fn hooks_for_several_events_stay_one_hook() {
     let encoded = native::DIALECT.encode(&[&decoded.hooks[0]]).unwrap();
     let again = decode(&encoded.text, Format::Json);
     assert_eq!((said(&again), again.hooks.len()), (Vec::new(), 1), "{}", encoded.text);
-    assert_eq!(again.hooks[0].hook.kinds, decoded.hooks[0].hook.kinds);
+    assert_eq!(again.hooks[0].kinds, decoded.hooks[0].kinds);
     assert_eq!(again.hooks[0].definition(), decoded.hooks[0].definition());
 }
 
@@ -103,7 +103,7 @@ fn hooks_for_several_events_stay_one_hook() {
 fn a_matcher_counts_where_it_can() {
     let text = r#"{"hooks": [{"events": ["UserPromptSubmit", "PreToolUse"], "matcher": "Bash", "command": "x"}]}"#;
     let decoded = decode(text, Format::Json);
-    let seen: Vec<_> = decoded.hooks.iter().map(|spec| (spec.hook.kinds.len(), spec.hook.matcher.pattern())).collect();
+    let seen: Vec<_> = decoded.hooks.iter().map(|spec| (spec.kinds.len(), spec.matcher.pattern())).collect();
     assert_eq!(seen, [(1, "Bash"), (1, "")]);
     assert!(said(&decoded)[0].contains("matcher-ignored"), "{:?}", said(&decoded));
 }
@@ -123,8 +123,7 @@ fn what_cannot_be_meant_closes_what_it_might_have_guarded() {
     ] {
         let decoded = decode(text, Format::Json);
         let closed = decoded.hooks.iter().any(|spec| {
-            matches!(spec.hook.state, HookState::Broken(_))
-                && spec.hook.kinds.contains(&checkrein_core::EventKind::PreToolUse)
+            matches!(spec.state, HookState::Broken(_)) && spec.kinds.contains(&checkrein_core::EventKind::PreToolUse)
         });
         assert!(closed, "{text}: {:?}", said(&decoded));
         assert!(decoded.settings.includes.is_empty());

@@ -78,7 +78,7 @@ fn a_slip_of_the_pen_breaks_the_hook_and_never_loosens_it() {
         (r#"{ "project": "none", "outside": "read" }"#, "what is outside can't be more open than the project"),
     ] {
         let (hook, said) = sandbox(value);
-        assert!(matches!(hook.hook.state, HookState::Broken(_)), "{value}: {:?}", hook.hook.state);
+        assert!(matches!(hook.state, HookState::Broken(_)), "{value}: {:?}", hook.state);
         assert!(said.iter().any(|said| said.contains(word)), "{value}: {said:?}");
     }
 }
@@ -86,7 +86,7 @@ fn a_slip_of_the_pen_breaks_the_hook_and_never_loosens_it() {
 #[test]
 fn only_commands_have_one() {
     let (hook, said) = hook(r#"{ "url": "https://example.com/x", "sandbox": true }"#);
-    assert_eq!(hook.hook.state, HookState::Ready);
+    assert_eq!(hook.state, HookState::Ready);
     assert!(said[0].contains("`sandbox` means nothing for a hook of type `http`"), "{said:?}");
 }
 

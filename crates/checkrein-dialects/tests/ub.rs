@@ -65,13 +65,13 @@ fn a_file_is_read() {
     assert_eq!(codes(&decoded), ["cut-time"]);
     let guard = &decoded.hooks[0];
     assert_eq!(decoded.hooks.len(), 5);
-    assert_eq!(guard.hook.info.on_failure, Some(Effect::Closed));
+    assert_eq!(guard.info.on_failure, Some(Effect::Closed));
     assert_eq!(guard.timeout, Some(Duration::from_secs(90)));
     assert_eq!(guard.time_at(&EventKind::PreToolUse), Duration::from_secs(60), "the agent's cap");
     let HandlerSpec::Command(command) = &guard.handler else { panic!() };
     assert_eq!(command.run, CommandLine::Argv(["./guard", "--strict", "a b"].map(str::to_owned).to_vec()));
     assert_eq!(command.env_allow, ["TOKEN"]);
-    assert_eq!(decoded.hooks[1].hook.info.on_failure, Some(Effect::Open));
+    assert_eq!(decoded.hooks[1].info.on_failure, Some(Effect::Open));
     assert_eq!(decoded.hooks[2].time_at(&EventKind::PostToolUse), Duration::from_millis(500));
     assert_eq!(decoded.hooks[3].time_at(&EventKind::UserTurnStart), Duration::from_secs(10), "the usual time");
 }
@@ -99,7 +99,7 @@ fn tools_are_names_and_nothing_else() {
         ("[mcp.db/x]", "mcp.db/x", true),
     ] {
         let decoded = decode(&format!("hooks: {{pre_tool_call: [{{command: [x], tools: {tools}}}]}}"));
-        assert_eq!(decoded.hooks[0].hook.matcher.matches(tool), fits, "{tools} {tool}");
+        assert_eq!(decoded.hooks[0].matcher.matches(tool), fits, "{tools} {tool}");
         let odd = tools.contains(['*', '|']);
         assert_eq!(codes(&decoded), if odd { vec!["no-pattern"] } else { vec![] }, "{tools}");
     }
@@ -109,7 +109,7 @@ fn tools_are_names_and_nothing_else() {
 fn user_turns_have_no_tools() {
     let decoded = decode("hooks: {pre_user_turn: [{command: [x], tools: [write]}]}");
     assert_eq!(codes(&decoded), ["matcher-ignored"]);
-    assert!(decoded.hooks[0].hook.matcher.is_everything());
+    assert!(decoded.hooks[0].matcher.is_everything());
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn what_is_wrong_is_told_and_closes_the_gate_if_it_could_have_been_closed() {
         assert_eq!(codes(&decoded).contains(&"closed-gate"), closes, "{entry}");
         assert_eq!(decoded.hooks.len(), 1 + usize::from(closes), "{entry}: its neighbours run all the same");
         if closes {
-            assert!(matches!(decoded.hooks[1].hook.state, HookState::Broken(_)), "{entry}");
+            assert!(matches!(decoded.hooks[1].state, HookState::Broken(_)), "{entry}");
         }
     }
     let decoded = decode("hooks:\n  pre_tool_call:\n    - command: [x]\n      on_failure: blok\n");
@@ -153,7 +153,7 @@ fn what_is_wrong_is_told_and_closes_the_gate_if_it_could_have_been_closed() {
 #[test]
 fn a_broken_gate_keeps_to_its_tools() {
     let decoded = decode("hooks: {pre_tool_call: [{command: [], tools: [write], on_failure: block}]}");
-    assert!(decoded.hooks[0].hook.matcher.matches("write") && !decoded.hooks[0].hook.matcher.matches("read"));
+    assert!(decoded.hooks[0].matcher.matches("write") && !decoded.hooks[0].matcher.matches("read"));
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_block_where_nothing_can_be_stopped_is_told() {
         let decoded = decode(&format!("hooks: {{{event}: [{{command: [x], on_failure: block}}]}}"));
         assert_eq!(codes(&decoded), ["no-effect"], "{event}");
         assert_eq!(decoded.diagnostics[0].severity, Severity::Warning);
-        assert_eq!(decoded.hooks[0].hook.info.on_failure, None);
+        assert_eq!(decoded.hooks[0].info.on_failure, None);
     }
 }
 
@@ -178,8 +178,8 @@ fn a_block_where_nothing_can_be_stopped_is_told() {
 fn files_that_cannot_be_read_close_the_gate() {
     for text in ["hooks: [", "hooks: 7", "- a\n- b\n", "hooks: {pre_tool_call: {command: [x]}}"] {
         let decoded = decode(text);
-        assert!(matches!(decoded.hooks[0].hook.state, HookState::Broken(_)), "{text}");
-        assert!(decoded.hooks[0].hook.kinds.contains(&EventKind::PreToolUse));
+        assert!(matches!(decoded.hooks[0].state, HookState::Broken(_)), "{text}");
+        assert!(decoded.hooks[0].kinds.contains(&EventKind::PreToolUse));
     }
     let decoded = decode("hooks: {pre_tool_cal: [{command: [x]}], stop: [{command: [x]}]}");
     assert_eq!(codes(&decoded), ["unknown-event", "closed-gate", "unknown-event"]);
@@ -265,7 +265,7 @@ fn verdict(text: &str, event: &Event, exits: &[i32]) -> checkrein_core::Verdict 
         .hooks
         .iter()
         .zip(&replies)
-        .map(|(spec, reply)| Outcome { hook: &spec.hook.info, result: reply.as_ref() })
+        .map(|(spec, reply)| Outcome { hook: &spec.info, result: reply.as_ref() })
         .collect();
     settle(&DIALECT.rules_at(&event.kind()), event, &outcomes)
 }
@@ -299,14 +299,14 @@ fn every_way_to_fail_counts_alike() {
     for kind in [FailureKind::Timeout, FailureKind::Spawn, FailureKind::Signal, FailureKind::Exit] {
         for (spec, decision) in decoded.hooks.iter().zip([Decision::Deny, Decision::NoOpinion]) {
             let failure = Failure::new(kind, "x");
-            let outcome = Outcome { hook: &spec.hook.info, result: Err(&failure) };
+            let outcome = Outcome { hook: &spec.info, result: Err(&failure) };
             let verdict = settle(&DIALECT.rules_at(&event.kind()), &event, &[outcome]);
             assert_eq!(verdict.decision(), decision, "{kind}");
         }
     }
     let rules = DIALECT.rules_at(&EventKind::PreToolUse);
     let mut settlement = checkrein_core::Settlement::new(&rules, &event);
-    let step = settlement.push_failure(0, &decoded.hooks[0].hook.info, &Failure::new(FailureKind::Exit, "7"));
+    let step = settlement.push_failure(0, &decoded.hooks[0].info, &Failure::new(FailureKind::Exit, "7"));
     assert_eq!(step, Step::Next, "those behind it run all the same");
 }
 
@@ -319,7 +319,7 @@ fn what_is_written_is_read_again() {
         assert_eq!(encoded.lost, [], "{}", encoded.text);
         let again = decode(&encoded.text);
         let all = |decoded: &Decoded| {
-            let one = |spec: &HookSpec| (spec.definition(), format!("{:?} {:?}", spec.hook.kinds, spec.hook.matcher));
+            let one = |spec: &HookSpec| (spec.definition(), format!("{:?} {:?}", spec.kinds, spec.matcher));
             decoded.hooks.iter().map(one).collect::<Vec<_>>()
         };
         assert_eq!(all(&decoded), all(&again), "{}", encoded.text);
@@ -350,7 +350,7 @@ fn what_cannot_be_written_is_told() {
     // A guard of another agent must not become a hook that only warns.
     let guard = HookSpec::shell("a", EventKind::PreToolUse, "echo $HOME");
     let decoded = decode(&DIALECT.encode(&[&guard]).unwrap().text);
-    assert_eq!(decoded.hooks[0].hook.info.on_failure, Some(Effect::Closed));
+    assert_eq!(decoded.hooks[0].info.on_failure, Some(Effect::Closed));
     let HandlerSpec::Command(command) = &decoded.hooks[0].handler else { panic!() };
     assert_eq!(command.run, CommandLine::Argv(["sh", "-c", "echo $HOME"].map(str::to_owned).to_vec()));
 }

@@ -92,8 +92,8 @@ pub mod event {
 /// Hooks: when they run, what does their work, and under which limits.
 pub mod hook {
     pub use checkrein_core::{
-        Condition, EventFilter, Grammar, Hook, HookInfo, HookSet, HookState, Matcher, MatcherError, MatcherProblem,
-        NameList, Plan, PlanEntry, Scope, Selected, Source, Syntax, TrustLevel, WhyNot,
+        Condition, EventFilter, Grammar, HookInfo, HookSelector, HookSet, HookState, Matcher, MatcherError,
+        MatcherProblem, NameList, Plan, PlanEntry, Scope, Selected, Source, Syntax, TrustLevel, WhyNot,
     };
     pub use checkrein_dialects::{
         BuiltinSpec, Callback, CallbackFuture, CommandError, CommandLine, CommandSpec, FileAccess, HandlerKind,

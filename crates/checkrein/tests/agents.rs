@@ -139,7 +139,7 @@ fn an_agent_that_cannot_say_what_it_is_passes_no_gate() {
 #[test]
 fn a_hook_that_never_runs_at_an_event_is_not_there() {
     let mut asks = HookSpec::shell("asks", EventKind::Stop, "exit 2");
-    asks.hook.kinds.push(EventKind::PreToolUse);
+    asks.kinds.push(EventKind::PreToolUse);
     asks.rule = Some("Bash(rm:*)".parse().unwrap());
     let engine = Engine::builder().hook(asks).build();
     assert!(engine.problems()[0].to_string().contains("never runs at `stop`"), "{:?}", engine.problems());

@@ -609,7 +609,7 @@ fn debug_shows_no_secrets() {
 #[tokio::test]
 async fn an_unapproved_hook_locks_nobody_out() {
     let mut spec = HookSpec::shell("h", GATE, "exit 2");
-    spec.hook.state = checkrein::hook::HookState::Untrusted;
+    spec.state = checkrein::hook::HookState::Untrusted;
     let verdict = fire(spec).await;
     assert_eq!((verdict.decision(), failure_kinds(&verdict)), (Decision::NoOpinion, vec![FailureKind::Untrusted]));
 }

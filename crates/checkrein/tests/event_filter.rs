@@ -43,7 +43,7 @@ fn hooks(dialect: &'static Dialect) -> Vec<HookSpec> {
 type Places = BTreeSet<(String, Option<u32>)>;
 
 fn place(spec: &HookSpec) -> (String, Option<u32>) {
-    (spec.hook.info.id.clone(), spec.hook.info.source.line)
+    (spec.info.id.clone(), spec.info.source.line)
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_hook_that_would_run_is_read() {
                     for planned in chosen {
                         chosen_of_all += 1;
                         let place = place(&planned.hook);
-                        let (hook, sender) = (&planned.hook.hook, sender.name);
+                        let (hook, sender) = (&planned.hook, sender.name);
                         assert!(read.contains(&place), "{hook:?} at {kind} of {tool} by {sender}:\n{}", encoded.text);
                     }
                 }

@@ -100,7 +100,7 @@ fn hooks_of_a_project_need_approval_in_every_dialect() {
     fs::write(project.join(".lumen/hooks.json"), DENY).unwrap();
     let place = Where::new(dir.path()).home(dir.path().join("home"));
     let sources = Sources::discover_in(&LUMEN, &project, place).trust(Trust::in_dir(dir.path().join("state")));
-    assert_eq!(sources.load().hooks[0].hook.state, HookState::Untrusted);
+    assert_eq!(sources.load().hooks[0].state, HookState::Untrusted);
     assert_eq!(sources.review().hooks.len(), 1);
 }
 

@@ -117,7 +117,7 @@ async fn the_payload_is_written_anew_only_after_a_rewrite() {
     let places = Arc::clone(&seen);
     registry
         .register("looks", move |hook: &HookSpec, _: &HandlerEnv| -> Result<Arc<dyn Handler>, Failure> {
-            Ok(Arc::new(Looks(Arc::clone(&places), hook.hook.info.id == "changes")))
+            Ok(Arc::new(Looks(Arc::clone(&places), hook.info.id == "changes")))
         })
         .unwrap();
     let handler = |id: &str| HandlerSpec::Other { kind: "looks".to_owned(), settings: RawJson::string(id) };

@@ -122,7 +122,7 @@ pub fn losses<'a>(hooks: &[&'a HookSpec], lost: &[Lost], from: &Dialect, to: &Di
     });
     let weaker = hooks.iter().enumerate().filter_map(|(at, hook)| {
         let lost_already = lost.iter().any(|lost| lost.hook == at && lost.all);
-        let weaker = hook.hook.kinds.iter().find(|kind| from.is_gate(kind) && !to.is_gate(kind));
+        let weaker = hook.kinds.iter().find(|kind| from.is_gate(kind) && !to.is_gate(kind));
         let kind = weaker.filter(|_| !hook.background && !lost_already)?;
         let what = format!("its say: `{kind}` cannot be refused by hooks of {}", to.name);
         Some(Loss { hook, what, all: false, gate: true })
@@ -141,7 +141,7 @@ impl Loss<'_> {
     /// For people.
     pub fn told(&self) -> String {
         let gate = if self.gate { " (a gate)" } else { "" };
-        let (hook, what) = (&self.hook.hook.info, &self.what);
+        let (hook, what) = (&self.hook.info, &self.what);
         match self.all {
             true => format!("{hook}{gate} is lost: {what}"),
             false => format!("{hook}{gate} loses {what}"),
@@ -150,7 +150,7 @@ impl Loss<'_> {
 
     /// For programs.
     pub fn json(&self) -> Value {
-        let info = &self.hook.hook.info;
+        let info = &self.hook.info;
         json!({
             "hook": info.id,
             "source": { "file": info.source.file, "line": info.source.line, "scope": info.source.scope },
@@ -185,7 +185,7 @@ fn names_variable(text: &str, name: &str) -> bool {
 }
 
 fn is_gate(hook: &HookSpec, dialect: &Dialect) -> bool {
-    !hook.background && hook.hook.kinds.iter().any(|kind| dialect.is_gate(kind))
+    !hook.background && hook.kinds.iter().any(|kind| dialect.is_gate(kind))
 }
 
 #[cfg(test)]

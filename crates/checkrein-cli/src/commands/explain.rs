@@ -42,7 +42,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     config::tell(&loaded);
     config::hint(dialect, &arguments.config.config, &loaded, &dir);
     let plan = config::engine(dialect, &loaded, &dir).explain(&event);
-    let about = |planned: &&Planned| arguments.all || planned.hook.hook.kinds.contains(&event.kind());
+    let about = |planned: &&Planned| arguments.all || planned.hook.kinds.contains(&event.kind());
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let hooks: Vec<_> = plan.iter().filter(about).map(as_json).collect();
@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 }
 
 fn show(out: &mut impl Write, planned: &Planned) -> io::Result<()> {
-    let hook = &planned.hook.hook;
+    let hook = &planned.hook;
     let (id, source) = (printable(&hook.info.id), printable(&hook.info.source.to_string()));
     let matcher = match hook.matcher.pattern() {
         "" => "no matcher".to_owned(),
@@ -91,13 +91,13 @@ fn why_not(planned: &Planned, why: &WhyNot) -> String {
 }
 
 fn as_json(planned: &Planned) -> Value {
-    let info = &planned.hook.hook.info;
+    let info = &planned.hook.info;
     json!({
         "id": info.id,
         "source": { "file": info.source.file, "line": info.source.line, "scope": info.source.scope },
         "handler": planned.hook.handler.kind().name(),
         "sandbox": planned.hook.sandbox().map(ToString::to_string),
-        "matcher": planned.hook.hook.matcher.pattern(),
+        "matcher": planned.hook.matcher.pattern(),
         "runs": planned.why_not.is_none(),
         "shadow": info.shadow,
         "why_not": planned.why_not.as_ref().map(|why| why_not(planned, why)),

@@ -34,7 +34,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     config::tell(&loaded);
     config::hint_at_others(dialect, &arguments.config.config, &loaded, &arguments.config.directory()?);
     let mut hooks: Vec<_> = loaded.hooks.iter().collect();
-    hooks.sort_by_key(|hook| hook.hook.rank());
+    hooks.sort_by_key(|hook| hook.rank());
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let all: Vec<_> = hooks.iter().map(|hook| as_json(hook)).collect();
@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     let mut by_kind: BTreeMap<(usize, &str), (&EventKind, Vec<&HookSpec>)> = BTreeMap::new();
     for hook in &hooks {
-        for kind in &hook.hook.kinds {
+        for kind in &hook.kinds {
             let place = EventKind::ALL.iter().position(|own| own == kind).unwrap_or(usize::MAX);
             by_kind.entry((place, kind.name())).or_insert_with(|| (kind, Vec::new())).1.push(hook);
         }
@@ -61,8 +61,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     for (kind, hooks) in by_kind.into_values() {
         writeln!(out, "{}", dialect.name_of(kind).unwrap_or(kind.name()).bold())?;
         for hook in hooks {
-            let info = &hook.hook.info;
-            let matcher = Some(hook.hook.matcher.pattern()).filter(|pattern| !pattern.is_empty());
+            let info = &hook.info;
+            let matcher = Some(hook.matcher.pattern()).filter(|pattern| !pattern.is_empty());
             let matcher = matcher.map(|pattern| format!("  on {pattern}")).unwrap_or_default();
             let state = state(hook).map(|state| format!("  [{state}]")).unwrap_or_default();
             writeln!(out, "  {}{}{}", printable(&info.id), printable(&matcher), printable(&state).red())?;
@@ -87,7 +87,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 }
 
 pub fn state(hook: &HookSpec) -> Option<String> {
-    match &hook.hook.state {
+    match &hook.state {
         HookState::Ready => None,
         HookState::Disabled => Some(match &hook.off_by {
             Some(why) => format!("off: {why}"),
@@ -102,7 +102,7 @@ pub fn state(hook: &HookSpec) -> Option<String> {
 
 /// What is done about a failure of this kind.
 pub fn effect(hook: &HookSpec, kind: &EventKind, failure: FailureKind) -> Effect {
-    let info = &hook.hook.info;
+    let info = &hook.info;
     // Where nothing waits for leave there is nothing to close.
     if !kind.contract().is_gate() {
         return Effect::Open;
@@ -135,9 +135,8 @@ pub fn shown(hook: &HookSpec) -> String {
 }
 
 fn as_json(hook: &HookSpec) -> Value {
-    let info = &hook.hook.info;
+    let info = &hook.info;
     let events: Vec<_> = hook
-        .hook
         .kinds
         .iter()
         .map(|kind| {
@@ -159,8 +158,8 @@ fn as_json(hook: &HookSpec) -> Value {
         "handler": hook.handler.kind().name(),
         "runs": shown(hook),
         "sandbox": hook.sandbox().map(ToString::to_string),
-        "matcher": hook.hook.matcher.pattern(),
-        "order": hook.hook.order,
+        "matcher": hook.matcher.pattern(),
+        "order": hook.order,
         "waited_for": !hook.background,
         "shadow": info.shadow,
         "state": state(hook).unwrap_or_else(|| "ready".to_owned()),

@@ -85,21 +85,21 @@ fn what_is_written_is_read_by_the_agent_and_gates() {
         let dialect = spoken(agent);
         let hooks = found(&place, agent);
         let by_event: BTreeMap<_, _> =
-            hooks.iter().map(|hook| (dialect.name_of(&hook.hook.kinds[0]).unwrap(), hook)).collect();
+            hooks.iter().map(|hook| (dialect.name_of(&hook.kinds[0]).unwrap(), hook)).collect();
         for row in dialect.events {
             let costly = row.on_request || row.kind.contract().time == TimeClass::Display;
             let wanted = !costly && row.plain != Plain::LastLine;
             assert_eq!(by_event.contains_key(row.name), wanted, "{} {}", agent.name, row.name);
             let Some(hook) = by_event.get(row.name) else { continue };
-            assert!(hook.hook.matcher.is_everything(), "{} {}", agent.name, row.name);
+            assert!(hook.matcher.is_everything(), "{} {}", agent.name, row.name);
             // The agent's own switch, where something can be held back.
-            let closes = hook.hook.info.on_failure == Some(checkrein::Effect::Closed);
+            let closes = hook.info.on_failure == Some(checkrein::Effect::Closed);
             let switch = agent.host.failure_switch.is_some() && dialect.is_gate(&row.kind);
             assert_eq!(closes, switch, "{} {}", agent.name, row.name);
         }
         let gates = ["pre_tool_use", "pre_shell"];
-        let gate = hooks.iter().find(|hook| gates.contains(&hook.hook.kinds[0].name())).unwrap();
-        let name = dialect.name_of(&gate.hook.kinds[0]).unwrap();
+        let gate = hooks.iter().find(|hook| gates.contains(&hook.kinds[0].name())).unwrap();
+        let name = dialect.name_of(&gate.kinds[0]).unwrap();
         let (_, event) = place.run_json(&["events", name, "--as", dialect.name, "--json"]);
         let here = place.dir.path().display().to_string();
         let payload = event["payload"].to_string().replace("/home/ann/project", &here);

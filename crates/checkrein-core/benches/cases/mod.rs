@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use checkrein_core::payload::{Stop, ToolCall};
 use checkrein_core::runner::Fire;
 use checkrein_core::{
-    Event, EventKind, Grammar, Hook, HookInfo, HookSet, Matcher, Opinion, RawJson, Rules, Runner, Settlement, Source,
+    Event, EventKind, Grammar, HookInfo, HookSelector, HookSet, Matcher, Opinion, RawJson, Rules, Runner, Settlement,
+    Source,
 };
 
 /// One thing to measure. `prepare` gives a function that does it once; what it needs is built only then.
@@ -118,7 +119,8 @@ fn hooks(grammar: &Grammar, count: usize) -> HookSet {
             let pattern =
                 if n == count / 2 { format!("mcp__server__tool{suffix}") } else { format!("mcp__server{n}{suffix}") };
             let matcher = Matcher::compile(grammar, Some(&pattern)).unwrap_or_else(|error| panic!("{error}"));
-            Hook::new(HookInfo::new(n.to_string(), Source::here()), EventKind::PreToolUse).matching(matcher)
+            HookSelector::for_kind(HookInfo::new(n.to_string(), Source::here()), EventKind::PreToolUse)
+                .matching(matcher)
         })
         .collect();
     HookSet::new(hooks)

@@ -9,7 +9,7 @@ use aho_corasick::AhoCorasick;
 use foldhash::fast::FixedState;
 
 use super::filter::Names;
-use crate::hook::Hook;
+use crate::hook::HookSelector;
 use crate::matcher::Shape;
 
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl std::fmt::Debug for Chosen<'_> {
 }
 
 impl KindIndex {
-    pub(super) fn new(hooks: &[Hook], positions: &[u32]) -> Self {
+    pub(super) fn new(hooks: &[HookSelector], positions: &[u32]) -> Self {
         let mut everything = Vec::new();
         let mut by_name: HashMap<String, Vec<u32>, FixedState> = HashMap::default();
         let mut needles: HashMap<(&str, bool), Vec<u32>> = HashMap::new();
@@ -120,7 +120,7 @@ impl KindIndex {
     }
 
     /// The hooks whose matchers accept one of the names.
-    pub(super) fn select(&self, hooks: &[Hook], names: &Names<'_>) -> Chosen<'_> {
+    pub(super) fn select(&self, hooks: &[HookSelector], names: &Names<'_>) -> Chosen<'_> {
         match names {
             Names::Ignored => Chosen::Known(&self.all, &[]),
             Names::Compared { subject, aliases: [] } => self.select_name(hooks, subject),
@@ -131,7 +131,7 @@ impl KindIndex {
         }
     }
 
-    fn select_name(&self, hooks: &[Hook], subject: &str) -> Chosen<'_> {
+    fn select_name(&self, hooks: &[HookSelector], subject: &str) -> Chosen<'_> {
         match &self.patterns {
             None => Chosen::Known(&self.everything, self.listed(subject)),
             Some(patterns) => self.look(hooks, patterns, subject),
@@ -142,7 +142,7 @@ impl KindIndex {
         self.by_name.get(subject).map_or(&[], Vec::as_slice)
     }
 
-    fn look(&self, hooks: &[Hook], patterns: &Patterns, subject: &str) -> Chosen<'_> {
+    fn look(&self, hooks: &[HookSelector], patterns: &Patterns, subject: &str) -> Chosen<'_> {
         let mut found = patterns.candidates(subject);
         found.retain(|&position| hooks[position as usize].matcher.matches(subject));
         if found.is_empty() {

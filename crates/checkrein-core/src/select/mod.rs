@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::event::Event;
-use crate::hook::{Hook, HookState};
+use crate::hook::{HookSelector, HookState};
 use crate::kind::EventKind;
 pub use filter::EventFilter;
 use filter::Names;
@@ -23,10 +23,10 @@ pub use plan::{Plan, PlanEntry, WhyNot};
 ///
 /// ```
 /// use checkrein_core::payload::ToolCall;
-/// use checkrein_core::{Event, EventKind, Hook, HookInfo, HookSet, Matcher, RawJson, Source};
+/// use checkrein_core::{Event, EventKind, HookSelector, HookInfo, HookSet, Matcher, RawJson, Source};
 ///
 /// let hook = |id, tool| {
-///     Hook::new(HookInfo::new(id, Source::here()), EventKind::PreToolUse).matching(Matcher::names([tool]))
+///     HookSelector::for_kind(HookInfo::new(id, Source::here()), EventKind::PreToolUse).matching(Matcher::names([tool]))
 /// };
 /// let hooks = HookSet::new(vec![hook("shell-guard", "Bash"), hook("format", "Write")]);
 ///
@@ -36,7 +36,7 @@ pub use plan::{Plan, PlanEntry, WhyNot};
 /// ```
 #[derive(Debug)]
 pub struct HookSet {
-    hooks: Vec<Hook>,
+    hooks: Vec<HookSelector>,
     /// For each hook: the number of its identity, if it has one.
     identities: Vec<Option<u32>>,
     /// By kind, up to the last that has any.
@@ -45,9 +45,9 @@ pub struct HookSet {
 }
 
 impl HookSet {
-    /// Indexes the hooks. Their positions from now on are those after sorting by [`Hook::rank`].
-    pub fn new(mut hooks: Vec<Hook>) -> Self {
-        hooks.sort_by_key(Hook::rank);
+    /// Indexes the hooks. Their positions from now on are those after sorting by [`HookSelector::rank`].
+    pub fn new(mut hooks: Vec<HookSelector>) -> Self {
+        hooks.sort_by_key(HookSelector::rank);
         let mut named: Vec<Vec<u32>> = Vec::new();
         let mut custom: HashMap<String, Vec<u32>> = HashMap::new();
         for (position, hook) in (0..).zip(&hooks) {
@@ -76,7 +76,7 @@ impl HookSet {
     }
 
     /// All hooks, in config order.
-    pub fn hooks(&self) -> &[Hook] {
+    pub fn hooks(&self) -> &[HookSelector] {
         &self.hooks
     }
 
@@ -141,7 +141,7 @@ impl HookSet {
 }
 
 /// Numbers for identities, so that comparing them is cheap.
-fn number_identities(hooks: &[Hook]) -> Vec<Option<u32>> {
+fn number_identities(hooks: &[HookSelector]) -> Vec<Option<u32>> {
     let mut numbers: HashMap<&str, u32> = HashMap::new();
     hooks
         .iter()
@@ -156,7 +156,7 @@ fn number_identities(hooks: &[Hook]) -> Vec<Option<u32>> {
 /// Of two hooks that are the same, one runs. A hook that can run comes before one that cannot: an unapproved hook does not
 /// stand in for an approved one. Then the wider trust level comes first: a hook of a repository has other variables, and
 /// does not stand in for one of its user. Then the first.
-fn comes_before(hooks: &[Hook], one: usize, other: usize) -> bool {
+fn comes_before(hooks: &[HookSelector], one: usize, other: usize) -> bool {
     let rank = |position: usize| {
         let hook = &hooks[position];
         (hook.state != HookState::Ready, Reverse(hook.info.source.scope.trust_level()), position)
@@ -182,7 +182,7 @@ pub struct Selected<'a> {
 }
 
 impl<'a> Iterator for Selected<'a> {
-    type Item = (usize, &'a Hook);
+    type Item = (usize, &'a HookSelector);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {

@@ -3,7 +3,7 @@ use std::fmt;
 
 use super::{EventFilter, HookSet, comes_before};
 use crate::event::Event;
-use crate::hook::{Hook, HookState};
+use crate::hook::{HookSelector, HookState};
 use crate::kind::EventKind;
 
 /// The hooks that will run for one event, and why each other hook will not.
@@ -23,7 +23,7 @@ pub struct Plan<'a> {
 #[non_exhaustive]
 pub struct PlanEntry<'a> {
     /// The hook.
-    pub hook: &'a Hook,
+    pub hook: &'a HookSelector,
     /// Its position in config order.
     pub position: usize,
     /// Why it is not chosen. `None`: it is.
@@ -79,7 +79,7 @@ impl<'a> Plan<'a> {
         let (kind, subject) = (event.kind(), event.subject().map(Cow::into_owned));
         let filter = EventFilter::for_event(event);
         let general = super::general_of(event);
-        let fit = |hook: &Hook| match &general {
+        let fit = |hook: &HookSelector| match &general {
             Some(general) if !hook.kinds.contains(&kind) => unfit(hook, general, &filter),
             _ => unfit(hook, event, &filter),
         };
@@ -111,7 +111,7 @@ impl<'a> Plan<'a> {
 }
 
 /// Why a hook does not fit the event, its twins aside.
-fn unfit(hook: &Hook, event: &Event, filter: &EventFilter) -> Option<WhyNot> {
+fn unfit(hook: &HookSelector, event: &Event, filter: &EventFilter) -> Option<WhyNot> {
     if !hook.kinds.iter().any(|kind| filter.has_kind(kind)) {
         return Some(WhyNot::OtherKind);
     }

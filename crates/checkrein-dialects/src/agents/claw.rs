@@ -255,7 +255,7 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
     let mut events = Vec::new();
     for row in dialect.events.iter().filter(|row| has_shell_hooks(&row.kind)) {
         let mut commands = Vec::new();
-        for (at, spec) in hooks.iter().enumerate().filter(|(_, spec)| spec.hook.kinds.contains(&row.kind)) {
+        for (at, spec) in hooks.iter().enumerate().filter(|(_, spec)| spec.kinds.contains(&row.kind)) {
             match command(at, spec, row, &mut lost) {
                 Ok(text) => commands.push(format!("      {}", RawJson::string(&text))),
                 Err(why) => lost.push(Lost::whole(at, why)),
@@ -266,7 +266,7 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
         }
     }
     for (at, spec) in hooks.iter().enumerate() {
-        let elsewhere = spec.hook.kinds.iter().filter(|kind| !has_shell_hooks(kind));
+        let elsewhere = spec.kinds.iter().filter(|kind| !has_shell_hooks(kind));
         lost.extend(elsewhere.map(|kind| Lost::whole(at, format!("{} has no shell hooks at `{kind}`", dialect.name))));
     }
     let text = match events.as_slice() {
@@ -284,7 +284,7 @@ fn command(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> 
     let HandlerSpec::Command(command) = &spec.handler else {
         return Err(format!("it has no hooks of the kind `{}`", spec.handler.kind()));
     };
-    let matcher = &spec.hook.matcher;
+    let matcher = &spec.matcher;
     if !matcher.is_everything() {
         lost.push(Lost::part(at, format!("its matcher `{}`: there are none at `{}`", matcher.pattern(), row.kind)));
     }

@@ -148,7 +148,7 @@ fn read(decoder: &mut Decoder<'_>, entry: &Node<'_>, kind: &EventKind, id: &str)
     let spec = spec(decoder, entry, kind, id).and_then(|spec| Ok((spec, on_failure.clone()?, matcher.clone()?)));
     match spec {
         Ok((mut spec, effect, matcher)) => {
-            spec.hook.matcher = matcher;
+            spec.matcher = matcher;
             match effect {
                 Some(Effect::Closed) if !decoder.dialect().is_gate(kind) => {
                     let text = format!("`on_failure: block` has no effect: nothing can be stopped at `{}`", name(kind));
@@ -283,7 +283,7 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
     let mut text = String::new();
     for row in dialect.events {
         let mut entries = String::new();
-        for (at, spec) in hooks.iter().enumerate().filter(|(_, spec)| spec.hook.kinds.contains(&row.kind)) {
+        for (at, spec) in hooks.iter().enumerate().filter(|(_, spec)| spec.kinds.contains(&row.kind)) {
             match entry(at, spec, row, &mut lost) {
                 Ok(entry) => entries.push_str(&entry),
                 Err(why) => lost.push(Lost::whole(at, why)),
@@ -294,7 +294,7 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
         }
     }
     for (at, spec) in hooks.iter().enumerate() {
-        let elsewhere = spec.hook.kinds.iter().filter(|kind| dialect.row(kind).is_none());
+        let elsewhere = spec.kinds.iter().filter(|kind| dialect.row(kind).is_none());
         lost.extend(elsewhere.map(|kind| Lost::whole(at, format!("{} has no event for `{kind}`", dialect.name))));
     }
     let text = if text.is_empty() { "hooks: {}\n".to_owned() } else { format!("hooks:\n{text}") };
@@ -317,7 +317,7 @@ fn entry(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> Re
             shell.clone().unwrap_or_else(usual).into_iter().chain([escaped(text)]).collect()
         }
     };
-    let matcher = &spec.hook.matcher;
+    let matcher = &spec.matcher;
     let tools = match matcher.as_names() {
         _ if matcher.is_everything() => &[],
         Some(_) if !row.matched => {
@@ -362,7 +362,7 @@ fn policy(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> O
     let is_deny = |rule: &ExitRule| matches!(rule.then, Then::Decide(decision, _) if decision.is_block());
     let reply = &spec.dialect.reply;
     let has_words = reply.trigger != Trigger::Never || reply.exits.iter().any(is_deny);
-    let said = spec.hook.info.on_failure;
+    let said = spec.info.on_failure;
     if !row.blocks {
         return said.filter(|effect| *effect == Effect::Open).map(|_| "warn");
     }
@@ -411,7 +411,7 @@ pub struct Outcome {
 pub fn outcomes<'a>(record: &Record, hooks: impl IntoIterator<Item = &'a HookSpec>) -> Vec<Outcome> {
     let hooks: Vec<_> = hooks.into_iter().collect();
     let same = |spec: &HookSpec, hook: &HookRecord| {
-        let info = &spec.hook.info;
+        let info = &spec.info;
         info.id == hook.id && info.source.file == hook.source.file && info.source.line == hook.source.line
     };
     let ran = record.hooks.iter().filter(|hook| hook.outcome != HookOutcome::Skipped);

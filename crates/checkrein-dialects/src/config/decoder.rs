@@ -329,7 +329,7 @@ impl<'a> Decoder<'a> {
     pub fn start(&self, id: impl Into<String>, kind: EventKind, handler: HandlerSpec, span: Span) -> HookSpec {
         let place = self.lines.place(span.start);
         let mut spec = HookSpec::new("", kind, handler);
-        spec.hook.info = HookInfo::new(id, Source::at(self.scope, self.file, place.line, place.column)).into();
+        spec.info = HookInfo::new(id, Source::at(self.scope, self.file, place.line, place.column)).into();
         spec.dialect = self.dialect;
         if self.settings.shadow { spec.in_shadow() } else { spec }
     }
@@ -343,7 +343,7 @@ impl<'a> Decoder<'a> {
 
     /// Takes a hook.
     pub fn push(&mut self, mut spec: HookSpec) {
-        spec.hook.identity = self.dialect.config.same.identity(&spec);
+        spec.identity = self.dialect.config.same.identity(&spec);
         if self.hooks.is_empty() {
             // Before a tool call, seldom more than one hook fits.
             self.hooks.reserve_exact(1);
@@ -355,7 +355,7 @@ impl<'a> Decoder<'a> {
     pub fn switch_off(&mut self, names: &[(String, Span)]) {
         for (name, span) in names {
             let is_meant = |spec: &HookSpec| match &spec.handler {
-                _ if spec.hook.info.id == *name => true,
+                _ if spec.info.id == *name => true,
                 HandlerSpec::Command(command) => {
                     matches!(&command.run, CommandLine::Shell { text, .. } if text == name)
                 }
@@ -364,8 +364,8 @@ impl<'a> Decoder<'a> {
             let mut found = false;
             for spec in self.hooks.iter_mut().filter(|spec| is_meant(spec)) {
                 // One that cannot be loaded stays what it is.
-                if spec.hook.state == HookState::Ready {
-                    spec.hook.state = HookState::Disabled;
+                if spec.state == HookState::Ready {
+                    spec.state = HookState::Disabled;
                 }
                 found = true;
             }
@@ -410,12 +410,12 @@ impl<'a> Decoder<'a> {
         }
         let nothing = HandlerSpec::Command(CommandSpec::new(CommandLine::Argv(Vec::new())));
         let mut spec = self.start(id, kind.clone(), nothing, span);
-        spec.hook.state = HookState::Broken(why.to_owned());
+        spec.state = HookState::Broken(why.to_owned());
         close(&mut spec);
         if let Some(matcher) = matcher {
-            spec.hook.matcher = matcher;
+            spec.matcher = matcher;
         }
-        let shadow = spec.hook.info.shadow;
+        let shadow = spec.info.shadow;
         self.hooks.push(spec);
         let name = self.dialect.name_of(kind).unwrap_or(kind.name()).to_owned();
         if shadow {
@@ -453,8 +453,8 @@ impl<'a> Decoder<'a> {
         let Some(first) = gates.next() else { return };
         let nothing = HandlerSpec::Command(CommandSpec::new(CommandLine::Argv(Vec::new())));
         let mut spec = self.start(id, first, nothing, span);
-        spec.hook.kinds.extend(gates);
-        spec.hook.state = HookState::Broken(why.to_owned());
+        spec.kinds.extend(gates);
+        spec.state = HookState::Broken(why.to_owned());
         self.hooks.push(spec.on_failure(Effect::Closed));
         let text = "nobody knows what this would have guarded, so everything that hooks can guard is refused";
         self.error("closed-gate", span, text).help = Some("mend it or take it out".to_owned());
@@ -467,11 +467,11 @@ impl<'a> Decoder<'a> {
         let Some(first) = gates.next() else { return };
         let nothing = HandlerSpec::Command(CommandSpec::new(CommandLine::Argv(Vec::new())));
         let mut spec = self.start("", first, nothing, Span::default());
-        spec.hook.kinds.extend(gates);
+        spec.kinds.extend(gates);
         let source = Source::at(self.scope, self.file, place.line, place.column);
         let info = HookInfo::new("unreadable", source);
-        spec.hook.info = if spec.hook.info.shadow { info.in_shadow() } else { info }.into();
-        spec.hook.state = HookState::Broken(format!("the file cannot be read: {why}"));
+        spec.info = if spec.info.shadow { info.in_shadow() } else { info }.into();
+        spec.state = HookState::Broken(format!("the file cannot be read: {why}"));
         close(&mut spec);
         self.hooks.push(spec);
     }
@@ -487,5 +487,5 @@ impl<'a> Decoder<'a> {
 
 /// What cannot be loaded is closed, also where the dialect lets hooks that fail go.
 fn close(spec: &mut HookSpec) {
-    std::sync::Arc::make_mut(&mut spec.hook.info).on_failure = Some(Effect::Closed);
+    std::sync::Arc::make_mut(&mut spec.info).on_failure = Some(Effect::Closed);
 }

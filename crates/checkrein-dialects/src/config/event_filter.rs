@@ -33,6 +33,6 @@ impl Dialect {
 impl HookSpec {
     /// `true` if the hook can match. The filter is adapted to its dialect.
     pub(crate) fn can_match(&self, filter: &EventFilter) -> bool {
-        filter.can_match(&self.hook.kinds, |name| self.hook.matcher.matches(name))
+        filter.can_match(&self.kinds, |name| self.matcher.matches(name))
     }
 }

@@ -81,7 +81,7 @@ mod tests {
     }
 
     fn shown<'h>(hooks: impl Iterator<Item = &'h HookSpec>) -> Vec<String> {
-        hooks.map(|spec| format!("{:?} {:?} {:?}", spec.hook.info, spec.hook.matcher, spec.hook.state)).collect()
+        hooks.map(|spec| format!("{:?} {:?} {:?}", spec.info, spec.matcher, spec.state)).collect()
     }
 
     #[test]

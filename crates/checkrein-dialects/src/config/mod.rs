@@ -148,7 +148,7 @@ impl Same {
             Self::Never => None,
             // A copy that nobody waits for, or that fails in another way, is no copy: it must not stand in for a guard.
             Self::Handler => {
-                let info = &spec.hook.info;
+                let info = &spec.info;
                 let policy = (spec.background, info.on_failure, info.on_timeout, &spec.rule, info.shadow);
                 Some(format!("{:?} {:?} {policy:?}", spec.handler.identity(), spec.unused))
             }

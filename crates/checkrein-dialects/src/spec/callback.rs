@@ -71,7 +71,7 @@ impl HookSpec {
     ///
     /// let guard = HookSpec::callback("no-shell", EventKind::PreToolUse, |_| Opinion::deny("no shell in here"))
     ///     .matching(Matcher::names(["Bash"]));
-    /// assert_eq!(guard.hook.info.id, "no-shell");
+    /// assert_eq!(guard.info.id, "no-shell");
     /// ```
     #[track_caller]
     pub fn callback<F, R>(id: impl Into<String>, kind: EventKind, callback: F) -> Self

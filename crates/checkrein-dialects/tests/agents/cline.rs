@@ -86,7 +86,7 @@ fn files_are_the_hooks() {
         let decoded = script(file, true);
         assert_eq!(faults(&decoded), []);
         let [hook] = &decoded.hooks[..] else { panic!("{file}") };
-        assert_eq!((hook.hook.kinds.as_slice(), hook.background), (&[EventKind::PreToolUse][..], false));
+        assert_eq!((hook.kinds.as_slice(), hook.background), (&[EventKind::PreToolUse][..], false));
         let HandlerSpec::Command(command) = &hook.handler else { panic!("{file}") };
         assert_eq!(command.run, CommandLine::Argv(vec![file.to_owned()]));
     }
@@ -96,7 +96,7 @@ fn files_are_the_hooks() {
     }
     let broken = script("/w/PreToolUse", false);
     assert_eq!(faults(&broken).iter().map(|fault| fault.0).collect::<Vec<_>>(), ["not-executable", "closed-gate"]);
-    assert!(matches!(broken.hooks[0].hook.state, HookState::Broken(_)));
+    assert!(matches!(broken.hooks[0].state, HookState::Broken(_)));
     let misspelt = script("/w/PreToolUs", true);
     assert_eq!(faults(&misspelt).iter().map(|fault| fault.0).collect::<Vec<_>>(), ["unknown-event", "closed-gate"]);
 }

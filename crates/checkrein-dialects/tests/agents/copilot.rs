@@ -199,10 +199,7 @@ fn files_are_read_and_written() {
     assert!(
         matches!(&guard.run, CommandLine::Shell { text, shell: Some(shell) } if text == "./guard.sh" && shell[0] == "bash")
     );
-    assert!(
-        decoded.hooks[0].hook.matcher.matches("edit") && !decoded.hooks[0].hook.matcher.matches("edits"),
-        "anchored"
-    );
+    assert!(decoded.hooks[0].matcher.matches("edit") && !decoded.hooks[0].matcher.matches("edits"), "anchored");
 
     comes_back(&copilot::DIALECT, "hooks.json", &decoded);
 }

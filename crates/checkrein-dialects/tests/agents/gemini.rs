@@ -130,11 +130,11 @@ fn files_are_read_and_written() {
     let decoded = decode(&DIALECT, "settings.json", FILE);
     assert_eq!(faults(&decoded), []);
     let [guard, log] = &decoded.hooks[..] else { panic!("{:?}", decoded.hooks) };
-    assert_eq!((guard.hook.info.id.as_str(), guard.timeout), ("guard", Some(Duration::from_secs(5))), "milliseconds");
-    assert!(guard.hook.info.declares_rewrites, "of a group that runs one after the other");
-    assert!(guard.hook.matcher.matches("overwrite_x"), "patterns are searched for");
-    assert_eq!(log.hook.state, HookState::Disabled);
-    assert!(!log.hook.matcher.matches("startup2"), "sources are compared whole");
+    assert_eq!((guard.info.id.as_str(), guard.timeout), ("guard", Some(Duration::from_secs(5))), "milliseconds");
+    assert!(guard.info.declares_rewrites, "of a group that runs one after the other");
+    assert!(guard.matcher.matches("overwrite_x"), "patterns are searched for");
+    assert_eq!(log.state, HookState::Disabled);
+    assert!(!log.matcher.matches("startup2"), "sources are compared whole");
 
     let plain = decode(
         &DIALECT,

@@ -89,7 +89,7 @@ fn failures_block_if_the_hook_says_so() {
     let text = r#"{"hooks":{"PreToolUse":[{"matcher":"shell","hooks":[{"type":"command","command":"${PLUGIN_ROOT}/guard","timeout":5,"on_failure":"block"}]}]}}"#;
     let decoded = decode(&DIALECT, "hooks.json", text);
     assert_eq!(faults(&decoded), []);
-    assert_eq!(decoded.hooks[0].hook.info.on_failure, Some(Effect::Closed));
+    assert_eq!(decoded.hooks[0].info.on_failure, Some(Effect::Closed));
     assert_eq!(DIALECT.failure_effect(&EventKind::PreToolUse, FailureKind::Exit), Effect::Open, "unless it does");
     assert_eq!(DIALECT.host.failure_switch, Some(("on_failure", "\"block\"")));
     comes_back(&DIALECT, "hooks.json", &decoded);

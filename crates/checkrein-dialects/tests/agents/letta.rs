@@ -83,7 +83,7 @@ fn files_are_read_and_written() {
     assert_eq!(decoded.settings.disable_all, Some(false));
     let guard = &decoded.hooks[0];
     assert_eq!(guard.timeout, Some(Duration::from_millis(1500)));
-    assert!(guard.hook.matcher.matches("Write") && !guard.hook.matcher.matches("NotebookWrite"), "anchored");
+    assert!(guard.matcher.matches("Write") && !guard.matcher.matches("NotebookWrite"), "anchored");
     comes_back(&DIALECT, "settings.json", &decoded);
 }
 

@@ -127,7 +127,7 @@ fn comes_back(dialect: &'static Dialect, file: &str, decoded: &Decoded) {
     assert!(encoded.lost.is_empty(), "{}: {:?}", dialect.name, encoded.lost);
     let again = decode(dialect, file, &encoded.text);
     let definitions = |decoded: &Decoded| {
-        decoded.hooks.iter().map(|hook| (hook.hook.kinds.clone(), hook.definition())).collect::<Vec<_>>()
+        decoded.hooks.iter().map(|hook| (hook.kinds.clone(), hook.definition())).collect::<Vec<_>>()
     };
     assert_eq!(definitions(&again), definitions(decoded), "{}", encoded.text);
 }

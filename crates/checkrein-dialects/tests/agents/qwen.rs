@@ -125,7 +125,7 @@ fn files_have_two_units_of_time() {
     let times: Vec<_> = decoded.hooks.iter().map(|hook| hook.timeout.unwrap()).collect();
     assert_eq!(times, [Duration::from_secs(2), Duration::from_secs(20)], "milliseconds and seconds");
     assert_eq!(DIALECT.timeout(&EventKind::Stop, "http"), Duration::from_secs(600));
-    assert!(decoded.hooks[0].hook.info.declares_rewrites);
+    assert!(decoded.hooks[0].info.declares_rewrites);
     let plain = FILE.replace("\"sequential\": true, ", "");
     comes_back(&DIALECT, "settings.json", &decode(&DIALECT, "settings.json", &plain));
 }

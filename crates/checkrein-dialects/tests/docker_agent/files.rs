@@ -50,7 +50,7 @@ agents:
 fn every_key_is_read() {
     let decoded = decode(&DIALECT, FULL);
     assert_eq!(said(&decoded), [""; 0]);
-    let ids: Vec<_> = decoded.hooks.iter().map(|spec| spec.hook.info.id.as_str()).collect();
+    let ids: Vec<_> = decoded.hooks.iter().map(|spec| spec.info.id.as_str()).collect();
     assert_eq!(
         ids,
         [
@@ -65,22 +65,21 @@ fn every_key_is_read() {
     );
     let guard = &decoded.hooks[0];
     assert_eq!(guard.timeout, Some(Duration::from_secs(5)));
-    assert!(guard.strict && guard.hook.matcher.matches("edit_file") && !guard.hook.matcher.matches("edit"));
+    assert!(guard.strict && guard.matcher.matches("edit_file") && !guard.matcher.matches("edit"));
     let HandlerSpec::Command(command) = &guard.handler else { panic!("{guard:?}") };
     assert_eq!(command.run, CommandLine::Shell { text: "./guard.sh --all".to_owned(), shell: None });
     assert_eq!(command.cwd.as_deref(), Some("tools".as_ref()));
     assert_eq!(command.env_set, [("MODE".to_owned(), "strict".to_owned()), ("PORT".to_owned(), "8080".to_owned())]);
     let HandlerSpec::Builtin(builtin) = &decoded.hooks[1].handler else { panic!() };
     assert_eq!((builtin.name.as_str(), &builtin.args[..]), ("max_iterations", &["50".to_owned()][..]));
-    let failing: Vec<_> =
-        decoded.hooks[2..6].iter().map(|spec| (spec.hook.info.on_failure, spec.hook.info.quiet)).collect();
+    let failing: Vec<_> = decoded.hooks[2..6].iter().map(|spec| (spec.info.on_failure, spec.info.quiet)).collect();
     let (open, closed) = (Some(Effect::Open), Some(Effect::Closed));
     assert_eq!(failing, [(closed, false), (None, false), (open, true), (open, false)]);
     let HandlerSpec::Other { kind, settings } = &decoded.hooks[6].handler else { panic!() };
     assert_eq!(kind, "model");
     assert_eq!(settings.field("schema").unwrap().as_text().unwrap(), "pre_tool_use_decision");
     assert!(decoded.hooks.iter().all(|spec| spec.dialect.name == "docker-agent"));
-    assert_eq!(guard.hook.info.source.line, Some(10));
+    assert_eq!(guard.info.source.line, Some(10));
 }
 
 #[test]
@@ -134,7 +133,7 @@ fn of_several_agents_one_is_meant() {
         let decoded = decode_of(wanted, &file(&["one", "two"]));
         assert_eq!(said(&decoded), [format!("2:3 error[unknown-agent] {message}")]);
         assert_eq!(decoded.diagnostics[0].help.as_deref(), Some("its agents are: one, two"));
-        assert!(matches!(decoded.hooks[0].hook.state, HookState::Broken(_)), "its gates are closed");
+        assert!(matches!(decoded.hooks[0].state, HookState::Broken(_)), "its gates are closed");
     }
     assert!(decode_of(None, "agents: {one: {}, two: {}}").diagnostics.is_empty());
 }
@@ -177,8 +176,8 @@ fn what_cannot_be_loaded_closes_its_gate_and_says_where() {
         assert_eq!(found.message, message, "{text}");
         assert!(found.at.is_some());
         assert_eq!(decoded.hooks.len(), 1, "{text}");
-        assert!(matches!(decoded.hooks[0].hook.state, HookState::Broken(_)), "{text}");
-        assert_eq!(decoded.hooks[0].hook.info.on_failure, Some(Effect::Closed));
+        assert!(matches!(decoded.hooks[0].state, HookState::Broken(_)), "{text}");
+        assert_eq!(decoded.hooks[0].info.on_failure, Some(Effect::Closed));
     }
 }
 
@@ -190,8 +189,8 @@ fn a_bad_matcher_never_disables_a_guard() {
         let decoded = decode(dialect, text);
         assert!(decoded.diagnostics.iter().any(|one| one.code == "bad-matcher"));
         let [closed] = &decoded.hooks[..] else { panic!() };
-        assert!(matches!(closed.hook.state, HookState::Broken(_)));
-        assert!(closed.hook.matcher.matches("anything"));
+        assert!(matches!(closed.state, HookState::Broken(_)));
+        assert!(closed.matcher.matches("anything"));
     }
 }
 
@@ -262,7 +261,7 @@ fn times() {
 fn hcl_is_not_read() {
     let decoded = DIALECT.decode("agent.hcl", Scope::Project, "agent \"root\" {}", Format::Yaml);
     assert_eq!(said(&decoded), ["1:1 error[not-readable] HCL is not read"]);
-    assert!(matches!(decoded.hooks[0].hook.state, HookState::Broken(_)));
+    assert!(matches!(decoded.hooks[0].state, HookState::Broken(_)));
 }
 
 fn same(dialect: &'static Dialect, one: &str, other: &str) -> bool {
@@ -270,7 +269,7 @@ fn same(dialect: &'static Dialect, one: &str, other: &str) -> bool {
     let text = format!("session_start: [{}, {}]", hook(one), hook(other));
     let decoded = decode(dialect, &text);
     let [one, other] = &decoded.hooks[..] else { panic!("{:?}", said(&decoded)) };
-    one.hook.identity.is_some() && one.hook.identity == other.hook.identity
+    one.identity.is_some() && one.identity == other.identity
 }
 
 #[test]
@@ -297,17 +296,17 @@ fn hooks_that_are_the_same() {
     assert!(!same(&DIALECT, ", on_error: warn", ", on_error: ignore"));
     assert!(!same(&DIALECT, ", env: {A: '${env.B}'}", ", env: {A: '${env.C}'}"), "as written");
     let kinds = decode(&DIALECT, "session_start: [{type: command, command: x}, {type: builtin, command: x}]");
-    assert_ne!(kinds.hooks[0].hook.identity, kinds.hooks[1].hook.identity);
+    assert_ne!(kinds.hooks[0].identity, kinds.hooks[1].identity);
     let builtins = "session_start: [{type: builtin, command: x}, {type: builtin, command: x, env: {A: b}}]";
     let builtins = decode(&DIALECT, builtins);
-    assert_ne!(builtins.hooks[0].hook.identity, builtins.hooks[1].hook.identity);
+    assert_ne!(builtins.hooks[0].identity, builtins.hooks[1].identity);
 }
 
 #[test]
 fn of_the_same_hooks_the_first_that_fits_runs() {
     let text = "pre_tool_use:\n  - {matcher: edit, hooks: [{type: command, command: x}]}\n  - {matcher: shell, hooks: [{type: command, command: x}]}\n  - {hooks: [{type: command, command: x}]}\n";
     let decoded = decode(&DIALECT, text);
-    let set = checkrein_core::HookSet::new(decoded.hooks.iter().map(|spec| spec.hook.clone()).collect());
+    let set = checkrein_core::HookSet::new(decoded.hooks.iter().map(checkrein_dialects::HookSpec::selector).collect());
     let chosen: Vec<_> = set.select(&crate::event(&EventKind::PreToolUse)).map(|(at, _)| at).collect();
     assert_eq!(chosen, [1]);
 }
@@ -320,12 +319,12 @@ fn hooks_from_flags_run_for_all_tools() {
     )
     .unwrap();
     assert_eq!(hooks.len(), 2);
-    assert!(hooks.iter().all(|spec| spec.hook.kinds == [EventKind::PreToolUse] && spec.hook.matcher.is_everything()));
-    assert_eq!(hooks[0].hook.info.to_string(), "hook `--hook-pre-tool-use[0]` (--hook-pre-tool-use)");
+    assert!(hooks.iter().all(|spec| spec.kinds == [EventKind::PreToolUse] && spec.matcher.is_everything()));
+    assert_eq!(hooks[0].info.to_string(), "hook `--hook-pre-tool-use[0]` (--hook-pre-tool-use)");
     assert_eq!(hooks[0].dialect.name, "docker-agent");
     // The same as one in a file.
     let in_file = decode(&DIALECT, "pre_tool_use: [{hooks: [{type: command, command: ./guard}]}]");
-    assert_eq!(in_file.hooks[0].hook.identity, hooks[0].hook.identity);
+    assert_eq!(in_file.hooks[0].identity, hooks[0].identity);
     let error = hooks_from_flags(&DIALECT, [("--hook-stpo", "x")]).unwrap_err();
     assert_eq!(error.to_string(), "unknown flag `--hook-stpo`, did you mean `--hook-stop`?");
 }

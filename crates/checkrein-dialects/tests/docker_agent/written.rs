@@ -13,7 +13,7 @@ use crate::{decode, files, said};
 type Written = (Vec<EventKind>, String, String);
 
 fn definitions(decoded: &Decoded) -> Vec<Written> {
-    let of = |spec: &HookSpec| (spec.hook.kinds.clone(), spec.hook.matcher.pattern().to_owned(), spec.definition());
+    let of = |spec: &HookSpec| (spec.kinds.clone(), spec.matcher.pattern().to_owned(), spec.definition());
     decoded.hooks.iter().map(of).collect()
 }
 
@@ -35,7 +35,7 @@ fn everything_comes_back() {
         written.into_iter().map(|(kinds, pattern, rest)| (kinds, pattern.replace('*', ""), rest)).collect::<Vec<_>>()
     };
     assert_eq!(everything(definitions(&decoded)), everything(definitions(&again)), "{text}");
-    let names = |decoded: &Decoded| decoded.hooks.iter().map(|spec| spec.hook.info.id.clone()).collect::<Vec<_>>();
+    let names = |decoded: &Decoded| decoded.hooks.iter().map(|spec| spec.info.id.clone()).collect::<Vec<_>>();
     assert_eq!(names(&decoded), names(&again));
 }
 
@@ -95,6 +95,6 @@ proptest! {
         let again = decode(&DIALECT, &text);
         prop_assert_eq!(said(&again), Vec::<String>::new(), "{}", text);
         prop_assert_eq!(again.hooks[0].definition(), spec.definition());
-        prop_assert_eq!(&again.hooks[0].hook.info.id, &spec.hook.info.id);
+        prop_assert_eq!(&again.hooks[0].info.id, &spec.info.id);
     }
 }

@@ -101,7 +101,7 @@ fn files() {
         ("@builtin", "@git/status", false),
     ] {
         let text = format!(r#"{{"hooks":{{"preToolUse":[{{"command":"x","matcher":"{pattern}"}}]}}}}"#);
-        assert_eq!(decode(&DIALECT, &text).hooks[0].hook.matcher.matches(tool), fits, "{pattern} {tool}");
+        assert_eq!(decode(&DIALECT, &text).hooks[0].matcher.matches(tool), fits, "{pattern} {tool}");
     }
     all_wrong(
         &DIALECT,

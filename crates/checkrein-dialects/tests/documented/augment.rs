@@ -118,7 +118,7 @@ fn files() {
         let text = format!(
             r#"{{"hooks":{{"PreToolUse":[{{"matcher":"{pattern}","hooks":[{{"type":"command","command":"x"}}]}}]}}}}"#
         );
-        assert_eq!(decode(&DIALECT, &text).hooks[0].hook.matcher.matches(tool), fits, "{pattern} {tool}");
+        assert_eq!(decode(&DIALECT, &text).hooks[0].matcher.matches(tool), fits, "{pattern} {tool}");
     }
     all_wrong(
         &DIALECT,

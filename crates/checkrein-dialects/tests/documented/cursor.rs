@@ -207,7 +207,7 @@ fn files() {
     let seen: Vec<_> = decoded
         .hooks
         .iter()
-        .map(|spec| (spec.handler.kind().name(), spec.timeout.map(|time| time.as_secs()), spec.hook.info.on_failure))
+        .map(|spec| (spec.handler.kind().name(), spec.timeout.map(|time| time.as_secs()), spec.info.on_failure))
         .collect();
     let expected = [("command", Some(5), Some(Effect::Closed)), ("prompt", None, None), ("command", None, None)];
     assert_eq!(seen, expected);
@@ -231,5 +231,5 @@ fn files() {
         ],
     );
     let broken = decode(&DIALECT, "{\"hooks\":{\"beforeReadFile\":[{\"type\":\"command\"}]}}");
-    assert!(matches!(broken.hooks[0].hook.state, HookState::Broken(_)));
+    assert!(matches!(broken.hooks[0].state, HookState::Broken(_)));
 }

@@ -82,7 +82,7 @@ fn files() {
     let seen: Vec<_> = decoded
         .hooks
         .iter()
-        .map(|spec| (spec.hook.info.id.as_str(), spec.handler.kind().name(), spec.hook.state == HookState::Disabled))
+        .map(|spec| (spec.info.id.as_str(), spec.handler.kind().name(), spec.state == HookState::Disabled))
         .collect();
     assert_eq!(seen, [("guard", "command", false), ("tests", "agent", true), ("slow", "command", false)]);
     assert!(decoded.hooks[2].timeout.is_some_and(|time| time.as_secs() >= 3600), "0 is no limit");

@@ -186,7 +186,7 @@ fn written_again(dialect: &'static Dialect, text: &str) {
     let again = decode(dialect, &encoded.text);
     assert_eq!(wrong(&again), [], "{}", encoded.text);
     let all = |hooks: &[HookSpec]| -> Vec<_> {
-        hooks.iter().map(|hook| (hook.hook.kinds.clone(), pattern(&hook.hook.matcher), hook.definition())).collect()
+        hooks.iter().map(|hook| (hook.kinds.clone(), pattern(&hook.matcher), hook.definition())).collect()
     };
     assert_eq!(all(&again.hooks), all(&decoded.hooks), "{}", encoded.text);
 }

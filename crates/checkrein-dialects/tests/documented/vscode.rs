@@ -119,7 +119,7 @@ fn files() {
 }}"#;
     let decoded = decode(&DIALECT, copilot);
     assert_eq!(wrong(&decoded), []);
-    let kinds: Vec<_> = decoded.hooks.iter().map(|spec| spec.hook.kinds[0].name()).collect();
+    let kinds: Vec<_> = decoded.hooks.iter().map(|spec| spec.kinds[0].name()).collect();
     assert_eq!(kinds, ["pre_tool_use", "prompt_submit", "stop"]);
     assert_eq!(decoded.hooks[0].timeout.map(|time| time.as_secs()), Some(7));
 

@@ -194,7 +194,7 @@ impl Trials {
         let chosen = plan.iter().filter(|planned| planned.why_not.is_none());
         Ok(chosen
             .map(|planned| {
-                let info = &planned.hook.hook.info;
+                let info = &planned.hook.info;
                 (info.id.clone(), info.source.clone())
             })
             .collect())
@@ -249,7 +249,7 @@ impl Trials {
         while let Some(completion) = completions.next().await {
             take_later(&mut record, &completion);
         }
-        let known: Vec<_> = loaded.hooks.iter().map(|hook| hook.hook.info.id.clone()).collect();
+        let known: Vec<_> = loaded.hooks.iter().map(|hook| hook.info.id.clone()).collect();
         let mismatches = judge(&case.expect, &Observed { record: &record, took, known: &known, scratch: &scratch });
         Ok(CaseReport::ran(case, took, record, mismatches))
     }
@@ -287,7 +287,7 @@ impl Trials {
             command.pins = None;
         }
         if let Some(changed) = changed {
-            hook.hook.state = HookState::Changed(changed);
+            hook.state = HookState::Changed(changed);
         }
         hook
     }

@@ -286,7 +286,7 @@ impl Front {
                 let (file, agent) = (path.display(), self.agent.name);
                 format!("{file} is included, but {agent} runs its hooks itself: they are passed over here")
             }));
-        } else if loaded.hooks.iter().any(|spec| spec.hook.state == HookState::Untrusted) {
+        } else if loaded.hooks.iter().any(|spec| spec.state == HookState::Untrusted) {
             // Why something that was approved does not count.
             let about_trust = ["approvals-not-private", "lockfile-not-trusted"];
             let told = loaded.diagnostics.iter().filter(|diagnostic| about_trust.contains(&diagnostic.code));
@@ -301,9 +301,9 @@ impl Front {
         if self.on_failure == Effect::Open {
             // Not an administrator's: an agent's settings say how checkrein is called, and they are the user's.
             let is_broken =
-                |spec: &&mut HookSpec| matches!(spec.hook.state, HookState::Broken(_)) && !spec.hook.info.is_managed();
+                |spec: &&mut HookSpec| matches!(spec.state, HookState::Broken(_)) && !spec.info.is_managed();
             for spec in hooks.iter_mut().filter(is_broken) {
-                Arc::make_mut(&mut spec.hook.info).on_failure = Some(Effect::Open);
+                Arc::make_mut(&mut spec.info).on_failure = Some(Effect::Open);
             }
         }
         if hooks.is_empty() {

@@ -234,9 +234,9 @@ impl Installer {
         for spec in &decoded.hooks {
             let HandlerSpec::Command(command) = &spec.handler else { continue };
             let CommandLine::Shell { text, .. } = &command.run else { continue };
-            let rows = speaks.events.iter().filter(|row| spec.hook.kinds.contains(&row.kind));
+            let rows = speaks.events.iter().filter(|row| spec.kinds.contains(&row.kind));
             if is_own(text, speaks.name) {
-                off.extend(rows.clone().filter(|_| spec.hook.state == HookState::Disabled).map(|row| row.name));
+                off.extend(rows.clone().filter(|_| spec.state == HookState::Disabled).map(|row| row.name));
                 entries.extend(rows.map(|event| Entry { event, command: text.clone() }));
             }
         }

@@ -13,7 +13,7 @@ use super::script::Tell;
 pub(super) fn lint(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
     to_stderr(code, tell);
     let keys = hook.dialect.reply.keys;
-    if keys.is_empty() || hook.hook.kinds.is_empty() {
+    if keys.is_empty() || hook.kinds.is_empty() {
         return;
     }
     for literal in code.literals().iter().filter(|literal| !literal.to_stderr) {
@@ -46,7 +46,7 @@ fn to_stderr(code: &Code<'_>, tell: &mut Tell<'_>) {
 
 /// What comes of a reply at the first of the hook's events.
 fn read(hook: &HookSpec, code: i32, stdout: &RawJson) -> Option<Opinion> {
-    let kind = hook.hook.kinds.first()?;
+    let kind = hook.kinds.first()?;
     let reply = ProcessReply::new(ProcessExit::Code(code)).stdout(stdout.as_str());
     hook.dialect.read(&crate::catalogue::event(kind), Reply::Process(reply), hook.strict).ok()
 }
@@ -121,7 +121,7 @@ fn with_exit(code: &Code<'_>, literal: &Literal, hook: &HookSpec, tell: &mut Tel
 
 /// Decisions by a key that counts at other events only.
 fn not_read(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
-    let (dialect, kinds) = (hook.dialect, &hook.hook.kinds);
+    let (dialect, kinds) = (hook.dialect, &hook.kinds);
     let decisions = || paths(dialect.reply.keys).filter(|(key, _)| matches!(key.means, Means::Decision(_)));
     let leaf = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
     let counts = |key: &Key| kinds.iter().any(|kind: &EventKind| key.counts(dialect, kind));

@@ -10,7 +10,7 @@ use super::code::{Code, mentions};
 use super::script::Tell;
 
 pub(super) fn lint(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
-    let [kind] = &hook.hook.kinds[..] else { return };
+    let [kind] = &hook.kinds[..] else { return };
     let known = LazyCell::new(|| top_level(hook.dialect, kind));
     let is_known = |name: &str| known.iter().any(|known| known == name);
     let mut told = Vec::new();

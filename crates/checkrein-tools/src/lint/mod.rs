@@ -25,14 +25,14 @@ use script::Script;
 pub fn lint(hooks: &[HookSpec], dir: &Path) -> Vec<Diagnostic> {
     // Nothing is run for that, so it does not matter who has approved what.
     let is_whole = |state: &HookState| matches!(state, HookState::Ready | HookState::Untrusted | HookState::Changed(_));
-    hooks.iter().filter(|hook| is_whole(&hook.hook.state)).flat_map(|hook| lint_hook(hook, dir)).collect()
+    hooks.iter().filter(|hook| is_whole(&hook.state)).flat_map(|hook| lint_hook(hook, dir)).collect()
 }
 
 fn lint_hook(hook: &HookSpec, dir: &Path) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     matcher(hook, &mut found);
     timeout(hook, &mut found);
-    if hook.hook.info.shadow && is_gate(hook) {
+    if hook.info.shadow && is_gate(hook) {
         found.push(of_hook(hook, "shadow-gate", "it runs in the shadow, so it stops nothing here"));
     }
     let mut script = None;
@@ -41,7 +41,7 @@ fn lint_hook(hook: &HookSpec, dir: &Path) -> Vec<Diagnostic> {
         script.lint(hook, &mut |code, line, message| found.push(told(hook, code, line, message, script)));
     }
     if !found.is_empty() {
-        let config = hook.hook.info.source.file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        let config = hook.info.source.file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
         let texts = [config.as_deref(), script.as_ref().and_then(Script::text)];
         found.retain(|diagnostic| !texts.iter().flatten().any(|text| allows(text, diagnostic.code)));
     }
@@ -74,7 +74,7 @@ fn of_line(file: &str, code: &'static str, line: u32, message: String) -> Diagno
 }
 
 fn of_hook(hook: &HookSpec, code: &'static str, message: &str) -> Diagnostic {
-    let info = &hook.hook.info;
+    let info = &hook.info;
     let file = info.source.file.clone().unwrap_or_default();
     let text = format!("hook `{}`: {message}", info.id);
     finished(Diagnostic::of_file(Severity::Warning, code, file, text), info.source.line)
@@ -103,9 +103,9 @@ fn location(text: &str, line: u32) -> Location {
 }
 
 fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
-    let pattern = hook.hook.matcher.pattern();
-    let about_tools = hook.hook.kinds.iter().all(|kind| kind.contract().matched_on.as_deref() == Some("tool_name"));
-    if pattern.is_empty() || !about_tools || hook.hook.kinds.is_empty() {
+    let pattern = hook.matcher.pattern();
+    let about_tools = hook.kinds.iter().all(|kind| kind.contract().matched_on.as_deref() == Some("tool_name"));
+    if pattern.is_empty() || !about_tools || hook.kinds.is_empty() {
         return;
     }
     let rows = hook.dialect.tools.iter();
@@ -113,14 +113,14 @@ fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     let is_rule = pattern.split_once('(').is_some_and(|(tool, rest)| {
         rest.ends_with(')') && !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     });
-    if is_rule && !hook.hook.matcher.matches(pattern) {
+    if is_rule && !hook.matcher.matches(pattern) {
         let text = format!("its matcher `{pattern}` is a permission rule; as a pattern it fits hardly anything");
         found.push(of_hook(hook, "rule-in-matcher", &text));
         return;
     }
     // Tools of MCP servers have names that nobody knows here.
     let may_be_other = pattern.contains("mcp") || pattern.contains(':');
-    if !tools.is_empty() && !may_be_other && !tools.iter().any(|tool| hook.hook.matcher.matches(tool)) {
+    if !tools.is_empty() && !may_be_other && !tools.iter().any(|tool| hook.matcher.matches(tool)) {
         let close = checkrein_core::closest(pattern, tools.iter().copied());
         let hint = close.map(|tool| format!(", did you mean `{tool}`?")).unwrap_or_default();
         let text = format!("its matcher `{pattern}` fits no tool of {}{hint}", hook.dialect.name);
@@ -144,5 +144,5 @@ fn timeout(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
 
 /// Whether a hook could stop something at one of its events.
 fn is_gate(hook: &HookSpec) -> bool {
-    hook.hook.kinds.iter().any(|kind: &EventKind| hook.dialect.is_gate(kind))
+    hook.kinds.iter().any(|kind: &EventKind| hook.dialect.is_gate(kind))
 }

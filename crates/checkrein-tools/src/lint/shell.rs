@@ -38,13 +38,13 @@ fn exit_codes(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
 /// Whether an exit code stops something for this hook.
 fn blocks(hook: &HookSpec, code: i32) -> bool {
     use checkrein_core::{Decision, Effect};
-    let kinds = hook.hook.kinds.iter().filter(|kind| hook.dialect.is_gate(kind));
+    let kinds = hook.kinds.iter().filter(|kind| hook.dialect.is_gate(kind));
     kinds.into_iter().any(|kind| {
         let reply = ProcessReply::new(ProcessExit::Code(code)).stderr("x");
         match hook.dialect.read(&crate::catalogue::event(kind), Reply::Process(reply), hook.strict) {
             Ok(opinion) => opinion.decision() >= Decision::Deny,
             Err(failure) => {
-                let own = hook.hook.info.on_failure;
+                let own = hook.info.on_failure;
                 own.unwrap_or_else(|| hook.dialect.failure_effect(kind, failure.kind)) == Effect::Closed
             }
         }
@@ -161,7 +161,7 @@ fn unheard(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
     let others = code.lines().any(|(line, _)| exits(line).any(|code| code != 0))
         || code.text.contains("hookSpecificOutput")
         || code.text.contains("\"decision\"");
-    if others || hook.hook.kinds.is_empty() {
+    if others || hook.kinds.is_empty() {
         return;
     }
     let ends = code.lines().find(|(line, number)| line.contains(">&2") && code.exit_behind(*number) == Some(0));
@@ -171,7 +171,7 @@ fn unheard(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
         read.is_ok_and(|opinion| !opinion.contexts().is_empty() || !opinion.messages().is_empty())
     };
     if let Some((_, number)) = ends
-        && !hook.hook.kinds.iter().any(|kind| !gives_feedback(kind) || is_heard(kind))
+        && !hook.kinds.iter().any(|kind| !gives_feedback(kind) || is_heard(kind))
     {
         tell("unheard-feedback", Some(number), "nobody reads standard error when the script ends with 0".to_owned());
     }

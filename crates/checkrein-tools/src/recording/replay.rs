@@ -109,7 +109,7 @@ impl Replay {
         if self.dry_run {
             let plan = engine.explain(&event);
             let would_run = plan.iter().filter(|planned| planned.why_not.is_none());
-            let now = would_run.map(|planned| planned.hook.hook.info.id.clone()).collect();
+            let now = would_run.map(|planned| planned.hook.info.id.clone()).collect();
             return self.planned(entry, now);
         }
         let (_, record) = engine.fire_recorded(event).await;

@@ -21,7 +21,7 @@ const ALLOW_PRIVATE: &str = "--allow-private";
 pub(super) fn builtin() -> Builtin {
     Builtin::prepared(|args| {
         let request = read(args)?;
-        prepare(request)
+        Ok(prepare(request)?)
     })
     .described(
         BuiltinDoc::new("Posts a fixed body to a URL. The answer is dropped; a failure is a message for the user.")

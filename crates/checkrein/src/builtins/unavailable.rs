@@ -44,7 +44,7 @@ const ALL: &[Unavailable] = &[
 
 pub(super) fn builtins() -> impl Iterator<Item = (&'static str, Builtin)> {
     ALL.iter().map(|Unavailable { name, summary, why }| {
-        let builtin = Builtin::prepared(|_| Err((*why).to_owned()));
+        let builtin = Builtin::prepared(|_| Err((*why).into()));
         (*name, builtin.described(BuiltinDoc::new(summary)))
     })
 }

@@ -183,7 +183,7 @@ impl Background {
             }
         };
         let (at_once, outlet) = (Arc::clone(&self.at_once), Arc::clone(&self.outlet));
-        let info = Arc::clone(&claim.hook.spec.hook.info);
+        let info = Arc::clone(&claim.hook.spec.info);
         let (shared, seen) = (Arc::downgrade(shared), Arc::clone(moment));
         let task = state.tasks.spawn_on(
             async move {
@@ -191,7 +191,7 @@ impl Background {
                 // Nobody is left to run it for.
                 let Some(shared) = shared.upgrade() else { return };
                 let done = run::run(&shared, &claim.hook, &seen, Turns::Have, true).await;
-                let hook = Arc::clone(&claim.hook.spec.hook.info);
+                let hook = Arc::clone(&claim.hook.spec.info);
                 if done.result.is_ok() {
                     claim.spend();
                 }

@@ -17,7 +17,7 @@ use crate::wildcard::wildcard;
 
 /// Puts what a hook's rule and its patterns ask for into its condition.
 pub(super) fn with_conditions(mut spec: HookSpec, env: &HandlerEnv) -> HookSpec {
-    let mut all: Vec<Condition> = spec.hook.condition.take().into_iter().collect();
+    let mut all: Vec<Condition> = spec.condition.take().into_iter().collect();
     if let Some(rule) = &spec.rule {
         all.push(of_rule(rule, spec.dialect, env));
     }
@@ -26,7 +26,7 @@ pub(super) fn with_conditions(mut spec: HookSpec, env: &HandlerEnv) -> HookSpec 
     }
     all.extend(of_own_tools(&mut spec));
     all.extend(of_normal_subject(&mut spec));
-    spec.hook.condition = match all.len() {
+    spec.condition = match all.len() {
         0 | 1 => all.pop(),
         _ => {
             let text = all.iter().map(Condition::text).collect::<Vec<_>>().join(" and ");
@@ -40,13 +40,13 @@ pub(super) fn with_conditions(mut spec: HookSpec, env: &HandlerEnv) -> HookSpec 
 /// what it did.
 fn of_own_tools(spec: &mut HookSpec) -> Option<Condition> {
     let dialect = spec.dialect;
-    let matcher = spec.hook.matcher.clone();
+    let matcher = spec.matcher.clone();
     let fitting = dialect.tools.iter().filter(|tool| !matcher.is_everything() && matcher.matches(tool.name));
     let shared: Vec<_> = fitting.flat_map(ToolRow::shared_names).filter(|name| !matcher.matches(name)).collect();
     if shared.is_empty() {
         return None;
     }
-    spec.hook.matcher = matcher.clone().also(shared);
+    spec.matcher = matcher.clone().also(shared);
     Some(Condition::new(format!("matcher {}", matcher.pattern()), move |event: &Event| {
         let fits = |name: &str| matcher.matches(name);
         !dialect.has_sent(event)
@@ -58,10 +58,10 @@ fn of_own_tools(spec: &mut HookSpec) -> Option<Condition> {
 /// The matcher as a condition, where it is compared with something else than the subject.
 fn of_normal_subject(spec: &mut HookSpec) -> Option<Condition> {
     let dialect = spec.dialect;
-    if spec.hook.matcher.is_everything() || spec.hook.kinds.iter().all(|kind| dialect.compares_subject(kind)) {
+    if spec.matcher.is_everything() || spec.kinds.iter().all(|kind| dialect.compares_subject(kind)) {
         return None;
     }
-    let matcher = std::mem::replace(&mut spec.hook.matcher, Matcher::everything());
+    let matcher = std::mem::replace(&mut spec.matcher, Matcher::everything());
     Some(Condition::new(format!("matcher {}", matcher.pattern()), move |event: &Event| {
         dialect.compared(event).is_none_or(|subject| matcher.matches(&subject))
     }))

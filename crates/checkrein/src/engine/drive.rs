@@ -27,7 +27,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, begun: Begun, record: Option<&mut
     async {
         let Choice { hooks, waited, in_background, rules } = choose(shared, &event);
         let wants_records = record.is_some() || !shared.observers.is_empty() || shared.is_audited();
-        let has_shadows = waited.iter().any(|(_, claim)| claim.hook.spec.hook.info.shadow);
+        let has_shadows = waited.iter().any(|(_, claim)| claim.hook.spec.info.shadow);
         let mut driver = Driver {
             shared,
             hooks,
@@ -119,11 +119,11 @@ fn choose(shared: &Shared, event: &Event) -> Choice {
 }
 
 fn is_managed((_, claim): &Chosen) -> bool {
-    claim.hook.spec.hook.info.is_managed()
+    claim.hook.spec.info.is_managed()
 }
 
 fn declares_rewrites((_, claim): &Chosen) -> bool {
-    claim.hook.spec.hook.info.declares_rewrites
+    claim.hook.spec.info.declares_rewrites
 }
 
 struct Driver<'a> {
@@ -226,7 +226,7 @@ impl Driver<'_> {
         for (position, claim) in hooks {
             let moment = self.moment_of(&claim);
             let spec = Arc::clone(&claim.hook.spec);
-            let (info, kind) = (&spec.hook.info, spec.handler.kind().name());
+            let (info, kind) = (&spec.info, spec.handler.kind().name());
             self.records.push(match self.shared.background.start(self.shared, claim, &moment) {
                 Ok(()) => (position, HookRecord::of_skipped(info, kind, "runs in the background")),
                 Err(why) => {
@@ -292,7 +292,7 @@ impl Driver<'_> {
     /// The event as a hook sees it.
     fn moment_of(&mut self, claim: &Claim) -> Arc<Moment> {
         let moment = self.moment();
-        if !moment.event.runs_parent_hooks() || claim.hook.spec.hook.kinds.contains(&moment.event.kind()) {
+        if !moment.event.runs_parent_hooks() || claim.hook.spec.kinds.contains(&moment.event.kind()) {
             return moment;
         }
         if let Some(general) = &self.general {
@@ -317,7 +317,7 @@ impl Driver<'_> {
 
     fn take(&mut self, position: usize, claim: Claim, done: Done, in_turn: InTurn) -> Step {
         let hook = Arc::clone(&claim.hook);
-        let info = &hook.spec.hook.info;
+        let info = &hook.spec.info;
         if done.result.is_ok() {
             claim.spend();
         }
@@ -377,7 +377,7 @@ impl Driver<'_> {
         for (position, claim) in hooks {
             let spec = &claim.hook.spec;
             let why = "one before it had ended the chain";
-            self.records.push((position, HookRecord::of_skipped(&spec.hook.info, spec.handler.kind().name(), why)));
+            self.records.push((position, HookRecord::of_skipped(&spec.info, spec.handler.kind().name(), why)));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use checkrein_core::{Compat, Effect, EventKind, Failure, FailureKind, Hook, HookInfo, HookSet, HookState};
+use checkrein_core::{Compat, Effect, EventKind, Failure, FailureKind, HookInfo, HookSelector, HookSet, HookState};
 
 use super::conditions::with_conditions;
 use crate::handler::{CallbackHandler, Handler, HandlerEnv, HandlerProblem};
@@ -133,14 +133,14 @@ impl LoadedHooks {
     pub(super) fn load(specs: Vec<HookSpec>, env: &HandlerEnv) -> Self {
         let mut specs: Vec<_> = specs.into_iter().map(|spec| with_conditions(declaring(spec, env), env)).collect();
         // As the set does, so that positions there are positions here.
-        specs.sort_by_key(|spec| spec.hook.rank());
+        specs.sort_by_key(HookSpec::rank);
         let mut problems = Vec::new();
-        let set = HookSet::new(specs.iter().map(indexed).collect());
+        let set = HookSet::new(specs.iter().map(selector).collect());
         let loaded = specs
             .into_iter()
             .map(|spec| {
                 let loaded = load(Arc::new(spec), env);
-                let info = &loaded.spec.hook.info;
+                let info = &loaded.spec.info;
                 let mut problem = |kind| problems.push(Problem { hook: Arc::clone(info), kind });
                 match &loaded.handler {
                     Ok(handler) => {
@@ -151,14 +151,14 @@ impl LoadedHooks {
                     }
                     Err(failure) => problem(ProblemKind::NotLoaded(failure.clone())),
                 }
-                if loaded.spec.background && loaded.spec.hook.kinds.iter().any(|kind| kind.contract().is_gate()) {
+                if loaded.spec.background && loaded.spec.kinds.iter().any(|kind| kind.contract().is_gate()) {
                     problem(ProblemKind::BackgroundGate);
                 }
                 if loaded.spec.timeout.is_some_and(|timeout| timeout.is_zero()) {
                     problem(ProblemKind::NoTime);
                 }
                 let asks = asks_for_tools(&loaded.spec);
-                if let Some(kind) = loaded.spec.hook.kinds.iter().find(|kind| asks && !has_tool(kind)) {
+                if let Some(kind) = loaded.spec.kinds.iter().find(|kind| asks && !has_tool(kind)) {
                     problem(ProblemKind::NeverRuns(kind.clone()));
                 }
                 Arc::new(loaded)
@@ -204,13 +204,13 @@ fn has_tool(kind: &EventKind) -> bool {
     kind.contract().matched_on.as_deref() == Some("tool_name")
 }
 
-/// The hook as it is looked up: without events at which it never runs.
-fn indexed(spec: &HookSpec) -> Hook {
-    let mut hook = spec.hook.clone();
+/// Selector of a hook, without the events at which it never runs.
+fn selector(spec: &HookSpec) -> HookSelector {
+    let mut selector = spec.selector();
     if asks_for_tools(spec) {
-        hook.kinds.retain(has_tool);
+        selector.kinds.retain(has_tool);
     }
-    hook
+    selector
 }
 
 /// Adds what its handler says of itself.
@@ -220,30 +220,30 @@ fn declaring(spec: HookSpec, env: &HandlerEnv) -> HookSpec {
         _ => false,
     };
     let mut spec = if rewrites { spec.rewrites() } else { spec };
-    Arc::make_mut(&mut spec.hook.info).may_rewrite = !spec.dialect.declares_rewrites;
+    Arc::make_mut(&mut spec.info).may_rewrite = !spec.dialect.declares_rewrites;
     spec
 }
 
 /// What makes it the same hook in the next generation.
 pub(super) fn key(spec: &HookSpec) -> (&'static str, Option<String>, String, bool) {
-    let info = &spec.hook.info;
+    let info = &spec.info;
     // What it said in the shadow is not what it has to say.
     (spec.dialect.name, info.source.file.clone(), info.id.clone(), info.shadow)
 }
 
 /// The key of a hook's one run. It stays the same after a reload and in another process.
 fn once_key(spec: &HookSpec) -> String {
-    let info = &spec.hook.info;
+    let info = &spec.info;
     format!("{} {} {}", info.source.file.as_deref().unwrap_or_default(), info.id, spec.definition())
 }
 
 fn load(spec: Arc<HookSpec>, env: &HandlerEnv) -> LoadedHook {
-    let handler = match &spec.hook.state {
+    let handler = match &spec.state {
         // It never was the user's gate, so a cloned repository cannot lock its reader out with it.
         HookState::Untrusted => Err(Failure::new(FailureKind::Untrusted, NOT_APPROVED).with_effect(Effect::Open)),
         HookState::Changed(why) => Err(Failure::new(FailureKind::Untrusted, why)),
         // So may one that cannot be loaded and never was approved.
-        HookState::Broken(reason) if spec.hook.info.on_failure == Some(Effect::Open) => {
+        HookState::Broken(reason) if spec.info.on_failure == Some(Effect::Open) => {
             Err(Failure::new(FailureKind::Schema, reason).with_effect(Effect::Open))
         }
         HookState::Broken(reason) => Err(Failure::new(FailureKind::Schema, reason)),

@@ -177,7 +177,7 @@ impl Engine {
     /// The hooks for events of this kind, in config order, also those that are disabled or never run there.
     pub fn hooks_for(&self, kind: &EventKind) -> Vec<Arc<HookSpec>> {
         let hooks = self.shared.hooks.load();
-        hooks.specs().filter(|spec| spec.hook.kinds.contains(kind)).cloned().collect()
+        hooks.specs().filter(|spec| spec.kinds.contains(kind)).cloned().collect()
     }
 
     /// Puts these hooks in place of all there are, at once. Fires under way finish with those that they started with.

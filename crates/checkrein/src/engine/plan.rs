@@ -31,7 +31,7 @@ impl Engine {
             .into_iter()
             .map(|entry| {
                 let loaded = hooks.get(entry.position);
-                let fails = match (&loaded.spec.hook.state, &loaded.handler) {
+                let fails = match (&loaded.spec.state, &loaded.handler) {
                     (HookState::Broken(why) | HookState::Changed(why), _) => Some(why.clone()),
                     (_, Err(failure)) => Some(failure.to_string()),
                     _ => None,

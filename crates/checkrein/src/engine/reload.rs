@@ -154,7 +154,7 @@ fn difference(before: &LoadedHooks, now: &LoadedHooks) -> Reload {
     old.values_mut().for_each(|specs| specs.reverse());
     let mut change = Reload::default();
     for spec in now.specs() {
-        let info = || Arc::clone(&spec.hook.info);
+        let info = || Arc::clone(&spec.info);
         match old.get_mut(&key(spec)).and_then(Vec::pop) {
             None => change.added.push(info()),
             Some(was) if says(was) != says(spec) => change.changed.push(info()),
@@ -164,21 +164,20 @@ fn difference(before: &LoadedHooks, now: &LoadedHooks) -> Reload {
     // In their order, not in that of the map.
     let gone: HashSet<_> = old.into_values().flatten().map(Arc::as_ptr).collect();
     let removed = before.specs().filter(|spec| gone.contains(&Arc::as_ptr(spec)));
-    change.removed = removed.map(|spec| Arc::clone(&spec.hook.info)).collect();
+    change.removed = removed.map(|spec| Arc::clone(&spec.info)).collect();
     change
 }
 
 /// All that is said of a hook, but for its place.
 fn says(spec: &HookSpec) -> String {
-    let hook = &spec.hook;
-    let condition = hook.condition.as_ref().map(checkrein_core::Condition::text);
+    let condition = spec.condition.as_ref().map(checkrein_core::Condition::text);
     format!(
         "{} {:?} {:?} {:?} {:?} {condition:?} {:?} {:?} {}",
         spec.definition(),
         spec.handler,
-        hook.kinds,
-        hook.matcher.pattern(),
-        hook.state,
+        spec.kinds,
+        spec.matcher.pattern(),
+        spec.state,
         spec.status,
         spec.description,
         spec.rewake,

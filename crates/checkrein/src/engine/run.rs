@@ -51,7 +51,7 @@ pub(super) async fn run(
     turns: Turns,
     wants_record: bool,
 ) -> Done {
-    let info = &hook.spec.hook.info;
+    let info = &hook.spec.info;
     let handler = hook.spec.handler.kind().name();
     let span = debug_span!("checkrein.hook", hook = %info.id, handler = %handler, event = %moment.event.kind());
     async {
@@ -108,7 +108,7 @@ impl<'a> Watch<'a> {
             number,
             kind: moment.event.kind(),
             subject: moment.event.subject().map(Into::into),
-            hook: Arc::clone(&hook.spec.hook.info),
+            hook: Arc::clone(&hook.spec.info),
             handler: hook.spec.handler.kind().name().to_owned(),
             background: hook.spec.background,
         });
@@ -169,7 +169,7 @@ async fn call(
     let deadline = Instant::now() + timeout.min(FOREVER);
     let last = deadline + handler.wind_up().min(FOREVER);
     let call = Call {
-        hook: Arc::clone(&hook.spec.hook.info),
+        hook: Arc::clone(&hook.spec.info),
         deadline,
         dialect: hook.spec.dialect,
         unheard: false,

@@ -47,7 +47,7 @@ impl Settling {
         if let Some(effect) = hook.dialect.row(kind).and_then(|row| row.fails) {
             return failure.with_effect(effect);
         }
-        let info = &hook.hook.info;
+        let info = &hook.info;
         let said = info.on_failure.is_some() || (failure.kind == FailureKind::Timeout && info.on_timeout.is_some());
         if said {
             return failure;

@@ -36,7 +36,24 @@ impl BuiltinCall<'_> {
 
 type BuiltinFuture<'a> = Pin<Box<dyn Future<Output = Result<Opinion, Failure>> + Send + 'a>>;
 type Function = Arc<dyn for<'a> Fn(BuiltinCall<'a>) -> BuiltinFuture<'a> + Send + Sync>;
-type Preparation = Arc<dyn Fn(&[String]) -> Result<Builtin, String> + Send + Sync>;
+type Preparation = Arc<dyn Fn(&[String]) -> Result<Builtin, ArgumentError> + Send + Sync>;
+
+/// Invalid arguments of a [`Builtin`]. The text reads on from the name of the builtin: "takes one argument".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ArgumentError(String);
+
+impl From<String> for ArgumentError {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<&str> for ArgumentError {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
 
 /// An asynchronous function of the event and the hook's arguments, put in a [`Registry`](crate::Registry) by
 /// [`register_builtin`](crate::Registry::register_builtin).
@@ -48,11 +65,11 @@ type Preparation = Arc<dyn Fn(&[String]) -> Result<Builtin, String> + Send + Syn
 /// let be = Builtin::immediate(|call| Ok(Opinion::context(format!("be {}", call.args[0]))))
 ///     .checked(|args| match args {
 ///         [_] => Ok(()),
-///         _ => Err("takes one argument, what to be".to_owned()),
+///         _ => Err("takes one argument"),
 ///     })
 ///     .described(BuiltinDoc::new("Tells the model what to be.").args("what to be"));
 /// assert!(be.check(&["kind".to_owned()]).is_ok());
-/// assert_eq!(be.check(&[]).unwrap_err(), "takes one argument, what to be");
+/// assert_eq!(be.check(&[]).unwrap_err().to_string(), "takes one argument");
 /// ```
 #[derive(Clone)]
 pub struct Builtin {
@@ -126,7 +143,7 @@ impl Builtin {
     /// error says what is wrong with the arguments; the hook is broken then.
     pub fn prepared<F>(prepare: F) -> Self
     where
-        F: Fn(&[String]) -> Result<Self, String> + Send + Sync + 'static,
+        F: Fn(&[String]) -> Result<Self, ArgumentError> + Send + Sync + 'static,
     {
         Self::of(Work::Prepare(Arc::new(prepare)))
     }
@@ -137,13 +154,14 @@ impl Builtin {
 
     /// Checks the arguments when a hook is loaded. An error says what is wrong with them; the hook is broken then.
     #[must_use]
-    pub fn checked<F>(self, check: F) -> Self
+    pub fn checked<F, E>(self, check: F) -> Self
     where
-        F: Fn(&[String]) -> Result<(), String> + Send + Sync + 'static,
+        F: Fn(&[String]) -> Result<(), E> + Send + Sync + 'static,
+        E: Into<ArgumentError>,
     {
         let (doc, rewrites) = (self.doc, self.rewrites);
         let checked = Self::prepared(move |args| {
-            check(args)?;
+            check(args).map_err(Into::into)?;
             Ok(self.clone())
         });
         Self { doc, rewrites, ..checked }
@@ -173,15 +191,15 @@ impl Builtin {
         self.rewrites
     }
 
-    /// Whether a hook can have these arguments.
+    /// Checks the arguments of a hook.
     ///
     /// # Errors
-    /// What is wrong with them.
-    pub fn check(&self, args: &[String]) -> Result<(), String> {
+    /// The arguments are invalid.
+    pub fn check(&self, args: &[String]) -> Result<(), ArgumentError> {
         self.ready(args).map(drop)
     }
 
-    fn ready(&self, args: &[String]) -> Result<Function, String> {
+    fn ready(&self, args: &[String]) -> Result<Function, ArgumentError> {
         match &self.work {
             Work::Ready(function) => Ok(Arc::clone(function)),
             Work::Prepare(prepare) => prepare(args)?.ready(args),

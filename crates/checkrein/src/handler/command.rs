@@ -34,7 +34,7 @@ impl HandlerFactory for CommandFactory {
         let as_written = spec;
         let spec = pinned_spec.as_ref().unwrap_or(spec);
         let dialect = hook.dialect;
-        let scope = hook.hook.info.source.scope;
+        let scope = hook.info.source.scope;
         let mut refused = None;
         let program = program(spec, dialect, scope, env, &mut refused)?;
         let expands = dialect.process.expands;

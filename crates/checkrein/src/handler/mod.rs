@@ -24,7 +24,7 @@ use checkrein_core::{Event, HookInfo};
 use checkrein_dialects::Dialect;
 
 pub(crate) use builtin::BuiltinFactory;
-pub use builtin::{Builtin, BuiltinCall, BuiltinDoc};
+pub use builtin::{ArgumentError, Builtin, BuiltinCall, BuiltinDoc};
 pub(crate) use callback::CallbackHandler;
 #[doc(hidden)]
 pub use command::CommandFactory;

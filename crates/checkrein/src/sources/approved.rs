@@ -58,7 +58,7 @@ pub(super) fn approved(
     followed.extend(more);
     // What is approved is a part of what the file comes to.
     for file in files.iter_mut().filter(|file| file.state.hash != 0) {
-        let states: Vec<_> = file.hooks.iter().map(|spec| (&spec.hook.state, pins(spec))).collect();
+        let states: Vec<_> = file.hooks.iter().map(|spec| (&spec.state, pins(spec))).collect();
         file.state.hash ^= change_hash(&format!("{states:?}"));
     }
     reviewed

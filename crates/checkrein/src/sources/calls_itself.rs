@@ -19,12 +19,12 @@ pub(super) fn switch_off(spec: &mut HookSpec) -> Option<Diagnostic> {
         CommandLine::Shell { text, .. } => steps(text, world),
         CommandLine::Argv(argv) => steps_of_argv(argv, world),
     };
-    if spec.hook.state != HookState::Ready || !steps.is_ok_and(|steps| steps.iter().any(is_own)) {
+    if spec.state != HookState::Ready || !steps.is_ok_and(|steps| steps.iter().any(is_own)) {
         return None;
     }
-    spec.hook.state = HookState::Disabled;
+    spec.state = HookState::Disabled;
     spec.off_by = Some("it calls checkrein".to_owned());
-    let info = &spec.hook.info;
+    let info = &spec.info;
     let file = info.source.file.clone().unwrap_or_default();
     let line = info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
     let text =

@@ -27,7 +27,7 @@ pub(super) fn prepare(spec: &mut HookSpec, place: &Where, thorough: bool) -> Vec
 
 /// That a guard has had its one run is kept where an agent might write, so it runs every time.
 fn every_time(spec: &mut HookSpec) -> Option<Diagnostic> {
-    let kind = spec.hook.kinds.iter().find(|kind| kind.contract().is_gate()).filter(|_| spec.once)?;
+    let kind = spec.kinds.iter().find(|kind| kind.contract().is_gate()).filter(|_| spec.once)?;
     let said = format!("it runs every time: an administrator's guard of `{kind}` cannot be `once`");
     spec.once = false;
     Some(note(spec, "no-effect", &said))
@@ -56,7 +56,7 @@ fn programs(command: &CommandSpec, place: &Where) -> Vec<String> {
 }
 
 fn note(spec: &HookSpec, code: &'static str, said: &str) -> Diagnostic {
-    let info = &spec.hook.info;
+    let info = &spec.info;
     let line = info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
     let text = format!("hook `{}`{line}: {said}", info.id);
     Diagnostic::of_file(Severity::Warning, code, info.source.file.clone().unwrap_or_default(), text)

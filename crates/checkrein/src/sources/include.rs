@@ -87,7 +87,7 @@ impl IncludeChain {
         if let Some((effect, _)) = on_failure {
             for spec in hooks.iter_mut() {
                 // What a hook itself says comes first.
-                Arc::make_mut(&mut spec.hook.info).on_failure.get_or_insert(effect);
+                Arc::make_mut(&mut spec.info).on_failure.get_or_insert(effect);
             }
         }
         for (variable, by) in &self.env_allow {

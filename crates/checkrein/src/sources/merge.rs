@@ -48,7 +48,7 @@ fn pass_on(files: &mut [LoadedFile]) {
     let inherits =
         |spec: &HookSpec| matches!(spec.dialect.process.environment, Environment::All | Environment::AllBut(_));
     for spec in files.iter_mut().flat_map(|file| &mut file.hooks).filter(|spec| inherits(spec)) {
-        let of = spec.hook.info.source.scope;
+        let of = spec.info.source.scope;
         for (_, variable) in passed.iter().filter(|(by, _)| by.may_change(of)) {
             allow_env(spec, variable);
         }
@@ -93,11 +93,11 @@ impl Applied {
 
     fn apply_to_http(&self, spec: &mut HookSpec) -> Option<Diagnostic> {
         let HandlerSpec::Http(http) = &mut spec.handler else { return None };
-        if spec.hook.state != HookState::Ready {
+        if spec.state != HookState::Ready {
             return None;
         }
         let (code, text) = if self.urls.iter().any(|urls| !urls.allow(http)) {
-            spec.hook.state = HookState::Disabled;
+            spec.state = HookState::Disabled;
             spec.off_by = Some("its URL fits none of those that hooks may call".to_owned());
             ("url-not-allowed", "its URL fits none of those that hooks may call: it is off".to_owned())
         } else {
@@ -109,7 +109,7 @@ impl Applied {
             }
             ("variable-not-allowed", format!("it may not send {}, so they are empty", lost.join(", ")))
         };
-        let info = &spec.hook.info;
+        let info = &spec.info;
         let line = info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
         let file = info.source.file.clone().unwrap_or_default();
         let text = format!("hook `{}`{line}: {text}", info.id);
@@ -129,7 +129,7 @@ fn disabled_by<'a>(files: &[&'a LoadedFile]) -> Option<&'a LoadedFile> {
             Some((file, true)) => return Some(file),
             // Narrower files can switch off hooks of their own, unless an administrator or the caller says otherwise.
             Some((file, false)) if level == TrustLevel::Administrator || file.is_explicit => return None,
-            _ => {}
+            Some((_, false)) | None => {}
         }
     }
     None
@@ -169,8 +169,8 @@ fn together<'a>(lists: impl Iterator<Item = &'a Vec<String>>) -> Option<Vec<Stri
 }
 
 fn switch_off(hooks: &mut [HookSpec], by: &str) {
-    for spec in hooks.iter_mut().filter(|spec| spec.hook.state != HookState::Disabled) {
-        spec.hook.state = HookState::Disabled;
+    for spec in hooks.iter_mut().filter(|spec| spec.state != HookState::Disabled) {
+        spec.state = HookState::Disabled;
         spec.off_by = Some(by.to_owned());
     }
 }

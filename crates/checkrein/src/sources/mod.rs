@@ -15,7 +15,7 @@
 //! let sources = Sources::discover_in(&native::DIALECT, &project, Where::new(dir.path()).home(home));
 //! let loaded = sources.load();
 //! assert!(loaded.diagnostics.is_empty());
-//! assert_eq!(loaded.hooks[0].hook.info.id, "guard");
+//! assert_eq!(loaded.hooks[0].info.id, "guard");
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
@@ -318,10 +318,9 @@ impl Loaded {
         for reviewed in &mut self.reviewed {
             reviewed.look_at_scripts();
             let Status::Changed(what) = &reviewed.status else { continue };
-            let is_meant =
-                |spec: &&mut HookSpec| spec.hook.state == HookState::Ready && *spec.hook.info == *reviewed.hook;
+            let is_meant = |spec: &&mut HookSpec| spec.state == HookState::Ready && *spec.info == *reviewed.hook;
             for spec in self.hooks.iter_mut().filter(is_meant) {
-                spec.hook.state = HookState::Changed(what.clone());
+                spec.state = HookState::Changed(what.clone());
             }
         }
     }

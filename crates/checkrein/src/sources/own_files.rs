@@ -40,7 +40,7 @@ pub(super) fn protect(files: &mut [LoadedFile], only: &Option<EventFilter>, plac
     let [first, others @ ..] = KINDS;
     let mut spec = HookSpec::builtin(ID, first, "protect_self").args(paths(place, dir, &logs));
     spec = others.into_iter().fold(spec, HookSpec::also_for).on_failure(Effect::Closed);
-    Arc::make_mut(&mut spec.hook.info).source = Source::at(Scope::Managed, file.name(), line, 1);
+    Arc::make_mut(&mut spec.info).source = Source::at(Scope::Managed, file.name(), line, 1);
     spec.description = Some("keeps agents off checkrein's own files and the entries that call it".to_owned());
     file.settings.protect_self = Some(true);
     file.state.hooks += 1;

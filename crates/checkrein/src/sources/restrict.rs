@@ -13,13 +13,13 @@ pub(super) fn restrict(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     for file in files.iter_mut().filter(|file| file.state.scope != Scope::Managed) {
         let (scope, name) = (file.state.scope, file.name());
-        for spec in file.hooks.iter_mut().filter(|spec| spec.hook.state != HookState::Disabled) {
+        for spec in file.hooks.iter_mut().filter(|spec| spec.state != HookState::Disabled) {
             for bound in &bounds {
                 let Some(said) = bound.apply(spec, scope) else { continue };
-                let line = spec.hook.info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
-                let text = format!("hook `{}`{line}: {said}, says {}", spec.hook.info.id, bound.place);
+                let line = spec.info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
+                let text = format!("hook `{}`{line}: {said}, says {}", spec.info.id, bound.place);
                 diagnostics.push(Diagnostic::of_file(Severity::Warning, bound.code(), &name, text));
-                if spec.hook.state == HookState::Disabled {
+                if spec.state == HookState::Disabled {
                     spec.off_by = Some(format!("{said}, says {}", bound.place));
                     break;
                 }
@@ -64,7 +64,7 @@ impl Bound {
 
     /// Does to a hook what is to be done, and says what that is.
     fn apply(&self, spec: &mut HookSpec, scope: Scope) -> Option<String> {
-        let is_broken = matches!(spec.hook.state, HookState::Broken(_));
+        let is_broken = matches!(spec.state, HookState::Broken(_));
         let said = match &self.to {
             To::Scopes(scopes) => (!scopes.contains(&scope)).then(|| format!("hooks of {scope} files do not run")),
             // What cannot be loaded has no handler yet.
@@ -76,11 +76,15 @@ impl Bound {
             }
             To::Urls(urls) => match &spec.handler {
                 HandlerSpec::Http(http) if !urls.allow(http) => Some("its URL may not be called".to_owned()),
-                _ => None,
+                HandlerSpec::Http(_)
+                | HandlerSpec::Command(_)
+                | HandlerSpec::Builtin(_)
+                | HandlerSpec::Callback(_)
+                | HandlerSpec::Other { .. } => None,
             },
             To::Variables(names) => return without_variables(spec, names),
         }?;
-        spec.hook.state = HookState::Disabled;
+        spec.state = HookState::Disabled;
         Some(said)
     }
 }
@@ -107,7 +111,7 @@ fn without_variables(spec: &mut HookSpec, names: &[String]) -> Option<String> {
                 lost.push("all others that the host has".to_owned());
             }
         }
-        _ => {}
+        HandlerSpec::Builtin(_) | HandlerSpec::Callback(_) | HandlerSpec::Other { .. } => {}
     }
     (!lost.is_empty()).then(|| format!("it does not get {}", lost.join(", ")))
 }

@@ -43,13 +43,13 @@ impl Loaded {
     pub fn skip(&mut self, skip: &Skip) -> Vec<String> {
         let why = if skip.all { format!("{}=0", Skip::ALL) } else { format!("{}={}", Skip::IDS, skip.ids) };
         let mut told = Vec::new();
-        for spec in self.hooks.iter_mut().filter(|spec| skip.wants(&spec.hook.info.id)) {
-            let info = &spec.hook.info;
+        for spec in self.hooks.iter_mut().filter(|spec| skip.wants(&spec.info.id)) {
+            let info = &spec.info;
             if info.source.scope == Scope::Managed {
                 told.push(format!("{info} is set by an administrator and runs all the same"));
-            } else if spec.hook.state != HookState::Disabled {
+            } else if spec.state != HookState::Disabled {
                 told.push(format!("{info} is skipped: {why}"));
-                spec.hook.state = HookState::Skipped(why.clone());
+                spec.state = HookState::Skipped(why.clone());
             }
         }
         told
@@ -70,12 +70,12 @@ mod tests {
         for (all, ids) in [(true, ""), (false, "guard"), (true, "guard"), (false, " other, guard ,")] {
             let hooks = [Scope::Managed, Scope::User, Scope::Project].map(|scope| {
                 let mut hook = HookSpec::shell("guard", EventKind::PreToolUse, "exit 2");
-                hook.hook.info = Arc::new(HookInfo::new("guard", Source::of(scope)));
+                hook.info = Arc::new(HookInfo::new("guard", Source::of(scope)));
                 hook
             });
             let mut loaded = Loaded { hooks: hooks.into(), ..Loaded::default() };
             assert_eq!(loaded.skip(&Skip::of(all, ids)).len(), 3, "each is told");
-            let states: Vec<_> = loaded.hooks.iter().map(|spec| &spec.hook.state).collect();
+            let states: Vec<_> = loaded.hooks.iter().map(|spec| &spec.state).collect();
             assert_eq!(states[0], &HookState::Ready, "{all} {ids}");
             assert!(states[1..].iter().all(|state| matches!(state, HookState::Skipped(_))), "{all} {ids}");
         }

@@ -98,7 +98,7 @@ mod tests {
             changed(|spec| spec.unused.push(("model".to_owned(), "\"x\"".to_owned()))),
             changed(|spec| spec.rule = "Bash(git *)".parse().ok()),
             changed(|spec| spec.input.push(InputPattern { field: "path".to_owned(), matcher: Matcher::names(["x"]) })),
-            changed(|spec| Arc::make_mut(&mut spec.hook.info).quiet = true),
+            changed(|spec| Arc::make_mut(&mut spec.info).quiet = true),
             spec().speaking(&checkrein_dialects::agents::claude::DIALECT),
             with(|command| command.cwd("sub")),
             with(|command| command.env("A", "1")),

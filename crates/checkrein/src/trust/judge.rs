@@ -147,7 +147,7 @@ impl Project {
         let mut entries: Vec<_> = hooks.iter().map(|spec| Entry::of(spec, &self.root, around)).collect();
         let is_approved = |entry: &Entry| self.approvals.iter().any(|own| own.is_of(&file, entry));
         let all_approved =
-            hooks.iter().zip(&entries).all(|(spec, entry)| spec.hook.state == HookState::Ready && is_approved(entry));
+            hooks.iter().zip(&entries).all(|(spec, entry)| spec.state == HookState::Ready && is_approved(entry));
         // Most runs end here: what follows reads more files.
         let (mut covered, mut locked) = (None, Vec::new());
         if !all_approved {
@@ -165,14 +165,14 @@ impl Project {
         let mut present: Option<HashSet<String>> = None;
         let mut done = Vec::new();
         for (mut spec, entry) in hooks.into_iter().zip(entries.drain(..)) {
-            match &spec.hook.state {
+            match &spec.state {
                 HookState::Broken(why) if !is_trusted => {
                     let why = format!(
                         "{why}; nobody has approved anything of this file, so nothing is refused for that (`checkrein check` \
                          and `checkrein trust` tell more)"
                     );
-                    spec.hook.state = HookState::Broken(why);
-                    Arc::make_mut(&mut spec.hook.info).on_failure = Some(Effect::Open);
+                    spec.state = HookState::Broken(why);
+                    Arc::make_mut(&mut spec.info).on_failure = Some(Effect::Open);
                 }
                 HookState::Ready => {
                     let (status, before) =
@@ -183,7 +183,7 @@ impl Project {
                             (None, None, None) => {
                                 let present =
                                     present.get_or_insert_with(|| self.present(subject, &done, &spec, around));
-                                let id = &spec.hook.info.id;
+                                let id = &spec.info.id;
                                 let was = |own: &&Approval| own.id == *id && !present.contains(&own.entry);
                                 match approved.iter().chain(&locked).find(was) {
                                     Some(own) => {
@@ -195,12 +195,12 @@ impl Project {
                         };
                     let status = self.pin(&mut spec, &entry, status, before);
                     match &status {
-                        Status::New => spec.hook.state = HookState::Untrusted,
+                        Status::New => spec.state = HookState::Untrusted,
                         Status::Changed(what) => {
-                            spec.hook.state = HookState::Changed(what.clone());
+                            spec.state = HookState::Changed(what.clone());
                             // A guard that was approved in force closes what it guards, also if its entry says otherwise now.
                             if before.is_some_and(|before| before.entry != entry.hash && !before.is_dry_run()) {
-                                Arc::make_mut(&mut spec.hook.info).shadow = false;
+                                Arc::make_mut(&mut spec.info).shadow = false;
                             }
                         }
                         _ => {}

@@ -22,11 +22,11 @@
 //! std::fs::write(project.join(".checkrein/hooks.yaml"), "hooks: [{id: guard, event: PreToolUse, command: ./guard.sh}]")?;
 //! let sources = Sources::discover_in(&native::DIALECT, &project, Where::new(dir.path()))
 //!     .trust(Trust::in_dir(dir.path().join("state")));
-//! assert_eq!(sources.load().hooks[0].hook.state, HookState::Untrusted);
+//! assert_eq!(sources.load().hooks[0].state, HookState::Untrusted);
 //!
 //! let review = sources.review();
 //! review.approve(&review.awaiting())?;
-//! assert_eq!(sources.load().hooks[0].hook.state, HookState::Ready);
+//! assert_eq!(sources.load().hooks[0].state, HookState::Ready);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -160,8 +160,8 @@ impl Reviewed {
         }
         let before = approval.as_ref().filter(|approval| approval.entry != entry.hash && !approval.facts.is_empty());
         Self {
-            hook: Arc::clone(&spec.hook.info),
-            kinds: spec.hook.kinds.clone(),
+            hook: Arc::clone(&spec.info),
+            kinds: spec.kinds.clone(),
             status,
             before: before.map(|approval| shown(&approval.facts)),
             facts: shown(&entry.facts),

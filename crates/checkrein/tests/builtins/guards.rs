@@ -36,7 +36,7 @@ async fn max_iterations_takes_the_hosts_word() {
 #[tokio::test]
 async fn max_iterations_counts_kinds_apart_and_starts_afresh() {
     let mut hook = HookSpec::builtin("limit", EventKind::BeforeModel, "max_iterations").args(["1"]);
-    hook.hook = hook.hook.also_for(EventKind::TurnStart).also_for(EventKind::SessionStart);
+    hook = hook.also_for(EventKind::TurnStart).also_for(EventKind::SessionStart);
     let bench = Bench::with(vec![hook]);
     for _ in 0..2 {
         assert_eq!(bench.fire(Event::turn_start(Turn::new())).await.decision(), Decision::NoOpinion);

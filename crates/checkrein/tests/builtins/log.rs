@@ -6,7 +6,7 @@ use crate::common::{Bench, json};
 #[tokio::test]
 async fn one_whole_line_per_event_without_secrets() {
     let mut hook = HookSpec::builtin("log", EventKind::PreToolUse, "log").args(["~/state/new/events.jsonl"]);
-    hook.hook = hook.hook.also_for(EventKind::PromptSubmit);
+    hook = hook.also_for(EventKind::PromptSubmit);
     let bench = Bench::with(vec![hook]);
     let secret = concat!("ghp", "_abcdefghijklmnopqrstuvwxyz0123456789");
     let input = format!("{{\n \"command\": \"echo {secret}\\n\",\r\n \"big\": 12345678901234567890123\n}}");

@@ -13,7 +13,7 @@ fn limiting(more: &[&str]) -> (Bench, tempfile::TempDir) {
     let files = tempfile::tempdir().unwrap();
     let directory = format!("--dir={}", files.path().display());
     let mut hook = HookSpec::builtin(LIMIT, EventKind::PostToolUse, LIMIT);
-    hook.hook = hook.hook.also_for(EventKind::SessionEnd);
+    hook = hook.also_for(EventKind::SessionEnd);
     let args: Vec<&str> = more.iter().copied().chain([directory.as_str()]).collect();
     (Bench::with(vec![hook.args(args)]), files)
 }
@@ -106,7 +106,7 @@ async fn a_directory_that_is_gone_is_a_failure() {
 #[tokio::test]
 async fn repeated_results_are_elided_until_a_compaction() {
     let mut hook = HookSpec::builtin(ELIDE, EventKind::PostToolUse, ELIDE);
-    hook.hook = hook.hook.also_for(EventKind::PostCompact);
+    hook = hook.also_for(EventKind::PostCompact);
     let bench = Bench::with(vec![hook]);
     let large = RawJson::string(&"x".repeat(1000));
     for _ in 0..2 {

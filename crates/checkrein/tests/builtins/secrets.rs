@@ -10,7 +10,7 @@ fn bench() -> Bench {
     for kind in
         [EventKind::PostToolUse, EventKind::ToolOutputTransform, EventKind::PromptSubmit, EventKind::BeforeModel]
     {
-        hook.hook = hook.hook.also_for(kind);
+        hook = hook.also_for(kind);
     }
     Bench::with(vec![hook])
 }

@@ -56,10 +56,10 @@ fn each_restriction_holds_for_all_lower_files_and_says_where_it_stands() {
         assert_eq!(ready(&loaded.hooks), *expected, "{restrict}");
         assert_eq!(ids(&loaded.hooks), all, "they stay in the list");
         let says = says.replace("FILE", &world.path("root/etc/checkrein/hooks.yaml").display().to_string());
-        for spec in loaded.hooks.iter().filter(|spec| spec.hook.state == HookState::Disabled) {
+        for spec in loaded.hooks.iter().filter(|spec| spec.state == HookState::Disabled) {
             let why = spec.off_by.as_deref().unwrap();
             assert!(why.ends_with(&says), "{restrict}: {why}");
-            let id = format!("hook `{}`", spec.hook.info.id);
+            let id = format!("hook `{}`", spec.info.id);
             let told = |told: &&checkrein::dialects::config::Diagnostic| {
                 told.code == "forbidden" && told.message.contains(&id) && told.message.contains(&says)
             };

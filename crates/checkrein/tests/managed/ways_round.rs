@@ -33,7 +33,7 @@ async fn no_lower_file_switches_it_off() {
         for path in [USER, PROJECT, LOCAL] {
             let world = World::with(&[(MANAGED, GUARD), (path, text)]);
             assert!(guarded(world.sources()).await, "{path} {text}");
-            assert_eq!(world.load().hooks[0].hook.state, HookState::Ready, "{path} {text}");
+            assert_eq!(world.load().hooks[0].state, HookState::Ready, "{path} {text}");
         }
     }
 }
@@ -51,7 +51,7 @@ async fn an_include_does_not_open_it() {
         assert!(guarded(world.sources()).await, "{include}");
         let loaded = world.load();
         assert_eq!(ids(&loaded.hooks), ["guard"], "{include}");
-        assert_eq!(loaded.hooks[0].hook.info.on_failure, None, "{include}");
+        assert_eq!(loaded.hooks[0].info.on_failure, None, "{include}");
     }
 }
 
@@ -149,7 +149,7 @@ fn nobody_adds_to_the_urls_and_variables_that_it_allows() {
     let loaded = world.load();
     assert_eq!(ready(&loaded.hooks), [good]);
     let checkrein::hook::HandlerSpec::Http(http) =
-        &loaded.hooks.iter().find(|spec| spec.hook.info.id == good).unwrap().handler
+        &loaded.hooks.iter().find(|spec| spec.info.id == good).unwrap().handler
     else {
         panic!("not an endpoint")
     };

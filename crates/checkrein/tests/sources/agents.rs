@@ -14,7 +14,7 @@ fn load(world: &World, dialect: &'static Dialect) -> Loaded {
 }
 
 fn scopes(loaded: &Loaded) -> Vec<Scope> {
-    loaded.hooks.iter().map(|spec| spec.hook.info.source.scope).collect()
+    loaded.hooks.iter().map(|spec| spec.info.source.scope).collect()
 }
 
 fn group(event: &str, command: &str) -> String {

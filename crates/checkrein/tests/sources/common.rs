@@ -100,16 +100,16 @@ pub const PROTECTION: &str = "protect-self";
 
 /// The hooks that stand in files.
 pub fn written(hooks: &[HookSpec]) -> impl Iterator<Item = &HookSpec> {
-    hooks.iter().filter(|spec| spec.hook.info.id != PROTECTION)
+    hooks.iter().filter(|spec| spec.info.id != PROTECTION)
 }
 
 pub fn ids(hooks: &[HookSpec]) -> Vec<&str> {
-    written(hooks).map(|spec| spec.hook.info.id.as_str()).collect()
+    written(hooks).map(|spec| spec.info.id.as_str()).collect()
 }
 
 pub fn ready(hooks: &[HookSpec]) -> Vec<&str> {
-    let ready = written(hooks).filter(|spec| spec.hook.state == HookState::Ready);
-    ready.map(|spec| spec.hook.info.id.as_str()).collect()
+    let ready = written(hooks).filter(|spec| spec.state == HookState::Ready);
+    ready.map(|spec| spec.info.id.as_str()).collect()
 }
 
 /// The files that were found, as their names.

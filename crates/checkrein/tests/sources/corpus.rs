@@ -42,7 +42,7 @@ fn check(dialect: &'static Dialect, path: &PathBuf) -> Loaded {
         }
     }
     let unknown = loaded.files[0].status.is_unknown();
-    let closed = loaded.hooks.iter().any(|spec| matches!(spec.hook.state, HookState::Broken(_)));
+    let closed = loaded.hooks.iter().any(|spec| matches!(spec.state, HookState::Broken(_)));
     let has_gates = checkrein::EventKind::ALL.iter().any(|kind| dialect.is_gate(kind));
     assert!(!unknown || closed || !has_gates, "{name}: an open gate");
     // Whatever was read can be loaded.

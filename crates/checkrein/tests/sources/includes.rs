@@ -23,7 +23,7 @@ fn paths_start_at_the_including_file_or_at_home() {
     ]);
     let loaded = world.load();
     assert_eq!(ids(&loaded.hooks), ["beside", "at-home"]);
-    let scopes: Vec<_> = loaded.hooks.iter().map(|spec| spec.hook.info.source.scope).collect();
+    let scopes: Vec<_> = loaded.hooks.iter().map(|spec| spec.info.source.scope).collect();
     assert_eq!(scopes, [Scope::User, Scope::Project], "whoever includes a file vouches for it");
     assert_eq!(world.codes(&loaded), [""; 0]);
 }
@@ -34,8 +34,8 @@ fn a_file_that_is_included_and_gone_closes_what_it_might_have_guarded() {
     let loaded = world.load();
     assert_eq!(world.codes(&loaded), ["project/.checkrein/none.json missing-file"]);
     let [project, gone] = &loaded.hooks[..] else { panic!("{:?}", ids(&loaded.hooks)) };
-    assert_eq!(project.hook.info.id, "project");
-    assert!(matches!(gone.hook.state, HookState::Broken(_)) && gone.hook.kinds.contains(&EventKind::PreToolUse));
+    assert_eq!(project.info.id, "project");
+    assert!(matches!(gone.state, HookState::Broken(_)) && gone.kinds.contains(&EventKind::PreToolUse));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_chain_of_files_has_an_end() {
     }
     let loaded = Sources::of_files(&native::DIALECT, [world.path("x/0.json")]).load();
     assert_eq!(world.codes(&loaded), ["x/17.json too-many-files"]);
-    assert!(matches!(loaded.hooks[0].hook.state, HookState::Broken(_)), "nobody knows what the rest says");
+    assert!(matches!(loaded.hooks[0].state, HookState::Broken(_)), "nobody knows what the rest says");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn an_include_says_what_is_done_when_its_hooks_fail() {
     let world = World::with(&[(USER, &include("more.json", r#", "on_failure": "ask""#))]);
     world.write("home/.config/checkrein/more.json", two);
     let loaded = world.load();
-    let effects: Vec<_> = loaded.hooks.iter().map(|spec| spec.hook.info.on_failure).collect();
+    let effects: Vec<_> = loaded.hooks.iter().map(|spec| spec.info.on_failure).collect();
     assert_eq!(effects, [Some(Effect::Ask), Some(Effect::Closed)], "what a hook says itself counts more");
 }
 
@@ -89,8 +89,7 @@ fn a_repository_cannot_loosen_what_is_not_its_own() {
         ("project/agent.json", r#"{"include": [{"dialect": "native", "on_failure": "open"}]}"#),
     ]);
     let loaded = Sources::discover_in(agent, world.path("project"), world.place()).trust(Trust::everything()).load();
-    let effects: Vec<_> =
-        loaded.hooks.iter().map(|spec| (spec.hook.info.id.as_str(), spec.hook.info.on_failure)).collect();
+    let effects: Vec<_> = loaded.hooks.iter().map(|spec| (spec.info.id.as_str(), spec.info.on_failure)).collect();
     assert_eq!(effects, [("user", None), ("project", Some(Effect::Open))]);
     assert_eq!(world.codes(&loaded), [format!("{USER} not-its-to-say")]);
 }
@@ -137,7 +136,7 @@ async fn a_plugin_knows_where_it_is() {
         assert_eq!(engine.diagnostics(), []);
         assert_eq!(engine.fire(crate::common::tool_call("Bash", "{}")).await.reason(), Some("no"));
         let hook = &engine.hooks_for(&EventKind::PreToolUse)[0];
-        assert_eq!(hook.hook.info.source.scope, Scope::Plugin);
+        assert_eq!(hook.info.source.scope, Scope::Plugin);
     }
 }
 

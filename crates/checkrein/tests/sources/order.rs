@@ -34,7 +34,7 @@ fn files_come_in_the_order_of_the_dialect_and_none_hides_another() {
     let expected = ["managed", "managed-d", "user", "user-a", "user-b", "project-1", "project-2", "local"];
     assert_eq!(ids(&loaded.hooks), expected);
     use Scope::{Local, Managed, Project, User};
-    let scopes: Vec<_> = written(&loaded.hooks).map(|spec| spec.hook.info.source.scope).collect();
+    let scopes: Vec<_> = written(&loaded.hooks).map(|spec| spec.info.source.scope).collect();
     assert_eq!(scopes, [Managed, Managed, User, User, User, Project, Project, Local]);
     let counts: Vec<_> = loaded.files.iter().filter(|file| file.hooks > 0).map(|file| file.hooks).collect();
     assert_eq!(counts, [2, 1, 1, 1, 1, 2, 1], "with the one that an administrator's file brings");
@@ -45,7 +45,7 @@ fn files_come_in_the_order_of_the_dialect_and_none_hides_another() {
 fn every_hook_knows_its_place() {
     let world = World::with(&[(PROJECT, "{\"hooks\": {\n  \"Stop\": [\n    {\"command\": \"x\"}\n  ]\n}}")]);
     let loaded = world.load();
-    let source = &loaded.hooks[0].hook.info.source;
+    let source = &loaded.hooks[0].info.source;
     assert_eq!(source.file.as_deref(), world.path(PROJECT).to_str());
     assert_eq!((source.line, source.column, source.scope), (Some(3), Some(5), Scope::Project));
 }
@@ -102,7 +102,7 @@ fn files_named_by_the_caller_come_behind_and_are_his() {
     let named = ["x/mine.hooks", "x/b.toml", "x/none.json"].map(|path| world.path(path));
     let loaded = world.sources().and(Sources::of_files(&native::DIALECT, named)).load();
     assert_eq!(ids(&loaded.hooks), ["user", "mine"]);
-    assert_eq!(loaded.hooks[1].hook.info.source.scope, Scope::User);
+    assert_eq!(loaded.hooks[1].info.source.scope, Scope::User);
     assert_eq!(world.codes(&loaded), ["x/none.json missing-file"]);
     assert_eq!(found(&loaded), ["hooks.json", "mine.hooks", "b.toml"]);
 }
@@ -123,8 +123,7 @@ fn the_plan_shows_which_of_two_hooks_that_are_the_same_is_dropped() {
     let world = World::with(&[(USER, &same("mine")), (PROJECT, &same("theirs")), (LOCAL, &hooks(&["other"]))]);
     let engine = Engine::builder().sources(world.sources()).build();
     let plan = engine.explain(&tool_call("Bash", "{}"));
-    let why: Vec<_> =
-        plan.iter().map(|planned| (planned.hook.hook.info.id.as_str(), planned.why_not.clone())).collect();
+    let why: Vec<_> = plan.iter().map(|planned| (planned.hook.info.id.as_str(), planned.why_not.clone())).collect();
     let dropped = Some(WhyNot::DuplicateOf { id: "mine".to_owned() });
     assert_eq!(why, [("mine", None), ("theirs", dropped), ("other", None)]);
 }
@@ -135,5 +134,5 @@ fn hooks_added_in_code_come_last() {
     let code = HookSpec::shell("code", checkrein::EventKind::PreToolUse, "true");
     let engine = Engine::builder().hook(code).sources(world.sources()).build();
     let hooks = engine.hooks_for(&checkrein::EventKind::PreToolUse);
-    assert_eq!(hooks.iter().map(|spec| spec.hook.info.id.as_str()).collect::<Vec<_>>(), ["file", "code"]);
+    assert_eq!(hooks.iter().map(|spec| spec.info.id.as_str()).collect::<Vec<_>>(), ["file", "code"]);
 }

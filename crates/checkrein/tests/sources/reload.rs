@@ -39,17 +39,16 @@ fn what_changed_is_told() {
     assert!(!change.kept_old && change.diagnostics.is_empty());
     assert_eq!(told.0.lock().unwrap().len(), 1);
     let hooks = engine.hooks_for(&EventKind::PreToolUse);
-    let now: Vec<_> = hooks.iter().map(|spec| spec.hook.info.id.as_str()).collect();
+    let now: Vec<_> = hooks.iter().map(|spec| spec.info.id.as_str()).collect();
     assert_eq!(now, ["a", "c", "d", "local", "code"]);
-    assert_eq!(hooks[0].hook.info.source.line, Some(3));
+    assert_eq!(hooks[0].info.source.line, Some(3));
 }
 
 #[test]
 fn hooks_stay_as_they_were_while_a_file_cannot_be_read() {
     let world = World::with(&[(USER, &hooks(&["a"])), (PROJECT, &hooks(&["b"]))]);
     let engine = Engine::builder().sources(world.sources()).build();
-    let now =
-        || engine.hooks_for(&EventKind::PreToolUse).iter().map(|spec| spec.hook.info.id.clone()).collect::<Vec<_>>();
+    let now = || engine.hooks_for(&EventKind::PreToolUse).iter().map(|spec| spec.info.id.clone()).collect::<Vec<_>>();
     world.write(PROJECT, "{ half");
     world.write(USER, hooks(&["a", "new"]));
     let change = engine.reload();

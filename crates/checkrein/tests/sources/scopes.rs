@@ -113,15 +113,15 @@ fn shown(spec: &HookSpec) -> String {
         HandlerSpec::Http(http) => format!("{:?}", http.env_allow),
         _ => String::new(),
     };
-    let (info, hook) = (&spec.hook.info, &spec.hook);
-    format!("{info:?} {:?} {:?} {} {handler}", hook.state, spec.off_by, spec.definition())
+    let info = &spec.info;
+    format!("{info:?} {:?} {:?} {} {handler}", spec.state, spec.off_by, spec.definition())
 }
 
 /// Everything of scopes that are wider than this one, a line each.
 fn wider_than(scope: Scope, loaded: &Loaded) -> String {
     let mut all = String::new();
     let is_wider = |of: Scope| !scope.may_change(of);
-    for spec in loaded.hooks.iter().filter(|spec| is_wider(spec.hook.info.source.scope)) {
+    for spec in loaded.hooks.iter().filter(|spec| is_wider(spec.info.source.scope)) {
         let _ = writeln!(all, "{}", shown(spec));
     }
     // These are for all hooks. The user's files may decide them.
@@ -255,8 +255,8 @@ fn no_file_loosens_for_its_own_hooks_what_a_wider_scope_has_set() {
             let world = World::with(&[(wide, &own_file("wide", of_user)), (narrow, &own_file("narrow", ""))]);
             let narrow_hooks = || -> Vec<_> {
                 let loaded = world.load();
-                let own = loaded.hooks.iter().filter(|spec| spec.hook.info.id.starts_with("narrow"));
-                own.map(|spec| (spec.hook.state.clone(), shown(spec))).collect()
+                let own = loaded.hooks.iter().filter(|spec| spec.info.id.starts_with("narrow"));
+                own.map(|spec| (spec.state.clone(), shown(spec))).collect()
             };
             let before = narrow_hooks();
             world.write(narrow, own_file("narrow", of_project));
@@ -284,9 +284,9 @@ fn a_file_stays_its_owners_whichever_file_names_it_first() {
             world.write("project/agent.json", include);
             let first = Sources::discover_in(project_only("agent.json"), world.path("project"), world.place());
             let loaded = first.and(world.untrusted_in("project")).trust(Trust::in_dir(world.path("state"))).load();
-            let guards: Vec<_> = loaded.hooks.iter().filter(|spec| spec.hook.info.id == "guard").collect();
+            let guards: Vec<_> = loaded.hooks.iter().filter(|spec| spec.info.id == "guard").collect();
             assert_eq!(guards.len(), 1, "{owner} {more}");
-            let info = &guards[0].hook.info;
+            let info = &guards[0].info;
             assert_eq!((info.source.scope, info.on_failure, info.shadow), (scope, None, false), "{owner} {more}");
             assert_eq!(ready(&loaded.hooks), ["guard"], "{owner} {more}");
         }
@@ -332,7 +332,7 @@ fn an_include_on_the_way_does_not_hide_a_wider_one() {
         (CLAUDE_PROJECT, &claude_file("project", "")),
     ]);
     let loaded = world.load();
-    let effects: Vec<_> = loaded.hooks.iter().map(|spec| spec.hook.info.on_failure).collect();
+    let effects: Vec<_> = loaded.hooks.iter().map(|spec| spec.info.on_failure).collect();
     assert_eq!(effects, [Some(checkrein::Effect::Closed); 4]);
 }
 
@@ -347,7 +347,7 @@ fn a_link_in_the_project_does_not_make_a_file_the_projects() {
     std::os::unix::fs::symlink("../../home/.qwen/settings.json", link).unwrap();
     let sources = Sources::discover_in(&qwen::DIALECT, world.path("project"), world.place());
     let loaded = sources.trust(Trust::in_dir(world.path("state"))).load();
-    let scopes: Vec<_> = loaded.hooks.iter().map(|spec| spec.hook.info.source.scope).collect();
+    let scopes: Vec<_> = loaded.hooks.iter().map(|spec| spec.info.source.scope).collect();
     assert!(!scopes.is_empty() && scopes.iter().all(|scope| *scope == Scope::User), "{scopes:?}");
     assert_eq!(ready(&loaded.hooks).len(), scopes.len());
 }
@@ -390,6 +390,6 @@ fn a_hook_of_a_project_does_not_stand_in_for_its_readers() {
     let engine = checkrein::Engine::builder().sources(sources).build();
     let plan = engine.explain(&crate::common::tool_call("Bash", "{}"));
     let chosen: Vec<_> =
-        plan.iter().filter(|hook| hook.why_not.is_none()).map(|hook| hook.hook.hook.info.source.scope).collect();
+        plan.iter().filter(|hook| hook.why_not.is_none()).map(|hook| hook.hook.info.source.scope).collect();
     assert_eq!(chosen, [Scope::User]);
 }

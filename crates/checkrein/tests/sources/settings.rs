@@ -43,7 +43,7 @@ fn hooks_are_switched_off_by_the_weightiest_file_that_says_something() {
 #[test]
 fn a_broken_file_is_switched_off_with_all_others() {
     let world = World::with(&[(USER, &file("user", OFF)), (PROJECT, "{")]);
-    assert!(world.load().hooks.iter().all(|spec| spec.hook.state == HookState::Disabled));
+    assert!(world.load().hooks.iter().all(|spec| spec.state == HookState::Disabled));
 }
 
 #[test]
@@ -52,9 +52,9 @@ fn only_managed_hooks_if_an_administrator_says_so() {
     let user = file("user", "");
     let world = World::with(&[(MANAGED, &file("managed", ONLY)), (USER, &user), (PROJECT, "{")]);
     assert_eq!(ready(&world.load().hooks), ["managed"]);
-    let forbidden = |spec: &&HookSpec| spec.hook.info.source.scope != Scope::Managed;
+    let forbidden = |spec: &&HookSpec| spec.info.source.scope != Scope::Managed;
     for spec in world.load().hooks.iter().filter(forbidden) {
-        assert_eq!(spec.hook.state, HookState::Disabled);
+        assert_eq!(spec.state, HookState::Disabled);
         let why = spec.off_by.as_deref().unwrap();
         assert!(why.contains("`allowManagedHooksOnly` in") && why.ends_with("hooks.json:1"), "{why}");
     }

@@ -19,7 +19,7 @@ fn shown(loaded: &Loaded) -> Vec<String> {
         true => info.source.scope.to_string(),
         false => info.id.clone(),
     };
-    let infos = loaded.hooks.iter().map(|spec| &spec.hook.info);
+    let infos = loaded.hooks.iter().map(|spec| &spec.info);
     infos.map(|info| format!("{}{}", if info.shadow { "~" } else { "" }, name(info))).collect()
 }
 
@@ -43,7 +43,7 @@ fn a_hook_a_file_and_an_include_can_say_so() {
     assert_eq!(shown(&world.load()), ["~a", "b", "~project"]);
     world.write(PROJECT, r#"{"include": [{"dialect": "claude", "shadow": "yes"}], "hooks": []}"#);
     let loaded = world.load();
-    assert!(loaded.hooks.iter().any(|spec| matches!(spec.hook.state, HookState::Broken(_)) && !spec.hook.info.shadow));
+    assert!(loaded.hooks.iter().any(|spec| matches!(spec.state, HookState::Broken(_)) && !spec.info.shadow));
 }
 
 /// A repository cannot take the force out of its reader's hooks, nor a user out of his administrator's.
@@ -93,7 +93,7 @@ fn of_two_includes_that_of_whoever_is_nearer_counts_and_of_equals_that_in_force(
 fn a_copy_in_the_shadow_is_no_copy() {
     let guard = |more: &str| format!(r#"{{"hooks": [{{"event": "PreToolUse", "command": "x"{more}}}]}}"#);
     let world = World::with(&[(USER, &guard(r#", "shadow": true"#)), (PROJECT, &guard(""))]);
-    let identities: Vec<_> = world.load().hooks.into_iter().map(|spec| spec.hook.identity.unwrap()).collect();
+    let identities: Vec<_> = world.load().hooks.into_iter().map(|spec| spec.identity.unwrap()).collect();
     assert_ne!(identities[0], identities[1]);
 }
 
@@ -110,7 +110,7 @@ fn one_that_is_broken_stays_in_the_shadow() {
     ] {
         let world = World::with(&[(USER, &file)]);
         let loaded = world.load();
-        assert_eq!(loaded.hooks[0].hook.info.shadow, shadow, "{file}");
+        assert_eq!(loaded.hooks[0].info.shadow, shadow, "{file}");
         assert!(world.codes(&loaded).contains(&format!("{USER} {code}")), "{file}: {:?}", world.codes(&loaded));
     }
 }

@@ -45,7 +45,7 @@ fn each_has_its_diagnostic_and_closes_its_gates() {
         let codes = world.codes(&loaded);
         assert_eq!(codes, [format!("{PROJECT} {code}")]);
         assert_eq!(ids(&loaded.hooks), ["unreadable", "neighbour"], "{code}: others are not touched");
-        assert!(matches!(loaded.hooks[0].hook.state, HookState::Broken(_)), "{code}");
+        assert!(matches!(loaded.hooks[0].state, HookState::Broken(_)), "{code}");
         let state = loaded.files.iter().find(|file| file.path == world.path(PROJECT)).unwrap();
         assert_eq!((state.status, state.hooks), (*status, 1), "{code}");
 

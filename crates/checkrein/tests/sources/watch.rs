@@ -8,7 +8,7 @@ use crate::common::{LOCAL, MANAGED, PROJECT, PROTECTION, USER, World, hooks};
 use crate::reload::Told;
 
 fn now(engine: &Engine) -> Vec<String> {
-    let ids = engine.hooks_for(&EventKind::PreToolUse).into_iter().map(|spec| spec.hook.info.id.clone());
+    let ids = engine.hooks_for(&EventKind::PreToolUse).into_iter().map(|spec| spec.info.id.clone());
     ids.filter(|id| id != PROTECTION).collect()
 }
 

@@ -85,7 +85,7 @@ impl World {
     }
 
     pub fn state(&self) -> HookState {
-        self.load().hooks[0].hook.state.clone()
+        self.load().hooks[0].state.clone()
     }
 
     pub fn engine(&self) -> Engine {

@@ -23,7 +23,7 @@ fn a_changed_script_asks_again() {
         // What is shown says so as well.
         let mut loaded = world.load();
         loaded.look_at_scripts();
-        assert!(matches!(loaded.hooks[0].hook.state, HookState::Changed(_)));
+        assert!(matches!(loaded.hooks[0].state, HookState::Changed(_)));
         world.approve();
         assert_eq!(world.fire().reason(), Some("two"), "{command}");
         // Back to what was approved before: that was replaced.

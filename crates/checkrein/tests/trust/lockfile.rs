@@ -52,7 +52,7 @@ fn a_lockfile_that_somebody_trusted_has_signed_approves() {
     assert_eq!(world.fire().reason(), Some("one"));
     // It holds in every clone.
     std::fs::rename(world.path("project"), world.path("clone")).unwrap();
-    assert_eq!(world.sources_in("clone").load().hooks[0].hook.state, HookState::Ready);
+    assert_eq!(world.sources_in("clone").load().hooks[0].state, HookState::Ready);
     std::fs::rename(world.path("clone"), world.path("project")).unwrap();
     // What changes since then is closed.
     world.write("project/x.sh", &denies("two"));

@@ -11,7 +11,7 @@ const USER: &str = "home/.config/checkrein/hooks.yaml";
 const CLAUDE: &str = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#;
 
 fn states(sources: &Sources) -> Vec<HookState> {
-    sources.load().hooks.into_iter().map(|spec| spec.hook.state).collect()
+    sources.load().hooks.into_iter().map(|spec| spec.state).collect()
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn what_does_not_matter_may_change() {
     ] {
         world.write(FILE, text);
         let loaded = world.load();
-        let ready = |spec: &&checkrein::HookSpec| spec.hook.state == HookState::Ready;
+        let ready = |spec: &&checkrein::HookSpec| spec.state == HookState::Ready;
         assert_eq!(loaded.hooks.iter().filter(ready).count(), 1, "{text}");
     }
 }
@@ -88,8 +88,7 @@ fn a_new_hook_in_the_place_of_one_that_moved_is_new() {
     let world = World::with(&[(FILE, "hooks: {PreToolUse: [{command: 'true'}]}")]);
     world.approve();
     world.write(FILE, "hooks: {PreToolUse: [{command: 'echo new'}, {command: 'true'}]}");
-    let of =
-        |loaded: checkrein::sources::Loaded| loaded.hooks.into_iter().map(|spec| spec.hook.state).collect::<Vec<_>>();
+    let of = |loaded: checkrein::sources::Loaded| loaded.hooks.into_iter().map(|spec| spec.state).collect::<Vec<_>>();
     assert_eq!(of(world.load()), [HookState::Untrusted, HookState::Ready]);
     // Also where only one of them is looked at.
     world.write(FILE, "hooks: {PreToolUse: [{matcher: Bash, command: 'echo new'}, {command: 'true'}]}");
@@ -127,10 +126,10 @@ fn approval_is_of_one_project() {
     world.approve();
     world.write("other/.git/x", "");
     world.write("other/.checkrein/hooks.yaml", &std::fs::read_to_string(world.path(FILE)).unwrap());
-    assert_eq!(world.sources_in("other").load().hooks[0].hook.state, HookState::Untrusted);
+    assert_eq!(world.sources_in("other").load().hooks[0].state, HookState::Untrusted);
     // Nor does it go with the project.
     std::fs::rename(world.path("project"), world.path("moved")).unwrap();
-    assert_eq!(world.sources_in("moved").load().hooks[0].hook.state, HookState::Untrusted);
+    assert_eq!(world.sources_in("moved").load().hooks[0].state, HookState::Untrusted);
 }
 
 #[test]
@@ -138,7 +137,7 @@ fn approval_is_of_one_file() {
     let world = World::guard("true");
     world.approve();
     world.write("project/.checkrein/hooks.local.yaml", &hook("guard", "true"));
-    let states: Vec<_> = world.load().hooks.into_iter().map(|spec| spec.hook.state).collect();
+    let states: Vec<_> = world.load().hooks.into_iter().map(|spec| spec.state).collect();
     assert_eq!(states, [HookState::Ready, HookState::Untrusted]);
 }
 
@@ -172,7 +171,7 @@ fn a_place_that_others_can_write_to_approves_nothing() {
     world.approve();
     std::fs::set_permissions(world.path("state"), std::fs::Permissions::from_mode(0o777)).unwrap();
     let loaded = world.load();
-    assert_eq!(loaded.hooks[0].hook.state, HookState::Untrusted);
+    assert_eq!(loaded.hooks[0].state, HookState::Untrusted);
     assert!(loaded.diagnostics[0].message.contains("can be written to by others"), "{:?}", loaded.diagnostics);
     let review = world.sources().review();
     assert!(review.approve(&review.awaiting()).unwrap_err().to_string().contains("chmod go-w"));
@@ -188,7 +187,7 @@ fn approvals_inside_of_the_project_count_for_nothing() {
     // As a repository would bring them.
     world.approve();
     std::fs::rename(world.path("state"), &inside).unwrap();
-    assert_eq!(sources.load().hooks[0].hook.state, HookState::Untrusted);
+    assert_eq!(sources.load().hooks[0].state, HookState::Untrusted);
 }
 
 #[test]

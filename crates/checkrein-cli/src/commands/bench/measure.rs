@@ -100,7 +100,7 @@ pub fn cases(
         let mut missing: Vec<Planned> = Vec::new();
         let mut add = |event: Event, missing: &mut Vec<Planned>, first: bool| {
             let plan = engine.explain(&event);
-            let own = plan.into_iter().filter(|planned| planned.hook.hook.kinds.contains(&kind));
+            let own = plan.into_iter().filter(|planned| planned.hook.kinds.contains(&kind));
             let (runs, out): (Vec<_>, Vec<_>) = own.partition(|planned| planned.why_not.is_none());
             let new = first || missing.iter().any(|one| runs.iter().any(|run| Arc::ptr_eq(&run.hook, &one.hook)));
             if first {
@@ -116,14 +116,14 @@ pub fn cases(
         add(about.event(name, dialect, dir)?, &mut missing, true);
         if about.is_empty() && kind.contract().matched_on.as_deref() == Some("tool_name") {
             for tool in tools(dialect, &missing) {
-                if missing.iter().any(|one| one.hook.hook.matcher.matches(&tool)) {
+                if missing.iter().any(|one| one.hook.matcher.matches(&tool)) {
                     let about = About { tool: Some(tool), ..About::default() };
                     add(about.event(name, dialect, dir)?, &mut missing, false);
                 }
             }
         }
         left_out.extend(missing.into_iter().map(|one| LeftOut {
-            hook: Arc::clone(&one.hook.hook.info),
+            hook: Arc::clone(&one.hook.info),
             why: one.why_not.map(|why| why.to_string()).unwrap_or_default(),
         }));
     }
@@ -133,7 +133,7 @@ pub fn cases(
 /// Tools that hooks may be for: those that are known, and those that matchers name.
 fn tools(dialect: &Dialect, hooks: &[Planned]) -> Vec<String> {
     let known = dialect.tools.iter().map(|tool| tool.name).chain(catalogue::tools()).map(str::to_owned);
-    let named = hooks.iter().flat_map(|one| one.hook.hook.matcher.pattern().split('|'));
+    let named = hooks.iter().flat_map(|one| one.hook.matcher.pattern().split('|'));
     let is_name = |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
     known.chain(named.filter(is_name).map(str::to_owned)).collect()
 }
@@ -141,7 +141,7 @@ fn tools(dialect: &Dialect, hooks: &[Planned]) -> Vec<String> {
 /// The kinds that hooks are for, in the order of the table.
 fn kinds(loaded: &Loaded) -> Vec<EventKind> {
     let mut kinds: Vec<EventKind> = Vec::new();
-    for kind in loaded.hooks.iter().flat_map(|hook| &hook.hook.kinds) {
+    for kind in loaded.hooks.iter().flat_map(|hook| &hook.kinds) {
         if !kinds.contains(kind) {
             kinds.push(kind.clone());
         }
@@ -188,7 +188,7 @@ pub async fn measure(
 impl Case {
     fn count(&mut self, laps: &[Lap]) {
         for lap in laps {
-            let own = self.hooks.iter_mut().find(|one| Arc::ptr_eq(&one.hook.hook.info, &lap.hook));
+            let own = self.hooks.iter_mut().find(|one| Arc::ptr_eq(&one.hook.info, &lap.hook));
             if let Some(measured) = own {
                 measured.laps.push(lap.took);
                 measured.failures += usize::from(lap.failed);

@@ -49,9 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dir = arguments.config.directory()?;
     let mut loaded = arguments.config.load()?;
     config::tell(&loaded);
-    loaded
-        .hooks
-        .retain(|hook| !hook.background && !matches!(hook.hook.state, HookState::Disabled | HookState::Skipped(_)));
+    loaded.hooks.retain(|hook| !hook.background && !matches!(hook.state, HookState::Disabled | HookState::Skipped(_)));
     let stopwatch = measure::Stopwatch::default();
     let builder = Engine::builder().settle_as(dialect).cwd(&dir).hooks(loaded.hooks.iter().cloned());
     let engine = config::built(builder.observer(stopwatch.clone()), &loaded);

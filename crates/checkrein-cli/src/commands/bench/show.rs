@@ -35,7 +35,7 @@ pub fn text(out: &mut impl Write, dialect: &Dialect, floor: Option<&Times>, outc
 }
 
 fn table(out: &mut impl Write, floor: Option<&Times>, outcome: &Outcome) -> io::Result<()> {
-    let names = outcome.hooks.iter().map(|hook| hook.hook.hook.info.id.as_str());
+    let names = outcome.hooks.iter().map(|hook| hook.hook.info.id.as_str());
     let width = names.chain(["an empty process"]).map(|name| name.chars().count()).max().unwrap_or_default();
     let heading = format!(
         "  {:<width$}  {:>9} {:>9} {:>9} {:>9} {:>8} {:>6}",
@@ -43,7 +43,7 @@ fn table(out: &mut impl Write, floor: Option<&Times>, outcome: &Outcome) -> io::
     );
     writeln!(out, "{}", heading.dimmed())?;
     for hook in &outcome.hooks {
-        row(out, width, &printable(&hook.hook.hook.info.id), hook.times.as_ref(), floor, Some(hook.share))?;
+        row(out, width, &printable(&hook.hook.info.id), hook.times.as_ref(), floor, Some(hook.share))?;
         if hook.failures > 0 {
             let runs = counted(hook.times.as_ref().map_or(0, Times::count), "run");
             let text = format!("failed in {} of {runs}", hook.failures);
@@ -82,7 +82,7 @@ fn ratio(times: &Times, floor: Option<&Times>) -> Option<f64> {
 
 fn histogram(out: &mut impl Write, hook: &HookOutcomes) -> io::Result<()> {
     let Some(times) = &hook.times else { return Ok(()) };
-    writeln!(out, "\n  {}, {}", printable(&hook.hook.hook.info.id).bold(), counted(times.count(), "run"))?;
+    writeln!(out, "\n  {}, {}", printable(&hook.hook.info.id).bold(), counted(times.count(), "run"))?;
     let buckets = times.histogram(LINES);
     let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(1).max(1);
     for bucket in buckets {
@@ -127,8 +127,8 @@ fn of_hook(hook: &HookOutcomes, floor: Option<&Times>) -> Value {
         .map(|bucket| json!({ "from_us": micros(bucket.from), "to_us": micros(bucket.to), "count": bucket.count }))
         .collect();
     json!({
-        "id": hook.hook.hook.info.id,
-        "source": source(&hook.hook.hook.info),
+        "id": hook.hook.info.id,
+        "source": source(&hook.hook.info),
         "handler": hook.hook.handler.kind().name(),
         "time": hook.times.as_ref().map(Times::json),
         "failures": hook.failures,

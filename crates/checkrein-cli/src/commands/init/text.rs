@@ -39,11 +39,10 @@ impl Proposed {
         config::tell(&loaded);
         let of_user = |scope: Scope| scope.trust_level() >= TrustLevel::User;
         let is_meant = |of: Scope| !files.is_empty() || (of != Scope::Managed && of_user(of) == of_user(scope));
-        let (meant, others): (Vec<_>, Vec<_>) =
-            loaded.hooks.iter().partition(|hook| is_meant(hook.hook.info.source.scope));
+        let (meant, others): (Vec<_>, Vec<_>) = loaded.hooks.iter().partition(|hook| is_meant(hook.info.source.scope));
         let mut notes = Vec::new();
         let mut left_out = |of: Scope, how: &str| {
-            let count = others.iter().filter(|hook| hook.hook.info.source.scope == of).count();
+            let count = others.iter().filter(|hook| hook.info.source.scope == of).count();
             if count > 0 {
                 notes.push(format!("left out: {count} of {} hooks are of scope `{of}`{how}", loaded.hooks.len()));
             }

@@ -128,12 +128,12 @@ async fn fire(dialect: &'static Dialect, engine: &Engine, event: &Event) -> Fire
 fn show_skipped(plan: &[Planned], record: &mut Record) {
     for planned in plan {
         if let Some(WhyNot::Skipped { why }) = &planned.why_not {
-            record.hooks.push(HookRecord::of_skipped(&planned.hook.hook.info, planned.hook.handler.kind().name(), why));
+            record.hooks.push(HookRecord::of_skipped(&planned.hook.info, planned.hook.handler.kind().name(), why));
         }
     }
     let place = |id: &str, source: &SourceRecord| {
         plan.iter().position(|planned| {
-            let info = &planned.hook.hook.info;
+            let info = &planned.hook.info;
             info.id == id && info.source.line == source.line && info.source.file == source.file
         })
     };

@@ -67,8 +67,8 @@ fn hooks(out: &mut impl Write, fired: &Fired) -> io::Result<()> {
     for record in &fired.record.hooks {
         hook(out, fired, record)?;
     }
-    for planned in fired.plan.iter().filter(|planned| planned.hook.hook.kinds.contains(&fired.kind())) {
-        let info = &planned.hook.hook.info;
+    for planned in fired.plan.iter().filter(|planned| planned.hook.kinds.contains(&fired.kind())) {
+        let info = &planned.hook.info;
         match &planned.why_not {
             // Shown above, with the others.
             None | Some(WhyNot::Skipped { .. }) => {}
@@ -92,7 +92,7 @@ impl Fired {
 
     fn planned(&self, record: &HookRecord) -> Option<&Planned> {
         self.plan.iter().find(|planned| {
-            let info = &planned.hook.hook.info;
+            let info = &planned.hook.info;
             info.id == record.id && info.source.line == record.source.line && info.source.file == record.source.file
         })
     }
@@ -115,7 +115,7 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
     if let Some(planned) = fired.planned(record).filter(|_| record.outcome != HookOutcome::Skipped) {
         // One that was chosen and failed before it could run has not run.
         let ran = if planned.fails.is_some() { "chosen" } else { "ran" };
-        match planned.hook.hook.matcher.pattern() {
+        match planned.hook.matcher.pattern() {
             "" => writeln!(out, "      {ran} because it has no matcher")?,
             pattern => writeln!(out, "      {ran} because its matcher `{}` fits", printable(pattern))?,
         }

@@ -59,10 +59,10 @@ fn show(out: &mut impl Write, loaded: &Loaded, skip: &Skip) -> Result<()> {
     }
     writeln!(out, "{}", "hooks, in the order in which they run".bold())?;
     for hook in in_order(loaded) {
-        let info = &hook.hook.info;
+        let info = &hook.info;
         let said = state(hook).unwrap_or_else(|| "ready".to_owned());
         let said = printable(&said);
-        let said = if hook.hook.state == HookState::Ready { said.green().to_string() } else { said.red().to_string() };
+        let said = if hook.state == HookState::Ready { said.green().to_string() } else { said.red().to_string() };
         writeln!(out, "  {:<8} {}  {said}", info.source.scope, printable(&info.id))?;
         let gates: Vec<_> = gates(hook).map(|(event, effect)| format!("{event} {effect}")).collect();
         let fails = match gates.as_slice() {
@@ -107,13 +107,13 @@ fn skipping(loaded: &Loaded, skip: &Skip) -> String {
 /// As they would run.
 fn in_order(loaded: &Loaded) -> Vec<&HookSpec> {
     let mut hooks: Vec<_> = loaded.hooks.iter().collect();
-    hooks.sort_by_key(|hook| hook.hook.rank());
+    hooks.sort_by_key(|hook| hook.rank());
     hooks
 }
 
 /// Where a hook guards something, and what is done there when it fails.
 fn gates(hook: &HookSpec) -> impl Iterator<Item = (&str, Effect)> {
-    let kinds = hook.hook.kinds.iter().filter(|kind| kind.contract().is_gate() && hook.dialect.is_gate(kind));
+    let kinds = hook.kinds.iter().filter(|kind| kind.contract().is_gate() && hook.dialect.is_gate(kind));
     kinds.filter(|_| !hook.background).map(|kind| (kind.name(), effect(hook, kind, FailureKind::Exit)))
 }
 
@@ -143,8 +143,8 @@ fn json_of(loaded: &Loaded, dir: &str, skip: &Skip) -> Value {
         json!({ "key": key, "value": value, "scope": setting.scope, "file": file, "line": setting.line })
     };
     let hook = |hook: &&HookSpec| {
-        let info = &hook.hook.info;
-        let events = hook.hook.kinds.iter().map(|kind| {
+        let info = &hook.info;
+        let events = hook.kinds.iter().map(|kind| {
             json!({
                 "event": kind.name(),
                 "gate": gates(hook).any(|(gate, _)| gate == kind.name()),
@@ -158,10 +158,10 @@ fn json_of(loaded: &Loaded, dir: &str, skip: &Skip) -> Value {
             "dialect": hook.dialect.name,
             "handler": hook.handler.kind().name(),
             "runs": work(hook),
-            "matcher": hook.hook.matcher.pattern(),
-            "order": hook.hook.order,
+            "matcher": hook.matcher.pattern(),
+            "order": hook.order,
             "waited_for": !hook.background,
-            "state": word(&hook.hook.state),
+            "state": word(&hook.state),
             "why": why(hook),
             "events": events.collect::<Vec<_>>(),
         })
@@ -203,7 +203,7 @@ fn word(state: &HookState) -> &'static str {
 }
 
 fn why(hook: &HookSpec) -> Option<String> {
-    match &hook.hook.state {
+    match &hook.state {
         HookState::Skipped(why) | HookState::Broken(why) | HookState::Changed(why) => Some(why.clone()),
         HookState::Disabled => Some(hook.off_by.clone().unwrap_or_else(|| "its own entry says so".to_owned())),
         HookState::Ready | HookState::Untrusted => None,

@@ -202,7 +202,7 @@ fn to_probe(arguments: &Arguments, known: &Known) -> (Vec<HookSpec>, usize) {
         fired.extend(known.cases.iter().flat_map(|case| known.trials.would_run(case).unwrap_or_default()));
     }
     let has_case = |hook: &HookSpec| {
-        let info = &hook.hook.info;
+        let info = &hook.info;
         fired.contains(&(info.id.clone(), info.source.clone()))
     };
     let (with_cases, without): (Vec<_>, Vec<_>) = loaded.hooks.iter().cloned().partition(has_case);

@@ -217,7 +217,7 @@ fn can_fail_so(
     spec: HookSpec,
 ) -> Result<HookSpec, String> {
     let dialect = decoder.dialect();
-    let (Some(said), Some(on_error)) = (spec.hook.info.on_failure, hook.get("on_error")) else { return Ok(spec) };
+    let (Some(said), Some(on_error)) = (spec.info.on_failure, hook.get("on_error")) else { return Ok(spec) };
     let Some(row) = dialect.row(kind) else { return Ok(spec) };
     if said == Effect::Closed && !row.blocks {
         let why = format!("`{}` cannot be stopped, so `on_error` cannot be `block` there", row.name);

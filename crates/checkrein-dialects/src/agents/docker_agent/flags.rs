@@ -50,8 +50,8 @@ pub fn hooks_from_flags<'a>(
         source.file = Some((*flag).to_owned());
         let handler = HandlerSpec::Command(CommandSpec::shell(command));
         let mut spec = HookSpec::new("", kind.clone(), handler).speaking(dialect);
-        spec.hook.info = Arc::new(HookInfo::new(format!("{flag}[{at}]"), source));
-        spec.hook.identity = dialect.config.same.identity(&spec);
+        spec.info = Arc::new(HookInfo::new(format!("{flag}[{at}]"), source));
+        spec.identity = dialect.config.same.identity(&spec);
         hooks.push(spec);
     }
     Ok(hooks)

@@ -20,7 +20,7 @@ impl Files {
         let mut events: Vec<(&str, bool, Vec<Group>)> = Vec::new();
         for (at, spec) in hooks.iter().enumerate() {
             // To write it would switch it on, or mend it.
-            let unsaid = match &spec.hook.state {
+            let unsaid = match &spec.state {
                 HookState::Disabled => Some("it is switched off"),
                 HookState::Broken(_) => Some("it cannot be loaded"),
                 HookState::Ready | HookState::Skipped(_) | HookState::Untrusted | HookState::Changed(_) => None,
@@ -30,7 +30,7 @@ impl Files {
                 continue;
             }
             let Some(hook) = self.hook.write_hook(dialect, at, spec, &mut lost) else { continue };
-            for kind in &spec.hook.kinds {
+            for kind in &spec.kinds {
                 let Some(row) = dialect.row(kind) else {
                     lost.push(Lost::whole(at, format!("{} has no event for `{kind}`", dialect.name)));
                     continue;

@@ -79,7 +79,7 @@ fn spec(decoder: &mut Decoder<'_>, hook: &Node<'_>, kind: &EventKind, id: &str) 
     if let Some(enabled) = hook.get("enabled")
         && !decoder.flag(enabled, "enabled")?
     {
-        spec.hook.state = HookState::Disabled;
+        spec.state = HookState::Disabled;
     }
     Ok(spec)
 }
@@ -126,7 +126,7 @@ pub(super) fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
     let mut lost = Vec::new();
     let mut entries = Vec::new();
     for (at, spec) in hooks.iter().enumerate() {
-        for kind in &spec.hook.kinds {
+        for kind in &spec.kinds {
             match entry(dialect, at, spec, kind, &mut lost) {
                 Ok(entry) => entries.extend(entry),
                 Err(why) => lost.push(Lost::whole(at, why)),
@@ -176,7 +176,7 @@ fn entry(
         other => return Err(format!("it has no hooks of the kind `{}`", other.kind())),
     };
     let Some(matcher) = written_matcher(dialect, spec, kind, at, lost) else { return Ok(None) };
-    let mut members = vec![format!("\"name\": {}", RawJson::string(&spec.hook.info.id))];
+    let mut members = vec![format!("\"name\": {}", RawJson::string(&spec.info.id))];
     members.extend(spec.description.as_deref().map(|text| format!("\"description\": {}", RawJson::string(text))));
     members.push(format!("\"trigger\": {}", RawJson::string(trigger)));
     members.extend(matcher.map(|pattern| format!("\"matcher\": {}", RawJson::string(&pattern))));
@@ -185,7 +185,7 @@ fn entry(
         let seconds = if time == NO_LIMIT { 0.0 } else { time.as_secs_f64() };
         format!("\"timeout\": {seconds}")
     }));
-    if spec.hook.state == HookState::Disabled {
+    if spec.state == HookState::Disabled {
         members.push("\"enabled\": false".to_owned());
     }
     Ok(Some(format!("    {{ {} }}", members.join(", "))))

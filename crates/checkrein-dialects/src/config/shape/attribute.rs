@@ -276,7 +276,7 @@ impl HookKey {
             }
             Attribute::Order => {
                 let order = node.as_number().and_then(|text| text.parse::<i32>().ok());
-                spec.hook.order = order.ok_or_else(|| decoder.wrong_type(node, name, "a whole number"))?;
+                spec.order = order.ok_or_else(|| decoder.wrong_type(node, name, "a whole number"))?;
             }
             Attribute::Rewrites => {
                 let rewrites = decoder.flag(node, name)?;
@@ -436,15 +436,15 @@ pub(super) fn effect(
 }
 
 fn info(spec: &mut HookSpec, change: impl FnOnce(&mut HookInfo)) {
-    change(Arc::make_mut(&mut spec.hook.info));
+    change(Arc::make_mut(&mut spec.info));
 }
 
 /// All attributes that a hook can have beside its handler's own, for what a dialect cannot say.
 pub(super) fn is_enabled(spec: &HookSpec) -> bool {
-    spec.hook.state != HookState::Disabled
+    spec.state != HookState::Disabled
 }
 
 /// The name that its file gives it. Hooks without one are called by their place, which has brackets.
 pub(in crate::config) fn own_name(spec: &HookSpec) -> Option<&str> {
-    Some(spec.hook.info.id.as_str()).filter(|id| !id.contains('['))
+    Some(spec.info.id.as_str()).filter(|id| !id.contains('['))
 }

@@ -14,7 +14,7 @@ impl Shape {
     /// Writes hooks as a file.
     pub fn encode(&self, dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
         let mut lost = Vec::new();
-        if self.flat && hooks.iter().any(|spec| spec.hook.kinds.len() > 1) {
+        if self.flat && hooks.iter().any(|spec| spec.kinds.len() > 1) {
             return self.encode_list(dialect, hooks);
         }
         // Event, matcher, hooks; in the order in which they come.
@@ -23,7 +23,7 @@ impl Shape {
             // Its own language may stand there too.
             let dialect = self.sibling.filter(|sibling| sibling.name == spec.dialect.name).unwrap_or(dialect);
             let Some(hook) = self.write_hook(dialect, at, spec, &mut lost) else { continue };
-            for kind in &spec.hook.kinds {
+            for kind in &spec.kinds {
                 let Some(name) = self.event_name(dialect, kind) else {
                     lost.push(Lost::whole(at, format!("{} has no event for `{kind}`", dialect.name)));
                     continue;
@@ -51,10 +51,9 @@ impl Shape {
         let mut lost = Vec::new();
         let mut entries = Vec::new();
         for (at, spec) in hooks.iter().enumerate() {
-            let names: Vec<_> = spec.hook.kinds.iter().filter_map(|kind| self.event_name(dialect, kind)).collect();
+            let names: Vec<_> = spec.kinds.iter().filter_map(|kind| self.event_name(dialect, kind)).collect();
             let Some(hook) = self.write_hook(dialect, at, spec, &mut lost) else { continue };
-            let Some(kind) = spec.hook.kinds.iter().find(|kind| dialect.is_matched(kind)).or(spec.hook.kinds.first())
-            else {
+            let Some(kind) = spec.kinds.iter().find(|kind| dialect.is_matched(kind)).or(spec.kinds.first()) else {
                 continue;
             };
             let Some(matcher) = written_matcher(dialect, spec, kind, at, &mut lost) else { continue };
@@ -183,10 +182,10 @@ impl Shape {
 
 /// Why a hook must not stand in a file that cannot say that it does not run, or that it decides nothing.
 pub(crate) fn unwritable(spec: &HookSpec, can_say: impl Fn(Attribute) -> bool) -> Option<&'static str> {
-    match spec.hook.state {
+    match spec.state {
         HookState::Disabled if !can_say(Attribute::Enabled) => Some("it is switched off, which cannot be said there"),
         HookState::Broken(_) => Some("it could not be read itself"),
-        _ if spec.hook.info.shadow && !can_say(Attribute::Shadow) => {
+        _ if spec.info.shadow && !can_say(Attribute::Shadow) => {
             Some("it runs in the shadow, which cannot be said there")
         }
         _ => None,
@@ -233,7 +232,7 @@ pub(crate) fn written_matcher(
     at: usize,
     lost: &mut Vec<Lost>,
 ) -> Option<Option<String>> {
-    let matcher = &spec.hook.matcher;
+    let matcher = &spec.matcher;
     if matcher.is_everything() {
         return Some(None);
     }
@@ -282,7 +281,7 @@ const ALL: [Attribute; 26] = [
 
 /// What a hook has of an attribute, as JSON. `None`: what is usual in the dialect that it is written for.
 fn value(attribute: Attribute, spec: &HookSpec, dialect: &Dialect) -> Option<String> {
-    let info = &spec.hook.info;
+    let info = &spec.info;
     let yes = |flag: bool| flag.then(|| "true".to_owned());
     let word = |effect: Option<Effect>, words: &[(&str, Effect)]| {
         let effect = effect?;
@@ -311,7 +310,7 @@ fn value(attribute: Attribute, spec: &HookSpec, dialect: &Dialect) -> Option<Str
             pairs(input)
         }
         Attribute::Id => own_name(spec).map(text),
-        Attribute::Order => (spec.hook.order != 0).then(|| spec.hook.order.to_string()),
+        Attribute::Order => (spec.order != 0).then(|| spec.order.to_string()),
         Attribute::Rewrites => yes(info.declares_rewrites),
         Attribute::OnFailure(words) => word(info.on_failure, words),
         Attribute::OnFailureOr(_, quiet) if info.quiet => Some(text(quiet)),

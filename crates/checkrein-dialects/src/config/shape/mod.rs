@@ -339,12 +339,12 @@ impl Shape {
         let first = kinds.first().cloned().unwrap_or(EventKind::PreToolUse);
         let handler = self.handler(decoder, hook, kinds)?;
         let mut spec = decoder.start(id, first, handler, hook.span);
-        spec.hook.kinds = kinds.to_vec();
+        spec.kinds = kinds.to_vec();
         spec.background = spec.is_http() && decoder.dialect().http.in_background;
         if let Some(matcher) = matcher {
-            spec.hook.matcher = matcher.clone();
+            spec.matcher = matcher.clone();
         } else if let Some(kind) = kinds.first() {
-            spec.hook.matcher = decoder.matcher(hook.get("matcher"), kind)?;
+            spec.matcher = decoder.matcher(hook.get("matcher"), kind)?;
         }
         let own = |key: &str| match key {
             "matcher" => self.flat || (self.direct && matcher.is_none()),
@@ -545,6 +545,6 @@ impl Shape {
 /// A hook that is switched off.
 pub(super) fn disabled(spec: &mut HookSpec, enabled: bool) {
     if !enabled {
-        spec.hook.state = HookState::Disabled;
+        spec.state = HookState::Disabled;
     }
 }

@@ -16,15 +16,15 @@ const ODD: &str = "\u{0}\u{1}\u{7f}\u{1b}[31m'\"`\\\n\r\t\u{2028}\u{2029}\u{202e
 
 /// A realistic event that the hook is for.
 pub(super) fn for_hook(hook: &HookSpec) -> Event {
-    let kind = hook.hook.kinds.first().cloned().unwrap_or(EventKind::Notification);
+    let kind = hook.kinds.first().cloned().unwrap_or(EventKind::Notification);
     let usual = catalogue::event(&kind);
-    let fits = |event: &Event| event.subject().is_none_or(|subject| hook.hook.matcher.matches(&subject));
+    let fits = |event: &Event| event.subject().is_none_or(|subject| hook.matcher.matches(&subject));
     if fits(&usual) || usual.tool_name().is_none() {
         return usual;
     }
     let about = |tool: &str| Some(catalogue::tool_event(&kind, tool)).filter(fits);
     let mut known = hook.dialect.tools.iter().map(|tool| tool.name).chain(catalogue::tools());
-    let mut named = hook.hook.matcher.pattern().split('|').map(str::trim);
+    let mut named = hook.matcher.pattern().split('|').map(str::trim);
     known.find_map(about).or_else(|| named.find_map(about)).unwrap_or(usual)
 }
 

@@ -82,7 +82,7 @@ pub(super) async fn fire(hook: &HookSpec, place: &Place, event: &Event, given: G
     let env = HandlerEnv::new(place.scratch.path(), vars.cloned(), Registry::empty());
     let begun = Instant::now();
     outcome.result = match CommandFactory.build(&place.hook, &env) {
-        _ if matches!(place.hook.hook.state, HookState::Changed(_)) => {
+        _ if matches!(place.hook.state, HookState::Changed(_)) => {
             Err(Failure::new(FailureKind::Untrusted, "its script is not what was approved"))
         }
         Ok(handler) => call(&*handler, hook, event, given, limit, &mut outcome).await,
@@ -103,8 +103,8 @@ async fn call(
     let too_long = || Failure::new(FailureKind::Timeout, "did not end in time");
     let payload = payload(hook.dialect, event, given);
     let deadline = Instant::now() + limit;
-    let call = Call::new(Arc::clone(&hook.hook.info), hook.dialect, event.clone(), deadline)
-        .with_payload(payload, outcome.unheard);
+    let call =
+        Call::new(Arc::clone(&hook.info), hook.dialect, event.clone(), deadline).with_payload(payload, outcome.unheard);
     let last = deadline + handler.wind_up();
     let reply = tokio::time::timeout_at(last.into(), handler.call(&call)).await.map_err(|_| too_long())??;
     if let Reply::Process(process) = &reply {

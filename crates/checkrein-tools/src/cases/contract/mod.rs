@@ -111,8 +111,8 @@ pub async fn probe(trials: &Trials, hook: &HookSpec, limit: Duration) -> HookPro
     let event = event::for_hook(hook);
     let kind = event.kind();
     let mut report = HookProbes {
-        id: hook.hook.info.id.clone(),
-        source: hook.hook.info.source.to_string(),
+        id: hook.info.id.clone(),
+        source: hook.info.source.to_string(),
         event: hook.dialect.name_of(&kind).unwrap_or(kind.name()).to_owned(),
         not_probed: not_probed(hook),
         probes: Vec::new(),
@@ -148,7 +148,7 @@ pub async fn probe_all(
 /// Only processes are probed: a function of the registry gets no text, and an endpoint is somebody else's.
 fn not_probed(hook: &HookSpec) -> Option<String> {
     use checkrein_core::HookState;
-    match (&hook.hook.state, &hook.handler) {
+    match (&hook.state, &hook.handler) {
         (HookState::Disabled, _) => Some("it is disabled".to_owned()),
         (HookState::Untrusted, _) => Some("its user has not approved it".to_owned()),
         (HookState::Changed(why), _) => Some(why.clone()),

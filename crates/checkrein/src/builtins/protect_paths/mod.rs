@@ -35,7 +35,7 @@ use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 pub(super) fn builtin() -> Builtin {
     let prepared = Builtin::prepared(|args| {
         if args.is_empty() {
-            return Err("has nothing to protect; give it patterns such as `.env`".to_owned());
+            return Err("has nothing to protect; give it patterns such as `.env`".into());
         }
         let patterns = Arc::new(Patterns::read(args)?);
         Ok(Builtin::new(move |call| Box::pin(run(call, Arc::clone(&patterns)))))

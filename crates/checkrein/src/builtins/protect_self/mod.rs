@@ -28,7 +28,7 @@ pub(super) fn builtin() -> Builtin {
     let prepared = Builtin::prepared(|args| {
         let guarded = Arc::new(args.iter().map(|arg| Guarded::read(arg)).collect::<Result<Vec<_>, _>>()?);
         if guarded.is_empty() {
-            return Err("has nothing to protect; give it paths such as `deny:/etc/checkrein`".to_owned());
+            return Err("has nothing to protect; give it paths such as `deny:/etc/checkrein`".into());
         }
         Ok(Builtin::new(move |call| Box::pin(run(call, Arc::clone(&guarded)))))
     });

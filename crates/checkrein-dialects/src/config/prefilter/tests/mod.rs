@@ -34,8 +34,7 @@ fn check(dialect: &'static Dialect, text: &str, format: Format, filter: &EventFi
     let all = dialect.decode("file", Scope::User, text, format);
     // Of the events of a hook, only those are kept that were asked for.
     let summary = |spec: &HookSpec| {
-        let hook = &spec.hook;
-        format!("{:?} {:?} {:?} {:?} {:?}", hook.info, hook.matcher, hook.state, spec.handler, spec.timeout)
+        format!("{:?} {:?} {:?} {:?} {:?}", spec.info, spec.matcher, spec.state, spec.handler, spec.timeout)
     };
     let can_match = |spec: &&HookSpec| spec.can_match(&spec.dialect.adapt_filter(filter));
     let expected: Vec<_> = all.hooks.iter().filter(can_match).map(summary).collect();
@@ -50,7 +49,7 @@ fn check(dialect: &'static Dialect, text: &str, format: Format, filter: &EventFi
         let settings = Settings { lines: Vec::new(), trusted_paths: None, trusted_keys: None, ..all.settings };
         assert_eq!(settings, Settings::default(), "\n{text}");
         // The hooks as they are, without what the engine adds for tools of other agents.
-        let set = HookSet::new(all.hooks.iter().map(|spec| spec.hook.clone()).collect());
+        let set = HookSet::new(all.hooks.iter().map(HookSpec::selector).collect());
         for name in ["Edit", "Bash", "Grep", "mcp__a__b", ""] {
             if *filter == EventFilter::new(filter.kind().clone(), vec![name.to_owned()]) {
                 assert!(!set.would_select(filter.kind(), name), "{name}:\n{text}");

@@ -1,0 +1,365 @@
+//! One hook as it is configured: events, matcher, handler, limits and failure policy.
+//!
+//! Readers of hook files and hosts build a [`HookSpec`]; the engine loads it. Nothing here runs a hook.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use checkrein_core::property::Properties;
+use checkrein_core::{Condition, Effect, EventKind, HookInfo, HookSelector, HookState, Matcher, Source};
+
+use super::handler::text_of;
+use super::{BuiltinSpec, CommandSpec, HandlerSpec, PermissionRule, SandboxSpec};
+use crate::agents::native;
+use crate::table::Dialect;
+
+/// Label of the property that names an event.
+const EVENT: &str = "event";
+/// Label of the property that is the matcher.
+const MATCHER: &str = "matcher";
+
+/// One hook as it is configured.
+///
+/// ```
+/// use std::time::Duration;
+/// use checkrein_core::{Effect, EventKind, Matcher};
+/// use checkrein_dialects::HookSpec;
+///
+/// let guard = HookSpec::shell("guard", EventKind::PreToolUse, "./guard.sh --strict")
+///     .matching(Matcher::names(["Bash"]))
+///     .timeout(Duration::from_secs(5))
+///     .on_timeout(Effect::Ask);
+/// assert_eq!(guard.info.id, "guard");
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HookSpec {
+    /// Name, source and declared properties of the hook.
+    pub info: Arc<HookInfo>,
+    /// Kinds of events that the hook runs for.
+    pub kinds: Vec<EventKind>,
+    /// Matcher for the subject of the event.
+    pub matcher: Matcher,
+    /// Further condition on the event.
+    pub condition: Option<Condition>,
+    /// `Ready`, or the reason why the hook does not run.
+    pub state: HookState,
+    /// Position among other hooks: lower numbers run first, equal numbers in config order. Managed hooks run before
+    /// all others.
+    pub order: i32,
+    /// Key that identical hooks share. Of those with the same key only one runs. `None`: the hook has no duplicates.
+    pub identity: Option<String>,
+    /// What does its work.
+    pub handler: HandlerSpec,
+    /// How long it may take. `None`: as long as its dialect says for the kind of event.
+    pub timeout: Option<Duration>,
+    /// Whether the host waits for it. A hook in the background cannot decide anything.
+    pub background: bool,
+    /// Whether it runs only once in each session: the first time that it fits and has its say.
+    pub once: bool,
+    /// Whose language it speaks: what it is given, how its reply is read, what is done when it fails.
+    pub dialect: &'static Dialect,
+    /// Whether nothing is overlooked in its answers, whatever its dialect usually does.
+    pub strict: bool,
+    /// Whether it wakes the agent if it runs in the background and has something to say.
+    pub rewake: bool,
+    /// The rule that a tool call must fit.
+    pub rule: Option<PermissionRule>,
+    /// Patterns that fields of the tool's input must fit.
+    pub input: Vec<InputPattern>,
+    /// What the user is shown while it runs.
+    pub status: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// What has switched it off, in words, if it is not its own entry.
+    pub off_by: Option<String>,
+    /// What else its file says of it and its handler has no use for: names, and values as JSON.
+    pub unused: Vec<(String, String)>,
+}
+
+/// A pattern for a field of a tool's input.
+#[derive(Debug, Clone)]
+pub struct InputPattern {
+    /// The field; dots lead into objects.
+    pub field: String,
+    /// What it must fit.
+    pub matcher: Matcher,
+}
+
+impl HookSpec {
+    /// A hook for one kind of event.
+    #[track_caller]
+    pub fn new(id: impl Into<String>, kind: EventKind, handler: HandlerSpec) -> Self {
+        Self {
+            info: Arc::new(HookInfo::new(id, Source::here())),
+            kinds: vec![kind],
+            matcher: Matcher::everything(),
+            condition: None,
+            state: HookState::Ready,
+            order: 0,
+            identity: None,
+            handler,
+            timeout: None,
+            background: false,
+            once: false,
+            dialect: &native::DIALECT,
+            strict: false,
+            rewake: false,
+            rule: None,
+            input: Vec::new(),
+            status: None,
+            description: None,
+            off_by: None,
+            unused: Vec::new(),
+        }
+    }
+
+    /// Sort key of config order: managed hooks first, then by [`order`](Self::order).
+    pub fn rank(&self) -> (bool, i32) {
+        self.info.rank(self.order)
+    }
+
+    /// Returns the part of the hook that selection needs.
+    pub fn selector(&self) -> HookSelector {
+        let mut selector = HookSelector::new(Arc::clone(&self.info), self.kinds.clone());
+        selector.matcher = self.matcher.clone();
+        selector.condition.clone_from(&self.condition);
+        selector.state = self.state.clone();
+        selector.order = self.order;
+        selector.identity.clone_from(&self.identity);
+        selector
+    }
+
+    /// Whether it is an HTTP endpoint.
+    pub fn is_http(&self) -> bool {
+        matches!(self.handler, HandlerSpec::Http(_))
+    }
+
+    /// How long it may take at events of this kind.
+    pub fn time_at(&self, kind: &EventKind) -> Duration {
+        let handler = self.handler.kind().name();
+        let mut in_background =
+            self.dialect.time.in_background.iter().filter(|(of, _)| self.background && *of == handler);
+        let usual = || in_background.next().map_or_else(|| self.dialect.timeout(kind, handler), |(_, time)| *time);
+        let time = self.timeout.unwrap_or_else(usual);
+        let of_event = self.dialect.row(kind).and_then(|row| row.timeout_cap);
+        of_event.or(self.dialect.time.cap).map_or(time, |cap| time.min(cap))
+    }
+
+    /// The sandbox of its command, if it has one.
+    pub fn sandbox(&self) -> Option<&SandboxSpec> {
+        match &self.handler {
+            HandlerSpec::Command(command) => command.sandbox.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Lists all properties that its entry sets, in one form. `path` rewrites texts that can be paths: words, directories and
+    /// values of variables.
+    ///
+    /// This is what an approval is about: a change of any of these asks again. Values can be secrets.
+    pub fn properties(&self, path: &dyn Fn(&str) -> String) -> Properties {
+        let Self {
+            info,
+            kinds,
+            matcher,
+            // Left out: a host adds conditions in code. The engine builds others from `rule` and `input`, which are listed.
+            condition: _,
+            // Left out: it reports whether the hook can run now.
+            state: _,
+            order,
+            // Left out: it is computed from these properties.
+            identity: _,
+            handler,
+            timeout,
+            background,
+            once,
+            dialect,
+            strict,
+            rewake,
+            rule,
+            input,
+            // Left out: texts for people, without effect.
+            status: _,
+            description: _,
+            // Left out: it tells why the hook does not run now.
+            off_by: _,
+            unused,
+        } = self;
+        let mut properties = Properties::new();
+        properties.add("dialect", dialect.name);
+        properties.add_each(EVENT, kinds.iter().map(EventKind::name));
+        if !matcher.pattern().is_empty() {
+            properties.add(MATCHER, matcher.pattern());
+        }
+        if *order != 0 {
+            properties.add("order", order.to_string());
+        }
+        info.list_properties(&mut properties);
+        properties.add_set("if", rule.as_ref());
+        for InputPattern { field, matcher } in input {
+            properties.add("input", format!("{field}: {}", matcher.pattern()));
+        }
+        handler.list_properties(path, &mut properties);
+        properties.add_set("timeout", timeout.map(|timeout| format!("{} s", timeout.as_secs_f64())));
+        properties.add_flag("in the background", *background);
+        properties.add_flag("once in a session", *once);
+        properties.add_flag("strict", *strict);
+        properties.add_flag("wakes the agent", *rewake);
+        for (name, value) in unused {
+            properties.add(name, value);
+        }
+        properties
+    }
+
+    /// All that its entry says, but for its name, its place, and when it runs: the same text for the same hook. Not for the
+    /// eyes of people: it can hold secrets.
+    pub fn definition(&self) -> String {
+        let mut properties = self.properties(&str::to_owned).into_vec();
+        properties.retain(|property| property.label != EVENT && property.label != MATCHER);
+        text_of(&properties)
+    }
+
+    /// Puts it in the shadow: it runs and is recorded, and what it says or that it fails has no effect.
+    #[must_use]
+    pub fn in_shadow(mut self) -> Self {
+        self.put_in_shadow();
+        self
+    }
+
+    /// The same in place.
+    pub fn put_in_shadow(&mut self) {
+        Arc::make_mut(&mut self.info).shadow = true;
+        if self.identity.is_some() {
+            self.identity = self.dialect.config.same.identity(self);
+        }
+    }
+
+    /// Speaks another language.
+    #[must_use]
+    pub fn speaking(mut self, dialect: &'static Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Runs for events of this kind as well.
+    #[must_use]
+    pub fn also_for(mut self, kind: EventKind) -> Self {
+        self.kinds.push(kind);
+        self
+    }
+
+    /// Runs only if this holds.
+    #[must_use]
+    pub fn when(mut self, condition: Condition) -> Self {
+        self.condition = Some(condition);
+        self
+    }
+
+    /// Runs before those with a higher number, whatever the order in files; 0 if nothing is said.
+    #[must_use]
+    pub fn order(mut self, order: i32) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// Is there, and does not run.
+    #[must_use]
+    pub fn disabled(mut self) -> Self {
+        self.state = HookState::Disabled;
+        self
+    }
+
+    /// A hook that runs a shell command.
+    #[track_caller]
+    pub fn shell(id: impl Into<String>, kind: EventKind, command: impl Into<String>) -> Self {
+        Self::new(id, kind, HandlerSpec::Command(CommandSpec::shell(command)))
+    }
+
+    /// A hook that runs a program with these arguments, without a shell.
+    #[track_caller]
+    pub fn argv<A: Into<String>>(id: impl Into<String>, kind: EventKind, argv: impl IntoIterator<Item = A>) -> Self {
+        Self::new(id, kind, HandlerSpec::Command(CommandSpec::argv(argv)))
+    }
+
+    /// A hook that calls a function of the registry.
+    #[track_caller]
+    pub fn builtin(id: impl Into<String>, kind: EventKind, name: impl Into<String>) -> Self {
+        Self::new(id, kind, HandlerSpec::Builtin(BuiltinSpec { name: name.into(), args: Vec::new() }))
+    }
+
+    /// Runs only for subjects that fit.
+    #[must_use]
+    pub fn matching(mut self, matcher: Matcher) -> Self {
+        self.matcher = matcher;
+        self
+    }
+
+    /// May take this long.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Does this when it fails, whatever its dialect says.
+    #[must_use]
+    pub fn on_failure(self, effect: Effect) -> Self {
+        self.change_info(|info| info.on_failure = Some(effect))
+    }
+
+    /// Does this when it takes too long, whatever else is said.
+    #[must_use]
+    pub fn on_timeout(self, effect: Effect) -> Self {
+        self.change_info(|info| info.on_timeout = Some(effect))
+    }
+
+    /// Declares that it rewrites: it runs before all that do not, and they see what it made of the event.
+    #[must_use]
+    pub fn rewrites(self) -> Self {
+        self.change_info(|info| info.declares_rewrites = true)
+    }
+
+    /// Declares that it never rewrites: it runs in parallel with other hooks, after all rewrites.
+    #[must_use]
+    pub fn without_rewrites(self) -> Self {
+        self.change_info(|info| info.declares_rewrites = false)
+    }
+
+    /// Runs in the background: nobody waits for it, and it cannot decide anything.
+    #[must_use]
+    pub fn in_background(mut self) -> Self {
+        self.background = true;
+        self
+    }
+
+    /// Runs only once in each session: the first time that it fits and has its say.
+    #[must_use]
+    pub fn once(mut self) -> Self {
+        self.once = true;
+        self
+    }
+
+    /// Changes the command, if it is one.
+    #[must_use]
+    pub fn command(mut self, change: impl FnOnce(CommandSpec) -> CommandSpec) -> Self {
+        if let HandlerSpec::Command(command) = self.handler {
+            self.handler = HandlerSpec::Command(change(command));
+        }
+        self
+    }
+
+    /// Gives the function these arguments, if it is one.
+    #[must_use]
+    pub fn args<A: Into<String>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        if let HandlerSpec::Builtin(builtin) = &mut self.handler {
+            builtin.args = args.into_iter().map(Into::into).collect();
+        }
+        self
+    }
+
+    fn change_info(mut self, change: impl FnOnce(&mut HookInfo)) -> Self {
+        change(Arc::make_mut(&mut self.info));
+        self
+    }
+}
