@@ -133,12 +133,12 @@ mod unix {
             budget,
         };
         let cases = [
-            case("true via sh", &["/bin/sh", "-c", "true"], "true", 0, 3000, 1.05),
-            case("/bin/true direct, floor direct", &["/bin/true"], "/bin/true", 0, 3000, 1.05),
-            case("/bin/true direct, floor sh -c true", &["/bin/sh", "-c", "true"], "/bin/true", 0, 3000, 0.86),
+            case("true via sh", &["/bin/sh", "-c", "true"], "true", 0, 3000, 1.10),
+            case("/bin/true direct, floor direct", &["/bin/true"], "/bin/true", 0, 3000, 1.10),
+            case("/bin/true direct, floor sh -c true", &["/bin/sh", "-c", "true"], "/bin/true", 0, 3000, 1.0),
             case("/bin/true direct, floor via sh", &["/bin/sh", "-c", "/bin/true"], "/bin/true", 0, 3000, 0.86),
-            case("reads 1 KiB, answers", read_floor, read, 1 << 10, 2000, 1.05),
-            case("reads 100 KiB, answers", read_floor, read, 100 << 10, 1000, 1.05),
+            case("reads 1 KiB, answers", read_floor, read, 1 << 10, 2000, 1.10),
+            case("reads 100 KiB, answers", read_floor, read, 100 << 10, 1000, 1.10),
             case("reads 10 MiB, answers", read_floor, read, 10 << 20, 150, 12.0 / 9.4),
             case("ignores 10 MiB", &["/bin/sh", "-c", "true"], "true", 10 << 20, 300, 1.5 / 0.74),
         ];

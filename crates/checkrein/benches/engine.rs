@@ -18,6 +18,8 @@ const TRUE: &str = "true";
 const ONE_HOOK: f64 = 1.10;
 /// The budget for several at a time, against two threads that start processes.
 const IN_PARALLEL: f64 = 1.15;
+/// Two tasks share one runtime with the code that reaps their processes; the floor is two threads that block.
+const FROM_TWO_TASKS: f64 = 1.30;
 const ANSWERS: &str = "cat >/dev/null; echo {}";
 
 fn main() {
@@ -59,13 +61,13 @@ fn measure() {
 
     let one = engine(TRUE, 1);
     // Bursts, with how they begin and end, and for a while.
-    for (name, tasks, each, rounds) in [
-        ("fires from 2 tasks, 32 in all", 2, 16, 150),
-        ("fires from 2 tasks, 512 in all", 2, 256, 15),
-        ("fires from 64 tasks, 64 in all", 64, 1, 150),
-        ("fires from 64 tasks, 512 in all", 64, 8, 15),
+    for (name, tasks, each, budget, rounds) in [
+        ("fires from 2 tasks, 32 in all", 2, 16, FROM_TWO_TASKS, 150),
+        ("fires from 2 tasks, 512 in all", 2, 256, FROM_TWO_TASKS, 15),
+        ("fires from 64 tasks, 64 in all", 64, 1, IN_PARALLEL, 150),
+        ("fires from 64 tasks, 512 in all", 64, 8, IN_PARALLEL, 15),
     ] {
-        case(name, IN_PARALLEL, rounds)
+        case(name, budget, rounds)
             .compare(|| many(&spread, &one, &small, tasks, each), || on_threads(2, tasks * each / 2, TRUE, &payload));
     }
 
