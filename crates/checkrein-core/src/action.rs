@@ -1,4 +1,4 @@
-use crate::contract::{Block, Contract};
+use crate::contract::{BlockEffect, Contract};
 use crate::decision::Decision;
 
 /// The host's next step after an event. Made by [`Verdict::action`](crate::Verdict::action).
@@ -62,13 +62,13 @@ impl ActionKind {
             Decision::NoOpinion | Decision::Allow => Self::Proceed,
             Decision::Ask | Decision::Defer if contract.is_gate() => Self::Ask,
             Decision::Ask | Decision::Defer => Self::Proceed,
-            Decision::Halt if contract.halt || contract.block == Block::GoOn => Self::EndLoop,
+            Decision::Halt if contract.halt || contract.block == BlockEffect::Continue => Self::EndLoop,
             Decision::Deny | Decision::Halt => match contract.block {
-                Block::Ignored => Self::Proceed,
-                Block::Refuse => Self::Refuse,
-                Block::Feedback => Self::Feedback,
-                Block::EndLoop => Self::EndLoop,
-                Block::GoOn => Self::Continue,
+                BlockEffect::Ignored => Self::Proceed,
+                BlockEffect::Refuse => Self::Refuse,
+                BlockEffect::Feedback => Self::Feedback,
+                BlockEffect::EndLoop => Self::EndLoop,
+                BlockEffect::Continue => Self::Continue,
             },
         }
     }

@@ -10,7 +10,7 @@ pub struct Contract {
     /// The field that matchers are compared with. `None`: every hook of the kind fits.
     pub matched_on: Option<Cow<'static, str>>,
     /// What a deny comes to.
-    pub block: Block,
+    pub block: BlockEffect,
     /// Whether a hook can end the whole agent loop here.
     pub halt: bool,
     /// What a hook can rewrite.
@@ -28,7 +28,7 @@ impl Contract {
     pub fn observe() -> Self {
         Self {
             matched_on: None,
-            block: Block::Ignored,
+            block: BlockEffect::Ignored,
             halt: false,
             rewrites: Cow::Borrowed(&[]),
             context: ContextUse::None,
@@ -46,7 +46,7 @@ impl Contract {
 
     /// Says what a deny comes to.
     #[must_use]
-    pub fn block(mut self, block: Block) -> Self {
+    pub fn block(mut self, block: BlockEffect) -> Self {
         self.block = block;
         self
     }
@@ -88,13 +88,13 @@ impl Contract {
 
     /// Whether something waits for leave here, so that a hook that fails must be able to close it.
     pub fn is_gate(&self) -> bool {
-        self.block == Block::Refuse
+        self.block == BlockEffect::Refuse
     }
 }
 
 /// What a deny comes to at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Block {
+pub enum BlockEffect {
     /// Nothing is left to stop.
     Ignored,
     /// What was about to happen does not happen.
@@ -104,17 +104,17 @@ pub enum Block {
     /// The agent loop ends.
     EndLoop,
     /// The agent, about to stop, goes on.
-    GoOn,
+    Continue,
 }
 
-impl fmt::Display for Block {
+impl fmt::Display for BlockEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Ignored => "ignored",
             Self::Refuse => "refuse",
             Self::Feedback => "feedback",
             Self::EndLoop => "end the loop",
-            Self::GoOn => "go on",
+            Self::Continue => "go on",
         })
     }
 }

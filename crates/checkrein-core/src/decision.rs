@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::suggest::closest;
+use crate::did_you_mean::closest_match;
 
 /// What a hook, or all hooks together, want to happen. Stronger ones are greater.
 ///
@@ -69,7 +69,9 @@ pub struct UnknownDecision {
 }
 
 fn hint(word: &str) -> String {
-    closest(word, Decision::ALL.map(Decision::name)).map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
+    closest_match(word, Decision::ALL.map(Decision::name))
+        .map(|name| format!(", did you mean `{name}`?"))
+        .unwrap_or_default()
 }
 
 impl FromStr for Decision {

@@ -29,6 +29,6 @@ payload! {
 impl Envelope {
     /// The fields that it has, besides what hosts add.
     pub fn fields() -> &'static [crate::payload::FieldInfo] {
-        <Self as crate::payload::Data>::FIELDS
+        <Self as crate::payload::PayloadData>::FIELDS
     }
 }

@@ -10,7 +10,7 @@ use crate::contract::Target;
 use crate::envelope::Envelope;
 use crate::json::{JsonError, JsonType, Location, RawJson, utf8};
 use crate::kind::{EventKind, Payload, UnknownKind};
-use crate::payload::{CustomPayload, Data, EventFields, Field, JsonPiece, Sink, Writer};
+use crate::payload::{CustomPayload, EventFields, Field, JsonPiece, JsonWriter, PayloadData, Writer};
 
 /// The field of the JSON form that names the kind.
 const KIND_FIELD: &str = "event";
@@ -277,8 +277,8 @@ impl Event {
         self.write(share_from).into_pieces()
     }
 
-    fn write(&self, share_from: usize) -> Sink {
-        let mut sink = Sink::new(share_from);
+    fn write(&self, share_from: usize) -> JsonWriter {
+        let mut sink = JsonWriter::new(share_from);
         Writer::object(&mut sink, |out| {
             out.text(KIND_FIELD, self.kind().name());
             // Names of the envelope come before those that a host has chosen.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::Contract;
-use crate::shield::shielded;
+use crate::panic::catch_panic;
 
 macro_rules! failure_kinds {
     ($( $(#[$doc:meta])+ $variant:ident $name:ident )+) => {
@@ -82,7 +82,7 @@ pub struct Failure {
     /// The same in words.
     pub message: String,
     /// What is done about it, whatever the tables say.
-    pub effect: Option<Effect>,
+    pub effect: Option<FailurePolicy>,
     /// Why something does not happen if the failure closes it, in the hook's own words.
     pub reason: Option<String>,
 }
@@ -96,13 +96,13 @@ impl Failure {
     /// The failure of a callback that returned this error.
     pub fn from_error(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
         // The text of an error is foreign code as well.
-        let text = shielded(move || error.to_string());
+        let text = catch_panic(move || error.to_string());
         Self::new(FailureKind::Error, text.unwrap_or_else(|panic| format!("an error whose text panicked: {panic}")))
     }
 
     /// Settles what is done about it, whatever the tables say.
     #[must_use]
-    pub fn with_effect(mut self, effect: Effect) -> Self {
+    pub fn with_effect(mut self, effect: FailurePolicy) -> Self {
         self.effect = Some(effect);
         self
     }
@@ -119,7 +119,7 @@ impl Failure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Effect {
+pub enum FailurePolicy {
     /// Go on, with a warning.
     Open,
     /// Deny.
@@ -128,7 +128,7 @@ pub enum Effect {
     Ask,
 }
 
-impl fmt::Display for Effect {
+impl fmt::Display for FailurePolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Open => "open",
@@ -151,42 +151,48 @@ impl fmt::Display for Effect {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailureTable {
-    gates: [Effect; FailureKind::ALL.len()],
-    others: [Effect; FailureKind::ALL.len()],
+    gates: [FailurePolicy; FailureKind::ALL.len()],
+    others: [FailurePolicy; FailureKind::ALL.len()],
 }
 
 impl FailureTable {
     /// Gates are closed, all else is open.
     pub const fn native() -> Self {
-        Self { gates: [Effect::Closed; FailureKind::ALL.len()], others: [Effect::Open; FailureKind::ALL.len()] }
+        Self {
+            gates: [FailurePolicy::Closed; FailureKind::ALL.len()],
+            others: [FailurePolicy::Open; FailureKind::ALL.len()],
+        }
     }
 
     /// Everything goes on, with a warning.
     pub const fn open() -> Self {
-        Self { gates: [Effect::Open; FailureKind::ALL.len()], others: [Effect::Open; FailureKind::ALL.len()] }
+        Self {
+            gates: [FailurePolicy::Open; FailureKind::ALL.len()],
+            others: [FailurePolicy::Open; FailureKind::ALL.len()],
+        }
     }
 
     /// The same whatever fails, and wherever.
-    pub const fn every(effect: Effect) -> Self {
+    pub const fn every(effect: FailurePolicy) -> Self {
         Self { gates: [effect; FailureKind::ALL.len()], others: [effect; FailureKind::ALL.len()] }
     }
 
     /// The same with another effect at gates.
     #[must_use]
-    pub const fn at_gates(mut self, kind: FailureKind, effect: Effect) -> Self {
+    pub const fn at_gates(mut self, kind: FailureKind, effect: FailurePolicy) -> Self {
         self.gates[kind as usize] = effect;
         self
     }
 
     /// The same with another effect where nothing waits for leave.
     #[must_use]
-    pub const fn elsewhere(mut self, kind: FailureKind, effect: Effect) -> Self {
+    pub const fn elsewhere(mut self, kind: FailureKind, effect: FailurePolicy) -> Self {
         self.others[kind as usize] = effect;
         self
     }
 
     /// What is done about a failure of this kind at events with this contract.
-    pub fn effect(&self, kind: FailureKind, contract: &Contract) -> Effect {
+    pub fn effect(&self, kind: FailureKind, contract: &Contract) -> FailurePolicy {
         let table = if contract.is_gate() { &self.gates } else { &self.others };
         table[kind as usize]
     }

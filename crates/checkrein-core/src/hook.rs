@@ -4,7 +4,7 @@ use std::sync::Arc;
 use crate::event::Event;
 use crate::kind::EventKind;
 use crate::matcher::Matcher;
-use crate::shield::shielded;
+use crate::panic::catch_panic;
 use crate::source::HookInfo;
 
 /// The part of a configured hook that selection needs: events, matcher, condition and state.
@@ -137,7 +137,7 @@ impl Condition {
     /// Whether it holds for this event. One that panics holds: a guard that runs too often is better than one that does
     /// not run.
     pub fn holds(&self, event: &Event) -> bool {
-        shielded(|| (self.holds)(event)).unwrap_or(true)
+        catch_panic(|| (self.holds)(event)).unwrap_or(true)
     }
 }
 

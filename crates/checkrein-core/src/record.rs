@@ -238,7 +238,7 @@ pub struct HookRecord {
     pub shadow: bool,
     /// What would have come of it, if it ran in the shadow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub would: Option<WouldRecord>,
+    pub would: Option<DryRunRecord>,
 }
 
 /// What would have come of a hook if it had not run in the shadow. Hooks behind it are taken as they were, although they
@@ -246,7 +246,7 @@ pub struct HookRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct WouldRecord {
+pub struct DryRunRecord {
     /// What it alone comes to: what it decided, or what is done about its failure.
     pub decision: Decision,
     /// Why, in the words that the agent would have been told.
@@ -261,7 +261,7 @@ pub struct WouldRecord {
     pub differs: bool,
 }
 
-impl WouldRecord {
+impl DryRunRecord {
     /// Of the verdict that it alone comes to, the one with it, and the one that counts.
     pub fn new(alone: &Verdict, with_it: &Verdict, without: &Verdict) -> Self {
         let rewrites = |verdict: &Verdict, target: Target| verdict.rewritten(target).map(|to| to.effective.clone());
@@ -329,7 +329,7 @@ impl HookRecord {
             truncated: false,
             left_running: Vec::new(),
             held_back: Vec::new(),
-            shadow: hook.shadow,
+            shadow: hook.dry_run,
             would: None,
         }
     }

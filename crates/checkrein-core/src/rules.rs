@@ -10,15 +10,15 @@ use crate::failure::FailureTable;
 #[non_exhaustive]
 pub struct Rules {
     /// Which decision wins.
-    pub settle: Settle,
+    pub settle: DecisionRule,
     /// Which hook sees what, and when it runs.
     pub order: RunOrder,
     /// What keeps the hooks behind from running.
     pub chain_end: ChainEnd,
     /// What becomes of several rewrites of the same original.
-    pub side_by_side: SideBySide,
+    pub concurrent_rewrites: ConcurrentRewrites,
     /// Where a deny counts.
-    pub blocks: Blocks,
+    pub blocks: BlockScope,
     /// Whether an agent's rules are followed where they let a later allow cancel a deny.
     pub compat: Compat,
     /// What is done about failures.
@@ -29,11 +29,11 @@ impl Rules {
     /// checkrein's own: the strongest decision wins; rewriters run first, one on the result of the other, then all
     /// others side by side on what came out; gates that fail are closed.
     pub const NATIVE: Self = Self {
-        settle: Settle::Strongest,
+        settle: DecisionRule::Strongest,
         order: RunOrder::Phased,
         chain_end: ChainEnd::Never,
-        side_by_side: SideBySide::Compose,
-        blocks: Blocks::Contract,
+        concurrent_rewrites: ConcurrentRewrites::Compose,
+        blocks: BlockScope::Contract,
         compat: Compat::Safe,
         failures: FailureTable::native(),
     };
@@ -59,11 +59,11 @@ impl Rules {
     /// assert_eq!(verdict.reason(), Some("not today"));
     /// ```
     pub const FIRST_DECISION: Self = Self {
-        settle: Settle::Strongest,
+        settle: DecisionRule::Strongest,
         order: RunOrder::Sequential,
         chain_end: ChainEnd::FirstBlockOrRewrite,
-        side_by_side: SideBySide::FirstInOrder,
-        blocks: Blocks::Gates,
+        concurrent_rewrites: ConcurrentRewrites::FirstInOrder,
+        blocks: BlockScope::Gates,
         compat: Compat::Safe,
         failures: FailureTable::open(),
     };
@@ -79,7 +79,7 @@ impl Rules {
 
     /// The same with another rule for which decision wins.
     #[must_use]
-    pub const fn settle(mut self, settle: Settle) -> Self {
+    pub const fn settle(mut self, settle: DecisionRule) -> Self {
         self.settle = settle;
         self
     }
@@ -100,14 +100,14 @@ impl Rules {
 
     /// The same with another rule for several rewrites of the same original.
     #[must_use]
-    pub const fn side_by_side(mut self, side_by_side: SideBySide) -> Self {
-        self.side_by_side = side_by_side;
+    pub const fn side_by_side(mut self, side_by_side: ConcurrentRewrites) -> Self {
+        self.concurrent_rewrites = side_by_side;
         self
     }
 
     /// The same with another say in where a deny counts.
     #[must_use]
-    pub const fn blocks(mut self, blocks: Blocks) -> Self {
+    pub const fn blocks(mut self, blocks: BlockScope) -> Self {
         self.blocks = blocks;
         self
     }
@@ -135,7 +135,7 @@ impl Default for Rules {
 
 /// Which decision wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Settle {
+pub enum DecisionRule {
     /// The strongest, whatever the order.
     Strongest,
     /// The first in config order that decides or rewrites anything.
@@ -176,14 +176,14 @@ pub enum ChainEnd {
     FirstBlockOrFailure,
     /// The first deny or halt that carries metadata of this name, for agents that know a deny behind which others still
     /// run and one behind which they do not. And the first failure that closes something.
-    FirstMarked(&'static str),
+    FirstTagged(&'static str),
     /// The same, and the first failure or cancellation.
     FirstMarkedOrFailure(&'static str),
 }
 
 /// What becomes of several rewrites of the same original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SideBySide {
+pub enum ConcurrentRewrites {
     /// Changes to different fields come together; different values for one field are a conflict.
     Compose,
     /// The last in config order wins.
@@ -194,7 +194,7 @@ pub enum SideBySide {
 
 /// Where a deny counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Blocks {
+pub enum BlockScope {
     /// Wherever the kind's contract gives it a meaning.
     Contract,
     /// Only where something can still be refused.

@@ -5,7 +5,7 @@ use std::panic::Location;
 
 use serde::{Deserialize, Serialize};
 
-use crate::failure::Effect;
+use crate::failure::FailurePolicy;
 use crate::property::Properties;
 
 /// Whose a hook is.
@@ -155,13 +155,13 @@ pub struct HookInfo {
     /// the event is brought together with what others make of it.
     pub may_rewrite: bool,
     /// What is done when it fails, whatever its dialect's table says.
-    pub on_failure: Option<Effect>,
+    pub on_failure: Option<FailurePolicy>,
     /// What is done when it takes too long, whatever else is said.
-    pub on_timeout: Option<Effect>,
+    pub on_timeout: Option<FailurePolicy>,
     /// Whether a failure of it that changes nothing is only kept in the record, and not warned of.
-    pub quiet: bool,
+    pub log_only_failures: bool,
     /// Whether it runs in the shadow: what it says, or that it fails, is recorded and has no effect.
-    pub shadow: bool,
+    pub dry_run: bool,
 }
 
 impl HookInfo {
@@ -174,8 +174,8 @@ impl HookInfo {
             may_rewrite: false,
             on_failure: None,
             on_timeout: None,
-            quiet: false,
-            shadow: false,
+            log_only_failures: false,
+            dry_run: false,
         }
     }
 
@@ -190,8 +190,8 @@ impl HookInfo {
             may_rewrite: _,
             on_failure,
             on_timeout,
-            quiet,
-            shadow,
+            log_only_failures: quiet,
+            dry_run: shadow,
         } = self;
         properties.add_set("on_failure", on_failure.as_ref());
         properties.add_set("on_timeout", on_timeout.as_ref());
@@ -222,7 +222,7 @@ impl HookInfo {
 
     /// The same with this done when it fails.
     #[must_use]
-    pub fn on_failure(mut self, effect: Effect) -> Self {
+    pub fn on_failure(mut self, effect: FailurePolicy) -> Self {
         self.on_failure = Some(effect);
         self
     }
@@ -230,20 +230,20 @@ impl HookInfo {
     /// The same without warnings of failures that change nothing.
     #[must_use]
     pub fn quiet(mut self) -> Self {
-        self.quiet = true;
+        self.log_only_failures = true;
         self
     }
 
     /// The same in the shadow.
     #[must_use]
-    pub fn in_shadow(mut self) -> Self {
-        self.shadow = true;
+    pub fn dry_run(mut self) -> Self {
+        self.dry_run = true;
         self
     }
 
     /// The same with this done when it takes too long.
     #[must_use]
-    pub fn on_timeout(mut self, effect: Effect) -> Self {
+    pub fn on_timeout(mut self, effect: FailurePolicy) -> Self {
         self.on_timeout = Some(effect);
         self
     }

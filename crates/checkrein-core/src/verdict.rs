@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::action::{Action, ActionKind};
 use crate::contract::Target;
 use crate::decision::Decision;
-use crate::failure::{Effect, Failure, FailureKind};
+use crate::failure::{Failure, FailureKind, FailurePolicy};
 use crate::json::RawJson;
 use crate::source::HookInfo;
 
@@ -27,8 +27,8 @@ pub(crate) struct Details {
     /// Which of `reasons` belongs to the decision.
     pub(crate) winner: Option<usize>,
     pub(crate) reasons: Vec<Reason>,
-    pub(crate) context: Vec<Said>,
-    pub(crate) messages: Vec<Said>,
+    pub(crate) context: Vec<HookMessage>,
+    pub(crate) messages: Vec<HookMessage>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) failures: Vec<(usize, Arc<HookInfo>, Failure)>,
     pub(crate) stop_reason: Option<String>,
@@ -76,7 +76,7 @@ pub struct Reason {
 /// Something that a hook said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Said {
+pub struct HookMessage {
     /// The hook.
     pub hook: Arc<HookInfo>,
     /// What it said.
@@ -90,11 +90,11 @@ pub struct Warning {
     /// The hook.
     pub hook: Arc<HookInfo>,
     /// If it is about a failure, what went wrong and what was done about it.
-    pub failure: Option<(FailureKind, Effect)>,
+    pub failure: Option<(FailureKind, FailurePolicy)>,
     /// What happened and what was done about it. Does not name the hook.
     pub text: String,
     /// Whether it is about how things are set up and not about this event, so that it will be the same at the next.
-    pub standing: bool,
+    pub persistent: bool,
 }
 
 /// ``hook `ID` (FILE:LINE): TEXT``.
@@ -146,22 +146,22 @@ impl Verdict {
 
     /// The same with a failure that came too late to have a say.
     #[must_use]
-    pub fn with_late_failure(mut self, hook: Arc<HookInfo>, failure: Failure) -> Self {
+    pub fn with_observer_failure(mut self, hook: Arc<HookInfo>, failure: Failure) -> Self {
         let details = self.details.get_or_insert_default();
         let text = format!("failed ({failure}) when all was decided");
         details.warnings.push(Warning {
             hook: Arc::clone(&hook),
-            failure: Some((failure.kind, Effect::Open)),
+            failure: Some((failure.kind, FailurePolicy::Open)),
             text,
-            standing: false,
+            persistent: false,
         });
-        details.failures.push((usize::MAX, hook, failure.with_effect(Effect::Open)));
+        details.failures.push((usize::MAX, hook, failure.with_effect(FailurePolicy::Open)));
         self
     }
 
     /// The same with its decision dropped, and a warning by the hook that decided which says why.
     #[must_use]
-    pub fn overruled(mut self, why: impl Into<String>) -> Self {
+    pub fn with_decision_dropped(mut self, why: impl Into<String>) -> Self {
         self.decision = Decision::NoOpinion;
         self.action = ActionKind::Proceed;
         if let Some(details) = &mut self.details
@@ -169,7 +169,7 @@ impl Verdict {
             && let Some(reason) = details.reasons.get(winner)
         {
             let hook = Arc::clone(&reason.hook);
-            details.warnings.push(Warning { hook, failure: None, text: why.into(), standing: false });
+            details.warnings.push(Warning { hook, failure: None, text: why.into(), persistent: false });
         }
         self
     }
@@ -193,12 +193,12 @@ impl Verdict {
     }
 
     /// What to tell the model, in config order.
-    pub fn context(&self) -> &[Said] {
+    pub fn context(&self) -> &[HookMessage] {
         self.details.as_ref().map_or(&[], |details| &details.context)
     }
 
     /// What to tell the user, in config order.
-    pub fn messages(&self) -> &[Said] {
+    pub fn messages(&self) -> &[HookMessage] {
         self.details.as_ref().map_or(&[], |details| &details.messages)
     }
 

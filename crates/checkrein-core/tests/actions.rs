@@ -3,7 +3,7 @@
 
 use checkrein_core::payload::{Stop, ToolCall};
 use checkrein_core::{
-    Action, Block, CancelToken, Decision, Event, EventKind, Opinion, RawJson, Rules, Runner, Verdict, testing,
+    Action, BlockEffect, CancelToken, Decision, Event, EventKind, Opinion, RawJson, Rules, Runner, Verdict, testing,
 };
 
 /// An event with what its kind requires.
@@ -35,17 +35,17 @@ const CONTINUE: Action<'_> = Action::Continue { reason: "why" };
 const END_LOOP: Action<'_> = Action::EndLoop { reason: "why" };
 
 /// What a block means and whether a hook can halt; then the action for no opinion, allow, ask, defer, deny and halt.
-const TABLE: [(Block, bool, [Action<'_>; 6]); 10] = [
-    (Block::Ignored, false, [PROCEED, PROCEED, PROCEED, PROCEED, PROCEED, PROCEED]),
-    (Block::Ignored, true, [PROCEED, PROCEED, PROCEED, PROCEED, PROCEED, END_LOOP]),
-    (Block::Refuse, false, [PROCEED, PROCEED, ASK, ASK, REFUSE, REFUSE]),
-    (Block::Refuse, true, [PROCEED, PROCEED, ASK, ASK, REFUSE, END_LOOP]),
-    (Block::Feedback, false, [PROCEED, PROCEED, PROCEED, PROCEED, FEEDBACK, FEEDBACK]),
-    (Block::Feedback, true, [PROCEED, PROCEED, PROCEED, PROCEED, FEEDBACK, END_LOOP]),
-    (Block::EndLoop, false, [PROCEED, PROCEED, PROCEED, PROCEED, END_LOOP, END_LOOP]),
-    (Block::EndLoop, true, [PROCEED, PROCEED, PROCEED, PROCEED, END_LOOP, END_LOOP]),
-    (Block::GoOn, false, [PROCEED, PROCEED, PROCEED, PROCEED, CONTINUE, END_LOOP]),
-    (Block::GoOn, true, [PROCEED, PROCEED, PROCEED, PROCEED, CONTINUE, END_LOOP]),
+const TABLE: [(BlockEffect, bool, [Action<'_>; 6]); 10] = [
+    (BlockEffect::Ignored, false, [PROCEED, PROCEED, PROCEED, PROCEED, PROCEED, PROCEED]),
+    (BlockEffect::Ignored, true, [PROCEED, PROCEED, PROCEED, PROCEED, PROCEED, END_LOOP]),
+    (BlockEffect::Refuse, false, [PROCEED, PROCEED, ASK, ASK, REFUSE, REFUSE]),
+    (BlockEffect::Refuse, true, [PROCEED, PROCEED, ASK, ASK, REFUSE, END_LOOP]),
+    (BlockEffect::Feedback, false, [PROCEED, PROCEED, PROCEED, PROCEED, FEEDBACK, FEEDBACK]),
+    (BlockEffect::Feedback, true, [PROCEED, PROCEED, PROCEED, PROCEED, FEEDBACK, END_LOOP]),
+    (BlockEffect::EndLoop, false, [PROCEED, PROCEED, PROCEED, PROCEED, END_LOOP, END_LOOP]),
+    (BlockEffect::EndLoop, true, [PROCEED, PROCEED, PROCEED, PROCEED, END_LOOP, END_LOOP]),
+    (BlockEffect::Continue, false, [PROCEED, PROCEED, PROCEED, PROCEED, CONTINUE, END_LOOP]),
+    (BlockEffect::Continue, true, [PROCEED, PROCEED, PROCEED, PROCEED, CONTINUE, END_LOOP]),
 ];
 
 #[test]

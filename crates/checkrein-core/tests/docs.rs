@@ -6,7 +6,7 @@ use std::path::Path;
 
 use checkrein_core::payload::CustomPayload;
 use checkrein_core::testing::fixed_runner;
-use checkrein_core::{Block, Contract, CustomKind, Decision, Event, EventKind, Opinion};
+use checkrein_core::{BlockEffect, Contract, CustomKind, Decision, Event, EventKind, Opinion};
 
 fn check(name: &str, expected: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
@@ -32,7 +32,9 @@ fn action(contract: Contract, decision: Decision) -> String {
 fn actions() -> String {
     let mut text =
         "| a block means | deny | halt, where hooks can halt | halt elsewhere |\n|---|---|---|---|\n".to_owned();
-    for block in [Block::Refuse, Block::Feedback, Block::GoOn, Block::EndLoop, Block::Ignored] {
+    for block in
+        [BlockEffect::Refuse, BlockEffect::Feedback, BlockEffect::Continue, BlockEffect::EndLoop, BlockEffect::Ignored]
+    {
         let contract = || Contract::observe().block(block);
         let deny = action(contract(), Decision::Deny);
         let can_halt = action(contract().halt(), Decision::Halt);

@@ -3,7 +3,7 @@
 
 use checkrein_core::payload::{CustomPayload, Field, Prompt, ToolCall};
 use checkrein_core::{
-    Block, Contract, CustomKind, DecodeErrorKind, Envelope, Event, EventKind, JsonErrorKind, RawJson, Target,
+    BlockEffect, Contract, CustomKind, DecodeErrorKind, Envelope, Event, EventKind, JsonErrorKind, RawJson, Target,
 };
 
 /// JSON with every field that events of the kind can have.
@@ -37,7 +37,7 @@ fn every_kind_survives_being_read_and_written() {
         assert_eq!(event.envelope.extra["host_adds"].as_str(), r#"{"x":1e400}"#, "what nobody knows is kept");
         let again = Event::from_json(&event.to_json()).unwrap();
         assert_eq!(again, event, "{kind}");
-        assert!(RawJson::parse(event.to_json()).unwrap().says_the_same_as(&RawJson::parse(text).unwrap()), "{kind}");
+        assert!(RawJson::parse(event.to_json()).unwrap().semantically_eq(&RawJson::parse(text).unwrap()), "{kind}");
         let through_serde: Event = serde_json::from_str(&serde_json::to_string(&event).unwrap()).unwrap();
         assert_eq!(through_serde, event);
     }
@@ -54,7 +54,7 @@ fn the_table_is_consistent() {
         for target in contract.rewrites.iter() {
             assert!(event.original(*target).is_some(), "{kind} rewrites the {target}, which it does not carry");
         }
-        assert_eq!(contract.is_gate(), contract.block == Block::Refuse);
+        assert_eq!(contract.is_gate(), contract.block == BlockEffect::Refuse);
         assert!(!contract.plain_text || contract.context.is_taken(), "{kind} takes text as context, but no context");
     }
     assert!(EventKind::ALL.len() > 70);

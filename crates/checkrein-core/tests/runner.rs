@@ -11,8 +11,8 @@ use checkrein_core::payload::{Compaction, Plugin, PluginInfo, Prompt, Stop, Tool
 use checkrein_core::runner::Fire;
 use checkrein_core::testing::{self, Recorder};
 use checkrein_core::{
-    CancelToken, Contract, CustomKind, Decision, Effect, Event, EventKind, FailureKind, HookInfo, HookOutcome, Opinion,
-    RawJson, Rewrite, Rules, Runner, Source, Target,
+    CancelToken, Contract, CustomKind, Decision, Event, EventKind, FailureKind, FailurePolicy, HookInfo, HookOutcome,
+    Opinion, RawJson, Rewrite, Rules, Runner, Source, Target,
 };
 
 fn json(text: &str) -> RawJson {
@@ -489,7 +489,7 @@ fn a_handler_cannot_change_what_the_next_one_sees() {
 
 #[test]
 fn custom_kinds_fire_too() {
-    let deploy = CustomKind::new("pre_deploy", Contract::observe().block(checkrein_core::Block::Refuse)).unwrap();
+    let deploy = CustomKind::new("pre_deploy", Contract::observe().block(checkrein_core::BlockEffect::Refuse)).unwrap();
     let kind = EventKind::Custom(deploy.clone());
     let event = Event::custom(checkrein_core::payload::CustomPayload::new(deploy));
     let runner = Runner::new();
@@ -569,7 +569,7 @@ fn callbacks_can_rewrite_under_other_rules_and_say_how_they_fail() {
     runner.on(EventKind::PromptSubmit, "rewrites", testing::modify_prompt("x"));
     let verdict = runner.fire(&Event::prompt_submit(Prompt::new("y")));
     assert_eq!(verdict.effective_prompt().as_deref(), Some("x"));
-    let info = HookInfo::new("asks", Source::here()).on_failure(Effect::Ask);
+    let info = HookInfo::new("asks", Source::here()).on_failure(FailurePolicy::Ask);
     runner.on_with(EventKind::PreToolUse, info, testing::fail("x"));
     assert_eq!(runner.fire(&tool_call()).decision(), Decision::Ask);
 }
@@ -662,7 +662,7 @@ fn a_callback_that_fails_closes_a_gate_and_is_a_warning_elsewhere() {
 #[test]
 fn a_guard_may_choose_to_fail_open() {
     let runner = Runner::builder().discard_log().build();
-    let info = HookInfo::new("nice to have", Source::here()).on_failure(Effect::Open);
+    let info = HookInfo::new("nice to have", Source::here()).on_failure(FailurePolicy::Open);
     runner.on_with(EventKind::PreToolUse, info, testing::panic("oh"));
     assert_eq!(runner.fire(&tool_call()).decision(), Decision::NoOpinion);
 }
@@ -673,7 +673,7 @@ fn a_deny_means_what_the_contract_says() {
         let kind = event.kind();
         let runner = Runner::builder().discard_log().build();
         runner.on(kind.clone(), "blocks", testing::deny("no"));
-        let counts = kind.contract().block != checkrein_core::Block::Ignored;
+        let counts = kind.contract().block != checkrein_core::BlockEffect::Ignored;
         let expected = if counts { Decision::Deny } else { Decision::NoOpinion };
         assert_eq!(runner.fire(&event).decision(), expected, "{kind}");
     }

@@ -4,7 +4,7 @@
 use checkrein_core::payload::{Prompt, SessionStart, Stop, ToolCall};
 use checkrein_core::{
     Condition, Contract, CustomKind, Event, EventFilter, EventKind, Grammar, HookInfo, HookSelector, HookSet,
-    HookState, Matcher, RawJson, Scope, Source, WhyNot,
+    HookState, Matcher, RawJson, Scope, SkipReason, Source,
 };
 use proptest::prelude::*;
 
@@ -93,7 +93,9 @@ fn a_plan_says_of_every_hook_why() {
     let why: Vec<_> = plan
         .entries
         .iter()
-        .map(|entry| (entry.hook.info.id.as_str(), entry.why_not.as_ref().map(WhyNot::to_string).unwrap_or_default()))
+        .map(|entry| {
+            (entry.hook.info.id.as_str(), entry.skip_reason.as_ref().map(SkipReason::to_string).unwrap_or_default())
+        })
         .collect();
     assert_eq!(
         why,
@@ -116,8 +118,8 @@ fn a_twin_that_cannot_run_does_not_stand_in_for_one_that_can() {
     let hooks = HookSet::new(vec![twin("project").in_state(HookState::Untrusted).in_order(-1), twin("user")]);
     let event = tool("Bash");
     assert_eq!(chosen(&hooks, &event), ["user"]);
-    let why: Vec<_> = hooks.explain(&event).entries.iter().map(|entry| entry.why_not.clone()).collect();
-    assert_eq!(why, [Some(WhyNot::DuplicateOf { id: "user".to_owned() }), None]);
+    let why: Vec<_> = hooks.explain(&event).entries.iter().map(|entry| entry.skip_reason.clone()).collect();
+    assert_eq!(why, [Some(SkipReason::DuplicateOf { id: "user".to_owned() }), None]);
     let never = Condition::new("never", |_| false);
     let hooks = HookSet::new(vec![twin("conditional").when(never), twin("plain")]);
     assert_eq!(chosen(&hooks, &event), ["plain"]);
@@ -313,6 +315,6 @@ fn hooks_for_all_tools_fit_events_for_some() {
     assert_eq!(chosen(&set, &event), ["general", "both", "narrow"]);
     assert!(set.has_for(&event));
     let plan = set.explain(&event);
-    let why: Vec<_> = plan.entries.iter().map(|entry| entry.why_not.is_none()).collect();
+    let why: Vec<_> = plan.entries.iter().map(|entry| entry.skip_reason.is_none()).collect();
     assert_eq!(why, [true, true, false, false, true]);
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use checkrein_core::payload::{Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
 use checkrein_core::{
-    Blocks, ChainEnd, Compat, Decision, Effect, Event, EventKind, Failure, FailureKind, FailureTable, HookInfo,
-    Opinion, Outcome, RawJson, Rewrite, Rules, RunOrder, Settle, Settlement, SideBySide, Source, Step, Target, Verdict,
-    settle,
+    BlockScope, ChainEnd, ChainStep, Compat, ConcurrentRewrites, Decision, DecisionRule, Event, EventKind, Failure,
+    FailureKind, FailurePolicy, FailureTable, HookInfo, HookResult, Opinion, RawJson, Rewrite, Rules, RunOrder,
+    Settlement, Source, Target, Verdict, settle,
 };
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn hook(position: usize) -> Arc<HookInfo> {
 fn settled(rules: &Rules, event: &Event, replies: &[Result<Opinion, Failure>]) -> Verdict {
     let hooks: Vec<_> = (0..replies.len()).map(hook).collect();
     let outcomes: Vec<_> =
-        replies.iter().zip(&hooks).map(|(reply, hook)| Outcome { hook, result: reply.as_ref() }).collect();
+        replies.iter().zip(&hooks).map(|(reply, hook)| HookResult { hook, result: reply.as_ref() }).collect();
     settle(rules, event, &outcomes)
 }
 
@@ -46,11 +46,11 @@ fn decisions(rules: &Rules, decisions: &[Decision]) -> Verdict {
 #[test]
 fn each_rule_picks_its_winner() {
     let strongest = Rules::NATIVE;
-    let first = Rules::NATIVE.settle(Settle::FirstDecision).chain_end(ChainEnd::FirstDecision);
-    let deny_or_last = Rules::NATIVE.settle(Settle::AnyDenyElseLastAllow);
-    let any_block = Rules::NATIVE.settle(Settle::AnyBlock);
-    let last = Rules::NATIVE.settle(Settle::LastWriter).compat(Compat::Exact);
-    let safe_last = Rules::NATIVE.settle(Settle::LastWriter);
+    let first = Rules::NATIVE.settle(DecisionRule::FirstDecision).chain_end(ChainEnd::FirstDecision);
+    let deny_or_last = Rules::NATIVE.settle(DecisionRule::AnyDenyElseLastAllow);
+    let any_block = Rules::NATIVE.settle(DecisionRule::AnyBlock);
+    let last = Rules::NATIVE.settle(DecisionRule::LastWriter).compat(Compat::Exact);
+    let safe_last = Rules::NATIVE.settle(DecisionRule::LastWriter);
     let table: [(&Rules, &[Decision], Decision, Option<&str>); 22] = [
         (&strongest, &[], NoOpinion, None),
         (&strongest, &[NoOpinion, NoOpinion], NoOpinion, None),
@@ -100,11 +100,11 @@ fn all_that_hooks_say_is_kept_in_config_order() {
     let mut settlement = Settlement::new(&Rules::NATIVE, &event);
     for position in [1, 0] {
         let opinion = said(&position.to_string());
-        assert_eq!(settlement.push(position, &hook(position), &opinion), Step::Next);
+        assert_eq!(settlement.push(position, &hook(position), &opinion), ChainStep::Next);
     }
     let _ = settlement.push(2, &hook(2), &Opinion::none().suppress_output());
     let verdict = settlement.finish();
-    let texts = |said: &[checkrein_core::Said]| said.iter().map(|said| said.text.clone()).collect::<Vec<_>>();
+    let texts = |said: &[checkrein_core::HookMessage]| said.iter().map(|said| said.text.clone()).collect::<Vec<_>>();
     assert_eq!(texts(verdict.context()), ["c0", "c1"]);
     assert_eq!(texts(verdict.messages()), ["m0", "m1"]);
     assert_eq!(verdict.stop_reason(), Some("s0"));
@@ -140,7 +140,7 @@ fn what_the_event_has_no_use_for_is_a_warning() {
     assert_eq!((verdict.decision(), verdict.reason()), (Halt, Some("enough")));
     // A deny at a stop has a meaning: go on.
     assert_eq!(settled(&Rules::NATIVE, &stop, &[Ok(Opinion::deny("tests fail"))]).decision(), Deny);
-    let gates_only = Rules::NATIVE.blocks(Blocks::Gates);
+    let gates_only = Rules::NATIVE.blocks(BlockScope::Gates);
     assert_eq!(settled(&gates_only, &stop, &[Ok(Opinion::deny("tests fail"))]).decision(), NoOpinion);
 }
 
@@ -158,20 +158,20 @@ fn failures_do_what_the_table_says_unless_the_hook_says_otherwise() {
     let notice = Event::session_start(SessionStart::new());
     let after = Event::post_tool_use(ToolOutcome::new("Bash", RawJson::default()));
     let stop = Event::stop(Stop::new());
-    type Row<'a> = (&'a Event, Option<Effect>, Option<Effect>, FailureKind, Decision);
+    type Row<'a> = (&'a Event, Option<FailurePolicy>, Option<FailurePolicy>, FailureKind, Decision);
     let table: [Row<'_>; 12] = [
         (&gate, None, None, FailureKind::Timeout, Deny),
         (&gate, None, None, FailureKind::Spawn, Deny),
-        (&gate, Some(Effect::Open), None, FailureKind::Spawn, NoOpinion),
-        (&gate, Some(Effect::Ask), None, FailureKind::Exit, Ask),
-        (&gate, Some(Effect::Open), Some(Effect::Closed), FailureKind::Timeout, Deny),
-        (&gate, Some(Effect::Open), Some(Effect::Closed), FailureKind::Exit, NoOpinion),
+        (&gate, Some(FailurePolicy::Open), None, FailureKind::Spawn, NoOpinion),
+        (&gate, Some(FailurePolicy::Ask), None, FailureKind::Exit, Ask),
+        (&gate, Some(FailurePolicy::Open), Some(FailurePolicy::Closed), FailureKind::Timeout, Deny),
+        (&gate, Some(FailurePolicy::Open), Some(FailurePolicy::Closed), FailureKind::Exit, NoOpinion),
         (&notice, None, None, FailureKind::Timeout, NoOpinion),
-        (&notice, Some(Effect::Closed), None, FailureKind::Timeout, NoOpinion),
+        (&notice, Some(FailurePolicy::Closed), None, FailureKind::Timeout, NoOpinion),
         (&after, None, None, FailureKind::Exit, NoOpinion),
-        (&after, Some(Effect::Closed), None, FailureKind::Exit, Deny),
-        (&after, Some(Effect::Ask), None, FailureKind::Exit, NoOpinion),
-        (&stop, Some(Effect::Closed), None, FailureKind::Exit, NoOpinion),
+        (&after, Some(FailurePolicy::Closed), None, FailureKind::Exit, Deny),
+        (&after, Some(FailurePolicy::Ask), None, FailureKind::Exit, NoOpinion),
+        (&stop, Some(FailurePolicy::Closed), None, FailureKind::Exit, NoOpinion),
     ];
     for (event, on_failure, on_timeout, kind, decision) in table {
         let mut info = HookInfo::clone(&hook(0));
@@ -195,9 +195,9 @@ fn failures_do_what_the_table_says_unless_the_hook_says_otherwise() {
         verdict.warnings()[0].to_string().contains("failed (exit: exit code 7)"),
         "what happened is told all the same"
     );
-    let forced = Failure::new(FailureKind::Untrusted, "never approved").with_effect(Effect::Open);
+    let forced = Failure::new(FailureKind::Untrusted, "never approved").with_effect(FailurePolicy::Open);
     assert_eq!(settled(&Rules::NATIVE, &gate, &[Err(forced)]).decision(), NoOpinion);
-    let asks = Rules::NATIVE.failures(FailureTable::native().at_gates(FailureKind::Parse, Effect::Ask));
+    let asks = Rules::NATIVE.failures(FailureTable::native().at_gates(FailureKind::Parse, FailurePolicy::Ask));
     assert_eq!(settled(&asks, &gate, &[Err(Failure::new(FailureKind::Parse, "x"))]).decision(), Ask);
 }
 
@@ -221,25 +221,25 @@ fn chains_end_where_the_rules_say() {
     let (allow, deny, none) = (|| Ok(Opinion::allow()), || Ok(Opinion::deny("no")), || Ok(Opinion::none()));
     let open = Rules::NATIVE.failures(FailureTable::open());
     for (rules, end, reply, step) in [
-        (open, ChainEnd::Never, deny(), Step::Next),
-        (open, ChainEnd::Never, failure(), Step::Next),
-        (open, ChainEnd::FirstDecision, none(), Step::Next),
-        (open, ChainEnd::FirstDecision, allow(), Step::End),
-        (open, ChainEnd::FirstDecision, rewrite(), Step::End),
-        (open, ChainEnd::FirstDecision, failure(), Step::Next),
-        (open, ChainEnd::FirstBlock, allow(), Step::Next),
-        (open, ChainEnd::FirstBlock, deny(), Step::End),
-        (open, ChainEnd::FirstBlock, failure(), Step::Next),
-        (Rules::NATIVE, ChainEnd::FirstBlock, failure(), Step::End),
-        (open, ChainEnd::FirstBlockOrFailure, failure(), Step::End),
-        (open, ChainEnd::FirstBlockOrFailure, deny(), Step::End),
-        (open, ChainEnd::FirstBlockOrFailure, allow(), Step::Next),
-        (open, ChainEnd::FirstMarked("blocked"), deny(), Step::Next),
-        (open, ChainEnd::FirstMarked("blocked"), marked(), Step::End),
-        (open, ChainEnd::FirstMarked("blocked"), failure(), Step::Next),
-        (Rules::NATIVE, ChainEnd::FirstMarked("blocked"), failure(), Step::End),
-        (open, ChainEnd::FirstMarkedOrFailure("blocked"), deny(), Step::Next),
-        (open, ChainEnd::FirstMarkedOrFailure("blocked"), failure(), Step::End),
+        (open, ChainEnd::Never, deny(), ChainStep::Next),
+        (open, ChainEnd::Never, failure(), ChainStep::Next),
+        (open, ChainEnd::FirstDecision, none(), ChainStep::Next),
+        (open, ChainEnd::FirstDecision, allow(), ChainStep::End),
+        (open, ChainEnd::FirstDecision, rewrite(), ChainStep::End),
+        (open, ChainEnd::FirstDecision, failure(), ChainStep::Next),
+        (open, ChainEnd::FirstBlock, allow(), ChainStep::Next),
+        (open, ChainEnd::FirstBlock, deny(), ChainStep::End),
+        (open, ChainEnd::FirstBlock, failure(), ChainStep::Next),
+        (Rules::NATIVE, ChainEnd::FirstBlock, failure(), ChainStep::End),
+        (open, ChainEnd::FirstBlockOrFailure, failure(), ChainStep::End),
+        (open, ChainEnd::FirstBlockOrFailure, deny(), ChainStep::End),
+        (open, ChainEnd::FirstBlockOrFailure, allow(), ChainStep::Next),
+        (open, ChainEnd::FirstTagged("blocked"), deny(), ChainStep::Next),
+        (open, ChainEnd::FirstTagged("blocked"), marked(), ChainStep::End),
+        (open, ChainEnd::FirstTagged("blocked"), failure(), ChainStep::Next),
+        (Rules::NATIVE, ChainEnd::FirstTagged("blocked"), failure(), ChainStep::End),
+        (open, ChainEnd::FirstMarkedOrFailure("blocked"), deny(), ChainStep::Next),
+        (open, ChainEnd::FirstMarkedOrFailure("blocked"), failure(), ChainStep::End),
     ] {
         let event = tool_call("{}");
         let rules = rules.chain_end(end);
@@ -271,8 +271,8 @@ fn input_after(rules: &Rules, input: &str, replies: &[Result<Opinion, Failure>])
 fn rewrites_chain_compose_or_conflict() {
     let side_by_side = Rules::NATIVE.order(RunOrder::Parallel);
     let pipeline = Rules::NATIVE.order(RunOrder::Pipeline);
-    let last = side_by_side.side_by_side(SideBySide::LastInOrder);
-    let first = side_by_side.side_by_side(SideBySide::FirstInOrder);
+    let last = side_by_side.side_by_side(ConcurrentRewrites::LastInOrder);
+    let first = side_by_side.side_by_side(ConcurrentRewrites::FirstInOrder);
     let input = r#"{"a":1,"b":2}"#;
     let some = |text: &str| Some(text.to_owned());
     for (rules, replies, expected) in [
@@ -329,7 +329,8 @@ fn native_rewrites_must_be_declared() {
     let event = tool_call(r#"{"a":1}"#);
     let quiet = Arc::new(HookInfo::new("quiet", Source::here()));
     let opinion = Opinion::rewrite_input(json("{}"));
-    let outcomes = [Outcome { hook: &hook(0), result: Ok(&opinion) }, Outcome { hook: &quiet, result: Ok(&opinion) }];
+    let outcomes =
+        [HookResult { hook: &hook(0), result: Ok(&opinion) }, HookResult { hook: &quiet, result: Ok(&opinion) }];
     let verdict = settle(&Rules::NATIVE, &event, &outcomes);
     assert_eq!(verdict.effective_input().unwrap().as_str(), "{}");
     let (who, failure) = verdict.failures().next().unwrap();
@@ -359,11 +360,11 @@ fn a_conflict_is_judged_by_the_strictest_of_those_in_it() {
     let event = tool_call(r#"{"command":"curl evil"}"#);
     let rules = Rules::NATIVE.order(RunOrder::Parallel);
     let guard = Arc::new(HookInfo::new("guard", Source::here()));
-    let cosmetic = Arc::new(HookInfo::new("cosmetic", Source::here()).on_failure(Effect::Open));
+    let cosmetic = Arc::new(HookInfo::new("cosmetic", Source::here()).on_failure(FailurePolicy::Open));
     let safe = Opinion::rewrite_input(json(r#"{"command":"echo safe"}"#));
     let pretty = Opinion::rewrite_input(json(r#"{"command":"curl -s evil"}"#)).with_decision(Allow);
     for order in [[(&guard, &safe), (&cosmetic, &pretty)], [(&cosmetic, &pretty), (&guard, &safe)]] {
-        let outcomes = order.map(|(hook, opinion)| Outcome { hook, result: Ok(opinion) });
+        let outcomes = order.map(|(hook, opinion)| HookResult { hook, result: Ok(opinion) });
         assert_eq!(settle(&rules, &event, &outcomes).decision(), Deny);
     }
 }
@@ -371,21 +372,24 @@ fn a_conflict_is_judged_by_the_strictest_of_those_in_it() {
 #[test]
 fn an_opinion_with_a_refused_rewrite_is_a_failure_but_for_its_deny() {
     let refused = |decision| Ok(Opinion::rewrite_prompt("x").with_decision(decision).with_reason("own"));
-    for rules in [Rules::NATIVE, Rules::NATIVE.settle(Settle::LastWriter), Rules::NATIVE.settle(Settle::FirstDecision)]
-    {
+    for rules in [
+        Rules::NATIVE,
+        Rules::NATIVE.settle(DecisionRule::LastWriter),
+        Rules::NATIVE.settle(DecisionRule::FirstDecision),
+    ] {
         for (decision, expected) in [(Allow, Deny), (Ask, Deny), (Deny, Deny), (Halt, Halt)] {
             let verdict = settled(&rules, &tool_call("{}"), &[refused(decision)]);
             assert_eq!(verdict.decision(), expected, "{decision}");
         }
     }
-    let exact = Rules::NATIVE.settle(Settle::LastWriter).compat(Compat::Exact);
+    let exact = Rules::NATIVE.settle(DecisionRule::LastWriter).compat(Compat::Exact);
     assert_eq!(settled(&exact, &tool_call("{}"), &[refused(Allow)]).decision(), Deny);
     // It ends chains as the failure that it is.
     for end in [ChainEnd::FirstBlock, ChainEnd::FirstDecision, ChainEnd::FirstBlockOrFailure] {
         let event = tool_call("{}");
         let rules = Rules::NATIVE.chain_end(end);
         let step = Settlement::new(&rules, &event).push(0, &hook(0), &Opinion::rewrite_prompt("x"));
-        assert_eq!(step, Step::End, "{end:?}");
+        assert_eq!(step, ChainStep::End, "{end:?}");
     }
 }
 
@@ -393,8 +397,13 @@ fn an_opinion_with_a_refused_rewrite_is_a_failure_but_for_its_deny() {
 fn a_hook_that_closes_or_asks_when_it_fails_does_so_under_every_rule() {
     let failure = || Err(Failure::new(FailureKind::Timeout, "x"));
     let mut asks = HookInfo::new("asks", Source::here());
-    asks.on_failure = Some(Effect::Ask);
-    for settle_by in [Settle::FirstDecision, Settle::AnyDenyElseLastAllow, Settle::AnyBlock, Settle::LastWriter] {
+    asks.on_failure = Some(FailurePolicy::Ask);
+    for settle_by in [
+        DecisionRule::FirstDecision,
+        DecisionRule::AnyDenyElseLastAllow,
+        DecisionRule::AnyBlock,
+        DecisionRule::LastWriter,
+    ] {
         let rules = Rules::NATIVE.settle(settle_by);
         let closed = settled(&rules, &tool_call("{}"), &[Ok(Opinion::allow()), failure(), Ok(Opinion::allow())]);
         assert_eq!(closed.decision(), Deny, "{settle_by:?}");
@@ -466,18 +475,20 @@ fn any_rules() -> impl Strategy<Value = Rules> {
     (
         prop::sample::select(
             &[
-                Settle::Strongest,
-                Settle::FirstDecision,
-                Settle::AnyDenyElseLastAllow,
-                Settle::AnyBlock,
-                Settle::LastWriter,
+                DecisionRule::Strongest,
+                DecisionRule::FirstDecision,
+                DecisionRule::AnyDenyElseLastAllow,
+                DecisionRule::AnyBlock,
+                DecisionRule::LastWriter,
             ][..],
         ),
         prop::sample::select(&[RunOrder::Sequential, RunOrder::Parallel, RunOrder::Pipeline, RunOrder::Phased][..]),
         prop::sample::select(
             &[ChainEnd::Never, ChainEnd::FirstDecision, ChainEnd::FirstBlock, ChainEnd::FirstBlockOrFailure][..],
         ),
-        prop::sample::select(&[SideBySide::Compose, SideBySide::LastInOrder, SideBySide::FirstInOrder][..]),
+        prop::sample::select(
+            &[ConcurrentRewrites::Compose, ConcurrentRewrites::LastInOrder, ConcurrentRewrites::FirstInOrder][..],
+        ),
         any::<bool>(),
         any::<bool>(),
     )
@@ -487,7 +498,7 @@ fn any_rules() -> impl Strategy<Value = Rules> {
                 .order(order)
                 .chain_end(end)
                 .side_by_side(side)
-                .blocks(if gates { Blocks::Gates } else { Blocks::Contract })
+                .blocks(if gates { BlockScope::Gates } else { BlockScope::Contract })
                 .compat(if exact { Compat::Exact } else { Compat::Safe })
         })
 }
@@ -644,11 +655,11 @@ fn managed(position: usize) -> Arc<HookInfo> {
 #[test]
 fn no_rules_let_others_overrule_an_administrator() {
     let rules = [
-        Rules::NATIVE.settle(Settle::FirstDecision),
-        Rules::NATIVE.settle(Settle::AnyDenyElseLastAllow),
-        Rules::NATIVE.settle(Settle::AnyBlock),
-        Rules::NATIVE.settle(Settle::LastWriter).compat(Compat::Exact),
-        Rules::NATIVE.settle(Settle::LastWriter),
+        Rules::NATIVE.settle(DecisionRule::FirstDecision),
+        Rules::NATIVE.settle(DecisionRule::AnyDenyElseLastAllow),
+        Rules::NATIVE.settle(DecisionRule::AnyBlock),
+        Rules::NATIVE.settle(DecisionRule::LastWriter).compat(Compat::Exact),
+        Rules::NATIVE.settle(DecisionRule::LastWriter),
         Rules::NATIVE,
     ];
     for (rules, held) in rules.iter().flat_map(|rules| [(rules, Ask), (rules, Deny), (rules, Halt)]) {
@@ -656,8 +667,8 @@ fn no_rules_let_others_overrule_an_administrator() {
             let (guard, other) = (managed(guard_at), hook(1 - guard_at));
             let (holds, allows) = (Opinion::of(held).with_reason("held"), Opinion::allow());
             let mut outcomes = [
-                (guard_at, Outcome { hook: &guard, result: Ok(&holds) }),
-                (1 - guard_at, Outcome { hook: &other, result: Ok(&allows) }),
+                (guard_at, HookResult { hook: &guard, result: Ok(&holds) }),
+                (1 - guard_at, HookResult { hook: &other, result: Ok(&allows) }),
             ];
             outcomes.sort_by_key(|(at, _)| *at);
             let verdict = settle(rules, &tool_call("{}"), &outcomes.map(|(_, outcome)| outcome));
@@ -665,8 +676,8 @@ fn no_rules_let_others_overrule_an_administrator() {
         }
     }
     let leave = Opinion::allow();
-    let allowed = Outcome { hook: &managed(0), result: Ok(&leave) };
-    let verdict = settle(&Rules::NATIVE.settle(Settle::AnyBlock), &tool_call("{}"), &[allowed]);
+    let allowed = HookResult { hook: &managed(0), result: Ok(&leave) };
+    let verdict = settle(&Rules::NATIVE.settle(DecisionRule::AnyBlock), &tool_call("{}"), &[allowed]);
     assert_eq!(verdict.decision(), NoOpinion, "leave is no more than the rules make of it");
 }
 
@@ -683,7 +694,7 @@ fn what_ran_side_by_side_can_be_brought_together_for_those_behind() {
     let _ = settlement.push(1, &other(1), &rewrite(r#"{"command":"rm"}"#));
     let _ = settlement.push(2, &other(2), &rewrite(r#"{"timeout":2}"#));
     assert!(settlement.current(Target::Input).is_none());
-    settlement.bring_together();
+    settlement.compose_rewrites();
     assert_eq!(settlement.current(Target::Input).unwrap().as_str(), r#"{"command":"rm","timeout":2}"#);
     let _ = settlement.push(0, &managed(0), &rewrite(r#"{"timeout":3}"#));
     let verdict = settlement.finish();

@@ -20,7 +20,7 @@
 
 use std::fmt;
 
-use checkrein_core::{EventKind, closest};
+use checkrein_core::{EventKind, closest_match};
 
 pub mod agents;
 pub mod config;
@@ -71,7 +71,7 @@ impl Dialect {
             let other = ALL.iter().flat_map(|dialect| dialect.events).find(|event| event.name == name)?;
             self.name_of(&other.kind).map(Suggestion::OtherName)
         };
-        let close = || closest(name, self.events.iter().map(|event| event.name)).map(Suggestion::Close);
+        let close = || closest_match(name, self.events.iter().map(|event| event.name)).map(Suggestion::Close);
         UnknownEvent { dialect: self.name, name: name.to_owned(), suggestion: close().or_else(elsewhere) }
     }
 }

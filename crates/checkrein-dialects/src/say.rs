@@ -1,6 +1,6 @@
 //! A verdict in the words of the agent that asked: the same tables as for replies, the other way round.
 
-use checkrein_core::{Block, Decision, Event, EventKind, RawJson, RewriteMode, Rewritten, Target, Verdict};
+use checkrein_core::{BlockEffect, Decision, Event, EventKind, RawJson, RewriteMode, Rewritten, Target, Verdict};
 
 use crate::reply::{Code, ExitRule, Key, Means, Then, Trigger};
 use crate::table::{Dialect, Plain};
@@ -121,7 +121,7 @@ impl Saying<'_> {
             Decision::Ask => &[Decision::Ask, Decision::Deny, Decision::Halt],
             Decision::Defer => &[Decision::Defer, Decision::Ask, Decision::Deny, Decision::Halt],
             // Where a block is feedback, the model shall hear it; that is no reason to end everything.
-            Decision::Deny if self.kind.contract().block == Block::Feedback => &[Decision::Deny],
+            Decision::Deny if self.kind.contract().block == BlockEffect::Feedback => &[Decision::Deny],
             Decision::Deny => &[Decision::Deny, Decision::Halt],
             Decision::Halt => &[Decision::Halt, Decision::Deny],
         };
@@ -141,7 +141,7 @@ impl Saying<'_> {
                 return;
             }
         }
-        let is_feedback = self.kind.contract().block == Block::Feedback && decision == Decision::Deny;
+        let is_feedback = self.kind.contract().block == BlockEffect::Feedback && decision == Decision::Deny;
         if is_feedback && !reason.is_empty() && self.key(|key| key == Means::Context).is_some() {
             self.feedback = Some(reason.to_owned());
             self.note(format!("{} has no way to say deny here; it was told the reason as context", self.dialect.name));
@@ -203,8 +203,9 @@ impl Saying<'_> {
     }
 
     fn words(&mut self, verdict: &Verdict) {
-        let joined =
-            |said: &[checkrein_core::Said]| said.iter().map(|said| said.text.as_str()).collect::<Vec<_>>().join("\n");
+        let joined = |said: &[checkrein_core::HookMessage]| {
+            said.iter().map(|said| said.text.as_str()).collect::<Vec<_>>().join("\n")
+        };
         let said = joined(verdict.context());
         let parts = self.feedback.take().into_iter().chain([said].into_iter().filter(|said| !said.is_empty()));
         let context = parts.collect::<Vec<_>>().join("\n");

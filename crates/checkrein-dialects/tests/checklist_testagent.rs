@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use checkrein_core::payload::{Compaction, Notification, Prompt, SessionEnd, Stop, ToolCall, ToolOutcome};
 use checkrein_core::{
-    Decision, Effect, Envelope, Event, EventKind, Failure, FailureKind, HookInfo, HookSet, HookState, HttpReply,
-    Matcher, Opinion, Outcome, ProcessExit, ProcessReply, RawJson, Reply, Scope, Source, Verdict, settle,
+    Decision, Envelope, Event, EventKind, Failure, FailureKind, FailurePolicy, HookInfo, HookResult, HookSet,
+    HookState, HttpReply, Matcher, Opinion, ProcessExit, ProcessReply, RawJson, Reply, Scope, Source, Verdict, settle,
 };
 use checkrein_dialects::agents::claude::SENDER;
 use checkrein_dialects::config::Decoded;
@@ -33,7 +33,7 @@ fn read(event: &Event, code: i32, stdout: &str, stderr: &str) -> Result<Opinion,
 
 fn settled(event: &Event, results: &[Result<Opinion, Failure>]) -> Verdict {
     let hook: Arc<HookInfo> = HookInfo::new("h", Source::here()).into();
-    let outcomes: Vec<_> = results.iter().map(|result| Outcome { hook: &hook, result: result.as_ref() }).collect();
+    let outcomes: Vec<_> = results.iter().map(|result| HookResult { hook: &hook, result: result.as_ref() }).collect();
     settle(&SENDER.rules_at(&event.kind()), event, &outcomes)
 }
 
@@ -202,7 +202,7 @@ fn payloads_of_the_other_events() {
         let bytes: Vec<u8> = pieces.iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
         let expected: RawJson = format!("{{{common},{rest}}}").parse().unwrap();
         let found = RawJson::parse_bytes(&bytes).unwrap();
-        assert!(found.says_the_same_as(&expected), "{kind}:\n{found}\n{expected}");
+        assert!(found.semantically_eq(&expected), "{kind}:\n{found}\n{expected}");
     }
 }
 
@@ -273,6 +273,6 @@ fn what_its_validate_finds_is_found() {
         assert!(code.map_or(codes.is_empty(), |code| codes.contains(&code)), "{text}: {codes:?}");
         let broken = decoded.hooks.iter().find(|spec| matches!(spec.state, HookState::Broken(_)));
         assert_eq!(broken.is_some(), closes, "{text}: {codes:?}");
-        assert!(broken.is_none_or(|spec| spec.info.on_failure == Some(Effect::Closed)), "{text}");
+        assert!(broken.is_none_or(|spec| spec.info.on_failure == Some(FailurePolicy::Closed)), "{text}");
     }
 }

@@ -5,8 +5,8 @@ use checkrein_core::payload::{
     Compaction, Notification, PermissionDenied, Prompt, SessionStart, Stop, ToolCall, ToolOutcome,
 };
 use checkrein_core::{
-    Captured, Decision, Envelope, Event, EventKind, Failure, FailureKind, HttpReply, Matcher, Opinion, ProcessExit,
-    ProcessReply, RawJson, Reply, Scope, Settle, Target,
+    Captured, Decision, DecisionRule, Envelope, Event, EventKind, Failure, FailureKind, HttpReply, Matcher, Opinion,
+    ProcessExit, ProcessReply, RawJson, Reply, Scope, Target,
 };
 use checkrein_dialects::agents::claude::{DIALECT, SENDER};
 use checkrein_dialects::config::Decoded;
@@ -291,7 +291,7 @@ fn payloads_of_the_sender() {
         let kind = event.kind();
         let found = payload(&SENDER, &event.within(envelope()));
         let expected = json(&format!("{{{common},{rest}}}"));
-        assert!(found.says_the_same_as(&expected), "{kind}:\n{found}\n{expected}");
+        assert!(found.semantically_eq(&expected), "{kind}:\n{found}\n{expected}");
         assert_eq!(SENDER.event(&found, None).unwrap().kind(), kind);
     }
 }
@@ -345,7 +345,7 @@ fn exit_codes_of_the_sender() {
     assert_eq!(read(&SENDER, &gate(), reply).unwrap_err().kind, FailureKind::OutputCap);
     assert_eq!(SENDER.timeout(&EventKind::PermissionRequest, "http").as_secs(), 120, "no client cuts it short");
     assert_eq!(SENDER.timeout(&EventKind::PreToolUse, "command").as_secs(), 10);
-    assert_eq!(SENDER.rules_at(&EventKind::PermissionRequest).settle, Settle::AnyDenyElseLastAllow);
+    assert_eq!(SENDER.rules_at(&EventKind::PermissionRequest).settle, DecisionRule::AnyDenyElseLastAllow);
 }
 
 // Files.

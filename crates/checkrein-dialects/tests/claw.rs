@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use checkrein_core::payload::{Prompt, ToolCall, ToolFailure, ToolOutcome};
 use checkrein_core::{
-    Compat, Decision, Event, EventKind, Failure, FailureKind, HookInfo, HookState, Matcher, Opinion, Outcome,
-    ProcessExit, ProcessReply, RawJson, Reply, Rules, Scope, Settlement, Source, Step, Verdict, settle,
+    ChainStep, Compat, Decision, Event, EventKind, Failure, FailureKind, HookInfo, HookResult, HookState, Matcher,
+    Opinion, ProcessExit, ProcessReply, RawJson, Reply, Rules, Scope, Settlement, Source, Verdict, settle,
 };
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::agents::claw::{BLOCKED, DIALECT, default_message, feedback, messages};
@@ -57,7 +57,7 @@ fn hook() -> std::sync::Arc<HookInfo> {
 
 fn settled(rules: &Rules, event: &Event, results: &[Result<Opinion, Failure>]) -> Verdict {
     let hook = hook();
-    let outcomes: Vec<_> = results.iter().map(|result| Outcome { hook: &hook, result: result.as_ref() }).collect();
+    let outcomes: Vec<_> = results.iter().map(|result| HookResult { hook: &hook, result: result.as_ref() }).collect();
     settle(rules, event, &outcomes)
 }
 
@@ -259,11 +259,11 @@ fn the_chain_ends_at_a_block_or_a_failure() {
         Ok(opinion) => Settlement::new(&rules, &event).push(0, &hook(), &opinion),
         Err(failure) => Settlement::new(&rules, &event).push_failure(0, &hook(), &failure),
     };
-    assert_eq!(push(read(&event, 2, "", "")), Step::End);
-    assert_eq!(push(Ok(answer(r#"{"continue":false}"#))), Step::End);
-    assert_eq!(push(read(&event, 1, "", "")), Step::End);
-    assert_eq!(push(Ok(answer("text"))), Step::Next);
-    assert_eq!(push(Ok(answer(r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#))), Step::Next);
+    assert_eq!(push(read(&event, 2, "", "")), ChainStep::End);
+    assert_eq!(push(Ok(answer(r#"{"continue":false}"#))), ChainStep::End);
+    assert_eq!(push(read(&event, 1, "", "")), ChainStep::End);
+    assert_eq!(push(Ok(answer("text"))), ChainStep::Next);
+    assert_eq!(push(Ok(answer(r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#))), ChainStep::Next);
 }
 
 /// BUG of the agent: a later allow cancels a deny.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use checkrein_core::payload::{Notification, Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
 use checkrein_core::{
-    ChainEnd, Decision, Effect, Event, EventKind, FailureKind, HttpReply, Matcher, ProcessExit, ProcessReply, RawJson,
-    Reply, RunOrder, Settle, Target,
+    ChainEnd, Decision, DecisionRule, Event, EventKind, FailureKind, FailurePolicy, HttpReply, Matcher, ProcessExit,
+    ProcessReply, RawJson, Reply, RunOrder, Target,
 };
 use checkrein_dialects::agents::{claude, claw, docker_agent, evva, native, ub};
 use checkrein_dialects::config::Same;
@@ -50,7 +50,7 @@ fn process(code: i32, stdout: &str, stderr: &str) -> Reply {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comes {
     To(Decision),
-    Fails(FailureKind, Effect),
+    Fails(FailureKind, FailurePolicy),
 }
 
 use Comes::{Fails, To};
@@ -172,8 +172,8 @@ fn times() {
 
 #[test]
 fn exit_codes() {
-    use Effect::{Closed, Open};
     use FailureKind::{Exit, Signal, Spawn, Timeout};
+    use FailurePolicy::{Closed, Open};
     pinned("0", |dialect| comes(dialect, &gate(), process(0, "", "")), [To(NoOpinion); 8]);
     // Any exit but 0 is the same for ub, and counts only if the hook was told to block.
     pinned(
@@ -240,8 +240,8 @@ fn denied() -> checkrein_core::Verdict {
 
 #[test]
 fn what_is_read_of_standard_output() {
-    use Effect::{Closed, Open};
     use FailureKind::Parse;
+    use FailurePolicy::{Closed, Open};
     let says =
         |dialect: &'static Dialect| comes(dialect, &gate(), process(0, &dialect.say(&gate(), &denied()).stdout, ""));
     pinned(
@@ -331,18 +331,18 @@ fn who_wins() {
         "conflict",
         settles,
         [
-            Settle::LastWriter,
-            Settle::Strongest,
-            Settle::Strongest,
-            Settle::LastWriter,
-            Settle::Strongest,
-            Settle::Strongest,
-            Settle::AnyBlock,
-            Settle::Strongest,
+            DecisionRule::LastWriter,
+            DecisionRule::Strongest,
+            DecisionRule::Strongest,
+            DecisionRule::LastWriter,
+            DecisionRule::Strongest,
+            DecisionRule::Strongest,
+            DecisionRule::AnyBlock,
+            DecisionRule::Strongest,
         ],
     );
     let request = |dialect: &'static Dialect| dialect.rules_at(&EventKind::PermissionRequest).settle;
-    assert_eq!(request(&claude::SENDER), Settle::AnyDenyElseLastAllow);
+    assert_eq!(request(&claude::SENDER), DecisionRule::AnyDenyElseLastAllow);
     // Whatever the rule, a later allow never cancels a deny unless the host asks for that.
     for dialect in all() {
         assert_eq!(rules(dialect).compat, checkrein_core::Compat::Safe, "{}", dialect.name);

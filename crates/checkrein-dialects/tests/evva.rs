@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use checkrein_core::payload::{Notification, Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
 use checkrein_core::{
-    Compat, Decision, Envelope, Event, EventKind, Failure, FailureKind, Grammar, HookInfo, HookState, HttpReply,
-    Matcher, Opinion, Outcome, ProcessExit, ProcessReply, RawJson, Reply, Rules, Scope, Settlement, Source, Step,
-    Target, Verdict, settle,
+    ChainStep, Compat, Decision, Envelope, Event, EventKind, Failure, FailureKind, Grammar, HookInfo, HookResult,
+    HookState, HttpReply, Matcher, Opinion, ProcessExit, ProcessReply, RawJson, Reply, Rules, Scope, Settlement,
+    Source, Target, Verdict, settle,
 };
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::agents::evva::{BLOCKED, DIALECT};
@@ -67,7 +67,7 @@ fn is_blocked(opinion: &Opinion) -> bool {
 fn settled(rules: &Rules, event: &Event, opinions: &[Opinion]) -> Verdict {
     let hooks: Vec<_> = (0..opinions.len()).map(|at| HookInfo::new(format!("h{at}"), Source::here()).into()).collect();
     let outcomes: Vec<_> =
-        hooks.iter().zip(opinions).map(|(hook, opinion)| Outcome { hook, result: Ok(opinion) }).collect();
+        hooks.iter().zip(opinions).map(|(hook, opinion)| HookResult { hook, result: Ok(opinion) }).collect();
     settle(rules, event, &outcomes)
 }
 
@@ -257,7 +257,7 @@ fn answers_are_objects_on_exit_0_and_text_is_nothing() {
     let verdict = settle(
         &DIALECT.rules_at(&EventKind::PreToolUse),
         &call(),
-        &[Outcome { hook: &HookInfo::new("h", Source::here()).into(), result: Err(&failure) }],
+        &[HookResult { hook: &HookInfo::new("h", Source::here()).into(), result: Err(&failure) }],
     );
     assert_eq!((failure.kind, verdict.decision()), (FailureKind::Parse, Decision::NoOpinion));
     assert_eq!(verdict.warnings().len(), 1, "as open as in the agent, but told");
@@ -361,9 +361,9 @@ fn a_block_ends_the_chain_and_a_deny_does_not() {
     ];
     let hook = HookInfo::new("h", Source::here()).into();
     for opinion in &blocks {
-        assert_eq!(Settlement::new(&rules, &event).push(0, &hook, opinion), Step::End);
+        assert_eq!(Settlement::new(&rules, &event).push(0, &hook, opinion), ChainStep::End);
     }
-    assert_eq!(Settlement::new(&rules, &event).push(0, &hook, &permission("deny", "d")), Step::Next);
+    assert_eq!(Settlement::new(&rules, &event).push(0, &hook, &permission("deny", "d")), ChainStep::Next);
     let told = |opinions: &[Opinion]| settled(&rules, &event, opinions).metadata().any(|(name, _)| name == BLOCKED);
     assert!(!told(&[permission("deny", "d")]));
     assert!(told(&[permission("deny", "d"), blocks[0].clone()]));
@@ -398,7 +398,7 @@ fn what_fails_is_told_and_a_guard_that_could_not_speak_is_closed() {
         (FailureKind::OutputCap, Decision::Deny),
     ] {
         let failure = Failure::new(kind, "x");
-        let verdict = settle(&rules, &call(), &[Outcome { hook: &hook, result: Err(&failure) }]);
+        let verdict = settle(&rules, &call(), &[HookResult { hook: &hook, result: Err(&failure) }]);
         assert_eq!((verdict.decision(), verdict.warnings().len()), (decision, 1), "{kind}");
     }
     assert_eq!(DIALECT.stop_cap, 1);

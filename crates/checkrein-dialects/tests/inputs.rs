@@ -79,7 +79,7 @@ fn a_hook_of_claude_reads_what_every_agent_sent() {
         let given = payload(&claude::DIALECT, &capture(agent, file));
         assert_eq!(given.field("tool_name").unwrap().as_text().unwrap(), tool, "{agent} {file}");
         let got = given.field("tool_input").unwrap();
-        assert!(got.says_the_same_as(&json(input)), "{agent} {file}: {got}");
+        assert!(got.semantically_eq(&json(input)), "{agent} {file}: {got}");
     }
 }
 
@@ -90,9 +90,9 @@ fn a_native_hook_has_both() {
     assert_eq!(given.field("tool_name").unwrap().as_str(), r#""create""#);
     assert_eq!(given.field("common_tool_name").unwrap().as_str(), r#""Write""#);
     let common = json(r#"{"file_path":"/home/dev/project/hello.txt","content":"hello\n"}"#);
-    assert!(given.field("tool_input").unwrap().says_the_same_as(&common));
+    assert!(given.field("tool_input").unwrap().semantically_eq(&common));
     let own = json(r#"{"path":"/home/dev/project/hello.txt","file_text":"hello\n"}"#);
-    assert!(given.field("agent_tool_input").unwrap().says_the_same_as(&own));
+    assert!(given.field("agent_tool_input").unwrap().semantically_eq(&own));
     // Nobody needs it twice.
     for event in [capture("claude", "PreToolUse.Write.json"), capture("copilot", "preToolUse.bash.json")] {
         assert!(payload(&native::DIALECT, &event).field("agent_tool_input").is_none());
@@ -266,7 +266,7 @@ proptest! {
                         let given = dialect.own_input(&event).unwrap();
                         let back = dialect.rewritten_input(&event, &given).unwrap();
                         prop_assert!(
-                            back.says_the_same_as(&input),
+                            back.semantically_eq(&input),
                             "{} {} by {}: {input} was {given} and became {back}", agent.name, tool.name, dialect.name
                         );
                     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use checkrein_core::payload::{ToolCall, ToolOutcome, UserTurn};
 use checkrein_core::{
-    Decision, Effect, Envelope, Event, EventKind, Failure, FailureKind, HookState, Matcher, Opinion, Outcome,
-    ProcessExit, ProcessReply, RawJson, Reply, Scope, Step, settle,
+    ChainStep, Decision, Envelope, Event, EventKind, Failure, FailureKind, FailurePolicy, HookResult, HookState,
+    Matcher, Opinion, ProcessExit, ProcessReply, RawJson, Reply, Scope, settle,
 };
 use checkrein_dialects::agents::ub::DIALECT;
 use checkrein_dialects::config::{Decoded, Severity};
@@ -65,13 +65,13 @@ fn a_file_is_read() {
     assert_eq!(codes(&decoded), ["cut-time"]);
     let guard = &decoded.hooks[0];
     assert_eq!(decoded.hooks.len(), 5);
-    assert_eq!(guard.info.on_failure, Some(Effect::Closed));
+    assert_eq!(guard.info.on_failure, Some(FailurePolicy::Closed));
     assert_eq!(guard.timeout, Some(Duration::from_secs(90)));
     assert_eq!(guard.time_at(&EventKind::PreToolUse), Duration::from_secs(60), "the agent's cap");
     let HandlerSpec::Command(command) = &guard.handler else { panic!() };
     assert_eq!(command.run, CommandLine::Argv(["./guard", "--strict", "a b"].map(str::to_owned).to_vec()));
     assert_eq!(command.env_allow, ["TOKEN"]);
-    assert_eq!(decoded.hooks[1].info.on_failure, Some(Effect::Open));
+    assert_eq!(decoded.hooks[1].info.on_failure, Some(FailurePolicy::Open));
     assert_eq!(decoded.hooks[2].time_at(&EventKind::PostToolUse), Duration::from_millis(500));
     assert_eq!(decoded.hooks[3].time_at(&EventKind::UserTurnStart), Duration::from_secs(10), "the usual time");
 }
@@ -265,7 +265,7 @@ fn verdict(text: &str, event: &Event, exits: &[i32]) -> checkrein_core::Verdict 
         .hooks
         .iter()
         .zip(&replies)
-        .map(|(spec, reply)| Outcome { hook: &spec.info, result: reply.as_ref() })
+        .map(|(spec, reply)| HookResult { hook: &spec.info, result: reply.as_ref() })
         .collect();
     settle(&DIALECT.rules_at(&event.kind()), event, &outcomes)
 }
@@ -299,7 +299,7 @@ fn every_way_to_fail_counts_alike() {
     for kind in [FailureKind::Timeout, FailureKind::Spawn, FailureKind::Signal, FailureKind::Exit] {
         for (spec, decision) in decoded.hooks.iter().zip([Decision::Deny, Decision::NoOpinion]) {
             let failure = Failure::new(kind, "x");
-            let outcome = Outcome { hook: &spec.info, result: Err(&failure) };
+            let outcome = HookResult { hook: &spec.info, result: Err(&failure) };
             let verdict = settle(&DIALECT.rules_at(&event.kind()), &event, &[outcome]);
             assert_eq!(verdict.decision(), decision, "{kind}");
         }
@@ -307,7 +307,7 @@ fn every_way_to_fail_counts_alike() {
     let rules = DIALECT.rules_at(&EventKind::PreToolUse);
     let mut settlement = checkrein_core::Settlement::new(&rules, &event);
     let step = settlement.push_failure(0, &decoded.hooks[0].info, &Failure::new(FailureKind::Exit, "7"));
-    assert_eq!(step, Step::Next, "those behind it run all the same");
+    assert_eq!(step, ChainStep::Next, "those behind it run all the same");
 }
 
 #[test]
@@ -337,7 +337,11 @@ fn what_cannot_be_written_is_told() {
         (HookSpec::shell("a", EventKind::Stop, "x"), &["ub has no event for `stop`"], false),
         (HookSpec::builtin("a", gate.clone(), "x"), &["it has no hooks of the kind `builtin`"], false),
         (HookSpec::argv("a", EventKind::PostToolUse, ["x"]).matching(pattern), &["its matcher `^w`"], false),
-        (HookSpec::argv("a", gate.clone(), ["x"]).speaking(&DIALECT).on_failure(Effect::Ask), &["that the user"], true),
+        (
+            HookSpec::argv("a", gate.clone(), ["x"]).speaking(&DIALECT).on_failure(FailurePolicy::Ask),
+            &["that the user"],
+            true,
+        ),
         (HookSpec::argv("a", gate.clone(), ["x"]).speaking(&DIALECT).disabled(), &["it is switched off"], false),
         (HookSpec::argv("a", gate, ["x"]).speaking(&DIALECT).in_background(), &["whether it is waited for"], true),
     ];
@@ -350,7 +354,7 @@ fn what_cannot_be_written_is_told() {
     // A guard of another agent must not become a hook that only warns.
     let guard = HookSpec::shell("a", EventKind::PreToolUse, "echo $HOME");
     let decoded = decode(&DIALECT.encode(&[&guard]).unwrap().text);
-    assert_eq!(decoded.hooks[0].info.on_failure, Some(Effect::Closed));
+    assert_eq!(decoded.hooks[0].info.on_failure, Some(FailurePolicy::Closed));
     let HandlerSpec::Command(command) = &decoded.hooks[0].handler else { panic!() };
     assert_eq!(command.run, CommandLine::Argv(["sh", "-c", "echo $HOME"].map(str::to_owned).to_vec()));
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use checkrein::audit::{AuditLog, EntryKind};
 use checkrein::dialects::agents::{claude, native};
 use checkrein::sources::Sources;
-use checkrein::{Effect, Engine};
+use checkrein::{Engine, FailurePolicy};
 use checkrein_tools::front::Front;
 
 use common::{MANAGED, PROJECT, USER, World, tool_call};
@@ -41,7 +41,7 @@ fn nobody_uses_up_its_one_run() {
 fn a_broken_guard_stays_closed_for_who_wants_checkrein_to_fail_open() {
     for broken in ["{", r#"{"hooks": [{"event": "PreToolUse", "command": 7}]}"#] {
         let world = World::with(&[(MANAGED, broken)]);
-        let fronted = front(&world, world.sources()).on_failure(Effect::Open).answer(SENT);
+        let fronted = front(&world, world.sources()).on_failure(FailurePolicy::Open).answer(SENT);
         assert!(fronted.answer.stdout.contains(r#""permissionDecision":"deny""#), "{broken}: {fronted:?}");
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use checkrein::payload::ToolCall;
-use checkrein::{Decision, Effect, Engine, Event, EventKind, HookSpec, Matcher, Opinion, RawJson};
+use checkrein::{Decision, Engine, Event, EventKind, FailurePolicy, HookSpec, Matcher, Opinion, RawJson};
 
 /// Stands for a request to a service.
 async fn is_frozen(branch: &str) -> io::Result<bool> {
@@ -37,7 +37,7 @@ async fn main() -> Result<(), checkrein::JsonError> {
             HookSpec::async_callback("freeze", EventKind::PreToolUse, freeze)
                 .matching(Matcher::names(["Deploy"]))
                 .timeout(Duration::from_secs(2))
-                .on_timeout(Effect::Ask),
+                .on_timeout(FailurePolicy::Ask),
         )
         .build();
 

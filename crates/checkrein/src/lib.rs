@@ -65,7 +65,7 @@ mod wildcard;
 
 // What an agent author needs in the first hour, and nothing else: a test counts these names.
 pub use checkrein_core::{
-    Action, CancelToken, Decision, Effect, Envelope, Event, EventKind, Failure, FailureKind, JsonError, Matcher,
+    Action, CancelToken, Decision, Envelope, Event, EventKind, Failure, FailureKind, FailurePolicy, JsonError, Matcher,
     Opinion, RawJson, Record, Rewrite, Rules, Runner, Scope, Verdict,
 };
 pub use checkrein_dialects::HookSpec;
@@ -84,7 +84,7 @@ pub use checkrein_document as document;
 /// Kinds of events and what hooks may do at each; [`payload`] has their data.
 pub mod event {
     pub use checkrein_core::{
-        Block, ContextUse, Contract, CustomKind, DecodeError, DecodeErrorKind, Envelope, Event, EventKind,
+        BlockEffect, ContextUse, Contract, CustomKind, DecodeError, DecodeErrorKind, Envelope, Event, EventKind,
         KindNameError, Payload, Target, TimeClass, UnknownKind,
     };
 }
@@ -93,7 +93,7 @@ pub mod event {
 pub mod hook {
     pub use checkrein_core::{
         Condition, EventFilter, Grammar, HookInfo, HookSelector, HookSet, HookState, Matcher, MatcherError,
-        MatcherProblem, NameList, Plan, PlanEntry, Scope, Selected, Source, Syntax, TrustLevel, WhyNot,
+        MatcherProblem, NameList, Plan, PlanEntry, Scope, Selected, SkipReason, Source, Syntax, TrustLevel,
     };
     pub use checkrein_dialects::{
         BuiltinSpec, Callback, CallbackFuture, CommandError, CommandLine, CommandSpec, FileAccess, HandlerKind,
@@ -110,20 +110,22 @@ pub mod json {
 
 /// Records: everything that happened for one event.
 pub mod record {
-    pub use checkrein_core::{HookOutcome, HookRecord, ReasonRecord, Record, SourceRecord, VerdictRecord, WouldRecord};
+    pub use checkrein_core::{
+        DryRunRecord, HookOutcome, HookRecord, ReasonRecord, Record, SourceRecord, VerdictRecord,
+    };
 }
 
 /// Rules: from opinions and failures to a verdict.
 pub mod rules {
     pub use checkrein_core::{
-        Blocks, ChainEnd, Compat, Effect, FailureTable, Outcome, Rules, RunOrder, Settle, Settlement, SideBySide, Step,
-        settle,
+        BlockScope, ChainEnd, ChainStep, Compat, ConcurrentRewrites, DecisionRule, FailurePolicy, FailureTable,
+        HookResult, Rules, RunOrder, Settlement, settle,
     };
 }
 
 /// Verdicts and their parts.
 pub mod verdict {
-    pub use checkrein_core::{Action, Decision, Reason, Rewritten, Said, UnknownDecision, Verdict, Warning};
+    pub use checkrein_core::{Action, Decision, HookMessage, Reason, Rewritten, UnknownDecision, Verdict, Warning};
 }
 
 /// Examples in documents are tests too.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use checkrein::audit::{AuditEntry, AuditLog, EntryKind, FindingKind, Head, Verification};
 use checkrein::dialects::agents::native;
 use checkrein::payload::{Prompt, ToolCall, ToolOutcome};
-use checkrein::{Decision, Effect, Engine, Event, EventKind, HookSpec, RawJson, Sources};
+use checkrein::{Decision, Engine, Event, EventKind, FailurePolicy, HookSpec, RawJson, Sources};
 
 fn log_in(dir: &tempfile::TempDir) -> AuditLog {
     AuditLog::at(dir.path().join("logs/audit.jsonl"))
@@ -85,9 +85,11 @@ async fn on_a_full_disk_gates_close_if_that_is_wanted() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("audit.jsonl");
     std::os::unix::fs::symlink("/dev/full", &path).unwrap();
-    for (effect, decision) in
-        [(Effect::Open, Decision::NoOpinion), (Effect::Closed, Decision::Deny), (Effect::Ask, Decision::Ask)]
-    {
+    for (effect, decision) in [
+        (FailurePolicy::Open, Decision::NoOpinion),
+        (FailurePolicy::Closed, Decision::Deny),
+        (FailurePolicy::Ask, Decision::Ask),
+    ] {
         let engine = Engine::builder()
             .hook(HookSpec::shell("h", EventKind::PreToolUse, "true"))
             .hook(HookSpec::shell("h", EventKind::PostToolUse, "true"))

@@ -8,8 +8,8 @@ use checkrein::event::Target;
 use checkrein::payload::{Prompt, Stop, ToolCall, ToolOutcome};
 use checkrein::runner::{Fire, HandlerError};
 use checkrein::{
-    Decision, Effect, Engine, Event, EventKind, FailureKind, HookSpec, Matcher, Opinion, RawJson, Rewrite, Runner,
-    testing,
+    Decision, Engine, Event, EventKind, FailureKind, FailurePolicy, HookSpec, Matcher, Opinion, RawJson, Rewrite,
+    Runner, testing,
 };
 
 const GATE: EventKind = EventKind::PreToolUse;
@@ -103,7 +103,7 @@ async fn a_callback_that_breaks_closes_a_gate() {
         assert!(failure.message.contains(message), "{failure}");
         assert!(verdict.reason().unwrap().ends_with("the hook fails closed"), "{verdict:?}");
     }
-    let open = HookSpec::callback("h", GATE, testing::panic("oh")).on_failure(Effect::Open);
+    let open = HookSpec::callback("h", GATE, testing::panic("oh")).on_failure(FailurePolicy::Open);
     assert_eq!(Engine::builder().hook(open).build().fire(tool_call()).await.decision(), Decision::NoOpinion);
 }
 

@@ -121,7 +121,7 @@ async fn rewrites_need_no_declaration_and_come_together() {
     assert_eq!(verdict.failures().count(), 0, "{verdict:?}");
     let effective = verdict.effective_input().unwrap();
     let expected: RawJson = r#"{"command":"ls","timeout":5,"description":"look"}"#.parse().unwrap();
-    assert!(effective.says_the_same_as(&expected), "{effective}");
+    assert!(effective.semantically_eq(&expected), "{effective}");
     // Two values for one field are a conflict, never a race.
     let clash = format!("{},{}", rewrite(r#"{"command":"a"}"#), rewrite(r#"{"command":"b"}"#));
     let verdict = Engine::builder().hooks(hooks("PreToolUse", &clash)).build().fire(gate()).await;

@@ -14,8 +14,8 @@ use checkrein::payload::{Prompt, SessionStart, Stop, ToolCall};
 use checkrein::record::HookRecord;
 use checkrein::rules::RunOrder;
 use checkrein::{
-    Action, Decision, Effect, Engine, Envelope, Event, EventKind, Failure, FailureKind, Handler, HookSpec, Matcher,
-    Observer, Opinion, RawJson, Registry, Rules, Verdict,
+    Action, Decision, Engine, Envelope, Event, EventKind, Failure, FailureKind, FailurePolicy, Handler, HookSpec,
+    Matcher, Observer, Opinion, RawJson, Registry, Rules, Verdict,
 };
 
 const GATE: EventKind = EventKind::PreToolUse;
@@ -97,8 +97,8 @@ async fn every_failure_has_its_kind_and_closes_the_gate() {
         assert_eq!(verdict.decision(), Decision::Deny, "{what}");
         assert!(verdict.reason().unwrap().contains("tests/engine.rs:"), "{what}: {:?}", verdict.reason());
         // The hook's own word counts more.
-        assert_eq!(fire(hook.clone().on_failure(Effect::Open)).await.decision(), Decision::NoOpinion, "{what}");
-        assert_eq!(fire(hook.on_failure(Effect::Ask)).await.decision(), Decision::Ask, "{what}");
+        assert_eq!(fire(hook.clone().on_failure(FailurePolicy::Open)).await.decision(), Decision::NoOpinion, "{what}");
+        assert_eq!(fire(hook.on_failure(FailurePolicy::Ask)).await.decision(), Decision::Ask, "{what}");
     }
 }
 
@@ -255,8 +255,8 @@ async fn a_panic_in_a_builtin_is_a_failure_and_others_go_on() {
         .unwrap();
     let engine = Engine::builder()
         .registry(registry)
-        .hook(HookSpec::builtin("now", GATE, "now").on_failure(Effect::Open))
-        .hook(HookSpec::builtin("later", GATE, "later").on_failure(Effect::Open))
+        .hook(HookSpec::builtin("now", GATE, "now").on_failure(FailurePolicy::Open))
+        .hook(HookSpec::builtin("later", GATE, "later").on_failure(FailurePolicy::Open))
         .hook(HookSpec::shell("shell", GATE, "echo fine >&2; exit 2"))
         .build();
     let verdict = engine.fire(tool_call()).await;

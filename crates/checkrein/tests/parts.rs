@@ -12,7 +12,9 @@ use checkrein::handler::{ProcessExit, ProcessReply, Reply};
 use checkrein::hook::{HookInfo, Source};
 use checkrein::payload::ToolCall;
 use checkrein::rules::Settlement;
-use checkrein::{Decision, Effect, Engine, Envelope, Event, EventKind, HookSpec, Opinion, RawJson, Scope, Verdict};
+use checkrein::{
+    Decision, Engine, Envelope, Event, EventKind, FailurePolicy, HookSpec, Opinion, RawJson, Scope, Verdict,
+};
 
 const SIX: [(&Dialect, Format); 6] = [
     (&claw::DIALECT, Format::Json),
@@ -52,7 +54,7 @@ fn guard(dialect: &'static Dialect, format: Format) -> Vec<HookSpec> {
     );
     let hook = HookSpec::argv("guard", EventKind::PreToolUse, ["sh", "-c", script.as_str()]);
     let hook = if dialect.process.shell == checkrein::dialects::Shell::None {
-        hook.on_failure(Effect::Closed)
+        hook.on_failure(FailurePolicy::Closed)
     } else {
         HookSpec::shell("guard", EventKind::PreToolUse, script.as_str())
     };

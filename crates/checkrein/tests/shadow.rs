@@ -11,7 +11,7 @@ use checkrein::payload::{Prompt, SessionStart, Stop, ToolCall};
 use checkrein::record::{HookOutcome, HookRecord};
 use checkrein::rules::RunOrder;
 use checkrein::{
-    Decision, Effect, Engine, Event, EventKind, FailureKind, HookSpec, Observer, RawJson, Record, Rules, Verdict,
+    Decision, Engine, Event, EventKind, FailureKind, FailurePolicy, HookSpec, Observer, RawJson, Record, Rules, Verdict,
 };
 
 const GATE: EventKind = EventKind::PreToolUse;
@@ -85,7 +85,7 @@ async fn what_would_have_been_is_told_beside_what_was() {
         let would = hook.would.as_ref().unwrap();
         assert_eq!((would.verdict, would.differs), (Decision::Deny, true), "each by itself");
     }
-    let closed = HookSpec::shell("broken", GATE, "exit 1").on_failure(Effect::Ask).in_shadow();
+    let closed = HookSpec::shell("broken", GATE, "exit 1").on_failure(FailurePolicy::Ask).in_shadow();
     let (_, record) = fired(tool_call(), [closed]).await;
     assert_eq!(record.hooks[0].failure, Some(FailureKind::Exit));
     assert_eq!(record.hooks[0].would.as_ref().unwrap().decision, Decision::Ask, "what is done about its failure");
@@ -127,7 +127,7 @@ struct Seen(Arc<Mutex<Vec<(String, bool)>>>);
 
 impl Observer for Seen {
     fn finished(&self, run: &HookRun, record: &HookRecord, _: Duration) {
-        assert_eq!(run.hook.shadow, record.shadow);
+        assert_eq!(run.hook.dry_run, record.shadow);
         self.0.lock().unwrap().push((record.id.clone(), record.shadow));
     }
 }

@@ -17,7 +17,7 @@ impl FromStr for DialectName {
     fn from_str(name: &str) -> Result<Self, String> {
         dialects::find(name).map(Self).ok_or_else(|| {
             let names = || dialects::ALL.iter().map(|dialect| dialect.name);
-            match checkrein::core::closest(name, names()) {
+            match checkrein::core::closest_match(name, names()) {
                 Some(meant) => format!("there is no dialect `{name}`, did you mean `{meant}`?"),
                 None => format!("there is no dialect `{name}`; there are {}", names().collect::<Vec<_>>().join(", ")),
             }

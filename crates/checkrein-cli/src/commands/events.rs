@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anyhow::Result;
 use checkrein::dialects::reply::Means;
 use checkrein::dialects::{Answer, Dialect, Plain};
-use checkrein::event::{Block, Target};
+use checkrein::event::{BlockEffect, Target};
 use checkrein::hook::{HookInfo, Source};
 use checkrein::rules::Settlement;
 use checkrein::{Decision, EventKind, Opinion, RawJson, Rewrite, Scope};
@@ -76,11 +76,11 @@ impl Row {
         let mut may = Vec::new();
         if dialect.blocks(kind) {
             may.push(match contract.block {
-                Block::Ignored => "end the session".to_owned(),
-                Block::Refuse => "refuse it".to_owned(),
-                Block::Feedback => "tell the model that it was wrong".to_owned(),
-                Block::EndLoop => "end the loop".to_owned(),
-                Block::GoOn => "make the agent go on".to_owned(),
+                BlockEffect::Ignored => "end the session".to_owned(),
+                BlockEffect::Refuse => "refuse it".to_owned(),
+                BlockEffect::Feedback => "tell the model that it was wrong".to_owned(),
+                BlockEffect::EndLoop => "end the loop".to_owned(),
+                BlockEffect::Continue => "make the agent go on".to_owned(),
             });
         }
         let says = |wanted: fn(Means) -> bool| {
@@ -112,7 +112,7 @@ impl Row {
         let context = Opinion::context("the build is red");
         let rewritten = self.rewrites.and_then(|target| Some((target, event.original(target)?)));
         let opinion = match rewritten {
-            _ if dialect.blocks(&self.kind) && self.kind.contract().block == Block::Ignored => {
+            _ if dialect.blocks(&self.kind) && self.kind.contract().block == BlockEffect::Ignored => {
                 Opinion::halt("not like this")
             }
             _ if dialect.blocks(&self.kind) => Opinion::of(Decision::Deny).with_reason("not like this"),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use checkrein::engine::Planned;
-use checkrein::hook::WhyNot;
+use checkrein::hook::SkipReason;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ fn show(out: &mut impl Write, planned: &Planned) -> io::Result<()> {
         pattern => format!("its matcher `{pattern}` fits"),
     };
     let sandbox = if planned.hook.sandbox().is_some() { ", in a sandbox" } else { "" };
-    let shadow = if hook.info.shadow { ", in the shadow: it decides nothing" } else { "" };
+    let shadow = if hook.info.dry_run { ", in the shadow: it decides nothing" } else { "" };
     let green = "in ".green();
     match (&planned.why_not, &planned.fails) {
         (Some(why), _) => writeln!(out, "  {}  {id} ({source}): {}", "out".dimmed(), printable(&why_not(planned, why))),
@@ -83,9 +83,9 @@ fn show(out: &mut impl Write, planned: &Planned) -> io::Result<()> {
 }
 
 /// Why a hook does not run, and who says so.
-fn why_not(planned: &Planned, why: &WhyNot) -> String {
+fn why_not(planned: &Planned, why: &SkipReason) -> String {
     match (&planned.hook.off_by, why) {
-        (Some(by), WhyNot::Disabled) => format!("it is off: {by}"),
+        (Some(by), SkipReason::Disabled) => format!("it is off: {by}"),
         _ => why.to_string(),
     }
 }
@@ -99,7 +99,7 @@ fn as_json(planned: &Planned) -> Value {
         "sandbox": planned.hook.sandbox().map(ToString::to_string),
         "matcher": planned.hook.matcher.pattern(),
         "runs": planned.why_not.is_none(),
-        "shadow": info.shadow,
+        "shadow": info.dry_run,
         "why_not": planned.why_not.as_ref().map(|why| why_not(planned, why)),
         "fails": planned.fails,
     })

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 use checkrein::dialects::agents::native;
-use checkrein::{Effect, RawJson, Sources, Trust};
+use checkrein::{FailurePolicy, RawJson, Sources, Trust};
 use checkrein_tools::front::{self, Front, Fronted};
 use checkrein_tools::recording::Switch;
 
@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         front = front.event(event);
     }
     if arguments.fail_open {
-        front = front.on_failure(Effect::Open);
+        front = front.on_failure(FailurePolicy::Open);
     }
     let trust = if arguments.trust_all { Trust::everything() } else { Trust::usual() };
     front = front.trust(trust.clone());
@@ -139,7 +139,7 @@ pub fn wrong_call(words: &[std::ffi::OsString], error: &clap::Error) -> Result<E
         front = front.event(event);
     }
     if words.iter().any(|word| word == "--fail-open") {
-        front = front.on_failure(Effect::Open);
+        front = front.on_failure(FailurePolicy::Open);
     }
     let payload = read(Payload).unwrap_or_default();
     say(&front.refuse(&payload, &format!("checkrein was called in a wrong way: {why}")))
@@ -178,7 +178,7 @@ fn say(fronted: &Fronted) -> Result<Exit> {
 /// A denial that every agent obeys which was tried: this is a mistake in some agent's settings, and nobody knows whose.
 fn unknown_agent(name: &str) -> Result<Exit> {
     let known: Vec<_> = checkrein::dialects::ALL.iter().map(|dialect| dialect.name).collect();
-    let meant = match checkrein::core::closest(name, known.iter().copied()) {
+    let meant = match checkrein::core::closest_match(name, known.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("known are: {}", known.join(", ")),
     };

@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::Result;
 use checkrein::dialects::{CommandLine, HandlerSpec};
 use checkrein::hook::HookState;
-use checkrein::{Effect, EventKind, FailureKind, HookSpec};
+use checkrein::{EventKind, FailureKind, FailurePolicy, HookSpec};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
@@ -70,14 +70,17 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             let fails = effect(hook, kind, FailureKind::Exit);
             let slow = effect(hook, kind, FailureKind::Timeout);
             let time = hook.time_at(kind);
-            let open =
-                if kind.contract().is_gate() && fails == Effect::Open { "  (a gate that fails open)" } else { "" };
+            let open = if kind.contract().is_gate() && fails == FailurePolicy::Open {
+                "  (a gate that fails open)"
+            } else {
+                ""
+            };
             let waits = if hook.background { ", not waited for" } else { "" };
             writeln!(out, "    {}  {} ({})", what, info.source.dimmed(), info.source.scope.dimmed())?;
             if let Some(sandbox) = hook.sandbox() {
                 writeln!(out, "    in a sandbox: {sandbox}")?;
             }
-            match info.shadow {
+            match info.dry_run {
                 true => writeln!(out, "    up to {time:?}{waits}; {}", "in the shadow: it decides nothing".yellow())?,
                 false => writeln!(out, "    up to {time:?}{waits}, then {slow}; fails {fails}{}", open.yellow())?,
             }
@@ -101,11 +104,11 @@ pub fn state(hook: &HookSpec) -> Option<String> {
 }
 
 /// What is done about a failure of this kind.
-pub fn effect(hook: &HookSpec, kind: &EventKind, failure: FailureKind) -> Effect {
+pub fn effect(hook: &HookSpec, kind: &EventKind, failure: FailureKind) -> FailurePolicy {
     let info = &hook.info;
     // Where nothing waits for leave there is nothing to close.
     if !kind.contract().is_gate() {
-        return Effect::Open;
+        return FailurePolicy::Open;
     }
     let own = if failure == FailureKind::Timeout { info.on_timeout.or(info.on_failure) } else { info.on_failure };
     own.unwrap_or_else(|| hook.dialect.failure_effect(kind, failure))
@@ -161,7 +164,7 @@ fn as_json(hook: &HookSpec) -> Value {
         "matcher": hook.matcher.pattern(),
         "order": hook.order,
         "waited_for": !hook.background,
-        "shadow": info.shadow,
+        "shadow": info.dry_run,
         "state": state(hook).unwrap_or_else(|| "ready".to_owned()),
         "events": events,
     })

@@ -93,7 +93,7 @@ fn what_is_written_is_read_by_the_agent_and_gates() {
             let Some(hook) = by_event.get(row.name) else { continue };
             assert!(hook.matcher.is_everything(), "{} {}", agent.name, row.name);
             // The agent's own switch, where something can be held back.
-            let closes = hook.info.on_failure == Some(checkrein::Effect::Closed);
+            let closes = hook.info.on_failure == Some(checkrein::FailurePolicy::Closed);
             let switch = agent.host.failure_switch.is_some() && dialect.is_gate(&row.kind);
             assert_eq!(closes, switch, "{} {}", agent.name, row.name);
         }

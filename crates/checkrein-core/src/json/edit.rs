@@ -17,7 +17,7 @@ pub(crate) enum Change {
 impl Change {
     pub(crate) fn same_as(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Set(left), Self::Set(right)) => left.says_the_same_as(right),
+            (Self::Set(left), Self::Set(right)) => left.semantically_eq(right),
             (Self::Removed, Self::Removed) => true,
             _ => false,
         }
@@ -40,19 +40,19 @@ pub(crate) fn merge_shallow(base: &RawJson, patch: &RawJson) -> Option<RawJson> 
 /// What was done to `before` to make it `after`, field by field. `None` unless both are objects.
 #[cfg(test)]
 pub(crate) fn changes_between(before: &RawJson, after: &RawJson) -> Option<Vec<(String, Change)>> {
-    Fields::of(before)?.changes_to(after)
+    FieldSet::of(before)?.changes_to(after)
 }
 
 /// The fields of an object, by key: made once to compare many others with it.
-pub(crate) struct Fields<'a>(BTreeMap<Cow<'a, str>, &'a str>);
+pub(crate) struct FieldSet<'a>(BTreeMap<Cow<'a, str>, &'a str>);
 
-impl<'a> Fields<'a> {
+impl<'a> FieldSet<'a> {
     pub(crate) fn of(object: &'a RawJson) -> Option<Self> {
         Some(Self(object.entries()?.map(|entry| (entry.key(), entry.value())).collect()))
     }
 
     pub(crate) fn changes_to(&self, after: &RawJson) -> Option<Vec<(String, Change)>> {
-        let new = Fields::of(after)?;
+        let new = FieldSet::of(after)?;
         let removed = self.0.keys().filter(|key| !new.0.contains_key(*key));
         let removed: Vec<_> = removed.map(|key| (key.clone().into_owned(), Change::Removed)).collect();
         let set = after.entries()?.filter_map(|entry| self.change(&entry));

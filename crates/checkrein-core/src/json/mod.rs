@@ -21,7 +21,7 @@ mod validate;
 pub use build::JsonObject;
 #[cfg(test)]
 pub(crate) use edit::changes_between;
-pub(crate) use edit::{Change, Fields, merge_shallow, with_changes};
+pub(crate) use edit::{Change, FieldSet, merge_shallow, with_changes};
 pub use equal::Items;
 pub use error::{JsonError, JsonErrorKind, Location};
 pub use lexer::{LexError, LexErrorKind, Lexer, Token, TokenKind, comment_end, is_word, starts_comment};

@@ -1,7 +1,7 @@
 //! The kinds of events, and the one table that says what each is.
 
-mod general;
 mod name;
+mod parent;
 mod table;
 
 pub use name::{CustomKind, KindNameError, UnknownKind};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::EventKind;
 use crate::contract::Contract;
-use crate::suggest::closest;
+use crate::did_you_mean::closest_match;
 
 /// The longest name that a custom kind can have, in bytes.
 const MAX_NAME: usize = 128;
@@ -149,7 +149,7 @@ impl FromStr for EventKind {
     fn from_str(name: &str) -> Result<Self, UnknownKind> {
         find(name).cloned().ok_or_else(|| UnknownKind {
             name: name.to_owned(),
-            suggestion: closest(name, Self::ALL.iter().map(EventKind::name)),
+            suggestion: closest_match(name, Self::ALL.iter().map(EventKind::name)),
             problem: check_name(name).err(),
         })
     }

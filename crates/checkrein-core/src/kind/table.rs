@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::name::CustomKind;
-use crate::contract::{Block, ContextUse, Contract, Target, TimeClass};
+use crate::contract::{BlockEffect, ContextUse, Contract, Target, TimeClass};
 use crate::envelope::Envelope;
 use crate::event::{DecodeError, Event};
 use crate::json::RawJson;
-use crate::payload::{self, CustomPayload, Data, EventFields, Field, FieldInfo, Writer};
+use crate::payload::{self, CustomPayload, EventFields, Field, FieldInfo, PayloadData, Writer};
 
 /// Reads a cell of the table.
 macro_rules! cell {

@@ -1,6 +1,6 @@
 //! Patterns that events' subjects are compared with, in the grammars that agents use.
 
-mod rules_out;
+mod prefilter;
 mod translate;
 
 use std::fmt;
@@ -99,20 +99,20 @@ pub struct Matcher {
 enum Compiled {
     Everything,
     Names(Vec<String>),
-    Lite(Lite, Needle),
-    Regex(regex::Regex, Needle),
-    Glob(regex::bytes::Regex, Needle),
+    Lite(Lite, RequiredLiteral),
+    Regex(regex::Regex, RequiredLiteral),
+    Glob(regex::bytes::Regex, RequiredLiteral),
     /// What fits `rest`, but not `not`.
     Except {
         not: Box<Compiled>,
         rest: Box<Compiled>,
-        needle: Needle,
+        needle: RequiredLiteral,
     },
     /// What fits `rest`, and these names.
     Also {
         names: Vec<String>,
         rest: Box<Compiled>,
-        needle: Needle,
+        needle: RequiredLiteral,
     },
 }
 
@@ -141,23 +141,23 @@ impl Lite {
 
 /// Text that a subject must have for a pattern to match it. May be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Needle {
+pub(crate) struct RequiredLiteral {
     pub(crate) text: String,
     /// Whether it must come first.
     pub(crate) leads: bool,
 }
 
-impl Needle {
+impl RequiredLiteral {
     fn none() -> Self {
         Self { text: String::new(), leads: false }
     }
 }
 
 /// What an index can know of a matcher without running it.
-pub(crate) enum Shape<'a> {
+pub(crate) enum MatcherKind<'a> {
     Everything,
     Names(&'a [String]),
-    Pattern(&'a Needle),
+    Pattern(&'a RequiredLiteral),
 }
 
 impl Matcher {
@@ -218,7 +218,7 @@ impl Matcher {
         self.compiled = match self.compiled {
             Compiled::Everything => Compiled::Everything,
             Compiled::Names(own) => Compiled::Names(own.into_iter().chain(names).collect()),
-            rest => Compiled::Also { names, rest: Box::new(rest), needle: Needle::none() },
+            rest => Compiled::Also { names, rest: Box::new(rest), needle: RequiredLiteral::none() },
         };
         self
     }
@@ -236,15 +236,15 @@ impl Matcher {
         self.compiled.matches(subject)
     }
 
-    pub(crate) fn shape(&self) -> Shape<'_> {
+    pub(crate) fn shape(&self) -> MatcherKind<'_> {
         match &self.compiled {
-            Compiled::Everything => Shape::Everything,
-            Compiled::Names(names) => Shape::Names(names),
+            Compiled::Everything => MatcherKind::Everything,
+            Compiled::Names(names) => MatcherKind::Names(names),
             Compiled::Lite(_, needle)
             | Compiled::Regex(_, needle)
             | Compiled::Glob(_, needle)
             | Compiled::Except { needle, .. }
-            | Compiled::Also { needle, .. } => Shape::Pattern(needle),
+            | Compiled::Also { needle, .. } => MatcherKind::Pattern(needle),
         }
     }
 }
@@ -310,9 +310,9 @@ fn compile(syntax: Syntax, pattern: &str) -> Result<Compiled, MatcherProblem> {
         }
         Syntax::RegexSearch => match not_at_start(pattern) {
             Some((not, rest)) => {
-                let not = Box::new(compile_regex(&format!("^(?:{not})"))?.with_needle(Needle::none()));
-                let rest = Box::new(compile_regex(&format!("^(?:{rest})"))?.with_needle(Needle::none()));
-                Ok(Compiled::Except { not, rest, needle: Needle::none() })
+                let not = Box::new(compile_regex(&format!("^(?:{not})"))?.with_needle(RequiredLiteral::none()));
+                let rest = Box::new(compile_regex(&format!("^(?:{rest})"))?.with_needle(RequiredLiteral::none()));
+                Ok(Compiled::Except { not, rest, needle: RequiredLiteral::none() })
             }
             None => Ok(compile_regex(pattern)?.with_needle(regex_needle(pattern, false))),
         },
@@ -346,7 +346,7 @@ enum AnyRegex {
 }
 
 impl AnyRegex {
-    fn with_needle(self, needle: Needle) -> Compiled {
+    fn with_needle(self, needle: RequiredLiteral) -> Compiled {
         match self {
             Self::Lite(small) => Compiled::Lite(Lite { small, large: Arc::default() }, needle),
             Self::Full(regex) => Compiled::Regex(regex, needle),
@@ -389,8 +389,8 @@ fn last_line(message: &str) -> String {
 const REGEX_META: &str = r"\.+*?()|[]{}^$";
 
 /// Text that every match of the regular expression starts with, as far as can be told without parsing it.
-fn regex_needle(pattern: &str, whole: bool) -> Needle {
-    let none = Needle::none;
+fn regex_needle(pattern: &str, whole: bool) -> RequiredLiteral {
+    let none = RequiredLiteral::none;
     let anchored = pattern.starts_with('^');
     let body = pattern.strip_prefix('^').unwrap_or(pattern);
     let length = body.find(|c| REGEX_META.contains(c)).unwrap_or(body.len());
@@ -416,12 +416,12 @@ fn regex_needle(pattern: &str, whole: bool) -> Needle {
     if text.is_empty() {
         return none();
     }
-    Needle { text, leads: whole || anchored }
+    RequiredLiteral { text, leads: whole || anchored }
 }
 
-fn glob_needle(pattern: &str) -> Needle {
+fn glob_needle(pattern: &str) -> RequiredLiteral {
     let length = pattern.find(['*', '?', '[', ']', '{', '}', ',', '\\', '!']).unwrap_or(pattern.len());
-    Needle { text: pattern[..length].to_owned(), leads: true }
+    RequiredLiteral { text: pattern[..length].to_owned(), leads: true }
 }
 
 /// Why a pattern is of no use.

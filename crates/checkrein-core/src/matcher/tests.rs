@@ -170,7 +170,7 @@ proptest! {
     ) {
         for grammar in [Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB] {
             let Ok(matcher) = Matcher::compile(&grammar, Some(&pattern)) else { continue };
-            let Shape::Pattern(needle) = matcher.shape() else { continue };
+            let MatcherKind::Pattern(needle) = matcher.shape() else { continue };
             if matcher.matches(&subject) {
                 let fits = if needle.leads {
                     subject.starts_with(&needle.text)

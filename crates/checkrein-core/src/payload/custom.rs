@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{Data, Field};
+use super::{Field, PayloadData};
 use crate::contract::Target;
 use crate::envelope::Envelope;
 use crate::json::{JsonType, RawJson};
@@ -33,7 +33,7 @@ impl CustomPayload {
     /// The declared field, among its own or in the envelope.
     pub(crate) fn subject<'a>(&'a self, envelope: &'a Envelope) -> Option<Cow<'a, str>> {
         let name = self.kind.contract().matched_on.as_deref()?;
-        match self.get(name).or_else(|| Data::field(envelope, name))? {
+        match self.get(name).or_else(|| PayloadData::field(envelope, name))? {
             Field::Text(text) => Some(Cow::Borrowed(text)),
             Field::Json(json) => json.as_text().or_else(|| {
                 // Numbers, true and false are compared as they are spelt.

@@ -25,14 +25,14 @@ pub use turn::{
     AgentText, Cancelled, Compaction, ErrorInfo, Notification, Prompt, PromptExpansion, Stop, Turn, UserTurn,
 };
 pub use wire::{EventFields, Field, FieldInfo, FieldValue, JsonPiece};
-pub(crate) use wire::{Replace, Sink, Wire, Writer};
+pub(crate) use wire::{JsonWriter, Replace, Wire, Writer};
 
 use crate::contract::Target;
 use crate::event::DecodeError;
 use crate::json::RawJson;
 
 /// What every payload struct can do; written by the `payload!` macro.
-pub(crate) trait Data: Sized {
+pub(crate) trait PayloadData: Sized {
     const FIELDS: &'static [FieldInfo];
 
     fn read(fields: &mut EventFields<'_>) -> Result<Self, DecodeError>;

@@ -1,5 +1,5 @@
 use super::wire::{EventFields, Field, FieldInfo, Writer};
-use super::{Data, payload};
+use super::{PayloadData, payload};
 use crate::contract::Target;
 use crate::event::DecodeError;
 use crate::json::RawJson;
@@ -47,7 +47,7 @@ impl Plugin {
     }
 }
 
-impl Data for Plugin {
+impl PayloadData for Plugin {
     const FIELDS: &'static [FieldInfo] = &[FieldInfo { name: "plugin", required: true, json: "an object" }];
 
     fn read(fields: &mut EventFields<'_>) -> Result<Self, DecodeError> {

@@ -55,7 +55,7 @@ pub(crate) trait Wire: Sized {
     fn from_value(value: FieldValue<'_>) -> Result<Self, FieldValue<'_>> {
         Self::read(value.as_str()).ok_or(value)
     }
-    fn write(&self, out: &mut Sink);
+    fn write(&self, out: &mut JsonWriter);
     fn view(&self) -> Field<'_>;
 }
 
@@ -66,7 +66,7 @@ impl Wire for String {
         (type_of(json) == JsonType::String).then(|| decode_string(json).into_owned())
     }
 
-    fn write(&self, out: &mut Sink) {
+    fn write(&self, out: &mut JsonWriter) {
         write_string(&mut out.text, self);
     }
 
@@ -82,7 +82,7 @@ impl Wire for u64 {
         json.parse().ok()
     }
 
-    fn write(&self, out: &mut Sink) {
+    fn write(&self, out: &mut JsonWriter) {
         out.text.push_str(&self.to_string());
     }
 
@@ -98,7 +98,7 @@ impl Wire for bool {
         json.parse().ok()
     }
 
-    fn write(&self, out: &mut Sink) {
+    fn write(&self, out: &mut JsonWriter) {
         out.text.push_str(if *self { "true" } else { "false" });
     }
 
@@ -119,7 +119,7 @@ impl Wire for RawJson {
         Ok(value.into_json())
     }
 
-    fn write(&self, out: &mut Sink) {
+    fn write(&self, out: &mut JsonWriter) {
         out.json(self);
     }
 
@@ -346,14 +346,14 @@ impl AsRef<[u8]> for JsonPiece {
 }
 
 /// Takes JSON text, and large values without copying them.
-pub(crate) struct Sink {
+pub(crate) struct JsonWriter {
     pieces: Vec<JsonPiece>,
     text: String,
     /// Values from this size on are shared.
     share_from: usize,
 }
 
-impl Sink {
+impl JsonWriter {
     pub(crate) fn new(share_from: usize) -> Self {
         // Most events are shorter than that.
         Self { pieces: Vec::new(), text: String::with_capacity(512), share_from }
@@ -376,14 +376,14 @@ impl Sink {
 
 /// Writes the fields of a JSON object.
 pub(crate) struct Writer<'a> {
-    out: &'a mut Sink,
+    out: &'a mut JsonWriter,
     /// The names so far: a second field of one name would be read differently by different readers.
     names: Vec<Cow<'static, str>>,
 }
 
 impl<'a> Writer<'a> {
     /// Writes a whole object.
-    pub(crate) fn object(out: &'a mut Sink, fields: impl FnOnce(&mut Self)) {
+    pub(crate) fn object(out: &'a mut JsonWriter, fields: impl FnOnce(&mut Self)) {
         out.text.push('{');
         let mut writer = Self { out, names: Vec::with_capacity(16) };
         fields(&mut writer);

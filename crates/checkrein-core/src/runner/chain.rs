@@ -3,15 +3,15 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::slots::Handlers;
+use super::handlers::Handlers;
 use super::{Fire, HandlerError};
 use crate::event::Event;
 use crate::failure::Failure;
 use crate::opinion::Opinion;
+use crate::panic::Panic;
 use crate::record::HookRecord;
 use crate::rules::Rules;
-use crate::settle::{Settlement, Step};
-use crate::shield::Panic;
+use crate::settle::{ChainStep, Settlement};
 use crate::source::HookInfo;
 use crate::verdict::Verdict;
 
@@ -27,7 +27,7 @@ type Reply = Result<Opinion, Failure>;
 impl Chain<'_> {
     /// When nobody had anything to say.
     #[inline]
-    pub(super) fn nobody(&self) -> Verdict {
+    pub(super) fn no_opinion(&self) -> Verdict {
         Verdict { cancelled: self.fire.is_cancelled(), ..Verdict::default() }
     }
 
@@ -51,7 +51,7 @@ impl Chain<'_> {
                 Err(failure) => settlement.push_failure(position, hook, failure),
             };
             trace.called(hook, &reply);
-            if step == Step::End {
+            if step == ChainStep::End {
                 ended = true;
                 break;
             }
@@ -63,7 +63,7 @@ impl Chain<'_> {
             }
             let event = rewritten.as_ref().unwrap_or(self.fire.event);
             let fire = Fire { event, cancel: self.fire.cancel };
-            called = call_until_one_speaks(&fire, handlers, &mut next, trace);
+            called = call_until_opinion(&fire, handlers, &mut next, trace);
         }
         let complete = ended || (next == handlers.len() && settlement.has_decided());
         if self.fire.is_cancelled() && !complete {
@@ -81,7 +81,7 @@ impl Chain<'_> {
 ///
 /// One unwind boundary serves as many handlers as go well.
 #[inline(always)]
-pub(super) fn call_until_one_speaks<T: Trace>(
+pub(super) fn call_until_opinion<T: Trace>(
     fire: &Fire<'_>,
     handlers: &Handlers<'_>,
     next: &mut usize,

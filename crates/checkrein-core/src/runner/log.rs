@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
-use crate::shield::shielded;
+use crate::panic::catch_panic;
 
 /// Where a runner says what went wrong.
 pub(super) enum Log {
@@ -19,7 +19,7 @@ impl Log {
     /// One line. A sink that fails or panics must not end the conversation either, so nothing comes of that.
     pub(super) fn line(&self, text: &str) {
         let text = one_line(text);
-        let _ = shielded(|| match self {
+        let _ = catch_panic(|| match self {
             Self::Discard => {}
             Self::Function(log) => log(&text),
             Self::Stderr => {

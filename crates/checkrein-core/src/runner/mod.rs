@@ -41,8 +41,8 @@
 //! stops anything": `Runner::builder().rules(Rules::FIRST_DECISION)`.
 
 mod chain;
+mod handlers;
 mod log;
-mod slots;
 
 use std::fmt;
 use std::sync::Arc;
@@ -51,15 +51,15 @@ use crate::cancel::CancelToken;
 use crate::event::Event;
 use crate::kind::EventKind;
 use crate::opinion::Opinion;
+use crate::panic::catch_panic;
 use crate::record::Record;
 use crate::rules::Rules;
-use crate::shield::shielded;
 use crate::source::{HookInfo, Source};
 use crate::verdict::Verdict;
-use chain::{Called, Chain, NoTrace, RecordTrace, Trace, call_until_one_speaks};
+use chain::{Called, Chain, NoTrace, RecordTrace, Trace, call_until_opinion};
+pub use handlers::Registration;
+use handlers::{Handler, Handlers, Slot, Slots};
 use log::Log;
-pub use slots::Registration;
-use slots::{Handler, Handlers, Slot, Slots};
 
 /// The error of a callback that cannot do its work.
 pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
@@ -235,10 +235,10 @@ impl Runner {
         let chain = Chain { rules: &self.shared.rules, fire: Fire { event, cancel } };
         let handlers = slot.handlers();
         let mut next = 0;
-        let called = call_until_one_speaks(&chain.fire, &handlers, &mut next, trace);
+        let called = call_until_opinion(&chain.fire, &handlers, &mut next, trace);
         // Handlers that say nothing are the common case: there is nothing to settle, and nobody to tell.
         if called.is_none() && self.shared.observer.is_none() && !handlers.holds_others() {
-            return chain.nobody();
+            return chain.no_opinion();
         }
         self.conclude(&chain, handlers, next, called, trace)
     }
@@ -253,22 +253,22 @@ impl Runner {
         trace: &mut T,
     ) -> Verdict {
         let verdict = match called {
-            None => chain.nobody(),
+            None => chain.no_opinion(),
             Some(called) => chain.settle(&handlers, next, called, trace),
         };
         // Handlers that were taken out meanwhile may go now, and going is foreign code as well.
-        let _ = shielded(|| drop(handlers));
-        self.settle_up(chain.fire.event, &verdict);
+        let _ = catch_panic(|| drop(handlers));
+        self.report(chain.fire.event, &verdict);
         verdict
     }
 
     /// Logs what has to be known of the handlers, and tells the observer.
-    fn settle_up(&self, event: &Event, verdict: &Verdict) {
+    fn report(&self, event: &Event, verdict: &Verdict) {
         for warning in verdict.warnings() {
             self.shared.log.line(&format!("{}: {warning}", event.kind()));
         }
         if let Some(observer) = &self.shared.observer {
-            let told = shielded(|| observer(event, verdict));
+            let told = catch_panic(|| observer(event, verdict));
             if let Err(panic) = told {
                 self.shared.log.line(&format!("{}: the observer panicked: {panic}", event.kind()));
             }

@@ -10,7 +10,7 @@ use foldhash::fast::FixedState;
 
 use super::filter::Names;
 use crate::hook::HookSelector;
-use crate::matcher::Shape;
+use crate::matcher::MatcherKind;
 
 #[derive(Debug)]
 pub(super) struct KindIndex {
@@ -34,13 +34,13 @@ struct Patterns {
 }
 
 /// The hooks that match, as positions in config order.
-pub(super) enum Chosen<'a> {
+pub(super) enum Candidates<'a> {
     /// Two lists that have no hook in common.
     Known(&'a [u32], &'a [u32]),
     Found(Vec<u32>),
 }
 
-impl Chosen<'_> {
+impl Candidates<'_> {
     /// Both in one.
     pub(super) fn with(&self, other: &Self) -> Self {
         let mut found: Vec<u32> = Vec::new();
@@ -70,7 +70,7 @@ impl Chosen<'_> {
     }
 }
 
-impl std::fmt::Debug for Chosen<'_> {
+impl std::fmt::Debug for Candidates<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.lists().fmt(f)
     }
@@ -84,8 +84,8 @@ impl KindIndex {
         let mut always = Vec::new();
         for &position in positions {
             match hooks[position as usize].matcher.shape() {
-                Shape::Everything => everything.push(position),
-                Shape::Names(listed) => {
+                MatcherKind::Everything => everything.push(position),
+                MatcherKind::Names(listed) => {
                     for name in listed {
                         let hooks = by_name.entry(name.clone()).or_default();
                         // A name listed twice is still one hook.
@@ -94,8 +94,8 @@ impl KindIndex {
                         }
                     }
                 }
-                Shape::Pattern(needle) if needle.text.is_empty() => always.push(position),
-                Shape::Pattern(needle) => {
+                MatcherKind::Pattern(needle) if needle.text.is_empty() => always.push(position),
+                MatcherKind::Pattern(needle) => {
                     needles.entry((&needle.text, needle.leads)).or_default().push(position);
                 }
             }
@@ -120,9 +120,9 @@ impl KindIndex {
     }
 
     /// The hooks whose matchers accept one of the names.
-    pub(super) fn select(&self, hooks: &[HookSelector], names: &Names<'_>) -> Chosen<'_> {
+    pub(super) fn select(&self, hooks: &[HookSelector], names: &Names<'_>) -> Candidates<'_> {
         match names {
-            Names::Ignored => Chosen::Known(&self.all, &[]),
+            Names::Ignored => Candidates::Known(&self.all, &[]),
             Names::Compared { subject, aliases: [] } => self.select_name(hooks, subject),
             // Only agents with names of their own come here.
             Names::Compared { subject, aliases } => aliases
@@ -131,9 +131,9 @@ impl KindIndex {
         }
     }
 
-    fn select_name(&self, hooks: &[HookSelector], subject: &str) -> Chosen<'_> {
+    fn select_name(&self, hooks: &[HookSelector], subject: &str) -> Candidates<'_> {
         match &self.patterns {
-            None => Chosen::Known(&self.everything, self.listed(subject)),
+            None => Candidates::Known(&self.everything, self.listed(subject)),
             Some(patterns) => self.look(hooks, patterns, subject),
         }
     }
@@ -142,16 +142,16 @@ impl KindIndex {
         self.by_name.get(subject).map_or(&[], Vec::as_slice)
     }
 
-    fn look(&self, hooks: &[HookSelector], patterns: &Patterns, subject: &str) -> Chosen<'_> {
+    fn look(&self, hooks: &[HookSelector], patterns: &Patterns, subject: &str) -> Candidates<'_> {
         let mut found = patterns.candidates(subject);
         found.retain(|&position| hooks[position as usize].matcher.matches(subject));
         if found.is_empty() {
-            return Chosen::Known(&self.everything, self.listed(subject));
+            return Candidates::Known(&self.everything, self.listed(subject));
         }
         found.extend_from_slice(&self.everything);
         found.extend_from_slice(self.listed(subject));
         found.sort_unstable();
-        Chosen::Found(found)
+        Candidates::Found(found)
     }
 }
 

@@ -16,8 +16,8 @@ use crate::hook::{HookSelector, HookState};
 use crate::kind::EventKind;
 pub use filter::EventFilter;
 use filter::Names;
-use index::{Chosen, KindIndex};
-pub use plan::{Plan, PlanEntry, WhyNot};
+use index::{Candidates, KindIndex};
+pub use plan::{Plan, PlanEntry, SkipReason};
 
 /// Hooks, indexed by kind and name. Made once, when config is loaded.
 ///
@@ -97,18 +97,18 @@ impl HookSet {
     }
 
     #[inline]
-    fn chosen(&self, event: &Event) -> Chosen<'_> {
+    fn chosen(&self, event: &Event) -> Candidates<'_> {
         let index = match event.payload.kind_index() {
             Some(index) => self.named.get(index).and_then(Option::as_ref),
             None => self.index_of(&event.kind()),
         };
-        index.map_or_else(Chosen::none, |index| index.select(&self.hooks, &Names::of(event)))
+        index.map_or_else(Candidates::none, |index| index.select(&self.hooks, &Names::of(event)))
     }
 
     /// Whether any hook could be chosen for an event.
     #[inline]
     pub fn has_for(&self, event: &Event) -> bool {
-        let general = || event.runs_parent_hooks() && event.kind().general().is_some_and(|kind| self.has(&kind));
+        let general = || event.runs_parent_hooks() && event.kind().parent_kind().is_some_and(|kind| self.has(&kind));
         self.has(&event.kind()) || general()
     }
 
@@ -166,7 +166,7 @@ fn comes_before(hooks: &[HookSelector], one: usize, other: usize) -> bool {
 
 /// The event for hooks of the kind for all tools, if those run as well.
 fn general_of(event: &Event) -> Option<Box<Event>> {
-    event.runs_parent_hooks().then(|| event.generally()).flatten().map(Box::new)
+    event.runs_parent_hooks().then(|| event.as_parent_kind()).flatten().map(Box::new)
 }
 
 /// The hooks that fit an event. Made by [`HookSet::select`].
@@ -176,7 +176,7 @@ pub struct Selected<'a> {
     event: &'a Event,
     /// What hooks see that are not for the event's own kind.
     general: Option<Box<Event>>,
-    chosen: Chosen<'a>,
+    chosen: Candidates<'a>,
     /// How far both lists have been read.
     next: (usize, usize),
 }

@@ -27,12 +27,12 @@ pub struct PlanEntry<'a> {
     /// Its position in config order.
     pub position: usize,
     /// Why it is not chosen. `None`: it is.
-    pub why_not: Option<WhyNot>,
+    pub skip_reason: Option<SkipReason>,
 }
 
 /// Why a hook is not chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WhyNot {
+pub enum SkipReason {
     /// It is for other kinds of events.
     OtherKind,
     /// It is switched off.
@@ -61,7 +61,7 @@ pub enum WhyNot {
     },
 }
 
-impl fmt::Display for WhyNot {
+impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OtherKind => f.write_str("it is for other events"),
@@ -96,9 +96,9 @@ impl<'a> Plan<'a> {
                             && set.identities[twin] == set.identities[position]
                             && comes_before(&set.hooks, twin, position)
                     })?;
-                    Some(WhyNot::DuplicateOf { id: set.hooks[twin].info.id.clone() })
+                    Some(SkipReason::DuplicateOf { id: set.hooks[twin].info.id.clone() })
                 });
-                PlanEntry { hook, position, why_not }
+                PlanEntry { hook, position, skip_reason: why_not }
             })
             .collect();
         Self { kind, subject, entries }
@@ -106,26 +106,26 @@ impl<'a> Plan<'a> {
 
     /// The chosen hooks.
     pub fn chosen(&self) -> impl Iterator<Item = &PlanEntry<'a>> {
-        self.entries.iter().filter(|entry| entry.why_not.is_none())
+        self.entries.iter().filter(|entry| entry.skip_reason.is_none())
     }
 }
 
 /// Why a hook does not fit the event, its twins aside.
-fn unfit(hook: &HookSelector, event: &Event, filter: &EventFilter) -> Option<WhyNot> {
+fn unfit(hook: &HookSelector, event: &Event, filter: &EventFilter) -> Option<SkipReason> {
     if !hook.kinds.iter().any(|kind| filter.has_kind(kind)) {
-        return Some(WhyNot::OtherKind);
+        return Some(SkipReason::OtherKind);
     }
     match &hook.state {
-        HookState::Disabled => return Some(WhyNot::Disabled),
-        HookState::Skipped(why) => return Some(WhyNot::Skipped { why: why.clone() }),
+        HookState::Disabled => return Some(SkipReason::Disabled),
+        HookState::Skipped(why) => return Some(SkipReason::Skipped { why: why.clone() }),
         HookState::Ready | HookState::Untrusted | HookState::Changed(_) | HookState::Broken(_) => {}
     }
     if !filter.can_match(&hook.kinds, |name| hook.matcher.matches(name)) {
         let subject = filter.subject(&hook.kinds).to_owned();
-        return Some(WhyNot::NoMatch { pattern: hook.matcher.pattern().to_owned(), subject });
+        return Some(SkipReason::NoMatch { pattern: hook.matcher.pattern().to_owned(), subject });
     }
     hook.condition
         .as_ref()
         .filter(|condition| !condition.holds(event))
-        .map(|condition| WhyNot::Condition { text: condition.text().to_owned() })
+        .map(|condition| SkipReason::Condition { text: condition.text().to_owned() })
 }

@@ -6,22 +6,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::action::ActionKind;
-use crate::contract::{Block, Contract, Target};
+use crate::contract::{BlockEffect, Contract, Target};
 use crate::decision::Decision;
 use crate::event::Event;
-use crate::failure::{Effect, Failure, FailureKind};
+use crate::failure::{Failure, FailureKind, FailurePolicy};
 use crate::json::RawJson;
 use crate::kind::EventKind;
 use crate::opinion::Opinion;
-use crate::rules::{Blocks, ChainEnd, Compat, Rules, Settle};
+use crate::rules::{BlockScope, ChainEnd, Compat, DecisionRule, Rules};
 use crate::source::{HookInfo, Scope};
-use crate::verdict::{Details, Reason, Rewritten, Said, Verdict, Warning};
-use rewrites::Pending;
+use crate::verdict::{Details, HookMessage, Reason, Rewritten, Verdict, Warning};
+use rewrites::PendingRewrite;
 
 /// Whether the hooks behind shall run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub enum Step {
+pub enum ChainStep {
     /// They shall.
     Next,
     /// They shall not: this hook has ended the chain.
@@ -30,7 +30,7 @@ pub enum Step {
 
 /// What came of one hook, for settling many at once.
 #[derive(Debug, Clone, Copy)]
-pub struct Outcome<'a> {
+pub struct HookResult<'a> {
     /// The hook.
     pub hook: &'a Arc<HookInfo>,
     /// What it said, or why it could not.
@@ -54,14 +54,14 @@ pub struct Outcome<'a> {
 /// assert_eq!(verdict.decision(), Decision::Deny);
 /// assert_eq!(verdict.reason(), Some("code freeze until Monday"));
 /// ```
-pub fn settle(rules: &Rules, event: &Event, outcomes: &[Outcome<'_>]) -> Verdict {
+pub fn settle(rules: &Rules, event: &Event, outcomes: &[HookResult<'_>]) -> Verdict {
     let mut settlement = Settlement::new(rules, event);
     for (position, outcome) in outcomes.iter().enumerate() {
         let step = match outcome.result {
             Ok(opinion) => settlement.push(position, outcome.hook, opinion),
             Err(failure) => settlement.push_failure(position, outcome.hook, failure),
         };
-        if step == Step::End {
+        if step == ChainStep::End {
             break;
         }
     }
@@ -77,13 +77,13 @@ pub struct Settlement<'a> {
     rules: Rules,
     event: &'a Event,
     kind: EventKind,
-    decided: Vec<Decided>,
+    decided: Vec<DecisionEntry>,
     /// Rewrites of the original that are not settled yet.
-    pending: Vec<Pending>,
+    pending: Vec<PendingRewrite>,
     /// What pipelined rewrites have made of it so far.
     current: BTreeMap<Target, RawJson>,
-    context: Vec<(usize, Said)>,
-    messages: Vec<(usize, Said)>,
+    context: Vec<(usize, HookMessage)>,
+    messages: Vec<(usize, HookMessage)>,
     warnings: Vec<(usize, Warning)>,
     failures: Vec<(usize, (Arc<HookInfo>, Failure))>,
     stop_reasons: Vec<(usize, String)>,
@@ -97,7 +97,7 @@ pub struct Settlement<'a> {
 
 /// A hook that decided or rewrote something.
 #[derive(Debug)]
-struct Decided {
+struct DecisionEntry {
     position: usize,
     hook: Arc<HookInfo>,
     decision: Decision,
@@ -150,9 +150,9 @@ impl<'a> Settlement<'a> {
     /// not allowed the original. Only a deny in it counts all the same.
     ///
     /// What a hook in the shadow says changes nothing.
-    pub fn push(&mut self, position: usize, hook: &Arc<HookInfo>, opinion: &Opinion) -> Step {
-        if opinion.is_none() || hook.shadow {
-            return if self.cancelled { Step::End } else { Step::Next };
+    pub fn push(&mut self, position: usize, hook: &Arc<HookInfo>, opinion: &Opinion) -> ChainStep {
+        if opinion.is_none() || hook.dry_run {
+            return if self.cancelled { ChainStep::End } else { ChainStep::Next };
         }
         self.quiet = false;
         let rewrites = self.check_rewrites(hook, opinion.rewrites());
@@ -161,7 +161,7 @@ impl<'a> Settlement<'a> {
         let decision = self.admitted(position, hook, said);
         let rewrote = rewrites.as_ref().is_ok_and(|rewrites| !rewrites.is_empty());
         if decision != Decision::NoOpinion || rewrote {
-            self.decided.push(Decided {
+            self.decided.push(DecisionEntry {
                 position,
                 hook: Arc::clone(hook),
                 decision,
@@ -178,7 +178,7 @@ impl<'a> Settlement<'a> {
         };
         self.take_words(position, hook, opinion);
         let marked = match self.rules.chain_end {
-            ChainEnd::FirstMarked(mark) | ChainEnd::FirstMarkedOrFailure(mark) => {
+            ChainEnd::FirstTagged(mark) | ChainEnd::FirstMarkedOrFailure(mark) => {
                 decision.is_block() && opinion.metadata().any(|(name, _)| name == mark)
             }
             ChainEnd::Never
@@ -187,13 +187,13 @@ impl<'a> Settlement<'a> {
             | ChainEnd::FirstBlockOrRewrite
             | ChainEnd::FirstBlockOrFailure => false,
         };
-        if marked { Step::End } else { self.step(decision, rewrote, effect) }
+        if marked { ChainStep::End } else { self.step(decision, rewrote, effect) }
     }
 
     /// Takes that the hook at this place in config order failed. For one in the shadow that changes nothing.
-    pub fn push_failure(&mut self, position: usize, hook: &Arc<HookInfo>, failure: &Failure) -> Step {
-        if hook.shadow {
-            return if self.cancelled { Step::End } else { Step::Next };
+    pub fn push_failure(&mut self, position: usize, hook: &Arc<HookInfo>, failure: &Failure) -> ChainStep {
+        if hook.dry_run {
+            return if self.cancelled { ChainStep::End } else { ChainStep::Next };
         }
         self.quiet = false;
         let effect = self.fail(position, hook, failure.clone());
@@ -201,9 +201,9 @@ impl<'a> Settlement<'a> {
     }
 
     /// Whether the chain goes on after a hook that decided and rewrote this, or whose failure had this effect.
-    fn step(&self, decision: Decision, rewrote: bool, failed: Option<Effect>) -> Step {
-        let blocks = decision.is_block() || failed == Some(Effect::Closed);
-        let decides = decision != Decision::NoOpinion || failed.is_some_and(|effect| effect != Effect::Open);
+    fn step(&self, decision: Decision, rewrote: bool, failed: Option<FailurePolicy>) -> ChainStep {
+        let blocks = decision.is_block() || failed == Some(FailurePolicy::Closed);
+        let decides = decision != Decision::NoOpinion || failed.is_some_and(|effect| effect != FailurePolicy::Open);
         let ends = match self.rules.chain_end {
             _ if self.cancelled => true,
             ChainEnd::Never => false,
@@ -211,10 +211,10 @@ impl<'a> Settlement<'a> {
             ChainEnd::FirstBlockOrRewrite => blocks || rewrote,
             ChainEnd::FirstBlock => blocks,
             ChainEnd::FirstBlockOrFailure => blocks || failed.is_some(),
-            ChainEnd::FirstMarked(_) => failed == Some(Effect::Closed),
+            ChainEnd::FirstTagged(_) => failed == Some(FailurePolicy::Closed),
             ChainEnd::FirstMarkedOrFailure(_) => failed.is_some(),
         };
-        if ends { Step::End } else { Step::Next }
+        if ends { ChainStep::End } else { ChainStep::Next }
     }
 
     /// Whether anything has been decided or rewritten.
@@ -233,7 +233,7 @@ impl<'a> Settlement<'a> {
 
     /// Brings together what hooks that ran side by side have made of the event, so that those behind them see it
     /// ([`current`](Self::current)).
-    pub fn bring_together(&mut self) {
+    pub fn compose_rewrites(&mut self) {
         self.settle_pending();
     }
 
@@ -243,35 +243,35 @@ impl<'a> Settlement<'a> {
     }
 
     /// The same for something that is so at every event.
-    pub fn warn_standing(&mut self, position: usize, hook: &Arc<HookInfo>, text: String) {
+    pub fn warn_persistent(&mut self, position: usize, hook: &Arc<HookInfo>, text: String) {
         self.warn_with(position, hook, text, true);
     }
 
     fn warn_with(&mut self, position: usize, hook: &Arc<HookInfo>, text: String, standing: bool) {
-        if hook.shadow {
+        if hook.dry_run {
             return;
         }
         self.quiet = false;
         let hook = Arc::clone(hook);
-        self.warnings.push((position, Warning { hook, failure: None, text, standing }));
+        self.warnings.push((position, Warning { hook, failure: None, text, persistent: standing }));
     }
 
     /// Records a failure and does about it what is to be done.
-    fn fail(&mut self, position: usize, hook: &Arc<HookInfo>, failure: Failure) -> Effect {
+    fn fail(&mut self, position: usize, hook: &Arc<HookInfo>, failure: Failure) -> FailurePolicy {
         let effect = if failure.kind == FailureKind::Cancelled {
             self.cancelled = true;
-            Effect::Open
+            FailurePolicy::Open
         } else {
             self.effect_of(hook, &failure)
         };
         let (decision, done) = match effect {
             _ if failure.kind == FailureKind::Cancelled => (Decision::NoOpinion, "nothing is decided"),
-            Effect::Open => (Decision::NoOpinion, "goes on without it, the hook fails open"),
-            Effect::Closed => (Decision::Deny, "the hook fails closed"),
-            Effect::Ask => (Decision::Ask, "the hook wants the user asked then"),
+            FailurePolicy::Open => (Decision::NoOpinion, "goes on without it, the hook fails open"),
+            FailurePolicy::Closed => (Decision::Deny, "the hook fails closed"),
+            FailurePolicy::Ask => (Decision::Ask, "the hook wants the user asked then"),
         };
         if decision != Decision::NoOpinion {
-            self.decided.push(Decided {
+            self.decided.push(DecisionEntry {
                 position,
                 hook: Arc::clone(hook),
                 decision,
@@ -287,9 +287,9 @@ impl<'a> Settlement<'a> {
             failure: Some((failure.kind, effect)),
             text: format!("failed ({failure}); {done}"),
             // Nothing about the event makes a difference to whether its user has approved a hook.
-            standing: failure.kind == FailureKind::Untrusted && effect == Effect::Open,
+            persistent: failure.kind == FailureKind::Untrusted && effect == FailurePolicy::Open,
         };
-        if effect != Effect::Open || !hook.quiet {
+        if effect != FailurePolicy::Open || !hook.log_only_failures {
             self.warnings.push((position, warning));
         }
         self.failures.push((position, (Arc::clone(hook), failure)));
@@ -307,7 +307,7 @@ impl<'a> Settlement<'a> {
     }
 
     /// The failure's own effect, else the hook's, else the table's; open where nothing can be closed.
-    fn effect_of(&self, hook: &HookInfo, failure: &Failure) -> Effect {
+    fn effect_of(&self, hook: &HookInfo, failure: &Failure) -> FailurePolicy {
         let on_timeout = hook.on_timeout.filter(|_| failure.kind == FailureKind::Timeout);
         let effect = failure
             .effect
@@ -315,12 +315,14 @@ impl<'a> Settlement<'a> {
             .or(hook.on_failure)
             .unwrap_or_else(|| self.rules.failures.effect(failure.kind, self.contract()));
         let possible = match self.contract().block {
-            Block::Refuse => true,
+            BlockEffect::Refuse => true,
             // A failed hook must not keep an agent running that wants to stop.
-            Block::Ignored | Block::GoOn => false,
-            Block::Feedback | Block::EndLoop => effect != Effect::Ask && self.rules.blocks == Blocks::Contract,
+            BlockEffect::Ignored | BlockEffect::Continue => false,
+            BlockEffect::Feedback | BlockEffect::EndLoop => {
+                effect != FailurePolicy::Ask && self.rules.blocks == BlockScope::Contract
+            }
         };
-        if possible { effect } else { Effect::Open }
+        if possible { effect } else { FailurePolicy::Open }
     }
 
     /// The decision as far as the event has a use for it; what it has none for is a warning.
@@ -328,8 +330,8 @@ impl<'a> Settlement<'a> {
         let contract = self.contract();
         let gate = contract.is_gate();
         let blocks = match self.rules.blocks {
-            Blocks::Contract => contract.block != Block::Ignored,
-            Blocks::Gates => gate,
+            BlockScope::Contract => contract.block != BlockEffect::Ignored,
+            BlockScope::Gates => gate,
         };
         let useful = match decision {
             Decision::NoOpinion => true,
@@ -345,7 +347,7 @@ impl<'a> Settlement<'a> {
         }
         let why = match decision {
             Decision::Ask | Decision::Defer => "nobody waits for leave",
-            _ if contract.block == Block::Ignored => "nothing is left to stop",
+            _ if contract.block == BlockEffect::Ignored => "nothing is left to stop",
             _ => "these rules let nothing be stopped",
         };
         self.warn(position, hook, format!("said {decision}, but at {} {why}; ignored", self.kind));
@@ -356,7 +358,7 @@ impl<'a> Settlement<'a> {
     fn take_words(&mut self, position: usize, hook: &Arc<HookInfo>, opinion: &Opinion) {
         let said = |text: &String| {
             let hook = Arc::clone(hook);
-            (position, Said { hook, text: text.clone() })
+            (position, HookMessage { hook, text: text.clone() })
         };
         self.messages.extend(opinion.messages().iter().map(said));
         if self.contract().context.is_taken() {
@@ -401,21 +403,22 @@ impl<'a> Settlement<'a> {
             .collect();
         // Those that only rewrote have no reason to show.
         let winner = winner.and_then(|at| {
-            let spoke = |decided: &&Decided| decided.decision != Decision::NoOpinion;
+            let spoke = |decided: &&DecisionEntry| decided.decision != Decision::NoOpinion;
             spoke(&&self.decided[at]).then(|| self.decided[..at].iter().filter(spoke).count())
         });
         let details = Details {
             winner,
             reasons: self.decided.into_iter().filter_map(reason_of).collect(),
-            context: in_order(self.context),
-            messages: in_order(self.messages),
-            warnings: in_order(self.warnings),
-            failures: placed(self.failures),
-            stop_reason: in_order(self.stop_reasons).into_iter().next(),
+            context: sorted_by_position(self.context),
+            messages: sorted_by_position(self.messages),
+            warnings: sorted_by_position(self.warnings),
+            failures: sorted_failures(self.failures),
+            stop_reason: sorted_by_position(self.stop_reasons).into_iter().next(),
             suppress_output: self.suppress_output,
-            first_user_message: Some(in_order(self.first_messages).join("\n")).filter(|text| !text.is_empty()),
+            first_user_message: Some(sorted_by_position(self.first_messages).join("\n"))
+                .filter(|text| !text.is_empty()),
             rewrites,
-            metadata: in_order(self.metadata).into_iter().collect(),
+            metadata: sorted_by_position(self.metadata).into_iter().collect(),
         };
         let action = ActionKind::new(self.event.payload.contract(), decision);
         let details = (!details.is_empty()).then(|| Box::new(details));
@@ -428,13 +431,13 @@ impl<'a> Settlement<'a> {
         let last = |wanted: fn(Decision) -> bool| self.decided.iter().rposition(|decided| wanted(decided.decision));
         let spoke = |decision| decision != Decision::NoOpinion;
         let winner = match self.rules.settle {
-            Settle::Strongest => strongest(spoke),
-            Settle::FirstDecision => (!self.decided.is_empty()).then_some(0),
-            Settle::AnyDenyElseLastAllow => {
+            DecisionRule::Strongest => strongest(spoke),
+            DecisionRule::FirstDecision => (!self.decided.is_empty()).then_some(0),
+            DecisionRule::AnyDenyElseLastAllow => {
                 strongest(Decision::is_block).or_else(|| last(|decision| decision == Decision::Allow))
             }
-            Settle::AnyBlock => strongest(Decision::is_block),
-            Settle::LastWriter => {
+            DecisionRule::AnyBlock => strongest(Decision::is_block),
+            DecisionRule::LastWriter => {
                 let last = last(spoke);
                 let block = strongest(Decision::is_block);
                 match (self.rules.compat, block.zip(last)) {
@@ -463,7 +466,7 @@ impl<'a> Settlement<'a> {
     }
 
     /// The strongest decision of these; of equals the first.
-    fn strongest(&self, wanted: impl Fn(&Decided) -> bool) -> Option<usize> {
+    fn strongest(&self, wanted: impl Fn(&DecisionEntry) -> bool) -> Option<usize> {
         let wanted = self.decided.iter().enumerate().filter(|(_, decided)| wanted(decided));
         wanted.max_by_key(|(at, decided)| (decided.decision, usize::MAX - at)).map(|(at, _)| at)
     }
@@ -487,8 +490,8 @@ impl<'a> Settlement<'a> {
 }
 
 /// A block always says why: a model that is not told cannot do better.
-fn reason_of(decided: Decided) -> Option<Reason> {
-    let Decided { hook, decision, reason, .. } = decided;
+fn reason_of(decided: DecisionEntry) -> Option<Reason> {
+    let DecisionEntry { hook, decision, reason, .. } = decided;
     if decision == Decision::NoOpinion {
         return None;
     }
@@ -501,12 +504,12 @@ fn reason_of(decided: Decided) -> Option<Reason> {
 }
 
 /// In config order, with the positions.
-fn placed(mut failures: Vec<(usize, (Arc<HookInfo>, Failure))>) -> Vec<(usize, Arc<HookInfo>, Failure)> {
+fn sorted_failures(mut failures: Vec<(usize, (Arc<HookInfo>, Failure))>) -> Vec<(usize, Arc<HookInfo>, Failure)> {
     failures.sort_by_key(|(position, _)| *position);
     failures.into_iter().map(|(position, (hook, failure))| (position, hook, failure)).collect()
 }
 
-fn in_order<T>(mut items: Vec<(usize, T)>) -> Vec<T> {
+fn sorted_by_position<T>(mut items: Vec<(usize, T)>) -> Vec<T> {
     items.sort_by_key(|(position, _)| *position);
     items.into_iter().map(|(_, item)| item).collect()
 }

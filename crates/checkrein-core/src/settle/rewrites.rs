@@ -7,14 +7,14 @@ use super::Settlement;
 use crate::contract::Target;
 use crate::decision::Decision;
 use crate::failure::{Failure, FailureKind};
-use crate::json::{Change, Fields, JsonType, RawJson, merge_shallow, with_changes};
+use crate::json::{Change, FieldSet, JsonType, RawJson, merge_shallow, with_changes};
 use crate::opinion::{Rewrite, RewriteMode};
-use crate::rules::{RunOrder, SideBySide};
+use crate::rules::{ConcurrentRewrites, RunOrder};
 use crate::source::HookInfo;
 
 /// What one hook made of the original.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub(super) struct PendingRewrite {
     position: usize,
     hook: Arc<HookInfo>,
     target: Target,
@@ -24,7 +24,7 @@ pub(super) struct Pending {
 }
 
 /// What the rewrites of one opinion make of one target.
-pub(super) struct Folded {
+pub(super) struct ComposedRewrite {
     value: RawJson,
     patch: Option<RawJson>,
 }
@@ -47,8 +47,8 @@ impl Settlement<'_> {
         &self,
         hook: &HookInfo,
         rewrites: &[Rewrite],
-    ) -> Result<BTreeMap<Target, Folded>, String> {
-        let mut folded: BTreeMap<Target, Folded> = BTreeMap::new();
+    ) -> Result<BTreeMap<Target, ComposedRewrite>, String> {
+        let mut folded: BTreeMap<Target, ComposedRewrite> = BTreeMap::new();
         for rewrite in rewrites {
             let target = rewrite.target;
             if !self.contract().rewrites.contains(&target) {
@@ -68,23 +68,28 @@ impl Settlement<'_> {
             let value = apply(base.as_ref(), rewrite)?;
             let is_first = !folded.contains_key(&target);
             let patch = (is_first && rewrite.mode == RewriteMode::Merge).then(|| rewrite.value.clone());
-            folded.insert(target, Folded { value, patch });
+            folded.insert(target, ComposedRewrite { value, patch });
         }
         Ok(folded)
     }
 
-    pub(super) fn take_rewrites(&mut self, position: usize, hook: &Arc<HookInfo>, rewrites: BTreeMap<Target, Folded>) {
+    pub(super) fn take_rewrites(
+        &mut self,
+        position: usize,
+        hook: &Arc<HookInfo>,
+        rewrites: BTreeMap<Target, ComposedRewrite>,
+    ) {
         // Those that declared it run before all others; the rest ran side by side.
         let threaded = match self.rules.order {
             RunOrder::Pipeline => true,
             RunOrder::Phased => hook.declares_rewrites,
             RunOrder::Sequential | RunOrder::Parallel => false,
         };
-        for (target, Folded { value, patch }) in rewrites {
+        for (target, ComposedRewrite { value, patch }) in rewrites {
             if threaded {
                 self.current.insert(target, value);
             } else {
-                self.pending.push(Pending { position, hook: Arc::clone(hook), target, value, patch });
+                self.pending.push(PendingRewrite { position, hook: Arc::clone(hook), target, value, patch });
             }
         }
     }
@@ -98,10 +103,10 @@ impl Settlement<'_> {
         pending.sort_by_key(|pending| pending.position);
         for target in Target::ALL {
             let rewrites: Vec<_> = pending.iter().filter(|pending| pending.target == target).collect();
-            let effective = match self.rules.side_by_side {
-                SideBySide::FirstInOrder => rewrites.first().map(|first| first.value.clone()),
-                SideBySide::LastInOrder => rewrites.last().map(|last| last.value.clone()),
-                SideBySide::Compose => self.compose(target, &rewrites),
+            let effective = match self.rules.concurrent_rewrites {
+                ConcurrentRewrites::FirstInOrder => rewrites.first().map(|first| first.value.clone()),
+                ConcurrentRewrites::LastInOrder => rewrites.last().map(|last| last.value.clone()),
+                ConcurrentRewrites::Compose => self.compose(target, &rewrites),
             };
             if let Some(effective) = effective {
                 self.current.insert(target, effective);
@@ -109,12 +114,12 @@ impl Settlement<'_> {
         }
     }
 
-    fn compose(&mut self, target: Target, rewrites: &[&Pending]) -> Option<RawJson> {
+    fn compose(&mut self, target: Target, rewrites: &[&PendingRewrite]) -> Option<RawJson> {
         if let [only] = rewrites {
             return Some(only.value.clone());
         }
         let base = self.current.get(&target).cloned().or_else(|| self.event.original(target));
-        let fields = base.as_ref().and_then(Fields::of);
+        let fields = base.as_ref().and_then(FieldSet::of);
         let changes = fields.as_ref().and_then(|fields| {
             let changes = rewrites.iter().map(|rewrite| match &rewrite.patch {
                 Some(patch) => fields.changes_by(patch),
@@ -133,12 +138,12 @@ impl Settlement<'_> {
         &mut self,
         target: Target,
         base: &RawJson,
-        rewrites: &[&Pending],
+        rewrites: &[&PendingRewrite],
         changes: Vec<Vec<(String, Change)>>,
     ) -> Option<RawJson> {
         let mut order = Vec::new();
-        let mut composed: BTreeMap<String, (Change, &Pending)> = BTreeMap::new();
-        let mut conflicts: Vec<(&Pending, &Pending, Vec<String>)> = Vec::new();
+        let mut composed: BTreeMap<String, (Change, &PendingRewrite)> = BTreeMap::new();
+        let mut conflicts: Vec<(&PendingRewrite, &PendingRewrite, Vec<String>)> = Vec::new();
         for (rewrite, changes) in rewrites.iter().copied().zip(changes) {
             for (field, change) in changes {
                 match composed.get(&field) {
@@ -158,7 +163,7 @@ impl Settlement<'_> {
         }
         if !conflicts.is_empty() {
             // Who is in conflict has failed as a whole; the others still come together.
-            let failed = |rewrite: &Pending| {
+            let failed = |rewrite: &PendingRewrite| {
                 conflicts.iter().any(|(one, other, _)| std::ptr::eq(*one, rewrite) || std::ptr::eq(*other, rewrite))
             };
             let rest: Vec<_> = rewrites.iter().copied().filter(|rewrite| !failed(rewrite)).collect();
@@ -173,10 +178,10 @@ impl Settlement<'_> {
     }
 
     /// Anything else: all must say the same.
-    fn agree(&mut self, target: Target, rewrites: &[&Pending]) -> Option<RawJson> {
+    fn agree(&mut self, target: Target, rewrites: &[&PendingRewrite]) -> Option<RawJson> {
         let (first, others) = rewrites.split_first()?;
         let mut agreed = true;
-        for other in others.iter().filter(|other| !other.value.says_the_same_as(&first.value)) {
+        for other in others.iter().filter(|other| !other.value.semantically_eq(&first.value)) {
             agreed = false;
             self.conflict(first, other, &format!("the {target}"));
         }
@@ -184,7 +189,7 @@ impl Settlement<'_> {
     }
 
     /// Both have failed: the one that fails closed must not depend on the other, whichever comes first.
-    fn conflict(&mut self, one: &Pending, other: &Pending, what: &str) {
+    fn conflict(&mut self, one: &PendingRewrite, other: &PendingRewrite, what: &str) {
         for (own, against) in [(one, other), (other, one)] {
             let message = format!("rewrites {what} in another way than {} does", against.hook);
             self.fail(own.position, &own.hook, Failure::new(FailureKind::Conflict, message));

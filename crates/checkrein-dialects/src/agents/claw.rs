@@ -18,8 +18,8 @@
 //!   model, such as `{}`, are not shown to it.
 
 use checkrein_core::{
-    ChainEnd, Decision, Effect, Event, EventKind, FailureKind, FailureTable, Grammar, RawJson, Rules, RunOrder, Scope,
-    Settle, SideBySide, Syntax, Target, Verdict,
+    ChainEnd, ConcurrentRewrites, Decision, DecisionRule, Event, EventKind, FailureKind, FailurePolicy, FailureTable,
+    Grammar, RawJson, Rules, RunOrder, Scope, Syntax, Target, Verdict,
 };
 
 use crate::config::{
@@ -69,10 +69,10 @@ pub static DIALECT: Dialect = Dialect {
     http: HttpTable { decides: false, variables: false, ..HttpTable::BASE },
     time: TimeTable::seconds(600),
     rules: Rules::NATIVE
-        .settle(Settle::LastWriter)
+        .settle(DecisionRule::LastWriter)
         .order(RunOrder::Sequential)
         .chain_end(ChainEnd::FirstMarkedOrFailure(BLOCKED))
-        .side_by_side(SideBySide::LastInOrder)
+        .side_by_side(ConcurrentRewrites::LastInOrder)
         .failures(FAILURES),
     config: ConfigTable {
         files: FILES,
@@ -85,13 +85,13 @@ pub static DIALECT: Dialect = Dialect {
 
 /// After a tool, a hook that ran and went wrong makes the result an error.
 const FAILURES: FailureTable = FailureTable::native()
-    .elsewhere(FailureKind::Spawn, Effect::Closed)
-    .elsewhere(FailureKind::Exit, Effect::Closed)
-    .elsewhere(FailureKind::Signal, Effect::Closed)
-    .elsewhere(FailureKind::Timeout, Effect::Closed)
-    .elsewhere(FailureKind::OutputCap, Effect::Closed)
-    .elsewhere(FailureKind::Parse, Effect::Closed)
-    .elsewhere(FailureKind::Schema, Effect::Closed);
+    .elsewhere(FailureKind::Spawn, FailurePolicy::Closed)
+    .elsewhere(FailureKind::Exit, FailurePolicy::Closed)
+    .elsewhere(FailureKind::Signal, FailurePolicy::Closed)
+    .elsewhere(FailureKind::Timeout, FailurePolicy::Closed)
+    .elsewhere(FailureKind::OutputCap, FailurePolicy::Closed)
+    .elsewhere(FailureKind::Parse, FailurePolicy::Closed)
+    .elsewhere(FailureKind::Schema, FailurePolicy::Closed);
 
 const TOOL: [FieldRow; 3] = [
     FieldRow::same("tool_name"),

@@ -4,7 +4,7 @@
 //! at other events than tools are started and left alone. The extension for editors has another form
 //! ([`EXTENSION`]), which was not observed.
 
-use checkrein_core::{Decision, EventKind, Grammar, RunOrder, Scope, SideBySide, Target};
+use checkrein_core::{ConcurrentRewrites, Decision, EventKind, Grammar, RunOrder, Scope, Target};
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{Base, ConfigTable, FileFormat, FileRow};
@@ -55,7 +55,7 @@ const CLINE: Dialect = Dialect {
     },
     process: ProcessTable { shell: Shell::None, cwd: Cwd::EventOrHost, leaves_background: true, ..CLAUDE_LIKE.process },
     time: TimeTable::seconds(120),
-    rules: CLAUDE_LIKE.rules.order(RunOrder::Sequential).side_by_side(SideBySide::LastInOrder),
+    rules: CLAUDE_LIKE.rules.order(RunOrder::Sequential).side_by_side(ConcurrentRewrites::LastInOrder),
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::User, Base::Home, "Documents/Cline/Hooks/*"),

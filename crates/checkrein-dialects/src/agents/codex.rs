@@ -3,7 +3,7 @@
 //! One key that Codex does not know voids an answer, and so does a block without a reason; both then open the gate, as every
 //! other failure does. It asks nobody: an `ask` is an error, and so is an `allow` that comes without a new input.
 
-use checkrein_core::{Decision, EventKind, Grammar, NameList, Scope, Settle, Syntax, Target};
+use checkrein_core::{Decision, DecisionRule, EventKind, Grammar, NameList, Scope, Syntax, Target};
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
@@ -125,7 +125,7 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("PermissionRequest", EventKind::PermissionRequest)
         .matched()
         .blocks()
-        .settle(Settle::AnyDenyElseLastAllow)
+        .settle(DecisionRule::AnyDenyElseLastAllow)
         .fields(&[FieldRow::same("tool_name"), FieldRow::same("tool_input")])
         .observed(),
     EventRow::new("PostToolUse", EventKind::PostToolUse)

@@ -4,7 +4,7 @@
 //! [`copilot_pascal`]. Payloads of this one do not say which event they are. A hook in front of a
 //! tool that ends with anything but 0 stops the tool, one that takes too long does not.
 
-use checkrein_core::{ChainEnd, Decision, EventKind, Grammar, RunOrder, Scope, SideBySide, Target};
+use checkrein_core::{ChainEnd, ConcurrentRewrites, Decision, EventKind, Grammar, RunOrder, Scope, Target};
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::agents::copilot_pascal;
@@ -63,7 +63,7 @@ pub(crate) const COPILOT: Dialect = Dialect {
         .rules
         .order(RunOrder::Sequential)
         .chain_end(ChainEnd::Never)
-        .side_by_side(SideBySide::LastInOrder),
+        .side_by_side(ConcurrentRewrites::LastInOrder),
     stop_cap: 8,
     config: ConfigTable { files: FILES, plugin: Some(PluginTable::new("PLUGIN_ROOT")), ..ConfigTable::BASE },
     host: HostTable {

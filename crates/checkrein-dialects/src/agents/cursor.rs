@@ -7,7 +7,9 @@
 //! `ask` is taken everywhere and acted on only before shell commands and MCP tools; elsewhere checkrein denies instead.
 //! A new output counts for MCP tools only, so that verdicts never say one.
 
-use checkrein_core::{Decision, Effect, EventKind, FailureKind, FailureTable, Grammar, Rules, RunOrder, Scope, Target};
+use checkrein_core::{
+    Decision, EventKind, FailureKind, FailurePolicy, FailureTable, Grammar, Rules, RunOrder, Scope, Target,
+};
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
@@ -48,9 +50,9 @@ pub static DIALECT: Dialect = Dialect {
     },
     rules: Rules::NATIVE.order(RunOrder::Parallel).failures(
         FailureTable::open()
-            .at_gates(FailureKind::Parse, Effect::Closed)
-            .at_gates(FailureKind::Schema, Effect::Closed)
-            .at_gates(FailureKind::OutputCap, Effect::Closed),
+            .at_gates(FailureKind::Parse, FailurePolicy::Closed)
+            .at_gates(FailureKind::Schema, FailurePolicy::Closed)
+            .at_gates(FailureKind::OutputCap, FailurePolicy::Closed),
     ),
     stop_cap: 5,
     config: ConfigTable {

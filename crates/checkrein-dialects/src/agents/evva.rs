@@ -15,8 +15,8 @@
 use std::time::Duration;
 
 use checkrein_core::{
-    ChainEnd, Decision, Effect, EventKind, FailureKind, FailureTable, Grammar, Rules, RunOrder, Scope, Settle,
-    SideBySide, Target, TimeClass,
+    ChainEnd, ConcurrentRewrites, Decision, DecisionRule, EventKind, FailureKind, FailurePolicy, FailureTable, Grammar,
+    Rules, RunOrder, Scope, Target, TimeClass,
 };
 
 use crate::agents::claude::CLAUDE_LIKE;
@@ -78,17 +78,17 @@ pub static DIALECT: Dialect = Dialect {
         ..TimeTable::seconds(30)
     },
     rules: Rules::NATIVE
-        .settle(Settle::LastWriter)
+        .settle(DecisionRule::LastWriter)
         .order(RunOrder::Pipeline)
-        .chain_end(ChainEnd::FirstMarked(BLOCKED))
-        .side_by_side(SideBySide::LastInOrder)
+        .chain_end(ChainEnd::FirstTagged(BLOCKED))
+        .side_by_side(ConcurrentRewrites::LastInOrder)
         .failures(
             FailureTable::open()
                 // The agent goes on after these, against its own documents.
-                .at_gates(FailureKind::Timeout, Effect::Closed)
-                .at_gates(FailureKind::Spawn, Effect::Closed)
-                .at_gates(FailureKind::OutputCap, Effect::Closed)
-                .at_gates(FailureKind::Schema, Effect::Closed),
+                .at_gates(FailureKind::Timeout, FailurePolicy::Closed)
+                .at_gates(FailureKind::Spawn, FailurePolicy::Closed)
+                .at_gates(FailureKind::OutputCap, FailurePolicy::Closed)
+                .at_gates(FailureKind::Schema, FailurePolicy::Closed),
         ),
     stop_cap: 1,
     config: ConfigTable { files: FILES, format: FileFormat::Layout(&SHAPE), ..ConfigTable::BASE },

@@ -3,7 +3,7 @@
 //! An exit code of 2, or `decision: "block"` whatever the code, stops tools and stops. Nothing else is heard: no leave, no
 //! question, no rewrite, no context. Its documentation says that hooks can stop nothing at all.
 
-use checkrein_core::{ChainEnd, Decision, Effect, EventKind, Grammar, RunOrder, Scope};
+use checkrein_core::{ChainEnd, Decision, EventKind, FailurePolicy, Grammar, RunOrder, Scope};
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
@@ -125,7 +125,10 @@ const SHAPE: Shape = Shape {
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
         HookKey::new("timeout", Attribute::Timeout(TimeUnit::Seconds)),
-        HookKey::new("on_failure", Attribute::OnFailure(&[("block", Effect::Closed), ("continue", Effect::Open)])),
+        HookKey::new(
+            "on_failure",
+            Attribute::OnFailure(&[("block", FailurePolicy::Closed), ("continue", FailurePolicy::Open)]),
+        ),
         HookKey::new("x-goose", Attribute::Elsewhere),
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"])],

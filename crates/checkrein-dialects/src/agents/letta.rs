@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use checkrein_core::{ChainEnd, Decision, EventKind, Grammar, RunOrder, Scope, SideBySide, Target};
+use checkrein_core::{ChainEnd, ConcurrentRewrites, Decision, EventKind, Grammar, RunOrder, Scope, Target};
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{Attribute, Base, ConfigTable, Decoder, FileFormat, FileRow, HandlerRow, HookKey, Shape, TimeUnit};
@@ -67,7 +67,7 @@ pub static DIALECT: Dialect = Dialect {
         .rules
         .order(RunOrder::Sequential)
         .chain_end(ChainEnd::FirstBlock)
-        .side_by_side(SideBySide::FirstInOrder),
+        .side_by_side(ConcurrentRewrites::FirstInOrder),
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::Local, Base::Project, ".letta/settings.local.json"),

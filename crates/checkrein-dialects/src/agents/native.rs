@@ -14,7 +14,7 @@
 
 use std::time::Duration;
 
-use checkrein_core::{Decision, Effect, EventKind, Scope, Target, TimeClass};
+use checkrein_core::{Decision, EventKind, FailurePolicy, Scope, Target, TimeClass};
 
 use crate::config::{Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit};
 use crate::payload::PayloadTable;
@@ -125,7 +125,8 @@ const FILES: &[FileRow] = &[
     FileRow::new(Scope::Local, UPWARDS, ".checkrein/hooks.local").with(EXTENSIONS),
 ];
 
-const EFFECTS: &[(&str, Effect)] = &[("open", Effect::Open), ("closed", Effect::Closed), ("ask", Effect::Ask)];
+const EFFECTS: &[(&str, FailurePolicy)] =
+    &[("open", FailurePolicy::Open), ("closed", FailurePolicy::Closed), ("ask", FailurePolicy::Ask)];
 
 /// The shape of its files.
 pub const SHAPE: Shape = Shape {

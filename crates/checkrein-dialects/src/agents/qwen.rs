@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use checkrein_core::{Decision, EventKind, Grammar, NameList, RunOrder, Scope, Settle, Syntax, Target};
+use checkrein_core::{Decision, DecisionRule, EventKind, Grammar, NameList, RunOrder, Scope, Syntax, Target};
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
@@ -146,7 +146,7 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("PermissionRequest", EventKind::PermissionRequest)
         .matched()
         .blocks()
-        .settle(Settle::AnyDenyElseLastAllow)
+        .settle(DecisionRule::AnyDenyElseLastAllow)
         .fields(&[CALL[0], CALL[1], FieldRow::same("permission_suggestions")])
         .observed(),
     EventRow::new("PermissionDenied", EventKind::PermissionDenied).matched().fields(&[

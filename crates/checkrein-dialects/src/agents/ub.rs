@@ -15,8 +15,8 @@
 use std::time::Duration;
 
 use checkrein_core::{
-    Blocks, ChainEnd, Effect, EventKind, FailureTable, Grammar, HookOutcome, HookRecord, Matcher, RawJson, Record,
-    Rules, RunOrder, Scope, Settle, Syntax, closest,
+    BlockScope, ChainEnd, DecisionRule, EventKind, FailurePolicy, FailureTable, Grammar, HookOutcome, HookRecord,
+    Matcher, RawJson, Record, Rules, RunOrder, Scope, Syntax, closest_match,
 };
 
 use crate::config::{
@@ -66,10 +66,10 @@ pub static DIALECT: Dialect = Dialect {
     http: HttpTable { decides: false, variables: false, ..HttpTable::BASE },
     time: TimeTable { cap: Some(LONGEST), ..TimeTable::seconds(10) },
     rules: Rules::NATIVE
-        .settle(Settle::AnyBlock)
+        .settle(DecisionRule::AnyBlock)
         .order(RunOrder::Sequential)
         .chain_end(ChainEnd::Never)
-        .blocks(Blocks::Gates)
+        .blocks(BlockScope::Gates)
         .failures(FailureTable::open()),
     config: ConfigTable { files: FILES, format: FileFormat::Custom { decode, encode }, ..ConfigTable::BASE },
     ..Dialect::BASE
@@ -103,7 +103,7 @@ const FILES: &[FileRow] = &[
 
 const KEYS: &[&str] = &["command", "tools", "timeout", "on_failure", "env"];
 
-const EFFECTS: &[(&str, Effect)] = &[("warn", Effect::Open), ("block", Effect::Closed)];
+const EFFECTS: &[(&str, FailurePolicy)] = &[("warn", FailurePolicy::Open), ("block", FailurePolicy::Closed)];
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
     if root.get("hooks").is_none() {
@@ -150,7 +150,7 @@ fn read(decoder: &mut Decoder<'_>, entry: &Node<'_>, kind: &EventKind, id: &str)
         Ok((mut spec, effect, matcher)) => {
             spec.matcher = matcher;
             match effect {
-                Some(Effect::Closed) if !decoder.dialect().is_gate(kind) => {
+                Some(FailurePolicy::Closed) if !decoder.dialect().is_gate(kind) => {
                     let text = format!("`on_failure: block` has no effect: nothing can be stopped at `{}`", name(kind));
                     decoder.warning("no-effect", entry.span, text);
                 }
@@ -159,7 +159,7 @@ fn read(decoder: &mut Decoder<'_>, entry: &Node<'_>, kind: &EventKind, id: &str)
             }
             decoder.push(spec);
         }
-        Err(why) if !matches!(on_failure, Ok(None | Some(Effect::Open))) => {
+        Err(why) if !matches!(on_failure, Ok(None | Some(FailurePolicy::Open))) => {
             decoder.broken(id, kind, matcher.ok(), entry.span, &why);
         }
         Err(_) => {}
@@ -235,12 +235,12 @@ fn time(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Result<Option<Duration>, 
     }
 }
 
-fn on_failure(decoder: &mut Decoder<'_>, members: &[Member<'_>]) -> Result<Option<Effect>, String> {
+fn on_failure(decoder: &mut Decoder<'_>, members: &[Member<'_>]) -> Result<Option<FailurePolicy>, String> {
     let known = members.iter().find(|member| member.key == "on_failure").filter(|member| !member.value.is_null());
     let Some(member) = known else {
         // A guard with a slip of the pen here would be one that never stops anything.
         let misspelt = members.iter().map(|member| &*member.key).filter(|key| !KEYS.contains(key));
-        let meant = |key: &&str| closest(key, KEYS.iter().copied()) == Some("on_failure");
+        let meant = |key: &&str| closest_match(key, KEYS.iter().copied()) == Some("on_failure");
         return match misspelt.into_iter().find(meant) {
             Some(key) => Err(format!("`{key}` is no key")),
             None => Ok(None),
@@ -364,16 +364,16 @@ fn policy(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> O
     let has_words = reply.trigger != Trigger::Never || reply.exits.iter().any(is_deny);
     let said = spec.info.on_failure;
     if !row.blocks {
-        return said.filter(|effect| *effect == Effect::Open).map(|_| "warn");
+        return said.filter(|effect| *effect == FailurePolicy::Open).map(|_| "warn");
     }
     if has_words && spec.dialect.is_gate(&row.kind) {
         lost.push(Lost::part(at, "what it prints, and that some exit codes stop the tool and others do not"));
         return Some("block");
     }
     match said? {
-        Effect::Open => Some("warn"),
-        Effect::Closed => Some("block"),
-        Effect::Ask => {
+        FailurePolicy::Open => Some("warn"),
+        FailurePolicy::Closed => Some("block"),
+        FailurePolicy::Ask => {
             lost.push(Lost::part(at, "that the user is asked when it fails: the tool is stopped then"));
             Some("block")
         }

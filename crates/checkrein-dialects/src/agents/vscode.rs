@@ -3,7 +3,7 @@
 //! Known from its documentation and from source that is some months older. Its files may be Copilot's, in whose spelling
 //! events and commands are understood as well; those of Copilot's events that it does not have are passed over.
 
-use checkrein_core::{ChainEnd, Decision, EventKind, RunOrder, Scope, SideBySide, Target};
+use checkrein_core::{ChainEnd, ConcurrentRewrites, Decision, EventKind, RunOrder, Scope, Target};
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, Shape, TimeUnit};
@@ -33,8 +33,8 @@ pub static DIALECT: Dialect = Dialect {
     rules: CLAUDE_LIKE
         .rules
         .order(RunOrder::Sequential)
-        .chain_end(ChainEnd::FirstMarked(STOPPED))
-        .side_by_side(SideBySide::LastInOrder),
+        .chain_end(ChainEnd::FirstTagged(STOPPED))
+        .side_by_side(ConcurrentRewrites::LastInOrder),
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::Project, Base::Project, ".github/hooks/*").with(&["json"]),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use checkrein_core::{
-    Effect, EventFilter, EventKind, Grammar, HookInfo, HookState, Matcher, Scope, Source, Syntax, closest,
+    EventFilter, EventKind, FailurePolicy, Grammar, HookInfo, HookState, Matcher, Scope, Source, Syntax, closest_match,
 };
 
 use super::{DecodeOptions, Decoded, Diagnostic, Location, Settings, Severity};
@@ -144,7 +144,7 @@ impl<'a> Decoder<'a> {
 
     /// Reports a word that nobody knows.
     pub fn unknown(&mut self, code: &'static str, span: Span, what: &str, word: &str, known: &[&str]) {
-        let meant = closest(word, known.iter().copied()).map(str::to_owned);
+        let meant = closest_match(word, known.iter().copied()).map(str::to_owned);
         let choices = known.join(", ");
         let diagnostic = self.error(code, span, format!("unknown {what} `{word}`"));
         diagnostic.help = Some(match meant {
@@ -386,7 +386,7 @@ impl<'a> Decoder<'a> {
             return;
         }
         let Some(row) = self.dialect.events.iter().find(|row| row.name.eq_ignore_ascii_case(stem)) else {
-            if closest(stem, self.dialect.events.iter().map(|row| row.name)).is_some() {
+            if closest_match(stem, self.dialect.events.iter().map(|row| row.name)).is_some() {
                 self.event(stem, Span::default());
             }
             return;
@@ -415,7 +415,7 @@ impl<'a> Decoder<'a> {
         if let Some(matcher) = matcher {
             spec.matcher = matcher;
         }
-        let shadow = spec.info.shadow;
+        let shadow = spec.info.dry_run;
         self.hooks.push(spec);
         let name = self.dialect.name_of(kind).unwrap_or(kind.name()).to_owned();
         if shadow {
@@ -439,7 +439,7 @@ impl<'a> Decoder<'a> {
                 if let Ok(kind) = self.dialect.kind_of(&member.key).cloned() {
                     self.broken(member.key.clone(), &kind, None, member.key_span, &why);
                 }
-            } else if closest(&member.key, [root]).is_some() && member.key != root {
+            } else if closest_match(&member.key, [root]).is_some() && member.key != root {
                 let why = format!("unknown key `{}`", member.key);
                 self.error("unknown-key", member.key_span, why.clone()).help = Some(format!("did you mean `{root}`?"));
                 self.broken_somewhere(member.key.clone(), member.key_span, &why);
@@ -455,7 +455,7 @@ impl<'a> Decoder<'a> {
         let mut spec = self.start(id, first, nothing, span);
         spec.kinds.extend(gates);
         spec.state = HookState::Broken(why.to_owned());
-        self.hooks.push(spec.on_failure(Effect::Closed));
+        self.hooks.push(spec.on_failure(FailurePolicy::Closed));
         let text = "nobody knows what this would have guarded, so everything that hooks can guard is refused";
         self.error("closed-gate", span, text).help = Some("mend it or take it out".to_owned());
     }
@@ -470,7 +470,7 @@ impl<'a> Decoder<'a> {
         spec.kinds.extend(gates);
         let source = Source::at(self.scope, self.file, place.line, place.column);
         let info = HookInfo::new("unreadable", source);
-        spec.info = if spec.info.shadow { info.in_shadow() } else { info }.into();
+        spec.info = if spec.info.dry_run { info.dry_run() } else { info }.into();
         spec.state = HookState::Broken(format!("the file cannot be read: {why}"));
         close(&mut spec);
         self.hooks.push(spec);
@@ -487,5 +487,5 @@ impl<'a> Decoder<'a> {
 
 /// What cannot be loaded is closed, also where the dialect lets hooks that fail go.
 fn close(spec: &mut HookSpec) {
-    std::sync::Arc::make_mut(&mut spec.info).on_failure = Some(Effect::Closed);
+    std::sync::Arc::make_mut(&mut spec.info).on_failure = Some(FailurePolicy::Closed);
 }

@@ -149,7 +149,7 @@ impl Same {
             // A copy that nobody waits for, or that fails in another way, is no copy: it must not stand in for a guard.
             Self::Handler => {
                 let info = &spec.info;
-                let policy = (spec.background, info.on_failure, info.on_timeout, &spec.rule, info.shadow);
+                let policy = (spec.background, info.on_failure, info.on_timeout, &spec.rule, info.dry_run);
                 Some(format!("{:?} {:?} {policy:?}", spec.handler.identity(), spec.unused))
             }
             Self::Everything => Some(spec.definition()),
@@ -283,7 +283,7 @@ pub struct Include {
     /// Its path, as it is written. `None`: all files of that dialect, wherever they are.
     pub path: Option<String>,
     /// What is done when its hooks fail, if it is not as their own dialect says.
-    pub on_failure: Option<checkrein_core::Effect>,
+    pub on_failure: Option<checkrein_core::FailurePolicy>,
     /// Whether its hooks run in the shadow.
     pub shadow: bool,
     /// Names of the host's variables that its hooks get, whatever they look like.

@@ -1,6 +1,6 @@
 //! The key `restrict` of an administrator's file.
 
-use checkrein_core::{Scope, closest};
+use checkrein_core::{Scope, closest_match};
 
 use super::Decoder;
 use checkrein_document::Node;
@@ -109,7 +109,7 @@ pub(super) fn read(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Restrictions {
 fn misspelt_handlers(decoder: &mut Decoder<'_>, words: &[String], node: &Node<'_>) {
     let known = || crate::agents::native::SHAPE.handlers.iter().map(|row| row.kind);
     for (word, item) in words.iter().zip(node.as_array().unwrap_or_default()) {
-        if let Some(meant) = closest(word, known()).filter(|meant| meant != word) {
+        if let Some(meant) = closest_match(word, known()).filter(|meant| meant != word) {
             let text = format!("no handlers of the kind `{word}` are known");
             decoder.warning("unknown-value", item.span, text).help = Some(format!("did you mean `{meant}`?"));
         }

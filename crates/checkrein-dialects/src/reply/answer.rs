@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use checkrein_core::{
-    Decision, Entry, Event, Failure, FailureKind, JsonType, Opinion, RawJson, Rewrite, Target, closest,
+    Decision, Entry, Event, Failure, FailureKind, JsonType, Opinion, RawJson, Rewrite, Target, closest_match,
 };
 
 use super::marked;
@@ -244,7 +244,7 @@ impl Reading<'_> {
                 continue;
             }
             let last = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
-            let meant = closest(&key, paths().map(last));
+            let meant = closest_match(&key, paths().map(last));
             // At the wrong place is the commonest mistake of all.
             let elsewhere = paths().find(|path| last(path) == key);
             let hint = elsewhere
@@ -317,7 +317,7 @@ fn says_nothing(means: Means, value: &RawJson) -> bool {
 }
 
 fn unknown_word(path: &str, word: &str, known: impl Iterator<Item = &'static str> + Clone) -> Failure {
-    let hint = match closest(word, known.clone()) {
+    let hint = match closest_match(word, known.clone()) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("use one of {}", known.collect::<Vec<_>>().join(", ")),
     };

@@ -7,7 +7,7 @@ pub use table::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, The
 
 use checkrein_core::{
     Captured, Decision, Event, Failure, FailureKind, HttpReply, Opinion, ProcessExit, ProcessReply, RawJson, Reply,
-    closest,
+    closest_match,
 };
 
 use crate::table::{Dialect, Plain};
@@ -236,7 +236,7 @@ impl Reader<'_> {
     /// Whether a key of an answer is one of the dialect's, or a slip of the pen for one.
     fn is_near_own(&self, key: &str) -> bool {
         let own = self.dialect.reply.keys.iter().flat_map(|key| key.paths).filter_map(|path| path.split('.').next());
-        own.clone().any(|own| own == key) || closest(key, own).is_some()
+        own.clone().any(|own| own == key) || closest_match(key, own).is_some()
     }
 
     fn http(&self, reply: &HttpReply) -> Result<Opinion, Failure> {

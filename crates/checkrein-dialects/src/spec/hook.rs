@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use checkrein_core::property::Properties;
-use checkrein_core::{Condition, Effect, EventKind, HookInfo, HookSelector, HookState, Matcher, Source};
+use checkrein_core::{Condition, EventKind, FailurePolicy, HookInfo, HookSelector, HookState, Matcher, Source};
 
 use super::handler::text_of;
 use super::{BuiltinSpec, CommandSpec, HandlerSpec, PermissionRule, SandboxSpec};
@@ -229,7 +229,7 @@ impl HookSpec {
 
     /// The same in place.
     pub fn put_in_shadow(&mut self) {
-        Arc::make_mut(&mut self.info).shadow = true;
+        Arc::make_mut(&mut self.info).dry_run = true;
         if self.identity.is_some() {
             self.identity = self.dialect.config.same.identity(self);
         }
@@ -304,13 +304,13 @@ impl HookSpec {
 
     /// Does this when it fails, whatever its dialect says.
     #[must_use]
-    pub fn on_failure(self, effect: Effect) -> Self {
+    pub fn on_failure(self, effect: FailurePolicy) -> Self {
         self.change_info(|info| info.on_failure = Some(effect))
     }
 
     /// Does this when it takes too long, whatever else is said.
     #[must_use]
-    pub fn on_timeout(self, effect: Effect) -> Self {
+    pub fn on_timeout(self, effect: FailurePolicy) -> Self {
         self.change_info(|info| info.on_timeout = Some(effect))
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use checkrein_core::{ChainEnd, Effect, EventKind, Grammar, RunOrder, Settle};
+use checkrein_core::{ChainEnd, DecisionRule, EventKind, FailurePolicy, Grammar, RunOrder};
 
 use super::Known;
 use crate::payload::FieldRow;
@@ -40,15 +40,15 @@ pub struct EventRow {
     /// The most that a hook may ask for here, if it is not as everywhere.
     pub timeout_cap: Option<Duration>,
     /// What is done about a hook that takes too long here, if it is not as everywhere.
-    pub on_timeout: Option<Effect>,
+    pub on_timeout: Option<FailurePolicy>,
     /// How hooks run here, if it is not as everywhere.
     pub order: Option<RunOrder>,
     /// What ends the chain here, if it is not as everywhere.
     pub chain_end: Option<ChainEnd>,
     /// Which decision wins here, if it is not as everywhere.
-    pub settle: Option<Settle>,
+    pub settle: Option<DecisionRule>,
     /// What is done about every failure here, whatever the dialect's table and the hook itself say.
-    pub fails: Option<Effect>,
+    pub fails: Option<FailurePolicy>,
     /// Whether hooks run in the background here, whatever they say.
     pub detached: bool,
     /// Whether a program should be called here only if somebody asks for it: it comes very often, has whole conversations
@@ -221,7 +221,7 @@ impl EventRow {
 
     /// This is done about a hook that takes too long.
     #[must_use]
-    pub const fn on_timeout(mut self, effect: Effect) -> Self {
+    pub const fn on_timeout(mut self, effect: FailurePolicy) -> Self {
         self.on_timeout = Some(effect);
         self
     }
@@ -242,14 +242,14 @@ impl EventRow {
 
     /// This decision wins.
     #[must_use]
-    pub const fn settle(mut self, settle: Settle) -> Self {
+    pub const fn settle(mut self, settle: DecisionRule) -> Self {
         self.settle = Some(settle);
         self
     }
 
     /// This is done about every failure, whatever the hook itself says.
     #[must_use]
-    pub const fn fails(mut self, effect: Effect) -> Self {
+    pub const fn fails(mut self, effect: FailurePolicy) -> Self {
         self.fails = Some(effect);
         self
     }

@@ -9,7 +9,8 @@ use std::fmt;
 use std::time::Duration;
 
 use checkrein_core::{
-    Block, Contract, DialectRef, Effect, Event, EventKind, FailureKind, FailureTable, Grammar, RawJson, Rules,
+    BlockEffect, Contract, DialectRef, Event, EventKind, FailureKind, FailurePolicy, FailureTable, Grammar, RawJson,
+    Rules,
 };
 
 use crate::config::ConfigTable;
@@ -196,7 +197,7 @@ impl Dialect {
     pub fn lacks_general(&self, kind: &EventKind) -> bool {
         let lacks =
             |general: &EventKind| !self.has_all_events && self.row(kind).is_some() && self.row(general).is_none();
-        kind.general().as_ref().is_some_and(lacks)
+        kind.parent_kind().as_ref().is_some_and(lacks)
     }
 
     /// Whether payloads of this kind of event say which event they are. If not, somebody else must say it.
@@ -206,7 +207,7 @@ impl Dialect {
 
     /// Whether a hook can stop something at events of this kind.
     pub fn blocks(&self, kind: &EventKind) -> bool {
-        self.column(kind, |row| row.blocks, |contract| contract.block != Block::Ignored)
+        self.column(kind, |row| row.blocks, |contract| contract.block != BlockEffect::Ignored)
     }
 
     /// Whether something waits for leave of this dialect's hooks there.
@@ -233,14 +234,14 @@ impl Dialect {
     }
 
     /// What is done about a failure of one of its hooks at events of this kind.
-    pub fn failure_effect(&self, kind: &EventKind, failure: FailureKind) -> Effect {
+    pub fn failure_effect(&self, kind: &EventKind, failure: FailureKind) -> FailurePolicy {
         let row = self.row(kind);
         let of_row = || row?.fails.or(row?.on_timeout.filter(|_| failure == FailureKind::Timeout));
         if let Some(effect) = of_row() {
             effect
         } else if kind.contract().is_gate() && !self.is_gate(kind) {
             // Its agent would never have heard it.
-            Effect::Open
+            FailurePolicy::Open
         } else {
             self.rules.failures.effect(failure, kind.contract())
         }

@@ -70,7 +70,7 @@ fn a_call_has_two_forms() {
     assert_eq!(event.envelope.session_id.as_deref(), Some("s"));
     let bytes: Vec<u8> = DIALECT.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
     let again = RawJson::parse_bytes(&bytes).unwrap();
-    assert!(again.says_the_same_as(&sent), "{again}");
+    assert!(again.semantically_eq(&sent), "{again}");
 
     let sent = json(
         r#"{"hookName":"PreToolUse","taskId":"t","preToolUse":{"toolName":"execute_command","parameters":{"command":"\"ls\"","timeout":"5"}}}"#,

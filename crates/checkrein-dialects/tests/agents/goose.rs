@@ -1,6 +1,6 @@
 //! goose 1.50.0.
 
-use checkrein_core::{Effect, EventKind, FailureKind};
+use checkrein_core::{EventKind, FailureKind, FailurePolicy};
 use checkrein_dialects::agents::goose::DIALECT;
 
 use super::*;
@@ -79,7 +79,7 @@ fn matchers_see_what_the_event_is_about() {
         let event = DIALECT.event(&sent, None).unwrap();
         assert_eq!(DIALECT.compared(&event).as_deref(), Some(seen));
         let bytes: Vec<u8> = DIALECT.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
-        assert!(RawJson::parse_bytes(&bytes).unwrap().says_the_same_as(&sent));
+        assert!(RawJson::parse_bytes(&bytes).unwrap().semantically_eq(&sent));
     }
 }
 
@@ -89,8 +89,12 @@ fn failures_block_if_the_hook_says_so() {
     let text = r#"{"hooks":{"PreToolUse":[{"matcher":"shell","hooks":[{"type":"command","command":"${PLUGIN_ROOT}/guard","timeout":5,"on_failure":"block"}]}]}}"#;
     let decoded = decode(&DIALECT, "hooks.json", text);
     assert_eq!(faults(&decoded), []);
-    assert_eq!(decoded.hooks[0].info.on_failure, Some(Effect::Closed));
-    assert_eq!(DIALECT.failure_effect(&EventKind::PreToolUse, FailureKind::Exit), Effect::Open, "unless it does");
+    assert_eq!(decoded.hooks[0].info.on_failure, Some(FailurePolicy::Closed));
+    assert_eq!(
+        DIALECT.failure_effect(&EventKind::PreToolUse, FailureKind::Exit),
+        FailurePolicy::Open,
+        "unless it does"
+    );
     assert_eq!(DIALECT.host.failure_switch, Some(("on_failure", "\"block\"")));
     comes_back(&DIALECT, "hooks.json", &decoded);
 }

@@ -14,8 +14,8 @@ mod qwen;
 
 use checkrein_core::payload::{Compaction, Prompt, SessionStart, Stop, ToolCall, ToolOutcome};
 use checkrein_core::{
-    Effect, Event, FailureKind, HookInfo, Opinion, Outcome, ProcessExit, ProcessReply, RawJson, Reply, Rules, Scope,
-    Source, Verdict, settle,
+    Event, FailureKind, FailurePolicy, HookInfo, HookResult, Opinion, ProcessExit, ProcessReply, RawJson, Reply, Rules,
+    Scope, Source, Verdict, settle,
 };
 use checkrein_dialects::Dialect;
 use checkrein_dialects::config::Decoded;
@@ -56,7 +56,7 @@ fn compaction() -> Event {
 
 fn verdict(event: &Event, opinion: &Opinion) -> Verdict {
     let hook = HookInfo::new("h", Source::here()).rewrites().into();
-    settle(&Rules::NATIVE, event, &[Outcome { hook: &hook, result: Ok(opinion) }])
+    settle(&Rules::NATIVE, event, &[HookResult { hook: &hook, result: Ok(opinion) }])
 }
 
 /// What is said for an opinion: the fact, the event, the opinion, standard output, standard error and exit code, and a part
@@ -93,14 +93,14 @@ fn outcome(dialect: &Dialect, event: &Event, end: End<'_>) -> Option<String> {
         End::Exit(code, stdout, stderr) => ProcessReply::new(ProcessExit::Code(code)).stdout(stdout).stderr(stderr),
         End::Killed => ProcessReply::new(ProcessExit::Signal(9)),
         End::Late => {
-            let closed = dialect.failure_effect(&event.kind(), FailureKind::Timeout) == Effect::Closed;
+            let closed = dialect.failure_effect(&event.kind(), FailureKind::Timeout) == FailurePolicy::Closed;
             return closed.then(String::new);
         }
     };
     match dialect.read(event, Reply::Process(reply), false) {
         Ok(opinion) => opinion.decision().is_block().then(|| opinion.reason().unwrap_or_default().to_owned()),
         Err(failure) => {
-            let closed = dialect.failure_effect(&event.kind(), failure.kind) == Effect::Closed;
+            let closed = dialect.failure_effect(&event.kind(), failure.kind) == FailurePolicy::Closed;
             closed.then(|| failure.message.clone())
         }
     }

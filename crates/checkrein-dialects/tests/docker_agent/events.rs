@@ -1,6 +1,6 @@
 //! Names, contracts and matching.
 
-use checkrein_core::{Effect, EventKind, FailureKind, Grammar, Matcher, RunOrder};
+use checkrein_core::{EventKind, FailureKind, FailurePolicy, Grammar, Matcher, RunOrder};
 use checkrein_dialects::agents::docker_agent::{DIALECT, G2};
 use checkrein_dialects::{Dialect, Plain, find};
 
@@ -14,7 +14,7 @@ fn both_generations_are_found_by_name() {
 fn row(dialect: &'static Dialect, name: &str) -> String {
     let kind = dialect.kind_of(name).unwrap();
     let rules = dialect.rules_at(kind);
-    let closed = rules.failures.effect(FailureKind::Exit, kind.contract()) == Effect::Closed;
+    let closed = rules.failures.effect(FailureKind::Exit, kind.contract()) == FailurePolicy::Closed;
     let flags = [
         (dialect.is_matched(kind), 'm'),
         (dialect.blocks(kind), 'b'),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use checkrein_core::{Effect, EventKind, HookState, Scope};
+use checkrein_core::{EventKind, FailurePolicy, HookState, Scope};
 use checkrein_dialects::agents::docker_agent::{DIALECT, G2, hooks_from_flags};
 use checkrein_dialects::config::{Base, DecodeOptions, Decoded};
 use checkrein_dialects::{CommandLine, Dialect, HandlerSpec};
@@ -72,8 +72,9 @@ fn every_key_is_read() {
     assert_eq!(command.env_set, [("MODE".to_owned(), "strict".to_owned()), ("PORT".to_owned(), "8080".to_owned())]);
     let HandlerSpec::Builtin(builtin) = &decoded.hooks[1].handler else { panic!() };
     assert_eq!((builtin.name.as_str(), &builtin.args[..]), ("max_iterations", &["50".to_owned()][..]));
-    let failing: Vec<_> = decoded.hooks[2..6].iter().map(|spec| (spec.info.on_failure, spec.info.quiet)).collect();
-    let (open, closed) = (Some(Effect::Open), Some(Effect::Closed));
+    let failing: Vec<_> =
+        decoded.hooks[2..6].iter().map(|spec| (spec.info.on_failure, spec.info.log_only_failures)).collect();
+    let (open, closed) = (Some(FailurePolicy::Open), Some(FailurePolicy::Closed));
     assert_eq!(failing, [(closed, false), (None, false), (open, true), (open, false)]);
     let HandlerSpec::Other { kind, settings } = &decoded.hooks[6].handler else { panic!() };
     assert_eq!(kind, "model");
@@ -177,7 +178,7 @@ fn what_cannot_be_loaded_closes_its_gate_and_says_where() {
         assert!(found.at.is_some());
         assert_eq!(decoded.hooks.len(), 1, "{text}");
         assert!(matches!(decoded.hooks[0].state, HookState::Broken(_)), "{text}");
-        assert_eq!(decoded.hooks[0].info.on_failure, Some(Effect::Closed));
+        assert_eq!(decoded.hooks[0].info.on_failure, Some(FailurePolicy::Closed));
     }
 }
 

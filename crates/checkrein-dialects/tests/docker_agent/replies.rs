@@ -238,7 +238,7 @@ fn a_cut_answer_is_a_failure_and_never_an_allow() {
 
 #[test]
 fn verdicts_are_said_in_its_words() {
-    use checkrein_core::{HookInfo, Outcome, Rules, Source, settle};
+    use checkrein_core::{HookInfo, HookResult, Rules, Source, settle};
     let hook = std::sync::Arc::new(HookInfo::new("h", Source::here()));
     for (kind, expected) in [
         (
@@ -249,7 +249,7 @@ fn verdicts_are_said_in_its_words() {
     ] {
         let event = event(&kind);
         let deny = Opinion::deny("no");
-        let verdict = settle(&Rules::NATIVE, &event, &[Outcome { hook: &hook, result: Ok(&deny) }]);
+        let verdict = settle(&Rules::NATIVE, &event, &[HookResult { hook: &hook, result: Ok(&deny) }]);
         assert_eq!(DIALECT.say(&event, &verdict).stdout, expected);
     }
 }

@@ -1,4 +1,4 @@
-use checkrein_core::{Decision, Effect, EventKind, FailureKind, Opinion, Scope};
+use checkrein_core::{Decision, EventKind, FailureKind, FailurePolicy, Opinion, Scope};
 use checkrein_dialects::agents::amazon_q::DIALECT;
 use checkrein_dialects::config::DecodeOptions;
 use checkrein_dialects::{HandlerSpec, Shell};
@@ -56,8 +56,8 @@ fn what_its_hooks_say() {
     for (event, code, stdout, comes_to) in [
         (&gate(), 0, r#"{"decision":"block"}"#, To(Decision::NoOpinion)),
         (&gate(), 2, "", To(Decision::Deny)),
-        (&gate(), 1, "", Fails(FailureKind::Exit, Effect::Open)),
-        (&prompt(), 2, "", Fails(FailureKind::Exit, Effect::Open)),
+        (&gate(), 1, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
+        (&prompt(), 2, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
     ] {
         assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
     }

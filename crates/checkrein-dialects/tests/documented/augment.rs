@@ -1,4 +1,4 @@
-use checkrein_core::{Decision, Effect, EventKind, FailureKind, Opinion};
+use checkrein_core::{Decision, EventKind, FailureKind, FailurePolicy, Opinion};
 use checkrein_dialects::agents::augment::DIALECT;
 use checkrein_dialects::{CommandLine, HandlerSpec};
 
@@ -89,8 +89,8 @@ fn what_its_hooks_say() {
         (&gate(), 0, r#"{"continue":false}"#, To(Decision::Halt)),
         (&gate(), 2, "", To(Decision::Deny)),
         (&stop(), 0, r#"{"decision":"block","reason":"r"}"#, To(Decision::Deny)),
-        (&stop(), 2, "", Fails(FailureKind::Exit, Effect::Open)),
-        (&gate(), 1, "", Fails(FailureKind::Exit, Effect::Open)),
+        (&stop(), 2, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
+        (&gate(), 1, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
     ] {
         assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
     }

@@ -1,4 +1,4 @@
-use checkrein_core::{Decision, Effect, EventKind, FailureKind, Opinion, RewriteMode};
+use checkrein_core::{Decision, EventKind, FailureKind, FailurePolicy, Opinion, RewriteMode};
 use checkrein_dialects::agents::crush::DIALECT;
 
 use super::Comes::{Fails, To};
@@ -53,8 +53,8 @@ fn what_its_hooks_say() {
         (2, "", To(Decision::Deny)),
         (2, r#"{"decision":"allow"}"#, To(Decision::Deny)),
         (49, "", To(Decision::Halt)),
-        (1, "", Fails(FailureKind::Exit, Effect::Open)),
-        (1, r#"{"decision":"deny"}"#, Fails(FailureKind::Exit, Effect::Open)),
+        (1, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
+        (1, r#"{"decision":"deny"}"#, Fails(FailureKind::Exit, FailurePolicy::Open)),
     ] {
         assert_eq!(comes(&DIALECT, &gate(), code, stdout, "why"), comes_to, "{code} {stdout}");
     }
@@ -62,7 +62,7 @@ fn what_its_hooks_say() {
         let rewrites = read(&DIALECT, &gate(), text);
         let rewrite = &rewrites.rewrites()[0];
         assert_eq!(rewrite.mode, RewriteMode::Merge);
-        assert!(rewrite.value.says_the_same_as(&json(r#"{"a":1}"#)), "{text}");
+        assert!(rewrite.value.semantically_eq(&json(r#"{"a":1}"#)), "{text}");
     }
     assert_eq!(read(&DIALECT, &gate(), r#"{"context":["a","b"]}"#).contexts(), ["a", "b"]);
 }

@@ -1,5 +1,5 @@
 use checkrein_core::payload::{SubagentStop, ToolCall};
-use checkrein_core::{Decision, Effect, Event, EventKind, FailureKind, HookState, Opinion, RawJson, Target};
+use checkrein_core::{Decision, Event, EventKind, FailureKind, FailurePolicy, HookState, Opinion, RawJson, Target};
 use checkrein_dialects::agents::cursor::DIALECT;
 
 use super::Comes::{Fails, To};
@@ -102,7 +102,7 @@ fn what_it_sends_comes_back() {
     let shell = format!(r#"{{"hook_event_name":"beforeShellExecution",{COMMON},"command":"ls","cwd":"/a"}}"#);
     let event = DIALECT.event(&json(&shell), None).unwrap();
     assert_eq!((event.tool_name(), event.envelope.cwd.as_deref()), (Some("Shell"), Some("/a")));
-    assert!(event.tool_input().unwrap().says_the_same_as(&json(r#"{"command":"ls"}"#)));
+    assert!(event.tool_input().unwrap().semantically_eq(&json(r#"{"command":"ls"}"#)));
 }
 
 #[test]
@@ -173,12 +173,12 @@ fn what_its_hooks_say() {
         (&stop(), 0, r#"{"followup_message":""}"#, To(Decision::NoOpinion)),
         (&gate(), 2, "", To(Decision::Deny)),
         (&prompt(), 2, "", To(Decision::Deny)),
-        (&gate(), 1, "", Fails(FailureKind::Exit, Effect::Open)),
+        (&gate(), 1, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
         // The exit code decides.
-        (&gate(), 1, r#"{"permission":"deny"}"#, Fails(FailureKind::Exit, Effect::Open)),
-        (&gate(), 0, r#"{"permission":"#, Fails(FailureKind::Parse, Effect::Closed)),
-        (&gate(), 0, r#"{"permission":"perhaps"}"#, Fails(FailureKind::Schema, Effect::Closed)),
-        (&done(), 0, r#"{"additional"#, Fails(FailureKind::Parse, Effect::Open)),
+        (&gate(), 1, r#"{"permission":"deny"}"#, Fails(FailureKind::Exit, FailurePolicy::Open)),
+        (&gate(), 0, r#"{"permission":"#, Fails(FailureKind::Parse, FailurePolicy::Closed)),
+        (&gate(), 0, r#"{"permission":"perhaps"}"#, Fails(FailureKind::Schema, FailurePolicy::Closed)),
+        (&done(), 0, r#"{"additional"#, Fails(FailureKind::Parse, FailurePolicy::Open)),
     ] {
         assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
     }
@@ -186,7 +186,7 @@ fn what_its_hooks_say() {
     assert_eq!(denied.reason(), Some("a"), "what is for the model");
     let rewritten = read(&DIALECT, &gate(), r#"{"permission":"allow","updated_input":{"command":"x"}}"#);
     assert!(rewritten.rewrites().iter().any(|rewrite| rewrite.target == Target::Input));
-    assert_eq!(DIALECT.failure_effect(&EventKind::PreToolUse, FailureKind::Timeout), Effect::Open);
+    assert_eq!(DIALECT.failure_effect(&EventKind::PreToolUse, FailureKind::Timeout), FailurePolicy::Open);
 }
 
 const FILE: &str = r#"{
@@ -209,7 +209,7 @@ fn files() {
         .iter()
         .map(|spec| (spec.handler.kind().name(), spec.timeout.map(|time| time.as_secs()), spec.info.on_failure))
         .collect();
-    let expected = [("command", Some(5), Some(Effect::Closed)), ("prompt", None, None), ("command", None, None)];
+    let expected = [("command", Some(5), Some(FailurePolicy::Closed)), ("prompt", None, None), ("command", None, None)];
     assert_eq!(seen, expected);
     written_again(&DIALECT, FILE);
 

@@ -1,5 +1,5 @@
 use checkrein_core::payload::Task;
-use checkrein_core::{Decision, Effect, Event, EventKind, FailureKind, HookState, Opinion};
+use checkrein_core::{Decision, Event, EventKind, FailureKind, FailurePolicy, HookState, Opinion};
 use checkrein_dialects::agents::kiro::DIALECT;
 
 use super::Comes::{Fails, To};
@@ -58,8 +58,8 @@ fn what_its_hooks_say() {
         (&gate(), 2, "", To(Decision::Deny)),
         (&prompt(), 2, "", To(Decision::Deny)),
         (&stop(), 0, r#"{"decision":"block","reason":"r"}"#, To(Decision::Deny)),
-        (&stop(), 2, "", Fails(FailureKind::Exit, Effect::Open)),
-        (&gate(), 1, "", Fails(FailureKind::Exit, Effect::Open)),
+        (&stop(), 2, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
+        (&gate(), 1, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
     ] {
         assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
     }

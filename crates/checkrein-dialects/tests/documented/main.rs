@@ -13,8 +13,8 @@ mod windsurf;
 
 use checkrein_core::payload::{Prompt, SessionStart, Stop, SubagentStop, ToolCall, ToolOutcome};
 use checkrein_core::{
-    Decision, Effect, Event, EventKind, FailureKind, HookInfo, Matcher, Opinion, Outcome, ProcessExit, ProcessReply,
-    RawJson, Reply, Scope, Source, settle,
+    Decision, Event, EventKind, FailureKind, FailurePolicy, HookInfo, HookResult, Matcher, Opinion, ProcessExit,
+    ProcessReply, RawJson, Reply, Scope, Source, settle,
 };
 use checkrein_dialects::config::Decoded;
 use checkrein_dialects::{Answer, Dialect, HookSpec};
@@ -32,7 +32,7 @@ fn round_trip(dialect: &'static Dialect, kind: &EventKind, payload: &str) -> Eve
     assert_eq!(event.kind(), *kind, "{}: {payload}", dialect.name);
     let bytes: Vec<u8> = dialect.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
     let again = RawJson::parse_bytes(&bytes).unwrap();
-    assert!(again.says_the_same_as(&sent), "{}:\n{again}\n{sent}", dialect.name);
+    assert!(again.semantically_eq(&sent), "{}:\n{again}\n{sent}", dialect.name);
     event
 }
 
@@ -59,8 +59,10 @@ fn stop() -> Event {
 /// What the agent is told when hooks came to this.
 fn said(dialect: &Dialect, event: &Event, opinion: &Opinion) -> Answer {
     let hook = HookInfo::new("h", Source::here()).rewrites().into();
-    dialect
-        .say(event, &settle(&dialect.rules_at(&event.kind()), event, &[Outcome { hook: &hook, result: Ok(opinion) }]))
+    dialect.say(
+        event,
+        &settle(&dialect.rules_at(&event.kind()), event, &[HookResult { hook: &hook, result: Ok(opinion) }]),
+    )
 }
 
 /// An answer in one line: standard output, `!` and standard error if there is any, and the exit code if it is not 0.
@@ -89,7 +91,7 @@ fn says(dialect: &Dialect, rows: &[(&Event, Opinion, &str, usize)]) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comes {
     To(Decision),
-    Fails(FailureKind, Effect),
+    Fails(FailureKind, FailurePolicy),
 }
 
 /// What a hook comes to that ends with this code and prints this.
@@ -104,7 +106,7 @@ fn comes(dialect: &Dialect, event: &Event, code: i32, stdout: &str, stderr: &str
 /// Exit codes decide as in Claude Code: 2 denies where hooks can block, and every other code but 0 is a failure.
 #[track_caller]
 fn claude_exits(dialect: &Dialect) {
-    let failed = Comes::Fails(FailureKind::Exit, Effect::Open);
+    let failed = Comes::Fails(FailureKind::Exit, FailurePolicy::Open);
     for (event, code, comes_to) in [
         (&gate(), 0, Comes::To(Decision::NoOpinion)),
         (&gate(), 2, Comes::To(Decision::Deny)),

@@ -1,4 +1,4 @@
-use checkrein_core::{Decision, Effect, EventKind, FailureKind, Opinion, RunOrder, SideBySide};
+use checkrein_core::{ConcurrentRewrites, Decision, EventKind, FailureKind, FailurePolicy, Opinion, RunOrder};
 use checkrein_dialects::agents::vscode::DIALECT;
 
 use super::Comes::{Fails, To};
@@ -89,12 +89,15 @@ fn what_its_hooks_say() {
             &gate(),
             0,
             r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","permissionDecision":"deny"}}"#,
-            Fails(FailureKind::Schema, Effect::Open),
+            Fails(FailureKind::Schema, FailurePolicy::Open),
         ),
     ] {
         assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
     }
-    assert_eq!((DIALECT.rules.order, DIALECT.rules.side_by_side), (RunOrder::Sequential, SideBySide::LastInOrder));
+    assert_eq!(
+        (DIALECT.rules.order, DIALECT.rules.concurrent_rewrites),
+        (RunOrder::Sequential, ConcurrentRewrites::LastInOrder)
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use checkrein_core::payload::ToolCall;
-use checkrein_core::{ChainEnd, Decision, Effect, Event, EventKind, FailureKind, Opinion, RunOrder};
+use checkrein_core::{ChainEnd, Decision, Event, EventKind, FailureKind, FailurePolicy, Opinion, RunOrder};
 use checkrein_dialects::agents::windsurf::DIALECT;
 
 use super::Comes::{Fails, To};
@@ -41,7 +41,7 @@ fn what_it_sends_comes_back() {
     }
     let sent = r#"{"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls","cwd":"/a"}}"#;
     let event = DIALECT.event(&json(sent), None).unwrap();
-    assert!(event.tool_input().unwrap().says_the_same_as(&json(r#"{"command":"ls"}"#)));
+    assert!(event.tool_input().unwrap().semantically_eq(&json(r#"{"command":"ls"}"#)));
     assert_eq!((event.tool_name(), event.tool_aliases()), (Some("run_command"), &["Bash"][..]));
 }
 
@@ -75,9 +75,9 @@ fn what_its_hooks_say() {
     for (event, code, stdout, comes_to) in [
         (&shell, 0, r#"{"decision":"block"}"#, To(Decision::NoOpinion)),
         (&shell, 2, "", To(Decision::Deny)),
-        (&shell, 1, "", Fails(FailureKind::Exit, Effect::Open)),
+        (&shell, 1, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
         (&prompt(), 2, "", To(Decision::Deny)),
-        (&stop(), 2, "", Fails(FailureKind::Exit, Effect::Open)),
+        (&stop(), 2, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
     ] {
         assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
     }

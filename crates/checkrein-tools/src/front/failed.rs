@@ -6,7 +6,7 @@ use std::sync::Arc;
 use checkrein::audit::{AuditEntry, AuditLog};
 use checkrein::sources::{Loaded, Sources};
 use checkrein_core::{
-    Effect, EventFilter, EventKind, Failure, FailureKind, HookInfo, Rules, Scope, Settlement, Source,
+    EventFilter, EventKind, Failure, FailureKind, FailurePolicy, HookInfo, Rules, Scope, Settlement, Source,
 };
 use checkrein_dialects::agents::native;
 
@@ -20,7 +20,7 @@ impl Front {
         let kind = kind.unwrap_or(EventKind::PreToolUse);
         let event = catalogue::event(&kind);
         let hook = Arc::new(HookInfo::new("checkrein", Source::of(Scope::Code)));
-        let effect = if self.agent.is_gate(&kind) { self.on_failure } else { Effect::Open };
+        let effect = if self.agent.is_gate(&kind) { self.on_failure } else { FailurePolicy::Open };
         let failure = Failure::new(FailureKind::Error, why).with_effect(effect);
         let mut settlement = Settlement::new(&Rules::NATIVE, &event);
         let _ = settlement.push_failure(0, &hook, &failure);

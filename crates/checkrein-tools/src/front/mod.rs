@@ -37,7 +37,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use checkrein_core::{Effect, Event, EventFilter, EventKind, HookState, Record, Verdict, Warning};
+use checkrein_core::{Event, EventFilter, EventKind, FailurePolicy, HookState, Record, Verdict, Warning};
 use checkrein_dialects::agents::native;
 use checkrein_dialects::{Answer, Dialect, HookSpec};
 use futures_util::future::{Either, select};
@@ -69,7 +69,7 @@ pub struct Front {
     trust: Trust,
     dir: Option<PathBuf>,
     state: Option<PathBuf>,
-    on_failure: Effect,
+    on_failure: FailurePolicy,
     until: Until,
     leaving: bool,
     keeper: kept::Keeper,
@@ -112,7 +112,7 @@ impl Front {
             trust: Trust::usual(),
             dir: None,
             state: checkrein::internal::state::directory().map(|dir| dir.join("sessions")),
-            on_failure: Effect::Closed,
+            on_failure: FailurePolicy::Closed,
             until: Until(None),
             leaving: false,
             part: Part::Waited,
@@ -160,7 +160,7 @@ impl Front {
 
     /// What is done if checkrein itself fails at a gate. If nothing is said: the gate is closed.
     #[must_use]
-    pub fn on_failure(mut self, effect: Effect) -> Self {
+    pub fn on_failure(mut self, effect: FailurePolicy) -> Self {
         self.on_failure = effect;
         self
     }
@@ -201,7 +201,7 @@ impl Front {
     /// Blocks until all hooks that the agent waits for have finished.
     pub fn answer(&self, payload: &[u8]) -> Fronted {
         let request = self.read(payload);
-        checkrein_core::shielded(|| request.front.try_answer(&request))
+        checkrein_core::catch_panic(|| request.front.try_answer(&request))
             .unwrap_or_else(|panic| request.front.fail(request.kind(), &format!("checkrein panicked: {panic}"), None))
     }
 
@@ -298,12 +298,12 @@ impl Front {
         let mut hooks = std::mem::take(&mut loaded.hooks);
         let has_others = hooks.extract_if(.., |spec| !is_in(spec)).count() > 0;
         let has_background = self.part == Part::Waited && has_others;
-        if self.on_failure == Effect::Open {
+        if self.on_failure == FailurePolicy::Open {
             // Not an administrator's: an agent's settings say how checkrein is called, and they are the user's.
             let is_broken =
                 |spec: &&mut HookSpec| matches!(spec.state, HookState::Broken(_)) && !spec.info.is_managed();
             for spec in hooks.iter_mut().filter(is_broken) {
-                Arc::make_mut(&mut spec.info).on_failure = Some(Effect::Open);
+                Arc::make_mut(&mut spec.info).on_failure = Some(FailurePolicy::Open);
             }
         }
         if hooks.is_empty() {
@@ -383,7 +383,7 @@ impl Front {
         for warning in warnings {
             let text = warning.to_string();
             // A warning that comes with every event is shown once in a session.
-            if !warning.standing
+            if !warning.persistent
                 || sessions
                     .claim(event.envelope.session_id.as_deref().filter(|id| !id.is_empty()), &format!("shown {text}"))
             {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use checkrein_core::{Effect, TimeClass};
+use checkrein_core::{FailurePolicy, TimeClass};
 use checkrein_dialects::{Dialect, EventRow, HookSpec, Plain};
 
 use super::command::{Call, Program};
@@ -64,7 +64,7 @@ fn entry(
     let spec = HookSpec::shell("checkrein", row.kind.clone(), command).speaking(dialect).timeout(time);
     // Most agents let a call through if its hook dies. At other events there is nothing to hold back.
     match !choice.fail_open && dialect.is_gate(&row.kind) && dialect.host.failure_switch.is_some() {
-        true => spec.on_failure(Effect::Closed),
+        true => spec.on_failure(FailurePolicy::Closed),
         false => spec,
     }
 }

@@ -66,7 +66,7 @@ fn unknown(literal: &Literal, hook: &HookSpec, tell: &mut Tell<'_>) {
     for entry in literal.json.entries().into_iter().flatten() {
         let name = entry.key();
         if !paths(keys).any(|(_, path)| first(path) == name) {
-            let close = checkrein_core::closest(&name, paths(keys).map(|(_, path)| first(path)));
+            let close = checkrein_core::closest_match(&name, paths(keys).map(|(_, path)| first(path)));
             let hint = close.map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
             let text = format!("answers `{name}`, which {} does not know{hint}", hook.dialect.name);
             tell("unknown-answer", Some(literal.line), text);

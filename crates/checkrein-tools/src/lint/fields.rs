@@ -18,7 +18,7 @@ pub(super) fn lint(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
         // `.a // .b` reads whichever there is.
         let names = read_fields(line).filter(|_| !line.contains("//"));
         for name in names.filter(|name| !is_known(name)) {
-            let close = checkrein_core::closest(&name, known.iter().map(String::as_str));
+            let close = checkrein_core::closest_match(&name, known.iter().map(String::as_str));
             let hint = close.map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
             let text = format!("reads `.{name}`, which {} does not send here{hint}", hook.dialect.name);
             tell("unknown-field", Some(number), text);

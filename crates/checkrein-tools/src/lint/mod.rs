@@ -32,7 +32,7 @@ fn lint_hook(hook: &HookSpec, dir: &Path) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     matcher(hook, &mut found);
     timeout(hook, &mut found);
-    if hook.info.shadow && is_gate(hook) {
+    if hook.info.dry_run && is_gate(hook) {
         found.push(of_hook(hook, "shadow-gate", "it runs in the shadow, so it stops nothing here"));
     }
     let mut script = None;
@@ -121,7 +121,7 @@ fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     // Tools of MCP servers have names that nobody knows here.
     let may_be_other = pattern.contains("mcp") || pattern.contains(':');
     if !tools.is_empty() && !may_be_other && !tools.iter().any(|tool| hook.matcher.matches(tool)) {
-        let close = checkrein_core::closest(pattern, tools.iter().copied());
+        let close = checkrein_core::closest_match(pattern, tools.iter().copied());
         let hint = close.map(|tool| format!(", did you mean `{tool}`?")).unwrap_or_default();
         let text = format!("its matcher `{pattern}` fits no tool of {}{hint}", hook.dialect.name);
         found.push(of_hook(hook, "matcher-fits-nothing", &text));

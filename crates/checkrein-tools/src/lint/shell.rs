@@ -1,6 +1,6 @@
 //! Faults of shell scripts.
 
-use checkrein_core::{Block, EventKind, ProcessExit, ProcessReply, Reply};
+use checkrein_core::{BlockEffect, EventKind, ProcessExit, ProcessReply, Reply};
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::reply::Trigger;
 
@@ -37,7 +37,7 @@ fn exit_codes(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
 
 /// Whether an exit code stops something for this hook.
 fn blocks(hook: &HookSpec, code: i32) -> bool {
-    use checkrein_core::{Decision, Effect};
+    use checkrein_core::{Decision, FailurePolicy};
     let kinds = hook.kinds.iter().filter(|kind| hook.dialect.is_gate(kind));
     kinds.into_iter().any(|kind| {
         let reply = ProcessReply::new(ProcessExit::Code(code)).stderr("x");
@@ -45,7 +45,7 @@ fn blocks(hook: &HookSpec, code: i32) -> bool {
             Ok(opinion) => opinion.decision() >= Decision::Deny,
             Err(failure) => {
                 let own = hook.info.on_failure;
-                own.unwrap_or_else(|| hook.dialect.failure_effect(kind, failure.kind)) == Effect::Closed
+                own.unwrap_or_else(|| hook.dialect.failure_effect(kind, failure.kind)) == FailurePolicy::Closed
             }
         }
     })
@@ -155,8 +155,9 @@ fn unset_variables(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
 
 /// Feedback for the model that goes to standard error, while the script ends with 0.
 fn unheard(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
-    let gives_feedback =
-        |kind: &EventKind| hook.dialect.blocks(kind) && matches!(kind.contract().block, Block::Feedback | Block::GoOn);
+    let gives_feedback = |kind: &EventKind| {
+        hook.dialect.blocks(kind) && matches!(kind.contract().block, BlockEffect::Feedback | BlockEffect::Continue)
+    };
     // One that can block, or prints an answer, has another way to be heard.
     let others = code.lines().any(|(line, _)| exits(line).any(|code| code != 0))
         || code.text.contains("hookSpecificOutput")

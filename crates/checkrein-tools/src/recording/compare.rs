@@ -46,7 +46,7 @@ pub(super) fn differences(then: &VerdictRecord, now: &VerdictRecord) -> Vec<Diff
         let (then, now) = match part {
             Part::Text(read) => (read(then), read(now)),
             Part::Json(read) => match (read(then), read(now)) {
-                (Some(then), Some(now)) if then.says_the_same_as(now) => return None,
+                (Some(then), Some(now)) if then.semantically_eq(now) => return None,
                 (then, now) => (then.map(ToString::to_string), now.map(ToString::to_string)),
             },
         };

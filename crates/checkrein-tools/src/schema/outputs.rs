@@ -1,6 +1,6 @@
 //! What the program's commands print with `--json`.
 
-use checkrein_core::{Effect, EventKind, Scope};
+use checkrein_core::{EventKind, FailurePolicy, Scope};
 use serde_json::{Map, Value, json};
 
 use super::DRAFT;
@@ -57,7 +57,7 @@ fn scope() -> Value {
 }
 
 fn effect() -> Value {
-    part(schemars::schema_for!(Effect))
+    part(schemars::schema_for!(FailurePolicy))
 }
 
 /// A schema for use inside of another.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use checkrein_core::payload::FieldInfo;
-use checkrein_core::{Envelope, Event, EventKind, RawJson, closest};
+use checkrein_core::{Envelope, Event, EventKind, RawJson, closest_match};
 use checkrein_dialects::agents::native;
 use checkrein_dialects::config::{Diagnostic, Location, Severity};
 use checkrein_document::{Format, Lines, Member, Node, Span};
@@ -84,7 +84,7 @@ impl Reader<'_> {
     }
 
     fn unknown(&mut self, span: Span, what: &str, word: &str, known: &[&str]) {
-        let help = match closest(word, known.iter().copied()) {
+        let help = match closest_match(word, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("known are: {}", known.join(", ")),
         };
@@ -152,7 +152,7 @@ impl Reader<'_> {
             [lead] => lead,
             [] => {
                 let all: Vec<_> = leads().collect();
-                match members.iter().find(|member| closest(&member.key, all.iter().copied()).is_some()) {
+                match members.iter().find(|member| closest_match(&member.key, all.iter().copied()).is_some()) {
                     Some(member) => self.unknown(member.key_span, "step", &member.key, &all),
                     None => {
                         self.error("no-step", node.span, "the step does not say what happens").help =

@@ -1,6 +1,6 @@
 //! What many fires come to.
 
-use checkrein_core::{Block, Decision, EventKind, HookOutcome, HookRecord, Record, SourceRecord};
+use checkrein_core::{BlockEffect, Decision, EventKind, HookOutcome, HookRecord, Record, SourceRecord};
 
 /// What many fires come to: counts, the time that each hook took, and every warning.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Summary {
     pub fn add(&mut self, record: &Record) {
         self.events += 1;
         let verdict = &record.verdict;
-        let stop = record.event.parse::<EventKind>().is_ok_and(|kind| kind.contract().block == Block::GoOn);
+        let stop = record.event.parse::<EventKind>().is_ok_and(|kind| kind.contract().block == BlockEffect::Continue);
         match verdict.decision {
             Decision::Deny if stop => self.refused_stops += 1,
             Decision::Deny | Decision::Halt => self.blocked += 1,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use checkrein_core::{
-    Effect, Event, Failure, FailureKind, HookInfo, JsonError, RawJson, Record, Rules, Scope, Settlement, Source,
+    Event, Failure, FailureKind, FailurePolicy, HookInfo, JsonError, RawJson, Record, Rules, Scope, Settlement, Source,
     Verdict,
 };
 use checkrein_dialects::config::AuditSettings;
@@ -32,7 +32,7 @@ const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 #[derive(Debug, Clone)]
 pub struct AuditLog {
     path: PathBuf,
-    on_failure: Effect,
+    on_failure: FailurePolicy,
     max_size: u64,
     max_age: Duration,
     agent: Option<String>,
@@ -65,7 +65,7 @@ impl AuditLog {
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
-            on_failure: Effect::Open,
+            on_failure: FailurePolicy::Open,
             max_size: MAX_SIZE,
             max_age: MAX_AGE,
             agent: None,
@@ -82,7 +82,8 @@ impl AuditLog {
     /// As files say. Without a path: that of the [user](Self::of_user).
     pub fn of_settings(settings: &AuditSettings) -> Self {
         let path = settings.path.as_ref().map_or_else(|| Self::of_user().path, PathBuf::from);
-        let mut log = Self::at(path).on_failure(if settings.closed { Effect::Closed } else { Effect::Open });
+        let mut log =
+            Self::at(path).on_failure(if settings.closed { FailurePolicy::Closed } else { FailurePolicy::Open });
         if let Some(size) = settings.max_size {
             log = log.max_size(size);
         }
@@ -94,7 +95,7 @@ impl AuditLog {
 
     /// What is done at gates if a line cannot be written. If nothing is said: they stay open, with a warning.
     #[must_use]
-    pub fn on_failure(mut self, effect: Effect) -> Self {
+    pub fn on_failure(mut self, effect: FailurePolicy) -> Self {
         self.on_failure = effect;
         self
     }
@@ -252,12 +253,12 @@ impl AuditLog {
         let log = Arc::new(HookInfo::new("audit", Source::of(Scope::Code)));
         let failure = Failure::new(FailureKind::Error, format!("nothing was written to the audit log: {error}"));
         let is_gate = event.kind().contract().is_gate();
-        let verdict = if is_gate && !verdict.decision().is_block() && self.on_failure != Effect::Open {
+        let verdict = if is_gate && !verdict.decision().is_block() && self.on_failure != FailurePolicy::Open {
             let mut settlement = Settlement::new(rules, event);
             let _ = settlement.push_failure(0, &log, &failure.with_effect(self.on_failure));
             settlement.finish()
         } else {
-            verdict.with_late_failure(log, failure)
+            verdict.with_observer_failure(log, failure)
         };
         let hooks = std::mem::take(&mut record.hooks);
         *record = Record::new(event, record.dialect.as_str(), &verdict, Vec::new());

@@ -199,7 +199,7 @@ impl Background {
                 let (result, record) = (done.result, done.record);
                 let broken_observers = done.broken_observers;
                 // What is said in the shadow is for nobody but observers.
-                if !hook.shadow {
+                if !hook.dry_run {
                     outlet.send(Completion { hook, event, result, record, broken_observers });
                 }
             },

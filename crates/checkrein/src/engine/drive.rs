@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use checkrein_core::{
-    Block, Effect, Event, Failure, FailureKind, HookInfo, HookRecord, Record, Rules, RunOrder, Scope, Settlement,
-    Source, Step, Verdict, shielded,
+    BlockEffect, ChainStep, Event, Failure, FailureKind, FailurePolicy, HookInfo, HookRecord, Record, Rules, RunOrder,
+    Scope, Settlement, Source, Verdict, catch_panic,
 };
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -27,7 +27,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, begun: Begun, record: Option<&mut
     async {
         let Choice { hooks, waited, in_background, rules } = choose(shared, &event);
         let wants_records = record.is_some() || !shared.observers.is_empty() || shared.is_audited();
-        let has_shadows = waited.iter().any(|(_, claim)| claim.hook.spec.info.shadow);
+        let has_shadows = waited.iter().any(|(_, claim)| claim.hook.spec.info.dry_run);
         let mut driver = Driver {
             shared,
             hooks,
@@ -72,8 +72,8 @@ pub(super) async fn fire(shared: &Arc<Shared>, begun: Begun, record: Option<&mut
                 verdict = log.take(&event, &rules, verdict, &mut kept);
             }
             for observer in shared.observers.iter().filter(|_| told) {
-                if let Err(panic) = shielded(|| observer.settled(&kept)) {
-                    verdict = verdict.with_late_failure(in_code("observer"), panic.into());
+                if let Err(panic) = catch_panic(|| observer.settled(&kept)) {
+                    verdict = verdict.with_observer_failure(in_code("observer"), panic.into());
                 }
             }
             if let Some(record) = record {
@@ -160,14 +160,14 @@ impl Driver<'_> {
                 let mut others = hooks;
                 let rewriters = others.extract_if(.., |chosen| declares_rewrites(chosen)).collect();
                 let step = self.one_by_one(rewriters).await;
-                if self.unseen && step == Step::Next {
+                if self.unseen && step == ChainStep::Next {
                     others = self.seen_by_managed(others).await;
                 }
                 // Nobody but rewriters sees what they took out.
                 self.start(in_background);
                 match step {
-                    Step::Next => self.side_by_side(others).await,
-                    Step::End => self.skip(others),
+                    ChainStep::Next => self.side_by_side(others).await,
+                    ChainStep::End => self.skip(others),
                 }
             }
             RunOrder::Pipeline => {
@@ -189,7 +189,7 @@ impl Driver<'_> {
     /// Lets an administrator's hooks have the last word on what others have made of the event: each that fits it now judges
     /// it, also those that have judged something else before.
     async fn last_look(&mut self) {
-        self.settlement.bring_together();
+        self.settlement.compose_rewrites();
         self.moment = None;
         let others = self.seen_by_managed(Vec::new()).await;
         self.side_by_side(others).await;
@@ -230,7 +230,7 @@ impl Driver<'_> {
             self.records.push(match self.shared.background.start(self.shared, claim, &moment) {
                 Ok(()) => (position, HookRecord::of_skipped(info, kind, "runs in the background")),
                 Err(why) => {
-                    let failure = Failure::new(FailureKind::Spawn, why).with_effect(Effect::Open);
+                    let failure = Failure::new(FailureKind::Spawn, why).with_effect(FailurePolicy::Open);
                     let _ = self.settlement.push_failure(position, info, &failure);
                     (position, HookRecord::of_failure(info, kind, &failure))
                 }
@@ -238,17 +238,17 @@ impl Driver<'_> {
         }
     }
 
-    async fn one_by_one(&mut self, hooks: Vec<Chosen>) -> Step {
+    async fn one_by_one(&mut self, hooks: Vec<Chosen>) -> ChainStep {
         let mut hooks = hooks.into_iter();
         while let Some((position, claim)) = hooks.next() {
             let moment = self.moment_of(&claim);
             let done = run::run(self.shared, &claim.hook, &moment, Turns::Wait, self.wants_records).await;
-            if self.take(position, claim, done, InTurn::Yes) == Step::End {
+            if self.take(position, claim, done, InTurn::Yes) == ChainStep::End {
                 self.skip(hooks.collect());
-                return Step::End;
+                return ChainStep::End;
             }
         }
-        Step::Next
+        ChainStep::Next
     }
 
     async fn side_by_side(&mut self, hooks: Vec<Chosen>) {
@@ -298,8 +298,8 @@ impl Driver<'_> {
         if let Some(general) = &self.general {
             return Arc::clone(general);
         }
-        let Some(event) = moment.event.generally() else { return moment };
-        let original = moment.original.as_ref().and_then(|original| original.generally()).map(Arc::new);
+        let Some(event) = moment.event.as_parent_kind() else { return moment };
+        let original = moment.original.as_ref().and_then(|original| original.as_parent_kind()).map(Arc::new);
         Arc::clone(self.general.insert(Arc::new(Moment::new(Arc::new(event), original))))
     }
 
@@ -315,14 +315,14 @@ impl Driver<'_> {
         Arc::clone(self.moment.insert(moment))
     }
 
-    fn take(&mut self, position: usize, claim: Claim, done: Done, in_turn: InTurn) -> Step {
+    fn take(&mut self, position: usize, claim: Claim, done: Done, in_turn: InTurn) -> ChainStep {
         let hook = Arc::clone(&claim.hook);
         let info = &hook.spec.info;
         if done.result.is_ok() {
             claim.spend();
         }
         for panic in done.broken_observers {
-            let failure = Failure::from(panic).with_effect(Effect::Open);
+            let failure = Failure::from(panic).with_effect(FailurePolicy::Open);
             let _ = self.settlement.push_failure(position, &in_code("observer"), &failure);
         }
         if !done.left_running.is_empty() {
@@ -331,7 +331,7 @@ impl Driver<'_> {
         }
         if let Ok(handler) = &hook.handler
             && !handler.held_back().is_empty()
-            && !info.shadow
+            && !info.dry_run
         {
             self.hold_back(position, info, handler.held_back());
         }
@@ -341,14 +341,14 @@ impl Driver<'_> {
         }
         match &done.result {
             Ok(opinion) => {
-                let rewrote = !opinion.rewrites().is_empty() && !info.shadow;
+                let rewrote = !opinion.rewrites().is_empty() && !info.dry_run;
                 if rewrote {
                     self.moment = None;
                     self.general = None;
                 }
                 let step = self.settlement.push(position, info, opinion);
                 // An administrator's own rewrites are for nobody to judge, unless they keep other guards of his from running.
-                self.unseen |= rewrote && (!info.is_managed() || step == Step::End) && self.hooks.has_managed;
+                self.unseen |= rewrote && (!info.is_managed() || step == ChainStep::End) && self.hooks.has_managed;
                 step
             }
             Err(failure) => self.settlement.push_failure(position, info, failure),
@@ -370,7 +370,7 @@ impl Driver<'_> {
         let names = names.join(", ");
         let text =
             format!("hooks of other agents were not given all of {names}; `env_allow` in your own file passes them on");
-        self.settlement.warn_standing(position, &hook, text);
+        self.settlement.warn_persistent(position, &hook, text);
     }
 
     fn skip(&mut self, hooks: Vec<Chosen>) {
@@ -410,5 +410,5 @@ fn in_code(what: &str) -> Arc<HookInfo> {
 
 /// Whether a deny at this event makes the agent go on.
 pub(super) fn is_stop(event: &Event) -> bool {
-    event.kind().contract().block == Block::GoOn
+    event.kind().contract().block == BlockEffect::Continue
 }

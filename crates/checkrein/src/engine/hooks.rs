@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use checkrein_core::{Compat, Effect, EventKind, Failure, FailureKind, HookInfo, HookSelector, HookSet, HookState};
+use checkrein_core::{
+    Compat, EventKind, Failure, FailureKind, FailurePolicy, HookInfo, HookSelector, HookSet, HookState,
+};
 
 use super::conditions::with_conditions;
 use crate::handler::{CallbackHandler, Handler, HandlerEnv, HandlerProblem};
@@ -228,7 +230,7 @@ fn declaring(spec: HookSpec, env: &HandlerEnv) -> HookSpec {
 pub(super) fn key(spec: &HookSpec) -> (&'static str, Option<String>, String, bool) {
     let info = &spec.info;
     // What it said in the shadow is not what it has to say.
-    (spec.dialect.name, info.source.file.clone(), info.id.clone(), info.shadow)
+    (spec.dialect.name, info.source.file.clone(), info.id.clone(), info.dry_run)
 }
 
 /// The key of a hook's one run. It stays the same after a reload and in another process.
@@ -240,11 +242,13 @@ fn once_key(spec: &HookSpec) -> String {
 fn load(spec: Arc<HookSpec>, env: &HandlerEnv) -> LoadedHook {
     let handler = match &spec.state {
         // It never was the user's gate, so a cloned repository cannot lock its reader out with it.
-        HookState::Untrusted => Err(Failure::new(FailureKind::Untrusted, NOT_APPROVED).with_effect(Effect::Open)),
+        HookState::Untrusted => {
+            Err(Failure::new(FailureKind::Untrusted, NOT_APPROVED).with_effect(FailurePolicy::Open))
+        }
         HookState::Changed(why) => Err(Failure::new(FailureKind::Untrusted, why)),
         // So may one that cannot be loaded and never was approved.
-        HookState::Broken(reason) if spec.info.on_failure == Some(Effect::Open) => {
-            Err(Failure::new(FailureKind::Schema, reason).with_effect(Effect::Open))
+        HookState::Broken(reason) if spec.info.on_failure == Some(FailurePolicy::Open) => {
+            Err(Failure::new(FailureKind::Schema, reason).with_effect(FailurePolicy::Open))
         }
         HookState::Broken(reason) => Err(Failure::new(FailureKind::Schema, reason)),
         HookState::Ready | HookState::Disabled | HookState::Skipped(_) => build(&spec, env),
@@ -261,14 +265,14 @@ fn build(spec: &HookSpec, env: &HandlerEnv) -> Result<Arc<dyn Handler>, Failure>
     match env.registry.handler(kind) {
         // A factory is foreign code: what it breaks is its own hook.
         Some(factory) => {
-            checkrein_core::shielded(|| factory.build(spec, env)).unwrap_or_else(|panic| Err(panic.into()))
+            checkrein_core::catch_panic(|| factory.build(spec, env)).unwrap_or_else(|panic| Err(panic.into()))
         }
         None if kind == "http" && cfg!(not(feature = "http")) => Err(Failure::new(
             FailureKind::UnknownHandler,
             "HTTP hooks need checkrein's feature `http`, and this program is built without it",
         )),
         None => {
-            let hint = checkrein_core::closest(kind, env.registry.handler_kinds())
+            let hint = checkrein_core::closest_match(kind, env.registry.handler_kinds())
                 .map(|name| format!(", did you mean `{name}`?"))
                 .unwrap_or_default();
             Err(Failure::new(

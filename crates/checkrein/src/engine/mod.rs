@@ -54,7 +54,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use checkrein_core::{Compat, Envelope, Event, EventKind, Panic, Record, Verdict, shielded};
+use checkrein_core::{Compat, Envelope, Event, EventKind, Panic, Record, Verdict, catch_panic};
 use tokio::sync::Semaphore;
 
 use background::Background;
@@ -137,7 +137,7 @@ impl Engine {
     /// from stopping: whose prompt it is, the event may have to say.
     pub async fn fire_with(&self, kind: &EventKind, event: impl FnOnce() -> Event) -> Verdict {
         // An event for some tools may be one for hooks for all tools too.
-        let could_run = || self.has(kind) || kind.general().is_some_and(|general| self.has(&general));
+        let could_run = || self.has(kind) || kind.parent_kind().is_some_and(|general| self.has(&general));
         if could_run() || self.shared.stops.needs(kind) { self.fire(event()).await } else { Verdict::default() }
     }
 
@@ -245,7 +245,7 @@ impl Engine {
     /// Adds what the agent says, unless that panics.
     fn put_in_envelope(&self, event: &mut Event) -> Result<(), Panic> {
         if let Some(envelope) = &self.envelope {
-            let agents = shielded(|| envelope())?;
+            let agents = catch_panic(|| envelope())?;
             event.envelope = filled(std::mem::take(&mut event.envelope), agents);
         }
         Ok(())

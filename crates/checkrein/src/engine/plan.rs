@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use checkrein_core::{Event, HookState, WhyNot};
+use checkrein_core::{Event, HookState, SkipReason};
 use checkrein_dialects::HookSpec;
 
 use super::Engine;
@@ -14,7 +14,7 @@ pub struct Planned {
     /// The hook.
     pub hook: Arc<HookSpec>,
     /// Why it would not run. `None`: it would.
-    pub why_not: Option<WhyNot>,
+    pub why_not: Option<SkipReason>,
     /// Why it would fail at once if it is chosen: it is broken, or its user has not approved it.
     pub fails: Option<String>,
 }
@@ -36,7 +36,7 @@ impl Engine {
                     (_, Err(failure)) => Some(failure.to_string()),
                     _ => None,
                 };
-                Planned { hook: Arc::clone(&loaded.spec), why_not: entry.why_not, fails }
+                Planned { hook: Arc::clone(&loaded.spec), why_not: entry.skip_reason, fails }
             })
             .collect()
     }

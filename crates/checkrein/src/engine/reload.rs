@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use checkrein_core::{HookInfo, Panic, shielded};
+use checkrein_core::{HookInfo, Panic, catch_panic};
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::config::{Diagnostic, Severity};
 use tracing::warn;
@@ -94,7 +94,7 @@ impl Shared {
     pub(super) fn reload(&self) -> Reload {
         let mut reload = self.read_again();
         if !reload.unchanged {
-            let told = self.observers.iter().filter_map(|observer| shielded(|| observer.reloaded(&reload)).err());
+            let told = self.observers.iter().filter_map(|observer| catch_panic(|| observer.reloaded(&reload)).err());
             let broken: Vec<Panic> = told.collect();
             for panic in &broken {
                 // Nobody looks at what is reloaded when files change by themselves.

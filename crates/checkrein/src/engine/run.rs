@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use checkrein_core::{
-    Captured, Failure, FailureKind, HookInfo, HookRecord, Opinion, Panic, ProcessExit, Reply, shielded,
+    Captured, Failure, FailureKind, HookInfo, HookRecord, Opinion, Panic, ProcessExit, Reply, catch_panic,
 };
 use tracing::{Instrument, debug, debug_span, warn};
 
@@ -128,7 +128,8 @@ impl<'a> Watch<'a> {
 
     fn tell(&mut self, what: impl Fn(&dyn Observer, &HookRun)) {
         if let Some(run) = &self.run {
-            self.broken.extend(self.observers.iter().filter_map(|observer| shielded(|| what(&**observer, run)).err()));
+            self.broken
+                .extend(self.observers.iter().filter_map(|observer| catch_panic(|| what(&**observer, run)).err()));
         }
     }
 }
@@ -256,18 +257,18 @@ impl<F: Future> Future for Shielded<F> {
             return Poll::Pending;
         };
         // After a panic the future is not polled again, so nobody sees what it left half done.
-        let polled = match shielded(|| future.as_mut().poll(cx)) {
+        let polled = match catch_panic(|| future.as_mut().poll(cx)) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(output)) => Ok(output),
             Err(panic) => Err(panic),
         };
-        let gone = shielded(|| drop(self.0.take()));
+        let gone = catch_panic(|| drop(self.0.take()));
         Poll::Ready(gone.and(polled))
     }
 }
 
 impl<F> Drop for Shielded<F> {
     fn drop(&mut self) {
-        let _ = shielded(|| drop(self.0.take()));
+        let _ = catch_panic(|| drop(self.0.take()));
     }
 }

@@ -1,6 +1,6 @@
 //! Whose rules settle.
 
-use checkrein_core::{Effect, EventKind, Failure, FailureKind, Rules};
+use checkrein_core::{EventKind, Failure, FailureKind, FailurePolicy, Rules};
 use checkrein_dialects::{Dialect, HookSpec};
 
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ impl Settling {
     pub(super) fn with_effect(&self, failure: Failure, hook: &HookSpec, kind: &EventKind) -> Failure {
         // It was a gate of its user once, whoever says now what is done when it fails.
         if failure.kind == FailureKind::Untrusted && failure.effect.is_none() {
-            let effect = if kind.contract().is_gate() { Effect::Closed } else { Effect::Open };
+            let effect = if kind.contract().is_gate() { FailurePolicy::Closed } else { FailurePolicy::Open };
             return failure.with_effect(effect);
         }
         if failure.effect.is_some() || matches!(self, Self::By(_)) {

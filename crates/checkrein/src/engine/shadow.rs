@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use checkrein_core::{Event, Failure, HookInfo, HookRecord, Opinion, Rules, Settlement, Step, Verdict, WouldRecord};
+use checkrein_core::{
+    ChainStep, DryRunRecord, Event, Failure, HookInfo, HookRecord, Opinion, Rules, Settlement, Verdict,
+};
 
 /// What came of all hooks of a fire, so that it can be settled again. Kept only if one of them runs in the shadow.
 #[derive(Default)]
@@ -30,9 +32,9 @@ impl Outcomes {
 
     /// Says of each hook in the shadow what would have come of it.
     pub(super) fn note(&self, rules: &Rules, event: &Event, verdict: &Verdict, records: &mut [(usize, HookRecord)]) {
-        for shadow in self.0.iter().filter(|outcome| outcome.hook.shadow) {
+        for shadow in self.0.iter().filter(|outcome| outcome.hook.dry_run) {
             let mut info = HookInfo::clone(&shadow.hook);
-            info.shadow = false;
+            info.dry_run = false;
             let info = Arc::new(info);
             let alone = settled(rules, event, std::iter::once((shadow, &info)));
             let all = self.0.iter().map(|outcome| {
@@ -42,7 +44,7 @@ impl Outcomes {
             let with_it = settled(rules, event, all);
             let own = records.iter_mut().find(|(at, record)| *at == shadow.position && record.id == info.id);
             if let Some((_, record)) = own {
-                record.would = Some(WouldRecord::new(&alone, &with_it, verdict));
+                record.would = Some(DryRunRecord::new(&alone, &with_it, verdict));
             }
         }
     }
@@ -59,7 +61,7 @@ fn settled<'a>(
             Ok(opinion) => settlement.push(outcome.position, hook, opinion),
             Err(failure) => settlement.push_failure(outcome.position, hook, failure),
         };
-        if step == Step::End && outcome.in_turn {
+        if step == ChainStep::End && outcome.in_turn {
             break;
         }
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use checkrein_core::{Action, Block, Event, EventKind, Payload, Verdict};
+use checkrein_core::{Action, BlockEffect, Event, EventKind, Payload, Verdict};
 
 use super::drive::is_stop;
 use crate::session_store::{SessionStore, StopCount, session_of};
@@ -32,7 +32,7 @@ impl StopLimit {
     /// follows a refused one.
     pub fn before(&self, event: &mut Event) {
         if event.kind() == EventKind::PromptSubmit {
-            for kind in EventKind::ALL.iter().filter(|kind| kind.contract().block == Block::GoOn) {
+            for kind in EventKind::ALL.iter().filter(|kind| kind.contract().block == BlockEffect::Continue) {
                 let (session, agent) = (session_of(event), agent(event, kind));
                 let count = self.store.stops(session, &agent);
                 let kept = if count.awaits_prompt { count.refused } else { 0 };
@@ -67,7 +67,7 @@ impl StopLimit {
             self.store.set_stops(session, &agent, StopCount { refused: counted, awaits_prompt: true });
         }
         if stands {
-            verdict.overruled(format!("the stop was refused {} times in a row; now it stands", self.cap))
+            verdict.with_decision_dropped(format!("the stop was refused {} times in a row; now it stands", self.cap))
         } else {
             verdict
         }

@@ -223,7 +223,7 @@ impl HandlerFactory for BuiltinFactory {
             return Err(Failure::new(FailureKind::UnknownHandler, "not a builtin"));
         };
         let builtin = env.registry.builtin(&spec.name).ok_or_else(|| {
-            let hint = checkrein_core::closest(&spec.name, env.registry.builtin_names())
+            let hint = checkrein_core::closest_match(&spec.name, env.registry.builtin_names())
                 .map(|name| format!(", did you mean `{name}`?"))
                 .unwrap_or_default();
             Failure::new(FailureKind::UnknownHandler, format!("there is no builtin `{}`{hint}", spec.name))

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use checkrein_core::{Effect, Scope};
+use checkrein_core::{FailurePolicy, Scope};
 use checkrein_dialects::config::{Diagnostic, Include, Severity};
 use checkrein_dialects::{HandlerSpec, HookSpec};
 
@@ -17,7 +17,7 @@ pub(super) struct IncludeChain {
     /// Scope of the file with the last include.
     by: Option<Scope>,
     /// What is done when hooks fail. Outermost include first.
-    on_failure: Vec<(Effect, Scope)>,
+    on_failure: Vec<(FailurePolicy, Scope)>,
     /// Variables that hooks get.
     env_allow: Vec<(String, Scope)>,
     /// The widest scope that puts hooks in the shadow.
@@ -76,7 +76,7 @@ impl IncludeChain {
             return diagnostics;
         }
         let mut refuse = |by: Scope, what: &str| diagnostics.push(refused(file, scope, by, what));
-        let mut on_failure: Option<(Effect, Scope)> = None;
+        let mut on_failure: Option<(FailurePolicy, Scope)> = None;
         for (effect, by) in self.on_failure.iter().copied() {
             if !by.may_change(scope) {
                 refuse(by, "say what is done when its hooks fail");

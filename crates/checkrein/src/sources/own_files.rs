@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use checkrein_core::{Effect, EventFilter, EventKind, Scope, Source, TrustLevel};
+use checkrein_core::{EventFilter, EventKind, FailurePolicy, Scope, Source, TrustLevel};
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::agents::native;
 
@@ -39,7 +39,7 @@ pub(super) fn protect(files: &mut [LoadedFile], only: &Option<EventFilter>, plac
     let line = file.settings.line_of("protect_self").unwrap_or(1);
     let [first, others @ ..] = KINDS;
     let mut spec = HookSpec::builtin(ID, first, "protect_self").args(paths(place, dir, &logs));
-    spec = others.into_iter().fold(spec, HookSpec::also_for).on_failure(Effect::Closed);
+    spec = others.into_iter().fold(spec, HookSpec::also_for).on_failure(FailurePolicy::Closed);
     Arc::make_mut(&mut spec.info).source = Source::at(Scope::Managed, file.name(), line, 1);
     spec.description = Some("keeps agents off checkrein's own files and the entries that call it".to_owned());
     file.settings.protect_self = Some(true);

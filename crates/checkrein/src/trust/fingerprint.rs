@@ -53,7 +53,7 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use checkrein_core::{Effect, EventKind, Matcher};
+    use checkrein_core::{EventKind, FailurePolicy, Matcher};
     use checkrein_dialects::{CommandSpec, FileAccess, HttpSpec, InputPattern, SandboxSpec};
 
     use super::*;
@@ -86,8 +86,8 @@ mod tests {
             spec().also_for(EventKind::Stop),
             spec().timeout(Duration::from_secs(5)),
             spec().timeout(Duration::from_millis(5_001)),
-            spec().on_failure(Effect::Open),
-            spec().on_timeout(Effect::Open),
+            spec().on_failure(FailurePolicy::Open),
+            spec().on_timeout(FailurePolicy::Open),
             spec().in_background(),
             spec().once(),
             spec().order(1),
@@ -98,7 +98,7 @@ mod tests {
             changed(|spec| spec.unused.push(("model".to_owned(), "\"x\"".to_owned()))),
             changed(|spec| spec.rule = "Bash(git *)".parse().ok()),
             changed(|spec| spec.input.push(InputPattern { field: "path".to_owned(), matcher: Matcher::names(["x"]) })),
-            changed(|spec| Arc::make_mut(&mut spec.info).quiet = true),
+            changed(|spec| Arc::make_mut(&mut spec.info).log_only_failures = true),
             spec().speaking(&checkrein_dialects::agents::claude::DIALECT),
             with(|command| command.cwd("sub")),
             with(|command| command.env("A", "1")),

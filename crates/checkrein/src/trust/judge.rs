@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use checkrein_core::property::Property;
-use checkrein_core::{Effect, HookInfo, HookState};
+use checkrein_core::{FailurePolicy, HookInfo, HookState};
 use checkrein_dialects::config::{DecodeOptions, Diagnostic, Severity};
 use checkrein_dialects::{HandlerSpec, HookSpec, PinnedScript, Pins};
 
@@ -172,7 +172,7 @@ impl Project {
                          and `checkrein trust` tell more)"
                     );
                     spec.state = HookState::Broken(why);
-                    Arc::make_mut(&mut spec.info).on_failure = Some(Effect::Open);
+                    Arc::make_mut(&mut spec.info).on_failure = Some(FailurePolicy::Open);
                 }
                 HookState::Ready => {
                     let (status, before) =
@@ -200,7 +200,7 @@ impl Project {
                             spec.state = HookState::Changed(what.clone());
                             // A guard that was approved in force closes what it guards, also if its entry says otherwise now.
                             if before.is_some_and(|before| before.entry != entry.hash && !before.is_dry_run()) {
-                                Arc::make_mut(&mut spec.info).shadow = false;
+                                Arc::make_mut(&mut spec.info).dry_run = false;
                             }
                         }
                         _ => {}

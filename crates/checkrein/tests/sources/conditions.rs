@@ -1,7 +1,7 @@
 //! Rules and patterns for tool input.
 
 use checkrein::dialects::{InputPattern, PermissionRule};
-use checkrein::hook::{Grammar, WhyNot};
+use checkrein::hook::{Grammar, SkipReason};
 use checkrein::payload::{SessionStart, ToolOutcome};
 use checkrein::{Engine, Envelope, Event, EventKind, HookSpec, Matcher, RawJson};
 
@@ -191,5 +191,5 @@ fn the_plan_tells_which_condition_does_not_hold() {
     spec.input = vec![InputPattern { field: "cwd".to_owned(), matcher: Matcher::names(["/"]) }];
     let engine = Engine::builder().hook(spec).build();
     let text = "Bash(git *) and input.cwd: /".to_owned();
-    assert_eq!(engine.explain(&command("git push"))[0].why_not, Some(WhyNot::Condition { text }));
+    assert_eq!(engine.explain(&command("git push"))[0].why_not, Some(SkipReason::Condition { text }));
 }

@@ -5,7 +5,7 @@ use checkrein::dialects::agents::native;
 use checkrein::dialects::config::{Base, FileRow};
 use checkrein::hook::HookState;
 use checkrein::sources::Sources;
-use checkrein::{Effect, EventKind, Scope, Trust};
+use checkrein::{EventKind, FailurePolicy, Scope, Trust};
 
 use crate::common::{LOCAL, PROJECT, USER, World, hooks, ids, ready};
 
@@ -73,7 +73,7 @@ fn an_include_says_what_is_done_when_its_hooks_fail() {
     world.write("home/.config/checkrein/more.json", two);
     let loaded = world.load();
     let effects: Vec<_> = loaded.hooks.iter().map(|spec| spec.info.on_failure).collect();
-    assert_eq!(effects, [Some(Effect::Ask), Some(Effect::Closed)], "what a hook says itself counts more");
+    assert_eq!(effects, [Some(FailurePolicy::Ask), Some(FailurePolicy::Closed)], "what a hook says itself counts more");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_repository_cannot_loosen_what_is_not_its_own() {
     ]);
     let loaded = Sources::discover_in(agent, world.path("project"), world.place()).trust(Trust::everything()).load();
     let effects: Vec<_> = loaded.hooks.iter().map(|spec| (spec.info.id.as_str(), spec.info.on_failure)).collect();
-    assert_eq!(effects, [("user", None), ("project", Some(Effect::Open))]);
+    assert_eq!(effects, [("user", None), ("project", Some(FailurePolicy::Open))]);
     assert_eq!(world.codes(&loaded), [format!("{USER} not-its-to-say")]);
 }
 

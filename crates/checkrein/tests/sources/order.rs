@@ -1,7 +1,7 @@
 //! Which files are found, and in which order their hooks come.
 
 use checkrein::dialects::agents::native;
-use checkrein::hook::WhyNot;
+use checkrein::hook::SkipReason;
 use checkrein::sources::{FileStatus, Sources, Where};
 use checkrein::{Engine, HookSpec, Scope, Trust};
 
@@ -124,7 +124,7 @@ fn the_plan_shows_which_of_two_hooks_that_are_the_same_is_dropped() {
     let engine = Engine::builder().sources(world.sources()).build();
     let plan = engine.explain(&tool_call("Bash", "{}"));
     let why: Vec<_> = plan.iter().map(|planned| (planned.hook.info.id.as_str(), planned.why_not.clone())).collect();
-    let dropped = Some(WhyNot::DuplicateOf { id: "mine".to_owned() });
+    let dropped = Some(SkipReason::DuplicateOf { id: "mine".to_owned() });
     assert_eq!(why, [("mine", None), ("theirs", dropped), ("other", None)]);
 }
 

@@ -287,7 +287,7 @@ fn a_file_stays_its_owners_whichever_file_names_it_first() {
             let guards: Vec<_> = loaded.hooks.iter().filter(|spec| spec.info.id == "guard").collect();
             assert_eq!(guards.len(), 1, "{owner} {more}");
             let info = &guards[0].info;
-            assert_eq!((info.source.scope, info.on_failure, info.shadow), (scope, None, false), "{owner} {more}");
+            assert_eq!((info.source.scope, info.on_failure, info.dry_run), (scope, None, false), "{owner} {more}");
             assert_eq!(ready(&loaded.hooks), ["guard"], "{owner} {more}");
         }
     }
@@ -333,7 +333,7 @@ fn an_include_on_the_way_does_not_hide_a_wider_one() {
     ]);
     let loaded = world.load();
     let effects: Vec<_> = loaded.hooks.iter().map(|spec| spec.info.on_failure).collect();
-    assert_eq!(effects, [Some(checkrein::Effect::Closed); 4]);
+    assert_eq!(effects, [Some(checkrein::FailurePolicy::Closed); 4]);
 }
 
 /// A project can make a link to a file of its reader.

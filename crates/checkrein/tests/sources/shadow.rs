@@ -20,7 +20,7 @@ fn shown(loaded: &Loaded) -> Vec<String> {
         false => info.id.clone(),
     };
     let infos = loaded.hooks.iter().map(|spec| &spec.info);
-    infos.map(|info| format!("{}{}", if info.shadow { "~" } else { "" }, name(info))).collect()
+    infos.map(|info| format!("{}{}", if info.dry_run { "~" } else { "" }, name(info))).collect()
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_hook_a_file_and_an_include_can_say_so() {
     assert_eq!(shown(&world.load()), ["~a", "b", "~project"]);
     world.write(PROJECT, r#"{"include": [{"dialect": "claude", "shadow": "yes"}], "hooks": []}"#);
     let loaded = world.load();
-    assert!(loaded.hooks.iter().any(|spec| matches!(spec.state, HookState::Broken(_)) && !spec.info.shadow));
+    assert!(loaded.hooks.iter().any(|spec| matches!(spec.state, HookState::Broken(_)) && !spec.info.dry_run));
 }
 
 /// A repository cannot take the force out of its reader's hooks, nor a user out of his administrator's.
@@ -110,7 +110,7 @@ fn one_that_is_broken_stays_in_the_shadow() {
     ] {
         let world = World::with(&[(USER, &file)]);
         let loaded = world.load();
-        assert_eq!(loaded.hooks[0].info.shadow, shadow, "{file}");
+        assert_eq!(loaded.hooks[0].info.dry_run, shadow, "{file}");
         assert!(world.codes(&loaded).contains(&format!("{USER} {code}")), "{file}: {:?}", world.codes(&loaded));
     }
 }

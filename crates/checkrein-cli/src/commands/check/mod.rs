@@ -115,7 +115,7 @@ fn counts(found: &[Diagnostic]) -> (usize, usize) {
 
 fn no_lint(code: &str) -> String {
     let codes: Vec<_> = RULES.iter().map(|rule| rule.code).collect();
-    match checkrein::core::closest(code, codes.iter().copied()) {
+    match checkrein::core::closest_match(code, codes.iter().copied()) {
         Some(meant) => format!("there is no lint `{code}`, did you mean `{meant}`?"),
         None => format!("there is no lint `{code}`; there are {}", codes.join(", ")),
     }

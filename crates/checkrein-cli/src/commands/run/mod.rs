@@ -8,9 +8,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use checkrein::dialects::Dialect;
 use checkrein::engine::Planned;
-use checkrein::hook::WhyNot;
+use checkrein::hook::SkipReason;
 use checkrein::record::{HookRecord, SourceRecord};
-use checkrein::{Decision, Effect, Engine, Event, Record, Trust, Verdict};
+use checkrein::{Decision, Engine, Event, FailurePolicy, Record, Trust, Verdict};
 
 use super::config::{self, directory, sources};
 use super::dialect::DialectName;
@@ -127,7 +127,7 @@ async fn fire(dialect: &'static Dialect, engine: &Engine, event: &Event) -> Fire
 /// Puts hooks into the record that somebody has told the program to leave out: that is never silent.
 fn show_skipped(plan: &[Planned], record: &mut Record) {
     for planned in plan {
-        if let Some(WhyNot::Skipped { why }) = &planned.why_not {
+        if let Some(SkipReason::Skipped { why }) = &planned.why_not {
             record.hooks.push(HookRecord::of_skipped(&planned.hook.info, planned.hook.handler.kind().name(), why));
         }
     }
@@ -143,10 +143,9 @@ fn show_skipped(plan: &[Planned], record: &mut Record) {
 /// What the program ends with after this verdict.
 pub fn exit_of(verdict: &Verdict) -> Exit {
     let closed = |id: &str| {
-        verdict
-            .warnings()
-            .iter()
-            .any(|warning| warning.hook.id == id && warning.failure.is_some_and(|(_, effect)| effect == Effect::Closed))
+        verdict.warnings().iter().any(|warning| {
+            warning.hook.id == id && warning.failure.is_some_and(|(_, effect)| effect == FailurePolicy::Closed)
+        })
     };
     match verdict.decision() {
         Decision::Deny if verdict.decided_by().is_some_and(|hook| closed(&hook.id)) => exit::FAILED_CLOSED,

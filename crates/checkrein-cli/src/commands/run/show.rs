@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use checkrein::dialects::Dialect;
 use checkrein::engine::Planned;
 use checkrein::event::Target;
-use checkrein::hook::WhyNot;
+use checkrein::hook::SkipReason;
 use checkrein::record::{HookOutcome, HookRecord};
 use checkrein::{Event, Verdict};
 use owo_colors::OwoColorize;
@@ -71,7 +71,7 @@ fn hooks(out: &mut impl Write, fired: &Fired) -> io::Result<()> {
         let info = &planned.hook.info;
         match &planned.why_not {
             // Shown above, with the others.
-            None | Some(WhyNot::Skipped { .. }) => {}
+            None | Some(SkipReason::Skipped { .. }) => {}
             Some(why) => writeln!(
                 out,
                 "  {} {} {} {}",

@@ -7,7 +7,7 @@ use checkrein::dialects::agents::native;
 use checkrein::dialects::config::{Diagnostic, Severity};
 use checkrein::hook::HookState;
 use checkrein::sources::{FileState, FileStatus, Loaded, Ownership, Setting, Skip, Sources};
-use checkrein::{Effect, FailureKind, HookSpec};
+use checkrein::{FailureKind, FailurePolicy, HookSpec};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
@@ -112,7 +112,7 @@ fn in_order(loaded: &Loaded) -> Vec<&HookSpec> {
 }
 
 /// Where a hook guards something, and what is done there when it fails.
-fn gates(hook: &HookSpec) -> impl Iterator<Item = (&str, Effect)> {
+fn gates(hook: &HookSpec) -> impl Iterator<Item = (&str, FailurePolicy)> {
     let kinds = hook.kinds.iter().filter(|kind| kind.contract().is_gate() && hook.dialect.is_gate(kind));
     kinds.filter(|_| !hook.background).map(|kind| (kind.name(), effect(hook, kind, FailureKind::Exit)))
 }

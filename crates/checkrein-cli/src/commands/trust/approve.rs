@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if let Some(id) = arguments.ids.iter().find(|id| !review.hooks.iter().any(|hook| hook.hook.id == **id)) {
         let known: Vec<_> = review.hooks.iter().map(|hook| hook.hook.id.as_str()).collect();
         let meant =
-            checkrein::core::closest(id, known.iter().copied()).map(|meant| format!(", did you mean `{meant}`?"));
+            checkrein::core::closest_match(id, known.iter().copied()).map(|meant| format!(", did you mean `{meant}`?"));
         let text = format!("no hook here that needs approval is called `{id}`{}", meant.unwrap_or_default());
         return Err(anyhow::anyhow!(text)).wrong_call();
     }

@@ -1,6 +1,6 @@
 //! Claude Code's events: what each payload has, and what a hook can do there.
 
-use checkrein_core::{Effect, EventKind, Settle};
+use checkrein_core::{DecisionRule, EventKind, FailurePolicy};
 
 use crate::payload::FieldRow;
 use crate::table::{EventRow, Plain};
@@ -116,7 +116,7 @@ pub(super) const EVENTS: &[EventRow] = &[
         .matched_as(canonical_model)
         .blocks()
         .within_ms(30_000)
-        .on_timeout(Effect::Closed)
+        .on_timeout(FailurePolicy::Closed)
         .fields(MODEL),
     EventRow::new("PostModelSwitch", EventKind::PostModelSwitch)
         .matched_as(canonical_model)
@@ -170,7 +170,7 @@ pub(super) const EVENTS: &[EventRow] = &[
         .observed()
         .matched()
         .blocks()
-        .settle(Settle::AnyDenyElseLastAllow)
+        .settle(DecisionRule::AnyDenyElseLastAllow)
         .fields(REQUEST),
     EventRow::new("PermissionDenied", EventKind::PermissionDenied).matched().fields(DENIED),
     EventRow::new("PostToolUse", EventKind::PostToolUse).observed().matched().blocks().fields(DONE),

@@ -12,7 +12,7 @@ pub use sender::SENDER;
 
 use std::time::Duration;
 
-use checkrein_core::{Decision, Effect, EventKind, Scope, Target};
+use checkrein_core::{Decision, EventKind, FailurePolicy, Scope, Target};
 
 use crate::config::{
     Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
@@ -260,7 +260,7 @@ const FILES: &[FileRow] = &[
 
 const PLUGIN: PluginTable = PluginTable::new("CLAUDE_PLUGIN_ROOT");
 
-const ON_FAILURE: &[(&str, Effect)] = &[("continue", Effect::Open), ("block", Effect::Closed)];
+const ON_FAILURE: &[(&str, FailurePolicy)] = &[("continue", FailurePolicy::Open), ("block", FailurePolicy::Closed)];
 
 /// Where a model can be asked, by a prompt or by an agent of its own.
 const ASKED: &[EventKind] = &[

@@ -1,6 +1,6 @@
 //! The sender of a test agent: ten events, two kinds of handlers, and nothing but decisions about tools.
 
-use checkrein_core::{Decision, EventKind, Grammar, NameList, RunOrder, Settle, Syntax};
+use checkrein_core::{Decision, DecisionRule, EventKind, Grammar, NameList, RunOrder, Syntax};
 
 use super::{BEHAVIOR, CLAUDE, EMPTY, LEGACY};
 use crate::config::{Attribute, ConfigTable, FileFormat, HandlerRow, HookKey, Shape, TimeUnit};
@@ -95,7 +95,7 @@ const EVENTS: &[EventRow] = &[
         .matched()
         .blocks()
         .within_ms(120_000)
-        .settle(Settle::AnyDenyElseLastAllow)
+        .settle(DecisionRule::AnyDenyElseLastAllow)
         .fields(CALL),
 ];
 

@@ -1,6 +1,6 @@
 //! Its events, what hooks may do there, and what they are given.
 
-use checkrein_core::{Effect, EventKind, RunOrder};
+use checkrein_core::{EventKind, FailurePolicy, RunOrder};
 
 use crate::payload::{FieldRow, Form};
 use crate::table::{EventRow, Plain};
@@ -23,7 +23,10 @@ const fn told(name: &'static str, kind: EventKind, fields: &'static [FieldRow]) 
 /// The newest. Where something can be rewritten, each hook sees what the one before made of it. Hooks of two events fail
 /// closed whatever they say themselves.
 pub(super) const NEWEST: &[EventRow] = &[
-    of_tool("pre_tool_use", EventKind::PreToolUse, CALL).blocks().order(RunOrder::Pipeline).fails(Effect::Closed),
+    of_tool("pre_tool_use", EventKind::PreToolUse, CALL)
+        .blocks()
+        .order(RunOrder::Pipeline)
+        .fails(FailurePolicy::Closed),
     of_tool("post_tool_use", EventKind::PostToolUse, OUTCOME).blocks(),
     told("session_start", EventKind::SessionStart, SESSION_START),
     told("turn_start", EventKind::TurnStart, TURN),
@@ -50,12 +53,12 @@ pub(super) const NEWEST: &[EventRow] = &[
     told("user_steering_messages_submit", EventKind::SteeringSubmit, STEERING).blocks(),
     told("user_followup_submit", EventKind::FollowupSubmit, PROMPT).blocks(),
     of_tool("tool_input_transform", EventKind::ToolInputTransform, CALL).blocks().order(RunOrder::Pipeline),
-    of_tool("tool_guard", EventKind::ToolGuard, CALL).blocks().fails(Effect::Closed),
+    of_tool("tool_guard", EventKind::ToolGuard, CALL).blocks().fails(FailurePolicy::Closed),
 ];
 
 /// The twelve of the second generation.
 pub(super) const G2: &[EventRow] = &[
-    of_tool("pre_tool_use", EventKind::PreToolUse, G2_CALL).blocks().fails(Effect::Closed),
+    of_tool("pre_tool_use", EventKind::PreToolUse, G2_CALL).blocks().fails(FailurePolicy::Closed),
     of_tool("post_tool_use", EventKind::PostToolUse, G2_OUTCOME).blocks().plain(Plain::Context),
     told("session_start", EventKind::SessionStart, G2_SESSION_START),
     told("turn_start", EventKind::TurnStart, &[]),

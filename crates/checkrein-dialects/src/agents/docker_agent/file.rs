@@ -10,7 +10,7 @@
 //! | an event, or what is nearly one | a file in `hooks.d` | the whole file |
 //! | nothing of these | settings without hooks | none |
 
-use checkrein_core::{Effect, EventKind, Matcher, closest};
+use checkrein_core::{EventKind, FailurePolicy, Matcher, closest_match};
 
 use crate::config::{Attribute, Decoder, HandlerRow, HookKey, Shape};
 use crate::spec::HookSpec;
@@ -31,7 +31,8 @@ const ROOT: &str = "root";
 /// The key of a group whose hooks the agent runs before its own rules for permissions.
 const LANE: &str = "preempt_yolo";
 
-const ON_ERROR: Attribute = Attribute::OnFailureOr(&[("warn", Effect::Open), ("block", Effect::Closed)], "ignore");
+const ON_ERROR: Attribute =
+    Attribute::OnFailureOr(&[("warn", FailurePolicy::Open), ("block", FailurePolicy::Closed)], "ignore");
 
 /// Files of the newest generation.
 pub(super) const NEWEST: Files = Files {
@@ -219,7 +220,7 @@ fn can_fail_so(
     let dialect = decoder.dialect();
     let (Some(said), Some(on_error)) = (spec.info.on_failure, hook.get("on_error")) else { return Ok(spec) };
     let Some(row) = dialect.row(kind) else { return Ok(spec) };
-    if said == Effect::Closed && !row.blocks {
+    if said == FailurePolicy::Closed && !row.blocks {
         let why = format!("`{}` cannot be stopped, so `on_error` cannot be `block` there", row.name);
         decoder.error("cannot-block", on_error.span, why.clone());
         return Err(why);
@@ -257,7 +258,7 @@ fn of_agent<'n, 't>(decoder: &mut Decoder<'_>, agents: &'n Node<'t>) -> Option<&
 }
 
 fn is_nearly_an_event(dialect: &Dialect, key: &str) -> bool {
-    closest(key, dialect.events.iter().map(|row| row.name)).is_some()
+    closest_match(key, dialect.events.iter().map(|row| row.name)).is_some()
         || dialect.events.iter().any(|row| row.name == key)
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use checkrein_core::{EventKind, HookInfo, Scope, Source, closest};
+use checkrein_core::{EventKind, HookInfo, Scope, Source, closest_match};
 
 use crate::spec::{CommandSpec, HandlerSpec, HookSpec};
 use crate::table::Dialect;
@@ -40,7 +40,7 @@ pub fn hooks_from_flags<'a>(
         let Some((flag, kind)) = FLAGS.iter().find(|(name, _)| *name == flag) else {
             return Err(UnknownFlag {
                 flag: flag.to_owned(),
-                meant: closest(flag, FLAGS.iter().map(|(name, _)| *name)),
+                meant: closest_match(flag, FLAGS.iter().map(|(name, _)| *name)),
             });
         };
         if command.trim().is_empty() {

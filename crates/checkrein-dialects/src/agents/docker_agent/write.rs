@@ -1,6 +1,6 @@
 //! Hooks as a file of an agent that is called `root`.
 
-use checkrein_core::{Block, HookState};
+use checkrein_core::{BlockEffect, HookState};
 
 use super::file::Files;
 use crate::config::{Encoded, Lost, printable, written_matcher};
@@ -36,7 +36,7 @@ impl Files {
                     continue;
                 };
                 let Some(matcher) = written_matcher(dialect, spec, kind, at, &mut lost) else { continue };
-                if !row.blocks && spec.dialect.blocks(kind) && kind.contract().block != Block::Ignored {
+                if !row.blocks && spec.dialect.blocks(kind) && kind.contract().block != BlockEffect::Ignored {
                     lost.push(Lost::part(
                         at,
                         format!("that it can stop something: at `{}` hooks only watch", row.name),

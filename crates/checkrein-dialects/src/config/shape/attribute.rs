@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use checkrein_core::{Effect, HookInfo, HookState, RawJson};
+use checkrein_core::{FailurePolicy, HookInfo, HookState, RawJson};
 
 use super::{Decoder, Shape, disabled, sandbox};
 use crate::spec::{
@@ -64,13 +64,13 @@ pub enum Attribute {
     /// What the user is shown while it runs.
     Status,
     /// What is done when it fails, in these words.
-    OnFailure(&'static [(&'static str, Effect)]),
+    OnFailure(&'static [(&'static str, FailurePolicy)]),
     /// The same, and a word for going on without a warning.
-    OnFailureOr(&'static [(&'static str, Effect)], &'static str),
+    OnFailureOr(&'static [(&'static str, FailurePolicy)], &'static str),
     /// Whether everything is refused when it fails.
     FailClosed,
     /// What is done when it takes too long, in these words.
-    OnTimeout(&'static [(&'static str, Effect)]),
+    OnTimeout(&'static [(&'static str, FailurePolicy)]),
     /// Its name.
     Id,
     /// What it is for.
@@ -185,8 +185,8 @@ impl TimeUnit {
 }
 
 /// checkrein's own words for what is done about failures.
-pub(super) const EFFECTS: &[(&str, Effect)] =
-    &[("open", Effect::Open), ("closed", Effect::Closed), ("ask", Effect::Ask)];
+pub(super) const EFFECTS: &[(&str, FailurePolicy)] =
+    &[("open", FailurePolicy::Open), ("closed", FailurePolicy::Closed), ("ask", FailurePolicy::Ask)];
 
 impl HookKey {
     /// A key.
@@ -252,7 +252,7 @@ impl HookKey {
             Attribute::Strict => spec.strict = decoder.flag(node, name)?,
             Attribute::Shadow => {
                 let shadow = decoder.flag(node, name)?;
-                info(spec, |info| info.shadow = shadow);
+                info(spec, |info| info.dry_run = shadow);
             }
             Attribute::Enabled => disabled(spec, decoder.flag(node, name)?),
             Attribute::Status => spec.status = Some(decoder.text(node, name)?),
@@ -292,17 +292,17 @@ impl HookKey {
                 spec.input.push(InputPattern { field: field.to_owned(), matcher });
             }
             Attribute::FailClosed => {
-                let effect = if decoder.flag(node, name)? { Effect::Closed } else { Effect::Open };
+                let effect = if decoder.flag(node, name)? { FailurePolicy::Closed } else { FailurePolicy::Open };
                 info(spec, |info| info.on_failure = Some(effect));
             }
             Attribute::CommandOn(system) if system != std::env::consts::OS => {
                 spec.unused.push((name.to_owned(), node.to_json()));
             }
             Attribute::OnFailureOr(words, quiet) => {
-                let all: Vec<_> = words.iter().copied().chain([(quiet, Effect::Open)]).collect();
+                let all: Vec<_> = words.iter().copied().chain([(quiet, FailurePolicy::Open)]).collect();
                 let effect = effect(decoder, node, name, &all)?;
                 let is_quiet = node.as_str() == Some(quiet);
-                info(spec, |info| (info.on_failure, info.quiet) = (Some(effect), is_quiet));
+                info(spec, |info| (info.on_failure, info.log_only_failures) = (Some(effect), is_quiet));
             }
             Attribute::OnTimeout(words) => {
                 let effect = effect(decoder, node, name, words)?;
@@ -425,8 +425,8 @@ pub(super) fn effect(
     decoder: &mut Decoder<'_>,
     node: &Node<'_>,
     name: &str,
-    words: &[(&str, Effect)],
-) -> Result<Effect, String> {
+    words: &[(&str, FailurePolicy)],
+) -> Result<FailurePolicy, String> {
     let word = decoder.text(node, name)?;
     words.iter().find(|(have, _)| *have == word).map(|(_, effect)| *effect).ok_or_else(|| {
         let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();

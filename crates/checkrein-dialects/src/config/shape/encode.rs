@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use checkrein_core::{Effect, EventKind, HookState, RawJson};
+use checkrein_core::{EventKind, FailurePolicy, HookState, RawJson};
 
 use super::attribute::{is_enabled, own_name};
 use super::{Attribute, HookKey, Shape, TimeUnit, sandbox};
@@ -185,7 +185,7 @@ pub(crate) fn unwritable(spec: &HookSpec, can_say: impl Fn(Attribute) -> bool) -
     match spec.state {
         HookState::Disabled if !can_say(Attribute::Enabled) => Some("it is switched off, which cannot be said there"),
         HookState::Broken(_) => Some("it could not be read itself"),
-        _ if spec.info.shadow && !can_say(Attribute::Shadow) => {
+        _ if spec.info.dry_run && !can_say(Attribute::Shadow) => {
             Some("it runs in the shadow, which cannot be said there")
         }
         _ => None,
@@ -283,7 +283,7 @@ const ALL: [Attribute; 26] = [
 fn value(attribute: Attribute, spec: &HookSpec, dialect: &Dialect) -> Option<String> {
     let info = &spec.info;
     let yes = |flag: bool| flag.then(|| "true".to_owned());
-    let word = |effect: Option<Effect>, words: &[(&str, Effect)]| {
+    let word = |effect: Option<FailurePolicy>, words: &[(&str, FailurePolicy)]| {
         let effect = effect?;
         // Without words it is only asked whether there is anything to say.
         let word = words.iter().find(|(_, have)| *have == effect).map(|(word, _)| *word);
@@ -300,7 +300,7 @@ fn value(attribute: Attribute, spec: &HookSpec, dialect: &Dialect) -> Option<Str
         Attribute::Rewake => yes(spec.rewake),
         Attribute::Once => yes(spec.once),
         Attribute::Strict => yes(spec.strict),
-        Attribute::Shadow => yes(info.shadow),
+        Attribute::Shadow => yes(info.dry_run),
         Attribute::Enabled => (!is_enabled(spec)).then(|| "false".to_owned()),
         Attribute::Status => spec.status.as_deref().map(text),
         Attribute::Description => spec.description.as_deref().map(text),
@@ -313,10 +313,10 @@ fn value(attribute: Attribute, spec: &HookSpec, dialect: &Dialect) -> Option<Str
         Attribute::Order => (spec.order != 0).then(|| spec.order.to_string()),
         Attribute::Rewrites => yes(info.declares_rewrites),
         Attribute::OnFailure(words) => word(info.on_failure, words),
-        Attribute::OnFailureOr(_, quiet) if info.quiet => Some(text(quiet)),
+        Attribute::OnFailureOr(_, quiet) if info.log_only_failures => Some(text(quiet)),
         Attribute::OnFailureOr(words, _) => word(info.on_failure, words),
         // To ask is less than to refuse, and nothing else is there.
-        Attribute::FailClosed => info.on_failure.map(|effect| (effect != Effect::Open).to_string()),
+        Attribute::FailClosed => info.on_failure.map(|effect| (effect != FailurePolicy::Open).to_string()),
         Attribute::OnTimeout(words) => word(info.on_timeout, words),
         _ => of_handler(attribute, &spec.handler),
     }

@@ -6,7 +6,7 @@ mod sandbox;
 
 use std::time::Duration;
 
-use checkrein_core::{EventKind, HookState, Matcher, closest};
+use checkrein_core::{EventKind, HookState, Matcher, closest_match};
 
 pub(super) use attribute::own_name;
 pub use attribute::{Attribute, HookKey, TimeUnit};
@@ -152,10 +152,10 @@ impl Shape {
         for member in members.iter().filter(|member| !self.beside.contains(&&*member.key)) {
             let is_event = decoder.dialect().kind_of(self.own_name(decoder, &member.key)).is_ok();
             let is_slip = member.value.as_array().is_some()
-                && closest(&member.key, decoder.dialect().events.iter().map(|row| row.name)).is_some();
+                && closest_match(&member.key, decoder.dialect().events.iter().map(|row| row.name)).is_some();
             if is_event || is_slip {
                 self.event(decoder, member);
-            } else if closest(&member.key, [first]).is_some() {
+            } else if closest_match(&member.key, [first]).is_some() {
                 decoder.misplaced(std::slice::from_ref(member), first);
             }
         }

@@ -5,7 +5,7 @@ use checkrein_core::RawJson;
 /// Whether a value has all of another: objects their fields, all else is the same.
 pub(super) fn has(value: &RawJson, wanted: &RawJson) -> bool {
     match wanted.entries() {
-        None => value.says_the_same_as(wanted),
+        None => value.semantically_eq(wanted),
         Some(entries) if value.entries().is_some() => entries.into_iter().all(|entry| {
             let wanted = RawJson::parse(entry.value());
             wanted.is_ok_and(|wanted| value.field(&entry.key()).is_some_and(|value| has(&value, &wanted)))

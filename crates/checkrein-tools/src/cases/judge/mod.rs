@@ -4,7 +4,7 @@ mod json;
 
 use std::time::Duration;
 
-use checkrein_core::{Decision, HookOutcome, HookRecord, RawJson, Record, Target, closest};
+use checkrein_core::{Decision, HookOutcome, HookRecord, RawJson, Record, Target, closest_match};
 
 use super::case::{Check, Expected};
 use super::diff;
@@ -130,7 +130,7 @@ fn with_hint(wanted: &[String], ran: &[String], observed: &Observed<'_>) -> Stri
 }
 
 fn no_such_hook(id: &str, known: &[String]) -> String {
-    match closest(id, known.iter().map(String::as_str)) {
+    match closest_match(id, known.iter().map(String::as_str)) {
         Some(meant) => format!("there is no hook `{id}`, did you mean `{meant}`?"),
         None => format!("there is no hook `{id}`; there are {}", text::joined(known)),
     }
@@ -232,14 +232,14 @@ fn rewritten(wanted: Option<&RawJson>, was: Option<&RawJson>, is: Option<&RawJso
     match (wanted, is) {
         (None, is) => {
             let same = match (was, is) {
-                (Some(was), Some(is)) => was.says_the_same_as(is),
+                (Some(was), Some(is)) => was.semantically_eq(is),
                 (was, is) => was.is_none() && is.is_none(),
             };
             (!same).then(|| (pretty(was), pretty(is)))
         }
         (Some(wanted), None) => Some((json::pretty(wanted), NONE.to_owned())),
         (Some(wanted), Some(is)) => {
-            let fits = if exact { wanted.says_the_same_as(is) } else { json::has(is, wanted) };
+            let fits = if exact { wanted.semantically_eq(is) } else { json::has(is, wanted) };
             (!fits).then(|| (json::pretty(wanted), json::pretty(&json::arranged(is, wanted, exact))))
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use checkrein_core::{RawJson, closest};
+use checkrein_core::{RawJson, closest_match};
 use checkrein_dialects::Dialect;
 use checkrein_dialects::config::{Diagnostic, Location, Severity};
 use checkrein_document::{Lines, Member, Node, Span};
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
 
     /// Reports a word that nobody knows.
     pub(super) fn unknown(&mut self, code: &'static str, span: Span, what: &str, word: &str, known: &[&str]) {
-        let help = match closest(word, known.iter().copied()) {
+        let help = match closest_match(word, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("known are: {}", known.join(", ")),
         };

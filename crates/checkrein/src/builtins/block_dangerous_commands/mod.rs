@@ -20,7 +20,7 @@ mod target;
 
 use std::sync::Arc;
 
-use checkrein_core::{Decision, Opinion, closest};
+use checkrein_core::{Decision, Opinion, closest_match};
 
 use super::args::{option, unknown_option};
 use super::commands::{Reading, read};
@@ -51,7 +51,7 @@ fn decisions(args: &[String]) -> Result<Vec<Decision>, String> {
         };
         let Some(at) = RULES.iter().position(|known| known.name == rule) else {
             let names = || RULES.iter().map(|rule| rule.name);
-            let hint = match closest(rule, names()) {
+            let hint = match closest_match(rule, names()) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
             };

@@ -7,7 +7,7 @@ use crate::payload::{ToolCall, ToolOutcome};
 
 impl EventKind {
     /// The kind that is for all tools, of one that is for some. `None`: it is no such kind.
-    pub fn general(&self) -> Option<Self> {
+    pub fn parent_kind(&self) -> Option<Self> {
         match self {
             Self::PreShell | Self::PreMcp | Self::PreFileRead | Self::PreFileWrite => Some(Self::PreToolUse),
             Self::PostShell | Self::PostMcp | Self::PostFileRead | Self::PostFileWrite => Some(Self::PostToolUse),
@@ -19,7 +19,7 @@ impl EventKind {
 impl Event {
     /// The same as an event of the [kind for all tools](EventKind::general). A tool of an MCP server has the server in its
     /// name there: `mcp__SERVER__TOOL`.
-    pub fn generally(&self) -> Option<Self> {
+    pub fn as_parent_kind(&self) -> Option<Self> {
         let payload = match &self.payload {
             Payload::PreShell(call) | Payload::PreFileRead(call) | Payload::PreFileWrite(call) => {
                 Payload::PreToolUse(call.clone())
@@ -59,16 +59,16 @@ mod tests {
         for kind in EventKind::ALL {
             let text = format!(r#"{{"event":"{kind}","tool_name":"t","tool_input":{{}},"error":"e"}}"#);
             let Ok(event) = Event::from_json(&text) else { continue };
-            assert_eq!(event.generally().map(|event| event.kind()), kind.general(), "{kind}");
+            assert_eq!(event.as_parent_kind().map(|event| event.kind()), kind.parent_kind(), "{kind}");
         }
     }
 
     #[test]
     fn a_server_is_in_the_name() {
         let call = ToolCall::new("search", RawJson::default()).mcp_server(RawJson::string("github"));
-        assert_eq!(Event::pre_mcp(call).generally().unwrap().tool_name(), Some("mcp__github__search"));
+        assert_eq!(Event::pre_mcp(call).as_parent_kind().unwrap().tool_name(), Some("mcp__github__search"));
         let after = r#"{"event":"post_mcp","tool_name":"search","tool_input":{},"mcp_server":"github"}"#;
         let after = Event::from_json(after).unwrap();
-        assert_eq!(after.generally().unwrap().tool_name(), Some("mcp__github__search"));
+        assert_eq!(after.as_parent_kind().unwrap().tool_name(), Some("mcp__github__search"));
     }
 }

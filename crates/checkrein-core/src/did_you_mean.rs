@@ -2,7 +2,7 @@
 
 /// The candidate that comes closest to `name`, if one is close enough to be a slip.
 #[doc(hidden)]
-pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn closest_match<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Nobody mistypes a name into something this long.
     const LONGEST: usize = 64;
     if name.len() > LONGEST {
@@ -40,7 +40,7 @@ fn distance(left: &[char], right: &[char]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::closest;
+    use super::closest_match;
 
     #[test]
     fn finds_slips_and_only_slips() {
@@ -52,8 +52,8 @@ mod tests {
             ("command", None),
             ("", None),
         ] {
-            assert_eq!(closest(name, names), expected, "{name}");
+            assert_eq!(closest_match(name, names), expected, "{name}");
         }
-        assert_eq!(closest(&"x".repeat(1 << 20), names), None);
+        assert_eq!(closest_match(&"x".repeat(1 << 20), names), None);
     }
 }

@@ -37,7 +37,7 @@ impl From<Panic> for Failure {
 ///
 /// Nothing that the code could have left half changed must be used afterwards.
 #[doc(hidden)]
-pub fn shielded<R>(foreign: impl FnOnce() -> R) -> Result<R, Panic> {
+pub fn catch_panic<R>(foreign: impl FnOnce() -> R) -> Result<R, Panic> {
     catch_unwind(AssertUnwindSafe(foreign)).map_err(Panic::new)
 }
 
