@@ -21,7 +21,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::exit::Exit;
 
 /// How long functions that cannot be stopped are waited for.
-const LAST_MOMENT: Duration = Duration::from_millis(200);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The engines that a command runs hooks with.
 #[derive(Default)]
@@ -29,7 +29,7 @@ pub struct Engines(Mutex<Vec<Engine>>);
 
 impl Engines {
     /// Ends what this engine has started, also in the background, if the program is interrupted.
-    pub fn look_after(&self, engine: &Engine) {
+    pub fn register(&self, engine: &Engine) {
         self.lock().push(engine.clone());
     }
 
@@ -74,12 +74,12 @@ pub fn block_on<F: Future>(engines: &Engines, work: F) -> Result<F::Output> {
         }
         Err(Interrupted { exit: told }.into())
     });
-    runtime.shutdown_timeout(LAST_MOMENT);
+    runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     done
 }
 
 /// Waits until the program is told to end. If nobody can listen, for ever.
-pub async fn told() {
+pub async fn shutdown_requested() {
     match Signals::listen() {
         Ok(mut signals) => drop(signals.next().await),
         Err(_) => std::future::pending().await,

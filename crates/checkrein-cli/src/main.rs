@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     // Before every tool call, so before anything else.
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     if let Some(arguments) =
-        words.split_first().filter(|(first, _)| *first == "hook").and_then(|(_, rest)| Hook::quickly(rest))
+        words.split_first().filter(|(first, _)| *first == "hook").and_then(|(_, rest)| Hook::parse_fast(rest))
     {
         return ended(commands::hook::run(&arguments));
     }
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         Err(error) => {
             // Standard output or error, whichever is meant; when it is closed there is nobody left to tell.
             let _ = error.print();
-            return if error.use_stderr() { exit::WRONG_CALL } else { exit::FINE }.into();
+            return if error.use_stderr() { exit::USAGE } else { exit::SUCCESS }.into();
         }
     };
     let done = match arguments.command {
@@ -100,10 +100,10 @@ fn ended(done: anyhow::Result<exit::Exit>) -> ExitCode {
     match done {
         Ok(code) => code.into(),
         Err(error) if commands::is_closed_pipe(&error) => {
-            error.downcast_ref().map_or(exit::FINE, |commands::ReaderGone(exit)| *exit).into()
+            error.downcast_ref().map_or(exit::SUCCESS, |commands::BrokenPipe(exit)| *exit).into()
         }
         Err(error) => {
-            let _ = commands::complain(&error);
+            let _ = commands::print_error(&error);
             exit::of_error(&error).into()
         }
     }

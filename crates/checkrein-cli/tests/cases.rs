@@ -485,7 +485,7 @@ fn the_document_is_right() {
     let ran = place.run(&["test", "--contract", "--all", "--timeout", "60"]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
     let rows: String =
-        checkrein_tools::cases::PROBES.iter().map(|(name, what)| format!("| {name} | {what} |\n")).collect();
+        checkrein_tools::hook_tests::PROBES.iter().map(|(name, what)| format!("| {name} | {what} |\n")).collect();
     assert!(document.contains(&format!("|---|---|\n{rows}<!-- /probes -->")), "{rows}");
     // Every key is told of.
     let schema = checkrein_tools::schema::test_cases();

@@ -8,7 +8,7 @@ mod common;
 use checkrein::dialects::{self, Dialect, EventRow};
 use checkrein::handler::{ProcessExit, ProcessReply, Reply};
 use checkrein::{Decision, Event, RawJson};
-use checkrein_tools::catalogue;
+use checkrein_tools::samples;
 use common::{Place, Ran};
 
 /// The events of agents at which something waits for leave.
@@ -56,8 +56,8 @@ fn at_all_gates(check: fn(&'static Dialect, &'static EventRow)) {
 #[test]
 fn no_is_always_heard_and_has_a_reason() {
     at_all_gates(|agent, row| {
-        let event = catalogue::event_of(agent, &row.kind, None);
-        let sent = catalogue::payload(agent, &row.kind, None);
+        let event = samples::event_of(agent, &row.kind, None);
+        let sent = samples::payload(agent, &row.kind, None);
         let event = agent.event(&sent, Some(row.name)).unwrap_or(event);
         let place = |hook: &str| {
             let text = format!("hooks: [{{id: h, event: {}, {hook}}}]", row.kind.name());
@@ -83,7 +83,7 @@ fn no_is_always_heard_and_has_a_reason() {
 #[test]
 fn what_an_agent_does_not_take_opens_and_closes_nothing() {
     at_all_gates(|agent, row| {
-        let sent = catalogue::payload(agent, &row.kind, None);
+        let sent = samples::payload(agent, &row.kind, None);
         let Ok(event) = agent.event(&sent, Some(row.name)) else { return };
         let text = format!(
             "hooks: [{{id: h, event: {}, command: 'echo \"{{\\\"additionalContext\\\": \\\"remember this\\\"}}\"'}}]",
@@ -92,7 +92,7 @@ fn what_an_agent_does_not_take_opens_and_closes_nothing() {
         let place = Place::with(&[(".checkrein/hooks.yaml", &text)]);
         let ran = asked(&place, agent, row, sent.as_str(), &[]);
         // There all that is said beside a no is taken for its reason.
-        let silent_is_leave = agent.silence_gives_leave(&row.kind);
+        let silent_is_leave = agent.silence_means_allow(&row.kind);
         // The model is told, or the user is told that it was not.
         let told = format!("{}{}", ran.stdout, ran.stderr);
         assert!(

@@ -7,7 +7,7 @@ mod common;
 use std::process::Stdio;
 
 use checkrein::{Decision, FailureKind, Record};
-use checkrein_tools::session::Script;
+use checkrein_tools::simulate::Script;
 use common::terminal::{self, Does};
 use common::{Place, Ran};
 

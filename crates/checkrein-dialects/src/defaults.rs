@@ -6,11 +6,13 @@
 
 use checkrein_core::{Decision, Grammar, Rules};
 
-use crate::config::{ConfigTable, FileFormat, Same};
+use crate::config::{ConfigTable, DedupKey, FileFormat};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{Code, ExitRule, From, Malformed, ReplyTable, Then, Trigger, Unknown};
+use crate::reply::{
+    AnswerDetection, ExitAction, ExitCodeMatch, ExitRule, MalformedPolicy, ReasonSource, ReplyTable, UnknownPolicy,
+};
 use crate::table::{
-    Cwd, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Outcome, ProcessTable, Shell, TimeTable,
+    Cwd, Dialect, Environment, EventRow, ExitReason, HostBehavior, HostTable, HttpTable, ProcessTable, Shell, TimeTable,
 };
 
 impl Dialect {
@@ -32,7 +34,7 @@ impl Dialect {
         config: ConfigTable::BASE,
         host: HostTable::UNKNOWN,
         install: None,
-        kin: &[],
+        other_generations: &[],
     };
 
     /// A dialect of which only the names of events are known.
@@ -56,11 +58,11 @@ impl Dialect {
 
 impl PayloadTable {
     /// Everything that checkrein knows of the event, under its own names.
-    pub const BASE: Self = Self { event: "hook_event_name", fields: &[], everything: true, originals: false };
+    pub const BASE: Self = Self { event: "hook_event_name", fields: &[], all_fields: true, includes_original: false };
 
     /// These fields in every payload, besides those of the event's own row.
     pub const fn fields(fields: &'static [FieldRow]) -> Self {
-        Self { fields, everything: false, ..Self::BASE }
+        Self { fields, all_fields: false, ..Self::BASE }
     }
 }
 
@@ -68,16 +70,16 @@ impl ReplyTable {
     /// Only exit codes decide: 0 proceeds, 2 denies, all others are failures. If an agent adds a trigger and keys, an answer
     /// that is not JSON fails, an unknown key is reported, and a bad value fails.
     pub const BASE: Self = Self {
-        trigger: Trigger::Never,
-        malformed: Malformed::Failure,
-        unknown_keys: Unknown::Told,
-        bad_values: Unknown::Failure,
+        trigger: AnswerDetection::Never,
+        malformed: MalformedPolicy::Failure,
+        unknown_keys: UnknownPolicy::Told,
+        bad_values: UnknownPolicy::Failure,
         exact_case: true,
         keys: &[],
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr])),
-            ExitRule::new(Code::Any, Then::Fail),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+            ExitRule::new(ExitCodeMatch::Is(2), ExitAction::Decide(Decision::Deny, &[ReasonSource::Stderr])),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
         ],
         stderr_answers: false,
         text_cap: None,
@@ -85,10 +87,10 @@ impl ReplyTable {
 
     /// Every JSON object is an answer and everything else is text. Unknown keys are ignored, bad values are reported.
     pub(crate) const LENIENT: Self = Self {
-        trigger: Trigger::Object,
-        malformed: Malformed::Text,
-        unknown_keys: Unknown::Ignored,
-        bad_values: Unknown::Told,
+        trigger: AnswerDetection::Object,
+        malformed: MalformedPolicy::Text,
+        unknown_keys: UnknownPolicy::Ignored,
+        bad_values: UnknownPolicy::Told,
         ..Self::BASE
     };
 }
@@ -119,7 +121,7 @@ impl ConfigTable {
         format: FileFormat::None,
         comments: false,
         plugin: None,
-        same: Same::Never,
+        dedup_key: DedupKey::Never,
         pattern: None,
         by_hand: None,
     };
@@ -129,19 +131,19 @@ impl HostTable {
     /// Nothing is known about the agent.
     pub const UNKNOWN: Self = Self {
         failure_switch: None,
-        missing_program: Outcome::Unknown,
-        killed: Outcome::Unknown,
-        late: Outcome::Unknown,
+        missing_program: HostBehavior::Unknown,
+        killed: HostBehavior::Unknown,
+        on_hook_timeout: HostBehavior::Unknown,
         exit_reason: ExitReason::Unknown,
-        unseen: &[],
+        not_observable: &[],
         uncertain: &[],
     };
 
     /// The tool runs if the hook's program is missing, killed or late. The model sees the reason of a denial as it is.
     pub const FAILS_OPEN: Self = Self {
-        missing_program: Outcome::Runs,
-        killed: Outcome::Runs,
-        late: Outcome::Runs,
+        missing_program: HostBehavior::Runs,
+        killed: HostBehavior::Runs,
+        on_hook_timeout: HostBehavior::Runs,
         exit_reason: ExitReason::Plain,
         ..Self::UNKNOWN
     };

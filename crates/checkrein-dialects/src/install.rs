@@ -1,6 +1,6 @@
 //! Where the entry goes that puts checkrein in front of an agent.
 
-use crate::config::Base;
+use crate::config::PathBase;
 use crate::table::Dialect;
 
 /// How an agent is told to call a program as its hook, for who writes its settings.
@@ -11,12 +11,12 @@ pub struct InstallTable {
     /// What its program is called. Empty: it has none that is called by name.
     pub programs: &'static [&'static str],
     /// Directories that are there if the agent is.
-    pub signs: &'static [Spot],
+    pub signs: &'static [SettingsPath],
     /// The user's file, or the directory of programs if the dialect's files are programs: the first that is there, else the
     /// last.
-    pub user: &'static [Spot],
+    pub user: &'static [SettingsPath],
     /// The project's, likewise.
-    pub project: &'static [Spot],
+    pub project: &'static [SettingsPath],
     /// The dialect that the entry speaks, if it is not this one.
     pub through: Option<&'static Dialect>,
     /// The first version that knows the switch which makes failures of hooks block, if older ones overlook it.
@@ -27,16 +27,16 @@ pub struct InstallTable {
 
 /// A place in the file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spot {
+pub struct SettingsPath {
     /// Where the path starts.
-    pub base: Base,
+    pub base: PathBase,
     /// The path.
     pub path: &'static str,
 }
 
-impl Spot {
+impl SettingsPath {
     /// A place.
-    pub const fn new(base: Base, path: &'static str) -> Self {
+    pub const fn new(base: PathBase, path: &'static str) -> Self {
         Self { base, path }
     }
 }
@@ -45,9 +45,9 @@ impl InstallTable {
     /// An agent with one file for the user, and one for a project.
     pub(crate) const fn new(
         programs: &'static [&'static str],
-        signs: &'static [Spot],
-        user: &'static [Spot],
-        project: &'static [Spot],
+        signs: &'static [SettingsPath],
+        user: &'static [SettingsPath],
+        project: &'static [SettingsPath],
     ) -> Self {
         Self { programs, signs, user, project, through: None, switch_since: None, then: &[] }
     }

@@ -27,26 +27,27 @@ pub mod config;
 mod defaults;
 pub mod input;
 mod install;
-mod lookup;
+mod json_index;
 pub mod payload;
+mod render;
 pub mod reply;
-mod say;
 mod spec;
 mod table;
 #[doc(hidden)]
 pub mod testing;
 
 pub use agents::{ALL, find};
-pub use input::{InputForm, InputRow, common_input};
-pub use install::{InstallTable, Spot};
-pub use say::Answer;
+pub use input::{InputForm, InputRow, canonical_input};
+pub use install::{InstallTable, SettingsPath};
+pub use render::Answer;
 pub use spec::{
     BadRule, BuiltinSpec, Callback, CallbackFuture, CommandError, CommandLine, CommandSpec, FileAccess, HandlerKind,
-    HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule, PinnedScript, PinnedWord, Pins, SandboxSpec,
+    HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule, SandboxSpec, VerifiedScript, VerifiedScripts,
+    VerifiedWord,
 };
 pub use table::{
-    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, HttpTable, Known, Outcome, Plain, ProcessTable,
-    Shell, TimeTable, ToolRow, VariableRow,
+    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostBehavior, HostTable, HttpTable, PlainTextUse,
+    ProcessTable, Provenance, Shell, TimeTable, ToolRow, VariableRow,
 };
 
 impl Dialect {

@@ -11,7 +11,7 @@ use checkrein_core::{
 use crate::ALL;
 use crate::config::{DecodeOptions, Decoded, Settings};
 use crate::spec::HookSpec;
-use crate::table::{Dialect, Plain};
+use crate::table::{Dialect, PlainTextUse};
 use checkrein_document::Format;
 
 /// Exercises the dialect that the first byte selects with the other bytes.
@@ -95,7 +95,7 @@ pub fn exercise_reply(dialect: &'static Dialect, bytes: &[u8]) {
                 };
                 let answer = dialect.say(&event, &settlement.finish());
                 // Context may be said as text where text is context.
-                let may_be_text = answer.stdout.is_empty() || dialect.plain(&event.kind()) == Plain::Context;
+                let may_be_text = answer.stdout.is_empty() || dialect.plain(&event.kind()) == PlainTextUse::Context;
                 assert!(may_be_text || RawJson::parse(answer.stdout.as_str()).is_ok(), "{answer:?}");
             }
         }
@@ -109,7 +109,7 @@ pub fn exercise_payload(dialect: &'static Dialect, bytes: &[u8]) {
     // Events that no hook outside of the process hears have no payload.
     let rows = || dialect.fields_at(&event.kind());
     let mut required = event.kind().fields().iter().filter(|field| field.required);
-    if !dialect.payload.everything
+    if !dialect.payload.all_fields
         && !required.all(|field| rows().any(|row| row.from.split('.').next() == Some(field.name)))
     {
         return;

@@ -240,8 +240,8 @@ fn times() {
                 r#"{{"hooks":{{"{name}":[{{"hooks":[{{"type":"http","url":"http://x/","timeout":{timeout}}}]}}]}}}}"#
             )
         };
-        assert_eq!(decode(&text("0")).hooks[0].time_at(&kind).as_secs(), seconds, "none given is the usual one");
-        assert_eq!(decode(&text("300")).hooks[0].time_at(&kind).as_secs(), 300, "no client cuts it short");
+        assert_eq!(decode(&text("0")).hooks[0].timeout_for(&kind).as_secs(), seconds, "none given is the usual one");
+        assert_eq!(decode(&text("300")).hooks[0].timeout_for(&kind).as_secs(), 300, "no client cuts it short");
     }
 }
 

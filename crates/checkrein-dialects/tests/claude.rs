@@ -381,7 +381,7 @@ fn settings_are_read_and_written() {
     assert_eq!(kinds, ["command", "command", "http", "prompt", "command", "command"]);
     let HandlerSpec::Other { settings, .. } = &decoded.hooks[3].handler else { unreachable!() };
     assert_eq!(settings.as_str(), r#"{"prompt":"is $ARGUMENTS fine?","model":"haiku","continueOnBlock":true}"#);
-    assert_eq!(decoded.hooks[3].time_at(&EventKind::PreToolUse).as_secs(), 30);
+    assert_eq!(decoded.hooks[3].timeout_for(&EventKind::PreToolUse).as_secs(), 30);
 
     let encoded = DIALECT.encode(&decoded.hooks.iter().collect::<Vec<_>>()).unwrap();
     assert_eq!(encoded.lost, []);

@@ -76,7 +76,7 @@ fn a_file_is_read() {
     assert_eq!(codes(&decoded), [""; 0]);
     let kinds: Vec<_> = decoded.hooks.iter().map(|spec| spec.kinds[0].name()).collect();
     assert_eq!(kinds, ["pre_tool_use", "pre_tool_use", "post_tool_use", "post_tool_failure"]);
-    assert_eq!(decoded.hooks[0].time_at(&EventKind::PreToolUse), Duration::from_secs(600));
+    assert_eq!(decoded.hooks[0].timeout_for(&EventKind::PreToolUse), Duration::from_secs(600));
     for empty in ["", "{}", r#"{"hooks":{}}"#, r#"{"hooks":null}"#, r#"{"hooks":{"PreToolUse":[]}}"#] {
         assert!(decode(empty).hooks.is_empty() && decode(empty).diagnostics.is_empty(), "{empty}");
     }

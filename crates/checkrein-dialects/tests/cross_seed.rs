@@ -9,7 +9,7 @@ use checkrein_core::{
     ProcessReply, RawJson, Reply, RunOrder, Target,
 };
 use checkrein_dialects::agents::{claude, claw, docker_agent, evva, native, ub};
-use checkrein_dialects::config::Same;
+use checkrein_dialects::config::DedupKey;
 use checkrein_dialects::{Cwd, Dialect, Environment, Shell};
 
 /// claw, docker-agent, docker-agent@g2, evva, claude, claude@sender, ub, native.
@@ -352,11 +352,11 @@ fn who_wins() {
 #[test]
 fn rewrites() {
     let rewrites = |dialect: &'static Dialect| {
-        let keys = dialect.reply.keys.iter().filter(|key| key.counts(dialect, &EventKind::PreToolUse));
+        let keys = dialect.reply.keys.iter().filter(|key| key.applies_to(dialect, &EventKind::PreToolUse));
         let targets: Vec<_> = keys
             .filter_map(|key| match key.means {
-                checkrein_dialects::reply::Means::Replace(Target::Input) => Some("replace"),
-                checkrein_dialects::reply::Means::Merge(Target::Input) => Some("merge"),
+                checkrein_dialects::reply::KeyMeaning::Replace(Target::Input) => Some("replace"),
+                checkrein_dialects::reply::KeyMeaning::Merge(Target::Input) => Some("merge"),
                 _ => None,
             })
             .collect();
@@ -407,16 +407,16 @@ fn http() {
 fn duplicates() {
     pinned(
         "the same hook twice",
-        |dialect| dialect.config.same,
+        |dialect| dialect.config.dedup_key,
         [
-            Same::Handler,
-            Same::EverythingAndName,
-            Same::Handler,
-            Same::Never,
-            Same::Handler,
-            Same::Never,
-            Same::Never,
-            Same::Everything,
+            DedupKey::Handler,
+            DedupKey::EverythingAndName,
+            DedupKey::Handler,
+            DedupKey::Never,
+            DedupKey::Handler,
+            DedupKey::Never,
+            DedupKey::Never,
+            DedupKey::Everything,
         ],
     );
 }

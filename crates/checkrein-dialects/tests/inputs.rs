@@ -9,7 +9,7 @@ use checkrein_core::{Event, FailureKind, ProcessExit, ProcessReply, RawJson, Rep
 use checkrein_dialects::agents::{
     claude, cline, codex, copilot, copilot_pascal, gemini, goose, letta, native, qwen, vscode,
 };
-use checkrein_dialects::{ALL, Dialect, InputForm, InputRow, ToolRow, common_input, find};
+use checkrein_dialects::{ALL, Dialect, InputForm, InputRow, ToolRow, canonical_input, find};
 use proptest::prelude::*;
 
 fn json(text: &str) -> RawJson {
@@ -116,21 +116,21 @@ fn hooks_of_others_read_what_claude_sent() {
         (&codex::DIALECT, &write, "Write", r#"{"file_path":"a","content":"b","x":1.50}"#),
     ] {
         assert_eq!(
-            dialect.own_tool(event).map_or(event.tool_name().unwrap(), |tool| tool.name),
+            dialect.native_tool_name(event).map_or(event.tool_name().unwrap(), |tool| tool.name),
             tool,
             "{}",
             dialect.name
         );
-        assert_eq!(dialect.own_input(event).unwrap().as_str(), input, "{}", dialect.name);
+        assert_eq!(dialect.native_input(event).unwrap().as_str(), input, "{}", dialect.name);
     }
-    assert_eq!(cline::DIALECT.own_input(&shell).unwrap().as_str(), r#"{"commands":["ls"]}"#);
+    assert_eq!(cline::DIALECT.native_input(&shell).unwrap().as_str(), r#"{"commands":["ls"]}"#);
 }
 
 /// What a tool acts on is what its field says, whatever else is in the input.
 #[test]
 fn no_field_hides_behind_the_name_of_another() {
     let event = call(&copilot::DIALECT, "create", r#"{"file_path":"innocent","path":"/etc/passwd","file_text":"x"}"#);
-    let seen = common_input(&event).unwrap().into_owned();
+    let seen = canonical_input(&event).unwrap().into_owned();
     assert_eq!(seen.as_str(), r#"{"path":"innocent","file_path":"/etc/passwd","content":"x"}"#);
     let back = claude::DIALECT.rewritten_input(&event, &seen).unwrap();
     assert_eq!(&*back, event.tool_input().unwrap());
@@ -143,7 +143,7 @@ fn several_files_are_a_line_each() {
         "multi_replace_string_in_file",
         r#"{"explanation":"e","replacements":[{"filePath":"a","oldString":"1","newString":"2"},{"filePath":"b","oldString":"1","newString":"3"}]}"#,
     );
-    let seen = common_input(&event).unwrap().into_owned();
+    let seen = canonical_input(&event).unwrap().into_owned();
     let expected = r#"{"explanation":"e","edits":[{"file_path":"a","old_string":"1","new_string":"2"},{"file_path":"b","old_string":"1","new_string":"3"}],"file_path":"a\nb","old_string":"1","new_string":"2\n3"}"#;
     assert_eq!(seen.as_str(), expected);
     // What is changed inside comes back to where it was.
@@ -204,12 +204,12 @@ fn answers_come_back_in_the_words_of_the_agent() {
 fn values_are_not_read() {
     let content = "\\u0041é\\/".repeat(1 << 20);
     let event = call(&copilot::DIALECT, "create", &format!(r#"{{"path":"a","file_text":"{content}","n":1e400}}"#));
-    let given = claude::DIALECT.own_input(&event).unwrap();
+    let given = claude::DIALECT.native_input(&event).unwrap();
     assert_eq!(given.as_str(), format!(r#"{{"file_path":"a","content":"{content}","n":1e400}}"#));
     // And where nothing is called otherwise, nothing is copied.
     let event = call(&gemini::DIALECT, "write_file", r#"{ "file_path":"a", "content":"b" }"#);
     assert_eq!(
-        claude::DIALECT.own_input(&event).unwrap().as_str().as_ptr(),
+        claude::DIALECT.native_input(&event).unwrap().as_str().as_ptr(),
         event.tool_input().unwrap().as_str().as_ptr()
     );
 }
@@ -263,7 +263,7 @@ proptest! {
                     let Ok(input) = RawJson::parse(input) else { continue };
                     let event = agent.with_common_names(Event::pre_tool_use(ToolCall::new(tool.name, input.clone())));
                     for dialect in ALL {
-                        let given = dialect.own_input(&event).unwrap();
+                        let given = dialect.native_input(&event).unwrap();
                         let back = dialect.rewritten_input(&event, &given).unwrap();
                         prop_assert!(
                             back.semantically_eq(&input),

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use checkrein_core::{Decision, Target};
-use checkrein_dialects::reply::{Means, Then};
-use checkrein_dialects::{ALL, Dialect, EventRow, ExitReason, Known, Outcome, Plain};
+use checkrein_dialects::reply::{ExitAction, KeyMeaning};
+use checkrein_dialects::{ALL, Dialect, EventRow, ExitReason, HostBehavior, PlainTextUse, Provenance};
 
 /// What hooks of an agent can do at an event.
 struct Can {
@@ -17,18 +17,19 @@ struct Can {
 
 impl Can {
     fn at(dialect: &Dialect, row: &EventRow) -> Self {
-        let keys = || dialect.reply.keys.iter().filter(|key| key.counts(dialect, &row.kind) && !key.only_read);
+        let keys = || dialect.reply.keys.iter().filter(|key| key.applies_to(dialect, &row.kind) && !key.parse_only);
         let said = |decision: Decision| {
             keys().any(|key| match key.means {
-                Means::Decision(words) => {
+                KeyMeaning::Decision(words) => {
                     words.iter().any(|(_, means)| *means == decision) && !key.never_says.contains(&decision)
                 }
-                Means::Flag(_, means) | Means::Because(means) => means == decision,
+                KeyMeaning::Flag(_, means) | KeyMeaning::Because(means) => means == decision,
                 _ => false,
             })
         };
         let exits = dialect.reply.exits.iter().any(|rule| {
-            rule.counts(dialect, &row.kind) && matches!(rule.then, Then::Decide(Decision::Deny, _) | Then::FailFor(_))
+            rule.counts(dialect, &row.kind)
+                && matches!(rule.then, ExitAction::Decide(Decision::Deny, _) | ExitAction::FailFor(_))
         });
         let block = match (said(Decision::Deny) || exits, said(Decision::Ask), said(Decision::Halt)) {
             (true, true, _) => "yes, or ask",
@@ -37,11 +38,11 @@ impl Can {
             (false, ..) => "",
         };
         let targets = Target::ALL.into_iter().filter(|target| {
-            keys().any(|key| matches!(key.means, Means::Replace(of) | Means::Merge(of) if of == *target))
+            keys().any(|key| matches!(key.means, KeyMeaning::Replace(of) | KeyMeaning::Merge(of) if of == *target))
         });
-        let context = match (keys().any(|key| key.means == Means::Context), row.plain) {
+        let context = match (keys().any(|key| key.means == KeyMeaning::Context), row.plain) {
             (true, _) => "yes",
-            (false, Plain::Context) => "as text",
+            (false, PlainTextUse::Context) => "as text",
             _ => "",
         };
         Self { block, rewrite: targets.map(|target| target.to_string()).collect::<Vec<_>>().join(", "), context }
@@ -52,18 +53,20 @@ fn table(dialect: &Dialect) -> String {
     let mut out = String::new();
     let host = dialect.host;
     writeln!(out, "## {}\n", dialect.name).unwrap();
-    let outcome = |what: Outcome| match what {
-        Outcome::Runs => "runs",
-        Outcome::Blocked => "is refused",
-        Outcome::Unknown => "nobody knows",
+    let outcome = |what: HostBehavior| match what {
+        HostBehavior::Runs => "runs",
+        HostBehavior::Blocked => "is refused",
+        HostBehavior::Unknown => "nobody knows",
     };
-    if (host.missing_program, host.killed, host.late) != (Outcome::Unknown, Outcome::Unknown, Outcome::Unknown) {
+    if (host.missing_program, host.killed, host.on_hook_timeout)
+        != (HostBehavior::Unknown, HostBehavior::Unknown, HostBehavior::Unknown)
+    {
         writeln!(
             out,
             "A tool whose hook is missing: {}; is killed: {}; takes too long: {}.",
             outcome(host.missing_program),
             outcome(host.killed),
-            outcome(host.late)
+            outcome(host.on_hook_timeout)
         )
         .unwrap();
         let switch = host
@@ -84,9 +87,9 @@ fn table(dialect: &Dialect) -> String {
         )
         .unwrap();
     }
-    if !host.unseen.is_empty() {
+    if !host.not_observable.is_empty() {
         writeln!(out, "Hooks never hear of:\n").unwrap();
-        host.unseen.iter().for_each(|what| writeln!(out, "- {what}").unwrap());
+        host.not_observable.iter().for_each(|what| writeln!(out, "- {what}").unwrap());
         out.push('\n');
     }
     if !host.uncertain.is_empty() {
@@ -114,13 +117,13 @@ fn table(dialect: &Dialect) -> String {
     out
 }
 
-const HEAD: &str = "# What hooks can do, agent by agent
+const HEAD: &str = "# AnswerKind hooks can do, agent by agent
 
-What each agent lets a hook do at each of its events, and where that is known from: *observed* is what the agent itself was
+AnswerKind each agent lets a hook do at each of its events, and where that is known from: *observed* is what the agent itself was
 seen doing, *documented* is in its source or its maker's documentation, *uncertain* is what others say, or what sources differ
 about. This page is made from the tables in `crates/checkrein-dialects`; a test keeps it so.
 
-checkrein's own events are in [events.md](events.md), with the most that hooks may do at each. What an agent cannot be told
+checkrein's own events are in [events.md](events.md), with the most that hooks may do at each. AnswerKind an agent cannot be told
 becomes the nearest that is not weaker, see [dialects.md](dialects.md).
 
 ";
@@ -143,6 +146,6 @@ fn what_was_observed_is_marked() {
     for name in ["codex", "gemini", "copilot", "copilot@pascal", "qwen", "goose", "letta", "cline", "claude"] {
         let dialect = checkrein_dialects::find(name).unwrap();
         let row = dialect.row(&checkrein_core::EventKind::PreToolUse).unwrap();
-        assert_eq!(row.known, Known::Observed, "{name}");
+        assert_eq!(row.known, Provenance::Observed, "{name}");
     }
 }

@@ -67,13 +67,13 @@ fn a_file_is_read() {
     assert_eq!(decoded.hooks.len(), 5);
     assert_eq!(guard.info.on_failure, Some(FailurePolicy::Closed));
     assert_eq!(guard.timeout, Some(Duration::from_secs(90)));
-    assert_eq!(guard.time_at(&EventKind::PreToolUse), Duration::from_secs(60), "the agent's cap");
+    assert_eq!(guard.timeout_for(&EventKind::PreToolUse), Duration::from_secs(60), "the agent's cap");
     let HandlerSpec::Command(command) = &guard.handler else { panic!() };
     assert_eq!(command.run, CommandLine::Argv(["./guard", "--strict", "a b"].map(str::to_owned).to_vec()));
     assert_eq!(command.env_allow, ["TOKEN"]);
     assert_eq!(decoded.hooks[1].info.on_failure, Some(FailurePolicy::Open));
-    assert_eq!(decoded.hooks[2].time_at(&EventKind::PostToolUse), Duration::from_millis(500));
-    assert_eq!(decoded.hooks[3].time_at(&EventKind::UserTurnStart), Duration::from_secs(10), "the usual time");
+    assert_eq!(decoded.hooks[2].timeout_for(&EventKind::PostToolUse), Duration::from_millis(500));
+    assert_eq!(decoded.hooks[3].timeout_for(&EventKind::UserTurnStart), Duration::from_secs(10), "the usual time");
 }
 
 #[test]
@@ -338,12 +338,12 @@ fn what_cannot_be_written_is_told() {
         (HookSpec::builtin("a", gate.clone(), "x"), &["it has no hooks of the kind `builtin`"], false),
         (HookSpec::argv("a", EventKind::PostToolUse, ["x"]).matching(pattern), &["its matcher `^w`"], false),
         (
-            HookSpec::argv("a", gate.clone(), ["x"]).speaking(&DIALECT).on_failure(FailurePolicy::Ask),
+            HookSpec::argv("a", gate.clone(), ["x"]).dialect(&DIALECT).on_failure(FailurePolicy::Ask),
             &["that the user"],
             true,
         ),
-        (HookSpec::argv("a", gate.clone(), ["x"]).speaking(&DIALECT).disabled(), &["it is switched off"], false),
-        (HookSpec::argv("a", gate, ["x"]).speaking(&DIALECT).in_background(), &["whether it is waited for"], true),
+        (HookSpec::argv("a", gate.clone(), ["x"]).dialect(&DIALECT).disabled(), &["it is switched off"], false),
+        (HookSpec::argv("a", gate, ["x"]).dialect(&DIALECT).in_background(), &["whether it is waited for"], true),
     ];
     for (spec, lost, written) in table {
         let encoded = DIALECT.encode(&[&spec]).unwrap();

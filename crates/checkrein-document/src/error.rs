@@ -1,5 +1,5 @@
 use super::node::Span;
-use crate::lines::Place;
+use crate::lines::LineColumn;
 
 /// Why a text could not be read, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -9,26 +9,26 @@ pub struct DocumentError {
     /// The part of the text that is wrong; may be empty.
     pub span: Span,
     /// Where that part starts.
-    pub place: Place,
+    pub place: LineColumn,
     /// What is wrong.
     pub message: String,
 }
 
 impl DocumentError {
     #[cold]
-    pub(super) fn new(fault: Fault, text: &str) -> Self {
-        Self { span: fault.span, place: Place::of(text, fault.span.start), message: fault.message }
+    pub(super) fn new(fault: ParseError, text: &str) -> Self {
+        Self { span: fault.span, place: LineColumn::of(text, fault.span.start), message: fault.message }
     }
 }
 
 /// A [`DocumentError`] before its line is counted.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct ParseError {
     pub span: Span,
     pub message: String,
 }
 
-impl Fault {
+impl ParseError {
     #[cold]
     pub fn new(span: Span, message: impl Into<String>) -> Self {
         Self { span, message: message.into() }

@@ -42,9 +42,9 @@ mod tests;
 
 use std::path::Path;
 
-use error::Fault;
+use error::ParseError;
 pub use error::{DocumentError, DocumentProblem};
-pub use lines::{Lines, Place};
+pub use lines::{LineColumn, LineIndex};
 pub use node::{Member, Node, Span, Value};
 #[doc(hidden)]
 pub use testing::exercise;
@@ -107,10 +107,10 @@ pub fn parse(text: &str, format: Format) -> Result<Parsed<'_>, DocumentError> {
 
 type Tree<'a> = (Node<'a>, Vec<DocumentProblem>);
 
-fn read(text: &str, format: Format) -> Result<Tree<'_>, Fault> {
+fn read(text: &str, format: Format) -> Result<Tree<'_>, ParseError> {
     if text.len() > MAX_SIZE {
         let message = format!("the text has {} bytes, more than the {MAX_SIZE} that are read", text.len());
-        return Err(Fault::new(Span::default(), message));
+        return Err(ParseError::new(Span::default(), message));
     }
     match format {
         Format::Json => json::read(text, json::Extensions::None),
@@ -127,13 +127,13 @@ fn read(text: &str, format: Format) -> Result<Tree<'_>, Fault> {
 }
 
 #[cfg(not(all(feature = "yaml", feature = "toml")))]
-fn missing(language: &str, feature: &str) -> Fault {
+fn missing(language: &str, feature: &str) -> ParseError {
     let message = format!("{language} is not read: checkrein-document was built without its feature `{feature}`");
-    Fault::new(Span::default(), message)
+    ParseError::new(Span::default(), message)
 }
 
-fn too_deep(span: Span, levels: usize) -> Fault {
-    Fault::new(span, format!("nested more than {levels} levels deep"))
+fn too_deep(span: Span, levels: usize) -> ParseError {
+    ParseError::new(span, format!("nested more than {levels} levels deep"))
 }
 
 /// The text without its byte order mark, and how many bytes that takes away.

@@ -6,14 +6,14 @@ use super::without_mark;
 
 /// A place in a text, as editors show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct LineColumn {
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
 }
 
-impl Place {
+impl LineColumn {
     /// For a single place; many are found faster by [`Lines`].
     pub(super) fn of(text: &str, at: u32) -> Self {
         let at = floor(text, at);
@@ -30,7 +30,7 @@ fn breaks(text: &str) -> usize {
     text.as_bytes().chunks(u8::MAX.into()).map(|part| usize::from(count(part))).sum()
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for LineColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {} column {}", self.line, self.column)
     }
@@ -38,7 +38,7 @@ impl fmt::Display for Place {
 
 /// The lines of a text, counted once. Lines end with LF or CRLF.
 #[derive(Debug, Clone)]
-pub struct Lines<'a> {
+pub struct LineIndex<'a> {
     text: &'a str,
     /// Where each line starts, if it was worth it to find that out.
     starts: OnceCell<Vec<u32>>,
@@ -49,7 +49,7 @@ pub struct Lines<'a> {
 /// How many places are found faster one by one. Before a tool call, seldom more than one hook fits.
 const FEW: u32 = 4;
 
-impl<'a> Lines<'a> {
+impl<'a> LineIndex<'a> {
     /// The lines of this text.
     pub fn new(text: &'a str) -> Self {
         Self { text, starts: OnceCell::new(), asked: Cell::new(0) }
@@ -64,15 +64,15 @@ impl<'a> Lines<'a> {
 
     /// The place of a byte offset. One inside of a character has the place of that character, one behind the text
     /// the place of its end.
-    pub fn place(&self, at: u32) -> Place {
+    pub fn place(&self, at: u32) -> LineColumn {
         if self.starts.get().is_none() && self.asked.get() < FEW {
             self.asked.set(self.asked.get() + 1);
-            return Place::of(self.text, at);
+            return LineColumn::of(self.text, at);
         }
         let at = floor(self.text, at);
         let line = self.starts().partition_point(|&start| start as usize <= at);
         let start = self.starts().get(line.saturating_sub(1)).copied().unwrap_or_default();
-        Place { line: offset(line), column: column(self.text, start as usize, at) }
+        LineColumn { line: offset(line), column: column(self.text, start as usize, at) }
     }
 
     /// The text of a line, from 1, without its end. Empty if there is no such line.
@@ -127,8 +127,8 @@ mod tests {
             ("\u{feff}ab", 4, 1, 2),
             ("a\n\u{feff}b", 5, 2, 2),
         ] {
-            let place = Place { line, column };
-            let lines = Lines::new(text);
+            let place = LineColumn { line, column };
+            let lines = LineIndex::new(text);
             // One by one, and then all of them at once.
             for _ in 0..FEW + 2 {
                 assert_eq!(lines.place(at), place, "{text:?} at {at}");
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn lines_come_without_their_ends() {
-        let lines = Lines::new("\u{feff}one\r\ntwo\n\nfour");
+        let lines = LineIndex::new("\u{feff}one\r\ntwo\n\nfour");
         let texts: Vec<_> = (0..6).map(|line| lines.line_text(line)).collect();
         assert_eq!(texts, ["", "one", "two", "", "four", ""]);
     }

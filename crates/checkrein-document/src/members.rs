@@ -5,7 +5,7 @@ use crate::error::DocumentProblem;
 
 /// Which of several members with one key stays.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(super) enum DuplicatePolicy {
     /// The first, as with YAML's merge keys.
     #[cfg_attr(not(feature = "yaml"), expect(dead_code, reason = "only YAML has merge keys"))]
     First,
@@ -15,7 +15,11 @@ pub(super) enum Keep {
 
 /// Takes out all but one of the members with the same key. Tells of each that goes: its key, its place, and the place
 /// of the one that stays.
-pub(super) fn make_distinct(members: &mut Vec<Member<'_>>, keep: Keep, mut tell: impl FnMut(&str, Span, Span)) {
+pub(super) fn make_distinct(
+    members: &mut Vec<Member<'_>>,
+    keep: DuplicatePolicy,
+    mut tell: impl FnMut(&str, Span, Span),
+) {
     // Most objects are small, and looking at all pairs needs no memory.
     const SMALL: usize = 8;
     if members.len() <= SMALL {
@@ -36,8 +40,8 @@ pub(super) fn make_distinct(members: &mut Vec<Member<'_>>, keep: Keep, mut tell:
     let mut goes = vec![false; members.len()];
     for same in order.chunk_by(|one, other| one.0 == other.0) {
         let (kept, others) = match keep {
-            Keep::First => same.split_first(),
-            Keep::Last => same.split_last(),
+            DuplicatePolicy::First => same.split_first(),
+            DuplicatePolicy::Last => same.split_last(),
         }
         .unzip();
         for (key, at, span) in others.into_iter().flatten() {
@@ -53,7 +57,7 @@ pub(super) fn make_distinct(members: &mut Vec<Member<'_>>, keep: Keep, mut tell:
 
 /// [`make_distinct`] for what is written twice by mistake.
 pub(super) fn report_duplicates(members: &mut Vec<Member<'_>>, problems: &mut Vec<DocumentProblem>) {
-    make_distinct(members, Keep::Last, |key, ignored, used| {
+    make_distinct(members, DuplicatePolicy::Last, |key, ignored, used| {
         problems.push(DocumentProblem::DuplicateKey { key: key.to_owned(), ignored, used });
     });
 }

@@ -1,11 +1,11 @@
 use checkrein_core::RawJson;
 
-use super::{Format, Lines, Node, Span, Value, parse};
+use super::{Format, LineIndex, Node, Span, Value, parse};
 
 /// Reads bytes in every format and looks at what comes out. For fuzzing: must not panic, whatever the bytes.
 pub fn exercise(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let lines = Lines::new(&text);
+    let lines = LineIndex::new(&text);
     for format in [Format::Json, Format::Jsonc, Format::Yaml, Format::Toml] {
         match parse(&text, format) {
             Err(error) => {

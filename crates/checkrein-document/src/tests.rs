@@ -46,7 +46,7 @@ fn long_texts_are_refused() {
     for format in ALL {
         let error = parse(&text, format).unwrap_err();
         assert_eq!(error.message, "the text has 8388609 bytes, more than the 8388608 that are read");
-        assert_eq!((error.span, error.place), (Span::default(), Place { line: 1, column: 1 }));
+        assert_eq!((error.span, error.place), (Span::default(), LineColumn { line: 1, column: 1 }));
     }
 }
 
@@ -65,7 +65,7 @@ fn deep_texts_are_refused_at_their_place() {
         assert!(parse(&nested(open, close, levels), format).is_ok(), "{format:?}");
         let error = parse(&nested(open, close, levels + 1), format).unwrap_err();
         assert_eq!(error.message, "nested more than 128 levels deep");
-        assert_eq!(error.place, Place { line: 1, column }, "{format:?}");
+        assert_eq!(error.place, LineColumn { line: 1, column }, "{format:?}");
     }
 }
 

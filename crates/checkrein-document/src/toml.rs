@@ -11,14 +11,14 @@ use toml_parser::{ErrorSink, Source};
 use super::node::{Member, Node, Span, Value};
 use super::number::{decimal, whole};
 use super::{Tree, too_deep, without_mark};
-use crate::error::Fault;
+use crate::error::ParseError;
 
 /// The `toml` crate goes no deeper. Its switch against that would work for all of the host's build.
 const MAX_DEPTH: usize = 80;
 
-pub(super) fn read(text: &str) -> Result<Tree<'_>, Fault> {
+pub(super) fn read(text: &str) -> Result<Tree<'_>, ParseError> {
     let (rest, skipped) = without_mark(text);
-    let reader = Reader { text, skipped };
+    let reader = TomlReader { text, skipped };
     if let Some(span) = Depth::excess(rest) {
         return Err(too_deep(reader.span(span), MAX_DEPTH));
     }
@@ -27,24 +27,24 @@ pub(super) fn read(text: &str) -> Result<Tree<'_>, Fault> {
     Ok((Node { span: Span::new(skipped, text.len()), value: Value::Object(members) }, Vec::new()))
 }
 
-struct Reader<'a> {
+struct TomlReader<'a> {
     text: &'a str,
     /// The bytes of a byte order mark.
     skipped: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TomlReader<'a> {
     fn span(&self, range: Range<usize>) -> Span {
         let within = |at: usize| (at + self.skipped).min(self.text.len());
         Span::new(within(range.start), within(range.end))
     }
 
-    fn fault(&self, error: &::toml::de::Error) -> Fault {
-        Fault::new(self.span(error.span().unwrap_or_default()), error.message())
+    fn fault(&self, error: &::toml::de::Error) -> ParseError {
+        ParseError::new(self.span(error.span().unwrap_or_default()), error.message())
     }
 
     /// In the order of the text: the parser sorts by key.
-    fn members(&self, table: DeTable<'a>, depth: usize) -> Result<Vec<Member<'a>>, Fault> {
+    fn members(&self, table: DeTable<'a>, depth: usize) -> Result<Vec<Member<'a>>, ParseError> {
         let mut members = table
             .into_iter()
             .map(|(key, value)| {
@@ -52,12 +52,12 @@ impl<'a> Reader<'a> {
                 let value = self.node(self.span(value.span()), value.into_inner(), depth)?;
                 Ok(Member { key: key.into_inner(), key_span, value })
             })
-            .collect::<Result<Vec<_>, Fault>>()?;
+            .collect::<Result<Vec<_>, ParseError>>()?;
         members.sort_by_key(|member| member.key_span);
         Ok(members)
     }
 
-    fn node(&self, span: Span, value: DeValue<'a>, depth: usize) -> Result<Node<'a>, Fault> {
+    fn node(&self, span: Span, value: DeValue<'a>, depth: usize) -> Result<Node<'a>, ParseError> {
         if depth == MAX_DEPTH && matches!(value, DeValue::Array(_) | DeValue::Table(_)) {
             return Err(too_deep(span, MAX_DEPTH));
         }
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
             DeValue::Datetime(_) => as_written(),
             DeValue::Integer(number) if number.radix() != 10 => match whole(number.as_str(), number.radix()) {
                 Some(number) => Value::Number(Cow::Owned(number)),
-                None => return Err(Fault::new(span, "an integer of more than 128 bits")),
+                None => return Err(ParseError::new(span, "an integer of more than 128 bits")),
             },
             DeValue::Integer(number) => Value::Number(owned_decimal(number.as_str(), span)?),
             // Infinities and not-a-numbers.
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
             DeValue::Array(nodes) => {
                 let nodes = nodes.into_iter();
                 let nodes = nodes.map(|node| self.node(self.span(node.span()), node.into_inner(), depth + 1));
-                Value::Array(nodes.collect::<Result<_, Fault>>()?)
+                Value::Array(nodes.collect::<Result<_, ParseError>>()?)
             }
             DeValue::Table(table) => Value::Object(self.members(table, depth + 1)?),
         };
@@ -85,8 +85,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn owned_decimal(text: &str, span: Span) -> Result<Cow<'static, str>, Fault> {
-    let number = decimal(text).ok_or_else(|| Fault::new(span, "invalid number"))?;
+fn owned_decimal(text: &str, span: Span) -> Result<Cow<'static, str>, ParseError> {
+    let number = decimal(text).ok_or_else(|| ParseError::new(span, "invalid number"))?;
     Ok(Cow::Owned(number.into_owned()))
 }
 

@@ -22,15 +22,15 @@ mod unix {
     use std::time::{Duration, Instant};
 
     use checkrein_bench::Bench;
+    use checkrein_process::{Command, ExecContext, Limits, ResolvedCommand, Stdin};
     #[cfg(target_os = "linux")]
     use checkrein_process::{Files, Sandbox};
-    use checkrein_process::{Limits, Place, Prepared, Program, Stdin};
     use tokio::runtime::{Builder, Runtime};
 
     struct Case {
         name: &'static str,
         floor: &'static [&'static str],
-        program: Program,
+        program: Command,
         stdin: usize,
         rounds: usize,
         budget: f64,
@@ -69,7 +69,13 @@ mod unix {
     }
 
     /// How long one run takes, in a task, as in a host that serves many things.
-    fn timed(runtime: &Runtime, prepared: &Prepared, place: &Place, stdin: &Stdin, limits: Limits) -> Duration {
+    fn timed(
+        runtime: &Runtime,
+        prepared: &ResolvedCommand,
+        place: &ExecContext,
+        stdin: &Stdin,
+        limits: Limits,
+    ) -> Duration {
         let (prepared, place, stdin) = (prepared.clone(), place.clone(), stdin.clone());
         let run = async move {
             let begun = Instant::now();
@@ -82,8 +88,8 @@ mod unix {
 
     fn measure(bench: &Bench, case: &Case, runtime: &Runtime, name: &str) {
         let env = environment();
-        let place = Place::new("/").env(env.clone());
-        let prepared: Prepared = case.program.clone().prepare(&place).unwrap();
+        let place = ExecContext::new("/").env(env.clone());
+        let prepared: ResolvedCommand = case.program.clone().prepare(&place).unwrap();
         let limits = Limits::new(Duration::from_secs(60));
         let bytes: Arc<[u8]> = vec![b'x'; case.stdin].into();
         let stdin = Stdin::bytes(bytes.clone());
@@ -104,7 +110,7 @@ mod unix {
     /// What a sandbox costs, with a run without one as the floor.
     #[cfg(target_os = "linux")]
     fn measure_sandbox(bench: &Bench, case: &Case, runtime: &Runtime, name: &str) {
-        let place = Place::new("/").env(environment());
+        let place = ExecContext::new("/").env(environment());
         let files = Files::none().read("/srv");
         let sandbox = Sandbox::new()
             .files(files)
@@ -114,10 +120,10 @@ mod unix {
             .open_files(256)
             .file_size(256 << 20);
         let caged = place.clone().sandbox(sandbox);
-        let prepared: Prepared = case.program.clone().prepare(&place).unwrap();
+        let prepared: ResolvedCommand = case.program.clone().prepare(&place).unwrap();
         let limits = Limits::new(Duration::from_secs(60));
         let stdin = Stdin::bytes(vec![b'x'; case.stdin]);
-        let run = |place: &Place| timed(runtime, &prepared, place, &stdin, limits);
+        let run = |place: &ExecContext| timed(runtime, &prepared, place, &stdin, limits);
         timing(bench, case, name).compare_timed(|| run(&caged), || run(&place));
     }
 
@@ -127,7 +133,7 @@ mod unix {
         let case = |name, floor, text: &str, stdin, rounds, budget| Case {
             name,
             floor,
-            program: Program::shell(text),
+            program: Command::shell(text),
             stdin,
             rounds,
             budget,

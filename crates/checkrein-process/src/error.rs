@@ -2,7 +2,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use crate::launch::{Launch, StartError};
+use crate::launch::{SpawnSpec, StartError};
 use crate::resolve::{self, ResolveError};
 use crate::sandbox::SandboxError;
 
@@ -83,7 +83,7 @@ pub enum RunError {
 impl RunError {
     /// Finds out what a failed start means. The system's code alone can't tell a missing program from a missing
     /// interpreter or a missing directory, so this looks.
-    pub(crate) fn from_start(failed: StartError, launch: &Launch<'_>) -> Self {
+    pub(crate) fn from_start(failed: StartError, launch: &SpawnSpec<'_>) -> Self {
         let program = launch.place.cwd().join(launch.program);
         let StartError { error, sandbox, .. } = failed;
         if let Some(problem) = sandbox {
@@ -116,7 +116,7 @@ fn is_bad_format(error: &io::Error) -> bool {
     error.raw_os_error() == Some(if cfg!(windows) { 193 } else { 8 })
 }
 
-fn too_long(program: PathBuf, launch: &Launch<'_>) -> RunError {
+fn too_long(program: PathBuf, launch: &SpawnSpec<'_>) -> RunError {
     let argument = |arg: &OsStr| arg.len() + 1;
     let variable = |(name, value): &(OsString, OsString)| name.len() + value.len() + 2;
 

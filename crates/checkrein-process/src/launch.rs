@@ -2,20 +2,20 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 
+use crate::exec_context::ExecContext;
 use crate::marker::{MARKER, Marker};
-use crate::place::Place;
 use crate::sandbox::SandboxError;
 
 /// All that one start needs, borrowed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Launch<'a> {
+pub(crate) struct SpawnSpec<'a> {
     /// A path with a directory in it. Absolute, or relative to the place's directory.
     pub(crate) program: &'a Path,
     /// The name that the process sees as its own.
     #[cfg_attr(windows, expect(dead_code, reason = "Windows has one name for both"))]
     pub(crate) arg0: &'a OsStr,
     pub(crate) args: Args<'a>,
-    pub(crate) place: &'a Place,
+    pub(crate) place: &'a ExecContext,
     /// The value of `PWD`, where it must differ from the one in the place.
     pub(crate) pwd: Option<&'a OsStr>,
     pub(crate) marker: &'a Marker,
@@ -28,7 +28,7 @@ pub(crate) struct Launch<'a> {
 /// git fails if its file in the home directory is there and cannot be read. This variable names another one.
 const GIT_CONFIG: (&str, &str) = ("GIT_CONFIG_GLOBAL", "/dev/null");
 
-impl<'a> Launch<'a> {
+impl<'a> SpawnSpec<'a> {
     /// The variables of the new process. If a name occurs twice, the last value applies.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> + use<'a> {
         let hides_git_config = self.hides_home() && self.place.var(GIT_CONFIG.0).is_none();

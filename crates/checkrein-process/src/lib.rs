@@ -3,20 +3,20 @@
 #![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
 #![cfg_attr(unix, deny(unsafe_code))]
 
-mod direct;
+mod command;
 mod error;
+mod exec_context;
 mod launch;
 mod limits;
 mod marker;
-mod place;
-mod prepared;
-mod program;
+mod no_shell;
 mod pump;
-mod reply;
 mod resolve;
+mod resolved_command;
+mod run_output;
 mod sandbox;
 mod stdin;
-mod watch;
+mod supervise;
 
 #[cfg(unix)]
 #[path = "unix/mod.rs"]
@@ -25,15 +25,15 @@ mod sys;
 #[path = "windows.rs"]
 mod sys;
 
+pub use command::{Command, Shell};
 pub use error::RunError;
+pub use exec_context::ExecContext;
 pub use limits::{Leftovers, Limits};
 pub use marker::MARKER;
-pub use place::Place;
-pub use prepared::Prepared;
-pub use program::{Program, Shell};
-pub use reply::{Exit, Leftover, Output, Reply};
 pub use resolve::{ResolveError, ResolvedProgram};
-pub use sandbox::{Files, Over, Sandbox, SandboxError};
+pub use resolved_command::ResolvedCommand;
+pub use run_output::{CapturedStream, Exit, Leftover, RunOutput};
+pub use sandbox::{Files, LimitExceeded, Sandbox, SandboxError};
 pub use stdin::{Chunk, Stdin};
 
 /// Keeps all descriptors above stderr that are open now from all future children of this process.
@@ -50,6 +50,6 @@ pub fn close_descriptors_on_exec() {
 ///
 /// Dropping sends a KILL at once but cannot wait; a thread of this crate looks after what is slow to die, and ends with the
 /// host. So a host that is about to leave calls this last. Blocks, but not if there is nothing to wait for.
-pub fn wait_for_dropped(patience: std::time::Duration) -> bool {
-    sys::wait_for_dropped(patience)
+pub fn reap_dropped(patience: std::time::Duration) -> bool {
+    sys::reap_dropped(patience)
 }

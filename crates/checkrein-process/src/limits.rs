@@ -21,9 +21,9 @@ pub struct Limits {
     /// How many bytes of stderr are kept. The rest is read and dropped.
     pub stderr_cap: usize,
     /// How long output is still read after the process has exited, when something else holds its streams open.
-    pub drain: Duration,
+    pub drain_grace: Duration,
     /// How long processes have between the request to end (TERM) and the end (KILL).
-    pub term: Duration,
+    pub term_grace: Duration,
     /// What becomes of processes that are still there after a normal exit.
     pub leftovers: Leftovers,
 }
@@ -36,8 +36,8 @@ impl Limits {
             stdout_closed: false,
             stdout_cap: 1 << 20,
             stderr_cap: 1 << 20,
-            drain: Duration::from_millis(100),
-            term: Duration::from_millis(500),
+            drain_grace: Duration::from_millis(100),
+            term_grace: Duration::from_millis(500),
             leftovers: Leftovers::End,
         }
     }
@@ -52,8 +52,8 @@ impl Limits {
 
     /// The same with another grace for the streams after the exit.
     #[must_use]
-    pub const fn drain(mut self, grace: Duration) -> Self {
-        self.drain = grace;
+    pub const fn drain_grace(mut self, grace: Duration) -> Self {
+        self.drain_grace = grace;
         self
     }
 
@@ -66,8 +66,8 @@ impl Limits {
 
     /// The same with another grace between TERM and KILL. With none, KILL comes at once.
     #[must_use]
-    pub const fn term(mut self, grace: Duration) -> Self {
-        self.term = grace;
+    pub const fn term_grace(mut self, grace: Duration) -> Self {
+        self.term_grace = grace;
         self
     }
 

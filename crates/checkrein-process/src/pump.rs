@@ -8,9 +8,9 @@ use std::task::{Context, Poll};
 use tokio::io::AsyncWrite as _;
 
 use crate::limits::Limits;
-use crate::reply::Output;
+use crate::run_output::CapturedStream;
 use crate::stdin::Stdin;
-use crate::sys::{Reader, Writer};
+use crate::sys::{PipeReader, Writer};
 
 /// Most runs print little; a stream that fills this gets more.
 const SMALL: usize = 2 * 1024;
@@ -30,8 +30,8 @@ impl<'a> Pump<'a> {
     pub(crate) fn new(
         writer: Option<Writer>,
         stdin: &'a Stdin,
-        stdout: Reader,
-        stderr: Reader,
+        stdout: PipeReader,
+        stderr: PipeReader,
         limits: &Limits,
     ) -> Self {
         Self {
@@ -90,13 +90,13 @@ impl<'a> Pump<'a> {
 
     fn feed_step(&mut self, cx: &mut Context<'_>) -> bool {
         match self.feed.as_mut().map(|feed| feed.step(cx)) {
-            Some(Step::Moved) => true,
-            Some(Step::Ended) => {
+            Some(PumpStep::Moved) => true,
+            Some(PumpStep::Ended) => {
                 // Closes the pipe: the process sees the end.
                 self.feed = None;
                 false
             }
-            Some(Step::Waiting) | None => false,
+            Some(PumpStep::Waiting) | None => false,
         }
     }
 
@@ -109,7 +109,7 @@ impl<'a> Pump<'a> {
     /// # Errors
     ///
     /// If a stream could not be read to its end: what there is of it must not pass for all of it.
-    pub(crate) fn take(&mut self) -> io::Result<(Output, Output)> {
+    pub(crate) fn take(&mut self) -> io::Result<(CapturedStream, CapturedStream)> {
         Ok((self.stdout.take()?, self.stderr.take()?))
     }
 
@@ -119,19 +119,19 @@ impl<'a> Pump<'a> {
     }
 
     /// The output streams that have not ended.
-    pub(crate) fn into_open(self) -> impl Iterator<Item = Reader> {
+    pub(crate) fn into_open(self) -> impl Iterator<Item = PipeReader> {
         [self.stdout.source, self.stderr.source].into_iter().flatten()
     }
 }
 
-enum Step {
+enum PumpStep {
     Moved,
     Waiting,
     Ended,
 }
 
 struct Capture {
-    source: Option<Reader>,
+    source: Option<PipeReader>,
     kept: Vec<u8>,
     total: u64,
     cap: usize,
@@ -140,7 +140,7 @@ struct Capture {
 }
 
 impl Capture {
-    fn new(source: Reader, cap: usize) -> Self {
+    fn new(source: PipeReader, cap: usize) -> Self {
         Self { source: Some(source), kept: Vec::new(), total: 0, cap, error: None }
     }
 
@@ -172,13 +172,18 @@ impl Capture {
         }
     }
 
-    fn take(&mut self) -> io::Result<Output> {
+    fn take(&mut self) -> io::Result<CapturedStream> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
         self.cap = 0;
         let bytes = std::mem::take(&mut self.kept);
-        Ok(Output { cut: self.total > bytes.len() as u64, total: self.total, ended: self.source.is_none(), bytes })
+        Ok(CapturedStream {
+            cut: self.total > bytes.len() as u64,
+            total: self.total,
+            ended: self.source.is_none(),
+            bytes,
+        })
     }
 }
 
@@ -190,10 +195,10 @@ struct Feed<'a> {
 }
 
 impl Feed<'_> {
-    fn step(&mut self, cx: &mut Context<'_>) -> Step {
+    fn step(&mut self, cx: &mut Context<'_>) -> PumpStep {
         let chunks = &self.stdin.chunks()[self.chunk..];
         let Some((first, rest)) = chunks.split_first() else {
-            return Step::Ended;
+            return PumpStep::Ended;
         };
         let first = IoSlice::new(&first.as_ref()[self.offset..]);
         let written = if rest.is_empty() {
@@ -204,12 +209,12 @@ impl Feed<'_> {
             Pin::new(&mut self.writer).poll_write_vectored(cx, &slices)
         };
         match written {
-            Poll::Pending => Step::Waiting,
+            Poll::Pending => PumpStep::Waiting,
             // A process that does not read, or has stopped reading, is not at fault: EPIPE is no error.
-            Poll::Ready(Err(_) | Ok(0)) => Step::Ended,
+            Poll::Ready(Err(_) | Ok(0)) => PumpStep::Ended,
             Poll::Ready(Ok(count)) => {
                 self.advance(count);
-                Step::Moved
+                PumpStep::Moved
             }
         }
     }
@@ -229,7 +234,7 @@ impl Feed<'_> {
 }
 
 /// Reads a stream to its end and drops what it reads.
-pub(crate) async fn swallow(mut source: Reader) {
+pub(crate) async fn discard_output(mut source: PipeReader) {
     let mut scratch = vec![0; SMALL * GROWTH];
     while let Ok(1..) = poll_fn(|cx| source.poll_read(cx, &mut scratch)).await {}
 }

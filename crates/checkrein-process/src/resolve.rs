@@ -2,7 +2,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::place::Place;
+use crate::exec_context::ExecContext;
 use crate::sys;
 
 /// A program that was found: an absolute path to a file that may be executed. Only [`find`](Self::find) makes one.
@@ -18,7 +18,7 @@ impl ResolvedProgram {
     /// # Errors
     ///
     /// When it is missing, is a directory, or may not be executed.
-    pub fn find(name: impl AsRef<OsStr>, place: &Place) -> Result<Self, ResolveError> {
+    pub fn find(name: impl AsRef<OsStr>, place: &ExecContext) -> Result<Self, ResolveError> {
         let name = name.as_ref();
         if name.is_empty() {
             return Err(ResolveError::Empty);

@@ -3,7 +3,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::reply::Exit;
+use crate::run_output::Exit;
 
 /// What a process, and all that it starts, may do. Part of a [`Place`](crate::Place).
 ///
@@ -144,7 +144,7 @@ impl Files {
 /// A limit of the sandbox that a run went over. All of it was ended then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Over {
+pub enum LimitExceeded {
     /// There were more processes than this.
     Processes(u32),
     /// They had more bytes of memory than this.
@@ -155,7 +155,7 @@ pub enum Over {
     FileSize(u64),
 }
 
-impl Over {
+impl LimitExceeded {
     /// Some limits the system itself sees to, by a signal.
     pub(crate) fn by_signal(exit: Exit, sandbox: &Sandbox) -> Option<Self> {
         const CPU: i32 = 24;
@@ -168,7 +168,7 @@ impl Over {
     }
 }
 
-impl fmt::Display for Over {
+impl fmt::Display for LimitExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Processes(count) => write!(f, "more than {count} processes"),
@@ -239,7 +239,7 @@ pub(crate) mod nowhere {
     use std::path::Path;
 
     use super::SandboxError;
-    use crate::place::Place;
+    use crate::exec_context::ExecContext;
 
     /// There is none.
     #[derive(Debug)]

@@ -63,10 +63,10 @@ impl FromIterator<Chunk> for Stdin {
 
 /// Some bytes that many runs can share.
 #[derive(Clone)]
-pub struct Chunk(Held);
+pub struct Chunk(ChunkRepr);
 
 #[derive(Clone)]
-enum Held {
+enum ChunkRepr {
     Static(&'static [u8]),
     Bytes(Arc<[u8]>),
     Text(Arc<str>),
@@ -76,17 +76,17 @@ enum Held {
 impl Chunk {
     /// Bytes in whatever keeps them.
     pub fn from_owner(owner: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
-        Self(Held::Other(Arc::new(owner)))
+        Self(ChunkRepr::Other(Arc::new(owner)))
     }
 }
 
 impl AsRef<[u8]> for Chunk {
     fn as_ref(&self) -> &[u8] {
         match &self.0 {
-            Held::Static(bytes) => bytes,
-            Held::Bytes(bytes) => bytes,
-            Held::Text(text) => text.as_bytes(),
-            Held::Other(owner) => (**owner).as_ref(),
+            ChunkRepr::Static(bytes) => bytes,
+            ChunkRepr::Bytes(bytes) => bytes,
+            ChunkRepr::Text(text) => text.as_bytes(),
+            ChunkRepr::Other(owner) => (**owner).as_ref(),
         }
     }
 }
@@ -100,25 +100,25 @@ impl fmt::Debug for Chunk {
 
 impl From<&'static str> for Chunk {
     fn from(text: &'static str) -> Self {
-        Self(Held::Static(text.as_bytes()))
+        Self(ChunkRepr::Static(text.as_bytes()))
     }
 }
 
 impl From<&'static [u8]> for Chunk {
     fn from(bytes: &'static [u8]) -> Self {
-        Self(Held::Static(bytes))
+        Self(ChunkRepr::Static(bytes))
     }
 }
 
 impl From<Arc<[u8]>> for Chunk {
     fn from(bytes: Arc<[u8]>) -> Self {
-        Self(Held::Bytes(bytes))
+        Self(ChunkRepr::Bytes(bytes))
     }
 }
 
 impl From<Arc<str>> for Chunk {
     fn from(text: Arc<str>) -> Self {
-        Self(Held::Text(text))
+        Self(ChunkRepr::Text(text))
     }
 }
 

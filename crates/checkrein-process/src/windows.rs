@@ -24,7 +24,7 @@ use windows_sys::Win32::System::JobObjects::{
 };
 use windows_sys::Win32::System::Threading::{CREATE_SUSPENDED, OpenThread, ResumeThread, THREAD_SUSPEND_RESUME};
 
-use crate::launch::{Args, Launch, StartError};
+use crate::launch::{Args, SpawnSpec, StartError};
 use crate::place::Place;
 use crate::reply::{Exit, Leftover};
 use crate::sandbox::Over;
@@ -90,7 +90,7 @@ pub(crate) struct Started {
     pub(crate) stderr: Reader,
 }
 
-pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, StartError> {
+pub(crate) fn start(launch: &SpawnSpec<'_>, stdin: &Stdin) -> Result<Started, StartError> {
     let mut command = Command::new(launch.program);
     match launch.args {
         Args::List(args) => command.args(args),

@@ -7,7 +7,7 @@ mod common;
 
 use std::path::Path;
 
-use checkrein_process::{Exit, Place, Program, Reply, Shell, Stdin};
+use checkrein_process::{Command, ExecContext, Exit, RunOutput, Shell, Stdin};
 use common::{limits, path, run, script, text};
 
 /// The same shell, told to read its text in a way that never leads around it.
@@ -15,13 +15,13 @@ fn slow_shell(program: &str) -> Shell {
     Shell::new(program, ["-C", "-c"])
 }
 
-async fn both(shell: &str, command: &str, place: &Place) -> (Reply, Reply) {
+async fn both(shell: &str, command: &str, place: &ExecContext) -> (RunOutput, RunOutput) {
     let stdin = Stdin::bytes("some input\n");
-    let fast = Program::shell_with(Shell::new(shell, ["-c"]), command);
-    let slow = Program::shell_with(slow_shell(shell), command);
+    let fast = Command::shell_with(Shell::new(shell, ["-c"]), command);
+    let slow = Command::shell_with(slow_shell(shell), command);
     let fast = run(fast, place, &stdin, &limits()).await.unwrap();
     let slow = run(slow, place, &stdin, &limits()).await.unwrap();
-    assert!(!slow.direct);
+    assert!(!slow.ran_without_shell);
     (fast, slow)
 }
 
@@ -41,7 +41,7 @@ async fn the_same_comes_out() {
     let dir = tempfile::tempdir().unwrap();
     scripts(dir.path());
     let env = [("PATH", path()), ("LC_ALL", "C".into())];
-    let place = Place::new(dir.path()).env(env);
+    let place = ExecContext::new(dir.path()).env(env);
     // The text, and whether it should go without a shell.
     let table = [
         ("cat", true),
@@ -84,7 +84,7 @@ async fn the_same_comes_out() {
         for (command, direct) in table {
             let (fast, slow) = both(shell, command, &place).await;
             let label = format!("{shell}: {command:?}");
-            assert_eq!(fast.direct, direct, "{label}");
+            assert_eq!(fast.ran_without_shell, direct, "{label}");
             assert_eq!(text(&fast.stdout.bytes), text(&slow.stdout.bytes), "{label}");
             // The one difference: some shells stand between and turn a signal into a code and a remark, others don't.
             if let (Exit::Signalled(signal), Exit::Exited(code)) = (fast.exit, slow.exit) {
@@ -107,10 +107,10 @@ async fn the_environment_is_the_same() {
     for cwd in [&real, &link] {
         for pwd in [None, Some(&real), Some(&link), Some(&"/".to_owned()), Some(&"nonsense".to_owned())] {
             let env = [("PATH", path()), ("A", "1".into())].into_iter();
-            let place = Place::new(cwd).env(env.chain(pwd.map(|pwd| ("PWD", pwd.clone()))));
+            let place = ExecContext::new(cwd).env(env.chain(pwd.map(|pwd| ("PWD", pwd.clone()))));
             let (fast, slow) = both("/bin/sh", "env", &place).await;
-            assert!(fast.direct);
-            let sorted = |reply: &Reply| {
+            assert!(fast.ran_without_shell);
+            let sorted = |reply: &RunOutput| {
                 let lines = text(&reply.stdout.bytes).lines();
                 // The mark differs from run to run; `_` and `SHLVL` are what some shells add about themselves.
                 let own = ["CHECKREIN_RUN=", "_=", "SHLVL=", "OLDPWD"];
@@ -128,13 +128,13 @@ async fn another_place_is_looked_at_anew() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     script(&one.path().join("tool"), "#!/bin/sh\necho one\n");
     script(&two.path().join("tool"), "#!/bin/sh\necho two\n");
-    let at = |dir: &Path| Place::new(dir).env([("PATH", format!("{}:{}", dir.display(), path()))]);
+    let at = |dir: &Path| ExecContext::new(dir).env([("PATH", format!("{}:{}", dir.display(), path()))]);
     for program in [
-        Program::shell("tool"),
-        Program::shell("./tool"),
-        Program::argv(["tool"]),
-        Program::argv(["./tool"]),
-        Program::shell("tool; :"),
+        Command::shell("tool"),
+        Command::shell("./tool"),
+        Command::argv(["tool"]),
+        Command::argv(["./tool"]),
+        Command::shell("tool; :"),
     ] {
         let prepared = program.prepare(&at(one.path())).unwrap();
         for (dir, expected) in [(&one, "one\n"), (&two, "two\n"), (&one, "one\n")] {
@@ -147,9 +147,9 @@ async fn another_place_is_looked_at_anew() {
 #[tokio::test]
 async fn a_variable_that_means_something_to_shells_leads_to_the_shell() {
     let plain = common::place("/");
-    let prepared = Program::shell_with(Shell::new("bash", ["-c"]), "env").prepare(&plain).unwrap();
-    assert!(prepared.run(&plain, &Stdin::none(), &limits()).await.unwrap().direct);
-    let place = Place::new("/").env([("PATH", path()), ("BASH_FUNC_env%%", "() { echo mine; }".into())]);
+    let prepared = Command::shell_with(Shell::new("bash", ["-c"]), "env").prepare(&plain).unwrap();
+    assert!(prepared.run(&plain, &Stdin::none(), &limits()).await.unwrap().ran_without_shell);
+    let place = ExecContext::new("/").env([("PATH", path()), ("BASH_FUNC_env%%", "() { echo mine; }".into())]);
     let reply = prepared.run(&place, &Stdin::none(), &limits()).await.unwrap();
     assert_eq!((reply.exit, text(&reply.stdout.bytes)), (Exit::Exited(0), "mine\n"));
 }

@@ -18,7 +18,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use checkrein_process::{Exit, Files, Limits, Over, Place, Program, Reply, RunError, Sandbox, SandboxError, Stdin};
+use checkrein_process::{
+    Command, ExecContext, Exit, Files, LimitExceeded, Limits, RunError, RunOutput, Sandbox, SandboxError, Stdin,
+};
 use common::{Tag, limits, path, run, script, text};
 use tempfile::TempDir;
 
@@ -172,41 +174,43 @@ impl World {
         self.dir.path().join(name).display().to_string()
     }
 
-    fn place(&self, act: &str, at: &str) -> Place {
+    fn place(&self, act: &str, at: &str) -> ExecContext {
         // What shells start must be within reach: the directories of the PATH are.
         let here = std::env::current_exe().unwrap();
         let path = format!("{}:{}", path(), here.parent().unwrap().display());
-        Place::new(self.at("project")).env([("PATH", path), (ACT, act.into()), (AT, at.into())])
+        ExecContext::new(self.at("project")).env([("PATH", path), (ACT, act.into()), (AT, at.into())])
     }
 }
 
-fn itself() -> Program {
+fn itself() -> Command {
     let me = std::env::current_exe().unwrap();
-    Program::argv(std::iter::once(me.as_os_str()).chain(ACT_ARGUMENTS.iter().map(OsStr::new)))
+    Command::argv(std::iter::once(me.as_os_str()).chain(ACT_ARGUMENTS.iter().map(OsStr::new)))
 }
 
 /// The same by way of a shell, and a shell that it starts: what holds for a process holds for its children.
-fn by_way_of_shells() -> Program {
+fn by_way_of_shells() -> Command {
     let me = std::env::current_exe().unwrap();
-    Program::shell(format!("sh -c '\"{}\" {}; :'; :", me.display(), ACT_ARGUMENTS.join(" ")))
+    Command::shell(format!("sh -c '\"{}\" {}; :'; :", me.display(), ACT_ARGUMENTS.join(" ")))
 }
 
-fn said(reply: &Reply) -> String {
+fn said(reply: &RunOutput) -> String {
     let printed = text(&reply.stdout.bytes);
     // The test harness may have printed before it on the same line.
     let said = printed.lines().find_map(|line| line.split_once("ACT: ")).map(|(_, said)| said.to_owned());
-    said.unwrap_or_else(|| format!("{:?} {:?} {printed} {}", reply.exit, reply.over, text(&reply.stderr.bytes)))
+    said.unwrap_or_else(|| {
+        format!("{:?} {:?} {printed} {}", reply.exit, reply.limit_exceeded, text(&reply.stderr.bytes))
+    })
 }
 
-async fn tried(program: Program, place: &Place, sandbox: &Sandbox) -> Result<Reply, RunError> {
+async fn tried(program: Command, place: &ExecContext, sandbox: &Sandbox) -> Result<RunOutput, RunError> {
     run(program, &place.clone().sandbox(sandbox.clone()), &Stdin::none(), &limits()).await
 }
 
 /// Whether this kernel has what sandboxes for files need. Without, there is nothing to try; that they are refused then is
 /// tested beside the code.
 async fn can_keep_files() -> bool {
-    let place = Place::new("/").env([("PATH", path())]).sandbox(Sandbox::new().files(Files::none()));
-    match run(Program::argv(["true"]), &place, &Stdin::none(), &limits()).await {
+    let place = ExecContext::new("/").env([("PATH", path())]).sandbox(Sandbox::new().files(Files::none()));
+    match run(Command::argv(["true"]), &place, &Stdin::none(), &limits()).await {
         Ok(reply) => {
             assert_eq!(reply.exit, Exit::Exited(0), "{}", text(&reply.stderr.bytes));
             true
@@ -289,8 +293,8 @@ fn without_landlock_files_are_never_left_open() {
     for error in [libc::ENOSYS, libc::EOPNOTSUPP, libc::EPERM] {
         common::without_calls(&[libc::SYS_landlock_create_ruleset], error, || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            let place = Place::new("/").env([("PATH", path())]);
-            let ran = |sandbox: Sandbox| runtime.block_on(tried(Program::argv(["true"]), &place, &sandbox));
+            let place = ExecContext::new("/").env([("PATH", path())]);
+            let ran = |sandbox: Sandbox| runtime.block_on(tried(Command::argv(["true"]), &place, &sandbox));
             let refused = ran(Sandbox::new().files(Files::none()));
             assert!(
                 matches!(&refused, Err(RunError::Sandbox { problem: SandboxError::NoLandlock, .. })),
@@ -311,10 +315,10 @@ async fn a_home_is_out_of_reach_but_its_programs_are_not() {
     fs::create_dir_all(world.at("home/bin")).unwrap();
     fs::write(world.at("home/.ssh/id"), "secret").unwrap();
     script(Path::new(&world.at("home/bin/mine")), "#!/bin/sh\ncat \"$HOME/.ssh/id\"; echo ran");
-    let place = Place::new(world.at("project"))
+    let place = ExecContext::new(world.at("project"))
         .env([("PATH", format!("{}:{}", world.at("home/bin"), path())), ("HOME", world.at("home"))]);
     let sandbox = Sandbox::new().files(Files::none().read(world.at("project")));
-    for program in [Program::argv(["mine"]), Program::shell("mine | cat")] {
+    for program in [Command::argv(["mine"]), Command::shell("mine | cat")] {
         let reply = tried(program, &place, &sandbox).await.unwrap();
         assert_eq!(text(&reply.stdout.bytes), "ran\n");
         assert!(text(&reply.stderr.bytes).contains("Permission denied"));
@@ -364,7 +368,7 @@ async fn ways_out() {
             assert_eq!(said(&reply), "PermissionDenied", "{act}");
         }
     }
-    let reply = tried(Program::argv(["cat", "/proc/self/status"]), &world.place("", ""), &sandbox).await.unwrap();
+    let reply = tried(Command::argv(["cat", "/proc/self/status"]), &world.place("", ""), &sandbox).await.unwrap();
     let status = text(&reply.stdout.bytes);
     let field = |name: &str| {
         let line =
@@ -417,7 +421,7 @@ async fn descriptors_of_the_host_are_closed() {
     rustix::io::fcntl_setfd(&open, rustix::io::FdFlags::empty()).unwrap();
     for stdin in [Stdin::none(), Stdin::bytes("x"), Stdin::bytes(vec![0; 1 << 20])] {
         let place = common::place("/").sandbox(Sandbox::new());
-        let reply = run(Program::argv(["ls", "/proc/self/fd"]), &place, &stdin, &limits()).await.unwrap();
+        let reply = run(Command::argv(["ls", "/proc/self/fd"]), &place, &stdin, &limits()).await.unwrap();
         // The last is the directory that is being listed.
         assert_eq!(text(&reply.stdout.bytes), "0\n1\n2\n3\n");
     }
@@ -434,7 +438,7 @@ async fn open_files_and_file_size() {
     let at = world.at("project/large");
     let sandbox = Sandbox::new().file_size(1 << 20);
     let reply = tried(itself(), &world.place("large file", &at), &sandbox).await.unwrap();
-    assert_eq!(reply.over, Some(Over::FileSize(1 << 20)), "{}", said(&reply));
+    assert_eq!(reply.limit_exceeded, Some(LimitExceeded::FileSize(1 << 20)), "{}", said(&reply));
     assert!(fs::metadata(&at).unwrap().len() <= 1 << 20);
 }
 
@@ -447,10 +451,10 @@ async fn memory() {
     let had = said(&reply);
     let small =
         had.strip_prefix("had ").and_then(|had| had.strip_suffix(" MiB")).map(|had| had.parse::<u64>().unwrap());
-    assert!(small.is_some_and(|had| had <= 256) || reply.over == Some(Over::Memory(most)), "{had}");
+    assert!(small.is_some_and(|had| had <= 256) || reply.limit_exceeded == Some(LimitExceeded::Memory(most)), "{had}");
 
     let reply = tried(itself(), &world.place("share", ""), &Sandbox::new().memory(most)).await.unwrap();
-    assert_eq!(reply.over, Some(Over::Memory(most)), "{}", said(&reply));
+    assert_eq!(reply.limit_exceeded, Some(LimitExceeded::Memory(most)), "{}", said(&reply));
     assert!(!reply.timed_out);
 }
 
@@ -459,7 +463,12 @@ async fn processor_time() {
     let world = World::new();
     let sandbox = Sandbox::new().cpu(Duration::from_secs(1));
     let reply = tried(itself(), &world.place("burn", ""), &sandbox).await.unwrap();
-    assert_eq!((reply.over, reply.timed_out), (Some(Over::Cpu(Duration::from_secs(1))), false), "{}", said(&reply));
+    assert_eq!(
+        (reply.limit_exceeded, reply.timed_out),
+        (Some(LimitExceeded::Cpu(Duration::from_secs(1))), false),
+        "{}",
+        said(&reply)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -467,10 +476,15 @@ async fn one_that_multiplies() {
     let world = World::new();
     let tag = Tag::new();
     let shells = "f() { [ $1 = 0 ] || f $(($1 - 1)) | f $(($1 - 1)) & sleep 100; }; f 8";
-    for program in [itself(), Program::shell(shells)] {
+    for program in [itself(), Command::shell(shells)] {
         let place = tag.place(world.at("project")).also([(ACT, "multiply")]);
         let reply = tried(program, &place, &Sandbox::new().processes(20)).await.unwrap();
-        assert_eq!((reply.over, reply.timed_out), (Some(Over::Processes(20)), false), "{}", said(&reply));
+        assert_eq!(
+            (reply.limit_exceeded, reply.timed_out),
+            (Some(LimitExceeded::Processes(20)), false),
+            "{}",
+            said(&reply)
+        );
         assert_eq!(tag.living(), Vec::<String>::new());
         assert!(reply.leftovers.iter().all(|left| left.ended));
     }
@@ -482,8 +496,8 @@ async fn its_end_is_everybodys() {
     for (name, text) in common::ENDLESS {
         let tag = Tag::new();
         let place = tag.place(world.at("project")).sandbox(Sandbox::new().processes(50));
-        let limits = Limits::new(Duration::from_millis(300)).term(Duration::from_millis(20));
-        let reply = run(Program::shell(tag.text(text)), &place, &Stdin::none(), &limits).await.unwrap();
+        let limits = Limits::new(Duration::from_millis(300)).term_grace(Duration::from_millis(20));
+        let reply = run(Command::shell(tag.text(text)), &place, &Stdin::none(), &limits).await.unwrap();
         assert_eq!(tag.living(), Vec::<String>::new(), "{name} {reply:?}");
     }
 }
@@ -505,8 +519,8 @@ async fn usual_programs_work() {
         .processes(64)
         .open_files(256)
         .file_size(256 << 20);
-    let place =
-        Place::new(world.at("project")).env([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", &world.at("home"))]);
+    let place = ExecContext::new(world.at("project"))
+        .env([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", &world.at("home"))]);
     #[rustfmt::skip]
     let rows = [
         ("cat", "cat", "in"),
@@ -534,9 +548,15 @@ async fn usual_programs_work() {
             continue;
         }
         let place = place.clone().sandbox(sandbox.clone());
-        let reply = run(Program::shell(line), &place, &Stdin::bytes("in"), &limits()).await.unwrap();
+        let reply = run(Command::shell(line), &place, &Stdin::bytes("in"), &limits()).await.unwrap();
         let printed = (text(&reply.stdout.bytes), reply.exit);
-        assert_eq!(printed, (expected, Exit::Exited(0)), "{line}: {} {:?}", text(&reply.stderr.bytes), reply.over);
+        assert_eq!(
+            printed,
+            (expected, Exit::Exited(0)),
+            "{line}: {} {:?}",
+            text(&reply.stderr.bytes),
+            reply.limit_exceeded
+        );
     }
 }
 
@@ -547,12 +567,12 @@ async fn the_temporary_directory_is_private_and_goes() {
     }
     let place = common::place("/").also([("TMPDIR", "/elsewhere")]).sandbox(Sandbox::new().files(Files::none()));
     let line = "stat -c %a \"$TMPDIR\"; echo \"$TMPDIR\"; mkdir -p \"$TMPDIR/a/b\"; echo x > \"$TMPDIR/a/b/c\"";
-    let reply = run(Program::shell(line), &place, &Stdin::none(), &limits()).await.unwrap();
+    let reply = run(Command::shell(line), &place, &Stdin::none(), &limits()).await.unwrap();
     let printed = text(&reply.stdout.bytes);
     let (mode, path) = printed.trim_end().split_once('\n').unwrap();
     assert_eq!(mode, "700");
     assert!(Path::new(path).starts_with(std::env::temp_dir()), "{path}");
-    assert!(checkrein_process::wait_for_dropped(common::SOON));
+    assert!(checkrein_process::reap_dropped(common::SOON));
     assert!(!Path::new(path).exists(), "{path}");
 }
 
@@ -567,16 +587,16 @@ async fn what_cannot_be_started_is_told() {
     script(Path::new(&world.at("project/script")), &format!("#!{interpreter}\necho ran"));
     let place = world.place("", "");
     let sandbox = Sandbox::new().files(Files::none().read(world.at("project")));
-    let told = tried(Program::argv(["./script"]), &place, &sandbox).await.unwrap_err();
+    let told = tried(Command::argv(["./script"]), &place, &sandbox).await.unwrap_err();
     assert!(matches!(&told, RunError::Sandbox { problem: SandboxError::OutOfReach { .. }, .. }), "{told:?}");
     assert!(told.to_string().ends_with("or its interpreter lies outside of the sandbox"), "{told}");
     // What is wrong without a sandbox is told as ever.
     let gone = place.clone().at(world.at("nowhere"));
-    let told = tried(Program::argv(["/bin/true"]), &gone, &sandbox).await.unwrap_err();
+    let told = tried(Command::argv(["/bin/true"]), &gone, &sandbox).await.unwrap_err();
     assert!(matches!(told, RunError::Cwd { .. }), "{told:?}");
     fs::write(world.at("project/empty"), "").unwrap();
     fs::set_permissions(world.at("project/empty"), fs::Permissions::from_mode(0o755)).unwrap();
-    let told = tried(Program::argv(["./empty"]), &place, &sandbox).await.unwrap_err();
+    let told = tried(Command::argv(["./empty"]), &place, &sandbox).await.unwrap_err();
     assert!(matches!(told, RunError::NotAProgram { .. }), "{told:?}");
 }
 
@@ -592,8 +612,8 @@ async fn what_takes_the_place_of_a_directory_has_its_rules() {
     fs::create_dir(dir.path().join("two")).unwrap();
     std::os::unix::fs::symlink("one", &link).unwrap();
     let files = Files::none().write(&project).write(&link);
-    let place = Place::new("/").env([("PATH", "/usr/bin:/bin")]).sandbox(Sandbox::new().files(files));
-    let write = |at: &Path| Program::shell(format!("echo x > '{}/file'", at.display()));
+    let place = ExecContext::new("/").env([("PATH", "/usr/bin:/bin")]).sandbox(Sandbox::new().files(files));
+    let write = |at: &Path| Command::shell(format!("echo x > '{}/file'", at.display()));
     for round in 0..3 {
         fs::create_dir(&project).unwrap();
         let reply = run(write(&project), &place, &Stdin::none(), &limits()).await.unwrap();

@@ -11,14 +11,14 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-pub mod cases;
-pub mod catalogue;
-mod draft;
-pub mod front;
+pub mod agent_adapter;
+mod event_builder;
+pub mod hook_tests;
 pub mod install;
 pub mod lint;
 pub mod recording;
+pub mod samples;
 pub mod schema;
-pub mod session;
+pub mod simulate;
 
-pub use draft::{DraftError, EventDraft};
+pub use event_builder::{EventBuilder, EventBuilderError};

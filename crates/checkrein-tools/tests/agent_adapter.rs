@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use checkrein::audit::{AuditLog, EntryKind};
 use checkrein::dialects::agents::{claude, native};
-use checkrein::sources::Sources;
+use checkrein::hook_files::Sources;
 use checkrein::{Engine, FailurePolicy};
-use checkrein_tools::front::Front;
+use checkrein_tools::agent_adapter::AgentAdapter;
 
 use common::{MANAGED, PROJECT, USER, World, tool_call};
 
-fn front(world: &World, sources: Sources) -> Front {
-    Front::of(&claude::DIALECT).sources(sources).dir(world.path("project")).state(world.path("state"))
+fn front(world: &World, sources: Sources) -> AgentAdapter {
+    AgentAdapter::new(&claude::DIALECT).sources(sources).dir(world.path("project")).state(world.path("state"))
 }
 
 const SENT: &[u8] =
@@ -72,7 +72,7 @@ fn files_say_where_it_is_written() {
     assert_eq!((settings.max_size, settings.max_age), (Some(64 << 20), Some(Duration::from_secs(30 * 24 * 3600))));
     assert!(settings.closed);
     let log = AuditLog::at(dir.path().join("logs/audit.jsonl"));
-    let front = Front::of(&claude::DIALECT).sources(sources.clone());
+    let front = AgentAdapter::new(&claude::DIALECT).sources(sources.clone());
     let sent = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
     assert!(front.answer(sent.as_bytes()).answer.stdout.contains("deny"));
     assert!(front.answer(b"{\"hook_event_name\":\"PreToolUse\"").answer.stdout.contains("deny"));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use checkrein::dialects::agents::claude;
 use checkrein::dialects::{ALL, Dialect};
 use checkrein::{EventKind, RawJson};
-use checkrein_tools::{catalogue, schema};
+use checkrein_tools::{samples, schema};
 use serde_json::Value;
 
 /// What was captured of a dialect: its event's name, and the payload.
@@ -87,7 +87,7 @@ fn tells_all(dialect: &Dialect, name: &str, kind: &EventKind) -> bool {
     let row = dialect.events.iter().find(|row| row.name == name);
     let rows = || dialect.payload.fields.iter().chain(row.map_or(&[][..], |row| row.fields));
     let mut required = kind.fields().iter().filter(|field| field.required);
-    dialect.payload.everything || required.all(|field| rows().any(|row| row.from == field.name))
+    dialect.payload.all_fields || required.all(|field| rows().any(|row| row.from == field.name))
 }
 
 #[track_caller]
@@ -107,9 +107,8 @@ fn every_event_of_every_dialect_fits_its_schema() {
         for (name, kind) in events(dialect) {
             let validator = validator(&schema, name);
             let tools = [None, Some("Bash"), Some("Write"), Some("no_such_tool")];
-            for tool in tools.into_iter().filter(|tool| tool.is_none() || catalogue::event(kind).tool_name().is_some())
-            {
-                let payload = catalogue::payload(dialect, kind, tool);
+            for tool in tools.into_iter().filter(|tool| tool.is_none() || samples::event(kind).tool_name().is_some()) {
+                let payload = samples::payload(dialect, kind, tool);
                 fits(&validator, &payload, &format!("{} {name} {tool:?}", dialect.name));
                 count += 1;
                 if !tells_all(dialect, name, kind) {
@@ -146,7 +145,7 @@ fn samples_are_shaped_like_captures() {
     for (dialect, name, sent) in captures().iter().filter(|(dialect, _, _)| !dialect.payload.fields.is_empty()) {
         let event = dialect.event(sent, Some(name)).unwrap();
         let Some(tool) = event.tool_name() else { continue };
-        let sample = catalogue::payload(dialect, &event.kind(), Some(tool));
+        let sample = samples::payload(dialect, &event.kind(), Some(tool));
         let made = dialect.event(&sample, Some(name)).unwrap();
         assert_eq!(keys(&sample), keys(sent), "{} {name} {tool}", dialect.name);
         let inputs = [&made, &event].map(|event| keys(event.tool_input().unwrap()));
@@ -158,8 +157,8 @@ fn samples_are_shaped_like_captures() {
 
 #[test]
 fn all_samples_are_of_one_session() {
-    let real = catalogue::event_of(&claude::DIALECT, &EventKind::PreToolUse, Some("Bash"));
-    let made_up = catalogue::event(&EventKind::PreToolUse);
+    let real = samples::event_of(&claude::DIALECT, &EventKind::PreToolUse, Some("Bash"));
+    let made_up = samples::event(&EventKind::PreToolUse);
     assert!(real.envelope.extra.contains_key("prompt_id"), "only a capture has it: {real:?}");
     assert_eq!(real.envelope.session_id, made_up.envelope.session_id);
     assert_eq!(real.envelope.cwd, made_up.envelope.cwd);
@@ -168,7 +167,7 @@ fn all_samples_are_of_one_session() {
 
 #[test]
 fn a_tool_that_was_not_captured_has_what_is_usual() {
-    let grep = catalogue::payload(&claude::DIALECT, &EventKind::PreToolUse, Some("Grep"));
+    let grep = samples::payload(&claude::DIALECT, &EventKind::PreToolUse, Some("Grep"));
     assert!(grep.field("prompt_id").is_some(), "{grep}");
     assert_eq!(grep.field("tool_name").unwrap().as_text().as_deref(), Some("Grep"));
     assert!(grep.field("tool_input").unwrap().field("pattern").is_some(), "{grep}");

@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use checkrein::dialects::config::Base;
-use checkrein::dialects::{ALL, Dialect, Outcome};
-use checkrein::sources::Where;
+use checkrein::dialects::config::PathBase;
+use checkrein::dialects::{ALL, Dialect, HostBehavior};
+use checkrein::hook_files::Locations;
 use checkrein::{RawJson, Scope};
 use checkrein_tools::install::{InstallError, Installer, Program};
 
@@ -17,7 +17,7 @@ fn table() -> String {
     for agent in Installer::agents() {
         let home = tempfile::tempdir().unwrap();
         let installer = Installer::new(home.path(), Program::new("/usr/bin/checkrein"))
-            .place(Where::new("/nowhere").home(home.path()));
+            .place(Locations::new("/nowhere").home(home.path()));
         let plan = installer.plan(agent, Scope::User).unwrap();
         let speaks = agent.install.and_then(|table| table.through).unwrap_or(agent);
         let left_out: Vec<_> = speaks
@@ -26,8 +26,8 @@ fn table() -> String {
             .filter(|row| !plan.events.contains(&row.name))
             .map(|row| format!("`{}`", row.name))
             .collect();
-        let switch = |outcome: Outcome| match (agent.host.failure_switch, outcome) {
-            (Some((key, _)), Outcome::Runs) => format!("blocked, by `{key}`"),
+        let switch = |outcome: HostBehavior| match (agent.host.failure_switch, outcome) {
+            (Some((key, _)), HostBehavior::Runs) => format!("blocked, by `{key}`"),
             (_, outcome) => said(outcome).to_owned(),
         };
         writeln!(
@@ -38,9 +38,9 @@ fn table() -> String {
             plan.events.len(),
             left_out.join(", "),
             switch(agent.host.killed),
-            switch(agent.host.late),
+            switch(agent.host.on_hook_timeout),
             switch(agent.host.missing_program),
-            agent.host.unseen.join("; "),
+            agent.host.not_observable.join("; "),
         )
         .unwrap();
     }
@@ -55,21 +55,21 @@ fn table() -> String {
 
 fn file(agent: &Dialect) -> String {
     let spots = agent.install.unwrap().user;
-    let at = |base: Base| match base {
-        Base::Home => "~/".to_owned(),
-        Base::Config => "~/.config/".to_owned(),
-        Base::Variable(_, home) => format!("~/{home}/"),
+    let at = |base: PathBase| match base {
+        PathBase::Home => "~/".to_owned(),
+        PathBase::Config => "~/.config/".to_owned(),
+        PathBase::Variable(_, home) => format!("~/{home}/"),
         other => format!("{other:?}"),
     };
     let paths: Vec<_> = spots.iter().map(|spot| format!("`{}{}`", at(spot.base), spot.path)).collect();
     paths.join(" if it is there, else ")
 }
 
-fn said(outcome: Outcome) -> &'static str {
+fn said(outcome: HostBehavior) -> &'static str {
     match outcome {
-        Outcome::Runs => "**runs**",
-        Outcome::Blocked => "blocked",
-        Outcome::Unknown => "not known",
+        HostBehavior::Runs => "**runs**",
+        HostBehavior::Blocked => "blocked",
+        HostBehavior::Unknown => "not known",
     }
 }
 
@@ -93,7 +93,7 @@ fn the_switch_against_dead_hooks_is_set() {
         let home = tempfile::tempdir().unwrap();
         let installer = |open| {
             Installer::new(home.path(), Program::new("/usr/bin/checkrein"))
-                .place(Where::new("/nowhere").home(home.path()))
+                .place(Locations::new("/nowhere").home(home.path()))
                 .fail_open(open)
         };
         let after = |open| {
@@ -111,7 +111,7 @@ fn the_switch_against_dead_hooks_is_set() {
 #[test]
 fn without_a_home_nothing_is_guessed() {
     let dir = tempfile::tempdir().unwrap();
-    let installer = Installer::new(dir.path(), Program::by_name()).place(Where::new("/nowhere"));
+    let installer = Installer::new(dir.path(), Program::by_name()).place(Locations::new("/nowhere"));
     let error = installer.plan(&checkrein::dialects::agents::claude::DIALECT, Scope::User).unwrap_err();
     assert!(matches!(error, InstallError::Nowhere { .. }), "{error}");
     assert!(

@@ -91,7 +91,7 @@ fn answers_fit() {
 
 #[test]
 fn scripts_of_sessions_fit_or_do_not() {
-    use checkrein_tools::session::Script;
+    use checkrein_tools::simulate::Script;
     let schema = schema::session();
     let good = [
         json!({ "steps": [] }),
@@ -163,7 +163,8 @@ fn cases_fit_or_do_not() {
         case(json!({ "environment": { "A": [] } }), fine),
     ];
     let read = |value: &Value| {
-        checkrein_tools::cases::read_text(Path::new("a.test.yaml"), &value.to_string(), &native::DIALECT).diagnostics
+        checkrein_tools::hook_tests::read_text(Path::new("a.test.yaml"), &value.to_string(), &native::DIALECT)
+            .diagnostics
     };
     for file in &good {
         assert_eq!(errors(&schema, file), [""; 0], "{file}");
@@ -178,17 +179,17 @@ fn cases_fit_or_do_not() {
 #[cfg(unix)]
 #[tokio::test]
 async fn reports_fit() {
-    use checkrein_tools::cases::{self, TestReport, Trials};
+    use checkrein_tools::hook_tests::{self, TestReport, TestRunner};
     let project = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(project.path().join(".checkrein")).unwrap();
     let hooks = "hooks: [{id: h, event: Stop, command: echo hm}]";
     std::fs::write(project.path().join(".checkrein/hooks.yaml"), hooks).unwrap();
-    let trials = Trials::new(&native::DIALECT, project.path()).trust(Trust::everything());
+    let trials = TestRunner::new(&native::DIALECT, project.path()).trust(Trust::everything());
     let text = "cases: [{name: a, event: Stop, expect: {decision: deny}}, {name: b, event: Stop, expect: {ran: h}}, {name: c, event: Stop, tool: X, expect: {ran: h}}]";
-    let read = cases::read_text(Path::new("a.test.yaml"), text, &native::DIALECT);
+    let read = hook_tests::read_text(Path::new("a.test.yaml"), text, &native::DIALECT);
     let reports = trials.run_all(&read.cases, 2, false, |_| {}).await;
     let loaded = trials.loaded();
-    let probes = cases::probe_all(&trials, &loaded.hooks, 1, std::time::Duration::from_secs(60), |_| {}).await;
+    let probes = hook_tests::probe_all(&trials, &loaded.hooks, 1, std::time::Duration::from_secs(60), |_| {}).await;
     let report = TestReport::new(reports, probes, std::time::Duration::ZERO).with_problems(vec!["x".to_owned()]);
     assert_eq!((report.passed, report.failed, report.errors), (1, 1, 1));
     assert!(!report.contract[0].has_findings(), "{report:?}");

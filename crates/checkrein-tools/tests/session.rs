@@ -8,7 +8,7 @@ use checkrein::dialects::Dialect;
 use checkrein::handler::Builtin;
 use checkrein::{Engine, Event, EventKind, HookSpec, Opinion, RawJson, Registry, Rewrite, dialects};
 use checkrein_core::Target;
-use checkrein_tools::session::{Moment, Player, Script, Summary};
+use checkrein_tools::simulate::{Script, SimEvent, Simulator, Summary};
 
 /// Hooks that are functions: for these kinds, what they say to an event.
 struct Hooks {
@@ -35,22 +35,22 @@ async fn played_as(host: &'static Dialect, hooks: Hooks, script: &str) -> Vec<St
     let engine = Engine::builder().registry(hooks.registry).settle_as(host).hooks(hooks.specs).build();
     assert!(engine.problems().is_empty(), "{:?}", engine.problems());
     let mut lines = Vec::new();
-    let told = |moment: Moment<'_>| {
+    let told = |moment: SimEvent<'_>| {
         lines.push(match moment {
-            Moment::Fires(_) => return Ok(()),
-            Moment::Fired(fired) => format!("{} {}", fired.event.kind(), fired.verdict.decision()),
-            Moment::ToolRuns { tool, input } => format!("{tool} runs {input}"),
-            Moment::ToolRefused { tool } => format!("{tool} refused"),
-            Moment::UserAnswers { answer, .. } => format!("user: {}", answer.name()),
-            Moment::GoesOn { times } => format!("goes on {times}"),
-            Moment::StopsAnyway { times } => format!("stops anyway {times}"),
-            Moment::TurnOver { skipped } => format!("turn over {skipped}"),
-            Moment::SessionOver { skipped } => format!("session over {skipped}"),
+            SimEvent::Fires(_) => return Ok(()),
+            SimEvent::Fired(fired) => format!("{} {}", fired.event.kind(), fired.verdict.decision()),
+            SimEvent::ToolRuns { tool, input } => format!("{tool} runs {input}"),
+            SimEvent::ToolRefused { tool } => format!("{tool} refused"),
+            SimEvent::UserAnswers { answer, .. } => format!("user: {}", answer.name()),
+            SimEvent::GoesOn { times } => format!("goes on {times}"),
+            SimEvent::StopsAnyway { times } => format!("stops anyway {times}"),
+            SimEvent::TurnOver { skipped } => format!("turn over {skipped}"),
+            SimEvent::SessionOver { skipped } => format!("session over {skipped}"),
             _ => "something else".to_owned(),
         });
         Ok::<_, Infallible>(())
     };
-    let Ok(()) = Player::new(engine).host(host).play(&script, told).await;
+    let Ok(()) = Simulator::new(engine).host(host).play(&script, told).await;
     lines
 }
 
@@ -267,11 +267,11 @@ async fn a_host_fires_only_what_it_has() {
 async fn an_audience_that_leaves_ends_the_session() {
     let script = Script::parse("s.yaml", Script::DEFAULT).unwrap();
     let mut heard = 0;
-    let told = |_: Moment<'_>| {
+    let told = |_: SimEvent<'_>| {
         heard += 1;
         if heard == 3 { Err("enough") } else { Ok(()) }
     };
-    assert_eq!(Player::new(Engine::builder().build()).play(&script, told).await, Err("enough"));
+    assert_eq!(Simulator::new(Engine::builder().build()).play(&script, told).await, Err("enough"));
     assert_eq!(heard, 3);
 }
 
@@ -295,13 +295,13 @@ async fn a_summary_counts() {
     .unwrap();
     let engine = Engine::builder().registry(hooks.registry).hooks(hooks.specs).build();
     let mut summary = Summary::default();
-    let told = |moment: Moment<'_>| {
-        if let Moment::Fired(fired) = moment {
+    let told = |moment: SimEvent<'_>| {
+        if let SimEvent::Fired(fired) = moment {
             summary.add(fired.record);
         }
         Ok::<_, Infallible>(())
     };
-    let Ok(()) = Player::new(engine).play(&script, told).await;
+    let Ok(()) = Simulator::new(engine).play(&script, told).await;
     let Summary { events, runs, blocked, rewritten, asked, refused_stops, failed, .. } = summary;
     // A guard of the compaction that panics closes it.
     assert_eq!((events, runs), (9, 6));

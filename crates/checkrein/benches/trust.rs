@@ -18,8 +18,8 @@ fn main() {}
 fn main() {
     use checkrein::dialects::agents::native;
     use checkrein::hook::EventFilter;
+    use checkrein::hook_files::{Locations, Sources};
     use checkrein::payload::ToolCall;
-    use checkrein::sources::{Sources, Where};
     use checkrein::{Engine, Event, RawJson, Trust};
     use checkrein_bench::Bench;
 
@@ -27,7 +27,7 @@ fn main() {
     let project = dir.path().join("project");
     write(&project);
     let sources = |trust: Trust| {
-        Sources::discover_in(&native::DIALECT, &project, Where::new(dir.path().join("root"))).trust(trust)
+        Sources::discover_in(&native::DIALECT, &project, Locations::new(dir.path().join("root"))).trust(trust)
     };
     let approved = || sources(Trust::in_dir(dir.path().join("state")));
     let everything = || sources(Trust::everything());

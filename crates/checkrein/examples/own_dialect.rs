@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 use checkrein::dialects::agents::native;
-use checkrein::dialects::config::{Attribute, ConfigTable, FileFormat, HandlerRow, HookKey, Shape, TimeUnit};
+use checkrein::dialects::config::{Attribute, ConfigTable, FileFormat, HandlerRow, HookFileLayout, HookKey, TimeUnit};
 use checkrein::dialects::{Dialect, EventRow, InputRow, ToolRow};
 use checkrein::{Engine, EventKind, RawJson, Registry, Sources, Verdict};
 
@@ -36,14 +36,14 @@ const EVENTS: &[EventRow] = &[
 ];
 
 /// The layout of Lumen's hook files: groups of hooks under the name of their event, as in Claude Code's settings.
-const LAYOUT: Shape = Shape {
+const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("command", Attribute::ShellCommand),
         HookKey::new("timeout", Attribute::Timeout(TimeUnit::Seconds)),
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"])],
     infers_type: true,
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };
 
 /// A hook file of a Lumen user.

@@ -4,12 +4,12 @@ pub use crate::builtins::secrets::redacted_json;
 pub use crate::builtins::shell;
 pub use crate::engine::StopLimit;
 pub use crate::handler::{CommandFactory, DEPTH, is_usual};
-pub use crate::sources::repository;
-pub use crate::trust::verified;
+pub use crate::hook_files::repository;
+pub use crate::trust::script_copy;
 
 /// Files that several processes append lines to.
 pub mod line_file {
-    pub use crate::line_file::*;
+    pub use crate::append_file::*;
 }
 
 /// New files that only their user can read.
@@ -19,5 +19,5 @@ pub mod private_file {
 
 /// The user's state directory.
 pub mod state {
-    pub use crate::state::*;
+    pub use crate::state_dir::*;
 }

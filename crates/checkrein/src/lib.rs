@@ -43,22 +43,22 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
+mod append_file;
 #[cfg(feature = "audit")]
 pub mod audit;
 pub mod builtins;
 pub mod engine;
 pub mod handler;
 mod hash;
+pub mod hook_files;
 #[doc(hidden)]
 pub mod internal;
-mod line_file;
 pub mod observer;
 mod private_file;
 mod real_path;
 mod registry;
 pub mod session_store;
-pub mod sources;
-mod state;
+mod state_dir;
 mod sync;
 pub mod trust;
 mod wildcard;
@@ -71,9 +71,9 @@ pub use checkrein_core::{
 pub use checkrein_dialects::HookSpec;
 pub use engine::{Engine, LoadError};
 pub use handler::Handler;
+pub use hook_files::Sources;
 pub use observer::Observer;
 pub use registry::Registry;
-pub use sources::Sources;
 pub use trust::Trust;
 
 pub use checkrein_core as core;

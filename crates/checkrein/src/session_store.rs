@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 
 use checkrein_core::Event;
 
-use crate::line_file::make_private_directory;
+use crate::append_file::make_private_directory;
 use crate::sync::lock;
 
 /// Remembers facts about sessions. A store that cannot write answers as if nothing had happened before: a hook may then

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use checkrein::dialects::agents::native;
+use checkrein::hook_files::Sources;
 use checkrein::payload::{Prompt, SessionStart, Stop, ToolCall};
-use checkrein::sources::Sources;
 use checkrein::{
     Action, Decision, Engine, Envelope, Event, EventKind, FailureKind, HookSpec, Observer, RawJson, Verdict,
 };
@@ -140,7 +140,7 @@ fn an_agent_that_cannot_say_what_it_is_passes_no_gate() {
 fn a_hook_that_never_runs_at_an_event_is_not_there() {
     let mut asks = HookSpec::shell("asks", EventKind::Stop, "exit 2");
     asks.kinds.push(EventKind::PreToolUse);
-    asks.rule = Some("Bash(rm:*)".parse().unwrap());
+    asks.permission_rule = Some("Bash(rm:*)".parse().unwrap());
     let engine = Engine::builder().hook(asks).build();
     assert!(engine.problems()[0].to_string().contains("never runs at `stop`"), "{:?}", engine.problems());
     assert!(!engine.has(&EventKind::Stop) && engine.has(&EventKind::PreToolUse));

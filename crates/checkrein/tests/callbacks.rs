@@ -54,7 +54,7 @@ async fn matchers_and_all_other_settings_of_hooks_apply() {
     assert!(engine.would_fire(&GATE, "Write") && !engine.would_fire(&GATE, "Bash"));
     assert_eq!(engine.fire(tool_call()).await.decision(), Decision::NoOpinion);
 
-    let engine = Engine::builder().hook(deny("trial").in_shadow()).hook(deny("off").disabled()).build();
+    let engine = Engine::builder().hook(deny("trial").dry_run()).hook(deny("off").disabled()).build();
     assert_eq!(engine.fire(tool_call()).await.decision(), Decision::NoOpinion);
 
     let engine = Engine::builder().hook(deny("once").once()).build();

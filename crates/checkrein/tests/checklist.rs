@@ -12,10 +12,10 @@ use checkrein::dialects::agents::{claude, claw, docker_agent, evva, ub};
 use checkrein::document::Format;
 use checkrein::engine::EngineBuilder;
 use checkrein::handler::{Call, HandlerEnv, HandlerFuture, Reply};
+use checkrein::hook_files::{Locations, Sources};
 use checkrein::observer::HookRun;
 use checkrein::payload::{Notification, SessionEnd, Stop, ToolCall, ToolOutcome, UserTurn};
 use checkrein::record::{HookOutcome, HookRecord};
-use checkrein::sources::{Sources, Where};
 use checkrein::{
     Decision, Engine, Envelope, Event, EventKind, Failure, FailureKind, Handler, HookSpec, Observer, Opinion, RawJson,
     Registry, Scope, Trust, Verdict,
@@ -142,7 +142,7 @@ async fn claw_a_project_without_hooks_hides_none() {
     write("home/.claude/settings.json", &hooks(&[r#""echo user""#, r#""echo both""#]));
     write("project/.claude/settings.json", r#"{"model":"x"}"#);
     write("project/.claude/settings.local.json", &hooks(&[r#""echo both""#, r#""echo local""#]));
-    let place = Where::new(dir.path().join("root")).home(dir.path().join("home"));
+    let place = Locations::new(dir.path().join("root")).home(dir.path().join("home"));
     let sources = Sources::discover_in(&claw::DIALECT, dir.path().join("project"), place).trust(Trust::everything());
     let engine = Engine::builder().settle_as(&claw::DIALECT).sources(sources).build();
     assert_eq!(engine.diagnostics(), []);

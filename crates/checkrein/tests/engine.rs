@@ -477,7 +477,7 @@ async fn whatever_panics_on_the_way_is_a_failure() {
                 Ok(Reply::Opinion(Opinion::none()))
             })
         }
-        fn wind_up(&self) -> Duration {
+        fn shutdown_grace(&self) -> Duration {
             panic!("in wind_up")
         }
     }

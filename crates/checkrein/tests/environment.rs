@@ -33,7 +33,7 @@ fn call() -> Event {
 }
 
 fn prints_all(dialect: &'static Dialect, more: impl FnOnce(CommandSpec) -> CommandSpec) -> HookSpec {
-    HookSpec::argv("prints", EventKind::PreToolUse, ["/usr/bin/env"]).speaking(dialect).command(more)
+    HookSpec::argv("prints", EventKind::PreToolUse, ["/usr/bin/env"]).dialect(dialect).command(more)
 }
 
 async fn fired(hooks: impl IntoIterator<Item = HookSpec>, path: &str) -> (Verdict, Record) {
@@ -79,11 +79,11 @@ fn serde_json_text(record: &Record) -> String {
 #[tokio::test]
 async fn the_warning_comes_once_however_many_hooks_there_are() {
     let hooks =
-        || (0..3).map(|at| HookSpec::shell(format!("h{at}"), EventKind::PreToolUse, "true").speaking(&claude::DIALECT));
+        || (0..3).map(|at| HookSpec::shell(format!("h{at}"), EventKind::PreToolUse, "true").dialect(&claude::DIALECT));
     let (verdict, _) = fired(hooks(), PATH).await;
     assert_eq!(verdict.warnings().len(), 1, "{:?}", verdict.warnings());
     assert_eq!(verdict.warnings()[0].hook.id, "h0");
-    let (verdict, _) = fired(hooks().map(HookSpec::in_shadow), PATH).await;
+    let (verdict, _) = fired(hooks().map(HookSpec::dry_run), PATH).await;
     assert_eq!(verdict, Verdict::default(), "nothing is told for hooks in the shadow");
 }
 
@@ -98,7 +98,7 @@ async fn what_is_asked_for_is_given() {
         assert_eq!(verdict.warnings(), []);
     }
     let named =
-        HookSpec::shell("named", EventKind::PreToolUse, "env; : \"${GITHUB_TOKEN:-none}\"").speaking(&claude::DIALECT);
+        HookSpec::shell("named", EventKind::PreToolUse, "env; : \"${GITHUB_TOKEN:-none}\"").dialect(&claude::DIALECT);
     let (_, record) = fired([named], PATH).await;
     assert!(got(&record).contains(&"GITHUB_TOKEN") && !got(&record).contains(&"AWS_SECRET_ACCESS_KEY"));
 }

@@ -34,7 +34,7 @@ fn hooks(dialect: &'static Dialect) -> Vec<HookSpec> {
             let Ok(matcher) = Matcher::compile(grammar, Some(pattern)) else { continue };
             // Hooks with the same command are one in some dialects.
             let spec = HookSpec::shell("", row.kind.clone(), format!("true {}", hooks.len()));
-            hooks.push(spec.speaking(dialect).matching(matcher));
+            hooks.push(spec.dialect(dialect).matching(matcher));
         }
     }
     hooks

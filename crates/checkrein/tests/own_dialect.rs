@@ -6,17 +6,17 @@ use std::fs;
 use std::path::Path;
 
 use checkrein::dialects::agents::native;
-use checkrein::dialects::config::{Base, ConfigTable, FileFormat, FileRow};
+use checkrein::dialects::config::{ConfigTable, FileFormat, FileRow, PathBase};
 use checkrein::dialects::{Dialect, EventRow, InputRow, ToolRow};
 use checkrein::handler::DialectNameError;
 use checkrein::hook::{CommandSpec, HandlerSpec, HookState};
-use checkrein::sources::Where;
+use checkrein::hook_files::Locations;
 use checkrein::{Decision, Engine, Event, EventKind, RawJson, Registry, Scope, Sources, Trust};
 
 static LUMEN: Dialect = Dialect {
     tools: &[ToolRow::new("run", &["Bash"]).takes(&[InputRow::named("cmd", "command")])],
     config: ConfigTable {
-        files: &[FileRow::new(Scope::Project, Base::Project, ".lumen/hooks.json")],
+        files: &[FileRow::new(Scope::Project, PathBase::Project, ".lumen/hooks.json")],
         format: FileFormat::Layout(&native::SHAPE),
         ..ConfigTable::BASE
     },
@@ -42,7 +42,7 @@ fn call(command: &str) -> Event {
 fn including(dir: &Path) -> Sources {
     fs::write(dir.join("lumen.json"), DENY).unwrap();
     fs::write(dir.join("hooks.yaml"), "include: [{dialect: lumen, path: lumen.json}]\n").unwrap();
-    Sources::of_files_in(&native::DIALECT, [dir.join("hooks.yaml")], dir, Where::new(dir).home(dir.join("home")))
+    Sources::of_files_in(&native::DIALECT, [dir.join("hooks.yaml")], dir, Locations::new(dir).home(dir.join("home")))
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn hooks_of_a_project_need_approval_in_every_dialect() {
     let project = dir.path().join("project");
     fs::create_dir_all(project.join(".lumen")).unwrap();
     fs::write(project.join(".lumen/hooks.json"), DENY).unwrap();
-    let place = Where::new(dir.path()).home(dir.path().join("home"));
+    let place = Locations::new(dir.path()).home(dir.path().join("home"));
     let sources = Sources::discover_in(&LUMEN, &project, place).trust(Trust::in_dir(dir.path().join("state")));
     assert_eq!(sources.load().hooks[0].state, HookState::Untrusted);
     assert_eq!(sources.review().hooks.len(), 1);
@@ -110,7 +110,7 @@ async fn builtins_read_the_input_of_its_tools() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("hooks.yaml");
     fs::write(&file, "hooks: [{event: PreToolUse, matcher: Bash, builtin: block_dangerous_commands}]\n").unwrap();
-    let place = Where::new(dir.path()).home(dir.path().join("home"));
+    let place = Locations::new(dir.path()).home(dir.path().join("home"));
     let sources = Sources::of_files_in(&native::DIALECT, [file], dir.path(), place);
     let engine = Engine::builder().sources(sources).build();
     assert_eq!(engine.fire(call("ls")).await.decision(), Decision::NoOpinion);

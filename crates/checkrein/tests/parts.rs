@@ -58,7 +58,7 @@ fn guard(dialect: &'static Dialect, format: Format) -> Vec<HookSpec> {
     } else {
         HookSpec::shell("guard", EventKind::PreToolUse, script.as_str())
     };
-    let encoded = dialect.encode(&[&hook.speaking(dialect)]).unwrap();
+    let encoded = dialect.encode(&[&hook.dialect(dialect)]).unwrap();
     assert!(!encoded.lost.iter().any(|lost| lost.all), "{}: {:?}", dialect.name, encoded.lost);
     let decoded = dialect.decode("hooks", Scope::User, &encoded.text, format);
     assert_eq!(decoded.diagnostics, [], "{}:\n{}", dialect.name, encoded.text);

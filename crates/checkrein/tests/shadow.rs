@@ -55,7 +55,7 @@ async fn nothing_that_a_hook_says_or_fails_with_has_an_effect() {
     for (what, event, hook) in table {
         let (live, _) = fired(event.clone(), [hook.clone()]).await;
         assert_ne!(live, Verdict::default(), "{what}: it does something when it is in force");
-        let (verdict, record) = fired(event, [hook.in_shadow()]).await;
+        let (verdict, record) = fired(event, [hook.dry_run()]).await;
         assert_eq!(verdict, Verdict::default(), "{what}");
         let [tried] = &record.hooks[..] else { panic!("{what}: {record:?}") };
         let would = tried.would.as_ref().unwrap();
@@ -71,7 +71,7 @@ async fn nothing_that_a_hook_says_or_fails_with_has_an_effect() {
 
 #[tokio::test]
 async fn what_would_have_been_is_told_beside_what_was() {
-    let (verdict, record) = fired(tool_call(), [deny("live"), deny("tried").in_shadow()]).await;
+    let (verdict, record) = fired(tool_call(), [deny("live"), deny("tried").dry_run()]).await;
     assert_eq!(verdict.reason(), Some("live says no"));
     let would = record.hooks[1].would.as_ref().unwrap();
     assert_eq!((would.decision, would.verdict, would.differs), (Decision::Deny, Decision::Deny, false));
@@ -79,13 +79,13 @@ async fn what_would_have_been_is_told_beside_what_was() {
     assert!(!record.hooks[0].shadow && record.hooks[0].would.is_none());
 
     let asks = HookSpec::shell("asks", GATE, r#"echo '{"decision":"ask","reason":"sure?"}'"#);
-    let (verdict, record) = fired(tool_call(), [asks, deny("one").in_shadow(), deny("two").in_shadow()]).await;
+    let (verdict, record) = fired(tool_call(), [asks, deny("one").dry_run(), deny("two").dry_run()]).await;
     assert_eq!(verdict.decision(), Decision::Ask);
     for hook in &record.hooks[1..] {
         let would = hook.would.as_ref().unwrap();
         assert_eq!((would.verdict, would.differs), (Decision::Deny, true), "each by itself");
     }
-    let closed = HookSpec::shell("broken", GATE, "exit 1").on_failure(FailurePolicy::Ask).in_shadow();
+    let closed = HookSpec::shell("broken", GATE, "exit 1").on_failure(FailurePolicy::Ask).dry_run();
     let (_, record) = fired(tool_call(), [closed]).await;
     assert_eq!(record.hooks[0].failure, Some(FailureKind::Exit));
     assert_eq!(record.hooks[0].would.as_ref().unwrap().decision, Decision::Ask, "what is done about its failure");
@@ -96,7 +96,7 @@ async fn what_would_have_been_is_told_beside_what_was() {
 async fn a_chain_goes_on_behind_it() {
     let allow = HookSpec::shell("allow", GATE, r#"echo '{"decision":"allow"}'"#);
     let rules = Rules::FIRST_DECISION.order(RunOrder::Sequential);
-    let engine = Engine::builder().hooks([deny("tried").in_shadow(), allow]).rules(rules).build();
+    let engine = Engine::builder().hooks([deny("tried").dry_run(), allow]).rules(rules).build();
     let (verdict, record) = engine.fire_recorded(tool_call()).await;
     assert_eq!(verdict.decision(), Decision::Allow);
     let would = record.hooks[0].would.as_ref().unwrap();
@@ -107,7 +107,7 @@ async fn a_chain_goes_on_behind_it() {
 async fn others_do_not_see_what_it_rewrites() {
     let rewrites = HookSpec::shell("tried", GATE, r#"echo '{"updatedInput":{"command":"changed"}}'"#).rewrites();
     let sees = HookSpec::shell("sees", GATE, "grep -q changed && exit 2; exit 0");
-    let (verdict, record) = fired(tool_call(), [rewrites.in_shadow(), sees]).await;
+    let (verdict, record) = fired(tool_call(), [rewrites.dry_run(), sees]).await;
     assert_eq!((verdict.decision(), verdict.rewritten(Target::Input)), (Decision::NoOpinion, None));
     assert_eq!(record.hooks[0].would.as_ref().unwrap().rewrites, ["input"]);
 }
@@ -116,7 +116,7 @@ async fn others_do_not_see_what_it_rewrites() {
 #[tokio::test]
 async fn one_that_runs_once_runs_again_in_force() {
     let once = || deny("once").once();
-    let engine = Engine::builder().hook(once().in_shadow()).build();
+    let engine = Engine::builder().hook(once().dry_run()).build();
     assert_eq!(engine.fire(tool_call()).await.decision(), Decision::NoOpinion);
     engine.replace_all(vec![once()]);
     assert_eq!(engine.fire(tool_call()).await.decision(), Decision::Deny);
@@ -135,7 +135,7 @@ impl Observer for Seen {
 #[tokio::test]
 async fn observers_see_it() {
     let seen = Seen::default();
-    let engine = Engine::builder().hook(deny("tried").in_shadow()).observer(seen.clone()).build();
+    let engine = Engine::builder().hook(deny("tried").dry_run()).observer(seen.clone()).build();
     assert_eq!(engine.fire(tool_call()).await, Verdict::default());
     assert_eq!(*seen.0.lock().unwrap(), [("tried".to_owned(), true)]);
 }
@@ -143,7 +143,7 @@ async fn observers_see_it() {
 /// Nobody is told what comes of it in the background, where a host would tell the model.
 #[tokio::test]
 async fn in_the_background_it_completes_for_nobody() {
-    let hooks = [deny("tried").in_background().in_shadow(), deny("live").in_background()];
+    let hooks = [deny("tried").in_background().dry_run(), deny("live").in_background()];
     let engine = Engine::builder().hooks(hooks).build();
     let mut completions = engine.completions();
     engine.fire(tool_call()).await;

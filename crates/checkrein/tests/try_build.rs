@@ -6,7 +6,7 @@ use std::path::Path;
 
 use checkrein::dialects::agents::native;
 use checkrein::engine::ProblemKind;
-use checkrein::sources::Sources;
+use checkrein::hook_files::Sources;
 use checkrein::{Engine, EventKind, HookSpec, Trust};
 
 const GATE: EventKind = EventKind::PreToolUse;

@@ -18,5 +18,5 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut crate::Arguments::command(), "checkrein", &mut text);
     std::io::Write::write_all(&mut std::io::stdout(), &text)?;
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }

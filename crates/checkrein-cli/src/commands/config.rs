@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use checkrein::dialects::{self, Dialect};
 use checkrein::engine::EngineBuilder;
+use checkrein::hook_files::{Loaded, Skip, Sources};
 use checkrein::rules::Compat;
-use checkrein::sources::{Loaded, Skip, Sources};
 use checkrein::{Engine, Trust};
 
 use super::dialect::DialectName;
-use crate::exit::IsWrongCall;
+use crate::exit::UsageErrorExt;
 
 /// Which files are read, and whose language they are in.
 #[derive(Debug, Clone, clap::Args)]
@@ -61,7 +61,7 @@ impl ConfigArguments {
 
 /// An absolute path.
 pub fn directory(dir: &Path) -> Result<PathBuf> {
-    dir.canonicalize().with_context(|| format!("there is no directory {}", dir.display())).wrong_call()
+    dir.canonicalize().with_context(|| format!("there is no directory {}", dir.display())).usage_error()
 }
 
 /// The files that are named, or else those that are found.
@@ -71,7 +71,7 @@ pub fn sources(dialect: &'static Dialect, files: &[PathBuf], dir: &Path) -> Resu
     }
     for file in files {
         // One that the caller names must be there; one that is looked for need not.
-        file.metadata().with_context(|| format!("cannot read {}", file.display())).wrong_call()?;
+        file.metadata().with_context(|| format!("cannot read {}", file.display())).usage_error()?;
     }
     Ok(Sources::of_files(dialect, files))
 }
@@ -79,7 +79,7 @@ pub fn sources(dialect: &'static Dialect, files: &[PathBuf], dir: &Path) -> Resu
 /// Switches off what the environment says shall be skipped, and says so. Never what an administrator has set.
 pub fn skipped(mut loaded: Loaded) -> Loaded {
     for told in loaded.skip(&Skip::from_env()) {
-        super::note(&told);
+        super::print_note(&told);
     }
     loaded
 }
@@ -87,7 +87,7 @@ pub fn skipped(mut loaded: Loaded) -> Loaded {
 /// Tells on standard error what is wrong with the files.
 pub fn tell(loaded: &Loaded) {
     for diagnostic in &loaded.diagnostics {
-        super::note(&diagnostic.to_string());
+        super::print_note(&diagnostic.to_string());
     }
 }
 
@@ -95,7 +95,9 @@ pub fn tell(loaded: &Loaded) {
 pub fn hint(dialect: &'static Dialect, named: &[PathBuf], loaded: &Loaded, dir: &Path) {
     if named.is_empty() && loaded.hooks.is_empty() && !hint_at_others(dialect, named, loaded, dir) {
         let name = dialect.name;
-        super::note(&format!("there are no hooks of {name} here; `checkrein list` shows where they are looked for"));
+        super::print_note(&format!(
+            "there are no hooks of {name} here; `checkrein list` shows where they are looked for"
+        ));
     }
 }
 
@@ -106,7 +108,7 @@ pub fn hint_at_others(dialect: &'static Dialect, named: &[PathBuf], loaded: &Loa
     }
     let calls: Vec<_> = others(dialect, dir).iter().map(|name| format!("--as {name}")).collect();
     if !calls.is_empty() {
-        super::note(&format!("there are no hooks of {} here, but of others: {}", dialect.name, calls.join(", ")));
+        super::print_note(&format!("there are no hooks of {} here, but of others: {}", dialect.name, calls.join(", ")));
     }
     !calls.is_empty()
 }
@@ -149,7 +151,7 @@ pub fn built(engine: EngineBuilder, loaded: &Loaded) -> Engine {
     let engine = engine.build();
     for problem in engine.problems() {
         if !problem.is_reported_in(&loaded.diagnostics) {
-            super::note(&problem.to_string());
+            super::print_note(&problem.to_string());
         }
     }
     engine

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use checkrein::HookSpec;
 use checkrein::dialects::Dialect;
-use checkrein::dialects::config::Lost;
+use checkrein::dialects::config::ConversionLoss;
 use checkrein::hook::{CommandLine, CommandSpec, HandlerSpec};
 use serde_json::{Value, json};
 
@@ -65,27 +65,27 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         let converted = json!({
             "text": (!refused).then_some(&encoded.text),
             "written_to": arguments.output.as_ref().filter(|_| !refused),
-            "lost": losses.iter().map(Loss::json).collect::<Vec<_>>(),
+            "lost": losses.iter().map(ConversionLoss::json).collect::<Vec<_>>(),
             "gates_lost": gates,
         });
         writeln!(std::io::stdout(), "{converted:#}")?;
-        return Ok(if refused { exit::PROBLEMS } else { exit::FINE });
+        return Ok(if refused { exit::FAILURE } else { exit::SUCCESS });
     }
     for loss in &losses {
-        super::note(&loss.told());
+        super::print_note(&loss.told());
     }
     if refused {
-        super::note(&format!(
+        super::print_note(&format!(
             "{} would stop guarding anything, so nothing is written; --force writes all the same",
-            super::counted(gates, "gate")
+            super::pluralize(gates, "gate")
         ));
-        return Ok(exit::PROBLEMS);
+        return Ok(exit::FAILURE);
     }
     match &arguments.output {
         None => std::io::stdout().write_all(encoded.text.as_bytes())?,
         Some(path) => write(path, &encoded.text, arguments.force)?,
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 fn write(path: &Path, text: &str, over: bool) -> Result<()> {
@@ -104,7 +104,7 @@ fn write(path: &Path, text: &str, over: bool) -> Result<()> {
 }
 
 /// What the other format cannot say of a hook.
-pub struct Loss<'a> {
+pub struct ConversionLoss<'a> {
     hook: &'a HookSpec,
     what: String,
     /// Whether the whole hook is lost.
@@ -114,30 +114,35 @@ pub struct Loss<'a> {
 }
 
 /// All that the other format cannot say.
-pub fn losses<'a>(hooks: &[&'a HookSpec], lost: &[Lost], from: &Dialect, to: &Dialect) -> Vec<Loss<'a>> {
+pub fn losses<'a>(
+    hooks: &[&'a HookSpec],
+    lost: &[ConversionLoss],
+    from: &Dialect,
+    to: &Dialect,
+) -> Vec<ConversionLoss<'a>> {
     let told = lost.iter().filter_map(|lost| {
         let hook = *hooks.get(lost.hook)?;
         let gate = lost.all && is_gate(hook, from);
-        Some(Loss { hook, what: lost.what.to_string(), all: lost.all, gate })
+        Some(ConversionLoss { hook, what: lost.what.to_string(), all: lost.all, gate })
     });
     let weaker = hooks.iter().enumerate().filter_map(|(at, hook)| {
         let lost_already = lost.iter().any(|lost| lost.hook == at && lost.all);
         let weaker = hook.kinds.iter().find(|kind| from.is_gate(kind) && !to.is_gate(kind));
         let kind = weaker.filter(|_| !hook.background && !lost_already)?;
         let what = format!("its say: `{kind}` cannot be refused by hooks of {}", to.name);
-        Some(Loss { hook, what, all: false, gate: true })
+        Some(ConversionLoss { hook, what, all: false, gate: true })
     });
     let variables = hooks.iter().enumerate().flat_map(|(at, hook)| {
         let lost_already = lost.iter().any(|lost| lost.hook == at && lost.all);
         variables_lost(hook, from, to).filter(move |_| !lost_already).map(|name| {
             let what = format!("the variable {name}, which hooks of {} are not given", to.name);
-            Loss { hook, what, all: false, gate: false }
+            ConversionLoss { hook, what, all: false, gate: false }
         })
     });
     told.chain(weaker).chain(variables).collect()
 }
 
-impl Loss<'_> {
+impl ConversionLoss<'_> {
     /// For people.
     pub fn told(&self) -> String {
         let gate = if self.gate { " (a gate)" } else { "" };

@@ -27,5 +27,5 @@ impl FromStr for DialectName {
 
 /// An exit code that a dialect asks for.
 pub fn exit_code(code: i32) -> Result<Exit> {
-    u8::try_from(code).map(Exit::of).with_context(|| format!("the dialect asks for exit code {code}"))
+    u8::try_from(code).map(Exit::code).with_context(|| format!("the dialect asks for exit code {code}"))
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use checkrein::dialects::Dialect;
 use checkrein::{Event, RawJson};
-use checkrein_tools::EventDraft;
+use checkrein_tools::EventBuilder;
 
-use crate::exit::IsWrongCall;
+use crate::exit::UsageErrorExt;
 
 /// An event, with what a caller says of it; all else is made up.
 #[derive(Debug, Clone, clap::Args)]
@@ -46,11 +46,11 @@ impl EventArguments {
 impl About {
     /// The event of this name, as an agent of this dialect in this directory would fire it.
     pub fn event(&self, name: &str, dialect: &'static Dialect, dir: &Path) -> Result<Event> {
-        self.drafted(name, dialect, dir).wrong_call()
+        self.drafted(name, dialect, dir).usage_error()
     }
 
     fn drafted(&self, name: &str, dialect: &'static Dialect, dir: &Path) -> Result<Event> {
-        let mut draft = EventDraft::new(name);
+        let mut draft = EventBuilder::new(name);
         if let Some(tool) = &self.tool {
             draft = draft.tool(tool);
         }

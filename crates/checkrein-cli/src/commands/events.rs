@@ -3,18 +3,18 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use checkrein::dialects::reply::Means;
-use checkrein::dialects::{Answer, Dialect, Plain};
+use checkrein::dialects::reply::KeyMeaning;
+use checkrein::dialects::{Answer, Dialect, PlainTextUse};
 use checkrein::event::{BlockEffect, Target};
 use checkrein::hook::{HookInfo, Source};
 use checkrein::rules::Settlement;
 use checkrein::{Decision, EventKind, Opinion, RawJson, Rewrite, Scope};
-use checkrein_tools::catalogue;
+use checkrein_tools::samples;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::dialect::DialectName;
-use crate::exit::{self, Exit, IsWrongCall};
+use crate::exit::{self, Exit, UsageErrorExt};
 
 /// Shows every event: when it fires, what matchers are compared with, what a hook may do.
 ///
@@ -36,7 +36,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dialect = arguments.dialect.0;
     let events: Vec<_> = match &arguments.event {
-        Some(name) => vec![Row::of(dialect, &dialect.kind_named(name).wrong_call()?)],
+        Some(name) => vec![Row::of(dialect, &dialect.kind_named(name).usage_error()?)],
         None if dialect.has_all_events => EventKind::ALL.iter().map(|kind| Row::of(dialect, kind)).collect(),
         None => dialect.events.iter().map(|row| Row::of(dialect, &row.kind)).collect(),
     };
@@ -57,7 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             }
         }
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 struct Row {
@@ -83,17 +83,17 @@ impl Row {
                 BlockEffect::Continue => "make the agent go on".to_owned(),
             });
         }
-        let says = |wanted: fn(Means) -> bool| {
-            dialect.reply.keys.iter().any(|key| wanted(key.means) && key.counts(dialect, kind))
+        let says = |wanted: fn(KeyMeaning) -> bool| {
+            dialect.reply.keys.iter().any(|key| wanted(key.means) && key.applies_to(dialect, kind))
         };
-        let rewrites = says(|means| matches!(means, Means::Replace(_) | Means::Merge(_)));
+        let rewrites = says(|means| matches!(means, KeyMeaning::Replace(_) | KeyMeaning::Merge(_)));
         let rewrites = contract.rewrites.first().copied().filter(|_| rewrites);
         if rewrites.is_some() {
             let targets: Vec<_> = contract.rewrites.iter().map(ToString::to_string).collect();
             may.push(format!("rewrite {}", targets.join(" and ")));
         }
         let takes_context = contract.context.is_taken()
-            && (says(|means| means == Means::Context) || dialect.plain(kind) == Plain::Context);
+            && (says(|means| means == KeyMeaning::Context) || dialect.plain(kind) == PlainTextUse::Context);
         if takes_context {
             may.push("add context".to_owned());
         }
@@ -103,12 +103,12 @@ impl Row {
     }
 
     fn payload(&self, dialect: &'static Dialect) -> Value {
-        catalogue::payload(dialect, &self.kind, None).read().unwrap_or_default()
+        samples::payload(dialect, &self.kind, None).read().unwrap_or_default()
     }
 
     /// An answer that stops what is about to happen, or else one that adds context or rewrites something.
     fn answer(&self, dialect: &Dialect) -> Answer {
-        let event = catalogue::event(&self.kind);
+        let event = samples::event(&self.kind);
         let context = Opinion::context("the build is red");
         let rewritten = self.rewrites.and_then(|target| Some((target, event.original(target)?)));
         let opinion = match rewritten {

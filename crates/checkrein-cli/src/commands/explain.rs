@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use checkrein::engine::Planned;
+use checkrein::engine::ExplainedHook;
 use checkrein::hook::SkipReason;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
@@ -42,13 +42,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     config::tell(&loaded);
     config::hint(dialect, &arguments.config.config, &loaded, &dir);
     let plan = config::engine(dialect, &loaded, &dir).explain(&event);
-    let about = |planned: &&Planned| arguments.all || planned.hook.kinds.contains(&event.kind());
+    let about = |planned: &&ExplainedHook| arguments.all || planned.hook.kinds.contains(&event.kind());
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let hooks: Vec<_> = plan.iter().filter(about).map(as_json).collect();
         let subject = event.subject().map(String::from);
         writeln!(out, "{:#}", json!({ "event": event.kind().name(), "subject": subject, "hooks": hooks }))?;
-        return Ok(exit::FINE);
+        return Ok(exit::SUCCESS);
     }
     let name = dialect.name_of(&event.kind()).unwrap_or_default();
     match event.subject() {
@@ -62,10 +62,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     for planned in hooks {
         show(&mut out, planned)?;
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
-fn show(out: &mut impl Write, planned: &Planned) -> io::Result<()> {
+fn show(out: &mut impl Write, planned: &ExplainedHook) -> io::Result<()> {
     let hook = &planned.hook;
     let (id, source) = (printable(&hook.info.id), printable(&hook.info.source.to_string()));
     let matcher = match hook.matcher.pattern() {
@@ -83,14 +83,14 @@ fn show(out: &mut impl Write, planned: &Planned) -> io::Result<()> {
 }
 
 /// Why a hook does not run, and who says so.
-fn why_not(planned: &Planned, why: &SkipReason) -> String {
-    match (&planned.hook.off_by, why) {
+fn why_not(planned: &ExplainedHook, why: &SkipReason) -> String {
+    match (&planned.hook.disabled_by, why) {
         (Some(by), SkipReason::Disabled) => format!("it is off: {by}"),
         _ => why.to_string(),
     }
 }
 
-fn as_json(planned: &Planned) -> Value {
+fn as_json(planned: &ExplainedHook) -> Value {
     let info = &planned.hook.info;
     json!({
         "id": info.id,

@@ -38,10 +38,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         },
         None => match &arguments.default {
             Some(default) => writeln!(out, "{default}")?,
-            None => return Ok(exit::PROBLEMS),
+            None => return Ok(exit::FAILURE),
         },
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 fn field(json: &RawJson, path: &str) -> Option<RawJson> {

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use anyhow::Result;
 use checkrein::dialects::agents::native;
 use checkrein::{FailurePolicy, RawJson, Sources, Trust};
-use checkrein_tools::front::{self, Front, Fronted};
-use checkrein_tools::recording::Switch;
+use checkrein_tools::agent_adapter::{self, AgentAdapter, AgentResponse};
+use checkrein_tools::recording::RecordingControl;
 
 use crate::exit::{self, Exit};
 
@@ -42,7 +42,7 @@ pub struct Arguments {
 impl Arguments {
     /// Reads the words that agents are told to call, without all that is needed to read any others: it runs before every
     /// tool. `None`: something else is wanted, such as help.
-    pub fn quickly(words: &[std::ffi::OsString]) -> Option<Self> {
+    pub fn parse_fast(words: &[std::ffi::OsString]) -> Option<Self> {
         let mut words = words.iter();
         let agent = words.next()?.to_str().filter(|agent| !agent.starts_with('-'))?.to_owned();
         let mut arguments =
@@ -67,42 +67,43 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let Some(agent) = checkrein::dialects::find(&arguments.agent) else {
         return unknown_agent(&arguments.agent);
     };
-    let mut front = Front::of(agent).until(crate::interrupt::told).leaving();
+    let mut front = AgentAdapter::new(agent).cancel_on(crate::interrupt::shutdown_requested).skip_cleanup();
     if let Some(event) = &arguments.event {
-        front = front.event(event);
+        agent_adapter = agent_adapter.event(event);
     }
     if arguments.fail_open {
-        front = front.on_failure(FailurePolicy::Open);
+        agent_adapter = agent_adapter.on_failure(FailurePolicy::Open);
     }
     let trust = if arguments.trust_all { Trust::everything() } else { Trust::usual() };
-    front = front.trust(trust.clone());
-    if let Some(switch) = Switch::of_user().filter(|_| !arguments.background) {
-        front = front.recording(switch);
+    agent_adapter = agent_adapter.trust(trust.clone());
+    if let Some(switch) = RecordingControl::of_user().filter(|_| !arguments.background) {
+        agent_adapter = agent_adapter.recording(switch);
     }
     if arguments.background {
-        front = front.in_background();
+        agent_adapter = agent_adapter.in_background();
     }
     let missing = arguments.config.iter().find_map(|file| Some((file, file.metadata().err()?)));
     let fronted = match (&payload, missing) {
-        (Err(error), _) => front.refuse(&[], &format!("what the agent sent cannot be read: {error}")),
+        (Err(error), _) => agent_adapter.refuse(&[], &format!("what the agent sent cannot be read: {error}")),
         (Ok(payload), Some((file, error))) => {
-            front.refuse(payload, &format!("the config {} cannot be read: {error}", file.display()))
+            agent_adapter.refuse(payload, &format!("the config {} cannot be read: {error}", file.display()))
         }
         (Ok(payload), None) => {
             if !arguments.config.is_empty() {
-                front = front.sources(Sources::of_files(&native::DIALECT, &arguments.config).trust(trust));
+                agent_adapter =
+                    agent_adapter.sources(Sources::of_files(&native::DIALECT, &arguments.config).trust(trust));
             }
-            front.answer(payload)
+            agent_adapter.answer(payload)
         }
     };
     if let Ok(payload) = &payload
         && fronted.has_background
     {
         start_background(arguments, payload)
-            .unwrap_or_else(|error| super::note(&format!("hooks in the background do not run: {error}")));
+            .unwrap_or_else(|error| super::print_note(&format!("hooks in the background do not run: {error}")));
     }
     if arguments.background {
-        return Ok(exit::FINE);
+        return Ok(exit::SUCCESS);
     }
     say(&fronted)
 }
@@ -133,20 +134,20 @@ pub fn wrong_call(words: &[std::ffi::OsString], error: &clap::Error) -> Result<E
     let why = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
     let agent = words.first().and_then(|word| word.to_str()).and_then(checkrein::dialects::find);
     let Some(agent) = agent else { return deny_anybody(&format!("checkrein was called in a wrong way: {why}")) };
-    let mut front = Front::of(agent);
+    let mut front = AgentAdapter::new(agent);
     let event = words.iter().position(|word| word == "--event").and_then(|at| words.get(at + 1)?.to_str());
     if let Some(event) = event {
-        front = front.event(event);
+        agent_adapter = agent_adapter.event(event);
     }
     if words.iter().any(|word| word == "--fail-open") {
-        front = front.on_failure(FailurePolicy::Open);
+        agent_adapter = agent_adapter.on_failure(FailurePolicy::Open);
     }
     let payload = read(Payload).unwrap_or_default();
-    say(&front.refuse(&payload, &format!("checkrein was called in a wrong way: {why}")))
+    say(&agent_adapter.refuse(&payload, &format!("checkrein was called in a wrong way: {why}")))
 }
 
-fn say(fronted: &Fronted) -> Result<Exit> {
-    let Fronted { answer, untold, .. } = fronted;
+fn say(fronted: &AgentResponse) -> Result<Exit> {
+    let AgentResponse { answer, undelivered_notes: untold, .. } = fronted;
     let said = match answer.stdout.as_str() {
         "" => Ok(()),
         text => {
@@ -159,7 +160,7 @@ fn say(fronted: &Fronted) -> Result<Exit> {
         // Some agents take JSON for the answer wherever it stands.
         let is_json = RawJson::parse(answer.stderr.trim()).is_ok();
         let prefix = if is_json { "the reason is: " } else { "" };
-        writeln!(told, "{prefix}{}", super::tamed(answer.stderr.trim_end(), super::LINES))?;
+        writeln!(told, "{prefix}{}", super::sanitize(answer.stderr.trim_end(), super::LINES))?;
     }
     // An answer that nobody could read must not be taken for silence.
     if let Err(error) = said {
@@ -169,10 +170,10 @@ fn say(fronted: &Fronted) -> Result<Exit> {
     // Beside a reason they would be taken for a part of it.
     if answer.exit == 0 {
         for note in untold {
-            writeln!(told, "checkrein: {}", super::tamed(note, super::LINES))?;
+            writeln!(told, "checkrein: {}", super::sanitize(note, super::LINES))?;
         }
     }
-    Ok(Exit::of(u8::try_from(answer.exit).unwrap_or(2)))
+    Ok(Exit::code(u8::try_from(answer.exit).unwrap_or(2)))
 }
 
 /// A denial that every agent obeys which was tried: this is a mistake in some agent's settings, and nobody knows whose.
@@ -192,7 +193,7 @@ fn deny_anybody(why: &str) -> Result<Exit> {
         r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":{text}}},"decision":"block","reason":{text},"permissionDecision":"deny","permissionDecisionReason":{text},"cancel":true,"errorMessage":{text}}}"#
     )?;
     writeln!(io::stderr(), "{why}")?;
-    if let Some(note) = front::record_refusal(why) {
+    if let Some(note) = agent_adapter::record_refusal(why) {
         writeln!(io::stderr(), "{note}")?;
     }
     Ok(exit::DENIED)

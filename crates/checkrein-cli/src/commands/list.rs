@@ -42,14 +42,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             "path": file.path, "scope": file.scope, "dialect": file.dialect, "status": file.status.to_string(), "hooks": file.hooks,
         })).collect();
         writeln!(out, "{:#}", json!({ "hooks": all, "files": files }))?;
-        return Ok(exit::FINE);
+        return Ok(exit::SUCCESS);
     }
     if hooks.is_empty() {
         writeln!(out, "no hooks; looked for:")?;
         for file in &loaded.files {
             writeln!(out, "  {} ({})", file.path.display(), file.status)?;
         }
-        return Ok(exit::FINE);
+        return Ok(exit::SUCCESS);
     }
     let mut by_kind: BTreeMap<(usize, &str), (&EventKind, Vec<&HookSpec>)> = BTreeMap::new();
     for hook in &hooks {
@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             let what = printable(&shown(hook));
             let fails = effect(hook, kind, FailureKind::Exit);
             let slow = effect(hook, kind, FailureKind::Timeout);
-            let time = hook.time_at(kind);
+            let time = hook.timeout_for(kind);
             let open = if kind.contract().is_gate() && fails == FailurePolicy::Open {
                 "  (a gate that fails open)"
             } else {
@@ -86,13 +86,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             }
         }
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 pub fn state(hook: &HookSpec) -> Option<String> {
     match &hook.state {
         HookState::Ready => None,
-        HookState::Disabled => Some(match &hook.off_by {
+        HookState::Disabled => Some(match &hook.disabled_by {
             Some(why) => format!("off: {why}"),
             None => "off".to_owned(),
         }),
@@ -146,7 +146,7 @@ fn as_json(hook: &HookSpec) -> Value {
             json!({
                 "event": kind.name(),
                 "name": hook.dialect.name_of(kind),
-                "timeout_s": hook.time_at(kind).as_secs_f64(),
+                "timeout_s": hook.timeout_for(kind).as_secs_f64(),
                 "on_failure": effect(hook, kind, FailureKind::Exit),
                 "on_timeout": effect(hook, kind, FailureKind::Timeout),
                 "gate": kind.contract().is_gate() && hook.dialect.is_gate(kind),

@@ -27,7 +27,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         }
         None => std::io::stdout().write_all(&page(command)?)?,
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 fn page(command: clap::Command) -> Result<Vec<u8>> {

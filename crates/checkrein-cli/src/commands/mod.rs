@@ -37,57 +37,59 @@ use crate::exit::Exit;
 const LINES: &[char] = &['\n', '\t'];
 
 /// Writes an error and what led to it, in one clear form.
-pub fn complain(error: &anyhow::Error) -> io::Result<()> {
-    writeln!(anstream::stderr(), "checkrein: {}", tamed(&format!("{error:#}"), LINES))
+pub fn print_error(error: &anyhow::Error) -> io::Result<()> {
+    writeln!(anstream::stderr(), "checkrein: {}", sanitize(&format!("{error:#}"), LINES))
 }
 
 /// Tells something beside the result, on standard error. When that is closed there is nobody left to tell.
-pub fn note(text: &str) {
-    let _ = writeln!(anstream::stderr(), "checkrein: {}", tamed(text, LINES));
+pub fn print_note(text: &str) {
+    let _ = writeln!(anstream::stderr(), "checkrein: {}", sanitize(text, LINES));
 }
 
 /// Text without what would move a terminal's cursor or change its colours: names, matchers and words of hooks are foreign.
 pub fn printable(text: &str) -> String {
-    tamed(text, &['\t'])
+    sanitize(text, &['\t'])
 }
 
 /// Whether a character does something to a terminal, or to the order in which others are shown.
-pub fn steers(c: char) -> bool {
+pub fn is_terminal_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-fn tamed(text: &str, kept: &[char]) -> String {
-    text.chars().map(|c| if steers(c) && !kept.contains(&c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+fn sanitize(text: &str, kept: &[char]) -> String {
+    text.chars()
+        .map(|c| if is_terminal_control(c) && !kept.contains(&c) { char::REPLACEMENT_CHARACTER } else { c })
+        .collect()
 }
 
 /// So many of them: `1 hook`, `2 hooks`.
-pub fn counted(count: usize, what: &str) -> String {
+pub fn pluralize(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The reader has gone before all was shown. What the program ends with is what it found out, whoever reads it.
 #[derive(Debug, Clone, Copy)]
-pub struct ReaderGone(pub Exit);
+pub struct BrokenPipe(pub Exit);
 
-impl fmt::Display for ReaderGone {
+impl fmt::Display for BrokenPipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("nobody reads this any more")
     }
 }
 
-impl std::error::Error for ReaderGone {}
+impl std::error::Error for BrokenPipe {}
 
 /// What to end with when all is shown, or as much as somebody wanted to see.
-pub fn shown(exit: Exit, showing: anyhow::Result<()>) -> anyhow::Result<Exit> {
+pub fn finish_output(exit: Exit, showing: anyhow::Result<()>) -> anyhow::Result<Exit> {
     match showing {
         Ok(()) => Ok(exit),
-        Err(error) if is_closed_pipe(&error) => Err(ReaderGone(exit).into()),
+        Err(error) if is_closed_pipe(&error) => Err(BrokenPipe(exit).into()),
         Err(error) => Err(error),
     }
 }
 
 /// Whether the reader has gone, as `head` does when it has seen enough. That is no problem of ours.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.is::<ReaderGone>()
+    error.is::<BrokenPipe>()
         || error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use checkrein_tools::recording::{Recording, Status, Switch};
+use checkrein_tools::recording::{Recording, RecordingControl, Status};
 
-use super::counted;
+use super::pluralize;
 use crate::exit::{self, Exit};
 
 /// Keeps every event that passes through `checkrein hook`, with what came of it, to fire it again with `checkrein replay`.
@@ -44,7 +44,7 @@ enum Action {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
-    let switch = Switch::of_user().context("you have no home directory; set HOME or XDG_STATE_HOME")?;
+    let switch = RecordingControl::of_user().context("you have no home directory; set HOME or XDG_STATE_HOME")?;
     let (on, recording) = match &arguments.action {
         Action::Start { output, no_redact } => {
             let file = output.clone().unwrap_or_else(|| switch.usual_file());
@@ -61,17 +61,17 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &status).map_err(std::io::Error::from)?;
         writeln!(out)?;
-        return Ok(exit::FINE);
+        return Ok(exit::SUCCESS);
     }
     writeln!(out, "{}", told(on, recording.as_ref(), &status))?;
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 fn told(on: bool, recording: Option<&Recording>, status: &Status) -> String {
     let Some(recording) = recording else { return "recording is off".to_owned() };
     let file = recording.file.display();
     let size =
-        status.bytes.map(|bytes| format!(" ({})", counted(usize::try_from(bytes).unwrap_or(usize::MAX), "byte")));
+        status.bytes.map(|bytes| format!(" ({})", pluralize(usize::try_from(bytes).unwrap_or(usize::MAX), "byte")));
     let size = size.unwrap_or_default();
     if !on {
         return format!("recording is off; what was recorded is in {file}{size}");

@@ -9,11 +9,11 @@ use checkrein::event::Target;
 use checkrein::hook::{HookInfo, Source};
 use checkrein::rules::Settlement;
 use checkrein::{Decision, EventKind, Opinion, RawJson, Rewrite, Scope};
-use checkrein_tools::catalogue;
+use checkrein_tools::samples;
 use serde_json::json;
 
 use super::dialect::{self, DialectName};
-use crate::exit::{self, Exit, IsWrongCall};
+use crate::exit::{self, Exit, UsageErrorExt};
 
 /// Prints the answer of a hook in the words of a dialect, and ends with its exit code.
 ///
@@ -25,7 +25,7 @@ use crate::exit::{self, Exit, IsWrongCall};
 pub struct Arguments {
     /// What is said
     #[arg(value_enum)]
-    what: What,
+    what: AnswerKind,
     /// The reason or the text; for `rewrite` the new tool input as JSON, or the new prompt
     #[arg(required_if_eq_any = [("what", "deny"), ("what", "ask"), ("what", "halt"), ("what", "context"), ("what", "rewrite")])]
     text: Option<String>,
@@ -41,7 +41,7 @@ pub struct Arguments {
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum What {
+enum AnswerKind {
     /// It must not happen
     Deny,
     /// The user shall be asked
@@ -56,7 +56,7 @@ enum What {
     Halt,
 }
 
-impl What {
+impl AnswerKind {
     /// Whether all may go on as it would if this is not heard.
     fn gives_way(self) -> bool {
         matches!(self, Self::Allow | Self::Context)
@@ -66,30 +66,30 @@ impl What {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dialect = arguments.dialect.0;
-    let kind = dialect.kind_named(&arguments.event).wrong_call()?;
-    let opinion = opinion(arguments, &kind).wrong_call()?;
-    let event = catalogue::event(&kind);
+    let kind = dialect.kind_named(&arguments.event).usage_error()?;
+    let opinion = opinion(arguments, &kind).usage_error()?;
+    let event = samples::event(&kind);
     let hook = Arc::new(HookInfo::new("say", Source::of(Scope::Code)).rewrites());
     let mut settlement = Settlement::new(&dialect.rules_at(&kind), &event);
     let _ = settlement.push(0, &hook, &opinion);
     let verdict = settlement.finish();
     if let Some(warning) = verdict.warnings().first() {
-        return Err(anyhow!("{}", warning.text)).wrong_call();
+        return Err(anyhow!("{}", warning.text)).usage_error();
     }
     let answer = dialect.say(&event, &verdict);
     if arguments.json {
         let Answer { stdout, stderr, exit, notes, .. } = &answer;
         let said = json!({ "stdout": stdout, "stderr": stderr, "exit": exit, "notes": notes });
         writeln!(std::io::stdout(), "{said:#}")?;
-        return Ok(exit::FINE);
+        return Ok(exit::SUCCESS);
     }
     for note in &answer.notes {
-        super::note(note);
+        super::print_note(note);
     }
     if let Err(error) = print(&answer) {
         // An exit code is still heard, and agents that know no more take 2 for a no.
-        let _ = super::complain(&error.into());
-        return Ok(if arguments.what.gives_way() { exit::PROBLEMS } else { exit::DENIED });
+        let _ = super::print_error(&error.into());
+        return Ok(if arguments.what.gives_way() { exit::FAILURE } else { exit::DENIED });
     }
     dialect::exit_code(answer.exit)
 }
@@ -109,15 +109,15 @@ fn print(answer: &Answer) -> std::io::Result<()> {
 fn opinion(arguments: &Arguments, kind: &EventKind) -> Result<Opinion> {
     let text = || arguments.text.clone().context("this needs a text behind it");
     Ok(match arguments.what {
-        What::Allow => match &arguments.text {
+        AnswerKind::Allow => match &arguments.text {
             Some(reason) => Opinion::allow().with_reason(reason),
             None => Opinion::allow(),
         },
-        What::Deny => Opinion::of(Decision::Deny).with_reason(text()?),
-        What::Ask => Opinion::ask(text()?),
-        What::Halt => Opinion::halt(text()?),
-        What::Context => Opinion::context(text()?),
-        What::Rewrite => {
+        AnswerKind::Deny => Opinion::of(Decision::Deny).with_reason(text()?),
+        AnswerKind::Ask => Opinion::ask(text()?),
+        AnswerKind::Halt => Opinion::halt(text()?),
+        AnswerKind::Context => Opinion::context(text()?),
+        AnswerKind::Rewrite => {
             let text = text()?;
             let target = kind.contract().rewrites.first().copied();
             let target = target.with_context(|| format!("nothing can be rewritten at `{kind}`"))?;

@@ -40,5 +40,5 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         name => (schema::find(name).with_context(|| format!("there is no schema of `{what}`"))?.make)(),
     };
     writeln!(std::io::stdout(), "{schema:#}")?;
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }

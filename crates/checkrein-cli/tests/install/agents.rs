@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use checkrein::HookSpec;
-use checkrein::dialects::{self, Dialect, Plain};
+use checkrein::dialects::{self, Dialect, PlainTextUse};
 use checkrein::event::TimeClass;
 use checkrein::hook::{CommandLine, HandlerSpec};
 use checkrein_tools::install::Installer;
@@ -57,7 +57,7 @@ fn spoken(agent: &'static Dialect) -> &'static Dialect {
 /// What a decoder of the agent's files finds of checkrein in all of the user's files.
 fn found(place: &Place, agent: &'static Dialect) -> Vec<HookSpec> {
     let dialect = spoken(agent);
-    let home = checkrein::sources::Where::new("/nowhere").home(place.path("home"));
+    let home = checkrein::hook_files::Locations::new("/nowhere").home(place.path("home"));
     let loaded = checkrein::Sources::discover_in(dialect, place.dir.path(), home).load();
     let mut hooks = loaded.hooks;
     // What calls checkrein is switched off for checkrein itself; an agent runs it.
@@ -87,8 +87,8 @@ fn what_is_written_is_read_by_the_agent_and_gates() {
         let by_event: BTreeMap<_, _> =
             hooks.iter().map(|hook| (dialect.name_of(&hook.kinds[0]).unwrap(), hook)).collect();
         for row in dialect.events {
-            let costly = row.on_request || row.kind.contract().time == TimeClass::Display;
-            let wanted = !costly && row.plain != Plain::LastLine;
+            let costly = row.opt_in || row.kind.contract().time == TimeClass::Display;
+            let wanted = !costly && row.plain != PlainTextUse::LastLine;
             assert_eq!(by_event.contains_key(row.name), wanted, "{} {}", agent.name, row.name);
             let Some(hook) = by_event.get(row.name) else { continue };
             assert!(hook.matcher.is_everything(), "{} {}", agent.name, row.name);

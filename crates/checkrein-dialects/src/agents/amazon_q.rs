@@ -8,11 +8,15 @@
 use checkrein_core::{Decision, EventKind, Grammar, Scope, Syntax};
 
 use crate::agents::claude::CLAUDE_LIKE;
-use crate::config::{Attribute, Base, ConfigTable, Decoder, FileFormat, FileRow, HandlerRow, HookKey, Shape, TimeUnit};
+use crate::config::{
+    Attribute, ConfigTable, Decoder, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, TimeUnit,
+};
 use crate::input::InputRow;
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, ReplyTable, Then};
-use crate::table::{Data, Dialect, EventRow, HostTable, Plain, ProcessTable, Shell, TimeTable, ToolRow, VariableRow};
+use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, ReasonSource, ReplyTable};
+use crate::table::{
+    Data, Dialect, EventRow, HostTable, PlainTextUse, ProcessTable, Shell, TimeTable, ToolRow, VariableRow,
+};
 use checkrein_document::Node;
 
 /// The table.
@@ -27,10 +31,10 @@ pub static DIALECT: Dialect = Dialect {
     time: TimeTable::seconds(30),
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::User, Base::Home, ".aws/amazonq/cli-agents/*").with(&["json"]),
-            FileRow::new(Scope::User, Base::Home, ".kiro/agents/*").with(&["json"]),
-            FileRow::new(Scope::Project, Base::Project, ".amazonq/cli-agents/*").with(&["json"]),
-            FileRow::new(Scope::Project, Base::Project, ".kiro/agents/*").with(&["json"]),
+            FileRow::new(Scope::User, PathBase::Home, ".aws/amazonq/cli-agents/*").with(&["json"]),
+            FileRow::new(Scope::User, PathBase::Home, ".kiro/agents/*").with(&["json"]),
+            FileRow::new(Scope::Project, PathBase::Project, ".amazonq/cli-agents/*").with(&["json"]),
+            FileRow::new(Scope::Project, PathBase::Project, ".kiro/agents/*").with(&["json"]),
         ],
         format: FileFormat::Custom { decode, encode: |dialect, hooks| SHAPE.encode(dialect, hooks) },
         pattern: Some(of_server),
@@ -40,7 +44,7 @@ pub static DIALECT: Dialect = Dialect {
         ..ConfigTable::BASE
     },
     host: HostTable {
-        unseen: &["the end of a session", "requests for permission", "sub-agents"],
+        not_observable: &["the end of a session", "requests for permission", "sub-agents"],
         ..HostTable::FAILS_OPEN
     },
     ..CLAUDE_LIKE
@@ -67,8 +71,8 @@ pub(crate) const TOOLS: &[ToolRow] = &[
 pub(crate) const PAYLOAD: PayloadTable = PayloadTable {
     event: "hook_event_name",
     fields: &[FieldRow::same("cwd").or("\"\"")],
-    everything: false,
-    originals: false,
+    all_fields: false,
+    includes_original: false,
 };
 
 pub(crate) const PROCESS: ProcessTable = ProcessTable {
@@ -79,9 +83,13 @@ pub(crate) const PROCESS: ProcessTable = ProcessTable {
 };
 
 const EXITS: &[ExitRule] = &[
-    ExitRule::new(Code::Is(0), Then::Read),
-    ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Stdout])).at(At::Blocking),
-    ExitRule::new(Code::Any, Then::Fail),
+    ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+    ExitRule::new(
+        ExitCodeMatch::Is(2),
+        ExitAction::Decide(Decision::Deny, &[ReasonSource::Stderr, ReasonSource::Stdout]),
+    )
+    .at(EventScope::Blocking),
+    ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
 ];
 
 pub(crate) const PROMPT: &[FieldRow] = &[FieldRow::same("prompt")];
@@ -90,8 +98,8 @@ pub(crate) const DONE: &[FieldRow] =
     &[FieldRow::same("tool_name"), FieldRow::same("tool_input"), FieldRow::same("tool_response")];
 
 const EVENTS: &[EventRow] = &[
-    EventRow::new("agentSpawn", EventKind::SessionStart).plain(Plain::Context),
-    EventRow::new("userPromptSubmit", EventKind::PromptSubmit).plain(Plain::Context).fields(PROMPT),
+    EventRow::new("agentSpawn", EventKind::SessionStart).plain(PlainTextUse::Context),
+    EventRow::new("userPromptSubmit", EventKind::PromptSubmit).plain(PlainTextUse::Context).fields(PROMPT),
     EventRow::new("preToolUse", EventKind::PreToolUse).matched().blocks().fields(CALL),
     EventRow::new("postToolUse", EventKind::PostToolUse).matched().fields(DONE),
     EventRow::new("stop", EventKind::Stop),
@@ -108,7 +116,7 @@ fn of_server(pattern: &str) -> Option<String> {
     }
 }
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("command", Attribute::ShellCommand),
         HookKey::new("timeout_ms", Attribute::Timeout(TimeUnit::Milliseconds)),
@@ -121,7 +129,7 @@ const SHAPE: Shape = Shape {
     handlers: &[HandlerRow::new("command", "command", &["command"])],
     infers_type: true,
     direct: true,
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };
 
 /// A file is one agent's. Who wants the hooks of another gets nothing of it.

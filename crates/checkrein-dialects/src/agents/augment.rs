@@ -8,13 +8,13 @@ use checkrein_core::{Decision, EventKind, Grammar, Scope, Target};
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Shape, TimeUnit,
+    Attribute, ConfigTable, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable, TimeUnit,
 };
 use crate::input::InputRow;
-use crate::install::{InstallTable, Spot};
-use crate::payload::{FieldRow, Form, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then};
-use crate::table::{Data, Dialect, EventRow, HostTable, Outcome, ProcessTable, ToolRow, VariableRow};
+use crate::install::{InstallTable, SettingsPath};
+use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
+use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
+use crate::table::{Data, Dialect, EventRow, HostBehavior, HostTable, ProcessTable, ToolRow, VariableRow};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
@@ -38,14 +38,18 @@ pub static DIALECT: Dialect = Dialect {
     payload: PayloadTable::fields(&[
         FieldRow::named("conversation_id", "session_id").or("\"\""),
         FieldRow::same("workspace_roots"),
-        FieldRow::named("workspace_roots", "cwd").form(Form::First),
+        FieldRow::named("workspace_roots", "cwd").form(FieldEncoding::First),
     ]),
     reply: ReplyTable {
         keys: KEYS,
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Answer])).at(TOOL_CALL),
-            ExitRule::new(Code::Any, Then::Fail),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+            ExitRule::new(
+                ExitCodeMatch::Is(2),
+                ExitAction::Decide(Decision::Deny, &[ReasonSource::Stderr, ReasonSource::Answer]),
+            )
+            .at(TOOL_CALL),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
         ],
         ..CLAUDE_LIKE.reply
     },
@@ -60,10 +64,10 @@ pub static DIALECT: Dialect = Dialect {
     },
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::Managed, Base::Root, "etc/augment/settings.json"),
-            FileRow::new(Scope::Local, Base::Project, ".augment/settings.local.json"),
-            FileRow::new(Scope::Project, Base::Project, ".augment/settings.json"),
-            FileRow::new(Scope::User, Base::Home, ".augment/settings.json"),
+            FileRow::new(Scope::Managed, PathBase::Root, "etc/augment/settings.json"),
+            FileRow::new(Scope::Local, PathBase::Project, ".augment/settings.local.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".augment/settings.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".augment/settings.json"),
         ],
         format: FileFormat::Layout(&SHAPE),
         plugin: Some(PluginTable::new("AUGMENT_PLUGIN_ROOT")),
@@ -71,9 +75,9 @@ pub static DIALECT: Dialect = Dialect {
         ..ConfigTable::BASE
     },
     host: HostTable {
-        killed: Outcome::Unknown,
-        late: Outcome::Unknown,
-        unseen: &[
+        killed: HostBehavior::Unknown,
+        on_hook_timeout: HostBehavior::Unknown,
+        not_observable: &[
             "before 0.30, what sub-agents do",
             "requests for permission",
             "conversations, unless a group asks for them",
@@ -87,9 +91,9 @@ pub static DIALECT: Dialect = Dialect {
     },
     install: Some(InstallTable::new(
         &["auggie"],
-        &[Spot::new(Base::Home, ".augment")],
-        &[Spot::new(Base::Home, ".augment/settings.json")],
-        &[Spot::new(Base::Project, ".augment/settings.json")],
+        &[SettingsPath::new(PathBase::Home, ".augment")],
+        &[SettingsPath::new(PathBase::Home, ".augment/settings.json")],
+        &[SettingsPath::new(PathBase::Project, ".augment/settings.json")],
     )),
     ..CLAUDE_LIKE
 };
@@ -122,30 +126,30 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("Stop", EventKind::Stop).blocks().fields(&[FieldRow::same("stop_hook_active")]),
 ];
 
-const TOOL_CALL: At = At::Kinds(&[EventKind::PreToolUse]);
-const AT_STOP: At = At::Kinds(&[EventKind::Stop]);
+const TOOL_CALL: EventScope = EventScope::Kinds(&[EventKind::PreToolUse]);
+const AT_STOP: EventScope = EventScope::Kinds(&[EventKind::Stop]);
 
 const KEYS: &[Key] = &[
-    Key::new(&["hookSpecificOutput.hookEventName"], Means::EventName),
+    Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::EventName),
     Key::new(
         &["hookSpecificOutput.permissionDecision"],
-        Means::Decision(&[("deny", Decision::Deny), ("allow", Decision::Allow), ("ask", Decision::Ask)]),
+        KeyMeaning::Decision(&[("deny", Decision::Deny), ("allow", Decision::Allow), ("ask", Decision::Ask)]),
     )
     .at(TOOL_CALL)
     .never_says(&[Decision::Allow, Decision::Ask]),
-    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).at(TOOL_CALL),
-    Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny)])).at(AT_STOP),
-    Key::new(&["reason"], Means::Reason).at(AT_STOP),
-    Key::new(&["continue"], Means::Flag(false, Decision::Halt)),
-    Key::new(&["stopReason"], Means::StopReason),
-    Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input)).at(TOOL_CALL).only_read(),
-    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context).at(At::Kinds(&[
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], KeyMeaning::Reason).at(TOOL_CALL),
+    Key::new(&["decision"], KeyMeaning::Decision(&[("block", Decision::Deny)])).at(AT_STOP),
+    Key::new(&["reason"], KeyMeaning::Reason).at(AT_STOP),
+    Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt)),
+    Key::new(&["stopReason"], KeyMeaning::StopReason),
+    Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input)).at(TOOL_CALL).parse_only(),
+    Key::new(&["hookSpecificOutput.additionalContext"], KeyMeaning::Context).at(EventScope::Kinds(&[
         EventKind::SessionStart,
         EventKind::PromptSubmit,
         EventKind::PreToolUse,
         EventKind::PostToolUse,
     ])),
-    Key::new(&["systemMessage"], Means::Message),
+    Key::new(&["systemMessage"], KeyMeaning::Message),
 ];
 
 /// `mcp:*` is no regular expression, but all tools of MCP servers.
@@ -153,7 +157,7 @@ fn of_mcp(pattern: &str) -> Option<String> {
     (pattern == "mcp:*").then(|| "^mcp".to_owned())
 }
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::Command),
@@ -163,5 +167,5 @@ const SHAPE: Shape = Shape {
     // What the hook is told of the conversation is for the agent to see to.
     group: &[HookKey::new("metadata", Attribute::Elsewhere)],
     handlers: &[HandlerRow::new("command", "command", &["command"])],
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };

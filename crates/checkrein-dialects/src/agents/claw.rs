@@ -23,12 +23,18 @@ use checkrein_core::{
 };
 
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileFormat, FileRow, Lost, Same, unsaid, unwritable,
+    Attribute, ConfigTable, ConversionLoss, Decoder, DedupKey, Encoded, FileFormat, FileRow, PathBase, unsaid,
+    unwritable,
 };
-use crate::payload::{FieldRow, Form, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
+use crate::reply::{
+    AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, MalformedPolicy, ReasonSource,
+    ReplyTable, UnknownPolicy,
+};
 use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec, shell_text};
-use crate::table::{Cwd, Data, Dialect, Environment, EventRow, HttpTable, Plain, ProcessTable, TimeTable, VariableRow};
+use crate::table::{
+    Cwd, Data, Dialect, Environment, EventRow, HttpTable, PlainTextUse, ProcessTable, TimeTable, VariableRow,
+};
 use checkrein_document::{Member, Node};
 
 /// Under which name the host hears that a hook has blocked, and not only denied leave.
@@ -41,15 +47,18 @@ pub static DIALECT: Dialect = Dialect {
     matcher: Grammar::new(&[], None, Syntax::Exact),
     payload: PayloadTable::fields(&[]),
     reply: ReplyTable {
-        trigger: Trigger::OwnObject,
-        malformed: Malformed::TextUnlessAnswer,
-        unknown_keys: Unknown::MisspeltFails,
+        trigger: AnswerDetection::OwnObject,
+        malformed: MalformedPolicy::TextUnlessAnswer,
+        unknown_keys: UnknownPolicy::MisspeltFails,
         keys: KEYS,
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Answer, From::Stdout, From::Stderr]))
-                .marks(BLOCKED),
-            ExitRule::new(Code::Any, Then::FailFor(&[From::Answer, From::Stdout])),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+            ExitRule::new(
+                ExitCodeMatch::Is(2),
+                ExitAction::Decide(Decision::Deny, &[ReasonSource::Answer, ReasonSource::Stdout, ReasonSource::Stderr]),
+            )
+            .marks(BLOCKED),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::FailFor(&[ReasonSource::Answer, ReasonSource::Stdout])),
         ],
         ..ReplyTable::BASE
     },
@@ -77,7 +86,7 @@ pub static DIALECT: Dialect = Dialect {
     config: ConfigTable {
         files: FILES,
         format: FileFormat::Custom { decode, encode },
-        same: Same::Handler,
+        dedup_key: DedupKey::Handler,
         ..ConfigTable::BASE
     },
     ..Dialect::BASE
@@ -95,17 +104,17 @@ const FAILURES: FailureTable = FailureTable::native()
 
 const TOOL: [FieldRow; 3] = [
     FieldRow::same("tool_name"),
-    FieldRow::same("tool_input").form(Form::Object("raw")),
-    FieldRow::named("tool_input_json", "tool_input").form(Form::Text),
+    FieldRow::same("tool_input").form(FieldEncoding::Object("raw")),
+    FieldRow::named("tool_input_json", "tool_input").form(FieldEncoding::Text),
 ];
 
-const OUTPUT: FieldRow = FieldRow::named("tool_output", "tool_response").form(Form::Text).or("null");
+const OUTPUT: FieldRow = FieldRow::named("tool_output", "tool_response").form(FieldEncoding::Text).or("null");
 
 const IS_ERROR: FieldRow = FieldRow::named("tool_result_is_error", "is_error").or("false");
 
 /// The first three have shell hooks, all have callbacks.
 const EVENTS: &[EventRow] = &[
-    EventRow::new("PreToolUse", EventKind::PreToolUse).blocks().plain(Plain::Context).fields(&[
+    EventRow::new("PreToolUse", EventKind::PreToolUse).blocks().plain(PlainTextUse::Context).fields(&[
         TOOL[0],
         TOOL[1],
         TOOL[2],
@@ -114,9 +123,9 @@ const EVENTS: &[EventRow] = &[
     ]),
     EventRow::new("PostToolUse", EventKind::PostToolUse)
         .blocks()
-        .plain(Plain::Context)
+        .plain(PlainTextUse::Context)
         .fields(&[TOOL[0], TOOL[1], TOOL[2], OUTPUT, IS_ERROR]),
-    EventRow::new("PostToolUseFailure", EventKind::PostToolFailure).blocks().plain(Plain::Context).fields(&[
+    EventRow::new("PostToolUseFailure", EventKind::PostToolFailure).blocks().plain(PlainTextUse::Context).fields(&[
         TOOL[0],
         TOOL[1],
         TOOL[2],
@@ -133,7 +142,7 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("PostPluginUninstall", EventKind::PostPluginUninstall),
 ];
 
-const TOOL_CALL: At = At::Kinds(&[EventKind::PreToolUse]);
+const TOOL_CALL: EventScope = EventScope::Kinds(&[EventKind::PreToolUse]);
 
 /// Only one of them says something; the others are what people write who want to say the opposite.
 const WORDS: &[(&str, Decision)] =
@@ -141,27 +150,27 @@ const WORDS: &[(&str, Decision)] =
 
 /// What is for the model is context, and the reason as well if it can be one.
 const KEYS: &[Key] = &[
-    Key::new(&["decision"], Means::Decision(WORDS)).marks(BLOCKED),
-    Key::new(&["systemMessage"], Means::Reason).only_read(),
-    Key::new(&["reason"], Means::Reason),
-    Key::new(&["continue"], Means::Flag(false, Decision::Deny)).marks(BLOCKED).only_read(),
+    Key::new(&["decision"], KeyMeaning::Decision(WORDS)).tags(BLOCKED),
+    Key::new(&["systemMessage"], KeyMeaning::Reason).parse_only(),
+    Key::new(&["reason"], KeyMeaning::Reason),
+    Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Deny)).tags(BLOCKED).parse_only(),
     Key::new(
         &["hookSpecificOutput.permissionDecision"],
-        Means::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)]),
+        KeyMeaning::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)]),
     )
     .at(TOOL_CALL),
-    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).at(TOOL_CALL),
-    Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input)).at(TOOL_CALL),
-    Key::new(&["systemMessage"], Means::Context).only_read(),
-    Key::new(&["reason"], Means::Context).only_read(),
-    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context),
-    Key::new(&["hookSpecificOutput.hookEventName"], Means::Nothing),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], KeyMeaning::Reason).at(TOOL_CALL),
+    Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input)).at(TOOL_CALL),
+    Key::new(&["systemMessage"], KeyMeaning::Context).parse_only(),
+    Key::new(&["reason"], KeyMeaning::Context).parse_only(),
+    Key::new(&["hookSpecificOutput.additionalContext"], KeyMeaning::Context),
+    Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::Nothing),
 ];
 
 const FILES: &[FileRow] = &[
-    FileRow::new(Scope::User, Base::Home, ".claude/settings.json"),
-    FileRow::new(Scope::Project, Base::Project, ".claude/settings.json"),
-    FileRow::new(Scope::Local, Base::Project, ".claude/settings.local.json"),
+    FileRow::new(Scope::User, PathBase::Home, ".claude/settings.json"),
+    FileRow::new(Scope::Project, PathBase::Project, ".claude/settings.json"),
+    FileRow::new(Scope::Local, PathBase::Project, ".claude/settings.local.json"),
 ];
 
 /// What the hooks of an event have for the model, in the order in which they said it.
@@ -258,7 +267,7 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
         for (at, spec) in hooks.iter().enumerate().filter(|(_, spec)| spec.kinds.contains(&row.kind)) {
             match command(at, spec, row, &mut lost) {
                 Ok(text) => commands.push(format!("      {}", RawJson::string(&text))),
-                Err(why) => lost.push(Lost::whole(at, why)),
+                Err(why) => lost.push(ConversionLoss::whole(at, why)),
             }
         }
         if !commands.is_empty() {
@@ -267,7 +276,9 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
     }
     for (at, spec) in hooks.iter().enumerate() {
         let elsewhere = spec.kinds.iter().filter(|kind| !has_shell_hooks(kind));
-        lost.extend(elsewhere.map(|kind| Lost::whole(at, format!("{} has no shell hooks at `{kind}`", dialect.name))));
+        lost.extend(
+            elsewhere.map(|kind| ConversionLoss::whole(at, format!("{} has no shell hooks at `{kind}`", dialect.name))),
+        );
     }
     let text = match events.as_slice() {
         [] => "{\n  \"hooks\": {}\n}\n".to_owned(),
@@ -277,7 +288,7 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
 }
 
 /// The text for a shell, or why there cannot be one.
-fn command(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> Result<String, String> {
+fn command(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<ConversionLoss>) -> Result<String, String> {
     if let Some(why) = unwritable(spec, |_| false) {
         return Err(why.to_owned());
     }
@@ -286,7 +297,10 @@ fn command(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> 
     };
     let matcher = &spec.matcher;
     if !matcher.is_everything() {
-        lost.push(Lost::part(at, format!("its matcher `{}`: there are none at `{}`", matcher.pattern(), row.kind)));
+        lost.push(ConversionLoss::part(
+            at,
+            format!("its matcher `{}`: there are none at `{}`", matcher.pattern(), row.kind),
+        ));
     }
     lost.extend(unsaid(at, spec, &DIALECT, &[Attribute::Command, Attribute::Args, Attribute::Shell]));
     Ok(match &command.run {

@@ -7,12 +7,12 @@
 use checkrein_core::{ConcurrentRewrites, Decision, EventKind, Grammar, RunOrder, Scope, Target};
 
 use crate::agents::claude::CLAUDE_LIKE;
-use crate::config::{Base, ConfigTable, FileFormat, FileRow};
+use crate::config::{ConfigTable, FileFormat, FileRow, PathBase};
 use crate::input::patch::seen_in_patch;
 use crate::input::{InputForm, InputRow};
-use crate::install::{InstallTable, Spot};
-use crate::payload::{FieldRow, Form, PayloadTable};
-use crate::reply::{At, Code, ExitRule, Key, Means, ReplyTable, Then, Trigger};
+use crate::install::{InstallTable, SettingsPath};
+use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
+use crate::reply::{AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReplyTable};
 use crate::table::{Cwd, Dialect, EventRow, ExitReason, HostTable, ProcessTable, Shell, TimeTable, ToolRow};
 
 /// The table.
@@ -39,15 +39,16 @@ const CLINE: Dialect = Dialect {
     matcher: Grammar::EXACT,
     payload: PayloadTable { event: "hookName", ..PayloadTable::fields(COMMON) },
     reply: ReplyTable {
-        trigger: Trigger::ObjectOrLine("HOOK_CONTROL\t"),
+        trigger: AnswerDetection::ObjectOrLine("HOOK_CONTROL\t"),
         keys: &[
-            Key::new(&["cancel"], Means::Flag(true, Decision::Halt)).at(At::Blocking),
-            Key::new(&["errorMessage"], Means::Reason).at(At::Blocking),
+            Key::new(&["cancel"], KeyMeaning::Flag(true, Decision::Halt)).at(EventScope::Blocking),
+            Key::new(&["errorMessage"], KeyMeaning::Reason).at(EventScope::Blocking),
             // Without a terminal the tool runs.
-            Key::new(&["review"], Means::Flag(true, Decision::Ask)).at(At::Blocking).only_read(),
-            Key::new(&["overrideInput"], Means::Replace(Target::Input)).at(At::Kinds(&[EventKind::PreToolUse])),
-            Key::new(&["context", "contextModification"], Means::Context)
-                .at(At::Kinds(&[EventKind::PreToolUse, EventKind::PostToolUse])),
+            Key::new(&["review"], KeyMeaning::Flag(true, Decision::Ask)).at(EventScope::Blocking).parse_only(),
+            Key::new(&["overrideInput"], KeyMeaning::Replace(Target::Input))
+                .at(EventScope::Kinds(&[EventKind::PreToolUse])),
+            Key::new(&["context", "contextModification"], KeyMeaning::Context)
+                .at(EventScope::Kinds(&[EventKind::PreToolUse, EventKind::PostToolUse])),
         ],
         exits: EXITS,
         text_cap: Some(50_000),
@@ -58,30 +59,31 @@ const CLINE: Dialect = Dialect {
     rules: CLAUDE_LIKE.rules.order(RunOrder::Sequential).side_by_side(ConcurrentRewrites::LastInOrder),
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::User, Base::Home, "Documents/Cline/Hooks/*"),
-            FileRow::new(Scope::User, Base::Variable("CLINE_DIR", ".cline"), "hooks/*"),
-            FileRow::new(Scope::Project, Base::Project, ".clinerules/hooks/*"),
-            FileRow::new(Scope::Project, Base::Project, ".cline/hooks/*"),
+            FileRow::new(Scope::User, PathBase::Home, "Documents/Cline/Hooks/*"),
+            FileRow::new(Scope::User, PathBase::Variable("CLINE_DIR", ".cline"), "hooks/*"),
+            FileRow::new(Scope::Project, PathBase::Project, ".clinerules/hooks/*"),
+            FileRow::new(Scope::Project, PathBase::Project, ".cline/hooks/*"),
         ],
         format: FileFormat::Programs,
         ..ConfigTable::BASE
     },
     host: HostTable {
         exit_reason: ExitReason::Lost,
-        unseen: &["prompts, in the CLI: the event is declared and never fired"],
+        not_observable: &["prompts, in the CLI: the event is declared and never fired"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
         &["cline"],
-        &[Spot::new(Base::Variable("CLINE_DIR", ".cline"), "")],
-        &[Spot::new(Base::Variable("CLINE_DIR", ".cline"), "hooks")],
-        &[Spot::new(Base::Project, ".cline/hooks")],
+        &[SettingsPath::new(PathBase::Variable("CLINE_DIR", ".cline"), "")],
+        &[SettingsPath::new(PathBase::Variable("CLINE_DIR", ".cline"), "hooks")],
+        &[SettingsPath::new(PathBase::Project, ".cline/hooks")],
     )),
     ..CLAUDE_LIKE
 };
 
 /// What was printed counts, whatever the code.
-const EXITS: &[ExitRule] = &[ExitRule::new(Code::Is(0), Then::Read), ExitRule::new(Code::Any, Then::ReadOrFail)];
+const EXITS: &[ExitRule] =
+    &[ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read), ExitRule::new(ExitCodeMatch::Any, ExitAction::ReadOrFail)];
 
 const COMMON: &[FieldRow] = &[
     FieldRow::same("clineVersion"),
@@ -99,7 +101,7 @@ const CALL: [FieldRow; 5] = [
     FieldRow::named("tool_call.name", "tool_name"),
     FieldRow::named("tool_call.input", "tool_input"),
     FieldRow::named("preToolUse.toolName", "tool_name"),
-    FieldRow::named("preToolUse.parameters", "tool_input").form(Form::TextValues),
+    FieldRow::named("preToolUse.parameters", "tool_input").form(FieldEncoding::TextValues),
 ];
 const RESULT: [FieldRow; 8] = [
     FieldRow::named("tool_result.id", "tool_use_id"),
@@ -109,27 +111,40 @@ const RESULT: [FieldRow; 8] = [
     FieldRow::named("tool_result.error", "tool_error"),
     FieldRow::named("tool_result.durationMs", "duration_ms"),
     FieldRow::named("postToolUse.toolName", "tool_name"),
-    FieldRow::named("postToolUse.parameters", "tool_input").form(Form::TextValues),
+    FieldRow::named("postToolUse.parameters", "tool_input").form(FieldEncoding::TextValues),
 ];
 
 const PATH: &[InputRow] = &[InputRow::named("path", "file_path"), InputRow::named("absolutePath", "file_path")];
 
 const EVENTS: &[EventRow] = &[
-    EventRow::new("TaskStart", EventKind::SessionStart).named("hookName", "agent_start").detached().observed(),
-    EventRow::new("TaskResume", EventKind::SessionResume).named("hookName", "agent_resume").detached(),
-    EventRow::new("TaskCancel", EventKind::TurnCancelled).named("hookName", "agent_abort").detached(),
-    EventRow::new("TaskComplete", EventKind::Stop).named("hookName", "agent_end").detached().observed(),
-    EventRow::new("TaskError", EventKind::Error).named("hookName", "agent_error").detached().observed(),
-    EventRow::new("SessionShutdown", EventKind::SessionEnd).named("hookName", "session_shutdown").detached().observed(),
+    EventRow::new("TaskStart", EventKind::SessionStart)
+        .event_field("hookName", "agent_start")
+        .always_background()
+        .observed(),
+    EventRow::new("TaskResume", EventKind::SessionResume).event_field("hookName", "agent_resume").always_background(),
+    EventRow::new("TaskCancel", EventKind::TurnCancelled).event_field("hookName", "agent_abort").always_background(),
+    EventRow::new("TaskComplete", EventKind::Stop).event_field("hookName", "agent_end").always_background().observed(),
+    EventRow::new("TaskError", EventKind::Error).event_field("hookName", "agent_error").always_background().observed(),
+    EventRow::new("SessionShutdown", EventKind::SessionEnd)
+        .event_field("hookName", "session_shutdown")
+        .always_background()
+        .observed(),
     EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
-        .named("hookName", "prompt_submit")
-        .detached()
+        .event_field("hookName", "prompt_submit")
+        .always_background()
         .fields(&[FieldRow::named("userPromptSubmit.prompt", "prompt").unless_empty()])
         .uncertain(),
-    EventRow::new("PreToolUse", EventKind::PreToolUse).named("hookName", "tool_call").blocks().fields(&CALL).observed(),
+    EventRow::new("PreToolUse", EventKind::PreToolUse)
+        .event_field("hookName", "tool_call")
+        .blocks()
+        .fields(&CALL)
+        .observed(),
     // Of tools that failed as well.
-    EventRow::new("PostToolUse", EventKind::PostToolUse).named("hookName", "tool_result").fields(&RESULT).observed(),
-    EventRow::new("PreCompact", EventKind::PreCompact).detached().uncertain(),
+    EventRow::new("PostToolUse", EventKind::PostToolUse)
+        .event_field("hookName", "tool_result")
+        .fields(&RESULT)
+        .observed(),
+    EventRow::new("PreCompact", EventKind::PreCompact).always_background().uncertain(),
 ];
 
 /// The extension for editors, `cline@extension`: known from its source alone.
@@ -150,23 +165,23 @@ pub static EXTENSION: Dialect = Dialect {
     ],
     reply: ReplyTable {
         // It fishes the answer out of what else was printed.
-        trigger: Trigger::LastObject,
+        trigger: AnswerDetection::LastObject,
         keys: &[
-            Key::new(&["cancel"], Means::Flag(true, Decision::Halt)).at(At::Blocking),
-            Key::new(&["errorMessage"], Means::Reason).at(At::Blocking),
-            Key::new(&["contextModification"], Means::Context),
+            Key::new(&["cancel"], KeyMeaning::Flag(true, Decision::Halt)).at(EventScope::Blocking),
+            Key::new(&["errorMessage"], KeyMeaning::Reason).at(EventScope::Blocking),
+            Key::new(&["contextModification"], KeyMeaning::Context),
         ],
         ..CLINE.reply
     },
     time: TimeTable::seconds(30),
     rules: CLINE.rules.order(RunOrder::Parallel),
-    host: HostTable { unseen: &["notifications: the event is declared and never fired"], ..HostTable::UNKNOWN },
+    host: HostTable { not_observable: &["notifications: the event is declared and never fired"], ..HostTable::UNKNOWN },
     install: Some(
         InstallTable::new(
             &[],
-            &[Spot::new(Base::Home, "Documents/Cline")],
-            &[Spot::new(Base::Home, "Documents/Cline/Hooks")],
-            &[Spot::new(Base::Project, ".clinerules/hooks")],
+            &[SettingsPath::new(PathBase::Home, "Documents/Cline")],
+            &[SettingsPath::new(PathBase::Home, "Documents/Cline/Hooks")],
+            &[SettingsPath::new(PathBase::Project, ".clinerules/hooks")],
         )
         .then(&["switch hooks on in the settings of the extension"]),
     ),
@@ -186,11 +201,11 @@ const EXTENSION_EVENTS: &[EventRow] = &[
     ]),
     EventRow::new("PreToolUse", EventKind::PreToolUse).blocks().fields(&[
         FieldRow::named("preToolUse.toolName", "tool_name"),
-        FieldRow::named("preToolUse.parameters", "tool_input").form(Form::TextValues),
+        FieldRow::named("preToolUse.parameters", "tool_input").form(FieldEncoding::TextValues),
     ]),
     EventRow::new("PostToolUse", EventKind::PostToolUse).fields(&[
         FieldRow::named("postToolUse.toolName", "tool_name"),
-        FieldRow::named("postToolUse.parameters", "tool_input").form(Form::TextValues),
+        FieldRow::named("postToolUse.parameters", "tool_input").form(FieldEncoding::TextValues),
         FieldRow::named("postToolUse.result", "tool_response"),
         FieldRow::named("postToolUse.success", "success"),
         FieldRow::named("postToolUse.executionTimeMs", "duration_ms"),

@@ -7,14 +7,19 @@ use checkrein_core::{Decision, DecisionRule, EventKind, Grammar, NameList, Scope
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Shape, TimeUnit,
+    Attribute, ConfigTable, Decoder, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable,
+    TimeUnit,
 };
 use crate::input::InputRow;
 use crate::input::patch::seen_in_patch;
-use crate::install::{InstallTable, Spot};
+use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Unknown};
-use crate::table::{Cwd, Dialect, Environment, EventRow, HostTable, Plain, ProcessTable, Shell, TimeTable, ToolRow};
+use crate::reply::{
+    EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable, UnknownPolicy,
+};
+use crate::table::{
+    Cwd, Dialect, Environment, EventRow, HostTable, PlainTextUse, ProcessTable, Shell, TimeTable, ToolRow,
+};
 use checkrein_document::Node;
 
 /// The table.
@@ -32,12 +37,14 @@ pub static DIALECT: Dialect = Dialect {
     matcher: Grammar::new(&["*"], Some(NameList { also: "", separators: "|", trim: false }), Syntax::RegexSearch),
     payload: PayloadTable::fields(COMMON),
     reply: ReplyTable {
-        unknown_keys: Unknown::Failure,
+        unknown_keys: UnknownPolicy::Failure,
         keys: KEYS,
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr])).at(STOPPABLE).needs_stderr(),
-            ExitRule::new(Code::Any, Then::Fail),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+            ExitRule::new(ExitCodeMatch::Is(2), ExitAction::Decide(Decision::Deny, &[ReasonSource::Stderr]))
+                .at(STOPPABLE)
+                .needs_stderr(),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
         ],
         ..CLAUDE_LIKE.reply
     },
@@ -58,20 +65,20 @@ pub static DIALECT: Dialect = Dialect {
     time: TimeTable::seconds(600),
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::Managed, Base::Root, "etc/codex/requirements.toml"),
-            FileRow::new(Scope::Managed, Base::Root, "etc/codex/hooks.json"),
-            FileRow::new(Scope::Managed, Base::Root, "etc/codex/config.toml"),
-            FileRow::new(Scope::User, Base::Variable("CODEX_HOME", ".codex"), "hooks.json"),
-            FileRow::new(Scope::User, Base::Variable("CODEX_HOME", ".codex"), "config.toml"),
-            FileRow::new(Scope::Project, Base::Project, ".codex/hooks.json"),
-            FileRow::new(Scope::Project, Base::Project, ".codex/config.toml"),
+            FileRow::new(Scope::Managed, PathBase::Root, "etc/codex/requirements.toml"),
+            FileRow::new(Scope::Managed, PathBase::Root, "etc/codex/hooks.json"),
+            FileRow::new(Scope::Managed, PathBase::Root, "etc/codex/config.toml"),
+            FileRow::new(Scope::User, PathBase::Variable("CODEX_HOME", ".codex"), "hooks.json"),
+            FileRow::new(Scope::User, PathBase::Variable("CODEX_HOME", ".codex"), "config.toml"),
+            FileRow::new(Scope::Project, PathBase::Project, ".codex/hooks.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".codex/config.toml"),
         ],
         format: FileFormat::Custom { decode, encode: |dialect, hooks| SHAPE.encode(dialect, hooks) },
         plugin: Some(PluginTable::new("PLUGIN_ROOT")),
         ..ConfigTable::BASE
     },
     host: HostTable {
-        unseen: &[
+        not_observable: &[
             "anything, until the user has trusted the hook: it is skipped without a word in `exec --json`",
             "what is typed into a shell that runs already (`write_stdin`), and waiting in code mode",
             "the end of a sub-agent's session",
@@ -81,9 +88,9 @@ pub static DIALECT: Dialect = Dialect {
     install: Some(
         InstallTable::new(
             &["codex"],
-            &[Spot::new(Base::Variable("CODEX_HOME", ".codex"), "")],
-            &[Spot::new(Base::Variable("CODEX_HOME", ".codex"), "hooks.json")],
-            &[Spot::new(Base::Project, ".codex/hooks.json")],
+            &[SettingsPath::new(PathBase::Variable("CODEX_HOME", ".codex"), "")],
+            &[SettingsPath::new(PathBase::Variable("CODEX_HOME", ".codex"), "hooks.json")],
+            &[SettingsPath::new(PathBase::Project, ".codex/hooks.json")],
         )
         .then(&["start codex once and trust the new hooks: until then it skips them without a word"]),
     ),
@@ -134,32 +141,32 @@ const EVENTS: &[EventRow] = &[
         .fields(&[CALL[0], CALL[1], FieldRow::same("tool_response").or("null"), CALL[2]])
         .observed(),
     // It is stopped by `continue: false` alone.
-    EventRow::new("PreCompact", EventKind::PreCompact).matched().blocks().instead(COMPACTION).observed(),
-    EventRow::new("PostCompact", EventKind::PostCompact).matched().instead(COMPACTION).observed(),
+    EventRow::new("PreCompact", EventKind::PreCompact).matched().blocks().replaces_common_fields(COMPACTION).observed(),
+    EventRow::new("PostCompact", EventKind::PostCompact).matched().replaces_common_fields(COMPACTION).observed(),
     EventRow::new("SessionStart", EventKind::SessionStart)
         .matched()
-        .plain(Plain::Context)
+        .plain(PlainTextUse::Context)
         .fields(&[FieldRow::same("source")])
         .observed(),
     EventRow::new("SessionEnd", EventKind::SessionEnd)
         .matched()
         .within_ms(1000)
         .at_most_ms(3000)
-        .instead(CLOSING)
+        .replaces_common_fields(CLOSING)
         .observed(),
     EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
         .blocks()
-        .plain(Plain::Context)
+        .plain(PlainTextUse::Context)
         .fields(&[FieldRow::same("prompt")])
         .observed(),
-    EventRow::new("SubagentStart", EventKind::SubagentStart).matched().plain(Plain::Context).observed(),
+    EventRow::new("SubagentStart", EventKind::SubagentStart).matched().plain(PlainTextUse::Context).observed(),
     EventRow::new("SubagentStop", EventKind::SubagentStop)
         .matched()
         .blocks()
-        .plain(Plain::Failure)
+        .plain(PlainTextUse::Failure)
         .fields(&[STOP[0], STOP[1], FieldRow::same("agent_transcript_path").or("null")])
         .observed(),
-    EventRow::new("Stop", EventKind::Stop).blocks().plain(Plain::Failure).fields(&STOP).observed(),
+    EventRow::new("Stop", EventKind::Stop).blocks().plain(PlainTextUse::Failure).fields(&STOP).observed(),
     // In its settings, and never seen to fire.
     EventRow::new("Interrupt", EventKind::TurnCancelled)
         .at_most_ms(3000)
@@ -168,7 +175,7 @@ const EVENTS: &[EventRow] = &[
 ];
 
 /// Where an exit code of 2, and a decision beside the event's own, stop something.
-const STOPPABLE: At = At::Kinds(&[
+const STOPPABLE: EventScope = EventScope::Kinds(&[
     EventKind::PreToolUse,
     EventKind::PermissionRequest,
     EventKind::PostToolUse,
@@ -176,16 +183,16 @@ const STOPPABLE: At = At::Kinds(&[
     EventKind::Stop,
     EventKind::SubagentStop,
 ]);
-const OUTER: At = At::Kinds(&[
+const OUTER: EventScope = EventScope::Kinds(&[
     EventKind::PreToolUse,
     EventKind::PostToolUse,
     EventKind::PromptSubmit,
     EventKind::Stop,
     EventKind::SubagentStop,
 ]);
-const CALL_ONLY: At = At::Kinds(&[EventKind::PreToolUse]);
-const REQUEST: At = At::Kinds(&[EventKind::PermissionRequest]);
-const HALTS: At = At::Kinds(&[
+const CALL_ONLY: EventScope = EventScope::Kinds(&[EventKind::PreToolUse]);
+const REQUEST: EventScope = EventScope::Kinds(&[EventKind::PermissionRequest]);
+const HALTS: EventScope = EventScope::Kinds(&[
     EventKind::SessionStart,
     EventKind::PromptSubmit,
     EventKind::Stop,
@@ -195,29 +202,31 @@ const HALTS: At = At::Kinds(&[
 ]);
 
 const KEYS: &[Key] = &[
-    Key::new(&["hookSpecificOutput.hookEventName"], Means::EventName),
+    Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::EventName),
     Key::new(
         &["hookSpecificOutput.permissionDecision"],
-        Means::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny)]),
+        KeyMeaning::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny)]),
     )
     .at(CALL_ONLY)
     .never_says(&[Decision::Allow])
     .needs_reason(),
-    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).at(CALL_ONLY),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], KeyMeaning::Reason).at(CALL_ONLY),
     Key::new(
         &["hookSpecificOutput.decision.behavior"],
-        Means::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny)]),
+        KeyMeaning::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny)]),
     )
     .at(REQUEST),
-    Key::new(&["hookSpecificOutput.decision.message"], Means::Reason).at(REQUEST),
-    Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny)])).at(OUTER).needs_reason(),
-    Key::new(&["reason"], Means::Reason).at(OUTER),
-    Key::new(&["continue"], Means::Flag(false, Decision::Halt)).at(HALTS),
-    Key::new(&["stopReason"], Means::StopReason).at(HALTS),
+    Key::new(&["hookSpecificOutput.decision.message"], KeyMeaning::Reason).at(REQUEST),
+    Key::new(&["decision"], KeyMeaning::Decision(&[("block", Decision::Deny)])).at(OUTER).needs_reason(),
+    Key::new(&["reason"], KeyMeaning::Reason).at(OUTER),
+    Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt)).at(HALTS),
+    Key::new(&["stopReason"], KeyMeaning::StopReason).at(HALTS),
     // There it replaces what the model sees, as a block does, and ends nothing.
-    Key::new(&["continue"], Means::Flag(false, Decision::Deny)).at(At::Kinds(&[EventKind::PostToolUse])).only_read(),
-    Key::new(&["stopReason"], Means::Reason).at(At::Kinds(&[EventKind::PostToolUse])).only_read(),
-    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context).at(At::Kinds(&[
+    Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Deny))
+        .at(EventScope::Kinds(&[EventKind::PostToolUse]))
+        .parse_only(),
+    Key::new(&["stopReason"], KeyMeaning::Reason).at(EventScope::Kinds(&[EventKind::PostToolUse])).parse_only(),
+    Key::new(&["hookSpecificOutput.additionalContext"], KeyMeaning::Context).at(EventScope::Kinds(&[
         EventKind::PreToolUse,
         EventKind::PostToolUse,
         EventKind::SessionStart,
@@ -225,14 +234,15 @@ const KEYS: &[Key] = &[
         EventKind::PromptSubmit,
     ])),
     // Only an allow rewrites. Nobody is spared a question by it.
-    Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input))
+    Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input))
         .at(CALL_ONLY)
-        .along("hookSpecificOutput.permissionDecision", "\"allow\""),
-    Key::new(&["systemMessage"], Means::Message).at(At::Except(&[EventKind::SessionEnd, EventKind::TurnCancelled])),
-    Key::new(&["suppressOutput"], Means::Suppress).at(HALTS),
+        .requires_sibling("hookSpecificOutput.permissionDecision", "\"allow\""),
+    Key::new(&["systemMessage"], KeyMeaning::Message)
+        .at(EventScope::Except(&[EventKind::SessionEnd, EventKind::TurnCancelled])),
+    Key::new(&["suppressOutput"], KeyMeaning::Suppress).at(HALTS),
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     file_keys: Some(&["description"]),
     keys: &[
         HookKey::new("type", Attribute::Type),
@@ -256,7 +266,7 @@ const SHAPE: Shape = Shape {
     ],
     // Which hooks are trusted, and where an administrator's scripts are.
     beside: &["state", "managed_dir"],
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };
 
 const NOT_AT_THE_END: &[EventKind] = &[
@@ -274,7 +284,7 @@ const NOT_AT_THE_END: &[EventKind] = &[
 ];
 
 /// In TOML, hooks are a part of the agent's settings.
-const SETTINGS: Shape = Shape { file_keys: None, ..SHAPE };
+const SETTINGS: HookFileLayout = HookFileLayout { file_keys: None, ..SHAPE };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
     let shape = if decoder.file().ends_with(".toml") { SETTINGS } else { SHAPE };

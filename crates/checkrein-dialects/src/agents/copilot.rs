@@ -9,28 +9,28 @@ use checkrein_core::{ChainEnd, ConcurrentRewrites, Decision, EventKind, Grammar,
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::agents::copilot_pascal;
 use crate::config::{
-    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Shape, TimeUnit,
+    Attribute, ConfigTable, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable, TimeUnit,
 };
 use crate::input::InputRow;
 use crate::input::patch::seen_in_patch;
-use crate::install::{InstallTable, Spot};
-use crate::payload::{FieldRow, Form, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then};
+use crate::install::{InstallTable, SettingsPath};
+use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
+use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
 use crate::table::{
-    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostTable, Outcome, ProcessTable, TimeTable, ToolRow,
+    Cwd, Data, Dialect, Environment, EventRow, ExitReason, HostBehavior, HostTable, ProcessTable, TimeTable, ToolRow,
     VariableRow,
 };
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
     config: ConfigTable { format: FileFormat::Layout(&LAYOUT), ..COPILOT.config },
-    kin: &[("session_id", &copilot_pascal::DIALECT)],
+    other_generations: &[("session_id", &copilot_pascal::DIALECT)],
     install: Some(
         InstallTable::new(
             &["copilot"],
-            &[Spot::new(Base::Variable("COPILOT_HOME", ".copilot"), "")],
-            &[Spot::new(Base::Variable("COPILOT_HOME", ".copilot"), "hooks/checkrein.json")],
-            &[Spot::new(Base::Project, ".github/hooks/checkrein.json")],
+            &[SettingsPath::new(PathBase::Variable("COPILOT_HOME", ".copilot"), "")],
+            &[SettingsPath::new(PathBase::Variable("COPILOT_HOME", ".copilot"), "hooks/checkrein.json")],
+            &[SettingsPath::new(PathBase::Project, ".github/hooks/checkrein.json")],
         )
         // VS Code reads the same files, and its payloads are like those of this form.
         .through(&copilot_pascal::DIALECT)
@@ -67,10 +67,10 @@ pub(crate) const COPILOT: Dialect = Dialect {
     stop_cap: 8,
     config: ConfigTable { files: FILES, plugin: Some(PluginTable::new("PLUGIN_ROOT")), ..ConfigTable::BASE },
     host: HostTable {
-        missing_program: Outcome::Blocked,
-        killed: Outcome::Blocked,
+        missing_program: HostBehavior::Blocked,
+        killed: HostBehavior::Blocked,
         exit_reason: ExitReason::Lost,
-        unseen: &[
+        not_observable: &[
             "anything, from a project's files in a folder that is not trusted: they are passed over without a word",
             "sub-agents of the general-purpose kind as such: only the tools that they use",
         ],
@@ -82,12 +82,12 @@ pub(crate) const COPILOT: Dialect = Dialect {
 /// Files of a project are read only in folders that the user trusts. `.claude/settings.json` is documented as read too, and
 /// did not fire.
 pub(crate) const FILES: &[FileRow] = &[
-    FileRow::new(Scope::Managed, Base::Root, "etc/github-copilot/policy.d/*").with(&["json"]),
-    FileRow::new(Scope::User, Base::Variable("COPILOT_HOME", ".copilot"), "hooks/*").with(&["json"]),
-    FileRow::new(Scope::User, Base::Variable("COPILOT_HOME", ".copilot"), "settings.json"),
-    FileRow::new(Scope::Project, Base::Project, ".github/hooks/*").with(&["json"]),
-    FileRow::new(Scope::Project, Base::Project, ".github/copilot/settings.json"),
-    FileRow::new(Scope::Local, Base::Project, ".github/copilot/settings.local.json"),
+    FileRow::new(Scope::Managed, PathBase::Root, "etc/github-copilot/policy.d/*").with(&["json"]),
+    FileRow::new(Scope::User, PathBase::Variable("COPILOT_HOME", ".copilot"), "hooks/*").with(&["json"]),
+    FileRow::new(Scope::User, PathBase::Variable("COPILOT_HOME", ".copilot"), "settings.json"),
+    FileRow::new(Scope::Project, PathBase::Project, ".github/hooks/*").with(&["json"]),
+    FileRow::new(Scope::Project, PathBase::Project, ".github/copilot/settings.json"),
+    FileRow::new(Scope::Local, PathBase::Project, ".github/copilot/settings.local.json"),
 ];
 
 const TOOLS: &[ToolRow] = &[
@@ -116,11 +116,13 @@ pub(crate) const COMMON: &[FieldRow] = &[
     FieldRow::named("agentType", "agent_type"),
     FieldRow::named("parentAgentId", "parentAgentId"),
 ];
-const CALL: [FieldRow; 2] =
-    [FieldRow::named("toolName", "tool_name"), FieldRow::named("toolArgs", "tool_input").form(Form::OrJsonText)];
+const CALL: [FieldRow; 2] = [
+    FieldRow::named("toolName", "tool_name"),
+    FieldRow::named("toolArgs", "tool_input").form(FieldEncoding::OrJsonText),
+];
 pub(crate) const REQUEST: &[FieldRow] = &[
     FieldRow::named("toolName", "tool_name"),
-    FieldRow::named("toolInput", "tool_input").form(Form::OrJsonText),
+    FieldRow::named("toolInput", "tool_input").form(FieldEncoding::OrJsonText),
     FieldRow::named("permissionSuggestions", "permission_suggestions").or("[]"),
 ];
 const AGENT: [FieldRow; 3] = [
@@ -153,7 +155,7 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("permissionRequest", EventKind::PermissionRequest)
         .matched()
         .blocks()
-        .named("hookName", "permissionRequest")
+        .event_field("hookName", "permissionRequest")
         .fields(REQUEST)
         .observed(),
     EventRow::new("postToolUse", EventKind::PostToolUse)
@@ -176,7 +178,7 @@ const EVENTS: &[EventRow] = &[
         .uncertain(),
     EventRow::new("notification", EventKind::Notification)
         .matched()
-        .named("hook_event_name", "Notification")
+        .event_field("hook_event_name", "Notification")
         .fields(&[FieldRow::same("message"), FieldRow::same("title"), FieldRow::same("notification_type")])
         .observed(),
     EventRow::new("agentStop", EventKind::Stop)
@@ -192,9 +194,9 @@ const EVENTS: &[EventRow] = &[
             FieldRow::named("error.stack", "error_details"),
         ])
         .observed(),
-    EventRow::new("subagentStart", EventKind::SubagentStart).compares("agentName").fields(&AGENT).observed(),
+    EventRow::new("subagentStart", EventKind::SubagentStart).subject_field("agentName").fields(&AGENT).observed(),
     EventRow::new("subagentStop", EventKind::SubagentStop)
-        .compares("agentName")
+        .subject_field("agentName")
         .blocks()
         .fields(&[AGENT[0], AGENT[1], AGENT[2], FieldRow::same("response"), FieldRow::named("stopReason", "status")])
         .observed(),
@@ -204,10 +206,10 @@ const EVENTS: &[EventRow] = &[
         .observed(),
 ];
 
-const CALL_ONLY: At = At::Kinds(&[EventKind::PreToolUse]);
-const REQUEST_ONLY: At = At::Kinds(&[EventKind::PermissionRequest]);
-const STOPS: At = At::Kinds(&[EventKind::Stop, EventKind::SubagentStop]);
-pub(crate) const CONTEXT: At = At::Kinds(&[
+const CALL_ONLY: EventScope = EventScope::Kinds(&[EventKind::PreToolUse]);
+const REQUEST_ONLY: EventScope = EventScope::Kinds(&[EventKind::PermissionRequest]);
+const STOPS: EventScope = EventScope::Kinds(&[EventKind::Stop, EventKind::SubagentStop]);
+pub(crate) const CONTEXT: EventScope = EventScope::Kinds(&[
     EventKind::SessionStart,
     EventKind::SubagentStart,
     EventKind::PreToolUse,
@@ -221,38 +223,46 @@ pub(crate) const WORDS: &[(&str, Decision)] =
 pub(crate) const BEHAVIOR: &[(&str, Decision)] = &[("allow", Decision::Allow), ("deny", Decision::Deny)];
 
 const KEYS: &[Key] = &[
-    Key::new(&["permissionDecision"], Means::Decision(WORDS)).at(CALL_ONLY),
-    Key::new(&["permissionDecisionReason"], Means::Reason).at(CALL_ONLY),
-    Key::new(&["behavior"], Means::Decision(BEHAVIOR)).at(REQUEST_ONLY),
-    Key::new(&["message"], Means::Reason).at(REQUEST_ONLY),
-    Key::new(&["interrupt"], Means::Flag(true, Decision::Halt)).at(REQUEST_ONLY).only_read(),
-    Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny)])).at(STOPS),
-    Key::new(&["reason"], Means::Reason).at(STOPS),
-    Key::new(&["modifiedArgs"], Means::Replace(Target::Input)).at(CALL_ONLY),
-    Key::new(&["updatedInput"], Means::Replace(Target::Input)).at(CALL_ONLY).only_read(),
-    Key::new(&["modifiedResult"], Means::Replace(Target::Output))
-        .at(At::Kinds(&[EventKind::PostToolUse]))
-        .inside("textResultForLlm", &[("resultType", "\"success\"")]),
-    Key::new(&["modifiedTransformedPrompt"], Means::Replace(Target::Prompt))
-        .at(At::Kinds(&[EventKind::PromptExpansion])),
-    Key::new(&["modifiedResponse"], Means::Replace(Target::Output)).at(At::Kinds(&[EventKind::SubagentStop])),
-    Key::new(&["metaToUse"], Means::Named("metaToUse")).at(At::Kinds(&[EventKind::McpRequest])),
-    Key::new(&["additionalContext"], Means::Context).at(CONTEXT),
+    Key::new(&["permissionDecision"], KeyMeaning::Decision(WORDS)).at(CALL_ONLY),
+    Key::new(&["permissionDecisionReason"], KeyMeaning::Reason).at(CALL_ONLY),
+    Key::new(&["behavior"], KeyMeaning::Decision(BEHAVIOR)).at(REQUEST_ONLY),
+    Key::new(&["message"], KeyMeaning::Reason).at(REQUEST_ONLY),
+    Key::new(&["interrupt"], KeyMeaning::Flag(true, Decision::Halt)).at(REQUEST_ONLY).parse_only(),
+    Key::new(&["decision"], KeyMeaning::Decision(&[("block", Decision::Deny)])).at(STOPS),
+    Key::new(&["reason"], KeyMeaning::Reason).at(STOPS),
+    Key::new(&["modifiedArgs"], KeyMeaning::Replace(Target::Input)).at(CALL_ONLY),
+    Key::new(&["updatedInput"], KeyMeaning::Replace(Target::Input)).at(CALL_ONLY).parse_only(),
+    Key::new(&["modifiedResult"], KeyMeaning::Replace(Target::Output))
+        .at(EventScope::Kinds(&[EventKind::PostToolUse]))
+        .wrapped_in("textResultForLlm", &[("resultType", "\"success\"")]),
+    Key::new(&["modifiedTransformedPrompt"], KeyMeaning::Replace(Target::Prompt))
+        .at(EventScope::Kinds(&[EventKind::PromptExpansion])),
+    Key::new(&["modifiedResponse"], KeyMeaning::Replace(Target::Output))
+        .at(EventScope::Kinds(&[EventKind::SubagentStop])),
+    Key::new(&["metaToUse"], KeyMeaning::Named("metaToUse")).at(EventScope::Kinds(&[EventKind::McpRequest])),
+    Key::new(&["additionalContext"], KeyMeaning::Context).at(CONTEXT),
 ];
 
 /// In front of a tool the code beats what was printed.
 pub(crate) const EXITS: &[ExitRule] = &[
-    ExitRule::new(Code::Is(0), Then::Read),
+    ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
     ExitRule::new(
-        Code::NotZero,
-        Then::Decide(Decision::Deny, &[From::Answer, From::Stderr, From::Fixed("the hook ended with an error")]),
+        ExitCodeMatch::NotZero,
+        ExitAction::Decide(
+            Decision::Deny,
+            &[ReasonSource::Answer, ReasonSource::Stderr, ReasonSource::Fixed("the hook ended with an error")],
+        ),
     )
     .at(CALL_ONLY),
-    ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Answer, From::Stderr])).at(REQUEST_ONLY),
-    ExitRule::new(Code::Any, Then::Fail),
+    ExitRule::new(
+        ExitCodeMatch::Is(2),
+        ExitAction::Decide(Decision::Deny, &[ReasonSource::Answer, ReasonSource::Stderr]),
+    )
+    .at(REQUEST_ONLY),
+    ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
 ];
 
-pub(crate) const SHAPE: Shape = Shape {
+pub(crate) const SHAPE: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("bash", Attribute::CommandFor("bash")),
@@ -274,8 +284,8 @@ pub(crate) const SHAPE: Shape = Shape {
     ],
     infers_type: true,
     direct: true,
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };
 
 // A static: two constants that refer to each other's dialects cannot be evaluated.
-static LAYOUT: Shape = Shape { sibling: Some(&copilot_pascal::DIALECT), ..SHAPE };
+static LAYOUT: HookFileLayout = HookFileLayout { sibling: Some(&copilot_pascal::DIALECT), ..SHAPE };

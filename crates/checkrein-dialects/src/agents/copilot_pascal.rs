@@ -5,9 +5,9 @@
 use checkrein_core::{Decision, EventKind, Grammar, NameList, Syntax, Target};
 
 use crate::agents::copilot::{self, BEHAVIOR, CONTEXT, COPILOT, CREATE, EDIT, TASK, VIEW, WORDS};
-use crate::config::{ConfigTable, FileFormat, Shape};
+use crate::config::{ConfigTable, FileFormat, HookFileLayout};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Key, Means, ReplyTable};
+use crate::reply::{EventScope, Key, KeyMeaning, ReplyTable};
 use crate::table::{Dialect, EventRow, ToolRow};
 
 /// The table.
@@ -66,8 +66,8 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("PermissionRequest", EventKind::PermissionRequest)
         .matched()
         .blocks()
-        .named("hookName", "permissionRequest")
-        .instead(copilot::COMMON)
+        .event_field("hookName", "permissionRequest")
+        .replaces_common_fields(copilot::COMMON)
         .fields(copilot::REQUEST)
         .observed(),
     EventRow::new("PostToolUse", EventKind::PostToolUse)
@@ -97,27 +97,29 @@ const EVENTS: &[EventRow] = &[
         .fields(&[FieldRow::same("trigger"), FieldRow::same("custom_instructions")]),
 ];
 
-const CALL_ONLY: At = At::Kinds(&[EventKind::PreToolUse]);
-const REQUEST: At = At::Kinds(&[EventKind::PermissionRequest]);
-const STOPS: At = At::Kinds(&[EventKind::Stop, EventKind::SubagentStop]);
+const CALL_ONLY: EventScope = EventScope::Kinds(&[EventKind::PreToolUse]);
+const REQUEST: EventScope = EventScope::Kinds(&[EventKind::PermissionRequest]);
+const STOPS: EventScope = EventScope::Kinds(&[EventKind::Stop, EventKind::SubagentStop]);
 
 const KEYS: &[Key] = &[
-    Key::new(&["hookSpecificOutput.hookEventName"], Means::EventName),
-    Key::new(&["hookSpecificOutput.permissionDecision", "permissionDecision"], Means::Decision(WORDS)).at(CALL_ONLY),
-    Key::new(&["hookSpecificOutput.permissionDecisionReason", "permissionDecisionReason"], Means::Reason).at(CALL_ONLY),
-    Key::new(&["behavior", "hookSpecificOutput.decision.behavior"], Means::Decision(BEHAVIOR)).at(REQUEST),
-    Key::new(&["message", "hookSpecificOutput.decision.message"], Means::Reason).at(REQUEST),
-    Key::new(&["interrupt"], Means::Flag(true, Decision::Halt)).at(REQUEST).only_read(),
-    Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny)])).at(STOPS),
-    Key::new(&["reason"], Means::Reason).at(STOPS),
+    Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::EventName),
+    Key::new(&["hookSpecificOutput.permissionDecision", "permissionDecision"], KeyMeaning::Decision(WORDS))
+        .at(CALL_ONLY),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason", "permissionDecisionReason"], KeyMeaning::Reason)
+        .at(CALL_ONLY),
+    Key::new(&["behavior", "hookSpecificOutput.decision.behavior"], KeyMeaning::Decision(BEHAVIOR)).at(REQUEST),
+    Key::new(&["message", "hookSpecificOutput.decision.message"], KeyMeaning::Reason).at(REQUEST),
+    Key::new(&["interrupt"], KeyMeaning::Flag(true, Decision::Halt)).at(REQUEST).parse_only(),
+    Key::new(&["decision"], KeyMeaning::Decision(&[("block", Decision::Deny)])).at(STOPS),
+    Key::new(&["reason"], KeyMeaning::Reason).at(STOPS),
     // Without a decision it does not count, and an allow would spare a question that nobody wanted to spare.
-    Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input))
+    Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input))
         .at(CALL_ONLY)
-        .along("hookSpecificOutput.permissionDecision", "\"ask\""),
-    Key::new(&["modifiedResult"], Means::Replace(Target::Output))
-        .at(At::Kinds(&[EventKind::PostToolUse]))
-        .inside("textResultForLlm", &[("resultType", "\"success\"")]),
-    Key::new(&["additionalContext", "hookSpecificOutput.additionalContext"], Means::Context).at(CONTEXT),
+        .requires_sibling("hookSpecificOutput.permissionDecision", "\"ask\""),
+    Key::new(&["modifiedResult"], KeyMeaning::Replace(Target::Output))
+        .at(EventScope::Kinds(&[EventKind::PostToolUse]))
+        .wrapped_in("textResultForLlm", &[("resultType", "\"success\"")]),
+    Key::new(&["additionalContext", "hookSpecificOutput.additionalContext"], KeyMeaning::Context).at(CONTEXT),
 ];
 
-static LAYOUT: Shape = Shape { sibling: Some(&copilot::DIALECT), ..copilot::SHAPE };
+static LAYOUT: HookFileLayout = HookFileLayout { sibling: Some(&copilot::DIALECT), ..copilot::SHAPE };

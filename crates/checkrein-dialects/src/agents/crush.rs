@@ -6,11 +6,13 @@
 use checkrein_core::{Decision, EventKind, Grammar, Scope, Target};
 
 use crate::agents::claude::CLAUDE_LIKE;
-use crate::config::{Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit};
+use crate::config::{
+    Attribute, ConfigTable, DedupKey, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, TimeUnit,
+};
 use crate::input::InputRow;
-use crate::install::{InstallTable, Spot};
+use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{Code, ExitRule, From, Key, Means, ReplyTable, Then};
+use crate::reply::{ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
 use crate::table::{Data, Dialect, EventRow, HostTable, ProcessTable, TimeTable, ToolRow, VariableRow};
 
 /// The table.
@@ -35,10 +37,16 @@ pub static DIALECT: Dialect = Dialect {
     reply: ReplyTable {
         keys: KEYS,
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Answer])),
-            ExitRule::new(Code::Is(49), Then::Decide(Decision::Halt, &[From::Stderr, From::Answer])),
-            ExitRule::new(Code::Any, Then::Fail),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+            ExitRule::new(
+                ExitCodeMatch::Is(2),
+                ExitAction::Decide(Decision::Deny, &[ReasonSource::Stderr, ReasonSource::Answer]),
+            ),
+            ExitRule::new(
+                ExitCodeMatch::Is(49),
+                ExitAction::Decide(Decision::Halt, &[ReasonSource::Stderr, ReasonSource::Answer]),
+            ),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
         ],
         ..CLAUDE_LIKE.reply
     },
@@ -60,22 +68,22 @@ pub static DIALECT: Dialect = Dialect {
     time: TimeTable::seconds(30),
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::User, Base::Config, "crush/crush.json"),
-            FileRow::new(Scope::User, Base::Home, ".local/share/crush/crush.json"),
-            FileRow::new(Scope::Project, Base::Project, "crush.json"),
-            FileRow::new(Scope::Project, Base::Project, ".crush.json"),
-            FileRow::new(Scope::Project, Base::Project, ".crush/crush.json"),
+            FileRow::new(Scope::User, PathBase::Config, "crush/crush.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".local/share/crush/crush.json"),
+            FileRow::new(Scope::Project, PathBase::Project, "crush.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".crush.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".crush/crush.json"),
         ],
         format: FileFormat::Layout(&SHAPE),
-        same: Same::Handler,
+        dedup_key: DedupKey::Handler,
         ..ConfigTable::BASE
     },
-    host: HostTable { unseen: &["what sub-agents do", "everything but tool calls"], ..HostTable::FAILS_OPEN },
+    host: HostTable { not_observable: &["what sub-agents do", "everything but tool calls"], ..HostTable::FAILS_OPEN },
     install: Some(InstallTable::new(
         &["crush"],
-        &[Spot::new(Base::Config, "crush")],
-        &[Spot::new(Base::Config, "crush/crush.json")],
-        &[Spot::new(Base::Project, ".crush.json"), Spot::new(Base::Project, "crush.json")],
+        &[SettingsPath::new(PathBase::Config, "crush")],
+        &[SettingsPath::new(PathBase::Config, "crush/crush.json")],
+        &[SettingsPath::new(PathBase::Project, ".crush.json"), SettingsPath::new(PathBase::Project, "crush.json")],
     )),
     ..CLAUDE_LIKE
 };
@@ -88,21 +96,21 @@ const EVENTS: &[EventRow] = &[EventRow::new("PreToolUse", EventKind::PreToolUse)
 const WORDS: &[(&str, Decision)] = &[("allow", Decision::Allow), ("deny", Decision::Deny)];
 
 const KEYS: &[Key] = &[
-    Key::new(&["decision"], Means::Decision(WORDS)),
-    Key::new(&["reason"], Means::Reason),
-    Key::new(&["halt"], Means::Flag(true, Decision::Halt)),
-    Key::new(&["reason"], Means::Reason),
-    Key::new(&["context"], Means::Context),
-    Key::new(&["updated_input"], Means::Merge(Target::Input)).or_text(),
-    Key::new(&["version"], Means::Nothing),
+    Key::new(&["decision"], KeyMeaning::Decision(WORDS)),
+    Key::new(&["reason"], KeyMeaning::Reason),
+    Key::new(&["halt"], KeyMeaning::Flag(true, Decision::Halt)),
+    Key::new(&["reason"], KeyMeaning::Reason),
+    Key::new(&["context"], KeyMeaning::Context),
+    Key::new(&["updated_input"], KeyMeaning::Merge(Target::Input)).or_text(),
+    Key::new(&["version"], KeyMeaning::Nothing),
     // Claude Code's answers are understood too.
-    Key::new(&["hookSpecificOutput.permissionDecision"], Means::Decision(WORDS)).only_read(),
-    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).only_read(),
-    Key::new(&["hookSpecificOutput.updatedInput"], Means::Merge(Target::Input)).only_read(),
-    Key::new(&["hookSpecificOutput.hookEventName"], Means::Nothing),
+    Key::new(&["hookSpecificOutput.permissionDecision"], KeyMeaning::Decision(WORDS)).parse_only(),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], KeyMeaning::Reason).parse_only(),
+    Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Merge(Target::Input)).parse_only(),
+    Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::Nothing),
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("name", Attribute::Id),
         HookKey::new("command", Attribute::ShellCommand),
@@ -112,5 +120,5 @@ const SHAPE: Shape = Shape {
     infers_type: true,
     direct: true,
     loose_names: true,
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };

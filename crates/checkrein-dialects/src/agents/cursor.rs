@@ -13,11 +13,11 @@ use checkrein_core::{
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Shape, TimeUnit,
+    Attribute, ConfigTable, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable, TimeUnit,
 };
-use crate::install::{InstallTable, Spot};
-use crate::payload::{FieldRow, Form, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then};
+use crate::install::{InstallTable, SettingsPath};
+use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
+use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
 use crate::table::{Cwd, Data, Dialect, EventRow, ExitReason, HostTable, ProcessTable, ToolRow, VariableRow};
 
 /// The table.
@@ -30,9 +30,13 @@ pub static DIALECT: Dialect = Dialect {
     reply: ReplyTable {
         keys: KEYS,
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Answer, From::Stderr])).at(REFUSING),
-            ExitRule::new(Code::Any, Then::Fail),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+            ExitRule::new(
+                ExitCodeMatch::Is(2),
+                ExitAction::Decide(Decision::Deny, &[ReasonSource::Answer, ReasonSource::Stderr]),
+            )
+            .at(REFUSING),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
         ],
         ..CLAUDE_LIKE.reply
     },
@@ -57,9 +61,9 @@ pub static DIALECT: Dialect = Dialect {
     stop_cap: 5,
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::Managed, Base::Root, "etc/cursor/hooks.json"),
-            FileRow::new(Scope::Project, Base::Project, ".cursor/hooks.json"),
-            FileRow::new(Scope::User, Base::Home, ".cursor/hooks.json"),
+            FileRow::new(Scope::Managed, PathBase::Root, "etc/cursor/hooks.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".cursor/hooks.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".cursor/hooks.json"),
         ],
         format: FileFormat::Layout(&SHAPE),
         plugin: Some(PluginTable::new("CURSOR_PLUGIN_ROOT")),
@@ -68,7 +72,7 @@ pub static DIALECT: Dialect = Dialect {
     host: HostTable {
         failure_switch: Some(("failClosed", "true")),
         exit_reason: ExitReason::Unknown,
-        unseen: &[
+        not_observable: &[
             "a file before it is written, but as a tool call",
             "in the cloud: hooks of the user, `stop` and `subagentStop`",
             "on the command line some events, which ones is not known",
@@ -83,9 +87,9 @@ pub static DIALECT: Dialect = Dialect {
     },
     install: Some(InstallTable::new(
         &["cursor-agent", "cursor"],
-        &[Spot::new(Base::Home, ".cursor")],
-        &[Spot::new(Base::Home, ".cursor/hooks.json")],
-        &[Spot::new(Base::Project, ".cursor/hooks.json")],
+        &[SettingsPath::new(PathBase::Home, ".cursor")],
+        &[SettingsPath::new(PathBase::Home, ".cursor/hooks.json")],
+        &[SettingsPath::new(PathBase::Project, ".cursor/hooks.json")],
     )),
     ..CLAUDE_LIKE
 };
@@ -107,7 +111,7 @@ const COMMON: &[FieldRow] = &[
     FieldRow::same("model"),
     FieldRow::same("cursor_version"),
     FieldRow::same("workspace_roots"),
-    FieldRow::named("workspace_roots", "cwd").form(Form::First),
+    FieldRow::named("workspace_roots", "cwd").form(FieldEncoding::First),
     FieldRow::same("transcript_path").or("null"),
 ];
 
@@ -119,7 +123,7 @@ const COMMAND: FieldRow = FieldRow::named("command", "tool_input.command");
 const FILE: FieldRow = FieldRow::named("file_path", "tool_input.file_path");
 const EDITS: FieldRow = FieldRow::named("edits", "tool_input.edits");
 /// Here the input is a string.
-const MCP: [FieldRow; 2] = [TOOL[0], FieldRow::same("tool_input").form(Form::JsonText)];
+const MCP: [FieldRow; 2] = [TOOL[0], FieldRow::same("tool_input").form(FieldEncoding::JsonText)];
 
 const EVENTS: &[EventRow] = &[
     EventRow::new("sessionStart", EventKind::SessionStart)
@@ -131,9 +135,9 @@ const EVENTS: &[EventRow] = &[
         FieldRow::named("error_message", "error"),
     ]),
     // Older versions may refuse a whole file for a name that they do not know.
-    EventRow::new("workspaceOpen", EventKind::WorkspaceOpen).on_request().uncertain(),
+    EventRow::new("workspaceOpen", EventKind::WorkspaceOpen).opt_in().uncertain(),
     EventRow::new("beforeSubmitPrompt", EventKind::PromptSubmit)
-        .always("UserPromptSubmit")
+        .fixed_subject("UserPromptSubmit")
         .blocks()
         .fields(&[FieldRow::same("prompt"), FieldRow::same("attachments")]),
     EventRow::new("preToolUse", EventKind::PreToolUse).matched().blocks().fields(&TOOL),
@@ -142,7 +146,7 @@ const EVENTS: &[EventRow] = &[
         TOOL[1],
         TOOL[2],
         TOOL[3],
-        FieldRow::named("tool_output", "tool_response").form(Form::JsonText),
+        FieldRow::named("tool_output", "tool_response").form(FieldEncoding::JsonText),
         DURATION,
     ]),
     EventRow::new("postToolUseFailure", EventKind::PostToolFailure).matched().fields(&[
@@ -156,10 +160,10 @@ const EVENTS: &[EventRow] = &[
         FieldRow::same("is_interrupt"),
     ]),
     EventRow::new("beforeShellExecution", EventKind::PreShell)
-        .compares("tool_input.command")
+        .subject_field("tool_input.command")
         .blocks()
         .fields(&[SHELL, COMMAND, TOOL[3]]),
-    EventRow::new("afterShellExecution", EventKind::PostShell).compares("tool_input.command").fields(&[
+    EventRow::new("afterShellExecution", EventKind::PostShell).subject_field("tool_input.command").fields(&[
         SHELL,
         COMMAND,
         FieldRow::named("output", "tool_response"),
@@ -169,20 +173,20 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("afterMCPExecution", EventKind::PostMcp).fields(&[
         MCP[0],
         MCP[1],
-        FieldRow::named("result_json", "tool_response").form(Form::JsonText),
+        FieldRow::named("result_json", "tool_response").form(FieldEncoding::JsonText),
         DURATION,
     ]),
     EventRow::new("beforeReadFile", EventKind::PreFileRead)
-        .always("Read")
+        .fixed_subject("Read")
         .blocks()
         .fields(&[FieldRow::implied("tool_name", "\"Read\""), FILE]),
-    EventRow::new("afterFileEdit", EventKind::PostFileWrite).always("Write").fields(&[
+    EventRow::new("afterFileEdit", EventKind::PostFileWrite).fixed_subject("Write").fields(&[
         FieldRow::implied("tool_name", "\"Write\""),
         FILE,
         EDITS,
     ]),
     EventRow::new("stop", EventKind::Stop)
-        .always("Stop")
+        .fixed_subject("Stop")
         .blocks()
         .fields(&[FieldRow::named("status", "reason"), FieldRow::same("loop_count")]),
     EventRow::new("subagentStart", EventKind::SubagentStart).uncertain().matched().blocks().fields(&[
@@ -208,19 +212,19 @@ const EVENTS: &[EventRow] = &[
         FieldRow::same("messages_to_compact"),
     ]),
     EventRow::new("afterAgentResponse", EventKind::AgentResponse)
-        .always("AgentResponse")
+        .fixed_subject("AgentResponse")
         .fields(&[FieldRow::same("text")]),
     EventRow::new("afterAgentThought", EventKind::AgentThought)
-        .on_request()
-        .always("AgentThought")
+        .opt_in()
+        .fixed_subject("AgentThought")
         .fields(&[FieldRow::same("text"), FieldRow::same("duration_ms")]),
     EventRow::new("beforeTabFileRead", EventKind::PreTabRead)
         // For each completion that is typed.
-        .on_request()
-        .always("TabRead")
+        .opt_in()
+        .fixed_subject("TabRead")
         .blocks()
         .fields(&[FieldRow::implied("tool_name", "\"TabRead\""), FILE]),
-    EventRow::new("afterTabFileEdit", EventKind::PostTabEdit).on_request().always("TabWrite").fields(&[
+    EventRow::new("afterTabFileEdit", EventKind::PostTabEdit).opt_in().fixed_subject("TabWrite").fields(&[
         FieldRow::implied("tool_name", "\"TabWrite\""),
         FILE,
         EDITS,
@@ -228,7 +232,7 @@ const EVENTS: &[EventRow] = &[
 ];
 
 /// Where something waits for leave.
-const REFUSING: At = At::Kinds(&[
+const REFUSING: EventScope = EventScope::Kinds(&[
     EventKind::PromptSubmit,
     EventKind::PreToolUse,
     EventKind::PreShell,
@@ -237,7 +241,7 @@ const REFUSING: At = At::Kinds(&[
     EventKind::PreTabRead,
     EventKind::SubagentStart,
 ]);
-const PERMISSION: At = At::Kinds(&[
+const PERMISSION: EventScope = EventScope::Kinds(&[
     EventKind::PreToolUse,
     EventKind::PreShell,
     EventKind::PreMcp,
@@ -246,38 +250,43 @@ const PERMISSION: At = At::Kinds(&[
     EventKind::SubagentStart,
 ]);
 /// Where an `ask` is acted on, and where it is only taken.
-const ASKING: At = At::Kinds(&[EventKind::PreShell, EventKind::PreMcp]);
-const NOT_ASKING: At =
-    At::Kinds(&[EventKind::PreToolUse, EventKind::PreFileRead, EventKind::PreTabRead, EventKind::SubagentStart]);
-const TOOL_CALL: At = At::Kinds(&[EventKind::PreToolUse]);
-const PROMPT: At = At::Kinds(&[EventKind::PromptSubmit]);
-const SESSION: At = At::Kinds(&[EventKind::SessionStart]);
+const ASKING: EventScope = EventScope::Kinds(&[EventKind::PreShell, EventKind::PreMcp]);
+const NOT_ASKING: EventScope = EventScope::Kinds(&[
+    EventKind::PreToolUse,
+    EventKind::PreFileRead,
+    EventKind::PreTabRead,
+    EventKind::SubagentStart,
+]);
+const TOOL_CALL: EventScope = EventScope::Kinds(&[EventKind::PreToolUse]);
+const PROMPT: EventScope = EventScope::Kinds(&[EventKind::PromptSubmit]);
+const SESSION: EventScope = EventScope::Kinds(&[EventKind::SessionStart]);
 
 const WORDS: &[(&str, Decision)] = &[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)];
 
 const KEYS: &[Key] = &[
-    Key::new(&["permission"], Means::Decision(WORDS)).at(ASKING),
-    Key::new(&["permission"], Means::Decision(WORDS)).at(NOT_ASKING).never_says(&[Decision::Ask]),
-    Key::new(&["user_message", "agent_message"], Means::Reason).at(PERMISSION).everywhere(),
+    Key::new(&["permission"], KeyMeaning::Decision(WORDS)).at(ASKING),
+    Key::new(&["permission"], KeyMeaning::Decision(WORDS)).at(NOT_ASKING).never_says(&[Decision::Ask]),
+    Key::new(&["user_message", "agent_message"], KeyMeaning::Reason).at(PERMISSION).at_all_paths(),
     // As the documentation of early 2026 has it.
-    Key::new(&["decision"], Means::Decision(WORDS)).at(TOOL_CALL).only_read(),
-    Key::new(&["reason"], Means::Reason).at(TOOL_CALL).only_read(),
-    Key::new(&["continue"], Means::Flag(false, Decision::Deny)).at(PROMPT),
-    Key::new(&["user_message"], Means::Reason).at(PROMPT),
-    Key::new(&["updated_input"], Means::Replace(Target::Input)).at(TOOL_CALL),
-    Key::new(&["updated_mcp_tool_output"], Means::Replace(Target::Output))
-        .at(At::Kinds(&[EventKind::PostToolUse]))
-        .only_read(),
-    Key::new(&["additional_context"], Means::Context).at(At::Kinds(&[EventKind::SessionStart, EventKind::PostToolUse])),
-    Key::new(&["followup_message"], Means::Because(Decision::Deny))
-        .at(At::Kinds(&[EventKind::Stop, EventKind::SubagentStop])),
-    Key::new(&["env"], Means::Named("env")).at(SESSION),
-    Key::new(&["pluginPaths"], Means::Named("pluginPaths")).at(At::Kinds(&[EventKind::WorkspaceOpen])),
+    Key::new(&["decision"], KeyMeaning::Decision(WORDS)).at(TOOL_CALL).parse_only(),
+    Key::new(&["reason"], KeyMeaning::Reason).at(TOOL_CALL).parse_only(),
+    Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Deny)).at(PROMPT),
+    Key::new(&["user_message"], KeyMeaning::Reason).at(PROMPT),
+    Key::new(&["updated_input"], KeyMeaning::Replace(Target::Input)).at(TOOL_CALL),
+    Key::new(&["updated_mcp_tool_output"], KeyMeaning::Replace(Target::Output))
+        .at(EventScope::Kinds(&[EventKind::PostToolUse]))
+        .parse_only(),
+    Key::new(&["additional_context"], KeyMeaning::Context)
+        .at(EventScope::Kinds(&[EventKind::SessionStart, EventKind::PostToolUse])),
+    Key::new(&["followup_message"], KeyMeaning::Because(Decision::Deny))
+        .at(EventScope::Kinds(&[EventKind::Stop, EventKind::SubagentStop])),
+    Key::new(&["env"], KeyMeaning::Named("env")).at(SESSION),
+    Key::new(&["pluginPaths"], KeyMeaning::Named("pluginPaths")).at(EventScope::Kinds(&[EventKind::WorkspaceOpen])),
     // Accepted, and reported to be without effect.
-    Key::new(&["continue", "user_message"], Means::Nothing).at(SESSION),
+    Key::new(&["continue", "user_message"], KeyMeaning::Nothing).at(SESSION),
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     file_keys: Some(&["version"]),
     keys: &[
         HookKey::new("type", Attribute::Type),
@@ -295,5 +304,5 @@ const SHAPE: Shape = Shape {
     infers_type: true,
     direct: true,
     head: &[("version", "1")],
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };

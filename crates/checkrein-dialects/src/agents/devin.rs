@@ -9,12 +9,12 @@ use checkrein_core::{Decision, EventKind, Grammar, Scope};
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Shape, TimeUnit,
+    Attribute, ConfigTable, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable, TimeUnit,
 };
-use crate::install::{InstallTable, Spot};
+use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Key, Means, ReplyTable};
-use crate::table::{Data, Dialect, EventRow, HostTable, Outcome, ProcessTable, ToolRow, VariableRow};
+use crate::reply::{EventScope, Key, KeyMeaning, ReplyTable};
+use crate::table::{Data, Dialect, EventRow, HostBehavior, HostTable, ProcessTable, ToolRow, VariableRow};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
@@ -41,22 +41,22 @@ pub static DIALECT: Dialect = Dialect {
     },
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::User, Base::Config, "devin/config.json"),
-            FileRow::new(Scope::User, Base::Home, ".claude/settings.json"),
-            FileRow::new(Scope::User, Base::Home, ".claude.json"),
-            FileRow::new(Scope::Project, Base::Project, ".devin/hooks.v1.json"),
-            FileRow::new(Scope::Project, Base::Project, ".devin/config.json"),
-            FileRow::new(Scope::Project, Base::Project, ".claude/settings.json"),
-            FileRow::new(Scope::Local, Base::Project, ".claude/settings.local.json"),
+            FileRow::new(Scope::User, PathBase::Config, "devin/config.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".claude/settings.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".claude.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".devin/hooks.v1.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".devin/config.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".claude/settings.json"),
+            FileRow::new(Scope::Local, PathBase::Project, ".claude/settings.local.json"),
         ],
         format: FileFormat::Layout(&SHAPE),
         plugin: Some(PluginTable::new("DEVIN_PLUGIN_ROOT")),
         ..ConfigTable::BASE
     },
     host: HostTable {
-        killed: Outcome::Unknown,
-        late: Outcome::Unknown,
-        unseen: &["all of it in cloud sessions and in restricted mode", "sub-agents"],
+        killed: HostBehavior::Unknown,
+        on_hook_timeout: HostBehavior::Unknown,
+        not_observable: &["all of it in cloud sessions and in restricted mode", "sub-agents"],
         uncertain: &[
             "how hooks add context or change the input: it is said that they can",
             "how long a hook may take that does not say, and which of several decides",
@@ -66,9 +66,9 @@ pub static DIALECT: Dialect = Dialect {
     },
     install: Some(InstallTable::new(
         &["devin"],
-        &[Spot::new(Base::Config, "devin")],
-        &[Spot::new(Base::Config, "devin/config.json")],
-        &[Spot::new(Base::Project, ".devin/config.json")],
+        &[SettingsPath::new(PathBase::Config, "devin")],
+        &[SettingsPath::new(PathBase::Config, "devin/config.json")],
+        &[SettingsPath::new(PathBase::Project, ".devin/config.json")],
     )),
     ..CLAUDE_LIKE
 };
@@ -93,25 +93,25 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("PostCompaction", EventKind::PostCompact).fields(&[FieldRow::same("trigger")]),
 ];
 
-const REQUEST: At = At::Kinds(&[EventKind::PermissionRequest]);
-const OTHERS: At = At::Kinds(&[EventKind::PromptSubmit, EventKind::PreToolUse, EventKind::Stop]);
+const REQUEST: EventScope = EventScope::Kinds(&[EventKind::PermissionRequest]);
+const OTHERS: EventScope = EventScope::Kinds(&[EventKind::PromptSubmit, EventKind::PreToolUse, EventKind::Stop]);
 
 const KEYS: &[Key] = &[
     Key::new(
         &["decision"],
-        Means::Decision(&[("block", Decision::Deny), ("deny", Decision::Deny), ("approve", Decision::Allow)]),
+        KeyMeaning::Decision(&[("block", Decision::Deny), ("deny", Decision::Deny), ("approve", Decision::Allow)]),
     )
     .at(REQUEST),
     // Leave means something only where it was asked for.
     Key::new(
         &["decision"],
-        Means::Decision(&[("block", Decision::Deny), ("deny", Decision::Deny), ("approve", Decision::NoOpinion)]),
+        KeyMeaning::Decision(&[("block", Decision::Deny), ("deny", Decision::Deny), ("approve", Decision::NoOpinion)]),
     )
     .at(OTHERS),
-    Key::new(&["reason"], Means::Reason).at(At::Blocking),
+    Key::new(&["reason"], KeyMeaning::Reason).at(EventScope::Blocking),
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
@@ -137,5 +137,5 @@ const SHAPE: Shape = Shape {
         "PermissionDenied",
         "StopFailure",
     ],
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };

@@ -20,10 +20,14 @@ use checkrein_core::{
 };
 
 use crate::agents::claude::CLAUDE_LIKE;
-use crate::config::{Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, Shape, TimeUnit};
-use crate::install::{InstallTable, Spot};
-use crate::payload::{FieldRow, Form, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Unknown};
+use crate::config::{
+    Attribute, ConfigTable, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, TimeUnit,
+};
+use crate::install::{InstallTable, SettingsPath};
+use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
+use crate::reply::{
+    EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable, UnknownPolicy,
+};
 use crate::table::{Cwd, Data, Dialect, EventRow, HttpTable, ProcessTable, Shell, TimeTable, VariableRow};
 
 /// Under which name the host hears that something was blocked, and not denied.
@@ -43,19 +47,27 @@ pub static DIALECT: Dialect = Dialect {
         FieldRow::same("agent_type").unless_empty(),
     ]),
     reply: ReplyTable {
-        unknown_keys: Unknown::Ignored,
-        bad_values: Unknown::Told,
+        unknown_keys: UnknownPolicy::Ignored,
+        bad_values: UnknownPolicy::Told,
         exact_case: false,
         keys: KEYS,
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
             ExitRule::new(
-                Code::Is(2),
-                Then::Decide(Decision::Deny, &[From::Stderr, From::Answer, From::Stdout, From::Fixed("hook exit 2")]),
+                ExitCodeMatch::Is(2),
+                ExitAction::Decide(
+                    Decision::Deny,
+                    &[
+                        ReasonSource::Stderr,
+                        ReasonSource::Answer,
+                        ReasonSource::Stdout,
+                        ReasonSource::Fixed("hook exit 2"),
+                    ],
+                ),
             )
-            .at(At::Blocking)
+            .at(EventScope::Blocking)
             .marks(BLOCKED),
-            ExitRule::new(Code::Any, Then::Fail),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
         ],
         ..CLAUDE_LIKE.reply
     },
@@ -94,9 +106,9 @@ pub static DIALECT: Dialect = Dialect {
     config: ConfigTable { files: FILES, format: FileFormat::Layout(&SHAPE), ..ConfigTable::BASE },
     install: Some(InstallTable::new(
         &["evva"],
-        &[Spot::new(Base::Variable("APP_HOME", ".evva"), "")],
-        &[Spot::new(Base::Variable("APP_HOME", ".evva"), "settings.json")],
-        &[Spot::new(Base::Project, ".evva/settings.json")],
+        &[SettingsPath::new(PathBase::Variable("APP_HOME", ".evva"), "")],
+        &[SettingsPath::new(PathBase::Variable("APP_HOME", ".evva"), "settings.json")],
+        &[SettingsPath::new(PathBase::Project, ".evva/settings.json")],
     )),
     ..CLAUDE_LIKE
 };
@@ -113,7 +125,7 @@ const EVENTS: &[EventRow] = &[
         TOOL[0],
         TOOL[1],
         TOOL[2],
-        FieldRow::same("tool_response").form(Form::Text).or("\"\""),
+        FieldRow::same("tool_response").form(FieldEncoding::Text).or("\"\""),
         FieldRow::same("is_error").or("false"),
     ]),
     EventRow::new("Stop", EventKind::Stop).blocks().fields(&[
@@ -127,41 +139,45 @@ const EVENTS: &[EventRow] = &[
     ]),
 ];
 
-const TOOL_CALL: At = At::Kinds(&[EventKind::PreToolUse]);
+const TOOL_CALL: EventScope = EventScope::Kinds(&[EventKind::PreToolUse]);
 
 /// Leave means something for tool calls only.
 const WORDS: &[(&str, Decision)] = &[("block", Decision::Deny), ("approve", Decision::NoOpinion)];
 
 /// A message for the user is the reason as well if there is no other.
 const KEYS: &[Key] = &[
-    Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny), ("approve", Decision::Allow)]))
+    Key::new(&["decision"], KeyMeaning::Decision(&[("block", Decision::Deny), ("approve", Decision::Allow)]))
         .at(TOOL_CALL)
-        .marks(BLOCKED),
-    Key::new(&["decision"], Means::Decision(WORDS))
-        .at(At::Kinds(&[EventKind::PromptSubmit, EventKind::Stop]))
-        .marks(BLOCKED),
-    Key::new(&["systemMessage"], Means::Reason).at(At::Blocking).only_read(),
-    Key::new(&["reason"], Means::Reason).at(At::Blocking),
-    Key::new(&["continue"], Means::Flag(false, Decision::Deny)).at(At::Blocking).marks(BLOCKED).only_read(),
+        .tags(BLOCKED),
+    Key::new(&["decision"], KeyMeaning::Decision(WORDS))
+        .at(EventScope::Kinds(&[EventKind::PromptSubmit, EventKind::Stop]))
+        .tags(BLOCKED),
+    Key::new(&["systemMessage"], KeyMeaning::Reason).at(EventScope::Blocking).parse_only(),
+    Key::new(&["reason"], KeyMeaning::Reason).at(EventScope::Blocking),
+    Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Deny))
+        .at(EventScope::Blocking)
+        .tags(BLOCKED)
+        .parse_only(),
     Key::new(
         &["hookSpecificOutput.permissionDecision"],
-        Means::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)]),
+        KeyMeaning::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)]),
     )
     .at(TOOL_CALL),
-    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).at(TOOL_CALL),
-    Key::new(&["systemMessage"], Means::Message),
-    Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input)).at(TOOL_CALL),
-    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context)
-        .at(At::Except(&[EventKind::Stop, EventKind::Notification])),
-    Key::new(&["hookSpecificOutput.initialUserMessage"], Means::FirstMessage).at(At::Kinds(&[EventKind::SessionStart])),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], KeyMeaning::Reason).at(TOOL_CALL),
+    Key::new(&["systemMessage"], KeyMeaning::Message),
+    Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input)).at(TOOL_CALL),
+    Key::new(&["hookSpecificOutput.additionalContext"], KeyMeaning::Context)
+        .at(EventScope::Except(&[EventKind::Stop, EventKind::Notification])),
+    Key::new(&["hookSpecificOutput.initialUserMessage"], KeyMeaning::FirstMessage)
+        .at(EventScope::Kinds(&[EventKind::SessionStart])),
 ];
 
 const FILES: &[FileRow] = &[
-    FileRow::new(Scope::Project, Base::Project, ".evva/settings.json"),
-    FileRow::new(Scope::User, Base::Variable("APP_HOME", ".evva"), "settings.json"),
+    FileRow::new(Scope::Project, PathBase::Project, ".evva/settings.json"),
+    FileRow::new(Scope::User, PathBase::Variable("APP_HOME", ".evva"), "settings.json"),
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::Command),
@@ -173,5 +189,5 @@ const SHAPE: Shape = Shape {
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"]), HandlerRow::new("http", "http", &["url"])],
     timeout_range: Some((Duration::from_secs(1), Duration::from_secs(600))),
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };

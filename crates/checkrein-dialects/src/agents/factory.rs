@@ -7,14 +7,15 @@ use checkrein_core::{Decision, EventKind, Scope, Target};
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
+    Attribute, ConfigTable, DedupKey, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable,
+    TimeUnit,
 };
 use crate::input::patch::seen_in_patch;
 use crate::input::{InputForm, InputRow};
-use crate::install::{InstallTable, Spot};
+use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Key, Means, ReplyTable};
-use crate::table::{Data, Dialect, EventRow, HostTable, Plain, ProcessTable, ToolRow, VariableRow};
+use crate::reply::{EventScope, Key, KeyMeaning, ReplyTable};
+use crate::table::{Data, Dialect, EventRow, HostTable, PlainTextUse, ProcessTable, ToolRow, VariableRow};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
@@ -47,20 +48,20 @@ pub static DIALECT: Dialect = Dialect {
     },
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::User, Base::Home, ".factory/hooks.json"),
-            FileRow::new(Scope::User, Base::Home, ".factory/settings.json"),
-            FileRow::new(Scope::User, Base::Home, ".factory/hooks/hooks.json"),
-            FileRow::new(Scope::Project, Base::Project, ".factory/hooks.json"),
-            FileRow::new(Scope::Project, Base::Project, ".factory/settings.json"),
-            FileRow::new(Scope::Project, Base::Project, ".factory/hooks/hooks.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".factory/hooks.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".factory/settings.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".factory/hooks/hooks.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".factory/hooks.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".factory/settings.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".factory/hooks/hooks.json"),
         ],
         format: FileFormat::Layout(&SHAPE),
         plugin: Some(PluginTable::new("DROID_PLUGIN_ROOT")),
-        same: Same::Handler,
+        dedup_key: DedupKey::Handler,
         ..ConfigTable::BASE
     },
     host: HostTable {
-        unseen: &[
+        not_observable: &[
             "requests for permission",
             "tools that failed",
             "sub-agents that start",
@@ -75,9 +76,15 @@ pub static DIALECT: Dialect = Dialect {
     install: Some(
         InstallTable::new(
             &["droid"],
-            &[Spot::new(Base::Home, ".factory")],
-            &[Spot::new(Base::Home, ".factory/hooks.json"), Spot::new(Base::Home, ".factory/settings.json")],
-            &[Spot::new(Base::Project, ".factory/hooks.json"), Spot::new(Base::Project, ".factory/settings.json")],
+            &[SettingsPath::new(PathBase::Home, ".factory")],
+            &[
+                SettingsPath::new(PathBase::Home, ".factory/hooks.json"),
+                SettingsPath::new(PathBase::Home, ".factory/settings.json"),
+            ],
+            &[
+                SettingsPath::new(PathBase::Project, ".factory/hooks.json"),
+                SettingsPath::new(PathBase::Project, ".factory/settings.json"),
+            ],
         )
         .then(&["start droid anew: it reads its hooks when it starts, and may ask you to look at them"]),
     ),
@@ -90,12 +97,12 @@ const STOP: &[FieldRow] = &[FieldRow::same("stop_hook_active").or("false")];
 const EVENTS: &[EventRow] = &[
     EventRow::new("SessionStart", EventKind::SessionStart)
         .matched()
-        .plain(Plain::Context)
+        .plain(PlainTextUse::Context)
         .fields(&[FieldRow::same("source")]),
     EventRow::new("SessionEnd", EventKind::SessionEnd).fields(&[FieldRow::same("reason")]),
     EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
         .blocks()
-        .plain(Plain::Context)
+        .plain(PlainTextUse::Context)
         .fields(&[FieldRow::same("prompt")]),
     EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(&TOOL),
     EventRow::new("PostToolUse", EventKind::PostToolUse).matched().blocks().fields(&[
@@ -112,38 +119,38 @@ const EVENTS: &[EventRow] = &[
         .fields(&[FieldRow::same("trigger"), FieldRow::same("custom_instructions")]),
 ];
 
-const TOOL_CALL: At = At::Kinds(&[EventKind::PreToolUse]);
-const OUTER: At =
-    At::Kinds(&[EventKind::PromptSubmit, EventKind::PostToolUse, EventKind::Stop, EventKind::SubagentStop]);
+const TOOL_CALL: EventScope = EventScope::Kinds(&[EventKind::PreToolUse]);
+const OUTER: EventScope =
+    EventScope::Kinds(&[EventKind::PromptSubmit, EventKind::PostToolUse, EventKind::Stop, EventKind::SubagentStop]);
 
 const KEYS: &[Key] = &[
-    Key::new(&["hookSpecificOutput.hookEventName"], Means::EventName),
+    Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::EventName),
     Key::new(
         &["hookSpecificOutput.permissionDecision"],
-        Means::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)]),
+        KeyMeaning::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)]),
     )
     .at(TOOL_CALL),
-    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).at(TOOL_CALL),
-    Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny), ("approve", Decision::Allow)]))
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], KeyMeaning::Reason).at(TOOL_CALL),
+    Key::new(&["decision"], KeyMeaning::Decision(&[("block", Decision::Deny), ("approve", Decision::Allow)]))
         .at(TOOL_CALL)
-        .only_read(),
-    Key::new(&["reason"], Means::Reason).at(TOOL_CALL).only_read(),
-    Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny)])).at(OUTER),
-    Key::new(&["reason"], Means::Reason).at(OUTER),
-    Key::new(&["continue"], Means::Flag(false, Decision::Halt)),
-    Key::new(&["stopReason"], Means::StopReason),
+        .parse_only(),
+    Key::new(&["reason"], KeyMeaning::Reason).at(TOOL_CALL).parse_only(),
+    Key::new(&["decision"], KeyMeaning::Decision(&[("block", Decision::Deny)])).at(OUTER),
+    Key::new(&["reason"], KeyMeaning::Reason).at(OUTER),
+    Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt)),
+    Key::new(&["stopReason"], KeyMeaning::StopReason),
     // The fields that are to change.
-    Key::new(&["hookSpecificOutput.updatedInput"], Means::Merge(Target::Input)).at(TOOL_CALL),
-    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context).at(At::Kinds(&[
+    Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Merge(Target::Input)).at(TOOL_CALL),
+    Key::new(&["hookSpecificOutput.additionalContext"], KeyMeaning::Context).at(EventScope::Kinds(&[
         EventKind::SessionStart,
         EventKind::PromptSubmit,
         EventKind::PostToolUse,
     ])),
-    Key::new(&["systemMessage"], Means::Message),
-    Key::new(&["suppressOutput"], Means::Suppress),
+    Key::new(&["systemMessage"], KeyMeaning::Message),
+    Key::new(&["suppressOutput"], KeyMeaning::Suppress),
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
@@ -152,5 +159,5 @@ const SHAPE: Shape = Shape {
     group: &[HookKey::new("commandRegex", Attribute::InputField("command"))],
     handlers: &[HandlerRow::new("command", "command", &["command"])],
     bare: true,
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };

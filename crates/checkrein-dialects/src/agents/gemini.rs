@@ -8,13 +8,16 @@ use checkrein_core::{Decision, EventKind, Grammar, RunOrder, Scope, Target};
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
+    Attribute, ConfigTable, Decoder, DedupKey, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase,
+    PluginTable, TimeUnit,
 };
 use crate::input::{InputForm, InputRow};
-use crate::install::{InstallTable, Spot};
+use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then};
-use crate::table::{Cwd, Data, Dialect, EventRow, HostTable, Outcome, Plain, ProcessTable, ToolRow, VariableRow};
+use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
+use crate::table::{
+    Cwd, Data, Dialect, EventRow, HostBehavior, HostTable, PlainTextUse, ProcessTable, ToolRow, VariableRow,
+};
 use checkrein_document::Node;
 
 /// The table.
@@ -51,12 +54,15 @@ pub(crate) const GEMINI: Dialect = Dialect {
     reply: ReplyTable {
         keys: KEYS,
         exits: &[
-            ExitRule::new(Code::AtLeast(0), Then::Read).if_answer(),
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::AtLeast(2), Then::Decide(Decision::Deny, &[From::Stdout, From::Stderr]))
-                .at(At::Blocking)
-                .needs_text(),
-            ExitRule::new(Code::Any, Then::Fail),
+            ExitRule::new(ExitCodeMatch::AtLeast(0), ExitAction::Read).if_answer(),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+            ExitRule::new(
+                ExitCodeMatch::AtLeast(2),
+                ExitAction::Decide(Decision::Deny, &[ReasonSource::Stdout, ReasonSource::Stderr]),
+            )
+            .at(EventScope::Blocking)
+            .needs_text(),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
         ],
         stderr_answers: true,
         // Text that is no JSON is shown to the user, whatever it was meant as.
@@ -77,26 +83,26 @@ pub(crate) const GEMINI: Dialect = Dialect {
     rules: CLAUDE_LIKE.rules.order(RunOrder::Phased),
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::Managed, Base::Root, "etc/gemini-cli/settings.json"),
-            FileRow::new(Scope::User, Base::Home, ".gemini/settings.json"),
-            FileRow::new(Scope::Project, Base::Project, ".gemini/settings.json"),
+            FileRow::new(Scope::Managed, PathBase::Root, "etc/gemini-cli/settings.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".gemini/settings.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".gemini/settings.json"),
         ],
         comments: true,
         format: FileFormat::Custom { decode, encode: |dialect, hooks| SHAPE.encode(dialect, hooks) },
         plugin: Some(PluginTable::new("extensionPath")),
-        same: Same::EverythingAndName,
+        dedup_key: DedupKey::EverythingAndName,
         ..ConfigTable::BASE
     },
     host: HostTable {
-        missing_program: Outcome::Blocked,
-        unseen: &["sub-agents as such: only the tools that they use"],
+        missing_program: HostBehavior::Blocked,
+        not_observable: &["sub-agents as such: only the tools that they use"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
         &["gemini"],
-        &[Spot::new(Base::Home, ".gemini")],
-        &[Spot::new(Base::Home, ".gemini/settings.json")],
-        &[Spot::new(Base::Project, ".gemini/settings.json")],
+        &[SettingsPath::new(PathBase::Home, ".gemini")],
+        &[SettingsPath::new(PathBase::Home, ".gemini/settings.json")],
+        &[SettingsPath::new(PathBase::Project, ".gemini/settings.json")],
     )),
     ..CLAUDE_LIKE
 };
@@ -127,24 +133,24 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("BeforeTool", EventKind::PreToolUse)
         .matched()
         .blocks()
-        .plain(Plain::Message)
+        .plain(PlainTextUse::Message)
         .fields(&CALL)
         .observed(),
     // Of tools that failed as well.
     EventRow::new("AfterTool", EventKind::PostToolUse)
         .matched()
         .blocks()
-        .plain(Plain::Message)
+        .plain(PlainTextUse::Message)
         .fields(&[CALL[0], CALL[1], FieldRow::same("tool_response").or("null"), CALL[2], CALL[3]])
         .observed(),
     EventRow::new("BeforeAgent", EventKind::PromptSubmit)
         .blocks()
-        .plain(Plain::Message)
+        .plain(PlainTextUse::Message)
         .fields(&[FieldRow::same("prompt")])
         .observed(),
     EventRow::new("AfterAgent", EventKind::Stop)
         .blocks()
-        .plain(Plain::Message)
+        .plain(PlainTextUse::Message)
         .fields(&[
             FieldRow::same("prompt"),
             FieldRow::named("prompt_response", "last_assistant_message"),
@@ -152,48 +158,48 @@ const EVENTS: &[EventRow] = &[
         ])
         .observed(),
     EventRow::new("Notification", EventKind::Notification)
-        .plain(Plain::Message)
+        .plain(PlainTextUse::Message)
         .fields(&[FieldRow::same("notification_type"), FieldRow::same("message"), FieldRow::same("details")])
         .observed(),
     EventRow::new("SessionStart", EventKind::SessionStart)
         .matched_by(Grammar::EXACT)
-        .plain(Plain::Message)
+        .plain(PlainTextUse::Message)
         .fields(&[FieldRow::same("source")])
         .observed(),
     EventRow::new("SessionEnd", EventKind::SessionEnd)
         .matched_by(Grammar::EXACT)
-        .plain(Plain::Message)
+        .plain(PlainTextUse::Message)
         .fields(&[FieldRow::same("reason")])
         .observed(),
     // Before every request to the model, whether anything is shortened or not.
     EventRow::new("PreCompress", EventKind::PreCompact)
         .matched_by(Grammar::EXACT)
-        .plain(Plain::Message)
+        .plain(PlainTextUse::Message)
         .fields(&[FieldRow::same("trigger")])
         // Before every request, whether anything is compressed or not.
-        .on_request()
+        .opt_in()
         .observed(),
     // These have the whole conversation with them.
     EventRow::new("BeforeModel", EventKind::BeforeModel)
-        .on_request()
+        .opt_in()
         .blocks()
-        .plain(Plain::Message)
+        .plain(PlainTextUse::Message)
         .fields(&REQUEST)
         .observed(),
     // For each piece of an answer.
     EventRow::new("AfterModel", EventKind::AfterModel)
-        .on_request()
-        .plain(Plain::Message)
+        .opt_in()
+        .plain(PlainTextUse::Message)
         .fields(&[REQUEST[0], REQUEST[1], REQUEST[2], REQUEST[3], FieldRow::named("llm_response", "response")])
         .observed(),
     EventRow::new("BeforeToolSelection", EventKind::ToolSelection)
-        .on_request()
-        .plain(Plain::Message)
+        .opt_in()
+        .plain(PlainTextUse::Message)
         .fields(&REQUEST)
         .observed(),
 ];
 
-const HALTS: At = At::Kinds(&[
+const HALTS: EventScope = EventScope::Kinds(&[
     EventKind::PreToolUse,
     EventKind::PostToolUse,
     EventKind::PromptSubmit,
@@ -203,11 +209,11 @@ const HALTS: At = At::Kinds(&[
 ]);
 
 const KEYS: &[Key] = &[
-    Key::new(&["hookSpecificOutput.hookEventName"], Means::Nothing).only_read(),
+    Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::Nothing).parse_only(),
     // An allow spares nobody a question.
     Key::new(
         &["decision"],
-        Means::Decision(&[
+        KeyMeaning::Decision(&[
             ("deny", Decision::Deny),
             ("block", Decision::Deny),
             ("ask", Decision::Ask),
@@ -215,38 +221,40 @@ const KEYS: &[Key] = &[
             ("approve", Decision::NoOpinion),
         ]),
     )
-    .at(At::Blocking)
+    .at(EventScope::Blocking)
     .never_says(&[Decision::Ask]),
-    Key::new(&["reason"], Means::Reason).at(At::Blocking),
-    Key::new(&["continue"], Means::Flag(false, Decision::Halt)).at(HALTS),
-    Key::new(&["stopReason"], Means::StopReason).at(HALTS),
-    Key::new(&["hookSpecificOutput.tool_input"], Means::Merge(Target::Input)).at(At::Kinds(&[EventKind::PreToolUse])),
-    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context).at(At::Kinds(&[
+    Key::new(&["reason"], KeyMeaning::Reason).at(EventScope::Blocking),
+    Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt)).at(HALTS),
+    Key::new(&["stopReason"], KeyMeaning::StopReason).at(HALTS),
+    Key::new(&["hookSpecificOutput.tool_input"], KeyMeaning::Merge(Target::Input))
+        .at(EventScope::Kinds(&[EventKind::PreToolUse])),
+    Key::new(&["hookSpecificOutput.additionalContext"], KeyMeaning::Context).at(EventScope::Kinds(&[
         EventKind::SessionStart,
         EventKind::PromptSubmit,
         EventKind::PostToolUse,
     ])),
-    Key::new(&["hookSpecificOutput.tailToolCallRequest"], Means::Named("tailToolCallRequest"))
-        .at(At::Kinds(&[EventKind::PostToolUse])),
-    Key::new(&["hookSpecificOutput.clearContext"], Means::Named("clearContext")).at(At::Kinds(&[EventKind::Stop])),
-    Key::new(&["hookSpecificOutput.llm_request.messages"], Means::Replace(Target::Messages))
-        .at(At::Kinds(&[EventKind::BeforeModel])),
-    Key::new(&["hookSpecificOutput.llm_request"], Means::Named("llm_request"))
-        .at(At::Kinds(&[EventKind::BeforeModel]))
-        .only_read(),
+    Key::new(&["hookSpecificOutput.tailToolCallRequest"], KeyMeaning::Named("tailToolCallRequest"))
+        .at(EventScope::Kinds(&[EventKind::PostToolUse])),
+    Key::new(&["hookSpecificOutput.clearContext"], KeyMeaning::Named("clearContext"))
+        .at(EventScope::Kinds(&[EventKind::Stop])),
+    Key::new(&["hookSpecificOutput.llm_request.messages"], KeyMeaning::Replace(Target::Messages))
+        .at(EventScope::Kinds(&[EventKind::BeforeModel])),
+    Key::new(&["hookSpecificOutput.llm_request"], KeyMeaning::Named("llm_request"))
+        .at(EventScope::Kinds(&[EventKind::BeforeModel]))
+        .parse_only(),
     // In front of the model it counts only beside a deny.
-    Key::new(&["hookSpecificOutput.llm_response"], Means::Replace(Target::Output))
-        .at(At::Kinds(&[EventKind::BeforeModel]))
-        .along("decision", "\"deny\""),
-    Key::new(&["hookSpecificOutput.llm_response"], Means::Replace(Target::Output))
-        .at(At::Kinds(&[EventKind::AfterModel])),
-    Key::new(&["hookSpecificOutput.toolConfig"], Means::Replace(Target::Input))
-        .at(At::Kinds(&[EventKind::ToolSelection])),
-    Key::new(&["systemMessage"], Means::Message),
-    Key::new(&["suppressOutput"], Means::Suppress),
+    Key::new(&["hookSpecificOutput.llm_response"], KeyMeaning::Replace(Target::Output))
+        .at(EventScope::Kinds(&[EventKind::BeforeModel]))
+        .requires_sibling("decision", "\"deny\""),
+    Key::new(&["hookSpecificOutput.llm_response"], KeyMeaning::Replace(Target::Output))
+        .at(EventScope::Kinds(&[EventKind::AfterModel])),
+    Key::new(&["hookSpecificOutput.toolConfig"], KeyMeaning::Replace(Target::Input))
+        .at(EventScope::Kinds(&[EventKind::ToolSelection])),
+    Key::new(&["systemMessage"], KeyMeaning::Message),
+    Key::new(&["suppressOutput"], KeyMeaning::Suppress),
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
@@ -259,7 +267,7 @@ const SHAPE: Shape = Shape {
     group: &[HookKey::new("sequential", Attribute::Rewrites)],
     // Older versions had their switches here.
     beside: &["enabled", "disabled", "notifications"],
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {

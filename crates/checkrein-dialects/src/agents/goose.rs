@@ -7,12 +7,12 @@ use checkrein_core::{ChainEnd, Decision, EventKind, FailurePolicy, Grammar, RunO
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Shape, TimeUnit,
+    Attribute, ConfigTable, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable, TimeUnit,
 };
 use crate::input::InputRow;
-use crate::install::{InstallTable, Spot};
+use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then};
+use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
 use crate::table::{Cwd, Dialect, EventRow, HostTable, ProcessTable, TimeTable, ToolRow};
 
 /// The table.
@@ -40,13 +40,17 @@ pub static DIALECT: Dialect = Dialect {
     payload: PayloadTable { event: "event", ..PayloadTable::fields(&[FieldRow::same("session_id").or("\"\"")]) },
     reply: ReplyTable {
         keys: &[
-            Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny)])).at(At::Blocking),
-            Key::new(&["reason"], Means::Reason).at(At::Blocking),
+            Key::new(&["decision"], KeyMeaning::Decision(&[("block", Decision::Deny)])).at(EventScope::Blocking),
+            Key::new(&["reason"], KeyMeaning::Reason).at(EventScope::Blocking),
         ],
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Answer])).at(At::Blocking),
-            ExitRule::new(Code::Any, Then::ReadOrFail),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+            ExitRule::new(
+                ExitCodeMatch::Is(2),
+                ExitAction::Decide(Decision::Deny, &[ReasonSource::Stderr, ReasonSource::Answer]),
+            )
+            .at(EventScope::Blocking),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::ReadOrFail),
         ],
         ..ReplyTable::LENIENT
     },
@@ -55,8 +59,8 @@ pub static DIALECT: Dialect = Dialect {
     rules: CLAUDE_LIKE.rules.order(RunOrder::Sequential).chain_end(ChainEnd::FirstBlock),
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::User, Base::Home, ".agents/plugins/*/hooks/hooks.json"),
-            FileRow::new(Scope::Project, Base::Project, ".agents/plugins/*/hooks/hooks.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".agents/plugins/*/hooks/hooks.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".agents/plugins/*/hooks/hooks.json"),
         ],
         format: FileFormat::Layout(&SHAPE),
         plugin: Some(PluginTable::new("PLUGIN_ROOT")),
@@ -65,14 +69,14 @@ pub static DIALECT: Dialect = Dialect {
     host: HostTable {
         // Not in its documentation, and seen to work.
         failure_switch: Some(("on_failure", "\"block\"")),
-        unseen: &["what tools gave back", "sub-agents: their events are declared and never fired"],
+        not_observable: &["what tools gave back", "sub-agents: their events are declared and never fired"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
         &["goose"],
-        &[Spot::new(Base::Config, "goose")],
-        &[Spot::new(Base::Home, ".agents/plugins/checkrein/hooks/hooks.json")],
-        &[Spot::new(Base::Project, ".agents/plugins/checkrein/hooks/hooks.json")],
+        &[SettingsPath::new(PathBase::Config, "goose")],
+        &[SettingsPath::new(PathBase::Home, ".agents/plugins/checkrein/hooks/hooks.json")],
+        &[SettingsPath::new(PathBase::Project, ".agents/plugins/checkrein/hooks/hooks.json")],
     )),
     ..CLAUDE_LIKE
 };
@@ -94,7 +98,7 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("SessionStart", EventKind::SessionStart).fields(&[ABOUT_NOTHING]).observed(),
     EventRow::new("SessionEnd", EventKind::SessionEnd).fields(&[ABOUT_NOTHING]).observed(),
     EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
-        .compares("prompt")
+        .subject_field("prompt")
         .fields(&[FieldRow::named("matcher_context", "prompt"), FieldRow::named("message", "prompt")])
         .observed(),
     EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(&TOOL).observed(),
@@ -105,22 +109,28 @@ const EVENTS: &[EventRow] = &[
         .fields(&[TOOL[0], TOOL[1], TOOL[2], TOOL[3], TOOL[4], FieldRow::same("error").unless_empty()])
         .observed(),
     EventRow::new("BeforeShellExecution", EventKind::PreShell)
-        .compares("tool_input.command")
+        .subject_field("tool_input.command")
         .fields(&COMMAND)
         .observed(),
     EventRow::new("AfterShellExecution", EventKind::PostShell)
-        .compares("tool_input.command")
+        .subject_field("tool_input.command")
         .fields(&COMMAND)
         .observed(),
-    EventRow::new("BeforeReadFile", EventKind::PreFileRead).compares("tool_input.file_path").fields(&PATH).uncertain(),
-    EventRow::new("AfterFileEdit", EventKind::PostFileWrite).compares("tool_input.file_path").fields(&PATH).observed(),
+    EventRow::new("BeforeReadFile", EventKind::PreFileRead)
+        .subject_field("tool_input.file_path")
+        .fields(&PATH)
+        .uncertain(),
+    EventRow::new("AfterFileEdit", EventKind::PostFileWrite)
+        .subject_field("tool_input.file_path")
+        .fields(&PATH)
+        .observed(),
     EventRow::new("Stop", EventKind::Stop)
         .blocks()
         .fields(&[ABOUT_NOTHING, FieldRow::same("last_assistant_message"), FieldRow::named("working_dir", "cwd")])
         .observed(),
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
@@ -132,5 +142,5 @@ const SHAPE: Shape = Shape {
         HookKey::new("x-goose", Attribute::Elsewhere),
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"])],
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };

@@ -7,12 +7,14 @@ use std::time::Duration;
 use checkrein_core::{ChainEnd, ConcurrentRewrites, Decision, EventKind, Grammar, RunOrder, Scope, Target};
 
 use crate::agents::claude::CLAUDE_LIKE;
-use crate::config::{Attribute, Base, ConfigTable, Decoder, FileFormat, FileRow, HandlerRow, HookKey, Shape, TimeUnit};
-use crate::install::{InstallTable, Spot};
+use crate::config::{
+    Attribute, ConfigTable, Decoder, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, TimeUnit,
+};
+use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then};
+use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
 use crate::table::{
-    Cwd, Data, Dialect, EventRow, ExitReason, HostTable, Plain, ProcessTable, TimeTable, ToolRow, VariableRow,
+    Cwd, Data, Dialect, EventRow, ExitReason, HostTable, PlainTextUse, ProcessTable, TimeTable, ToolRow, VariableRow,
 };
 use checkrein_document::Node;
 
@@ -36,17 +38,18 @@ pub static DIALECT: Dialect = Dialect {
     payload: PayloadTable { event: "event_type", ..PayloadTable::fields(COMMON) },
     reply: ReplyTable {
         keys: &[
-            Key::new(&["hookSpecificOutput.hookEventName"], Means::Nothing).only_read(),
-            Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input))
-                .at(At::Kinds(&[EventKind::PreToolUse])),
-            Key::new(&["hookSpecificOutput.additionalContext", "additionalContext"], Means::Context)
-                .at(At::Kinds(&[EventKind::PostToolUse, EventKind::PostToolFailure])),
+            Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::Nothing).parse_only(),
+            Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input))
+                .at(EventScope::Kinds(&[EventKind::PreToolUse])),
+            Key::new(&["hookSpecificOutput.additionalContext", "additionalContext"], KeyMeaning::Context)
+                .at(EventScope::Kinds(&[EventKind::PostToolUse, EventKind::PostToolFailure])),
         ],
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Decide(Decision::Allow, &[])).at(REQUEST),
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr])).at(At::Blocking),
-            ExitRule::new(Code::Any, Then::Fail),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Decide(Decision::Allow, &[])).at(REQUEST),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+            ExitRule::new(ExitCodeMatch::Is(2), ExitAction::Decide(Decision::Deny, &[ReasonSource::Stderr]))
+                .at(EventScope::Blocking),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
         ],
         ..ReplyTable::LENIENT
     },
@@ -70,28 +73,28 @@ pub static DIALECT: Dialect = Dialect {
         .side_by_side(ConcurrentRewrites::FirstInOrder),
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::Local, Base::Project, ".letta/settings.local.json"),
-            FileRow::new(Scope::Project, Base::Project, ".letta/settings.json"),
-            FileRow::new(Scope::User, Base::Home, ".letta/settings.json"),
+            FileRow::new(Scope::Local, PathBase::Project, ".letta/settings.local.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".letta/settings.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".letta/settings.json"),
         ],
         format: FileFormat::Custom { decode, encode: |dialect, hooks| SHAPE.encode(dialect, hooks) },
         ..ConfigTable::BASE
     },
     host: HostTable {
         exit_reason: ExitReason::WithCommandLine,
-        unseen: &["without a terminal, all but tools: no prompt, no session, no stop"],
+        not_observable: &["without a terminal, all but tools: no prompt, no session, no stop"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
         &["letta"],
-        &[Spot::new(Base::Home, ".letta")],
-        &[Spot::new(Base::Home, ".letta/settings.json")],
-        &[Spot::new(Base::Project, ".letta/settings.json")],
+        &[SettingsPath::new(PathBase::Home, ".letta")],
+        &[SettingsPath::new(PathBase::Home, ".letta/settings.json")],
+        &[SettingsPath::new(PathBase::Project, ".letta/settings.json")],
     )),
     ..CLAUDE_LIKE
 };
 
-const REQUEST: At = At::Kinds(&[EventKind::PermissionRequest]);
+const REQUEST: EventScope = EventScope::Kinds(&[EventKind::PermissionRequest]);
 
 const COMMON: &[FieldRow] = &[
     FieldRow::named("working_directory", "cwd").or("\"\""),
@@ -107,13 +110,13 @@ const BEFORE: [FieldRow; 2] = [FieldRow::same("preceding_reasoning"), FieldRow::
 
 const EVENTS: &[EventRow] = &[
     EventRow::new("SessionStart", EventKind::SessionStart)
-        .plain(Plain::Context)
+        .plain(PlainTextUse::Context)
         .fields(&[FieldRow::same("is_new_session"), FieldRow::same("agent_name")])
         .observed(),
     EventRow::new("SessionEnd", EventKind::SessionEnd).fields(&[FieldRow::same("duration_ms")]),
     EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
         .blocks()
-        .plain(Plain::Context)
+        .plain(PlainTextUse::Context)
         .fields(&[FieldRow::same("prompt"), FieldRow::same("is_command")])
         .observed(),
     EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(&CALL).observed(),
@@ -168,7 +171,7 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("PreCompact", EventKind::PreCompact).fields(&[FieldRow::same("trigger")]).uncertain(),
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
@@ -180,7 +183,7 @@ const SHAPE: Shape = Shape {
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"]), HandlerRow::new("prompt", "prompt", &["prompt"])],
     beside: &["disabled"],
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {

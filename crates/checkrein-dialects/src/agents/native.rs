@@ -16,9 +16,13 @@ use std::time::Duration;
 
 use checkrein_core::{Decision, EventKind, FailurePolicy, Scope, Target, TimeClass};
 
-use crate::config::{Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, Same, Shape, TimeUnit};
+use crate::config::{
+    Attribute, ConfigTable, DedupKey, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, TimeUnit,
+};
 use crate::payload::PayloadTable;
-use crate::reply::{Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::reply::{
+    AnswerDetection, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable, UnknownPolicy,
+};
 use crate::table::{Dialect, EventRow, TimeTable};
 
 /// The table.
@@ -26,15 +30,18 @@ pub static DIALECT: Dialect = Dialect {
     name: "native",
     events: NAMES,
     has_all_events: true,
-    payload: PayloadTable { originals: true, ..PayloadTable::BASE },
+    payload: PayloadTable { includes_original: true, ..PayloadTable::BASE },
     reply: ReplyTable {
-        trigger: Trigger::LastObject,
-        unknown_keys: Unknown::MisspeltFails,
+        trigger: AnswerDetection::LastObject,
+        unknown_keys: UnknownPolicy::MisspeltFails,
         keys: KEYS,
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Answer, From::Stderr])),
-            ExitRule::new(Code::Any, Then::Fail),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+            ExitRule::new(
+                ExitCodeMatch::Is(2),
+                ExitAction::Decide(Decision::Deny, &[ReasonSource::Answer, ReasonSource::Stderr]),
+            ),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
         ],
         ..ReplyTable::BASE
     },
@@ -52,7 +59,7 @@ pub static DIALECT: Dialect = Dialect {
         files: FILES,
         comments: true,
         format: FileFormat::Layout(&SHAPE),
-        same: Same::Everything,
+        dedup_key: DedupKey::Everything,
         ..ConfigTable::BASE
     },
     ..Dialect::BASE
@@ -88,39 +95,39 @@ const WORDS: &[(&str, Decision)] = &[
 
 /// Keys of `hookSpecificOutput` may also stand beside it: where they belong is the commonest mistake of all.
 const KEYS: &[Key] = &[
-    Key::new(&["hookSpecificOutput.hookEventName"], Means::EventName),
-    Key::new(&["continue"], Means::Flag(false, Decision::Halt)),
-    Key::new(&["stopReason"], Means::StopReason),
-    Key::new(&["hookSpecificOutput.permissionDecision", "permissionDecision"], Means::Decision(WORDS)),
-    Key::new(&["hookSpecificOutput.permissionDecisionReason", "permissionDecisionReason"], Means::Reason),
-    Key::new(&["decision"], Means::Decision(WORDS)).only_read(),
-    Key::new(&["reason", "hookSpecificOutput.reason"], Means::Reason).only_read(),
-    Key::new(&["hookSpecificOutput.decision.behavior"], Means::Decision(WORDS)).only_read(),
-    Key::new(&["hookSpecificOutput.decision.message"], Means::Reason).only_read(),
-    Key::new(&["hookSpecificOutput.decision.interrupt"], Means::Flag(true, Decision::Halt)).only_read(),
-    Key::new(&["hookSpecificOutput.decision.updatedInput"], Means::Replace(Target::Input)).only_read(),
-    Key::new(&["hookSpecificOutput.additionalContext", "additionalContext"], Means::Context),
-    Key::new(&["hookSpecificOutput.updatedInput", "updatedInput"], Means::Replace(Target::Input)),
-    Key::new(&["hookSpecificOutput.inputPatch", "inputPatch"], Means::Merge(Target::Input)),
-    Key::new(&["hookSpecificOutput.updatedPrompt", "updatedPrompt"], Means::Replace(Target::Prompt)),
-    Key::new(&["hookSpecificOutput.updatedToolOutput", "updatedToolOutput"], Means::Replace(Target::Output)),
-    Key::new(&["hookSpecificOutput.updatedMessages", "updatedMessages"], Means::Replace(Target::Messages)),
-    Key::new(&["hookSpecificOutput.summary", "summary"], Means::Replace(Target::Summary)),
-    Key::new(&["hookSpecificOutput.initialUserMessage", "initialUserMessage"], Means::FirstMessage),
-    Key::new(&["systemMessage"], Means::Message),
-    Key::new(&["suppressOutput"], Means::Suppress),
-    Key::new(&["hookSpecificOutput.metadata", "metadata"], Means::Metadata),
+    Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::EventName),
+    Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt)),
+    Key::new(&["stopReason"], KeyMeaning::StopReason),
+    Key::new(&["hookSpecificOutput.permissionDecision", "permissionDecision"], KeyMeaning::Decision(WORDS)),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason", "permissionDecisionReason"], KeyMeaning::Reason),
+    Key::new(&["decision"], KeyMeaning::Decision(WORDS)).parse_only(),
+    Key::new(&["reason", "hookSpecificOutput.reason"], KeyMeaning::Reason).parse_only(),
+    Key::new(&["hookSpecificOutput.decision.behavior"], KeyMeaning::Decision(WORDS)).parse_only(),
+    Key::new(&["hookSpecificOutput.decision.message"], KeyMeaning::Reason).parse_only(),
+    Key::new(&["hookSpecificOutput.decision.interrupt"], KeyMeaning::Flag(true, Decision::Halt)).parse_only(),
+    Key::new(&["hookSpecificOutput.decision.updatedInput"], KeyMeaning::Replace(Target::Input)).parse_only(),
+    Key::new(&["hookSpecificOutput.additionalContext", "additionalContext"], KeyMeaning::Context),
+    Key::new(&["hookSpecificOutput.updatedInput", "updatedInput"], KeyMeaning::Replace(Target::Input)),
+    Key::new(&["hookSpecificOutput.inputPatch", "inputPatch"], KeyMeaning::Merge(Target::Input)),
+    Key::new(&["hookSpecificOutput.updatedPrompt", "updatedPrompt"], KeyMeaning::Replace(Target::Prompt)),
+    Key::new(&["hookSpecificOutput.updatedToolOutput", "updatedToolOutput"], KeyMeaning::Replace(Target::Output)),
+    Key::new(&["hookSpecificOutput.updatedMessages", "updatedMessages"], KeyMeaning::Replace(Target::Messages)),
+    Key::new(&["hookSpecificOutput.summary", "summary"], KeyMeaning::Replace(Target::Summary)),
+    Key::new(&["hookSpecificOutput.initialUserMessage", "initialUserMessage"], KeyMeaning::FirstMessage),
+    Key::new(&["systemMessage"], KeyMeaning::Message),
+    Key::new(&["suppressOutput"], KeyMeaning::Suppress),
+    Key::new(&["hookSpecificOutput.metadata", "metadata"], KeyMeaning::Metadata),
 ];
 
 const EXTENSIONS: &[&str] = &["json", "jsonc", "yaml", "yml", "toml"];
 
-const UPWARDS: Base = Base::Upwards { steps: usize::MAX, within_repository: true };
+const UPWARDS: PathBase = PathBase::Upwards { steps: usize::MAX, within_repository: true };
 
 const FILES: &[FileRow] = &[
-    FileRow::new(Scope::Managed, Base::Root, "etc/checkrein/hooks").with(EXTENSIONS).ruling(),
-    FileRow::new(Scope::Managed, Base::Root, "etc/checkrein/hooks.d/*").with(EXTENSIONS).ruling(),
-    FileRow::new(Scope::User, Base::Config, "checkrein/hooks").with(EXTENSIONS),
-    FileRow::new(Scope::User, Base::Config, "checkrein/hooks.d/*").with(EXTENSIONS),
+    FileRow::new(Scope::Managed, PathBase::Root, "etc/checkrein/hooks").with(EXTENSIONS).ruling(),
+    FileRow::new(Scope::Managed, PathBase::Root, "etc/checkrein/hooks.d/*").with(EXTENSIONS).ruling(),
+    FileRow::new(Scope::User, PathBase::Config, "checkrein/hooks").with(EXTENSIONS),
+    FileRow::new(Scope::User, PathBase::Config, "checkrein/hooks.d/*").with(EXTENSIONS),
     FileRow::new(Scope::Project, UPWARDS, ".checkrein/hooks").with(EXTENSIONS),
     FileRow::new(Scope::Local, UPWARDS, ".checkrein/hooks.local").with(EXTENSIONS),
 ];
@@ -129,7 +136,7 @@ const EFFECTS: &[(&str, FailurePolicy)] =
     &[("open", FailurePolicy::Open), ("closed", FailurePolicy::Closed), ("ask", FailurePolicy::Ask)];
 
 /// The shape of its files.
-pub const SHAPE: Shape = Shape {
+pub const SHAPE: HookFileLayout = HookFileLayout {
     file_keys: Some(&[
         "$schema",
         "version",
@@ -197,5 +204,5 @@ pub const SHAPE: Shape = Shape {
     ],
     infers_type: true,
     flat: true,
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };

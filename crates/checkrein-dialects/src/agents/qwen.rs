@@ -10,13 +10,16 @@ use checkrein_core::{Decision, DecisionRule, EventKind, Grammar, NameList, RunOr
 
 use crate::agents::claude::CLAUDE_LIKE;
 use crate::config::{
-    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
+    Attribute, ConfigTable, DedupKey, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable,
+    TimeUnit,
 };
 use crate::input::InputRow;
-use crate::install::{InstallTable, Spot};
+use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then};
-use crate::table::{Cwd, Data, Dialect, EventRow, HostTable, Plain, ProcessTable, TimeTable, ToolRow, VariableRow};
+use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
+use crate::table::{
+    Cwd, Data, Dialect, EventRow, HostTable, PlainTextUse, ProcessTable, TimeTable, ToolRow, VariableRow,
+};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
@@ -41,10 +44,12 @@ pub static DIALECT: Dialect = Dialect {
     reply: ReplyTable {
         keys: KEYS,
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr])).at(STOPPABLE).needs_stderr(),
-            ExitRule::new(Code::Is(2), Then::Fail),
-            ExitRule::new(Code::Any, Then::ReadOrFail),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+            ExitRule::new(ExitCodeMatch::Is(2), ExitAction::Decide(Decision::Deny, &[ReasonSource::Stderr]))
+                .at(STOPPABLE)
+                .needs_stderr(),
+            ExitRule::new(ExitCodeMatch::Is(2), ExitAction::Fail),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::ReadOrFail),
         ],
         stderr_answers: true,
         ..ReplyTable::LENIENT
@@ -70,23 +75,23 @@ pub static DIALECT: Dialect = Dialect {
     stop_cap: 8,
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::Project, Base::Project, ".qwen/settings.json"),
-            FileRow::new(Scope::User, Base::Home, ".qwen/settings.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".qwen/settings.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".qwen/settings.json"),
             // Where exactly was not observed.
-            FileRow::new(Scope::Managed, Base::Root, "etc/qwen-code/settings.json"),
+            FileRow::new(Scope::Managed, PathBase::Root, "etc/qwen-code/settings.json"),
         ],
         comments: true,
         format: FileFormat::Layout(&SHAPE),
         plugin: Some(PluginTable::new("extensionPath")),
-        same: Same::EverythingAndName,
+        dedup_key: DedupKey::EverythingAndName,
         ..ConfigTable::BASE
     },
-    host: HostTable { unseen: &["the end of a session that has no terminal"], ..HostTable::FAILS_OPEN },
+    host: HostTable { not_observable: &["the end of a session that has no terminal"], ..HostTable::FAILS_OPEN },
     install: Some(InstallTable::new(
         &["qwen"],
-        &[Spot::new(Base::Home, ".qwen")],
-        &[Spot::new(Base::Home, ".qwen/settings.json")],
-        &[Spot::new(Base::Project, ".qwen/settings.json")],
+        &[SettingsPath::new(PathBase::Home, ".qwen")],
+        &[SettingsPath::new(PathBase::Home, ".qwen/settings.json")],
+        &[SettingsPath::new(PathBase::Project, ".qwen/settings.json")],
     )),
     ..CLAUDE_LIKE
 };
@@ -158,7 +163,7 @@ const EVENTS: &[EventRow] = &[
     // Again after each result of a tool, with an empty prompt.
     EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
         .blocks()
-        .plain(Plain::Context)
+        .plain(PlainTextUse::Context)
         .fields(&[FieldRow::same("prompt"), FieldRow::same("submitted_prompt")])
         .observed(),
     EventRow::new("UserPromptExpansion", EventKind::PromptExpansion).matched().blocks().fields(&[
@@ -168,7 +173,7 @@ const EVENTS: &[EventRow] = &[
     ]),
     EventRow::new("SessionStart", EventKind::SessionStart)
         .matched()
-        .plain(Plain::Context)
+        .plain(PlainTextUse::Context)
         .fields(&[FieldRow::same("source"), FieldRow::same("model")])
         .observed(),
     EventRow::new("SessionEnd", EventKind::SessionEnd).matched().fields(&[FieldRow::same("reason")]).observed(),
@@ -207,7 +212,7 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("TodoCreated", EventKind::TodoCreated).blocks().fields(TODO),
     EventRow::new("TodoCompleted", EventKind::TodoCompleted).blocks().fields(TODO),
     EventRow::new("InstructionsLoaded", EventKind::InstructionsLoaded)
-        .compares("file_path")
+        .subject_field("file_path")
         .fields(&[FieldRow::same("file_path"), FieldRow::same("memory_type"), FieldRow::same("load_reason")])
         .observed(),
     EventRow::new("MessageDisplay", EventKind::MessageDisplay)
@@ -217,7 +222,7 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("QueryEnd", EventKind::UserTurnEnd).fields(&[FieldRow::same("reason")]).uncertain(),
 ];
 
-const STOPPABLE: At = At::Kinds(&[
+const STOPPABLE: EventScope = EventScope::Kinds(&[
     EventKind::PreToolUse,
     EventKind::PermissionRequest,
     EventKind::PromptSubmit,
@@ -228,9 +233,9 @@ const STOPPABLE: At = At::Kinds(&[
     EventKind::TodoCreated,
     EventKind::TodoCompleted,
 ]);
-const CALL_ONLY: At = At::Kinds(&[EventKind::PreToolUse]);
-const REQUEST: At = At::Kinds(&[EventKind::PermissionRequest]);
-const HALTS: At = At::Kinds(&[
+const CALL_ONLY: EventScope = EventScope::Kinds(&[EventKind::PreToolUse]);
+const REQUEST: EventScope = EventScope::Kinds(&[EventKind::PermissionRequest]);
+const HALTS: EventScope = EventScope::Kinds(&[
     EventKind::PromptSubmit,
     EventKind::PostToolUse,
     EventKind::PostToolBatch,
@@ -239,24 +244,26 @@ const HALTS: At = At::Kinds(&[
 ]);
 
 const KEYS: &[Key] = &[
-    Key::new(&["hookSpecificOutput.hookEventName"], Means::EventName),
+    Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::EventName),
     Key::new(
         &["hookSpecificOutput.permissionDecision"],
-        Means::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)]),
+        KeyMeaning::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)]),
     )
     .at(CALL_ONLY),
-    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).at(CALL_ONLY),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], KeyMeaning::Reason).at(CALL_ONLY),
     Key::new(
         &["hookSpecificOutput.decision.behavior"],
-        Means::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny)]),
+        KeyMeaning::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny)]),
     )
     .at(REQUEST),
-    Key::new(&["hookSpecificOutput.decision.message"], Means::Reason).at(REQUEST),
-    Key::new(&["hookSpecificOutput.decision.interrupt"], Means::Flag(true, Decision::Halt)).at(REQUEST).only_read(),
-    Key::new(&["hookSpecificOutput.decision.updatedInput"], Means::Replace(Target::Input)).at(REQUEST),
+    Key::new(&["hookSpecificOutput.decision.message"], KeyMeaning::Reason).at(REQUEST),
+    Key::new(&["hookSpecificOutput.decision.interrupt"], KeyMeaning::Flag(true, Decision::Halt))
+        .at(REQUEST)
+        .parse_only(),
+    Key::new(&["hookSpecificOutput.decision.updatedInput"], KeyMeaning::Replace(Target::Input)).at(REQUEST),
     Key::new(
         &["decision"],
-        Means::Decision(&[
+        KeyMeaning::Decision(&[
             ("block", Decision::Deny),
             ("deny", Decision::Deny),
             ("allow", Decision::Allow),
@@ -267,13 +274,13 @@ const KEYS: &[Key] = &[
     )
     .at(STOPPABLE)
     .never_says(&[Decision::Ask, Decision::Allow]),
-    Key::new(&["reason"], Means::Reason).at(STOPPABLE),
+    Key::new(&["reason"], KeyMeaning::Reason).at(STOPPABLE),
     // In front of a tool it stops the tool, and the run goes on.
-    Key::new(&["continue"], Means::Flag(false, Decision::Deny)).at(CALL_ONLY).only_read(),
-    Key::new(&["stopReason"], Means::Reason).at(CALL_ONLY).only_read(),
-    Key::new(&["continue"], Means::Flag(false, Decision::Halt)).at(HALTS),
-    Key::new(&["stopReason"], Means::StopReason).at(HALTS),
-    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context).at(At::Kinds(&[
+    Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Deny)).at(CALL_ONLY).parse_only(),
+    Key::new(&["stopReason"], KeyMeaning::Reason).at(CALL_ONLY).parse_only(),
+    Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt)).at(HALTS),
+    Key::new(&["stopReason"], KeyMeaning::StopReason).at(HALTS),
+    Key::new(&["hookSpecificOutput.additionalContext"], KeyMeaning::Context).at(EventScope::Kinds(&[
         EventKind::PromptSubmit,
         EventKind::SessionStart,
         EventKind::SubagentStart,
@@ -281,13 +288,14 @@ const KEYS: &[Key] = &[
         EventKind::PostToolFailure,
         EventKind::PostToolBatch,
     ])),
-    Key::new(&["hookSpecificOutput.artifacts"], Means::Named("artifacts")).at(At::Kinds(&[EventKind::PostToolUse])),
-    Key::new(&["systemMessage"], Means::Message),
-    Key::new(&["suppressOutput"], Means::Suppress),
-    Key::new(&["terminalSequence"], Means::Named("terminalSequence")),
+    Key::new(&["hookSpecificOutput.artifacts"], KeyMeaning::Named("artifacts"))
+        .at(EventScope::Kinds(&[EventKind::PostToolUse])),
+    Key::new(&["systemMessage"], KeyMeaning::Message),
+    Key::new(&["suppressOutput"], KeyMeaning::Suppress),
+    Key::new(&["terminalSequence"], KeyMeaning::Named("terminalSequence")),
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
@@ -313,5 +321,5 @@ const SHAPE: Shape = Shape {
     ],
     group: &[HookKey::new("sequential", Attribute::Rewrites)],
     beside: &["enabled", "disabled"],
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };

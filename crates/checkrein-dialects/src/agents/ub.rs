@@ -20,10 +20,14 @@ use checkrein_core::{
 };
 
 use crate::config::{
-    Attribute, Base, ConfigTable, Decoder, Encoded, FileFormat, FileRow, Lost, duration, printable, unsaid, unwritable,
+    Attribute, ConfigTable, ConversionLoss, Decoder, Encoded, FileFormat, FileRow, PathBase, duration, printable,
+    unsaid, unwritable,
 };
-use crate::payload::{FieldRow, Form, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Malformed, ReplyTable, Then, Trigger, Unknown};
+use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
+use crate::reply::{
+    AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, MalformedPolicy, ReasonSource, ReplyTable,
+    UnknownPolicy,
+};
 use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec, escaped, has_variables, plain};
 use crate::table::{Cwd, Data, Dialect, Environment, EventRow, HttpTable, ProcessTable, Shell, TimeTable, VariableRow};
 use checkrein_document::{Member, Node};
@@ -38,13 +42,14 @@ pub static DIALECT: Dialect = Dialect {
         ..PayloadTable::fields(&[FieldRow::same("session_id").or("\"\""), FieldRow::same("turn").or("0")])
     },
     reply: ReplyTable {
-        malformed: Malformed::Text,
-        unknown_keys: Unknown::Ignored,
-        bad_values: Unknown::Ignored,
+        malformed: MalformedPolicy::Text,
+        unknown_keys: UnknownPolicy::Ignored,
+        bad_values: UnknownPolicy::Ignored,
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Nothing),
-            ExitRule::new(Code::NotZero, Then::FailFor(&[From::Stderr, From::Exit])).at(At::Blocking),
-            ExitRule::new(Code::Any, Then::Fail),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Nothing),
+            ExitRule::new(ExitCodeMatch::NotZero, ExitAction::FailFor(&[ReasonSource::Stderr, ReasonSource::Exit]))
+                .at(EventScope::Blocking),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
         ],
         ..ReplyTable::BASE
     },
@@ -89,7 +94,7 @@ const EVENTS: &[EventRow] = &[
         TOOL[0],
         TOOL[1],
         TOOL[2],
-        FieldRow::named("result.content", "tool_response").form(Form::Text).or("\"\""),
+        FieldRow::named("result.content", "tool_response").form(FieldEncoding::Text).or("\"\""),
         FieldRow::named("result.is_error", "is_error").or("false"),
     ]),
     EventRow::new("pre_user_turn", EventKind::UserTurnStart),
@@ -97,8 +102,8 @@ const EVENTS: &[EventRow] = &[
 ];
 
 const FILES: &[FileRow] = &[
-    FileRow::new(Scope::User, Base::Config, "ub/config.yaml"),
-    FileRow::new(Scope::Project, Base::Upwards { steps: 5, within_repository: false }, ".ub/config.yaml"),
+    FileRow::new(Scope::User, PathBase::Config, "ub/config.yaml"),
+    FileRow::new(Scope::Project, PathBase::Upwards { steps: 5, within_repository: false }, ".ub/config.yaml"),
 ];
 
 const KEYS: &[&str] = &["command", "tools", "timeout", "on_failure", "env"];
@@ -142,7 +147,7 @@ fn read(decoder: &mut Decoder<'_>, entry: &Node<'_>, kind: &EventKind, id: &str)
         Ok(members) => members,
         Err(why) => return decoder.broken(id, kind, None, entry.span, &why),
     };
-    decoder.keys(members, KEYS);
+    decoder.check_keys(members, KEYS);
     let on_failure = on_failure(decoder, members);
     let matcher = tools(decoder, entry.get("tools"), kind);
     let spec = spec(decoder, entry, kind, id).and_then(|spec| Ok((spec, on_failure.clone()?, matcher.clone()?)));
@@ -286,7 +291,7 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
         for (at, spec) in hooks.iter().enumerate().filter(|(_, spec)| spec.kinds.contains(&row.kind)) {
             match entry(at, spec, row, &mut lost) {
                 Ok(entry) => entries.push_str(&entry),
-                Err(why) => lost.push(Lost::whole(at, why)),
+                Err(why) => lost.push(ConversionLoss::whole(at, why)),
             }
         }
         if !entries.is_empty() {
@@ -295,14 +300,16 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
     }
     for (at, spec) in hooks.iter().enumerate() {
         let elsewhere = spec.kinds.iter().filter(|kind| dialect.row(kind).is_none());
-        lost.extend(elsewhere.map(|kind| Lost::whole(at, format!("{} has no event for `{kind}`", dialect.name))));
+        lost.extend(
+            elsewhere.map(|kind| ConversionLoss::whole(at, format!("{} has no event for `{kind}`", dialect.name))),
+        );
     }
     let text = if text.is_empty() { "hooks: {}\n".to_owned() } else { format!("hooks:\n{text}") };
     Encoded { text, lost }
 }
 
 /// One entry, or why there cannot be one.
-fn entry(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> Result<String, String> {
+fn entry(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<ConversionLoss>) -> Result<String, String> {
     if let Some(why) = unwritable(spec, |_| false) {
         return Err(why.to_owned());
     }
@@ -321,7 +328,10 @@ fn entry(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> Re
     let tools = match matcher.as_names() {
         _ if matcher.is_everything() => &[],
         Some(_) if !row.matched => {
-            lost.push(Lost::part(at, format!("its matcher `{}`: there are none at `{}`", matcher.pattern(), row.kind)));
+            lost.push(ConversionLoss::part(
+                at,
+                format!("its matcher `{}`: there are none at `{}`", matcher.pattern(), row.kind),
+            ));
             &[]
         }
         Some(names) => names,
@@ -352,29 +362,29 @@ fn entry(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> Re
     lost.extend(unsaid(at, spec, &DIALECT, SAID));
     if command.env_all.unwrap_or(matches!(spec.dialect.process.environment, Environment::All | Environment::AllBut(_)))
     {
-        lost.push(Lost::part(at, "that it gets all variables of the host"));
+        lost.push(ConversionLoss::part(at, "that it gets all variables of the host"));
     }
     Ok(format!("    - {}\n", lines.join("\n      ")))
 }
 
 /// What stands behind `on_failure`. A hook that can stop the tool in another way than by failing must be able to here.
-fn policy(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Lost>) -> Option<&'static str> {
-    let is_deny = |rule: &ExitRule| matches!(rule.then, Then::Decide(decision, _) if decision.is_block());
+fn policy(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<ConversionLoss>) -> Option<&'static str> {
+    let is_deny = |rule: &ExitRule| matches!(rule.then, ExitAction::Decide(decision, _) if decision.is_block());
     let reply = &spec.dialect.reply;
-    let has_words = reply.trigger != Trigger::Never || reply.exits.iter().any(is_deny);
+    let has_words = reply.trigger != AnswerDetection::Never || reply.exits.iter().any(is_deny);
     let said = spec.info.on_failure;
     if !row.blocks {
         return said.filter(|effect| *effect == FailurePolicy::Open).map(|_| "warn");
     }
     if has_words && spec.dialect.is_gate(&row.kind) {
-        lost.push(Lost::part(at, "what it prints, and that some exit codes stop the tool and others do not"));
+        lost.push(ConversionLoss::part(at, "what it prints, and that some exit codes stop the tool and others do not"));
         return Some("block");
     }
     match said? {
         FailurePolicy::Open => Some("warn"),
         FailurePolicy::Closed => Some("block"),
         FailurePolicy::Ask => {
-            lost.push(Lost::part(at, "that the user is asked when it fails: the tool is stopped then"));
+            lost.push(ConversionLoss::part(at, "that the user is asked when it fails: the tool is stopped then"));
             Some("block")
         }
     }

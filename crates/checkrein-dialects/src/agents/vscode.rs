@@ -6,12 +6,14 @@
 use checkrein_core::{ChainEnd, ConcurrentRewrites, Decision, EventKind, RunOrder, Scope, Target};
 
 use crate::agents::claude::CLAUDE_LIKE;
-use crate::config::{Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, Shape, TimeUnit};
+use crate::config::{
+    Attribute, ConfigTable, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, TimeUnit,
+};
 use crate::input::patch::seen_in_patch;
 use crate::input::{InputForm, InputRow};
-use crate::install::{InstallTable, Spot};
-use crate::payload::{FieldRow, Form, PayloadTable};
-use crate::reply::{At, Key, Means, ReplyTable};
+use crate::install::{InstallTable, SettingsPath};
+use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
+use crate::reply::{EventScope, Key, KeyMeaning, ReplyTable};
 use crate::table::{Dialect, EventRow, HostTable, TimeTable, ToolRow};
 
 /// Under which name the host hears that a hook has ended the turn: those behind it do not run.
@@ -37,25 +39,25 @@ pub static DIALECT: Dialect = Dialect {
         .side_by_side(ConcurrentRewrites::LastInOrder),
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::Project, Base::Project, ".github/hooks/*").with(&["json"]),
-            FileRow::new(Scope::Project, Base::Project, ".claude/settings.json"),
-            FileRow::new(Scope::Local, Base::Project, ".claude/settings.local.json"),
-            FileRow::new(Scope::User, Base::Home, ".copilot/hooks/*").with(&["json"]),
-            FileRow::new(Scope::User, Base::Home, ".claude/settings.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".github/hooks/*").with(&["json"]),
+            FileRow::new(Scope::Project, PathBase::Project, ".claude/settings.json"),
+            FileRow::new(Scope::Local, PathBase::Project, ".claude/settings.local.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".copilot/hooks/*").with(&["json"]),
+            FileRow::new(Scope::User, PathBase::Home, ".claude/settings.json"),
         ],
         format: FileFormat::Layout(&SHAPE),
         ..ConfigTable::BASE
     },
     host: HostTable {
-        unseen: &["the end of a session", "tools that failed"],
+        not_observable: &["the end of a session", "tools that failed"],
         uncertain: &["its source was read at an older state than its documentation"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
         &["code"],
-        &[Spot::new(Base::Config, "Code"), Spot::new(Base::Home, ".vscode")],
-        &[Spot::new(Base::Home, ".copilot/hooks/checkrein-vscode.json")],
-        &[Spot::new(Base::Project, ".github/hooks/checkrein-vscode.json")],
+        &[SettingsPath::new(PathBase::Config, "Code"), SettingsPath::new(PathBase::Home, ".vscode")],
+        &[SettingsPath::new(PathBase::Home, ".copilot/hooks/checkrein-vscode.json")],
+        &[SettingsPath::new(PathBase::Project, ".github/hooks/checkrein-vscode.json")],
     )),
     ..CLAUDE_LIKE
 };
@@ -103,7 +105,7 @@ const EVENTS: &[EventRow] = &[
         FieldRow::same("tool_name"),
         FieldRow::same("tool_input"),
         FieldRow::same("tool_use_id"),
-        FieldRow::same("tool_response").form(Form::Text),
+        FieldRow::same("tool_response").form(FieldEncoding::Text),
     ]),
     EventRow::new("PreCompact", EventKind::PreCompact).fields(&[FieldRow::same("trigger")]),
     EventRow::new("SubagentStart", EventKind::SubagentStart).fields(&AGENT),
@@ -111,37 +113,37 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("Stop", EventKind::Stop).blocks().fields(&[STOP]),
 ];
 
-const TOOL_CALL: At = At::Kinds(&[EventKind::PreToolUse]);
-const AFTER: At = At::Kinds(&[EventKind::PostToolUse, EventKind::SubagentStop]);
-const AT_STOP: At = At::Kinds(&[EventKind::Stop]);
+const TOOL_CALL: EventScope = EventScope::Kinds(&[EventKind::PreToolUse]);
+const AFTER: EventScope = EventScope::Kinds(&[EventKind::PostToolUse, EventKind::SubagentStop]);
+const AT_STOP: EventScope = EventScope::Kinds(&[EventKind::Stop]);
 const BLOCK: &[(&str, Decision)] = &[("block", Decision::Deny)];
 
 const KEYS: &[Key] = &[
-    Key::new(&["hookSpecificOutput.hookEventName"], Means::EventName),
+    Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::EventName),
     Key::new(
         &["hookSpecificOutput.permissionDecision"],
-        Means::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)]),
+        KeyMeaning::Decision(&[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)]),
     )
     .at(TOOL_CALL),
-    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).at(TOOL_CALL),
-    Key::new(&["hookSpecificOutput.decision"], Means::Decision(BLOCK)).at(AT_STOP),
-    Key::new(&["hookSpecificOutput.reason"], Means::Reason).at(AT_STOP),
-    Key::new(&["decision"], Means::Decision(BLOCK)).at(AFTER),
-    Key::new(&["reason"], Means::Reason).at(AFTER),
-    Key::new(&["continue"], Means::Flag(false, Decision::Halt)).marks(STOPPED),
-    Key::new(&["stopReason"], Means::StopReason),
-    Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input)).at(TOOL_CALL),
-    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context).at(At::Kinds(&[
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], KeyMeaning::Reason).at(TOOL_CALL),
+    Key::new(&["hookSpecificOutput.decision"], KeyMeaning::Decision(BLOCK)).at(AT_STOP),
+    Key::new(&["hookSpecificOutput.reason"], KeyMeaning::Reason).at(AT_STOP),
+    Key::new(&["decision"], KeyMeaning::Decision(BLOCK)).at(AFTER),
+    Key::new(&["reason"], KeyMeaning::Reason).at(AFTER),
+    Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt)).tags(STOPPED),
+    Key::new(&["stopReason"], KeyMeaning::StopReason),
+    Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input)).at(TOOL_CALL),
+    Key::new(&["hookSpecificOutput.additionalContext"], KeyMeaning::Context).at(EventScope::Kinds(&[
         EventKind::SessionStart,
         EventKind::PromptSubmit,
         EventKind::PreToolUse,
         EventKind::PostToolUse,
         EventKind::SubagentStart,
     ])),
-    Key::new(&["systemMessage"], Means::Message),
+    Key::new(&["systemMessage"], KeyMeaning::Message),
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
@@ -181,5 +183,5 @@ const SHAPE: Shape = Shape {
         "StopFailure",
         "PostCompact",
     ],
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };

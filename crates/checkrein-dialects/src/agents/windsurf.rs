@@ -8,12 +8,12 @@
 use checkrein_core::{ChainEnd, Decision, EventKind, RunOrder, Scope};
 
 use crate::agents::claude::CLAUDE_LIKE;
-use crate::config::{Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, Shape};
+use crate::config::{Attribute, ConfigTable, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase};
 use crate::input::InputRow;
-use crate::install::{InstallTable, Spot};
+use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, ReplyTable, Then};
-use crate::table::{Data, Dialect, EventRow, HostTable, Outcome, ProcessTable, ToolRow, VariableRow};
+use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, ReasonSource, ReplyTable};
+use crate::table::{Data, Dialect, EventRow, HostBehavior, HostTable, ProcessTable, ToolRow, VariableRow};
 
 /// The table.
 pub static DIALECT: Dialect = Dialect {
@@ -38,9 +38,13 @@ pub static DIALECT: Dialect = Dialect {
     },
     reply: ReplyTable {
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Nothing),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Stdout])).at(At::Blocking),
-            ExitRule::new(Code::Any, Then::Fail),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Nothing),
+            ExitRule::new(
+                ExitCodeMatch::Is(2),
+                ExitAction::Decide(Decision::Deny, &[ReasonSource::Stderr, ReasonSource::Stdout]),
+            )
+            .at(EventScope::Blocking),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
         ],
         ..ReplyTable::BASE
     },
@@ -51,18 +55,18 @@ pub static DIALECT: Dialect = Dialect {
     rules: CLAUDE_LIKE.rules.order(RunOrder::Sequential).chain_end(ChainEnd::FirstBlock),
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::Managed, Base::Root, "etc/windsurf/hooks.json"),
-            FileRow::new(Scope::User, Base::Home, ".codeium/windsurf/hooks.json"),
+            FileRow::new(Scope::Managed, PathBase::Root, "etc/windsurf/hooks.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".codeium/windsurf/hooks.json"),
             // That of the plugin for JetBrains.
-            FileRow::new(Scope::User, Base::Home, ".codeium/hooks.json"),
-            FileRow::new(Scope::Project, Base::Project, ".windsurf/hooks.json"),
+            FileRow::new(Scope::User, PathBase::Home, ".codeium/hooks.json"),
+            FileRow::new(Scope::Project, PathBase::Project, ".windsurf/hooks.json"),
         ],
         format: FileFormat::Layout(&SHAPE),
         ..ConfigTable::BASE
     },
     host: HostTable {
-        late: Outcome::Unknown,
-        unseen: &[
+        on_hook_timeout: HostBehavior::Unknown,
+        not_observable: &[
             "tools that are neither a command, a file nor an MCP tool",
             "sessions that start or end",
             "sub-agents",
@@ -72,9 +76,9 @@ pub static DIALECT: Dialect = Dialect {
     },
     install: Some(InstallTable::new(
         &["windsurf"],
-        &[Spot::new(Base::Home, ".codeium/windsurf")],
-        &[Spot::new(Base::Home, ".codeium/windsurf/hooks.json")],
-        &[Spot::new(Base::Project, ".windsurf/hooks.json")],
+        &[SettingsPath::new(PathBase::Home, ".codeium/windsurf")],
+        &[SettingsPath::new(PathBase::Home, ".codeium/windsurf/hooks.json")],
+        &[SettingsPath::new(PathBase::Project, ".windsurf/hooks.json")],
     )),
     ..CLAUDE_LIKE
 };
@@ -115,7 +119,7 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("pre_write_code", EventKind::PreFileWrite).blocks().fields(&WRITE),
     EventRow::new("post_write_code", EventKind::PostFileWrite).fields(&WRITE),
     EventRow::new("post_cascade_response", EventKind::Stop)
-        .detached()
+        .always_background()
         .fields(&[FieldRow::named("tool_info.response", "last_assistant_message")]),
     EventRow::new("post_cascade_response_with_transcript", EventKind::AgentResponse).fields(&[
         // It is in the transcript.
@@ -128,7 +132,7 @@ const EVENTS: &[EventRow] = &[
     ]),
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     file_keys: Some(&[]),
     keys: &[
         HookKey::new("command", Attribute::ShellCommand),
@@ -139,5 +143,5 @@ const SHAPE: Shape = Shape {
     handlers: &[HandlerRow::new("command", "command", &["command"])],
     infers_type: true,
     direct: true,
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };

@@ -21,7 +21,7 @@ pub(super) fn read(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Option<AuditSe
     let Ok(members) = decoder.object(node, "audit") else {
         return Some(AuditSettings { closed: true, ..settings });
     };
-    decoder.keys(members, KEYS);
+    decoder.check_keys(members, KEYS);
     settings.closed = members.iter().any(|member| !KEYS.contains(&&*member.key));
     for member in members {
         let node = &member.value;

@@ -9,7 +9,7 @@ use checkrein_core::{
 use super::{DecodeOptions, Decoded, Diagnostic, Location, Settings, Severity};
 use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
 use crate::table::Dialect;
-use checkrein_document::{Lines, Member, Node, Place, Span};
+use checkrein_document::{LineColumn, LineIndex, Member, Node, Span};
 
 /// Reads one file: takes its hooks, and what is wrong with it.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct Decoder<'a> {
     dialect: &'static Dialect,
     file: &'a str,
     scope: Scope,
-    lines: Lines<'a>,
+    lines: LineIndex<'a>,
     options: &'a DecodeOptions,
     hooks: Vec<HookSpec>,
     diagnostics: Vec<Diagnostic>,
@@ -40,7 +40,7 @@ impl<'a> Decoder<'a> {
             dialect,
             file,
             scope,
-            lines: Lines::new(text),
+            lines: LineIndex::new(text),
             options,
             hooks: Vec::new(),
             diagnostics: Vec::new(),
@@ -51,7 +51,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Where a part of the text stands.
-    pub fn place(&self, span: Span) -> Place {
+    pub fn place(&self, span: Span) -> LineColumn {
         self.lines.place(span.start)
     }
 
@@ -87,7 +87,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reads something that is in another language.
-    pub(super) fn speaking(&mut self, dialect: &'static Dialect, read: impl FnOnce(&mut Self)) {
+    pub(super) fn with_dialect(&mut self, dialect: &'static Dialect, read: impl FnOnce(&mut Self)) {
         let filter = self.options.only.as_ref().map(|filter| dialect.adapt_filter(filter));
         let own = std::mem::replace(&mut self.dialect, dialect);
         let own_filter = std::mem::replace(&mut self.filter, filter);
@@ -110,7 +110,7 @@ impl<'a> Decoder<'a> {
 
     /// Something that does not work.
     pub fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) -> &mut Diagnostic {
-        self.tell(Severity::Error, code, span, message.into())
+        self.report(Severity::Error, code, span, message.into())
     }
 
     /// Checks a command, and reports what is wrong with it.
@@ -124,10 +124,10 @@ impl<'a> Decoder<'a> {
 
     /// Something that works, and is probably not meant.
     pub fn warning(&mut self, code: &'static str, span: Span, message: impl Into<String>) -> &mut Diagnostic {
-        self.tell(Severity::Warning, code, span, message.into())
+        self.report(Severity::Warning, code, span, message.into())
     }
 
-    fn tell(&mut self, severity: Severity, code: &'static str, span: Span, message: String) -> &mut Diagnostic {
+    fn report(&mut self, severity: Severity, code: &'static str, span: Span, message: String) -> &mut Diagnostic {
         let at = Some(Location::of(&self.lines, span));
         let file = self.file.to_owned();
         self.diagnostics.push(Diagnostic { severity, code, message, file, at, help: None });
@@ -136,7 +136,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reports keys that nobody knows.
-    pub fn keys(&mut self, members: &[Member<'_>], known: &[&str]) {
+    pub fn check_keys(&mut self, members: &[Member<'_>], known: &[&str]) {
         for member in members.iter().filter(|member| !known.contains(&&*member.key)) {
             self.unknown("unknown-key", member.key_span, "key", &member.key, known);
         }
@@ -331,11 +331,11 @@ impl<'a> Decoder<'a> {
         let mut spec = HookSpec::new("", kind, handler);
         spec.info = HookInfo::new(id, Source::at(self.scope, self.file, place.line, place.column)).into();
         spec.dialect = self.dialect;
-        if self.settings.shadow { spec.in_shadow() } else { spec }
+        if self.settings.shadow { spec.dry_run() } else { spec }
     }
 
     /// Reads something as if the file said this about the shadow.
-    pub(super) fn in_shadow(&mut self, shadow: bool, read: impl FnOnce(&mut Self)) {
+    pub(super) fn dry_run(&mut self, shadow: bool, read: impl FnOnce(&mut Self)) {
         let of_file = std::mem::replace(&mut self.settings.shadow, shadow);
         read(self);
         self.settings.shadow = of_file;
@@ -343,7 +343,7 @@ impl<'a> Decoder<'a> {
 
     /// Takes a hook.
     pub fn push(&mut self, mut spec: HookSpec) {
-        spec.identity = self.dialect.config.same.identity(&spec);
+        spec.identity = self.dialect.config.dedup_key.identity(&spec);
         if self.hooks.is_empty() {
             // Before a tool call, seldom more than one hook fits.
             self.hooks.reserve_exact(1);
@@ -399,7 +399,7 @@ impl<'a> Decoder<'a> {
         }
         let program = CommandSpec::new(CommandLine::Argv(vec![self.file.to_owned()]));
         let mut spec = self.start(row.name, row.kind.clone(), HandlerSpec::Command(program), Span::default());
-        spec.background = row.detached;
+        spec.background = row.always_background;
         self.push(spec);
     }
 
@@ -461,7 +461,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Takes that nothing of the file can be read: nobody knows which gates it has, so all that it could have are closed.
-    pub(crate) fn unreadable(&mut self, why: &str, place: Place) {
+    pub(crate) fn unreadable(&mut self, why: &str, place: LineColumn) {
         self.unreadable = true;
         let mut gates = EventKind::ALL.iter().filter(|kind| self.dialect.is_gate(kind)).cloned();
         let Some(first) = gates.next() else { return };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use checkrein_document::{Lines, Place, Span};
+use checkrein_document::{LineColumn, LineIndex, Span};
 
 /// Something that is wrong with a config file, or odd about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Diagnostic {
 #[non_exhaustive]
 pub struct Location {
     /// Line and column, from 1.
-    pub place: Place,
+    pub place: LineColumn,
     /// The bytes that it is about.
     pub span: Span,
     /// How many characters of the line it is about.
@@ -38,7 +38,7 @@ pub struct Location {
 
 impl Location {
     /// The place of a part of a text.
-    pub fn of(lines: &Lines<'_>, span: Span) -> Self {
+    pub fn of(lines: &LineIndex<'_>, span: Span) -> Self {
         let (place, end) = (lines.place(span.start), lines.place(span.end));
         let line = lines.line_text(place.line).to_owned();
         let rest = line.chars().count().saturating_sub(place.column as usize - 1);

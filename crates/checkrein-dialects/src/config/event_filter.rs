@@ -8,9 +8,9 @@ use crate::table::Dialect;
 impl Dialect {
     /// `true` if matchers at events of this kind are compared with the event's subject, as it is.
     pub fn compares_subject(&self, kind: &EventKind) -> bool {
-        let differs = self
-            .row(kind)
-            .is_some_and(|row| row.normal_subject.is_some() || row.compares.is_some() || row.always.is_some());
+        let differs = self.row(kind).is_some_and(|row| {
+            row.normalize_subject.is_some() || row.subject_field.is_some() || row.fixed_subject.is_some()
+        });
         !differs
     }
 
@@ -18,7 +18,7 @@ impl Dialect {
     /// be compared with something else than the subject.
     pub(crate) fn adapt_filter(&self, filter: &EventFilter) -> EventFilter {
         filter.map_names(|kind, mut names| {
-            if let Some(always) = self.row(kind).and_then(|row| row.always) {
+            if let Some(always) = self.row(kind).and_then(|row| row.fixed_subject) {
                 names = vec![always.to_owned()];
             } else if !self.is_matched(kind) || !self.compares_subject(kind) {
                 return None;

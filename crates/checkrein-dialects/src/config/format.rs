@@ -1,6 +1,6 @@
 //! The format of a dialect's hook files, and the functions that read and write a file by it.
 
-use super::{Decoder, Encoded, Shape};
+use super::{Decoder, Encoded, HookFileLayout};
 use crate::spec::HookSpec;
 use crate::table::Dialect;
 use checkrein_document::Node;
@@ -11,7 +11,7 @@ pub enum FileFormat {
     /// There are no hook files, or checkrein cannot read them.
     None,
     /// The layout that Claude Code introduced.
-    Layout(&'static Shape),
+    Layout(&'static HookFileLayout),
     /// Any other format.
     Custom {
         /// Reads the hooks of a file.

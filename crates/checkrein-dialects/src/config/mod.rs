@@ -6,28 +6,28 @@ mod diagnostic;
 pub(crate) mod duration;
 mod event_filter;
 mod format;
+mod layout;
 mod prefilter;
 mod restrict;
-mod shape;
 mod yaml;
 
 pub use decoder::Decoder;
 pub use diagnostic::{Diagnostic, Location, Severity};
 pub use duration::parse as parse_duration;
 pub use format::FileFormat;
-pub use restrict::{RESTRICT_KEYS, RestrictKey, Restrictions};
-pub(crate) use shape::written_matcher;
-pub use shape::{
-    Attribute, HandlerRow, HookKey, INCLUDE_KEYS, SANDBOX_KEYS, STRICT, SandboxKey, Shape, TimeUnit, UNLIMITED,
+pub(crate) use layout::written_matcher;
+pub use layout::{
+    Attribute, HandlerRow, HookFileLayout, HookKey, INCLUDE_KEYS, SANDBOX_KEYS, STRICT, SandboxKey, TimeUnit, UNLIMITED,
 };
-pub(crate) use shape::{unsaid, unwritable};
+pub(crate) use layout::{unsaid, unwritable};
+pub use restrict::{RESTRICT_KEYS, RestrictKey, Restrictions};
 pub(crate) use yaml::printable;
 
 use checkrein_core::{EventFilter, Scope};
 
 use crate::spec::HookSpec;
 use crate::table::Dialect;
-use checkrein_document::{Format, Place};
+use checkrein_document::{Format, LineColumn};
 
 /// A dialect's files.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ pub struct ConfigTable {
     /// Where plugins of its agent keep hooks. `None`: nowhere that is known.
     pub plugin: Option<PluginTable>,
     /// When two hooks are the same, so that only one of them runs.
-    pub same: Same,
+    pub dedup_key: DedupKey,
     /// Patterns with a meaning of their own, and what they are in the dialect's grammar. `None`: there are none.
     pub pattern: Option<fn(&str) -> Option<String>>,
     /// Where a user who adds hooks himself puts what [`Dialect::encode`] writes, in words. `None`: into one of the files.
@@ -54,7 +54,7 @@ pub struct FileRow {
     /// Whose they are.
     pub scope: Scope,
     /// Where the path starts.
-    pub base: Base,
+    pub base: PathBase,
     /// The path. After `/*` at its end, all files of a directory with one of the extensions, by name. `/*/` in it stands for
     /// each directory there, and what is found belongs to the plugin that the directory is.
     pub path: &'static str,
@@ -66,7 +66,7 @@ pub struct FileRow {
 
 impl FileRow {
     /// One file.
-    pub const fn new(scope: Scope, base: Base, path: &'static str) -> Self {
+    pub const fn new(scope: Scope, base: PathBase, path: &'static str) -> Self {
         Self { scope, base, path, extensions: &[], rules: false }
     }
 
@@ -87,7 +87,7 @@ impl FileRow {
 
 /// Where a path starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Base {
+pub enum PathBase {
     /// At the root of the file system.
     Root,
     /// In the user's home directory.
@@ -130,7 +130,7 @@ impl PluginTable {
 
 /// When two hooks are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Same {
+pub enum DedupKey {
     /// Never.
     Never,
     /// When their handlers are.
@@ -141,7 +141,7 @@ pub enum Same {
     EverythingAndName,
 }
 
-impl Same {
+impl DedupKey {
     /// What two hooks have in common if they are the same.
     pub(crate) fn identity(self, spec: &HookSpec) -> Option<String> {
         match self {
@@ -149,11 +149,11 @@ impl Same {
             // A copy that nobody waits for, or that fails in another way, is no copy: it must not stand in for a guard.
             Self::Handler => {
                 let info = &spec.info;
-                let policy = (spec.background, info.on_failure, info.on_timeout, &spec.rule, info.dry_run);
-                Some(format!("{:?} {:?} {policy:?}", spec.handler.identity(), spec.unused))
+                let policy = (spec.background, info.on_failure, info.on_timeout, &spec.permission_rule, info.dry_run);
+                Some(format!("{:?} {:?} {policy:?}", spec.handler.identity(), spec.unknown_keys))
             }
             Self::Everything => Some(spec.definition()),
-            Self::EverythingAndName => Some(format!("{} {:?}", spec.definition(), shape::own_name(spec))),
+            Self::EverythingAndName => Some(format!("{} {:?}", spec.definition(), layout::own_name(spec))),
         }
     }
 }
@@ -299,13 +299,13 @@ pub struct Encoded {
     /// The file.
     pub text: String,
     /// What it cannot say: the place of the hook in the list, and what is lost.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<ConversionLoss>,
 }
 
 /// Something about a hook that a dialect has no words for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Lost {
+pub struct ConversionLoss {
     /// The place of the hook in the list.
     pub hook: usize,
     /// What is lost.
@@ -314,7 +314,7 @@ pub struct Lost {
     pub all: bool,
 }
 
-impl Lost {
+impl ConversionLoss {
     /// Something about a hook.
     pub fn part(hook: usize, what: impl Into<String>) -> Self {
         Self { hook, what: what.into(), all: false }
@@ -387,7 +387,7 @@ impl Dialect {
     pub fn unreadable(&'static self, file: &str, scope: Scope, why: Diagnostic) -> Decoded {
         let options = DecodeOptions::default();
         let mut decoder = Decoder::new(self, file, scope, "", &options);
-        let place = why.at.as_ref().map_or(Place { line: 1, column: 1 }, |at| at.place);
+        let place = why.at.as_ref().map_or(LineColumn { line: 1, column: 1 }, |at| at.place);
         decoder.unreadable(&why.message, place);
         let mut decoded = decoder.finish();
         decoded.diagnostics.push(why);
@@ -397,7 +397,7 @@ impl Dialect {
     /// The layout by which the prefilter reads files of this dialect. `None`: files are read in full.
     ///
     /// The prefilter compares matchers by the dialect's own grammar, so that no event may have another one.
-    fn prefilter_layout(&self) -> Option<&'static Shape> {
+    fn prefilter_layout(&self) -> Option<&'static HookFileLayout> {
         let is_plain = self.config.pattern.is_none() && self.events.iter().all(|row| row.grammar.is_none());
         match self.config.format {
             FileFormat::Layout(layout) if is_plain => Some(layout),

@@ -82,7 +82,7 @@ pub(super) fn read(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Restrictions {
             return restrictions;
         }
     };
-    decoder.keys(members, &names);
+    decoder.check_keys(members, &names);
     for member in members {
         let Some(key) = RESTRICT_KEYS.iter().find(|key| key.name == member.key) else {
             let why = format!("a restriction that nobody knows, `{}`", member.key);

@@ -13,8 +13,8 @@ use std::borrow::Cow;
 use checkrein_core::{Event, RawJson};
 
 use crate::table::{Dialect, ToolRow};
-use patch::Part;
-pub use translate::Unsayable;
+use patch::PatchLine;
+pub use translate::Untranslatable;
 
 /// One field of a tool's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub enum InputForm {
     /// not changed.
     SeenInEach(&'static str),
     /// Not there at all: what the patch that `own` names says. It can be seen, not changed.
-    SeenInPatch(Part),
+    SeenInPatch(PatchLine),
 }
 
 impl InputRow {
@@ -68,7 +68,7 @@ impl InputRow {
     }
 
     /// A field that is read out of a patch.
-    pub const fn patched(own: &'static str, part: Part, common: &'static str) -> Self {
+    pub const fn patched(own: &'static str, part: PatchLine, common: &'static str) -> Self {
         Self { own, common, form: InputForm::SeenInPatch(part) }
     }
 
@@ -96,7 +96,7 @@ fn is_shared(name: &str) -> bool {
 }
 
 /// What the tool of an event is called with, in the words that all share.
-pub fn common_input(event: &Event) -> Option<Cow<'_, RawJson>> {
+pub fn canonical_input(event: &Event) -> Option<Cow<'_, RawJson>> {
     let input = event.tool_input()?;
     let common = sent_as(event).and_then(|tool| translate::to_common(tool.inputs, input, true));
     Some(common.map_or(Cow::Borrowed(input), Cow::Owned))
@@ -120,7 +120,7 @@ impl Dialect {
 
     /// The tool of this dialect's agent that does the same as the one of another agent's event. `None`: there is none, nobody
     /// knows, or the event is its own.
-    pub fn own_tool(&self, event: &Event) -> Option<&'static ToolRow> {
+    pub fn native_tool_name(&self, event: &Event) -> Option<&'static ToolRow> {
         if self.tools.is_empty() || self.has_sent(event) {
             return None;
         }
@@ -135,13 +135,14 @@ impl Dialect {
     }
 
     /// What the tool of an event is called with, as this dialect's agent would have sent it.
-    pub fn own_input<'e>(&self, event: &'e Event) -> Option<Cow<'e, RawJson>> {
+    pub fn native_input<'e>(&self, event: &'e Event) -> Option<Cow<'e, RawJson>> {
         if self.has_sent(event) {
             return event.tool_input().map(Cow::Borrowed);
         }
-        let common = common_input(event)?;
-        let own =
-            self.own_tool(event).and_then(|tool| translate::from_common(tool.inputs, &common, None).ok().flatten());
+        let common = canonical_input(event)?;
+        let own = self
+            .native_tool_name(event)
+            .and_then(|tool| translate::from_common(tool.inputs, &common, None).ok().flatten());
         Some(own.map_or(common, Cow::Owned))
     }
 
@@ -149,11 +150,11 @@ impl Dialect {
     ///
     /// # Errors
     /// It has changed what can only be seen.
-    pub fn rewritten_input<'v>(&self, event: &Event, value: &'v RawJson) -> Result<Cow<'v, RawJson>, Unsayable> {
+    pub fn rewritten_input<'v>(&self, event: &Event, value: &'v RawJson) -> Result<Cow<'v, RawJson>, Untranslatable> {
         if self.has_sent(event) {
             return Ok(Cow::Borrowed(value));
         }
-        let common = self.own_tool(event).and_then(|tool| translate::to_common(tool.inputs, value, false));
+        let common = self.native_tool_name(event).and_then(|tool| translate::to_common(tool.inputs, value, false));
         let common = common.map_or(Cow::Borrowed(value), Cow::Owned);
         let Some(tool) = sent_as(event) else { return Ok(common) };
         let own = translate::from_common(tool.inputs, &common, event.tool_input())?;

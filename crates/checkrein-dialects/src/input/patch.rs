@@ -2,7 +2,7 @@
 
 /// What can be seen in a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum PatchLine {
     /// The files that it changes.
     Files,
     /// The lines that it takes out.
@@ -33,14 +33,14 @@ pub fn files(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// What a text says, if it is a patch: a line for each. `None`: it is no patch, or has nothing of it.
-pub(super) fn seen(text: &str, part: Part) -> Option<String> {
+pub(super) fn seen(text: &str, part: PatchLine) -> Option<String> {
     files(text).next()?;
     let mut lines: Vec<&str> = match part {
-        Part::Files => files(text).collect(),
-        Part::Removed => text.lines().filter_map(|line| line.strip_prefix('-')).collect(),
-        Part::Added => text.lines().filter_map(|line| line.strip_prefix('+')).collect(),
+        PatchLine::Files => files(text).collect(),
+        PatchLine::Removed => text.lines().filter_map(|line| line.strip_prefix('-')).collect(),
+        PatchLine::Added => text.lines().filter_map(|line| line.strip_prefix('+')).collect(),
     };
-    if part == Part::Files {
+    if part == PatchLine::Files {
         let mut seen = Vec::new();
         lines.retain(|line| {
             !seen.contains(line) && {
@@ -60,9 +60,9 @@ mod tests {
     fn patches_say_what_they_change() {
         let text =
             "*** Begin Patch\n*** Update File: a.rs\n@@\n-old\n+new\n+more\n*** Add File: b.rs\n+b\n*** End Patch";
-        assert_eq!(seen(text, Part::Files).as_deref(), Some("a.rs\nb.rs"));
-        assert_eq!(seen(text, Part::Removed).as_deref(), Some("old"));
-        assert_eq!(seen(text, Part::Added).as_deref(), Some("new\nmore\nb"));
-        assert_eq!(seen("echo + -", Part::Added), None);
+        assert_eq!(seen(text, PatchLine::Files).as_deref(), Some("a.rs\nb.rs"));
+        assert_eq!(seen(text, PatchLine::Removed).as_deref(), Some("old"));
+        assert_eq!(seen(text, PatchLine::Added).as_deref(), Some("new\nmore\nb"));
+        assert_eq!(seen("echo + -", PatchLine::Added), None);
     }
 }

@@ -15,7 +15,7 @@ use super::{InputForm, InputRow};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}` cannot be changed here: it is only read out of `{from}`")]
 #[non_exhaustive]
-pub struct Unsayable {
+pub struct Untranslatable {
     /// The field, in the words that all share.
     pub field: &'static str,
     /// What it is read out of, in the agent's words.
@@ -45,10 +45,10 @@ pub(super) fn to_common(rows: &[InputRow], input: &RawJson, sees: bool) -> Optio
         let row = used.iter().find(|row| row.own == key);
         let value = row.and_then(|row| match row.form {
             InputForm::Lines => joined(&RawJson::parse(entry.value()).ok()?).map(|text| RawJson::string(&text)),
-            InputForm::Each(rows) => {
-                each(&RawJson::parse(entry.value()).ok()?, |_, item| Ok::<_, Unsayable>(to_common(rows, item, sees)))
-                    .ok()?
-            }
+            InputForm::Each(rows) => each(&RawJson::parse(entry.value()).ok()?, |_, item| {
+                Ok::<_, Untranslatable>(to_common(rows, item, sees))
+            })
+            .ok()?,
             _ => None,
         });
         let name = follow(&used, &key, |row| row.own, |row| row.common);
@@ -71,7 +71,7 @@ pub(super) fn from_common(
     rows: &[InputRow],
     input: &RawJson,
     sent: Option<&RawJson>,
-) -> Result<Option<RawJson>, Unsayable> {
+) -> Result<Option<RawJson>, Untranslatable> {
     let Some(entries) = input.entries().filter(|_| !rows.is_empty()) else { return Ok(None) };
     let keys: Vec<_> = entries.clone().map(|entry| entry.key()).collect();
     let sent_keys: Vec<_> = sent.and_then(RawJson::entries).into_iter().flatten().map(|entry| entry.key()).collect();
@@ -95,7 +95,7 @@ pub(super) fn from_common(
         let Some(was) = sent.and_then(|sent| see(row, sent)) else { continue };
         let now = input.field(row.common);
         if now.as_ref().and_then(RawJson::as_text).is_none_or(|now| now != was) {
-            return Err(Unsayable { field: row.common, from: row.own });
+            return Err(Untranslatable { field: row.common, from: row.own });
         }
         dropped.push(row.common);
     }

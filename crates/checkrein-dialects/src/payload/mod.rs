@@ -1,6 +1,6 @@
 //! Events as a dialect's hooks read them, and as its agent sends them: one table, read both ways.
 
-mod out;
+mod object_writer;
 mod table;
 
 use std::borrow::Cow;
@@ -10,12 +10,12 @@ use checkrein_core::{
     DecodeError, Entry, Envelope, Event, EventFilter, EventKind, JsonError, JsonType, RawJson, Target,
 };
 
-use crate::input::common_input;
-use crate::lookup::{Fields, at, behind};
+use crate::input::canonical_input;
+use crate::json_index::{FieldIndex, at, behind};
 use crate::table::{Dialect, EventRow};
 
-use self::out::Out;
-pub use self::table::{Absent, FieldRow, Form, PayloadTable};
+use self::object_writer::ObjectWriter;
+pub use self::table::{Absent, FieldEncoding, FieldRow, PayloadTable};
 
 /// Where checkrein's own hooks find the name that a tool has in the vocabulary that all agents share, if its agent calls it
 /// something else.
@@ -34,34 +34,34 @@ impl Dialect {
     pub fn payload(&self, event: &Event, original: Option<&Event>) -> Vec<JsonPiece> {
         let kind = event.kind();
         let row = self.row(&kind);
-        let mut out = Out::new(SHARE_FROM);
+        let mut out = ObjectWriter::new(SHARE_FROM);
         let name = row.map_or(kind.name(), |row| row.name);
-        let (place, name) = row.and_then(|row| row.named).unwrap_or((self.payload.event, name));
+        let (place, name) = row.and_then(|row| row.event_field).unwrap_or((self.payload.event, name));
         if !place.is_empty() {
             out.text(place, name);
         }
-        if let Some(original) = original.filter(|_| self.payload.originals) {
+        if let Some(original) = original.filter(|_| self.payload.includes_original) {
             for target in Target::ALL {
                 let (before, now) = (original.original(target), event.original(target));
                 if let Some(before) = before.filter(|before| now.as_ref() != Some(before)) {
-                    let own = self.own_input(original).filter(|_| target == Target::Input);
+                    let own = self.native_input(original).filter(|_| target == Target::Input);
                     out.extra(format!("original_{target}"), own.as_deref().unwrap_or(&before));
                 }
             }
         }
         for field in self.fields_of(row) {
             let part = field.from.contains('.').then(|| part_of(event, field.from)).flatten();
-            let own_tool = |is: bool| is.then(|| self.own_tool(event)).flatten();
+            let own_tool = |is: bool| is.then(|| self.native_tool_name(event)).flatten();
             let own_name = own_tool(field.from == "tool_name").map(|tool| Field::Text(tool.name));
-            let own_input = (field.from == "tool_input").then(|| self.own_input(event)).flatten();
+            let own_input = (field.from == "tool_input").then(|| self.native_input(event)).flatten();
             let own = own_name.or_else(|| own_input.as_deref().map(Field::Json));
             write(field, own.or_else(|| part.as_ref().map(Field::Json)).or_else(|| event.field(field.from)), &mut out);
         }
-        if self.payload.everything {
+        if self.payload.all_fields {
             if let Some(common) = event.tool_aliases().first() {
                 out.text(COMMON_NAME, common);
             }
-            let translated = match (self.own_input(event), event.tool_input()) {
+            let translated = match (self.native_input(event), event.tool_input()) {
                 (Some(Cow::Owned(own)), Some(agents)) => {
                     out.json(AGENT_INPUT, agents);
                     event.rewritten(Target::Input, &own)
@@ -85,7 +85,7 @@ impl Dialect {
     /// # Errors
     /// What is wrong with the payload, and where.
     pub fn event(&'static self, json: &RawJson, name: Option<&str>) -> Result<Event, PayloadError> {
-        let Some(fields) = Fields::of(json) else {
+        let Some(fields) = FieldIndex::of(json) else {
             return Err(PayloadError::NotAnObject(json.json_type()));
         };
         let name = name.map(Cow::Borrowed).or_else(|| self.name_found(|path| fields.at(path)));
@@ -97,12 +97,12 @@ impl Dialect {
         };
         let rows = || self.fields_of(row);
         let mut canonical = EventFields::new(json);
-        let mut parts = Parts::default();
+        let mut parts = NestedFields::default();
         // Fields of another type than the canonical one stay under the agent's names.
         let mut foreign = Vec::new();
         // A value from a list is used only if no other field has one.
-        let listed = rows().filter(|field| field.form == Form::First);
-        let plain = rows().filter(|field| field.form != Form::First);
+        let listed = rows().filter(|field| field.form == FieldEncoding::First);
+        let plain = rows().filter(|field| field.form != FieldEncoding::First);
         for field in plain.chain(listed).filter(|field| !field.from.is_empty()) {
             let info = kind.fields().iter().chain(Envelope::fields()).find(|info| info.name == field.from);
             let entry = fields.at(field.name);
@@ -121,7 +121,7 @@ impl Dialect {
         // All other fields are kept under their names.
         let taken = |key: &str| {
             let own = |path: &str| behind(key, path).is_some() && !foreign.contains(&path);
-            let named = row.and_then(|row| row.named).map_or(self.payload.event, |(place, _)| place);
+            let named = row.and_then(|row| row.event_field).map_or(self.payload.event, |(place, _)| place);
             own(named) || rows().any(|field| own(field.name))
         };
         for entry in fields.into_iter() {
@@ -145,8 +145,8 @@ impl Dialect {
         let Some(field) = kind.contract().matched_on.clone() else { return Some(EventFilter::new(kind, Vec::new())) };
         let place = self.fields_of(Some(row)).find(|row| row.from == field);
         let place = match place {
-            Some(row) if row.form == Form::Same => row.name,
-            None if self.payload.everything => &field,
+            Some(row) if row.form == FieldEncoding::Same => row.name,
+            None if self.payload.all_fields => &field,
             _ => return None,
         };
         let subject = at(json, place)?.text()?.into_owned();
@@ -166,7 +166,7 @@ impl Dialect {
         let row = self
             .events
             .iter()
-            .find(|row| row.named.is_some_and(|(place, name)| said(place).is_some_and(|said| said == name)));
+            .find(|row| row.event_field.is_some_and(|(place, name)| said(place).is_some_and(|said| said == name)));
         row.map(|row| Cow::Borrowed(row.name)).or_else(usual)
     }
 
@@ -177,7 +177,7 @@ impl Dialect {
 
     /// The fields that payloads of this event have; without one, those of all events.
     pub fn fields_of(&self, row: Option<&'static EventRow>) -> impl Iterator<Item = &'static FieldRow> + use<> {
-        let common = row.and_then(|row| row.instead).unwrap_or(self.payload.fields);
+        let common = row.and_then(|row| row.replaces_common_fields).unwrap_or(self.payload.fields);
         common.iter().chain(row.map_or(&[][..], |row| row.fields))
     }
 
@@ -227,7 +227,7 @@ pub fn text_at(event: &Event, path: &str) -> Option<String> {
 /// Parts of a tool's input are called as all call them.
 fn part_of(event: &Event, path: &str) -> Option<RawJson> {
     let (field, inside) = path.split_once('.')?;
-    match (field, common_input(event)) {
+    match (field, canonical_input(event)) {
         ("tool_input", Some(input)) => Some(at(&input, inside)?.to_json()),
         _ => Some(at(&event.field(field)?.to_json(), inside)?.to_json()),
     }
@@ -245,9 +245,9 @@ fn fits(info: &FieldInfo, value: &FieldValue<'_>) -> bool {
 
 /// JSON whose members are fields of their own in the payload.
 #[derive(Default)]
-struct Parts(Vec<(&'static str, Vec<String>)>);
+struct NestedFields(Vec<(&'static str, Vec<String>)>);
 
-impl Parts {
+impl NestedFields {
     fn put(&mut self, whole: &'static str, key: &str, value: Option<&FieldValue<'_>>) {
         let at = self.0.iter().position(|(have, _)| *have == whole).unwrap_or_else(|| {
             self.0.push((whole, Vec::new()));
@@ -265,7 +265,7 @@ impl Parts {
     }
 }
 
-fn write(row: &'static FieldRow, field: Option<Field<'_>>, out: &mut Out<'_>) {
+fn write(row: &'static FieldRow, field: Option<Field<'_>>, out: &mut ObjectWriter<'_>) {
     // Of several for one name, the first that has something.
     if matches!(row.absent, Absent::Implied(_)) || out.has(row.name) {
         return;
@@ -282,22 +282,24 @@ fn write(row: &'static FieldRow, field: Option<Field<'_>>, out: &mut Out<'_>) {
         _ => {}
     }
     match (row.form, field) {
-        (Form::Same | Form::OrJsonText | Form::Text, Field::Text(text)) => out.text(row.name, text),
-        (Form::Same | Form::OrJsonText, Field::Json(json)) => out.json(row.name, json),
-        (Form::Same | Form::OrJsonText, field) => out.json(row.name, &field.to_json()),
-        (Form::Text, Field::Json(json)) => match json.as_text() {
+        (FieldEncoding::Same | FieldEncoding::OrJsonText | FieldEncoding::Text, Field::Text(text)) => {
+            out.text(row.name, text)
+        }
+        (FieldEncoding::Same | FieldEncoding::OrJsonText, Field::Json(json)) => out.json(row.name, json),
+        (FieldEncoding::Same | FieldEncoding::OrJsonText, field) => out.json(row.name, &field.to_json()),
+        (FieldEncoding::Text, Field::Json(json)) => match json.as_text() {
             Some(text) => out.text(row.name, &text),
             None => out.text(row.name, json.as_str()),
         },
-        (Form::JsonText | Form::Text, field) => out.text(row.name, field.to_json().as_str()),
-        (Form::TextValues, field) => {
+        (FieldEncoding::JsonText | FieldEncoding::Text, field) => out.text(row.name, field.to_json().as_str()),
+        (FieldEncoding::TextValues, field) => {
             out.json(row.name, &with_values(&field.to_json(), |value| Some(RawJson::string(value))));
         }
-        (Form::Object(_), Field::Json(json)) if json.entries().is_some() => out.json(row.name, json),
-        (Form::Object(inside), field) => {
+        (FieldEncoding::Object(_), Field::Json(json)) if json.entries().is_some() => out.json(row.name, json),
+        (FieldEncoding::Object(inside), field) => {
             out.raw(row.name, &format!("{{{}:{}}}", RawJson::string(inside), field.to_json()));
         }
-        (Form::First, field) => out.raw(row.name, &format!("[{}]", field.to_json())),
+        (FieldEncoding::First, field) => out.raw(row.name, &format!("[{}]", field.to_json())),
     }
 }
 
@@ -351,20 +353,20 @@ fn read<'p>(row: &FieldRow, entry: Option<&Entry<'p>>, required: Option<&FieldIn
         return None;
     }
     match row.form {
-        Form::Same | Form::Text => Some(FieldValue::Part(value)),
-        Form::OrJsonText => {
+        FieldEncoding::Same | FieldEncoding::Text => Some(FieldValue::Part(value)),
+        FieldEncoding::OrJsonText => {
             let is_object = entry.text().is_some_and(|text| text.trim_ascii_start().starts_with('{'));
             if is_object { embedded_json(value) } else { Some(FieldValue::Part(value)) }
         }
-        Form::JsonText => embedded_json(value),
-        Form::TextValues => {
+        FieldEncoding::JsonText => embedded_json(value),
+        FieldEncoding::TextValues => {
             let parse = |value: &str| RawJson::parse(RawJson::text_of(value)?.as_ref()).ok();
             Some(FieldValue::Made(with_values(&entry.to_json(), parse)))
         }
-        Form::First => {
+        FieldEncoding::First => {
             entry.to_json().items()?.next().and_then(|first| RawJson::parse(first).ok()).map(FieldValue::Made)
         }
-        Form::Object(inside) => {
+        FieldEncoding::Object(inside) => {
             let mut entries = entry.entries()?;
             let first = entries.next();
             match (first, entries.next()) {

@@ -9,9 +9,9 @@ pub struct PayloadTable {
     /// What all events have. Fields of one object stand together.
     pub fields: &'static [FieldRow],
     /// Whether all else that checkrein knows of the event follows, under its own names.
-    pub everything: bool,
+    pub all_fields: bool,
     /// Whether what was rewritten is there a second time, as `original_input` and so on.
-    pub originals: bool,
+    pub includes_original: bool,
 }
 
 /// One field.
@@ -22,14 +22,14 @@ pub struct FieldRow {
     /// checkrein's name for it. With dots, a part of it, which is read only where nothing else has the whole.
     pub from: &'static str,
     /// What form it has.
-    pub form: Form,
+    pub form: FieldEncoding,
     /// What stands there if the event does not have it.
     pub absent: Absent,
 }
 
 /// The form that a field has in a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum FieldEncoding {
     /// As it is.
     Same,
     /// A string that holds the JSON text.
@@ -69,17 +69,17 @@ impl FieldRow {
 
     /// A field that the dialect has another name for.
     pub const fn named(name: &'static str, from: &'static str) -> Self {
-        Self { name, from, form: Form::Same, absent: Absent::Omitted }
+        Self { name, from, form: FieldEncoding::Same, absent: Absent::Omitted }
     }
 
     /// A field that the dialect's payloads do not have, because it is always this JSON.
     pub const fn implied(from: &'static str, json: &'static str) -> Self {
-        Self { name: "", from, form: Form::Same, absent: Absent::Implied(json) }
+        Self { name: "", from, form: FieldEncoding::Same, absent: Absent::Implied(json) }
     }
 
     /// In another form.
     #[must_use]
-    pub const fn form(mut self, form: Form) -> Self {
+    pub const fn form(mut self, form: FieldEncoding) -> Self {
         self.form = form;
         self
     }

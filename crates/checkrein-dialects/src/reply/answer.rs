@@ -7,8 +7,8 @@ use checkrein_core::{
 };
 
 use super::marked;
-use super::table::{Key, Means, Unknown};
-use crate::lookup::Fields;
+use super::table::{Key, KeyMeaning, UnknownPolicy};
+use crate::json_index::FieldIndex;
 use crate::table::Dialect;
 
 /// Reads an answer.
@@ -17,23 +17,23 @@ use crate::table::Dialect;
 /// What the dialect takes for a failure: keys or values that it does not know, an answer to another event.
 pub(super) fn read(dialect: &Dialect, event: &Event, json: &RawJson, strict: bool) -> Result<Opinion, Failure> {
     let (opinion, said) = (Opinion::none(), Vec::with_capacity(8));
-    let mut reading = Reading { dialect, event, strict, opinion, said, unsayable: None };
-    let Some(fields) = Fields::of(json) else {
+    let mut reading = AnswerReader { dialect, event, strict, opinion, said, unsayable: None };
+    let Some(fields) = FieldIndex::of(json) else {
         return Err(schema(format!("the answer should be an object, but is {}", json.json_type())));
     };
     let kind = event.kind();
     for key in dialect.reply.keys {
         let counts = key.at.fits(dialect, &kind);
-        if counts && matches!(key.means, Means::Decision(_) | Means::Flag(..) | Means::Because(_)) {
-            reading.said.push(Said::default());
+        if counts && matches!(key.means, KeyMeaning::Decision(_) | KeyMeaning::Flag(..) | KeyMeaning::Because(_)) {
+            reading.said.push(AnswerValue::default());
         }
         for path in key.paths {
             // `null` is as good as absent.
             let is_said =
-                |value: &RawJson| value.json_type() != JsonType::Null && !(key.unless_empty && is_empty(value));
+                |value: &RawJson| value.json_type() != JsonType::Null && !(key.ignore_if_empty && is_empty(value));
             let Some(value) = fields.at(path).map(|entry| entry.to_json()).filter(is_said) else { continue };
             // Alone it does not count.
-            match key.along.filter(|(beside, _)| counts && fields.at(beside).is_none()) {
+            match key.requires_sibling.filter(|(beside, _)| counts && fields.at(beside).is_none()) {
                 Some((beside, _)) => reading.tell(key.means, format!("`{path}` counts only beside `{beside}`"))?,
                 None => reading.take(key, path, &value)?,
             }
@@ -43,26 +43,26 @@ pub(super) fn read(dialect: &Dialect, event: &Event, json: &RawJson, strict: boo
     reading.finish()
 }
 
-struct Reading<'a> {
+struct AnswerReader<'a> {
     dialect: &'a Dialect,
     event: &'a Event,
     strict: bool,
     opinion: Opinion,
-    said: Vec<Said>,
+    said: Vec<AnswerValue>,
     /// Why a rewrite cannot be told. It is never overlooked: who allowed something else has not allowed this.
     unsayable: Option<Failure>,
 }
 
 /// A decision and the reason that belongs to it.
 #[derive(Default)]
-struct Said {
+struct AnswerValue {
     decision: Decision,
     reason: Option<String>,
     /// The key whose block needs a reason.
     needs_reason: Option<&'static str>,
 }
 
-impl Reading<'_> {
+impl AnswerReader<'_> {
     fn take(&mut self, key: &Key, path: &str, value: &RawJson) -> Result<(), Failure> {
         if key.only_strict && !self.strict {
             return Ok(());
@@ -74,7 +74,7 @@ impl Reading<'_> {
                 return Ok(());
             }
             let what = format!("`{path}` has no effect at `{}`", self.event.kind());
-            let fails = self.strict || self.dialect.reply.unknown_keys == Unknown::Failure;
+            let fails = self.strict || self.dialect.reply.unknown_keys == UnknownPolicy::Failure;
             return if fails { Err(schema(what)) } else { self.tell(key.means, what) };
         }
         let held = || RawJson::parse(value.as_text()?.as_ref()).ok();
@@ -83,8 +83,8 @@ impl Reading<'_> {
     }
 
     /// Says that something was ignored, unless it never had a meaning.
-    fn tell(&mut self, means: Means, what: String) -> Result<(), Failure> {
-        if means != Means::Nothing && self.dialect.reply.unknown_keys != Unknown::Ignored {
+    fn tell(&mut self, means: KeyMeaning, what: String) -> Result<(), Failure> {
+        if means != KeyMeaning::Nothing && self.dialect.reply.unknown_keys != UnknownPolicy::Ignored {
             self.message(what);
         }
         Ok(())
@@ -102,7 +102,7 @@ impl Reading<'_> {
         let text = || value.as_text().ok_or_else(|| wrong_type(path, value, "a string"));
         let flag = || value.as_bool().ok_or_else(|| wrong_type(path, value, "true or false"));
         match key.means {
-            Means::Decision(words) => {
+            KeyMeaning::Decision(words) => {
                 let word = text()?;
                 let exact = self.dialect.reply.exact_case;
                 let same = |have: &str| if exact { have == word } else { have.eq_ignore_ascii_case(&word) };
@@ -111,21 +111,21 @@ impl Reading<'_> {
                 };
                 self.decide(key, *decision);
             }
-            Means::Flag(when, decision) => {
+            KeyMeaning::Flag(when, decision) => {
                 if flag()? == when {
                     self.decide(key, decision);
                 }
             }
-            Means::Reason => {
+            KeyMeaning::Reason => {
                 let text = text()?;
                 if self.said.is_empty() {
-                    self.said.push(Said::default());
+                    self.said.push(AnswerValue::default());
                 }
                 if let Some(said) = self.said.last_mut().filter(|_| !text.trim().is_empty()) {
                     said.reason = Some(text.into_owned());
                 }
             }
-            Means::Because(decision) => {
+            KeyMeaning::Because(decision) => {
                 let text = text()?;
                 if !text.trim().is_empty() {
                     self.decide(key, decision);
@@ -134,20 +134,20 @@ impl Reading<'_> {
                     }
                 }
             }
-            Means::StopReason => {
+            KeyMeaning::StopReason => {
                 let text = text()?;
                 self.edit(|opinion| opinion.with_stop_reason(text));
             }
-            Means::Message => {
+            KeyMeaning::Message => {
                 let text = text()?;
                 self.message(text.into_owned());
             }
-            Means::Suppress => {
+            KeyMeaning::Suppress => {
                 if flag()? {
                     self.edit(Opinion::suppress_output);
                 }
             }
-            Means::Context => match value.items() {
+            KeyMeaning::Context => match value.items() {
                 Some(items) => {
                     let texts = items.map(RawJson::parse);
                     for item in texts {
@@ -161,26 +161,26 @@ impl Reading<'_> {
                     self.edit(|opinion| opinion.with_context(text));
                 }
             },
-            Means::Replace(target) => {
+            KeyMeaning::Replace(target) => {
                 let value = self.in_words_of_event(path, target, value);
                 self.edit(|opinion| opinion.with_rewrite(Rewrite::replace(target, value)));
             }
-            Means::Merge(target) => {
+            KeyMeaning::Merge(target) => {
                 let value = self.in_words_of_event(path, target, value);
                 self.edit(|opinion| opinion.with_rewrite(Rewrite::merge(target, value)));
             }
-            Means::FirstMessage => {
+            KeyMeaning::FirstMessage => {
                 let text = text()?;
                 self.edit(|opinion| opinion.with_first_user_message(text));
             }
-            Means::Metadata => {
+            KeyMeaning::Metadata => {
                 for entry in value.entries().ok_or_else(|| wrong_type(path, value, "an object"))? {
                     self.edit(|opinion| opinion.with_metadata(entry.key(), entry.to_json()));
                 }
             }
-            Means::Named(name) => self.edit(|opinion| opinion.with_metadata(name, value.clone())),
-            Means::EventName => self.check_event(&text()?)?,
-            Means::Nothing => {}
+            KeyMeaning::Named(name) => self.edit(|opinion| opinion.with_metadata(name, value.clone())),
+            KeyMeaning::EventName => self.check_event(&text()?)?,
+            KeyMeaning::Nothing => {}
         }
         Ok(())
     }
@@ -201,7 +201,7 @@ impl Reading<'_> {
 
     /// Of two decisions in one place the stronger counts.
     fn decide(&mut self, key: &Key, decision: Decision) {
-        if let Some(mark) = key.marks.filter(|_| decision.is_block()) {
+        if let Some(mark) = key.tags.filter(|_| decision.is_block()) {
             self.edit(|opinion| marked(opinion, mark));
         }
         if let Some(said) = self.said.last_mut() {
@@ -223,8 +223,8 @@ impl Reading<'_> {
     }
 
     fn unknown_keys<'e>(&mut self, entries: impl Iterator<Item = Entry<'e>>, inside: &str) -> Result<(), Failure> {
-        let treatment = if self.strict { Unknown::Failure } else { self.dialect.reply.unknown_keys };
-        if treatment == Unknown::Ignored {
+        let treatment = if self.strict { UnknownPolicy::Failure } else { self.dialect.reply.unknown_keys };
+        if treatment == UnknownPolicy::Ignored {
             return Ok(());
         }
         let paths = || self.dialect.reply.keys.iter().flat_map(|key| key.paths).copied();
@@ -251,8 +251,8 @@ impl Reading<'_> {
                 .map(|path| format!(", it belongs at `{path}`"))
                 .or_else(|| meant.map(|meant| format!(", did you mean `{meant}`?")))
                 .unwrap_or_default();
-            let misspelt = treatment == Unknown::MisspeltFails && meant.is_some();
-            if treatment == Unknown::Failure || misspelt {
+            let misspelt = treatment == UnknownPolicy::MisspeltFails && meant.is_some();
+            if treatment == UnknownPolicy::Failure || misspelt {
                 return Err(schema(format!("unknown key `{path}`{hint}")));
             }
             self.message(format!("its answer has an unknown key `{path}`{hint}"));
@@ -263,12 +263,12 @@ impl Reading<'_> {
     fn bad(&mut self, problem: Failure) -> Result<(), Failure> {
         match self.dialect.reply.bad_values {
             _ if self.strict => Err(problem),
-            Unknown::Ignored => Ok(()),
-            Unknown::Told => {
+            UnknownPolicy::Ignored => Ok(()),
+            UnknownPolicy::Told => {
                 self.message(format!("{}; ignored", problem.message));
                 Ok(())
             }
-            Unknown::MisspeltFails | Unknown::Failure => Err(problem),
+            UnknownPolicy::MisspeltFails | UnknownPolicy::Failure => Err(problem),
         }
     }
 
@@ -277,7 +277,7 @@ impl Reading<'_> {
         if let Some(failure) = self.unsayable.take().filter(|_| !blocks) {
             return Err(failure);
         }
-        let empty = |said: &&Said| said.reason.is_none();
+        let empty = |said: &&AnswerValue| said.reason.is_none();
         if let Some(path) = self.said.iter().filter(empty).find_map(|said| said.needs_reason) {
             return Err(schema(format!("`{path}` blocks without a reason, which voids the answer")));
         }
@@ -308,10 +308,10 @@ fn is_empty(value: &RawJson) -> bool {
 }
 
 /// Whether a key with this value would not have said anything in its own place either.
-fn says_nothing(means: Means, value: &RawJson) -> bool {
+fn says_nothing(means: KeyMeaning, value: &RawJson) -> bool {
     match means {
-        Means::Flag(when, _) => value.as_bool() == Some(!when),
-        Means::Suppress | Means::Nothing => value.as_bool() == Some(false),
+        KeyMeaning::Flag(when, _) => value.as_bool() == Some(!when),
+        KeyMeaning::Suppress | KeyMeaning::Nothing => value.as_bool() == Some(false),
         _ => value.as_text().is_some_and(|text| text.is_empty()),
     }
 }

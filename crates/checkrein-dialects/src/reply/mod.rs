@@ -3,14 +3,17 @@
 mod answer;
 mod table;
 
-pub use table::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger, Unknown};
+pub use table::{
+    AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, MalformedPolicy, ReasonSource,
+    ReplyTable, UnknownPolicy,
+};
 
 use checkrein_core::{
     Captured, Decision, Event, Failure, FailureKind, HttpReply, Opinion, ProcessExit, ProcessReply, RawJson, Reply,
     closest_match,
 };
 
-use crate::table::{Dialect, Plain};
+use crate::table::{Dialect, PlainTextUse};
 
 impl Dialect {
     /// What a reply says, or why it says nothing that can be used. `strict`: nothing is overlooked, whatever the dialect
@@ -20,7 +23,7 @@ impl Dialect {
     /// A failure with its kind: the process was ended by a signal, the exit code is unknown, the answer is not JSON, was
     /// cut, or says something that the event does not allow.
     pub fn read(&self, event: &Event, reply: Reply, strict: bool) -> Result<Opinion, Failure> {
-        let reader = Reader { dialect: self, event, strict };
+        let reader = ReplyReader { dialect: self, event, strict };
         match reply {
             Reply::Opinion(opinion) => Ok(opinion),
             Reply::Process(reply) => reader.process(&reply),
@@ -29,7 +32,7 @@ impl Dialect {
     }
 }
 
-struct Reader<'a> {
+struct ReplyReader<'a> {
     dialect: &'a Dialect,
     event: &'a Event,
     strict: bool,
@@ -42,18 +45,18 @@ enum Printed {
     Nothing,
 }
 
-impl Reader<'_> {
+impl ReplyReader<'_> {
     fn process(&self, reply: &ProcessReply) -> Result<Opinion, Failure> {
         let stderr = reply.stderr.text();
         let stdout = self.answer_of(reply);
         let kind = self.event.kind();
         let rule = self.dialect.reply.exits.iter().find(|rule| {
             let code = match (rule.code, reply.exit) {
-                (Code::Any, _) => true,
-                (Code::Is(code), ProcessExit::Code(is)) => code == is,
-                (Code::AtLeast(least), ProcessExit::Code(is)) => is >= least,
-                (Code::NotZero, exit) => exit != ProcessExit::Code(0),
-                (Code::Is(_) | Code::AtLeast(_), ProcessExit::Signal(_)) => false,
+                (ExitCodeMatch::Any, _) => true,
+                (ExitCodeMatch::Is(code), ProcessExit::Code(is)) => code == is,
+                (ExitCodeMatch::AtLeast(least), ProcessExit::Code(is)) => is >= least,
+                (ExitCodeMatch::NotZero, exit) => exit != ProcessExit::Code(0),
+                (ExitCodeMatch::Is(_) | ExitCodeMatch::AtLeast(_), ProcessExit::Signal(_)) => false,
             };
             let complained = !stderr.trim().is_empty();
             code && rule.at.fits(self.dialect, &kind)
@@ -61,29 +64,29 @@ impl Reader<'_> {
                 && (!rule.needs_text || complained || !reply.stdout.text().trim().is_empty())
                 && (!rule.if_answer || !matches!(self.printed(stdout), Ok(Printed::Text(_) | Printed::Nothing)))
         });
-        match rule.map_or(Then::Fail, |rule| rule.then) {
-            Then::Nothing => Ok(Opinion::none()),
-            Then::Fail => Err(self.unexpected(reply)),
-            Then::FailFor(reasons) => {
+        match rule.map_or(ExitAction::Fail, |rule| rule.then) {
+            ExitAction::Nothing => Ok(Opinion::none()),
+            ExitAction::Fail => Err(self.unexpected(reply)),
+            ExitAction::FailFor(reasons) => {
                 let failure = self.unexpected(reply);
                 Err(match self.said_with(reasons, reply).2 {
                     Some(reason) => failure.with_reason(reason),
                     None => failure,
                 })
             }
-            Then::Read => self.text_counts(self.printed(stdout)?),
-            Then::ReadOrFail => match self.printed(stdout) {
+            ExitAction::Read => self.text_counts(self.printed(stdout)?),
+            ExitAction::ReadOrFail => match self.printed(stdout) {
                 Ok(Printed::Answer(opinion)) => Ok(opinion),
                 _ => Err(self.unexpected(reply)),
             },
-            Then::Decide(decision, reasons) => {
+            ExitAction::Decide(decision, reasons) => {
                 let opinion = self.decided(decision, reasons, reply);
                 Ok(match rule.and_then(|rule| rule.marks) {
                     Some(mark) => marked(opinion, mark),
                     None => opinion,
                 })
             }
-            Then::Tell(texts) => {
+            ExitAction::Tell(texts) => {
                 let said = self.decided(Decision::NoOpinion, texts, reply);
                 Ok(said
                     .reason()
@@ -100,7 +103,7 @@ impl Reader<'_> {
     }
 
     /// A guard that blocks has blocked, whatever is wrong with what it printed.
-    fn decided(&self, decision: Decision, reasons: &[From], reply: &ProcessReply) -> Opinion {
+    fn decided(&self, decision: Decision, reasons: &[ReasonSource], reply: &ProcessReply) -> Opinion {
         let (said, unread, reason) = self.said_with(reasons, reply);
         let decision = said.decision().max(decision);
         let said = match unread {
@@ -111,7 +114,7 @@ impl Reader<'_> {
     }
 
     /// What was printed, what kept it from being read, and the first of the reasons that there is.
-    fn said_with(&self, reasons: &[From], reply: &ProcessReply) -> (Opinion, Option<Failure>, Option<String>) {
+    fn said_with(&self, reasons: &[ReasonSource], reply: &ProcessReply) -> (Opinion, Option<Failure>, Option<String>) {
         let (said, text, unread) = match self.printed(self.answer_of(reply)) {
             Ok(Printed::Answer(opinion)) => (opinion, None, None),
             Ok(Printed::Text(text)) => (Opinion::none(), Some(text), None),
@@ -121,11 +124,13 @@ impl Reader<'_> {
         let stderr = reply.stderr.text();
         let reason = reasons.iter().find_map(|from| {
             let text = match from {
-                From::Answer => said.reason().or_else(|| said.messages().first().map(String::as_str))?.to_owned(),
-                From::Stderr => stderr.trim().to_owned(),
-                From::Stdout => text.clone()?,
-                From::Fixed(text) => (*text).to_owned(),
-                From::Exit => match reply.exit {
+                ReasonSource::Answer => {
+                    said.reason().or_else(|| said.messages().first().map(String::as_str))?.to_owned()
+                }
+                ReasonSource::Stderr => stderr.trim().to_owned(),
+                ReasonSource::Stdout => text.clone()?,
+                ReasonSource::Fixed(text) => (*text).to_owned(),
+                ReasonSource::Exit => match reply.exit {
                     ProcessExit::Code(code) => format!("hook {} exit {code}", reply.program),
                     ProcessExit::Signal(signal) => format!("hook {} ended by signal {signal}", reply.program),
                 },
@@ -151,16 +156,16 @@ impl Reader<'_> {
         let plain = self.dialect.plain(&self.event.kind());
         match (printed, plain) {
             (Printed::Answer(opinion), _) => Ok(opinion),
-            (Printed::Text(text), plain) if self.strict || plain == Plain::Failure => Err(Failure::new(
+            (Printed::Text(text), plain) if self.strict || plain == PlainTextUse::Failure => Err(Failure::new(
                 FailureKind::Parse,
                 format!("printed text where only one JSON object may stand{}", first_line(&text)),
             )),
-            (Printed::Text(text), Plain::Context) => Ok(Opinion::context(text)),
-            (Printed::Text(text), Plain::LastLine) => {
+            (Printed::Text(text), PlainTextUse::Context) => Ok(Opinion::context(text)),
+            (Printed::Text(text), PlainTextUse::LastLine) => {
                 let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
                 Ok(Opinion::rewrite_output(RawJson::string(line)))
             }
-            (Printed::Text(text), Plain::Message) => Ok(Opinion::none().with_message(text)),
+            (Printed::Text(text), PlainTextUse::Message) => Ok(Opinion::none().with_message(text)),
             _ => Ok(Opinion::none()),
         }
     }
@@ -175,10 +180,10 @@ impl Reader<'_> {
         };
         let is_gate = self.dialect.is_gate(&self.event.kind());
         match self.dialect.reply.trigger {
-            Trigger::Never => return Ok(text()),
+            AnswerDetection::Never => return Ok(text()),
             // The answer may be in the part that is missing.
             _ if stdout.is_cut() && (opens || is_gate) => return Err(cut(stdout)),
-            Trigger::OwnObject if opens => {
+            AnswerDetection::OwnObject if opens => {
                 if let Some(mut entries) =
                     RawJson::parse_bytes(bytes).ok().as_ref().and_then(RawJson::entries).map(Iterator::peekable)
                 {
@@ -190,17 +195,17 @@ impl Reader<'_> {
                     }
                 }
             }
-            Trigger::OwnObject => return Ok(text()),
-            Trigger::ObjectOrLine(mark) if last_marked(bytes, mark).is_some() => {
+            AnswerDetection::OwnObject => return Ok(text()),
+            AnswerDetection::ObjectOrLine(mark) if last_marked(bytes, mark).is_some() => {
                 let answer = last_marked(bytes, mark).unwrap_or_default();
                 return self.json(stdout, answer).map(Printed::Answer);
             }
-            Trigger::Object | Trigger::ObjectOrLine(_)
+            AnswerDetection::Object | AnswerDetection::ObjectOrLine(_)
                 if RawJson::parse_bytes(bytes).is_ok_and(|json| json.entries().is_some()) => {}
-            Trigger::Object | Trigger::ObjectOrLine(_) if !opens => return Ok(text()),
-            Trigger::Braces if !(opens && closes) => return Ok(text()),
-            Trigger::Brace | Trigger::LastObject if opens => {}
-            Trigger::LastObject => {
+            AnswerDetection::Object | AnswerDetection::ObjectOrLine(_) if !opens => return Ok(text()),
+            AnswerDetection::Braces if !(opens && closes) => return Ok(text()),
+            AnswerDetection::Brace | AnswerDetection::LastObject if opens => {}
+            AnswerDetection::LastObject => {
                 return match noise_before_answer(bytes) {
                     Some(noise) => {
                         let message = format!("printed {noise} bytes before its answer; they were skipped");
@@ -214,7 +219,7 @@ impl Reader<'_> {
                     None => Ok(text()),
                 };
             }
-            Trigger::Brace => return Ok(text()),
+            AnswerDetection::Brace => return Ok(text()),
             _ => {}
         }
         match self.json(stdout, bytes) {
@@ -222,9 +227,9 @@ impl Reader<'_> {
                 if failure.kind == FailureKind::Parse
                     && !self.strict
                     && match self.dialect.reply.malformed {
-                        Malformed::Failure => false,
-                        Malformed::Text => true,
-                        Malformed::TextUnlessAnswer => !(is_gate && looks_like_an_answer(bytes)),
+                        MalformedPolicy::Failure => false,
+                        MalformedPolicy::Text => true,
+                        MalformedPolicy::TextUnlessAnswer => !(is_gate && looks_like_an_answer(bytes)),
                     } =>
             {
                 Ok(text())

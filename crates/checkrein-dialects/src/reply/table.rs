@@ -8,13 +8,13 @@ use crate::table::Dialect;
 #[derive(Debug, Clone, Copy)]
 pub struct ReplyTable {
     /// What makes standard output an answer.
-    pub trigger: Trigger,
+    pub trigger: AnswerDetection,
     /// What becomes of an answer that is no JSON.
-    pub malformed: Malformed,
+    pub malformed: MalformedPolicy,
     /// What becomes of keys that the dialect does not have.
-    pub unknown_keys: Unknown,
+    pub unknown_keys: UnknownPolicy,
     /// What becomes of values of the wrong type, and of unknown decisions.
-    pub bad_values: Unknown,
+    pub bad_values: UnknownPolicy,
     /// Whether `Deny` is another word than `deny`.
     pub exact_case: bool,
     /// The keys of an answer. When a verdict is said, the first that fits is used; the reason of a decision is the next
@@ -30,7 +30,7 @@ pub struct ReplyTable {
 
 /// What makes standard output an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trigger {
+pub enum AnswerDetection {
     /// Nothing does.
     Never,
     /// An opening brace at its start.
@@ -51,7 +51,7 @@ pub enum Trigger {
 
 /// What becomes of an answer that is no JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Malformed {
+pub enum MalformedPolicy {
     /// A failure.
     Failure,
     /// It is text.
@@ -62,7 +62,7 @@ pub enum Malformed {
 
 /// What becomes of something in an answer that is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unknown {
+pub enum UnknownPolicy {
     /// Nothing.
     Ignored,
     /// A message says that it was ignored.
@@ -79,68 +79,68 @@ pub struct Key {
     /// Where it stands; dots lead into objects. The first is where verdicts say it.
     pub paths: &'static [&'static str],
     /// What it says.
-    pub means: Means,
+    pub means: KeyMeaning,
     /// Where it counts.
-    pub at: At,
+    pub at: EventScope,
     /// Whether it is read, but never said: old names, and those of others.
-    pub only_read: bool,
+    pub parse_only: bool,
     /// Whether a string that holds JSON is that JSON.
     pub or_text: bool,
     /// Whether verdicts say it at all paths, and not only at the first.
-    pub everywhere: bool,
+    pub at_all_paths: bool,
     /// Whether it counts only in answers in which nothing is overlooked.
     pub only_strict: bool,
     /// Whether an empty text, array or object is as good as none.
-    pub unless_empty: bool,
+    pub ignore_if_empty: bool,
     /// What the host is told under this name, `true`, when the key denies: for agents that know two kinds of it.
-    pub marks: Option<&'static str>,
+    pub tags: Option<&'static str>,
     /// Decisions that are understood here, but never said: the agent does not do what they mean.
     pub never_says: &'static [Decision],
     /// Whether a block without a reason is none, and voids the answer.
     pub needs_reason: bool,
     /// What must be said with it, unless something is said there already: a path and JSON. An answer that says nothing there
     /// does not say this either.
-    pub along: Option<(&'static str, &'static str)>,
+    pub requires_sibling: Option<(&'static str, &'static str)>,
     /// The object that text is put into when it is said: the key that it has there, and what else is in it, as JSON.
-    pub inside: Option<(&'static str, &'static [(&'static str, &'static str)])>,
+    pub wrapped_in: Option<(&'static str, &'static [(&'static str, &'static str)])>,
 }
 
 impl Key {
     /// A key that counts everywhere.
-    pub const fn new(paths: &'static [&'static str], means: Means) -> Self {
+    pub const fn new(paths: &'static [&'static str], means: KeyMeaning) -> Self {
         Self {
             paths,
             means,
-            at: At::Any,
-            only_read: false,
+            at: EventScope::Any,
+            parse_only: false,
             or_text: false,
-            everywhere: false,
+            at_all_paths: false,
             only_strict: false,
-            unless_empty: false,
-            marks: None,
+            ignore_if_empty: false,
+            tags: None,
             never_says: &[],
             needs_reason: false,
-            along: None,
-            inside: None,
+            requires_sibling: None,
+            wrapped_in: None,
         }
     }
 
     /// Counts only there.
     #[must_use]
-    pub const fn at(mut self, at: At) -> Self {
+    pub const fn at(mut self, at: EventScope) -> Self {
         self.at = at;
         self
     }
 
     /// Whether it counts at events of this kind.
-    pub fn counts(&self, dialect: &Dialect, kind: &EventKind) -> bool {
+    pub fn applies_to(&self, dialect: &Dialect, kind: &EventKind) -> bool {
         self.at.fits(dialect, kind)
     }
 
     /// Is read, but never said.
     #[must_use]
-    pub const fn only_read(mut self) -> Self {
-        self.only_read = true;
+    pub const fn parse_only(mut self) -> Self {
+        self.parse_only = true;
         self
     }
 
@@ -153,8 +153,8 @@ impl Key {
 
     /// Is said at all its paths.
     #[must_use]
-    pub const fn everywhere(mut self) -> Self {
-        self.everywhere = true;
+    pub const fn at_all_paths(mut self) -> Self {
+        self.at_all_paths = true;
         self
     }
 
@@ -167,15 +167,15 @@ impl Key {
 
     /// Says nothing if it is empty.
     #[must_use]
-    pub const fn unless_empty(mut self) -> Self {
-        self.unless_empty = true;
+    pub const fn ignore_if_empty(mut self) -> Self {
+        self.ignore_if_empty = true;
         self
     }
 
     /// Tells the host under this name when it denies.
     #[must_use]
-    pub const fn marks(mut self, mark: &'static str) -> Self {
-        self.marks = Some(mark);
+    pub const fn tags(mut self, mark: &'static str) -> Self {
+        self.tags = Some(mark);
         self
     }
 
@@ -195,22 +195,22 @@ impl Key {
 
     /// Is said with this, unless something is said there already.
     #[must_use]
-    pub const fn along(mut self, path: &'static str, json: &'static str) -> Self {
-        self.along = Some((path, json));
+    pub const fn requires_sibling(mut self, path: &'static str, json: &'static str) -> Self {
+        self.requires_sibling = Some((path, json));
         self
     }
 
     /// Text is said inside an object, under this key, beside what else is in it.
     #[must_use]
-    pub const fn inside(mut self, key: &'static str, beside: &'static [(&'static str, &'static str)]) -> Self {
-        self.inside = Some((key, beside));
+    pub const fn wrapped_in(mut self, key: &'static str, beside: &'static [(&'static str, &'static str)]) -> Self {
+        self.wrapped_in = Some((key, beside));
         self
     }
 }
 
 /// What a key says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Means {
+pub enum KeyMeaning {
     /// A decision, in these words.
     Decision(&'static [(&'static str, Decision)]),
     /// Why the decision in front of it in the table was made.
@@ -245,7 +245,7 @@ pub enum Means {
 
 /// Where something counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum At {
+pub enum EventScope {
     /// Everywhere.
     Any,
     /// Where hooks can stop something.
@@ -258,7 +258,7 @@ pub enum At {
     Except(&'static [EventKind]),
 }
 
-impl At {
+impl EventScope {
     #[inline]
     pub(crate) fn fits(self, dialect: &Dialect, kind: &EventKind) -> bool {
         let blocks = || dialect.blocks(kind);
@@ -276,9 +276,9 @@ impl At {
 #[derive(Debug, Clone, Copy)]
 pub struct ExitRule {
     /// For which codes.
-    pub code: Code,
+    pub code: ExitCodeMatch,
     /// At which events.
-    pub at: At,
+    pub at: EventScope,
     /// Whether only if the process complained about something.
     pub needs_stderr: bool,
     /// Whether only if the process printed something, wherever.
@@ -286,20 +286,20 @@ pub struct ExitRule {
     /// Whether only if what was printed is an answer.
     pub if_answer: bool,
     /// What then.
-    pub then: Then,
+    pub then: ExitAction,
     /// What the host is told under this name, `true`, when the rule denies.
     pub marks: Option<&'static str>,
 }
 
 impl ExitRule {
     /// A rule for all events.
-    pub const fn new(code: Code, then: Then) -> Self {
-        Self { code, at: At::Any, needs_stderr: false, needs_text: false, if_answer: false, then, marks: None }
+    pub const fn new(code: ExitCodeMatch, then: ExitAction) -> Self {
+        Self { code, at: EventScope::Any, needs_stderr: false, needs_text: false, if_answer: false, then, marks: None }
     }
 
     /// Counts only there.
     #[must_use]
-    pub const fn at(mut self, at: At) -> Self {
+    pub const fn at(mut self, at: EventScope) -> Self {
         self.at = at;
         self
     }
@@ -340,7 +340,7 @@ impl ExitRule {
 
 /// Exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Code {
+pub enum ExitCodeMatch {
     /// This one.
     Is(i32),
     /// This one and all above.
@@ -353,26 +353,26 @@ pub enum Code {
 
 /// What follows from an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then {
+pub enum ExitAction {
     /// What was printed counts.
     Read,
     /// What was printed counts if it is an answer; if not, the hook has failed.
     ReadOrFail,
     /// The decision, for the first reason of these that there is. What was printed counts as well if it is an answer.
-    Decide(Decision, &'static [From]),
+    Decide(Decision, &'static [ReasonSource]),
     /// The user is told the first of these that there is, and nothing is decided.
-    Tell(&'static [From]),
+    Tell(&'static [ReasonSource]),
     /// The hook has failed.
     Fail,
     /// The same; if that closes something, then for the first reason of these that there is.
-    FailFor(&'static [From]),
+    FailFor(&'static [ReasonSource]),
     /// Nothing.
     Nothing,
 }
 
 /// Where a reason comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum From {
+pub enum ReasonSource {
     /// The answer.
     Answer,
     /// Standard error.

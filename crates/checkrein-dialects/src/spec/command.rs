@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use checkrein_core::property::Properties;
 
-use super::{Pins, SandboxSpec};
+use super::{SandboxSpec, VerifiedScripts};
 
 /// A process.
 #[derive(Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct CommandSpec {
     /// What it may do. `None`: all that the host may.
     pub sandbox: Option<SandboxSpec>,
     /// The scripts that it runs only with contents that were approved. `None`: whatever they are.
-    pub pins: Option<Box<Pins>>,
+    pub verified_scripts: Option<Box<VerifiedScripts>>,
 }
 
 impl fmt::Debug for CommandSpec {
@@ -91,7 +91,7 @@ impl CommandSpec {
             leave_background,
             sandbox,
             // Left out: approvals set it.
-            pins: _,
+            verified_scripts: _,
         } = self;
         let yes_or_no = |flag: bool| if flag { "yes" } else { "no" };
         match run {
@@ -151,7 +151,7 @@ impl CommandSpec {
             output_cap: None,
             leave_background: None,
             sandbox: None,
-            pins: None,
+            verified_scripts: None,
         }
     }
 

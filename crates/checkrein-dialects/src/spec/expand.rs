@@ -10,7 +10,7 @@ const ALWAYS: &[&str] = &["PATH", "HOME"];
 
 /// A part of a word.
 #[derive(Debug, PartialEq, Eq)]
-enum Part<'a> {
+enum Segment<'a> {
     Text(&'a str),
     Variable { name: &'a str, default: Option<&'a str> },
 }
@@ -24,8 +24,8 @@ impl CommandSpec {
         parts(word)
             .into_iter()
             .map(|part| match part {
-                Part::Text(text) => text.to_owned(),
-                Part::Variable { name, default } => {
+                Segment::Text(text) => text.to_owned(),
+                Segment::Variable { name, default } => {
                     let value = Some(name).filter(|name| self.may_use(name)).and_then(&value);
                     value.filter(|value| !value.is_empty()).or(default.map(str::to_owned)).unwrap_or_default()
                 }
@@ -36,7 +36,7 @@ impl CommandSpec {
     /// A variable in its words that it does not get.
     pub(crate) fn foreign_variable(&self, words: &[String]) -> Option<String> {
         words.iter().flat_map(|word| parts(word)).find_map(|part| match part {
-            Part::Variable { name, .. } if !self.may_use(name) => Some(name.to_owned()),
+            Segment::Variable { name, .. } if !self.may_use(name) => Some(name.to_owned()),
             _ => None,
         })
     }
@@ -48,7 +48,7 @@ impl CommandSpec {
 
 /// Whether a variable stands in the word.
 pub(crate) fn has_variables(word: &str) -> bool {
-    parts(word).iter().any(|part| matches!(part, Part::Variable { .. }))
+    parts(word).iter().any(|part| matches!(part, Segment::Variable { .. }))
 }
 
 /// A word without variables as it is meant: `$$` is a dollar.
@@ -72,29 +72,29 @@ pub(crate) fn shell_text(words: &[String]) -> String {
 }
 
 /// Names are in capitals; whatever else follows a dollar is text.
-fn parts(word: &str) -> Vec<Part<'_>> {
+fn parts(word: &str) -> Vec<Segment<'_>> {
     let mut parts = Vec::new();
     let mut rest = word;
     while let Some(at) = rest.find('$') {
         let (before, dollar) = rest.split_at(at);
-        parts.push(Part::Text(before));
+        parts.push(Segment::Text(before));
         if let Some(after) = dollar.strip_prefix("$$") {
-            parts.push(Part::Text("$"));
+            parts.push(Segment::Text("$"));
             rest = after;
         } else if let Some((variable, after)) = variable(dollar) {
             parts.push(variable);
             rest = after;
         } else {
             let (sign, after) = dollar.split_at(1);
-            parts.push(Part::Text(sign));
+            parts.push(Segment::Text(sign));
             rest = after;
         }
     }
-    parts.push(Part::Text(rest));
+    parts.push(Segment::Text(rest));
     parts
 }
 
-fn variable(text: &str) -> Option<(Part<'_>, &str)> {
+fn variable(text: &str) -> Option<(Segment<'_>, &str)> {
     let (inside, after) = text.strip_prefix("${")?.split_once('}')?;
     let (name, default) = match inside.split_once(":-") {
         Some((name, default)) => (name, Some(default)),
@@ -102,7 +102,7 @@ fn variable(text: &str) -> Option<(Part<'_>, &str)> {
     };
     let is_name = name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
         && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-    is_name.then_some((Part::Variable { name, default }, after))
+    is_name.then_some((Segment::Variable { name, default }, after))
 }
 
 #[cfg(test)]

@@ -62,9 +62,9 @@ pub struct HookSpec {
     /// Whether nothing is overlooked in its answers, whatever its dialect usually does.
     pub strict: bool,
     /// Whether it wakes the agent if it runs in the background and has something to say.
-    pub rewake: bool,
+    pub wake_agent: bool,
     /// The rule that a tool call must fit.
-    pub rule: Option<PermissionRule>,
+    pub permission_rule: Option<PermissionRule>,
     /// Patterns that fields of the tool's input must fit.
     pub input: Vec<InputPattern>,
     /// What the user is shown while it runs.
@@ -72,9 +72,9 @@ pub struct HookSpec {
     /// What it is for.
     pub description: Option<String>,
     /// What has switched it off, in words, if it is not its own entry.
-    pub off_by: Option<String>,
+    pub disabled_by: Option<String>,
     /// What else its file says of it and its handler has no use for: names, and values as JSON.
-    pub unused: Vec<(String, String)>,
+    pub unknown_keys: Vec<(String, String)>,
 }
 
 /// A pattern for a field of a tool's input.
@@ -104,13 +104,13 @@ impl HookSpec {
             once: false,
             dialect: &native::DIALECT,
             strict: false,
-            rewake: false,
-            rule: None,
+            wake_agent: false,
+            permission_rule: None,
             input: Vec::new(),
             status: None,
             description: None,
-            off_by: None,
-            unused: Vec::new(),
+            disabled_by: None,
+            unknown_keys: Vec::new(),
         }
     }
 
@@ -136,7 +136,7 @@ impl HookSpec {
     }
 
     /// How long it may take at events of this kind.
-    pub fn time_at(&self, kind: &EventKind) -> Duration {
+    pub fn timeout_for(&self, kind: &EventKind) -> Duration {
         let handler = self.handler.kind().name();
         let mut in_background =
             self.dialect.time.in_background.iter().filter(|(of, _)| self.background && *of == handler);
@@ -176,15 +176,15 @@ impl HookSpec {
             once,
             dialect,
             strict,
-            rewake,
-            rule,
+            wake_agent: rewake,
+            permission_rule: rule,
             input,
             // Left out: texts for people, without effect.
             status: _,
             description: _,
             // Left out: it tells why the hook does not run now.
-            off_by: _,
-            unused,
+            disabled_by: _,
+            unknown_keys: unused,
         } = self;
         let mut properties = Properties::new();
         properties.add("dialect", dialect.name);
@@ -222,22 +222,22 @@ impl HookSpec {
 
     /// Puts it in the shadow: it runs and is recorded, and what it says or that it fails has no effect.
     #[must_use]
-    pub fn in_shadow(mut self) -> Self {
-        self.put_in_shadow();
+    pub fn dry_run(mut self) -> Self {
+        self.set_dry_run();
         self
     }
 
     /// The same in place.
-    pub fn put_in_shadow(&mut self) {
+    pub fn set_dry_run(&mut self) {
         Arc::make_mut(&mut self.info).dry_run = true;
         if self.identity.is_some() {
-            self.identity = self.dialect.config.same.identity(self);
+            self.identity = self.dialect.config.dedup_key.identity(self);
         }
     }
 
     /// Speaks another language.
     #[must_use]
-    pub fn speaking(mut self, dialect: &'static Dialect) -> Self {
+    pub fn dialect(mut self, dialect: &'static Dialect) -> Self {
         self.dialect = dialect;
         self
     }

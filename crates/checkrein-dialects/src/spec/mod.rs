@@ -8,9 +8,9 @@ mod expand;
 mod handler;
 mod hook;
 mod http;
-mod pins;
 mod rule;
 mod sandbox;
+mod verified_scripts;
 
 pub use callback::{Callback, CallbackFuture};
 pub use command::{CommandError, CommandLine, CommandSpec};
@@ -18,6 +18,6 @@ pub(crate) use expand::{escaped, has_variables, plain, shell_text};
 pub use handler::{BuiltinSpec, HandlerKind, HandlerSpec};
 pub use hook::{HookSpec, InputPattern};
 pub use http::HttpSpec;
-pub use pins::{PinnedScript, PinnedWord, Pins};
 pub use rule::{BadRule, PermissionRule};
 pub use sandbox::{FileAccess, SandboxSpec};
+pub use verified_scripts::{VerifiedScript, VerifiedScripts, VerifiedWord};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use checkrein_core::{ChainEnd, DecisionRule, EventKind, FailurePolicy, Grammar, RunOrder};
 
-use super::Known;
+use super::Provenance;
 use crate::payload::FieldRow;
 
 /// What a dialect calls an event, and what its hooks may do there. Several names may stand for one kind.
@@ -18,23 +18,23 @@ pub struct EventRow {
     pub matched: bool,
     /// What makes the subject into what matchers are compared with, if that is not the subject itself. `None` of it: nobody
     /// knows, and every hook fits.
-    pub normal_subject: Option<fn(&str) -> Option<String>>,
+    pub normalize_subject: Option<fn(&str) -> Option<String>>,
     /// The field that matchers are compared with, under checkrein's name, if it is not the kind's; dots lead into objects.
-    pub compares: Option<&'static str>,
+    pub subject_field: Option<&'static str>,
     /// How matchers are written here, if it is not as everywhere.
     pub grammar: Option<Grammar>,
     /// What matchers are compared with, if it is always the same.
-    pub always: Option<&'static str>,
+    pub fixed_subject: Option<&'static str>,
     /// Whether a hook can stop something here.
     pub blocks: bool,
     /// What text that is no answer is taken for.
-    pub plain: Plain,
+    pub plain: PlainTextUse,
     /// What the payload has here besides what all have.
     pub fields: &'static [FieldRow],
     /// What the payload has here instead of what all have.
-    pub instead: Option<&'static [FieldRow]>,
+    pub replaces_common_fields: Option<&'static [FieldRow]>,
     /// The field that names the event in its payload, and the name there, if it is not as everywhere.
-    pub named: Option<(&'static str, &'static str)>,
+    pub event_field: Option<(&'static str, &'static str)>,
     /// How long hooks may take here, if it is not the usual time.
     pub timeout: Option<Duration>,
     /// The most that a hook may ask for here, if it is not as everywhere.
@@ -48,19 +48,19 @@ pub struct EventRow {
     /// Which decision wins here, if it is not as everywhere.
     pub settle: Option<DecisionRule>,
     /// What is done about every failure here, whatever the dialect's table and the hook itself say.
-    pub fails: Option<FailurePolicy>,
+    pub failure_policy: Option<FailurePolicy>,
     /// Whether hooks run in the background here, whatever they say.
-    pub detached: bool,
+    pub always_background: bool,
     /// Whether a program should be called here only if somebody asks for it: it comes very often, has whole conversations
     /// with it, or not every version knows its name.
-    pub on_request: bool,
+    pub opt_in: bool,
     /// Where all this comes from.
-    pub known: Known,
+    pub known: Provenance,
 }
 
 /// What text that is no answer is taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Plain {
+pub enum PlainTextUse {
     /// Nothing.
     #[default]
     Nothing,
@@ -81,25 +81,25 @@ impl EventRow {
             name,
             kind,
             matched: false,
-            normal_subject: None,
-            compares: None,
+            normalize_subject: None,
+            subject_field: None,
             grammar: None,
-            always: None,
+            fixed_subject: None,
             blocks: false,
-            plain: Plain::Nothing,
+            plain: PlainTextUse::Nothing,
             fields: &[],
-            instead: None,
-            named: None,
+            replaces_common_fields: None,
+            event_field: None,
             timeout: None,
             timeout_cap: None,
             on_timeout: None,
             order: None,
             chain_end: None,
             settle: None,
-            fails: None,
-            detached: false,
-            on_request: false,
-            known: Known::Documented,
+            failure_policy: None,
+            always_background: false,
+            opt_in: false,
+            known: Provenance::Documented,
         }
     }
 
@@ -114,15 +114,15 @@ impl EventRow {
     #[must_use]
     pub const fn matched_as(mut self, normal: fn(&str) -> Option<String>) -> Self {
         self.matched = true;
-        self.normal_subject = Some(normal);
+        self.normalize_subject = Some(normal);
         self
     }
 
     /// Matchers count here, and are compared with this field.
     #[must_use]
-    pub const fn compares(mut self, field: &'static str) -> Self {
+    pub const fn subject_field(mut self, field: &'static str) -> Self {
         self.matched = true;
-        self.compares = Some(field);
+        self.subject_field = Some(field);
         self
     }
 
@@ -136,9 +136,9 @@ impl EventRow {
 
     /// Matchers count here, and are always compared with this.
     #[must_use]
-    pub const fn always(mut self, subject: &'static str) -> Self {
+    pub const fn fixed_subject(mut self, subject: &'static str) -> Self {
         self.matched = true;
-        self.always = Some(subject);
+        self.fixed_subject = Some(subject);
         self
     }
 
@@ -151,7 +151,7 @@ impl EventRow {
 
     /// Text is taken for this.
     #[must_use]
-    pub const fn plain(mut self, plain: Plain) -> Self {
+    pub const fn plain(mut self, plain: PlainTextUse) -> Self {
         self.plain = plain;
         self
     }
@@ -165,43 +165,43 @@ impl EventRow {
 
     /// The payload has these instead of what all have.
     #[must_use]
-    pub const fn instead(mut self, fields: &'static [FieldRow]) -> Self {
-        self.instead = Some(fields);
+    pub const fn replaces_common_fields(mut self, fields: &'static [FieldRow]) -> Self {
+        self.replaces_common_fields = Some(fields);
         self
     }
 
     /// The payload names the event in this field, by this name.
     #[must_use]
-    pub const fn named(mut self, field: &'static str, name: &'static str) -> Self {
-        self.named = Some((field, name));
+    pub const fn event_field(mut self, field: &'static str, name: &'static str) -> Self {
+        self.event_field = Some((field, name));
         self
     }
 
     /// Hooks run in the background here.
     #[must_use]
-    pub const fn detached(mut self) -> Self {
-        self.detached = true;
+    pub const fn always_background(mut self) -> Self {
+        self.always_background = true;
         self
     }
 
     /// A program should be called here only if somebody asks for it.
     #[must_use]
-    pub const fn on_request(mut self) -> Self {
-        self.on_request = true;
+    pub const fn opt_in(mut self) -> Self {
+        self.opt_in = true;
         self
     }
 
     /// The agent was seen doing it.
     #[must_use]
     pub const fn observed(mut self) -> Self {
-        self.known = Known::Observed;
+        self.known = Provenance::Observed;
         self
     }
 
     /// Others say so, or sources differ.
     #[must_use]
     pub const fn uncertain(mut self) -> Self {
-        self.known = Known::Uncertain;
+        self.known = Provenance::Uncertain;
         self
     }
 
@@ -249,8 +249,8 @@ impl EventRow {
 
     /// This is done about every failure, whatever the hook itself says.
     #[must_use]
-    pub const fn fails(mut self, effect: FailurePolicy) -> Self {
-        self.fails = Some(effect);
+    pub const fn failure_policy(mut self, effect: FailurePolicy) -> Self {
+        self.failure_policy = Some(effect);
         self
     }
 }

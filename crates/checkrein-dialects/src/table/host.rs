@@ -7,22 +7,22 @@ pub struct HostTable {
     /// no such thing.
     pub failure_switch: Option<(&'static str, &'static str)>,
     /// What it does with a tool call if the program is not there.
-    pub missing_program: Outcome,
+    pub missing_program: HostBehavior,
     /// What it does with a tool call if the program is killed.
-    pub killed: Outcome,
+    pub killed: HostBehavior,
     /// What it does with a tool call if the program takes too long.
-    pub late: Outcome,
+    pub on_hook_timeout: HostBehavior,
     /// How its denial by exit code reads for the model.
     pub exit_reason: ExitReason,
     /// What hooks never hear of, in words.
-    pub unseen: &'static [&'static str],
+    pub not_observable: &'static [&'static str],
     /// What is not certain of it besides what its events say, in words.
     pub uncertain: &'static [&'static str],
 }
 
 /// What an agent does with a tool call when its hook fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum HostBehavior {
     /// The tool runs.
     Runs,
     /// It does not.

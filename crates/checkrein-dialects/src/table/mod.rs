@@ -19,9 +19,9 @@ use crate::install::InstallTable;
 use crate::payload::PayloadTable;
 use crate::reply::ReplyTable;
 
-pub use self::event::{EventRow, Plain};
+pub use self::event::{EventRow, PlainTextUse};
 pub use self::handler::{HttpTable, TimeTable};
-pub use self::host::{ExitReason, HostTable, Outcome};
+pub use self::host::{ExitReason, HostBehavior, HostTable};
 pub use self::process::{Cwd, Data, Environment, ProcessTable, Shell, VariableRow};
 
 /// The hook language of one agent.
@@ -64,7 +64,7 @@ pub struct Dialect {
     /// How its agent is told to call one. `None`: by hand.
     pub install: Option<InstallTable>,
     /// Fields that only payloads of another generation of it have, and that generation.
-    pub kin: &'static [(&'static str, &'static Dialect)],
+    pub other_generations: &'static [(&'static str, &'static Dialect)],
 }
 
 // Only the name: tables refer to each other in cycles.
@@ -108,7 +108,7 @@ impl ToolRow {
 
 /// Where a fact comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Known {
+pub enum Provenance {
     /// The agent was seen doing it.
     Observed,
     /// Its source or its maker's documentation says so.
@@ -118,7 +118,7 @@ pub enum Known {
     Uncertain,
 }
 
-impl Known {
+impl Provenance {
     /// In a word.
     pub const fn label(self) -> &'static str {
         match self {
@@ -151,16 +151,16 @@ impl Dialect {
     }
 
     /// What matchers of this dialect's hooks are compared with at an event. `None`: nobody knows.
-    pub fn compared(&self, event: &Event) -> Option<String> {
+    pub fn subject(&self, event: &Event) -> Option<String> {
         let row = self.row(&event.kind());
-        if let Some(always) = row.and_then(|row| row.always) {
+        if let Some(always) = row.and_then(|row| row.fixed_subject) {
             return Some(always.to_owned());
         }
-        let subject = match row.and_then(|row| row.compares) {
+        let subject = match row.and_then(|row| row.subject_field) {
             Some(path) => crate::payload::text_at(event, path),
             None => event.subject().map(std::borrow::Cow::into_owned),
         };
-        match row.and_then(|row| row.normal_subject) {
+        match row.and_then(|row| row.normalize_subject) {
             Some(normal) => subject.and_then(|subject| normal(&subject)),
             None => subject,
         }
@@ -189,7 +189,7 @@ impl Dialect {
 
     /// The generation that a payload is of, if it is another one.
     pub fn generation_of(&self, payload: &RawJson) -> Option<&'static Self> {
-        let mut generations = self.kin.iter();
+        let mut generations = self.other_generations.iter();
         generations.find(|(field, _)| payload.field(field).is_some()).map(|(_, dialect)| *dialect)
     }
 
@@ -202,7 +202,7 @@ impl Dialect {
 
     /// Whether payloads of this kind of event say which event they are. If not, somebody else must say it.
     pub fn names_event(&self, kind: &EventKind) -> bool {
-        !self.payload.event.is_empty() || self.row(kind).is_some_and(|row| row.named.is_some())
+        !self.payload.event.is_empty() || self.row(kind).is_some_and(|row| row.event_field.is_some())
     }
 
     /// Whether a hook can stop something at events of this kind.
@@ -216,8 +216,9 @@ impl Dialect {
     }
 
     /// What text that is no answer is taken for.
-    pub fn plain(&self, kind: &EventKind) -> Plain {
-        let text = |contract: &Contract| if contract.plain_text { Plain::Context } else { Plain::Nothing };
+    pub fn plain(&self, kind: &EventKind) -> PlainTextUse {
+        let text =
+            |contract: &Contract| if contract.plain_text { PlainTextUse::Context } else { PlainTextUse::Nothing };
         self.column(kind, |row| row.plain, text)
     }
 
@@ -236,7 +237,7 @@ impl Dialect {
     /// What is done about a failure of one of its hooks at events of this kind.
     pub fn failure_effect(&self, kind: &EventKind, failure: FailureKind) -> FailurePolicy {
         let row = self.row(kind);
-        let of_row = || row?.fails.or(row?.on_timeout.filter(|_| failure == FailureKind::Timeout));
+        let of_row = || row?.failure_policy.or(row?.on_timeout.filter(|_| failure == FailureKind::Timeout));
         if let Some(effect) = of_row() {
             effect
         } else if kind.contract().is_gate() && !self.is_gate(kind) {
@@ -254,7 +255,7 @@ impl Dialect {
             rules.order = row.order.unwrap_or(rules.order);
             rules.chain_end = row.chain_end.unwrap_or(rules.chain_end);
             rules.settle = row.settle.unwrap_or(rules.settle);
-            rules.failures = row.fails.map_or(rules.failures, FailureTable::every);
+            rules.failures = row.failure_policy.map_or(rules.failures, FailureTable::every);
         }
         rules
     }

@@ -161,9 +161,9 @@ fn files_are_read_and_written() {
     assert_eq!(faults(&decoded), []);
     let [guard, bye] = &decoded.hooks[..] else { panic!("{:?}", decoded.hooks) };
     assert_eq!(guard.timeout, Some(Duration::from_secs(1)), "`0` is one second");
-    assert_eq!(bye.time_at(&EventKind::SessionEnd), Duration::from_secs(3), "600 is cut down to 3");
-    let unsaid = checkrein_dialects::HookSpec::shell("h", EventKind::SessionEnd, "x").speaking(&DIALECT);
-    assert_eq!(unsaid.time_at(&EventKind::SessionEnd), Duration::from_secs(1));
+    assert_eq!(bye.timeout_for(&EventKind::SessionEnd), Duration::from_secs(3), "600 is cut down to 3");
+    let unsaid = checkrein_dialects::HookSpec::shell("h", EventKind::SessionEnd, "x").dialect(&DIALECT);
+    assert_eq!(unsaid.timeout_for(&EventKind::SessionEnd), Duration::from_secs(1));
     comes_back(&DIALECT, "hooks.json", &decoded);
 
     let toml = "model = \"gpt-5.5\"\n[hooks.state.\"x:0\"]\ntrusted_hash = \"sha256:0\"\n[[hooks.PreToolUse]]\nmatcher = \"Bash\"\n[[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"x\"\n";

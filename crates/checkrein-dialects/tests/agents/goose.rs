@@ -77,7 +77,7 @@ fn matchers_see_what_the_event_is_about() {
         (json(r#"{"event":"UserPromptSubmit","session_id":"s","matcher_context":"hello","message":"hello"}"#), "hello"),
     ] {
         let event = DIALECT.event(&sent, None).unwrap();
-        assert_eq!(DIALECT.compared(&event).as_deref(), Some(seen));
+        assert_eq!(DIALECT.subject(&event).as_deref(), Some(seen));
         let bytes: Vec<u8> = DIALECT.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
         assert!(RawJson::parse_bytes(&bytes).unwrap().semantically_eq(&sent));
     }

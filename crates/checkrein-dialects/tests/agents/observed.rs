@@ -164,16 +164,21 @@ fn extra_keys() {
 /// Whoever puts a program in front of an agent relies on these.
 #[test]
 fn what_hosts_do_is_what_was_observed() {
-    use checkrein_dialects::Outcome;
+    use checkrein_dialects::HostBehavior;
     for agent in AGENTS {
         let host = agent.dialect.host;
         for (what, end) in [
             (host.missing_program, End::Exit(127, "", "sh: 1: guard: not found")),
             (host.killed, End::Killed),
-            (host.late, End::Late),
+            (host.on_hook_timeout, End::Late),
         ] {
             let blocked = outcome(agent.dialect, &call(agent.shell), end).is_some();
-            assert_eq!(what, if blocked { Outcome::Blocked } else { Outcome::Runs }, "{}", agent.dialect.name);
+            assert_eq!(
+                what,
+                if blocked { HostBehavior::Blocked } else { HostBehavior::Runs },
+                "{}",
+                agent.dialect.name
+            );
         }
     }
 }

@@ -154,7 +154,7 @@ fn broken_files_say_where() {
 #[test]
 fn matchers_are_compared_with_what_the_agent_compares() {
     let event = Event::instructions_loaded(InstructionsLoaded::new("/home/ann/QWEN.md").load_reason("session_start"));
-    assert_eq!(DIALECT.compared(&event).as_deref(), Some("/home/ann/QWEN.md"));
+    assert_eq!(DIALECT.subject(&event).as_deref(), Some("/home/ann/QWEN.md"));
     assert_eq!(DIALECT.common_names("run_shell_command"), ["Bash", "Shell"]);
     let matcher = Matcher::compile(DIALECT.grammar(&EventKind::Notification), Some("idle_prompt")).unwrap();
     assert!(matcher.matches("idle_prompt") && !matcher.matches("idle_prompt2"));

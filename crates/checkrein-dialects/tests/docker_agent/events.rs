@@ -2,7 +2,7 @@
 
 use checkrein_core::{EventKind, FailureKind, FailurePolicy, Grammar, Matcher, RunOrder};
 use checkrein_dialects::agents::docker_agent::{DIALECT, G2};
-use checkrein_dialects::{Dialect, Plain, find};
+use checkrein_dialects::{Dialect, PlainTextUse, find};
 
 #[test]
 fn both_generations_are_found_by_name() {
@@ -20,7 +20,7 @@ fn row(dialect: &'static Dialect, name: &str) -> String {
         (dialect.blocks(kind), 'b'),
         (closed, 'c'),
         (rules.order == RunOrder::Pipeline, 'p'),
-        (dialect.plain(kind) == Plain::Context, 't'),
+        (dialect.plain(kind) == PlainTextUse::Context, 't'),
     ];
     flags.iter().map(|(is, letter)| if *is { *letter } else { '-' }).collect()
 }

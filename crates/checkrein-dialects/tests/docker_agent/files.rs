@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use checkrein_core::{EventKind, FailurePolicy, HookState, Scope};
 use checkrein_dialects::agents::docker_agent::{DIALECT, G2, hooks_from_flags};
-use checkrein_dialects::config::{Base, DecodeOptions, Decoded};
+use checkrein_dialects::config::{DecodeOptions, Decoded, PathBase};
 use checkrein_dialects::{CommandLine, Dialect, HandlerSpec};
 use checkrein_document::Format;
 
@@ -254,7 +254,7 @@ fn times() {
     {
         let decoded = decode(dialect, &gate(&format!("type: command\ncommand: x\ntimeout: {written}")));
         assert_eq!(said(&decoded), [""; 0]);
-        assert_eq!(decoded.hooks[0].time_at(&EventKind::PreToolUse).as_secs(), seconds, "{written}");
+        assert_eq!(decoded.hooks[0].timeout_for(&EventKind::PreToolUse).as_secs(), seconds, "{written}");
     }
 }
 
@@ -335,5 +335,7 @@ fn where_its_files_are() {
     let files: Vec<_> = DIALECT.config.files.iter().map(|row| (row.path, row.extensions.len())).collect();
     assert_eq!(files, [("config.yaml", 0), ("hooks.d/*", 2)]);
     let variables = ["DOCKER_AGENT_CONFIG_DIR", "CAGENT_CONFIG_DIR"];
-    assert!(matches!(DIALECT.config.files[0].base, Base::FirstVariable(names, ".config/cagent") if names == variables));
+    assert!(
+        matches!(DIALECT.config.files[0].base, PathBase::FirstVariable(names, ".config/cagent") if names == variables)
+    );
 }

@@ -130,7 +130,7 @@ fn text_is_context_where_it_is_heard() {
     for dialect in [&DIALECT, &G2] {
         for row in dialect.events {
             let heard = printed(dialect, row.name, " be kind\n").unwrap();
-            let expected = row.plain == checkrein_dialects::Plain::Context;
+            let expected = row.plain == checkrein_dialects::PlainTextUse::Context;
             assert_eq!(heard.contexts() == ["be kind"], expected, "{} {}", dialect.name, row.name);
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use checkrein_core::{EventKind, Matcher};
 use checkrein_dialects::agents::docker_agent::{DIALECT, G2};
-use checkrein_dialects::config::{Decoded, Lost};
+use checkrein_dialects::config::{ConversionLoss, Decoded};
 use checkrein_dialects::{Dialect, HandlerSpec, HookSpec, HttpSpec};
 use proptest::prelude::*;
 
@@ -72,11 +72,11 @@ fn what_it_has_no_words_for_is_named() {
     assert_eq!(
         encoded.lost,
         [
-            Lost::whole(0, "it has no hooks of the kind `http`"),
-            Lost::whole(1, "docker-agent has no event for `teammate_idle`"),
-            Lost::part(2, "that it can stop something: at `stop` hooks only watch"),
-            Lost::whole(3, "it is switched off"),
-            Lost::part(4, "its matcher `startup`: there are none at `session_start`"),
+            ConversionLoss::whole(0, "it has no hooks of the kind `http`"),
+            ConversionLoss::whole(1, "docker-agent has no event for `teammate_idle`"),
+            ConversionLoss::part(2, "that it can stop something: at `stop` hooks only watch"),
+            ConversionLoss::whole(3, "it is switched off"),
+            ConversionLoss::part(4, "its matcher `startup`: there are none at `session_start`"),
         ]
     );
     assert!(encoded.text.contains(r#""command": "git log 'it'\\''s'", "timeout": 2"#), "{}", encoded.text);
@@ -89,7 +89,7 @@ proptest! {
     fn any_text_comes_back(command in "\\PC{1,20}|[\\x00-\\xff\u{2028}\u{feff}]{1,8}", name in "[^\\[]{1,8}", seconds in 1_u64..9_999_999) {
         prop_assume!(!command.trim().is_empty());
         let spec = HookSpec::shell(name, EventKind::PostToolUse, command)
-            .speaking(&DIALECT)
+            .dialect(&DIALECT)
             .timeout(Duration::from_secs(seconds));
         let text = DIALECT.encode(&[&spec]).unwrap().text;
         let again = decode(&DIALECT, &text);

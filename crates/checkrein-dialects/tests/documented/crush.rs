@@ -79,7 +79,7 @@ fn files() {
     let decoded = decode(&DIALECT, text);
     assert_eq!((wrong(&decoded), decoded.hooks.len()), (vec![], 2), "names are not particular about case and `_`");
     assert_eq!(decoded.hooks[0].info.id, "guard");
-    assert_eq!(decoded.hooks[1].time_at(&EventKind::PreToolUse).as_secs(), 30);
+    assert_eq!(decoded.hooks[1].timeout_for(&EventKind::PreToolUse).as_secs(), 30);
     written_again(&DIALECT, text);
     all_wrong(
         &DIALECT,

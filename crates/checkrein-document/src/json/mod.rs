@@ -13,7 +13,7 @@ use checkrein_core::json::{
     LexError, LexErrorKind, Lexer, Piece, Token, TokenKind, is_word, pieces, starts_comment, unquoted,
 };
 
-use super::error::Fault;
+use super::error::ParseError;
 use super::members::report_duplicates;
 use super::node::{Member, Node, Span, Value};
 use super::{MAX_DEPTH, Tree, too_deep, without_mark};
@@ -33,7 +33,7 @@ struct Open<'a> {
     key: (Cow<'a, str>, Span),
 }
 
-pub(super) fn read(text: &str, extensions: Extensions) -> Result<Tree<'_>, Fault> {
+pub(super) fn read(text: &str, extensions: Extensions) -> Result<Tree<'_>, ParseError> {
     let mut lexer = Lexer::new(text).starting_at(without_mark(text).1);
     if extensions == Extensions::CommentsAndCommas {
         lexer = lexer.with_extensions();
@@ -94,7 +94,7 @@ fn source(text: &str, token: Token) -> &str {
 }
 
 /// A string, decoded. Borrowed if it has no escape sequences.
-fn string(text: &str, token: Token, escaped: bool) -> Result<Cow<'_, str>, Fault> {
+fn string(text: &str, token: Token, escaped: bool) -> Result<Cow<'_, str>, ParseError> {
     let inside = unquoted(source(text, token));
     if !escaped {
         return Ok(Cow::Borrowed(inside));
@@ -107,7 +107,7 @@ fn string(text: &str, token: Token, escaped: bool) -> Result<Cow<'_, str>, Fault
             Piece::Character(character) => decoded.push(character),
             Piece::LoneSurrogate(_) => {
                 let span = Span::new(at, at + length);
-                return Err(Fault::new(span, format!("`{}` is half of a surrogate pair", span.of(text))));
+                return Err(ParseError::new(span, format!("`{}` is half of a surrogate pair", span.of(text))));
             }
         }
         at += length;
@@ -117,14 +117,14 @@ fn string(text: &str, token: Token, escaped: bool) -> Result<Cow<'_, str>, Fault
 
 /// The error as it is shown to the author of the file.
 #[cold]
-fn fault(text: &str, extensions: Extensions, error: LexError) -> Fault {
+fn fault(text: &str, extensions: Extensions, error: LexError) -> ParseError {
     let at = error.offset;
     let rest = text.get(at..).unwrap_or_default();
     let first = rest.chars().next().map_or(0, char::len_utf8);
     let expected = error.kind.expected();
     let is_unexpected = expected.is_some() || error.kind == LexErrorKind::TrailingText;
     if is_unexpected && extensions == Extensions::None && starts_comment(rest.as_bytes(), 0) {
-        return Fault::new(Span::new(at, at + 2), "a comment, which JSON does not allow");
+        return ParseError::new(Span::new(at, at + 2), "a comment, which JSON does not allow");
     }
     match error.kind {
         LexErrorKind::ExpectedValue
@@ -137,34 +137,34 @@ fn fault(text: &str, extensions: Extensions, error: LexError) -> Fault {
                 "" => format!("expected {expected}, found the end of the text"),
                 found => format!("expected {expected}, found `{}`", shown(found)),
             };
-            Fault::new(span, message)
+            ParseError::new(span, message)
         }
-        LexErrorKind::TrailingText => Fault::new(word(text, at), "text after the end of the value"),
+        LexErrorKind::TrailingText => ParseError::new(word(text, at), "text after the end of the value"),
         LexErrorKind::TrailingComma => {
             let before = text.get(..at).unwrap_or_default().trim_ascii_end().len();
             let message =
                 format!("a comma before `{}`, which JSON does not allow", rest.get(..first).unwrap_or_default());
-            Fault::new(Span::new(before.saturating_sub(1), before), message)
+            ParseError::new(Span::new(before.saturating_sub(1), before), message)
         }
-        LexErrorKind::UnclosedString => Fault::new(Span::new(at, at), "expected `\"`, found the end of the text"),
+        LexErrorKind::UnclosedString => ParseError::new(Span::new(at, at), "expected `\"`, found the end of the text"),
         LexErrorKind::ControlCharacter(b'\n' | b'\r') => {
-            Fault::new(Span::new(at, at + 1), "expected `\"`, found the end of the line")
+            ParseError::new(Span::new(at, at + 1), "expected `\"`, found the end of the line")
         }
         LexErrorKind::ControlCharacter(byte) => {
-            Fault::new(Span::new(at, at + 1), format!("unescaped control character 0x{byte:02x} in a string"))
+            ParseError::new(Span::new(at, at + 1), format!("unescaped control character 0x{byte:02x} in a string"))
         }
         LexErrorKind::BadEscape if rest.starts_with("\\u") => {
-            Fault::new(Span::new(at, at + 2), "expected four hexadecimal digits after `\\u`")
+            ParseError::new(Span::new(at, at + 2), "expected four hexadecimal digits after `\\u`")
         }
         LexErrorKind::BadEscape => {
             let escape = rest.chars().nth(1).map(String::from).unwrap_or_default();
-            Fault::new(Span::new(at, at + 1 + escape.len()), format!("invalid escape `\\{}`", shown(&escape)))
+            ParseError::new(Span::new(at, at + 1 + escape.len()), format!("invalid escape `\\{}`", shown(&escape)))
         }
         LexErrorKind::BadNumber => {
             let span = word(text, at);
-            Fault::new(span, format!("invalid number `{}`", shown(span.of(text))))
+            ParseError::new(span, format!("invalid number `{}`", shown(span.of(text))))
         }
-        LexErrorKind::UnclosedComment => Fault::new(Span::new(at, at + 2), "a comment without its `*/`"),
+        LexErrorKind::UnclosedComment => ParseError::new(Span::new(at, at + 2), "a comment without its `*/`"),
         LexErrorKind::TooDeep => too_deep(Span::new(at, at + 1), MAX_DEPTH),
     }
 }

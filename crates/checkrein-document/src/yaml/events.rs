@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Tag};
 
-use super::super::error::{DocumentProblem, Fault};
+use super::super::error::{DocumentProblem, ParseError};
 use super::super::node::{Span, Value};
 use super::super::{MAX_DEPTH, too_deep, without_mark};
 use super::scalar::resolve;
@@ -31,12 +31,12 @@ pub(super) enum Kind<'a> {
     Alias(usize),
 }
 
-pub(super) fn read<'a>(text: &'a str, problems: &mut Vec<DocumentProblem>) -> Result<Vec<Item<'a>>, Fault> {
+pub(super) fn read<'a>(text: &'a str, problems: &mut Vec<DocumentProblem>) -> Result<Vec<Item<'a>>, ParseError> {
     let (rest, skipped) = without_mark(text);
     // The limits of the parser come into play where it looks ahead of its events.
     let mut options = granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
     options.set_emit_comments(false);
-    let mut reader = Reader {
+    let mut reader = EventReader {
         text,
         skipped,
         items: Vec::new(),
@@ -51,7 +51,7 @@ pub(super) fn read<'a>(text: &'a str, problems: &mut Vec<DocumentProblem>) -> Re
         if let Event::DocumentStart(..) = event {
             documents += 1;
             if documents > 1 {
-                return Err(Fault::new(reader.span(&span), "a second document, where only one is read"));
+                return Err(ParseError::new(reader.span(&span), "a second document, where only one is read"));
             }
         }
         reader.event(event, &span)?;
@@ -67,7 +67,7 @@ enum Anchor {
     Complete(usize),
 }
 
-struct Reader<'a, 'p> {
+struct EventReader<'a, 'p> {
     text: &'a str,
     /// The bytes of a byte order mark.
     skipped: usize,
@@ -80,8 +80,8 @@ struct Reader<'a, 'p> {
     problems: &'p mut Vec<DocumentProblem>,
 }
 
-impl<'a> Reader<'a, '_> {
-    fn event(&mut self, event: Event<'a>, span: &granit_parser::Span) -> Result<(), Fault> {
+impl<'a> EventReader<'a, '_> {
+    fn event(&mut self, event: Event<'a>, span: &granit_parser::Span) -> Result<(), ParseError> {
         match event {
             Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, anchor, tag.as_deref(), span)?,
             Event::SequenceStart(_, anchor, tag) => self.enter(Kind::Sequence, anchor, tag.as_deref(), span)?,
@@ -93,9 +93,9 @@ impl<'a> Reader<'a, '_> {
                     Some(Anchor::Complete(item)) => self.push(span, Kind::Alias(*item)),
                     Some(Anchor::Open) => {
                         let message = format!("`{}` stands inside of what it stands for", span.of(self.text));
-                        return Err(Fault::new(span, message));
+                        return Err(ParseError::new(span, message));
                     }
-                    None => return Err(Fault::new(span, format!("no anchor for `{}`", span.of(self.text)))),
+                    None => return Err(ParseError::new(span, format!("no anchor for `{}`", span.of(self.text)))),
                 }
             }
             _ => {}
@@ -110,7 +110,7 @@ impl<'a> Reader<'a, '_> {
         anchor: usize,
         tag: Option<&Tag>,
         span: &granit_parser::Span,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let place = self.span(span);
         let is_absent = place.start == place.end && tag.is_none();
         // A value that is not there comes with a text nevertheless.
@@ -130,7 +130,7 @@ impl<'a> Reader<'a, '_> {
             Some(_) => (true, false),
         };
         if let (false, Some(tag)) = (fits, tag) {
-            return Err(Fault::new(place, format!("the value does not fit its tag `{}`", tag.original())));
+            return Err(ParseError::new(place, format!("the value does not fit its tag `{}`", tag.original())));
         }
         self.complete(anchor, self.items.len());
         let typed = if quoted { None } else { typed };
@@ -144,7 +144,7 @@ impl<'a> Reader<'a, '_> {
         anchor: usize,
         tag: Option<&Tag>,
         span: &granit_parser::Span,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let place = self.span(span);
         if self.open.len() == MAX_DEPTH {
             return Err(too_deep(place, MAX_DEPTH));
@@ -155,7 +155,7 @@ impl<'a> Reader<'a, '_> {
             Some((_, Some("seq"))) if matches!(kind, Kind::Sequence) => {}
             Some((_, Some("map"))) if matches!(kind, Kind::Mapping) => {}
             Some((tag, Some(_))) => {
-                return Err(Fault::new(place, format!("the value does not fit its tag `{}`", tag.original())));
+                return Err(ParseError::new(place, format!("the value does not fit its tag `{}`", tag.original())));
             }
         }
         if anchor != 0 {
@@ -212,21 +212,21 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// The parser's words, but where it says what it was doing rather than what is wrong.
-    fn fault(&self, error: &ScanError) -> Fault {
+    fn fault(&self, error: &ScanError) -> ParseError {
         let at = self.offset(error.marker());
         let span = Span::new(at, at);
         let message = match error.kind() {
             ErrorKind::RecursionLimitExceeded => return too_deep(span, MAX_DEPTH),
             ErrorKind::TabInIndentation | ErrorKind::TabInBlockIndentation | ErrorKind::TabInPlainScalar => {
-                return Fault::new(self.tab_near(at), "a tab in the indentation, where YAML wants spaces");
+                return ParseError::new(self.tab_near(at), "a tab in the indentation, where YAML wants spaces");
             }
             ErrorKind::UnknownAnchor => "an alias without an anchor before it",
             ErrorKind::ExpectedBlockMappingKey => "expected a key, indented as the keys before it",
             ErrorKind::ExpectedBlockSequenceEntry => "expected `-`, indented as the items before it",
             ErrorKind::MappingValueNotAllowed => "a `:` where no key can end; check the indentation, or quote the text",
-            kind => return Fault::new(span, kind.to_string()),
+            kind => return ParseError::new(span, kind.to_string()),
         };
-        Fault::new(span, message)
+        ParseError::new(span, message)
     }
 
     /// The first tab of the line, or the next one: the parser tells what comes after it, or the scalar before it.

@@ -12,9 +12,9 @@ mod tests;
 mod tree;
 
 use super::Tree;
-use super::error::Fault;
+use super::error::ParseError;
 
-pub(super) fn read(text: &str) -> Result<Tree<'_>, Fault> {
+pub(super) fn read(text: &str) -> Result<Tree<'_>, ParseError> {
     let mut problems = Vec::new();
     let items = events::read(text, &mut problems)?;
     let root = tree::build(&items, &mut problems)?;

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::super::error::{DocumentProblem, Fault};
-use super::super::members::{Keep, make_distinct, report_duplicates};
+use super::super::error::{DocumentProblem, ParseError};
+use super::super::members::{DuplicatePolicy, make_distinct, report_duplicates};
 use super::super::node::{Member, Node, Span, Value};
 use super::super::{MAX_COPIES, MAX_DEPTH, MAX_SIZE, too_deep};
 use super::events::{Item, Kind};
 
 /// The root is null if there is none.
-pub(super) fn build<'a>(items: &[Item<'a>], problems: &mut Vec<DocumentProblem>) -> Result<Node<'a>, Fault> {
+pub(super) fn build<'a>(items: &[Item<'a>], problems: &mut Vec<DocumentProblem>) -> Result<Node<'a>, ParseError> {
     Builder { items, at: 0, alias: None, copies: 0, copied_text: 0, problems }.node(0)
 }
 
@@ -32,7 +32,7 @@ impl<'a, 'i> Builder<'a, 'i> {
     }
 
     /// The node at this point, with all that is in it. Goes no deeper than [`MAX_DEPTH`].
-    fn node(&mut self, depth: usize) -> Result<Node<'a>, Fault> {
+    fn node(&mut self, depth: usize) -> Result<Node<'a>, ParseError> {
         let Some(item) = self.next() else {
             return Ok(Node { span: Span::default(), value: Value::Null });
         };
@@ -49,7 +49,7 @@ impl<'a, 'i> Builder<'a, 'i> {
         Ok(Node { span: item.span, value })
     }
 
-    fn deeper(&self, depth: usize, item: &Item<'_>) -> Result<usize, Fault> {
+    fn deeper(&self, depth: usize, item: &Item<'_>) -> Result<usize, ParseError> {
         if depth == MAX_DEPTH { Err(too_deep(self.alias.unwrap_or(item.span), MAX_DEPTH)) } else { Ok(depth + 1) }
     }
 
@@ -57,7 +57,7 @@ impl<'a, 'i> Builder<'a, 'i> {
         matches!(self.items.get(self.at), None | Some(Item { kind: Kind::End, .. }))
     }
 
-    fn items_of(&mut self, depth: usize) -> Result<Vec<Node<'a>>, Fault> {
+    fn items_of(&mut self, depth: usize) -> Result<Vec<Node<'a>>, ParseError> {
         let mut nodes = Vec::new();
         while !self.at_end() {
             nodes.push(self.node(depth)?);
@@ -66,7 +66,7 @@ impl<'a, 'i> Builder<'a, 'i> {
         Ok(nodes)
     }
 
-    fn members_of(&mut self, depth: usize) -> Result<Vec<Member<'a>>, Fault> {
+    fn members_of(&mut self, depth: usize) -> Result<Vec<Member<'a>>, ParseError> {
         let mut members = Vec::new();
         let mut merged = Vec::new();
         while !self.at_end() {
@@ -85,21 +85,21 @@ impl<'a, 'i> Builder<'a, 'i> {
             report_duplicates(&mut members, self.problems);
         } else {
             // Told of where the original stands.
-            make_distinct(&mut members, Keep::Last, |_, _, _| {});
+            make_distinct(&mut members, DuplicatePolicy::Last, |_, _, _| {});
         }
         if !merged.is_empty() {
             members.append(&mut merged);
-            make_distinct(&mut members, Keep::First, |_, _, _| {});
+            make_distinct(&mut members, DuplicatePolicy::First, |_, _, _| {});
         }
         Ok(members)
     }
 
     /// The members that a merge key brings in: those of a mapping, or of several, the first of which counts most.
-    fn merge(&mut self, depth: usize, merged: &mut Vec<Member<'a>>) -> Result<(), Fault> {
+    fn merge(&mut self, depth: usize, merged: &mut Vec<Member<'a>>) -> Result<(), ParseError> {
         let place = self.items.get(self.at).map(|item| item.span).unwrap_or_default();
         let wrong = |node: &Node<'_>| {
             let message = format!("`<<` takes an object or an array of objects, found {}", node.type_name());
-            Err(Fault::new(place, message))
+            Err(ParseError::new(place, message))
         };
         let node = self.node(depth)?;
         match node.value {
@@ -117,7 +117,7 @@ impl<'a, 'i> Builder<'a, 'i> {
         Ok(())
     }
 
-    fn key(&mut self, item: &'i Item<'a>) -> Result<(Cow<'a, str>, Span), Fault> {
+    fn key(&mut self, item: &'i Item<'a>) -> Result<(Cow<'a, str>, Span), ParseError> {
         self.count(item)?;
         let what = match &item.kind {
             Kind::Scalar { text, .. } => return Ok((text.clone(), item.span)),
@@ -130,7 +130,7 @@ impl<'a, 'i> Builder<'a, 'i> {
             Kind::Sequence => "an array",
             Kind::Mapping | Kind::End => "an object",
         };
-        Err(Fault::new(self.alias.unwrap_or(item.span), format!("{what} cannot be a key")))
+        Err(ParseError::new(self.alias.unwrap_or(item.span), format!("{what} cannot be a key")))
     }
 
     /// Reads at the anchor, then goes on behind the alias.
@@ -138,8 +138,8 @@ impl<'a, 'i> Builder<'a, 'i> {
         &mut self,
         alias: Span,
         target: usize,
-        read: impl FnOnce(&mut Self) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+        read: impl FnOnce(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<T, ParseError> {
         let (at, outer) = (self.at, self.alias);
         self.at = target;
         self.alias = outer.or(Some(alias));
@@ -149,7 +149,7 @@ impl<'a, 'i> Builder<'a, 'i> {
     }
 
     /// A few aliases of aliases can stand for more than fits into memory.
-    fn count(&mut self, item: &Item<'_>) -> Result<(), Fault> {
+    fn count(&mut self, item: &Item<'_>) -> Result<(), ParseError> {
         let Some(alias) = self.alias else { return Ok(()) };
         match &item.kind {
             // What it stands for is counted.
@@ -159,10 +159,10 @@ impl<'a, 'i> Builder<'a, 'i> {
         }
         self.copies += 1;
         if self.copies > MAX_COPIES {
-            return Err(Fault::new(alias, format!("aliases stand for more than {MAX_COPIES} values")));
+            return Err(ParseError::new(alias, format!("aliases stand for more than {MAX_COPIES} values")));
         }
         if self.copied_text > MAX_SIZE {
-            return Err(Fault::new(alias, format!("aliases stand for more than {MAX_SIZE} bytes of text")));
+            return Err(ParseError::new(alias, format!("aliases stand for more than {MAX_SIZE} bytes of text")));
         }
         Ok(())
     }

@@ -10,15 +10,15 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal};
 use tokio::time::{self, Instant};
 
-use super::family::{Family, Member};
-use super::leaders;
+use super::active_pids;
+use super::exit_wait::{ExitWait, has_exited, take_exit};
+use super::procfs::{Member, ProcessTree};
 use super::reaper;
 #[cfg(target_os = "linux")]
-use super::sandbox::Census;
-use super::watcher::{Watcher, has_exited, take_exit};
+use super::sandbox::UsageMonitor;
 use crate::marker::Marker;
-use crate::reply::{Exit, Leftover};
-use crate::sandbox::Over;
+use crate::run_output::{Exit, Leftover};
+use crate::sandbox::LimitExceeded;
 
 /// How long something may take to die of a KILL. Only a process that hangs inside the system takes so long.
 const KILL_WAIT: Duration = Duration::from_secs(5);
@@ -29,26 +29,26 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 const CLEARING_UP: Duration = Duration::from_secs(1);
 
 /// How long a process takes from the end of its streams to its exit, if it is on its way.
-const LAST_MOMENT: Duration = Duration::from_micros(50);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_micros(50);
 
 /// A process that we started, with everything that it started. Dropping it ends them all.
 pub(crate) struct Child {
     pid: Pid,
-    family: Family,
-    watcher: Option<Watcher>,
+    family: ProcessTree,
+    watcher: Option<ExitWait>,
     exit: Option<Exit>,
     /// Who looks whether there is too much of it.
     #[cfg(target_os = "linux")]
-    census: Option<Census>,
+    census: Option<UsageMonitor>,
     done: bool,
 }
 
 impl Child {
     pub(super) fn new(pid: Pid, marker: Marker) -> Self {
-        leaders::add(pid);
+        active_pids::add(pid);
         Self {
             pid,
-            family: Family::new(pid, marker),
+            family: ProcessTree::new(pid, marker),
             watcher: None,
             exit: None,
             #[cfg(target_os = "linux")]
@@ -59,14 +59,14 @@ impl Child {
 
     /// It is in a sandbox.
     #[cfg(target_os = "linux")]
-    pub(super) fn confined(mut self, census: Option<Census>) -> Self {
-        self.family.confine();
+    pub(super) fn confined(mut self, census: Option<UsageMonitor>) -> Self {
+        self.family.restrict_to_group();
         self.census = census;
         self
     }
 
     /// Waits until the first process has exited, or there is more than its sandbox allows.
-    pub(crate) async fn exited_or_over(&mut self) -> io::Result<Option<Over>> {
+    pub(crate) async fn exited_or_over(&mut self) -> io::Result<Option<LimitExceeded>> {
         #[cfg(target_os = "linux")]
         if let Some(census) = &self.census {
             let exited = async {
@@ -87,7 +87,7 @@ impl Child {
 
     /// Begins to wait for its exit.
     pub(super) fn watch(&mut self) -> io::Result<()> {
-        self.watcher = Some(Watcher::new(self.pid)?);
+        self.watcher = Some(ExitWait::new(self.pid)?);
         Ok(())
     }
 
@@ -104,7 +104,7 @@ impl Child {
         let begun = std::time::Instant::now();
         loop {
             match has_exited(self.pid) {
-                Ok(false) if begun.elapsed() < LAST_MOMENT => std::thread::yield_now(),
+                Ok(false) if begun.elapsed() < SHUTDOWN_TIMEOUT => std::thread::yield_now(),
                 exited => return exited.unwrap_or(false),
             }
         }
@@ -114,7 +114,7 @@ impl Child {
     pub(crate) fn is_alone(&mut self) -> io::Result<bool> {
         self.take_early()?;
         // Without its leader's status the group may be another's by now.
-        Ok(self.done || self.family.is_alone())
+        Ok(self.done || self.family.has_no_descendants())
     }
 
     /// What is left beside the first process, which has exited.
@@ -124,9 +124,9 @@ impl Child {
         }
         let until = Instant::now() + CLEARING_UP;
         loop {
-            let found = self.family.living();
+            let found = self.family.find_alive();
             // One that is just becoming another program can be told from strangers in a moment.
-            if !found.is_empty() || !self.family.is_unclear() || Instant::now() >= until {
+            if !found.is_empty() || !self.family.is_ambiguous() || Instant::now() >= until {
                 return Ok(found.iter().map(|member| member.report(false)).collect());
             }
             time::sleep(FIRST_PAUSE).await;
@@ -138,7 +138,7 @@ impl Child {
         // Before the first signal, while parents still tell whose child is whose. Nobody leaves the group of a sandbox,
         // and while it is listed, one that multiplies would go on.
         if !self.family.is_confined() {
-            self.family.living();
+            self.family.find_alive();
         }
         let gone = !grace.is_zero() && {
             self.family.signal(Signal::TERM);
@@ -196,7 +196,7 @@ impl Child {
     /// Where processes can't be listed, the only question is whether the group still exists, and it does as long as the
     /// first process's status is not taken.
     fn take_early(&mut self) -> io::Result<()> {
-        if !Family::can_list() && self.exit.is_none() {
+        if !ProcessTree::can_list() && self.exit.is_none() {
             self.exit = take_exit(self.pid)?;
         }
         Ok(())
@@ -207,7 +207,7 @@ impl Drop for Child {
     fn drop(&mut self) {
         if !self.done {
             if !self.family.is_confined() {
-                self.family.living();
+                self.family.find_alive();
             }
             self.family.signal(Signal::KILL);
             reaper::adopt(self.family.clone());

@@ -1,12 +1,13 @@
 //! Processes on Unix: one group each, and whatever has left the group found again by other marks.
 
+mod active_pids;
 mod child;
-mod family;
-mod leaders;
-#[cfg(target_os = "linux")]
-mod listed;
+mod exit_wait;
 #[cfg(target_os = "linux")]
 mod proc;
+mod procfs;
+#[cfg(target_os = "linux")]
+mod procfs_tree;
 mod reader;
 mod reaper;
 #[cfg(target_os = "linux")]
@@ -14,7 +15,6 @@ mod sandbox;
 mod spawn;
 mod start;
 mod stdin;
-mod watcher;
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -24,15 +24,15 @@ use std::time::Instant;
 
 use rustix::fs::{Access, access};
 
-use crate::place::Place;
+use crate::exec_context::ExecContext;
 #[cfg(target_os = "linux")]
 use crate::sandbox::SandboxError;
 
 pub(crate) use child::Child;
-pub(crate) use reader::Reader;
+pub(crate) use reader::PipeReader;
 #[cfg(target_os = "linux")]
 pub(crate) use sandbox::Temporary;
-pub(crate) use start::{Started, Writer, start};
+pub(crate) use start::{RunningChild, Writer, start};
 
 /// How long the streams of a process may go unread: if it is gone by then, as most are that are in nobody's way, nobody had
 /// to watch them. One that prints more than fits into them waits so long, once.
@@ -42,7 +42,7 @@ pub(crate) const UNREAD: Duration = Duration::from_millis(5);
 pub(crate) const HAS_DIRECT: bool = true;
 
 /// Waits until nothing is left to finish, or the time is over. Whether it is.
-pub(crate) fn wait_for_dropped(patience: Duration) -> bool {
+pub(crate) fn reap_dropped(patience: Duration) -> bool {
     #[cfg(target_os = "linux")]
     {
         let begun = Instant::now();
@@ -71,7 +71,7 @@ pub(crate) fn may_execute(path: &Path) -> bool {
 
 /// The temporary directory of a place's sandbox, if it has one.
 #[cfg(target_os = "linux")]
-pub(crate) fn temporary(place: &Place) -> Result<Option<Temporary>, SandboxError> {
+pub(crate) fn temporary(place: &ExecContext) -> Result<Option<Temporary>, SandboxError> {
     place.sandboxed().filter(|sandbox| sandbox.files.is_some()).map(|_| Temporary::new()).transpose()
 }
 
@@ -79,6 +79,6 @@ pub(crate) fn temporary(place: &Place) -> Result<Option<Temporary>, SandboxError
 pub(crate) use crate::sandbox::nowhere::{Temporary, temporary};
 
 /// The file names that a program's name stands for.
-pub(crate) fn file_names<'a>(name: &'a OsStr, _: &Place) -> impl Iterator<Item = &'a OsStr> + use<'a> {
+pub(crate) fn file_names<'a>(name: &'a OsStr, _: &ExecContext) -> impl Iterator<Item = &'a OsStr> + use<'a> {
     std::iter::once(name)
 }

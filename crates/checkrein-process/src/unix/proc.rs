@@ -104,7 +104,7 @@ fn parse_last_pid(line: &str) -> Option<i32> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Marked {
+pub(super) enum HasMarker {
     Yes,
     No,
     /// It is just becoming another program, and has no environment for a moment.
@@ -133,25 +133,25 @@ fn environment(pid: i32) -> std::io::Result<Vec<u8>> {
     }
 }
 
-pub(super) fn is_marked(pid: i32, marker: &Marker) -> Marked {
+pub(super) fn is_marked(pid: i32, marker: &Marker) -> HasMarker {
     let by_environment = || match environment(pid) {
-        Err(_) => Some(Marked::No),
+        Err(_) => Some(HasMarker::No),
         Ok(environment) => is_in(&environment, marker),
     };
     by_environment().unwrap_or_else(|| match std::fs::read(format!("/proc/{pid}/cmdline")) {
         // An empty environment is possible, a program without arguments hardly.
-        Ok(arguments) if arguments.is_empty() => Marked::Unclear,
+        Ok(arguments) if arguments.is_empty() => HasMarker::Unclear,
         // It may have become another program between the two looks, and has an environment now.
-        _ => by_environment().unwrap_or(Marked::No),
+        _ => by_environment().unwrap_or(HasMarker::No),
     })
 }
 
 /// Whether an environment has a mark, if all of it is there.
-fn is_in(environment: &[u8], marker: &Marker) -> Option<Marked> {
+fn is_in(environment: &[u8], marker: &Marker) -> Option<HasMarker> {
     match marker.is_in(environment) {
-        true => Some(Marked::Yes),
+        true => Some(HasMarker::Yes),
         // The last entry has its end, unless it was cut off.
-        false => environment.ends_with(&[0]).then_some(Marked::No),
+        false => environment.ends_with(&[0]).then_some(HasMarker::No),
     }
 }
 
@@ -182,8 +182,8 @@ mod tests {
     fn a_part_of_an_environment_proves_nothing() {
         let marker = Marker::new();
         let whole = [b"PATH=/bin\0CHECKREIN_RUN=", marker.value().as_encoded_bytes(), b"\0"].concat();
-        assert_eq!(is_in(&whole, &marker), Some(Marked::Yes));
-        assert_eq!(is_in(&whole, &Marker::new()), Some(Marked::No));
+        assert_eq!(is_in(&whole, &marker), Some(HasMarker::Yes));
+        assert_eq!(is_in(&whole, &Marker::new()), Some(HasMarker::No));
         for cut in ["", "PATH=/b", "PATH=/bin\0CHECKREIN_RUN=0"] {
             assert_eq!(is_in(cut.as_bytes(), &marker), None, "{cut}");
         }
@@ -208,6 +208,6 @@ mod tests {
         assert!(stat.is_alive());
         assert!(pids().any(|pid| pid == me));
         assert!(is_ours() && last_pid().is_some());
-        assert_eq!(is_marked(me, &Marker::new()), Marked::No);
+        assert_eq!(is_marked(me, &Marker::new()), HasMarker::No);
     }
 }

@@ -11,7 +11,7 @@ use tokio::net::unix::pipe;
 
 /// The read end of a pipe. It is registered with the runtime only when a read would block: most processes exit before that, and
 /// a registration costs more than one read.
-pub(crate) enum Reader {
+pub(crate) enum PipeReader {
     /// Not registered with the runtime.
     Unwatched(OwnedFd),
     /// Registered with the runtime.
@@ -20,7 +20,7 @@ pub(crate) enum Reader {
     Closed,
 }
 
-impl Reader {
+impl PipeReader {
     /// Takes a descriptor that does not block.
     pub(super) fn new(end: OwnedFd) -> Self {
         Self::Unwatched(end)

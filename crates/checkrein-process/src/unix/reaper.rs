@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::family::Family;
-use super::watcher::take_exit;
+use super::exit_wait::take_exit;
+use super::procfs::ProcessTree;
 
 /// How long processes that don't die of a KILL are looked after, beside the first.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -18,7 +18,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 struct Orphan {
-    family: Family,
+    family: ProcessTree,
     since: Instant,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn wait(patience: Duration) -> bool {
 }
 
 /// Takes over a family that has been sent a KILL.
-pub(super) fn adopt(family: Family) {
+pub(super) fn adopt(family: ProcessTree) {
     let mut orphans = ORPHANS.lock().unwrap_or_else(PoisonError::into_inner);
     orphans.waiting.push(Orphan { family, since: Instant::now() });
     if !orphans.at_work {
@@ -71,7 +71,7 @@ fn work() {
 
 impl Orphan {
     fn is_done(&mut self) -> bool {
-        if Family::can_list() && self.since.elapsed() < PATIENCE && !self.family.is_gone() {
+        if ProcessTree::can_list() && self.since.elapsed() < PATIENCE && !self.family.is_gone() {
             self.family.signal(Signal::KILL);
             return false;
         }

@@ -6,13 +6,13 @@ use std::process::Command;
 use rustix::process::Pid;
 
 use super::start::ChildStdio;
-use crate::launch::{Launch, StartError};
+use crate::launch::{SpawnSpec, StartError};
 
 /// Spawns a process in a group of its own.
 ///
 /// `std` uses `posix_spawn` as long as the program is a path and nothing is to run between fork and exec. A fork would copy the
 /// page tables of the host, so nothing here may force one: no `pre_exec`, no user or group.
-pub(super) fn spawn(launch: &Launch<'_>, stdio: ChildStdio) -> Result<Pid, StartError> {
+pub(super) fn spawn(launch: &SpawnSpec<'_>, stdio: ChildStdio) -> Result<Pid, StartError> {
     let ChildStdio([stdin, stdout, stderr]) = stdio;
     let process = Command::new(launch.program)
         .arg0(launch.arg0)

@@ -8,22 +8,22 @@ use rustix::fs::{OFlags, fcntl_setfl};
 use tokio::net::unix::pipe;
 
 use super::child::Child;
-use super::reader::Reader;
+use super::reader::PipeReader;
 #[cfg(target_os = "linux")]
 use super::sandbox;
 use super::spawn;
 use super::stdin::Source;
-use crate::launch::{Launch, StartError};
+use crate::launch::{SpawnSpec, StartError};
 use crate::stdin::Stdin;
 
 pub(crate) type Writer = pipe::Sender;
 
 /// A process that runs, and our ends of its streams.
-pub(crate) struct Started {
+pub(crate) struct RunningChild {
     pub(crate) child: Child,
     pub(crate) writer: Option<Writer>,
-    pub(crate) stdout: Reader,
-    pub(crate) stderr: Reader,
+    pub(crate) stdout: PipeReader,
+    pub(crate) stderr: PipeReader,
 }
 
 /// Starts a process. Returns when it executes its program: a missing program is an error here.
@@ -31,7 +31,7 @@ pub(crate) struct Started {
 /// # Panics
 ///
 /// Outside of a tokio runtime with I/O enabled.
-pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, StartError> {
+pub(crate) fn start(launch: &SpawnSpec<'_>, stdin: &Stdin) -> Result<RunningChild, StartError> {
     let (stdio, pipes) = streams(stdin, launch.stdout_closed).map_err(StartError::before)?;
     // After this, an early return or a panic ends the process: `child` does that when it is dropped.
     let mut child = spawn(launch, stdio)?;
@@ -40,18 +40,18 @@ pub(crate) fn start(launch: &Launch<'_>, stdin: &Stdin) -> Result<Started, Start
 }
 
 #[cfg(target_os = "linux")]
-fn spawn(launch: &Launch<'_>, stdio: ChildStdio) -> Result<Child, StartError> {
+fn spawn(launch: &SpawnSpec<'_>, stdio: ChildStdio) -> Result<Child, StartError> {
     let marker = launch.marker.clone();
     let Some(limits) = launch.place.sandboxed() else {
         return Ok(Child::new(spawn::spawn(launch, stdio)?, marker));
     };
     let prepared = sandbox::PreparedSandbox::new(limits, launch).map_err(StartError::sandbox)?;
     let pid = sandbox::spawn(launch, &prepared, &stdio)?;
-    Ok(Child::new(pid, marker).confined(sandbox::Census::new(pid, limits)))
+    Ok(Child::new(pid, marker).confined(sandbox::UsageMonitor::new(pid, limits)))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn spawn(launch: &Launch<'_>, stdio: ChildStdio) -> Result<Child, StartError> {
+fn spawn(launch: &SpawnSpec<'_>, stdio: ChildStdio) -> Result<Child, StartError> {
     Ok(Child::new(spawn::spawn(launch, stdio)?, launch.marker.clone()))
 }
 
@@ -66,7 +66,7 @@ struct ParentPipes {
 }
 
 impl ParentPipes {
-    fn with_child(self, child: Child, stdin: &Stdin) -> io::Result<Started> {
+    fn with_child(self, child: Child, stdin: &Stdin) -> io::Result<RunningChild> {
         let writer = match self.stdin {
             Some(end) => {
                 super::stdin::widen(&end, stdin.len());
@@ -74,11 +74,11 @@ impl ParentPipes {
             }
             None => None,
         };
-        Ok(Started {
+        Ok(RunningChild {
             child,
             writer,
-            stdout: Reader::new(without_blocking(self.stdout)?),
-            stderr: Reader::new(without_blocking(self.stderr)?),
+            stdout: PipeReader::new(without_blocking(self.stdout)?),
+            stderr: PipeReader::new(without_blocking(self.stderr)?),
         })
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use checkrein_process::{Limits, Place, Program, Reply, RunError, Stdin};
+use checkrein_process::{Command, ExecContext, Limits, RunError, RunOutput, Stdin};
 
 /// How long a process of a test would run if nothing stopped it.
 pub const LONG: Duration = Duration::from_secs(100);
@@ -34,21 +34,21 @@ pub fn path() -> String {
     std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".into())
 }
 
-pub fn place(cwd: impl AsRef<Path>) -> Place {
-    Place::new(cwd.as_ref()).env([("PATH", path()), ("LC_ALL", "C".into())])
+pub fn place(cwd: impl AsRef<Path>) -> ExecContext {
+    ExecContext::new(cwd.as_ref()).env([("PATH", path()), ("LC_ALL", "C".into())])
 }
 
 pub fn limits() -> Limits {
     Limits::new(SOON)
 }
 
-pub async fn run(program: Program, place: &Place, stdin: &Stdin, limits: &Limits) -> Result<Reply, RunError> {
+pub async fn run(program: Command, place: &ExecContext, stdin: &Stdin, limits: &Limits) -> Result<RunOutput, RunError> {
     program.prepare(place)?.run(place, stdin, limits).await
 }
 
-pub async fn shell(text: &str, stdin: Stdin) -> Reply {
+pub async fn shell(text: &str, stdin: Stdin) -> RunOutput {
     let place = place("/");
-    run(Program::shell(text), &place, &stdin, &limits()).await.unwrap()
+    run(Command::shell(text), &place, &stdin, &limits()).await.unwrap()
 }
 
 pub fn text(bytes: &[u8]) -> &str {
@@ -81,8 +81,8 @@ impl Tag {
         text.replace("sleep 100", &format!("sleep {}", self.0))
     }
 
-    pub fn place(&self, cwd: impl AsRef<Path>) -> Place {
-        Place::new(cwd.as_ref()).env([("PATH", path()), ("TEST_TAG", self.0.clone())])
+    pub fn place(&self, cwd: impl AsRef<Path>) -> ExecContext {
+        ExecContext::new(cwd.as_ref()).env([("PATH", path()), ("TEST_TAG", self.0.clone())])
     }
 
     fn pids(&self) -> impl Iterator<Item = u32> {

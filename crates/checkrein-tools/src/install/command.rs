@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use checkrein::internal::shell::{World, steps};
-use checkrein::sources::Where;
+use checkrein::hook_files::Locations;
+use checkrein::internal::shell::{ShellEnv, steps};
 
 /// How agents call checkrein.
 ///
@@ -24,7 +24,7 @@ impl Program {
     ///
     /// # Errors
     /// The system does not say which program is running.
-    pub fn running(place: &Where) -> std::io::Result<Self> {
+    pub fn running(place: &Locations) -> std::io::Result<Self> {
         let own = std::env::current_exe()?;
         let same =
             |found: &PathBuf| found.canonicalize().is_ok_and(|real| own.canonicalize().is_ok_and(|own| own == real));
@@ -55,7 +55,7 @@ impl Program {
     }
 
     /// Whether it can be run.
-    pub(super) fn is_there(&self, place: &Where) -> bool {
+    pub(super) fn is_there(&self, place: &Locations) -> bool {
         if self.path.is_absolute() { is_program(&self.path) } else { on_path(&self.path, place).is_some() }
     }
 
@@ -91,7 +91,7 @@ pub(super) struct Call {
 /// The program and the call that a command is, if it is one that was installed. What has other options somebody has written
 /// by hand, and is left alone.
 pub(super) fn read(command: &str) -> Option<(Program, Call)> {
-    let world = World { home: None, cwd: Path::new("/") };
+    let world = ShellEnv { home: None, cwd: Path::new("/") };
     // The programs that are named so are few; all other text need not be understood.
     if !command.contains(NAME) {
         return None;
@@ -116,7 +116,7 @@ pub(super) fn read(command: &str) -> Option<(Program, Call)> {
 }
 
 /// The first program of this name on `PATH`.
-pub(super) fn on_path(name: &Path, place: &Where) -> Option<PathBuf> {
+pub(super) fn on_path(name: &Path, place: &Locations) -> Option<PathBuf> {
     let paths = place.var("PATH")?;
     let named = |dir: PathBuf| {
         let plain = dir.join(name);

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use checkrein_core::Scope;
-use checkrein_document::Place;
+use checkrein_document::LineColumn;
 
 /// Why an agent's settings were not written. Nothing is half done then.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +34,7 @@ pub enum InstallError {
         /// The file.
         path: PathBuf,
         /// Where in it.
-        place: Place,
+        place: LineColumn,
         /// What is wrong.
         message: String,
     },

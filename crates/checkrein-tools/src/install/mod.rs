@@ -33,33 +33,33 @@
 //!   installed counts as ours.
 
 mod command;
+mod desired_entries;
 mod edit;
-mod entries;
 mod error;
 mod file;
+mod our_entries;
 mod plan;
 mod status;
-mod wanted;
 
 use std::path::{Path, PathBuf};
 
 use checkrein_core::Scope;
-use checkrein_dialects::config::{Base, FileRow};
-use checkrein_dialects::{Dialect, InstallTable, Outcome, Spot};
+use checkrein_dialects::config::{FileRow, PathBase};
+use checkrein_dialects::{Dialect, HostBehavior, InstallTable, SettingsPath};
 use checkrein_document::Format;
 
 pub use command::Program;
 pub use error::InstallError;
-pub use plan::{Applied, Change, Done, Plan};
-pub use status::{Found, Installed, State, Status};
+pub use plan::{Applied, Change, ChangeResult, Plan};
+pub use status::{Detected, Installed, State, Status};
 
-use checkrein::sources::Where;
-use wanted::Choice;
+use checkrein::hook_files::Locations;
+use desired_entries::Choice;
 
 /// Writes the settings of agents. See the [module](self).
 #[derive(Debug, Clone)]
 pub struct Installer {
-    place: Where,
+    place: Locations,
     dir: PathBuf,
     program: Program,
     shared: Program,
@@ -70,7 +70,7 @@ impl Installer {
     /// For agents that are started in this directory, and call this program.
     pub fn new(dir: impl Into<PathBuf>, program: Program) -> Self {
         let choice = Choice { fail_open: false, all_events: false };
-        Self { place: Where::default(), dir: dir.into(), program, shared: Program::by_name(), choice }
+        Self { place: Locations::default(), dir: dir.into(), program, shared: Program::by_name(), choice }
     }
 
     /// Calls this program from files of a project. If nothing is said: `checkrein`, wherever each of those has it who share
@@ -83,7 +83,7 @@ impl Installer {
 
     /// With other places for the user's files.
     #[must_use]
-    pub fn place(mut self, place: Where) -> Self {
+    pub fn place(mut self, place: Locations) -> Self {
         self.place = place;
         self
     }
@@ -120,7 +120,7 @@ impl Installer {
     fn told_by_hand(&self, agent: &'static Dialect) -> InstallError {
         // Files with commands can be written by somebody. Generations of an agent are not what people have.
         let can = !agent.config.files.is_empty() && !agent.has_all_events && !agent.name.contains('@');
-        let paste = can.then(|| wanted::entries(agent, &self.shared, &self.choice)).flatten();
+        let paste = can.then(|| desired_entries::entries(agent, &self.shared, &self.choice)).flatten();
         InstallError::ByHand { agent: agent.name, by_hand: by_hand(agent), paste }
     }
 
@@ -138,7 +138,7 @@ impl Installer {
 
     /// What keeps hooks of these settings from running, in words: a switch in one of the agent's files.
     fn switched_off(&self, agent: &'static Dialect, scope: Scope) -> Vec<String> {
-        let dialect = wanted::spoken(agent);
+        let dialect = desired_entries::spoken(agent);
         let mut found = Vec::new();
         for row in dialect.config.files.iter().filter(|row| !row.path.contains('*') && row.extensions.is_empty()) {
             for path in self.place.bases(row.base, &self.dir).iter().map(|base| base.join(row.path)) {
@@ -157,7 +157,7 @@ impl Installer {
         found
     }
 
-    fn at(&self, spot: &Spot) -> Option<PathBuf> {
+    fn at(&self, spot: &SettingsPath) -> Option<PathBuf> {
         let base = self.place.bases(spot.base, &self.dir).into_iter().next()?;
         Some(if spot.path.is_empty() { base } else { base.join(spot.path) })
     }
@@ -205,17 +205,17 @@ impl Installer {
 fn stays_open(agent: &'static Dialect, fail_open: bool) -> Option<String> {
     match (agent.host.failure_switch, agent.host.killed) {
         _ if fail_open => Some("tools run if checkrein fails, as you asked for".to_owned()),
-        (Some(_), _) | (None, Outcome::Blocked) => None,
-        (None, Outcome::Runs) => {
+        (Some(_), _) | (None, HostBehavior::Blocked) => None,
+        (None, HostBehavior::Runs) => {
             Some("tools run if checkrein is killed, and the agent has no switch against that".to_owned())
         }
-        (None, Outcome::Unknown) => Some("what happens if checkrein is killed is not known".to_owned()),
+        (None, HostBehavior::Unknown) => Some("what happens if checkrein is killed is not known".to_owned()),
     }
 }
 
 /// Whether an agent blocks tools if the program is gone: by itself, or because its switch says that hooks which fail block.
 fn blocked_without_program(agent: &'static Dialect, fail_open: bool) -> bool {
-    agent.host.missing_program == Outcome::Blocked || (agent.host.failure_switch.is_some() && !fail_open)
+    agent.host.missing_program == HostBehavior::Blocked || (agent.host.failure_switch.is_some() && !fail_open)
 }
 
 /// What to do for an agent whose settings are not written.
@@ -231,12 +231,12 @@ fn by_hand(agent: &'static Dialect) -> String {
     if agent.config.files.is_empty() {
         return "its hooks are code that runs in the agent itself, and it calls no programs".to_owned();
     }
-    let at = |base: Base| match base {
-        Base::Root => "/".to_owned(),
-        Base::Home => "~/".to_owned(),
-        Base::Config => "~/.config/".to_owned(),
-        Base::Variable(_, home) | Base::FirstVariable(_, home) => format!("~/{home}/"),
-        Base::Project | Base::Upwards { .. } | Base::Repository => String::new(),
+    let at = |base: PathBase| match base {
+        PathBase::Root => "/".to_owned(),
+        PathBase::Home => "~/".to_owned(),
+        PathBase::Config => "~/.config/".to_owned(),
+        PathBase::Variable(_, home) | PathBase::FirstVariable(_, home) => format!("~/{home}/"),
+        PathBase::Project | PathBase::Upwards { .. } | PathBase::Repository => String::new(),
     };
     let rows = || agent.config.files.iter().filter(|row| row.scope != Scope::Managed);
     let files: Vec<_> = rows().map(|row| format!("{}{}", at(row.base), row.path)).collect();

@@ -6,10 +6,10 @@ use checkrein_core::Scope;
 use checkrein_dialects::Dialect;
 use checkrein_document::Format;
 
-use super::edit::Trouble;
-use super::entries::{has_ours, is_own, with_entries, without_entries};
+use super::edit::EditError;
 use super::file::{self, Lock};
-use super::{InstallError, Installer, wanted};
+use super::our_entries::{has_ours, is_own, with_entries, without_entries};
+use super::{InstallError, Installer, desired_entries};
 
 /// What would change for an agent. Nothing has until it is [applied](Self::apply).
 #[derive(Debug, Clone)]
@@ -50,9 +50,9 @@ enum Edit {
     /// No hooks of this agent are; the entries are as they would be now.
     Strip { agent: &'static str, entries: String },
     /// It is this program.
-    Put { agent: &'static str, text: String },
+    WriteFile { agent: &'static str, text: String },
     /// It is not there, if it is a program of ours.
-    Take { agent: &'static str },
+    RemoveFile { agent: &'static str },
 }
 
 /// What was done to a file.
@@ -62,7 +62,7 @@ pub struct Applied {
     /// The file, as the agent finds it.
     pub path: PathBuf,
     /// What came of it.
-    pub done: Done,
+    pub done: ChangeResult,
     /// Where a copy of what it said before is.
     pub backup: Option<PathBuf>,
 }
@@ -70,7 +70,7 @@ pub struct Applied {
 /// What came of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Done {
+pub enum ChangeResult {
     /// It says something else now.
     Written,
     /// It is not there any more.
@@ -79,7 +79,7 @@ pub enum Done {
     Unchanged,
 }
 
-impl Done {
+impl ChangeResult {
     /// In a word.
     pub fn label(self) -> &'static str {
         match self {
@@ -98,16 +98,17 @@ impl Installer {
     pub fn plan(&self, agent: &'static Dialect, scope: Scope) -> Result<Plan, InstallError> {
         let (target, others) = self.targets(agent, scope)?;
         let program = self.program_at(scope);
-        let rows = || wanted::events(agent, self.choice.all_events);
-        let speaks = wanted::spoken(agent).name;
+        let rows = || desired_entries::events(agent, self.choice.all_events);
+        let speaks = desired_entries::spoken(agent).name;
         let mut changes = Vec::new();
         if agent.config.format.is_programs() {
             for row in rows() {
-                let text = wanted::script(agent, row, program, &self.choice);
-                changes.push(Change::of(target.join(row.name), Edit::Put { agent: speaks, text })?);
+                let text = desired_entries::script(agent, row, program, &self.choice);
+                changes.push(Change::of(target.join(row.name), Edit::WriteFile { agent: speaks, text })?);
             }
         } else {
-            let entries = wanted::entries(agent, program, &self.choice).ok_or_else(|| self.told_by_hand(agent))?;
+            let entries =
+                desired_entries::entries(agent, program, &self.choice).ok_or_else(|| self.told_by_hand(agent))?;
             for other in others {
                 let change = Change::of(other, Edit::Strip { agent: speaks, entries: entries.clone() })?;
                 changes.extend(change.is_needed().then_some(change));
@@ -128,16 +129,17 @@ impl Installer {
     /// As [`plan`](Self::plan).
     pub fn plan_removal(&self, agent: &'static Dialect, scope: Scope) -> Result<Plan, InstallError> {
         let (target, others) = self.targets(agent, scope)?;
-        let speaks = wanted::spoken(agent).name;
+        let speaks = desired_entries::spoken(agent).name;
         let mut changes = Vec::new();
         if agent.config.format.is_programs() {
             for row in agent.events {
-                let change = Change::of(target.join(row.name), Edit::Take { agent: speaks })?;
+                let change = Change::of(target.join(row.name), Edit::RemoveFile { agent: speaks })?;
                 changes.extend(change.is_needed().then_some(change));
             }
         } else {
             let program = self.program_at(scope);
-            let entries = wanted::entries(agent, program, &self.choice).ok_or_else(|| self.told_by_hand(agent))?;
+            let entries =
+                desired_entries::entries(agent, program, &self.choice).ok_or_else(|| self.told_by_hand(agent))?;
             for path in others.into_iter().chain([target]) {
                 changes.push(Change::of(path, Edit::Strip { agent: speaks, entries: entries.clone() })?);
             }
@@ -151,7 +153,7 @@ impl Installer {
 fn unread(agent: &'static Dialect, scope: Scope, change: &Change) -> Option<String> {
     let text = change.after.as_deref().filter(|_| !agent.config.format.is_programs())?;
     let path = change.path.display().to_string();
-    let decoded = wanted::spoken(agent).decode(&path, scope, text, Format::Json);
+    let decoded = desired_entries::spoken(agent).decode(&path, scope, text, Format::Json);
     let why = decoded.diagnostics.first().filter(|_| decoded.unreadable)?;
     Some(format!("{} may not be able to read {path}: {}", agent.name, why.message))
 }
@@ -194,7 +196,7 @@ impl Change {
     }
 
     fn apply(&self) -> Result<Applied, InstallError> {
-        let unchanged = || Applied { path: self.path.clone(), done: Done::Unchanged, backup: None };
+        let unchanged = || Applied { path: self.path.clone(), done: ChangeResult::Unchanged, backup: None };
         let directory = file::directory_of(&self.real);
         if self.after.is_some() {
             std::fs::create_dir_all(directory).map_err(InstallError::io("make", directory))?;
@@ -216,13 +218,13 @@ impl Change {
         }
         let done = match &after {
             Some(after) => {
-                file::replace(&read.real, after, matches!(self.edit, Edit::Put { .. }))?;
-                Done::Written
+                file::replace(&read.real, after, matches!(self.edit, Edit::WriteFile { .. }))?;
+                ChangeResult::Written
             }
             None => {
                 file::remove(&read.real)?;
                 remove_own_directories(&read.real);
-                Done::Removed
+                ChangeResult::Removed
             }
         };
         if let Edit::Strip { .. } = self.edit {
@@ -254,7 +256,7 @@ fn remove_own_directories(path: &Path) {
 impl Edit {
     /// What a file will say.
     fn text(&self, path: &Path, text: Option<&str>, was: Option<&str>) -> Result<Option<String>, InstallError> {
-        let broken = |trouble: Trouble| InstallError::Broken {
+        let broken = |trouble: EditError| InstallError::Broken {
             path: path.to_owned(),
             place: trouble.place,
             message: trouble.message,
@@ -265,18 +267,18 @@ impl Edit {
                 Some(text) => without_entries(text, was, agent, entries).map_err(broken),
                 None => Ok(None),
             },
-            Self::Put { agent, text: wanted } => match text {
+            Self::WriteFile { agent, text: wanted } => match text {
                 Some(text) if text != wanted && !is_script(text, agent) => {
-                    let command = wanted::script_command(wanted).unwrap_or_default().to_owned();
+                    let command = desired_entries::script_command(wanted).unwrap_or_default().to_owned();
                     Err(InstallError::Taken { path: path.to_owned(), command })
                 }
                 _ => Ok(Some(wanted.clone())),
             },
-            Self::Take { agent } => Ok(text.filter(|text| !is_script(text, agent)).map(str::to_owned)),
+            Self::RemoveFile { agent } => Ok(text.filter(|text| !is_script(text, agent)).map(str::to_owned)),
         }
     }
 }
 
 fn is_script(text: &str, agent: &str) -> bool {
-    wanted::script_command(text).is_some_and(|command| is_own(command, agent))
+    desired_entries::script_command(text).is_some_and(|command| is_own(command, agent))
 }

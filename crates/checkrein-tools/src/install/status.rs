@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use checkrein_core::{HookState, Scope};
-use checkrein_dialects::{CommandLine, Dialect, EventRow, HandlerSpec, Outcome};
+use checkrein_dialects::{CommandLine, Dialect, EventRow, HandlerSpec, HostBehavior};
 use checkrein_document::Format;
 
 use super::command::{self, is_program, on_path};
-use super::entries::{has_ours, is_own, own_hooks, tree};
-use super::wanted::{self, Choice};
+use super::desired_entries::{self, Choice};
+use super::our_entries::{has_ours, is_own, own_hooks, tree};
 use super::{Installer, Program, blocked_without_program, by_hand, file};
 
 /// How things stand with an agent.
@@ -19,7 +19,7 @@ pub struct Status {
     /// The agent.
     pub agent: &'static str,
     /// Whether it is on this machine.
-    pub found: Found,
+    pub found: Detected,
     /// Its settings, the user's and the project's.
     pub places: Vec<Installed>,
     /// What to do if its settings are not written by checkrein.
@@ -50,14 +50,14 @@ impl Status {
 /// What of an agent is on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Found {
+pub struct Detected {
     /// Its program.
     pub program: Option<PathBuf>,
     /// Its directories.
     pub directories: Vec<PathBuf>,
 }
 
-impl Found {
+impl Detected {
     /// Whether anything is.
     pub fn is_here(&self) -> bool {
         self.program.is_some() || !self.directories.is_empty()
@@ -127,9 +127,9 @@ impl Installer {
         let opened = places.iter().any(|place| place.fails_open);
         let stays_open = match (host.failure_switch, host.killed) {
             (Some(_), _) => Some(opened),
-            (None, Outcome::Runs) => Some(true),
-            (None, Outcome::Blocked) => Some(false),
-            (None, Outcome::Unknown) => None,
+            (None, HostBehavior::Runs) => Some(true),
+            (None, HostBehavior::Blocked) => Some(false),
+            (None, HostBehavior::Unknown) => None,
         };
         Status {
             agent: agent.name,
@@ -139,14 +139,14 @@ impl Installer {
             stays_open,
             switch_since: agent.install.and_then(|table| table.switch_since),
             blocked_without_program: blocked_without_program(agent, opened),
-            unseen: host.unseen,
+            unseen: host.not_observable,
         }
     }
 
     /// What of an agent is on this machine.
-    pub fn found(&self, agent: &'static Dialect) -> Found {
-        let Some(table) = agent.install else { return Found::default() };
-        Found {
+    pub fn found(&self, agent: &'static Dialect) -> Detected {
+        let Some(table) = agent.install else { return Detected::default() };
+        Detected {
             program: table.programs.iter().find_map(|name| on_path(Path::new(name), &self.place)),
             directories: table.signs.iter().filter_map(|sign| self.at(sign)).filter(|sign| sign.is_dir()).collect(),
         }
@@ -154,7 +154,7 @@ impl Installer {
 
     fn installed(&self, agent: &'static Dialect, scope: Scope) -> Option<Installed> {
         let (target, others) = self.targets(agent, scope).ok()?;
-        let speaks = wanted::spoken(agent).name;
+        let speaks = desired_entries::spoken(agent).name;
         let has = |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|text| has_ours(&text, speaks));
         let path = others.into_iter().find(|other| !has(&target) && has(other)).unwrap_or_else(|| target.clone());
         let also_read_by = self.also_read_by(agent, &path);
@@ -191,9 +191,10 @@ impl Installer {
     fn judge(&self, agent: &'static Dialect, installed: &mut Installed, entries: &[Entry], texts: &Texts) {
         installed.state = State::Installed;
         let is_covered = |row: &EventRow| entries.iter().any(|entry| entry.event.name == row.name);
-        let rows = wanted::spoken(agent).events;
+        let rows = desired_entries::spoken(agent).events;
         installed.covered = rows.iter().filter(|row| is_covered(row)).map(|row| row.name).collect();
-        installed.missing = wanted::events(agent, false).filter(|row| !is_covered(row)).map(|row| row.name).collect();
+        installed.missing =
+            desired_entries::events(agent, false).filter(|row| !is_covered(row)).map(|row| row.name).collect();
         let is_left_out = |row: &&EventRow| !is_covered(row) && !installed.missing.contains(&row.name);
         installed.left_out = rows.iter().filter(is_left_out).map(|row| row.name).collect();
 
@@ -220,7 +221,7 @@ impl Installer {
 
     /// Hooks of ours in a file.
     fn entries(&self, agent: &'static Dialect, scope: Scope, path: &Path) -> Result<(Vec<Entry>, Texts), String> {
-        let speaks = wanted::spoken(agent);
+        let speaks = desired_entries::spoken(agent);
         let Some(text) = file::read(path).map_err(|error| error.to_string())?.text else {
             return Ok((Vec::new(), Texts::default()));
         };
@@ -251,7 +252,8 @@ impl Installer {
         for event in agent.events {
             let path = directory.join(event.name);
             let Some(text) = file::read(&path).map_err(|error| error.to_string())?.text else { continue };
-            let Some(command) = wanted::script_command(&text).filter(|command| is_own(command, agent.name)) else {
+            let Some(command) = desired_entries::script_command(&text).filter(|command| is_own(command, agent.name))
+            else {
                 continue;
             };
             entries.push(Entry { event, command: command.to_owned() });
@@ -282,14 +284,15 @@ impl Texts {
         let off = self.off.iter().map(|event| format!("the entry for {event} is switched off"));
         let mut changed: Vec<_> = off.collect();
         for script in &self.scripts {
-            if script.text != wanted::script(agent, script.event, program, choice) {
+            if script.text != desired_entries::script(agent, script.event, program, choice) {
                 changed.push(format!("the program for {} is not as it would be written now", script.event.name));
             } else if !script.runs {
                 changed.push(format!("the program for {} is not executable", script.event.name));
             }
         }
-        let entries = wanted::entries(agent, program, choice).unwrap_or_default();
-        let wanted = tree(&entries).map(|root| own_hooks(&root, wanted::spoken(agent).name)).unwrap_or_default();
+        let entries = desired_entries::entries(agent, program, choice).unwrap_or_default();
+        let wanted =
+            tree(&entries).map(|root| own_hooks(&root, desired_entries::spoken(agent).name)).unwrap_or_default();
         let mut seen = BTreeSet::new();
         for hook @ (at, _) in &self.hooks {
             let event = at.rsplit('.').next().unwrap_or(at);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use checkrein_core::{Decision, EventKind, Opinion, ProcessExit, ProcessReply, RawJson, Reply};
 use checkrein_dialects::HookSpec;
-use checkrein_dialects::reply::{Key, Means};
+use checkrein_dialects::reply::{Key, KeyMeaning};
 
 use super::code::{Code, Literal};
 use super::is_gate;
@@ -48,7 +48,7 @@ fn to_stderr(code: &Code<'_>, tell: &mut Tell<'_>) {
 fn read(hook: &HookSpec, code: i32, stdout: &RawJson) -> Option<Opinion> {
     let kind = hook.kinds.first()?;
     let reply = ProcessReply::new(ProcessExit::Code(code)).stdout(stdout.as_str());
-    hook.dialect.read(&crate::catalogue::event(kind), Reply::Process(reply), hook.strict).ok()
+    hook.dialect.read(&crate::samples::event(kind), Reply::Process(reply), hook.strict).ok()
 }
 
 fn paths(keys: &[Key]) -> impl Iterator<Item = (&Key, &'static str)> {
@@ -60,7 +60,7 @@ fn unknown(literal: &Literal, hook: &HookSpec, tell: &mut Tell<'_>) {
     let keys = hook.dialect.reply.keys;
     let first = |path: &'static str| path.split('.').next().unwrap_or(path);
     // Where everything is data for the host, nothing is unknown.
-    if keys.iter().any(|key| key.means == Means::Metadata && key.paths.iter().any(|path| path.is_empty())) {
+    if keys.iter().any(|key| key.means == KeyMeaning::Metadata && key.paths.iter().any(|path| path.is_empty())) {
         return;
     }
     for entry in literal.json.entries().into_iter().flatten() {
@@ -73,7 +73,7 @@ fn unknown(literal: &Literal, hook: &HookSpec, tell: &mut Tell<'_>) {
         }
     }
     for (key, path) in paths(keys) {
-        let Means::Decision(words) = key.means else { continue };
+        let KeyMeaning::Decision(words) = key.means else { continue };
         let Some(said) = at(&literal.json, path).and_then(|value| value.as_text().map(Cow::into_owned)) else {
             continue;
         };
@@ -81,7 +81,8 @@ fn unknown(literal: &Literal, hook: &HookSpec, tell: &mut Tell<'_>) {
             |word: &str| if hook.dialect.reply.exact_case { word == said } else { word.eq_ignore_ascii_case(&said) };
         let is_filled_in = said.contains(['$', '%']);
         let another_fits = paths(keys).any(|(other, one)| {
-            one == path && matches!(other.means, Means::Decision(words) if words.iter().any(|(word, _)| same(word)))
+            one == path
+                && matches!(other.means, KeyMeaning::Decision(words) if words.iter().any(|(word, _)| same(word)))
         });
         if !is_filled_in && !another_fits {
             let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
@@ -122,9 +123,9 @@ fn with_exit(code: &Code<'_>, literal: &Literal, hook: &HookSpec, tell: &mut Tel
 /// Decisions by a key that counts at other events only.
 fn not_read(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
     let (dialect, kinds) = (hook.dialect, &hook.kinds);
-    let decisions = || paths(dialect.reply.keys).filter(|(key, _)| matches!(key.means, Means::Decision(_)));
+    let decisions = || paths(dialect.reply.keys).filter(|(key, _)| matches!(key.means, KeyMeaning::Decision(_)));
     let leaf = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
-    let counts = |key: &Key| kinds.iter().any(|kind: &EventKind| key.counts(dialect, kind));
+    let counts = |key: &Key| kinds.iter().any(|kind: &EventKind| key.applies_to(dialect, kind));
     let line_of = |name: &str| {
         let (double, single, escaped) = (format!("\"{name}\""), format!("'{name}'"), format!("\\\"{name}\\\""));
         let has = |line: &str| line.contains(&double) || line.contains(&single) || line.contains(&escaped);

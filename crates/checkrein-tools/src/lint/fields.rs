@@ -69,13 +69,15 @@ fn names_of_others<'a>(
 fn top_level(dialect: &'static Dialect, kind: &EventKind) -> Vec<String> {
     let mut names: Vec<_> = rows(dialect, kind)
         .map(|row| first(row.name))
-        .chain([first(dialect.row(kind).and_then(|row| row.named).map_or(dialect.payload.event, |(place, _)| place))])
+        .chain([first(
+            dialect.row(kind).and_then(|row| row.event_field).map_or(dialect.payload.event, |(place, _)| place),
+        )])
         .map(str::to_owned)
         .collect();
     // Agents send more than the table has a use for.
-    let sample = crate::catalogue::payload(dialect, kind, None);
+    let sample = crate::samples::payload(dialect, kind, None);
     names.extend(sample.entries().into_iter().flatten().map(|entry| entry.key().into_owned()));
-    if dialect.payload.everything {
+    if dialect.payload.all_fields {
         let own = kind.fields().iter().chain(checkrein_core::Envelope::fields());
         names.extend(own.map(|field| field.name.to_owned()));
         names.push("event".to_owned());

@@ -17,7 +17,7 @@ use std::path::Path;
 use checkrein_core::{EventKind, HookState};
 use checkrein_dialects::config::{Diagnostic, Location, Severity};
 use checkrein_dialects::{HandlerSpec, HookSpec};
-use checkrein_document::{Lines, Span};
+use checkrein_document::{LineIndex, Span};
 
 use script::Script;
 
@@ -99,7 +99,7 @@ fn location(text: &str, line: u32) -> Location {
     let start = before + (whole.len() - whole.trim_start().len());
     let end = start + whole.trim().len();
     let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    Location::of(&Lines::new(text), Span { start: offset(start), end: offset(end) })
+    Location::of(&LineIndex::new(text), Span { start: offset(start), end: offset(end) })
 }
 
 fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {

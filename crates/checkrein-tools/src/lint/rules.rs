@@ -34,7 +34,7 @@ pub const RULES: &[LintRule] = &[
     LintRule {
         code: "no-shebang",
         help: "start the script with #!/bin/sh, or with its interpreter",
-        explanation: "The script is run directly and has no `#!` line. What runs it then depends on who starts it: a shell \
+        explanation: "The script is run directly and has no `#!` line. AnswerKind runs it then depends on who starts it: a shell \
                       falls back to sh, other programs refuse.",
     },
     LintRule {

@@ -6,7 +6,7 @@ use checkrein_dialects::{CommandLine, CommandSpec, Data, Dialect, HookSpec};
 
 use super::code::Code;
 use super::{answers, fields, shell};
-use checkrein::internal::shell::{World, steps, steps_of_argv};
+use checkrein::internal::shell::{ShellEnv, steps, steps_of_argv};
 
 /// How much of a script is looked at.
 const LOOKED_AT: u64 = 256 * 1024;
@@ -36,7 +36,7 @@ pub(super) type Tell<'a> = dyn FnMut(&'static str, Option<u32>, String) + 'a;
 impl Script {
     pub(super) fn of(command: &CommandSpec, dialect: &Dialect, dir: &Path) -> Self {
         let from = command.cwd.as_ref().map_or_else(|| dir.to_owned(), |cwd| dir.join(cwd));
-        let world = World { home: None, cwd: &from };
+        let world = ShellEnv { home: None, cwd: &from };
         let project = dir.to_string_lossy();
         // What the agent puts there is known.
         let filled = |text: &str| {

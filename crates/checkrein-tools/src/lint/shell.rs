@@ -2,7 +2,7 @@
 
 use checkrein_core::{BlockEffect, EventKind, ProcessExit, ProcessReply, Reply};
 use checkrein_dialects::HookSpec;
-use checkrein_dialects::reply::Trigger;
+use checkrein_dialects::reply::AnswerDetection;
 
 use super::code::{Code, exits, mentions};
 use super::is_gate;
@@ -41,7 +41,7 @@ fn blocks(hook: &HookSpec, code: i32) -> bool {
     let kinds = hook.kinds.iter().filter(|kind| hook.dialect.is_gate(kind));
     kinds.into_iter().any(|kind| {
         let reply = ProcessReply::new(ProcessExit::Code(code)).stderr("x");
-        match hook.dialect.read(&crate::catalogue::event(kind), Reply::Process(reply), hook.strict) {
+        match hook.dialect.read(&crate::samples::event(kind), Reply::Process(reply), hook.strict) {
             Ok(opinion) => opinion.decision() >= Decision::Deny,
             Err(failure) => {
                 let own = hook.info.on_failure;
@@ -168,7 +168,7 @@ fn unheard(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
     let ends = code.lines().find(|(line, number)| line.contains(">&2") && code.exit_behind(*number) == Some(0));
     let is_heard = |kind: &EventKind| {
         let reply = ProcessReply::new(ProcessExit::Code(0)).stderr("x");
-        let read = hook.dialect.read(&crate::catalogue::event(kind), Reply::Process(reply), hook.strict);
+        let read = hook.dialect.read(&crate::samples::event(kind), Reply::Process(reply), hook.strict);
         read.is_ok_and(|opinion| !opinion.contexts().is_empty() || !opinion.messages().is_empty())
     };
     if let Some((_, number)) = ends
@@ -179,7 +179,7 @@ fn unheard(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
 }
 
 fn echoes_input(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
-    if hook.dialect.reply.trigger == Trigger::Never {
+    if hook.dialect.reply.trigger == AnswerDetection::Never {
         return;
     }
     let holds_input = |name: &str| {

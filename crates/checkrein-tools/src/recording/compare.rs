@@ -16,24 +16,24 @@ pub struct Difference {
 }
 
 /// How a part of a verdict is read, and compared.
-enum Part {
+enum ComparedPart {
     Text(fn(&VerdictRecord) -> Option<String>),
     Json(fn(&VerdictRecord) -> Option<&RawJson>),
 }
 
 /// What counts: all that an agent would do otherwise. How long hooks took and what they printed besides does not.
-const PARTS: &[(&str, Part)] = &[
-    ("decision", Part::Text(|verdict| Some(verdict.decision.name().to_owned()))),
-    ("reason", Part::Text(|verdict| verdict.reason.clone())),
-    ("stop_reason", Part::Text(|verdict| verdict.stop_reason.clone())),
-    ("input", Part::Json(|verdict| verdict.effective_input.as_ref())),
-    ("prompt", Part::Text(|verdict| verdict.effective_prompt.clone())),
-    ("output", Part::Json(|verdict| verdict.effective_output.as_ref())),
-    ("messages", Part::Json(|verdict| verdict.effective_messages.as_ref())),
-    ("summary", Part::Text(|verdict| verdict.summary.clone())),
-    ("first_user_message", Part::Text(|verdict| verdict.first_user_message.clone())),
-    ("context", Part::Text(|verdict| joined(&verdict.context))),
-    ("system_messages", Part::Text(|verdict| joined(&verdict.system_messages))),
+const PARTS: &[(&str, ComparedPart)] = &[
+    ("decision", ComparedPart::Text(|verdict| Some(verdict.decision.name().to_owned()))),
+    ("reason", ComparedPart::Text(|verdict| verdict.reason.clone())),
+    ("stop_reason", ComparedPart::Text(|verdict| verdict.stop_reason.clone())),
+    ("input", ComparedPart::Json(|verdict| verdict.effective_input.as_ref())),
+    ("prompt", ComparedPart::Text(|verdict| verdict.effective_prompt.clone())),
+    ("output", ComparedPart::Json(|verdict| verdict.effective_output.as_ref())),
+    ("messages", ComparedPart::Json(|verdict| verdict.effective_messages.as_ref())),
+    ("summary", ComparedPart::Text(|verdict| verdict.summary.clone())),
+    ("first_user_message", ComparedPart::Text(|verdict| verdict.first_user_message.clone())),
+    ("context", ComparedPart::Text(|verdict| joined(&verdict.context))),
+    ("system_messages", ComparedPart::Text(|verdict| joined(&verdict.system_messages))),
 ];
 
 fn joined(texts: &[String]) -> Option<String> {
@@ -42,10 +42,10 @@ fn joined(texts: &[String]) -> Option<String> {
 
 /// Where they differ, in a fixed order.
 pub(super) fn differences(then: &VerdictRecord, now: &VerdictRecord) -> Vec<Difference> {
-    let differ = |(field, part): &(&'static str, Part)| {
+    let differ = |(field, part): &(&'static str, ComparedPart)| {
         let (then, now) = match part {
-            Part::Text(read) => (read(then), read(now)),
-            Part::Json(read) => match (read(then), read(now)) {
+            ComparedPart::Text(read) => (read(then), read(now)),
+            ComparedPart::Json(read) => match (read(then), read(now)) {
                 (Some(then), Some(now)) if then.semantically_eq(now) => return None,
                 (then, now) => (then.map(ToString::to_string), now.map(ToString::to_string)),
             },

@@ -8,13 +8,13 @@ use checkrein_dialects::agents::native;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{catalogue, draft};
+use crate::{event_builder, samples};
 use checkrein::internal::redacted_json;
 
 /// One line of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[non_exhaustive]
-pub struct Recorded {
+pub struct RecordedEvent {
     /// When the event came in, UTC.
     pub time: String,
     /// The agent that sent it, by the name of its dialect.
@@ -31,7 +31,7 @@ pub struct Recorded {
     pub checkrein: String,
 }
 
-impl Recorded {
+impl RecordedEvent {
     /// Of an event that an agent sent now. Without a record: no hook ran.
     pub fn new(agent: &Dialect, project: &Path, event: &Event, record: Option<&Record>) -> Self {
         let nothing = || Record::new(event, native::DIALECT.name, &Verdict::default(), Vec::new());
@@ -106,7 +106,7 @@ impl Entry {
         Err("it is neither a line of a recording nor a record as `run --json` prints it".to_owned())
     }
 
-    fn of_recorded(line: u64, recorded: Recorded) -> Result<Self, String> {
+    fn of_recorded(line: u64, recorded: RecordedEvent) -> Result<Self, String> {
         let event = Event::from_json(recorded.event.as_str()).map_err(|error| error.to_string())?;
         // Names that all agents share are not part of an event's JSON form.
         let event = match checkrein_dialects::find(&recorded.agent) {
@@ -128,14 +128,14 @@ impl Entry {
     /// A record has what hooks decided about, not all of the event: the rest is made up.
     fn of_record(line: u64, record: Record) -> Result<Self, String> {
         let kind = record.event.parse().map_err(|error: checkrein_core::UnknownKind| error.to_string())?;
-        let mut event = catalogue::event_of(&native::DIALECT, &kind, record.subject.as_deref());
+        let mut event = samples::event_of(&native::DIALECT, &kind, record.subject.as_deref());
         event.envelope.session_id.clone_from(&record.session_id);
         event.envelope.cwd = None;
         if let (Some(subject), Some(path)) = (&record.subject, &kind.contract().matched_on)
             && event.subject().as_deref() != Some(subject)
         {
             let json = RawJson::from_serialize(&event).map_err(|error| error.to_string())?;
-            let json = draft::set(&json, path, &RawJson::string(subject)).map_err(|error| error.to_string())?;
+            let json = event_builder::set(&json, path, &RawJson::string(subject)).map_err(|error| error.to_string())?;
             event = Event::from_json(json.as_str()).map_err(|error| error.to_string())?;
         }
         let verdict = &record.verdict;

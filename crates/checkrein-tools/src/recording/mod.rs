@@ -1,6 +1,6 @@
 //! Recordings: what passed through, kept to be fired again.
 //!
-//! While the [`Switch`] is on, [`Front`](crate::front::Front) appends every event that it answers to a file: one line of
+//! While the [`RecordingControl`] is on, [`AgentAdapter`](crate::front::Front) appends every event that it answers to a file: one line of
 //! JSON each, with what came of it. Secrets are taken out before anything is written. [`Replay`] fires the events of such a
 //! file at the hooks as they are now, and says where the verdicts differ.
 //!
@@ -42,8 +42,8 @@ mod switch;
 
 pub use compare::Difference;
 pub(crate) use entry::now;
-pub use entry::{Entry, Recorded};
+pub use entry::{Entry, RecordedEvent};
 pub use read::{BadLine, Lines, read};
 pub use replay::Replay;
 pub use report::{HookCount, ReplayReport, Replayed, Transition};
-pub use switch::{Recording, Status, Switch, SwitchError};
+pub use switch::{Recording, RecordingControl, Status, SwitchError};

@@ -12,16 +12,16 @@ use super::entry::Entry;
 use super::read::BadLine;
 use super::report::{ReplayReport, Replayed, Tally};
 use checkrein::engine::Engine;
+use checkrein::hook_files::Loaded;
 use checkrein::internal::redacted_json;
 use checkrein::internal::repository;
-use checkrein::sources::Loaded;
 
 /// How long hooks in the background are waited for.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Fires recorded events at hooks as they are now. The hooks really run.
 ///
-/// Each event gets an engine of its own, as [`Front`](crate::front::Front) gives it one. Events whose directory is not in the
+/// Each event gets an engine of its own, as [`AgentAdapter`](crate::front::Front) gives it one. Events whose directory is not in the
 /// project any more happen in the project's: a recording that somebody sends must not say where commands are run.
 #[derive(Debug)]
 pub struct Replay {

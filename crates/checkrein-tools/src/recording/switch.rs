@@ -7,14 +7,14 @@ use checkrein_core::{JsonError, RawJson};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::entry::Recorded;
+use super::entry::RecordedEvent;
 use checkrein::internal::{line_file, private_file, state};
 
 const NAME: &str = "recording.json";
 
 /// Switches recording on and off.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Switch {
+pub struct RecordingControl {
     directory: PathBuf,
 }
 
@@ -75,7 +75,7 @@ pub enum SwitchError {
     Json(#[from] JsonError),
 }
 
-impl Switch {
+impl RecordingControl {
     /// The switch of the user that this process belongs to: in `$XDG_STATE_HOME/checkrein`, or else
     /// `~/.local/state/checkrein`. `None`: the user has no home.
     pub fn of_user() -> Option<Self> {
@@ -159,7 +159,7 @@ impl Recording {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn keep(&self, recorded: Recorded) -> Result<(), SwitchError> {
+    pub fn keep(&self, recorded: RecordedEvent) -> Result<(), SwitchError> {
         let line = recorded.line(self.redact)?;
         line_file::append(&self.file, &line).map_err(|error| SwitchError::File { path: self.file.clone(), error })
     }

@@ -19,10 +19,10 @@ use checkrein_core::{Envelope, EventKind, Record};
 use checkrein_dialects::FileAccess;
 use checkrein_dialects::agents::native;
 use checkrein_dialects::config::{self, Attribute, HookKey};
-use checkrein_dialects::reply::Means;
+use checkrein_dialects::reply::KeyMeaning;
 use serde_json::{Map, Value, json};
 
-use crate::session::{Answer, LEADS, TOOL_KEYS, Takes};
+use crate::simulate::{Answer, KeyType, LEADS, TOOL_KEYS};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
@@ -257,10 +257,10 @@ pub fn session() -> Value {
         .iter()
         .map(|(key, takes, about)| {
             let schema = match takes {
-                Takes::Text => text(about),
-                Takes::Flag => flag(about),
-                Takes::Answer => json!({ "enum": Answer::ALL.map(Answer::name), "description": about }),
-                Takes::Anything => json!({ "description": about }),
+                KeyType::Text => text(about),
+                KeyType::Flag => flag(about),
+                KeyType::Answer => json!({ "enum": Answer::ALL.map(Answer::name), "description": about }),
+                KeyType::Anything => json!({ "description": about }),
             };
             ((*key).to_owned(), schema)
         })
@@ -289,12 +289,12 @@ pub fn session() -> Value {
 
 /// Files with cases for hooks.
 pub fn test_cases() -> Value {
-    crate::cases::schema()
+    crate::hook_tests::schema()
 }
 
 /// What came of cases and probes.
 pub fn test_report() -> Value {
-    titled(schemars::schema_for!(crate::cases::TestReport), "What came of tests of hooks")
+    titled(schemars::schema_for!(crate::hook_tests::TestReport), "What came of tests of hooks")
 }
 
 /// Lines of the audit log.
@@ -337,12 +337,12 @@ pub fn audit() -> Value {
 
 /// What `audit shadow --json` prints.
 pub fn audit_shadow() -> Value {
-    titled(schemars::schema_for!(checkrein::audit::ShadowReport), "What hooks in the shadow would have done")
+    titled(schemars::schema_for!(checkrein::audit::DryRunReport), "What hooks in the shadow would have done")
 }
 
 /// Lines of recordings.
 pub fn recording() -> Value {
-    titled(schemars::schema_for!(crate::recording::Recorded), "One line of a recording")
+    titled(schemars::schema_for!(crate::recording::RecordedEvent), "One line of a recording")
 }
 
 /// Whether events are recorded.
@@ -376,7 +376,7 @@ fn flag(description: &str) -> Value {
     json!({ "type": "boolean", "description": description })
 }
 
-fn of_key(key: &HookKey, shape: &config::Shape) -> Value {
+fn of_key(key: &HookKey, shape: &config::HookFileLayout) -> Value {
     let texts = json!({ "type": "array", "items": { "type": "string" } });
     let pairs = json!({ "type": "object", "additionalProperties": { "type": ["string", "number", "boolean"] } });
     let mut schema = match key.says {
@@ -447,17 +447,21 @@ fn of_field(field: &FieldInfo) -> Value {
     }
 }
 
-fn of_means(means: Means) -> Value {
+fn of_means(means: KeyMeaning) -> Value {
     match means {
-        Means::Decision(words) => json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() }),
-        Means::Flag(..) | Means::Suppress => json!({ "type": "boolean" }),
-        Means::Context => {
+        KeyMeaning::Decision(words) => json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() }),
+        KeyMeaning::Flag(..) | KeyMeaning::Suppress => json!({ "type": "boolean" }),
+        KeyMeaning::Context => {
             json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] })
         }
-        Means::Reason | Means::StopReason | Means::Message | Means::FirstMessage | Means::EventName => {
+        KeyMeaning::Reason
+        | KeyMeaning::StopReason
+        | KeyMeaning::Message
+        | KeyMeaning::FirstMessage
+        | KeyMeaning::EventName => {
             json!({ "type": "string" })
         }
-        Means::Merge(_) | Means::Metadata => json!({ "type": "object" }),
+        KeyMeaning::Merge(_) | KeyMeaning::Metadata => json!({ "type": "object" }),
         _ => json!(true),
     }
 }

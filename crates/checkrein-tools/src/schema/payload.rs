@@ -3,7 +3,7 @@
 use checkrein_core::payload::FieldInfo;
 use checkrein_core::{Envelope, EventKind, Target};
 use checkrein_dialects::Dialect;
-use checkrein_dialects::payload::{Absent, FieldRow, Form};
+use checkrein_dialects::payload::{Absent, FieldEncoding, FieldRow};
 use serde_json::{Map, Value, json};
 
 use super::{DRAFT, of_field};
@@ -30,18 +30,18 @@ fn of_event(dialect: &'static Dialect, name: &str, kind: &EventKind) -> Value {
         let info = info(kind, field.from);
         put(&mut schema, field.name, of_row(field, info), is_always_there(field, info));
     }
-    if dialect.payload.everything {
+    if dialect.payload.all_fields {
         for info in kind.fields().iter().chain(Envelope::fields()) {
             put(&mut schema, info.name, of_field(info), info.required);
         }
         put(&mut schema, "event", json!({ "const": kind.name() }), true);
     }
-    if dialect.payload.originals {
+    if dialect.payload.includes_original {
         for target in Target::ALL {
             put(&mut schema, &format!("original_{target}"), json!(true), false);
         }
     }
-    match row.and_then(|row| row.named) {
+    match row.and_then(|row| row.event_field) {
         Some((place, name)) => put(&mut schema, place, json!({ "const": name }), true),
         None if dialect.payload.event.is_empty() => {}
         None => put(&mut schema, dialect.payload.event, json!({ "const": name }), true),
@@ -55,10 +55,10 @@ fn info(kind: &EventKind, name: &str) -> Option<&'static FieldInfo> {
 
 fn of_row(field: &FieldRow, info: Option<&FieldInfo>) -> Value {
     let own = match (field.form, info) {
-        (Form::JsonText | Form::Text, _) => json!({ "type": "string" }),
-        (Form::Object(_), _) => json!({ "type": "object" }),
-        (Form::TextValues, _) => json!({ "type": "object", "additionalProperties": { "type": "string" } }),
-        (Form::First, info) => json!({ "type": "array", "prefixItems": [info.map_or(json!(true), of_field)] }),
+        (FieldEncoding::JsonText | FieldEncoding::Text, _) => json!({ "type": "string" }),
+        (FieldEncoding::Object(_), _) => json!({ "type": "object" }),
+        (FieldEncoding::TextValues, _) => json!({ "type": "object", "additionalProperties": { "type": "string" } }),
+        (FieldEncoding::First, info) => json!({ "type": "array", "prefixItems": [info.map_or(json!(true), of_field)] }),
         (_, Some(info)) => of_field(info),
         (_, None) => json!(true),
     };

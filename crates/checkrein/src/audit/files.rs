@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use checkrein_core::RawJson;
 
+use super::chain_head::{self, Head};
 use super::entry::AuditEntry;
-use super::head::{self, Head};
-use super::seal;
+use super::hash_chain;
 
 /// The file that a log becomes when it is full: its name, and the number of its last line.
 pub(super) fn full(log: &Path, last: u64) -> PathBuf {
@@ -50,7 +50,7 @@ pub(super) struct Opened {
 
 /// All files of a log as they are at one moment, the oldest first, and its head.
 pub(super) fn all(log: &Path) -> io::Result<(Option<Head>, Vec<Opened>)> {
-    head::while_nobody_writes(log, || {
+    chain_head::while_nobody_writes(log, || {
         let mut paths = all_full(log)?;
         if log.exists() {
             paths.push(log.to_owned());
@@ -121,7 +121,7 @@ impl Iterator for LogLines {
 }
 
 pub(super) fn line(path: &Path, line: u64, bytes: &[u8]) -> Option<LogLine> {
-    let head = seal::end(bytes)?;
+    let head = hash_chain::end(bytes)?;
     let text = RawJson::parse_bytes(bytes).ok()?;
     let entry = text.read().ok()?;
     Some(LogLine { file: path.to_owned(), line, head, entry, text })

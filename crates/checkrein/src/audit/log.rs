@@ -13,15 +13,15 @@ use checkrein_core::{
 use checkrein_dialects::config::AuditSettings;
 use jiff::Timestamp;
 
+use super::chain_head::{Head, Locked};
 use super::entry::AuditEntry;
 use super::files::{self, LogLines};
 use super::follow::Follow;
-use super::head::{Head, Locked};
-use super::seal;
-use super::tail::Tail;
+use super::hash_chain;
+use super::last_entry::Tail;
 use super::verify::{self, Verification};
 use crate::builtins::secrets::redacted_json;
-use crate::{line_file, state};
+use crate::{append_file, state_dir};
 
 /// How large a file may get if nothing is said.
 const MAX_SIZE: u64 = 64 * 1024 * 1024;
@@ -76,7 +76,7 @@ impl AuditLog {
     /// The log of the user that this process belongs to, if nobody says otherwise: `$XDG_STATE_HOME/checkrein/audit.jsonl`,
     /// or the same in `~/.local/state`. A user without a home has none, and every write says so.
     pub fn of_user() -> Self {
-        Self::at(state::directory().map(|directory| directory.join("audit.jsonl")).unwrap_or_default())
+        Self::at(state_dir::directory().map(|directory| directory.join("audit.jsonl")).unwrap_or_default())
     }
 
     /// As files say. Without a path: that of the [user](Self::of_user).
@@ -174,17 +174,17 @@ impl AuditLog {
     fn write(&self, body: &str) -> io::Result<Head> {
         let mut locked = Locked::open(&self.path)?;
         let left = locked.read()?;
-        let mut file = line_file::open(&self.path)?;
+        let mut file = append_file::open(&self.path)?;
         let mut length = file.metadata()?.len();
         let tail = self.tail(&mut file, length)?;
         let mut text = String::new();
         let mut head = go_on(&mut text, tail, left)?;
         if text.is_empty() && self.is_full(&mut file, length, body)? {
             std::fs::rename(&self.path, files::full(&self.path, head.seq))?;
-            file = line_file::open(&self.path)?;
+            file = append_file::open(&self.path)?;
             length = 0;
         }
-        let (line, own) = seal::seal(body, &head);
+        let (line, own) = hash_chain::seal(body, &head);
         head = own;
         text.push_str(&line);
         text.push('\n');
@@ -278,7 +278,7 @@ fn body(entry: &AuditEntry) -> Result<String, JsonError> {
 fn go_on(text: &mut String, tail: Option<Tail>, left: Option<Head>) -> io::Result<Head> {
     let note = |text: &mut String, mut entry: AuditEntry, before: &Head| {
         entry.time = format!("{:.3}", Timestamp::now());
-        let (line, head) = seal::seal(&body(&entry).map_err(io::Error::other)?, before);
+        let (line, head) = hash_chain::seal(&body(&entry).map_err(io::Error::other)?, before);
         text.push_str(&line);
         text.push('\n');
         io::Result::Ok(head)

@@ -32,20 +32,20 @@
 //! number and a hash that were kept elsewhere show that ([`AuditLog::verify`] takes them). Lines are handed to the system, not
 //! forced onto the disk: a power failure can take the last ones.
 
+mod chain_head;
+mod dry_run;
 mod entry;
 mod files;
 mod follow;
-mod head;
+mod hash_chain;
+mod last_entry;
 mod log;
-mod seal;
-mod shadow;
-mod tail;
 mod verify;
 
+pub use chain_head::Head;
+pub use dry_run::{DryRunExample, DryRunHook, DryRunReport};
 pub use entry::{AuditEntry, EntryKind};
 pub use files::{LogLine, LogLines};
 pub use follow::Follow;
-pub use head::Head;
 pub use log::{AuditError, AuditLog};
-pub use shadow::{ShadowExample, ShadowHook, ShadowReport};
 pub use verify::{Finding, FindingKind, Verification};

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::chain_head::Head;
 use super::entry::{AuditEntry, EntryKind};
-use super::head::Head;
-use super::{files, seal};
+use super::{files, hash_chain};
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -79,18 +79,18 @@ impl Verification {
 }
 
 /// Bytes that are no line of a log. A note behind them may say that they were cut.
-struct Torn {
+struct CorruptRange {
     line: u64,
     bytes: u64,
     sha256: String,
 }
 
-struct Walk<'a> {
+struct LogWalker<'a> {
     found: Verification,
     file: String,
     line: u64,
     before: Head,
-    torn: Option<Torn>,
+    torn: Option<CorruptRange>,
     expected: Option<&'a Head>,
     head: Option<Head>,
     /// The hash that the line with the head's number has.
@@ -100,7 +100,7 @@ struct Walk<'a> {
 
 pub(super) fn verify(log: &Path, expected: Option<&Head>) -> io::Result<Verification> {
     let (head, opened) = files::all(log)?;
-    let mut walk = Walk {
+    let mut walk = LogWalker {
         found: Verification { files: opened.len(), ..Verification::default() },
         file: log.display().to_string(),
         line: 0,
@@ -120,7 +120,7 @@ pub(super) fn verify(log: &Path, expected: Option<&Head>) -> io::Result<Verifica
     Ok(walk.found)
 }
 
-impl Walk<'_> {
+impl LogWalker<'_> {
     fn file(&mut self, file: files::Opened, is_last: bool) -> io::Result<()> {
         let mut input = file.text;
         self.line = 0;
@@ -135,7 +135,7 @@ impl Walk<'_> {
             } else if is_last {
                 // Nobody has written since.
                 self.not_noted();
-                if let Some(place) = seal::unseal(&bytes).filter(|place| place.holds) {
+                if let Some(place) = hash_chain::unseal(&bytes).filter(|place| place.holds) {
                     self.whole(&place, &bytes);
                 }
                 let text = format!("the last line was cut: {} bytes are left of it", bytes.len());
@@ -160,7 +160,7 @@ impl Walk<'_> {
     }
 
     fn line(&mut self, bytes: &[u8]) {
-        match seal::unseal(bytes) {
+        match hash_chain::unseal(bytes) {
             Some(place) if place.holds => self.whole(&place, bytes),
             Some(place) => {
                 self.not_noted();
@@ -173,7 +173,7 @@ impl Walk<'_> {
             None => {
                 self.not_noted();
                 let (bytes, sha256) = (bytes.len() as u64, crate::hash::sha256_hex(bytes));
-                self.torn = Some(Torn { line: self.line, bytes, sha256 });
+                self.torn = Some(CorruptRange { line: self.line, bytes, sha256 });
             }
         }
     }
@@ -188,7 +188,7 @@ impl Walk<'_> {
     }
 
     /// A line whose hash is right.
-    fn whole(&mut self, place: &seal::Place, bytes: &[u8]) {
+    fn whole(&mut self, place: &hash_chain::ChainPosition, bytes: &[u8]) {
         let (own, before) = (&place.own, self.before.clone());
         if own.seq > before.seq + 1 {
             let text = match own.seq - before.seq {

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use checkrein_core::{Event, EventKind, JsonType, RawJson};
 
-use super::shell::{Step, Unreadable, World, steps, steps_of_argv};
+use super::shell::{ParseError, ShellEnv, SimpleCommand, steps, steps_of_argv};
 
 /// What the commands of a tool call would run.
 #[derive(Default)]
 pub(crate) struct Reading {
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<SimpleCommand>,
     /// Why one of them cannot be read. That does not hide what the others do.
     pub(crate) unreadable: Option<&'static str>,
 }
@@ -24,9 +24,9 @@ const LISTS: &[&str] = &["commands"];
 pub(crate) fn read(event: &Event, home: Option<&str>, cwd: &Path) -> Reading {
     let mut reading = Reading::default();
     for command in commands(event) {
-        match command.steps(World { home, cwd }) {
+        match command.steps(ShellEnv { home, cwd }) {
             Ok(steps) => reading.steps.extend(steps),
-            Err(Unreadable(why)) => reading.unreadable = Some(why),
+            Err(ParseError(why)) => reading.unreadable = Some(why),
         }
     }
     reading
@@ -41,11 +41,11 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    fn steps(&self, world: World<'_>) -> Result<Vec<Step>, Unreadable> {
+    fn steps(&self, world: ShellEnv<'_>) -> Result<Vec<SimpleCommand>, ParseError> {
         match self {
             Self::Script(text) => steps(text, world),
             Self::Words(words) => steps_of_argv(words, world),
-            Self::Odd => Err(Unreadable("it is neither text nor a list of words")),
+            Self::Odd => Err(ParseError("it is neither text nor a list of words")),
         }
     }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use checkrein_core::{EventKind, Opinion, RawJson, Target};
 
 use super::args;
-use super::sessions::Sessions;
+use super::session_cache::Sessions;
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 
 /// A note is no gain for less.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use checkrein_core::Failure;
-use checkrein_process::{Limits, Place, Program, Stdin};
+use checkrein_process::{Command, ExecContext, Limits, Stdin};
 
 use super::failure;
 use crate::handler::BuiltinCall;
@@ -17,14 +17,14 @@ const OUTPUT: usize = 1 << 20;
 
 /// What git says, or `None` outside of a repository. The text may be cut at 1 MiB.
 pub(super) async fn ask(call: &BuiltinCall<'_>, question: &[&str]) -> Result<Option<String>, Failure> {
-    let place = Place::new(call.cwd()).env(variables(call));
+    let place = ExecContext::new(call.cwd()).env(variables(call));
     // The repository's own settings may name programs that git would run for these questions. Those that watch files,
     // check signatures and show differences are not run. Filters, as git LFS has them, are: git needs them to tell
     // what has changed.
     let mut argv =
         vec!["git", "--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"];
     argv.extend(question);
-    let git = Program::argv(argv).prepare(&place).map_err(|error| failure(format!("cannot ask git: {error}")))?;
+    let git = Command::argv(argv).prepare(&place).map_err(|error| failure(format!("cannot ask git: {error}")))?;
     let limits = Limits::new(TIMEOUT).output_cap(OUTPUT);
     let reply = git
         .run(&place, &Stdin::bytes(""), &limits)

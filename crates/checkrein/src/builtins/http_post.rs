@@ -74,7 +74,7 @@ mod post {
     use checkrein_core::{Failure, FailureKind, Opinion, Reply};
 
     use super::{ALLOW_PRIVATE, Request};
-    use crate::handler::{BuiltinCall, Call, HttpFactory, Moment};
+    use crate::handler::{BuiltinCall, Call, EventView, HttpFactory};
     use checkrein_dialects::{HookSpec, HttpSpec};
 
     /// The handler does not look at the clock; it is told of a deadline all the same.
@@ -111,12 +111,12 @@ mod post {
         let spec = if request.allow_private { spec } else { spec.request(HttpSpec::public_only) };
         let handler = factory.build(&spec, call.env)?;
         let moment =
-            Moment::with_payload(call.event.clone(), spec.dialect, vec![JsonPiece::Text(request.body.clone())]);
+            EventView::with_payload(call.event.clone(), spec.dialect, vec![JsonPiece::Text(request.body.clone())]);
         let post = Call {
             hook: Arc::new(call.hook.clone()),
             deadline: Instant::now() + DEADLINE,
             dialect: spec.dialect,
-            unheard: false,
+            stdout_closed: false,
             moment: Arc::new(moment),
         };
         handler.call(&post).await

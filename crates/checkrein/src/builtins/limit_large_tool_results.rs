@@ -21,8 +21,8 @@ use std::sync::Arc;
 use checkrein_core::{EventKind, Failure, JsonType, Opinion, RawJson, Target};
 
 use super::args::{count, option, unknown_option};
-use super::sessions::Sessions;
-use super::strings::{spliced, strings};
+use super::json_strings::{spliced, strings};
+use super::session_cache::Sessions;
 use super::text::{head, tail};
 use super::{failure, off_thread};
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};

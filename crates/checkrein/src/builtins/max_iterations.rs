@@ -21,7 +21,7 @@ use checkrein_core::{EventKind, Failure, Opinion};
 
 use super::args::count;
 use super::failure;
-use super::sessions::Sessions;
+use super::session_cache::Sessions;
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 
 /// Calls so far in one session, by hook and kind of event.

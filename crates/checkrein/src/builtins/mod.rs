@@ -34,6 +34,7 @@ pub(crate) mod commands;
 pub mod elide_repeated_tool_results;
 mod git;
 pub mod http_post;
+pub(crate) mod json_strings;
 pub mod limit_large_tool_results;
 pub mod log;
 pub mod max_iterations;
@@ -43,12 +44,11 @@ pub mod protect_paths;
 pub mod protect_self;
 pub mod redact_secrets;
 pub(crate) mod secrets;
-mod sessions;
+mod session_cache;
 #[doc(hidden)]
 pub mod shell;
-pub(crate) mod strings;
 mod text;
-pub mod unavailable;
+pub mod unsupported;
 
 use checkrein_core::{Failure, FailureKind};
 
@@ -78,7 +78,7 @@ pub fn all() -> Vec<(&'static str, Builtin)> {
         ("add_git_diff", add_git_diff::builtin()),
         ("add_recent_commits", add_recent_commits::builtin()),
     ];
-    all.extend(unavailable::builtins());
+    all.extend(unsupported::builtins());
     all
 }
 

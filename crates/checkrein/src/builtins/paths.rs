@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobBuilder, GlobMatcher};
 
-use super::shell::{Value, lexical};
+use super::shell::{Expanded, lexical};
 use crate::real_path::{real_ancestor, real_path};
 
 /// One pattern, as it is given.
@@ -121,7 +121,7 @@ fn real(path: &Path) -> Option<PathBuf> {
 }
 
 /// The files that a word stands for: itself, or what its wildcards fit.
-pub(crate) fn expanded(value: &Value, cwd: &Path) -> Vec<PathBuf> {
+pub(crate) fn expanded(value: &Expanded, cwd: &Path) -> Vec<PathBuf> {
     let whole = cwd.join(&value.text);
     if !value.glob {
         return vec![whole];

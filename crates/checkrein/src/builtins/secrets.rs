@@ -14,7 +14,7 @@ use aho_corasick::AhoCorasick;
 use checkrein_core::RawJson;
 use regex::Regex;
 
-use super::strings::{spliced, strings};
+use super::json_strings::{spliced, strings};
 
 struct Shape {
     name: &'static str,

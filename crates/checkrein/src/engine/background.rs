@@ -14,9 +14,9 @@ use tokio::task::{Id, JoinSet};
 use tracing::warn;
 
 use super::Shared;
+use super::execute::{self, Permit};
 use super::hooks::Claim;
-use super::run::{self, Turns};
-use crate::handler::Moment;
+use crate::handler::EventView;
 use crate::sync::{get_mut, lock};
 
 /// How many completions are kept for a receiver that is slow.
@@ -30,7 +30,7 @@ pub(super) struct Background {
     /// How many may run and wait.
     most: usize,
     state: Mutex<State>,
-    outlet: Arc<Outlet>,
+    outlet: Arc<CompletionChannel>,
     /// Held by whoever shuts down: a second one waits for the first.
     shutting_down: tokio::sync::Mutex<()>,
 }
@@ -39,7 +39,7 @@ struct State {
     closed: bool,
     runtime: Option<Runtime>,
     tasks: JoinSet<()>,
-    running: HashMap<Id, (Arc<HookInfo>, Arc<Moment>)>,
+    running: HashMap<Id, (Arc<HookInfo>, Arc<EventView>)>,
 }
 
 impl State {
@@ -53,10 +53,10 @@ impl State {
 
 /// Where completions go. There is a channel only if somebody has asked for them: it takes more memory than all the rest.
 #[derive(Default)]
-struct Outlet(Mutex<Asked>);
+struct CompletionChannel(Mutex<Subscribers>);
 
 #[derive(Default)]
-enum Asked {
+enum Subscribers {
     #[default]
     Nobody,
     Somebody(broadcast::Sender<Completion>),
@@ -64,32 +64,32 @@ enum Asked {
     Over,
 }
 
-impl Outlet {
+impl CompletionChannel {
     fn subscribe(&self) -> Option<broadcast::Receiver<Completion>> {
         let mut asked = self.lock();
         match &*asked {
-            Asked::Over => None,
-            Asked::Somebody(sender) => Some(sender.subscribe()),
-            Asked::Nobody => {
+            Subscribers::Over => None,
+            Subscribers::Somebody(sender) => Some(sender.subscribe()),
+            Subscribers::Nobody => {
                 let (sender, receiver) = broadcast::channel(KEPT);
-                *asked = Asked::Somebody(sender);
+                *asked = Subscribers::Somebody(sender);
                 Some(receiver)
             }
         }
     }
 
     fn send(&self, completion: Completion) {
-        if let Asked::Somebody(sender) = &*self.lock() {
+        if let Subscribers::Somebody(sender) = &*self.lock() {
             // All who asked may be gone by now.
             let _ = sender.send(completion);
         }
     }
 
     fn close(&self) {
-        *self.lock() = Asked::Over;
+        *self.lock() = Subscribers::Over;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Asked> {
+    fn lock(&self) -> MutexGuard<'_, Subscribers> {
         lock(&self.0)
     }
 }
@@ -165,7 +165,7 @@ impl Background {
     }
 
     /// Starts a hook and comes back at once. If it cannot be started: why.
-    pub(super) fn start(&self, shared: &Arc<Shared>, claim: Claim, moment: &Arc<Moment>) -> Result<(), String> {
+    pub(super) fn start(&self, shared: &Arc<Shared>, claim: Claim, moment: &Arc<EventView>) -> Result<(), String> {
         let mut state = self.lock();
         if state.closed {
             return Err("the engine is shutting down".to_owned());
@@ -190,7 +190,7 @@ impl Background {
                 let _turn = at_once.acquire().await;
                 // Nobody is left to run it for.
                 let Some(shared) = shared.upgrade() else { return };
-                let done = run::run(&shared, &claim.hook, &seen, Turns::Have, true).await;
+                let done = execute::run(&shared, &claim.hook, &seen, Permit::Have, true).await;
                 let hook = Arc::clone(&claim.hook.spec.info);
                 if done.result.is_ok() {
                     claim.spend();
@@ -211,7 +211,7 @@ impl Background {
 
     pub(super) async fn shutdown(&self, patience: Duration) -> ShutdownReport {
         let _alone = self.shutting_down.lock().await;
-        let mut leaving = Leaving::start(self);
+        let mut leaving = ShutdownGuard::start(self);
         let State { tasks, running, .. } = &mut leaving.state;
         let mut finished = 0;
         let wait = async {
@@ -226,8 +226,8 @@ impl Background {
         // When their futures are gone, whatever they started has been ended.
         let _ = tokio::time::timeout(ENDING, async { while tasks.join_next().await.is_some() {} }).await;
         // What is slow to die, also of fires that were dropped. Mostly there is nothing, and then no thread is needed.
-        if !checkrein_process::wait_for_dropped(Duration::ZERO) {
-            let _ = tokio::task::spawn_blocking(|| checkrein_process::wait_for_dropped(ENDING)).await;
+        if !checkrein_process::reap_dropped(Duration::ZERO) {
+            let _ = tokio::task::spawn_blocking(|| checkrein_process::reap_dropped(ENDING)).await;
         }
         for (hook, moment) in std::mem::take(running).into_values() {
             let result = Err(Failure::new(FailureKind::Cancelled, "ended by the shutdown"));
@@ -247,12 +247,12 @@ impl Background {
 }
 
 /// What a shutdown has taken out to work on. If its future is dropped, all of it is put back, for the next one.
-struct Leaving<'a> {
+struct ShutdownGuard<'a> {
     background: &'a Background,
     state: State,
 }
 
-impl<'a> Leaving<'a> {
+impl<'a> ShutdownGuard<'a> {
     fn start(background: &'a Background) -> Self {
         let empty = State { closed: true, runtime: None, tasks: JoinSet::new(), running: HashMap::new() };
         let mut state = std::mem::replace(&mut *background.lock(), empty);
@@ -261,7 +261,7 @@ impl<'a> Leaving<'a> {
     }
 }
 
-impl Drop for Leaving<'_> {
+impl Drop for ShutdownGuard<'_> {
     fn drop(&mut self) {
         let mut state = self.background.lock();
         // Nothing is started any more, so what is there now came from here.

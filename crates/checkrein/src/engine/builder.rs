@@ -15,14 +15,14 @@ use super::background::Background;
 use super::blocking::Blocking;
 use super::hooks::LoadedHooks;
 use super::reload::FromFiles;
-use super::settling::Settling;
-use super::stops::StopLimit;
+use super::rule_source::RuleSource;
+use super::stop_limit::StopLimit;
 use super::{Engine, EnvelopeFactory, LoadError, Shared};
 use crate::handler::HandlerEnv;
+use crate::hook_files::Sources;
 use crate::observer::Observer;
 use crate::registry::Registry;
 use crate::session_store::{MemorySessionStore, SessionStore};
-use crate::sources::Sources;
 
 /// For how many variables room is made before they are seen.
 const MANY: usize = 4096;
@@ -41,7 +41,7 @@ pub struct EngineBuilder {
     registry: Registry,
     cwd: Option<PathBuf>,
     vars: Option<Vec<(OsString, OsString)>>,
-    rules: Settling,
+    rules: RuleSource,
     observers: Vec<Arc<dyn Observer>>,
     envelope: Option<EnvelopeFactory>,
     at_once: usize,
@@ -61,7 +61,7 @@ impl EngineBuilder {
             registry: Registry::new(),
             cwd: None,
             vars: None,
-            rules: Settling::As(&native::DIALECT),
+            rules: RuleSource::Dialect(&native::DIALECT),
             observers: Vec::new(),
             envelope: None,
             at_once: AT_ONCE,
@@ -179,14 +179,14 @@ impl EngineBuilder {
     /// Settles by other rules than checkrein's own, the same at all events and for all hooks.
     #[must_use]
     pub fn rules(mut self, rules: Rules) -> Self {
-        self.rules = Settling::By(rules);
+        self.rules = RuleSource::Custom(rules);
         self
     }
 
     /// Settles as another agent does. What is done about failures, each hook's own dialect says.
     #[must_use]
     pub fn settle_as(mut self, dialect: &'static Dialect) -> Self {
-        self.rules = Settling::As(dialect);
+        self.rules = RuleSource::Dialect(dialect);
         self
     }
 
@@ -290,7 +290,7 @@ impl EngineBuilder {
         let (files, hooks, said) = FromFiles::load(sources, self.hooks);
         Engine {
             shared: Arc::new(Shared {
-                hooks: ArcSwap::from_pointee(LoadedHooks::load(hooks, &env).following(&said)),
+                hooks: ArcSwap::from_pointee(LoadedHooks::load(hooks, &env).with_file_settings(&said)),
                 files,
                 env,
                 rules: self.rules,

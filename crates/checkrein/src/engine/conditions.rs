@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use checkrein_core::{Condition, Event, Matcher, RawJson};
-use checkrein_dialects::{Dialect, HookSpec, InputPattern, PermissionRule, ToolRow, common_input};
+use checkrein_dialects::{Dialect, HookSpec, InputPattern, PermissionRule, ToolRow, canonical_input};
 
 use super::input_fields;
 use super::rule_command;
@@ -18,7 +18,7 @@ use crate::wildcard::wildcard;
 /// Puts what a hook's rule and its patterns ask for into its condition.
 pub(super) fn with_conditions(mut spec: HookSpec, env: &HandlerEnv) -> HookSpec {
     let mut all: Vec<Condition> = spec.condition.take().into_iter().collect();
-    if let Some(rule) = &spec.rule {
+    if let Some(rule) = &spec.permission_rule {
         all.push(of_rule(rule, spec.dialect, env));
     }
     if !spec.input.is_empty() {
@@ -63,7 +63,7 @@ fn of_normal_subject(spec: &mut HookSpec) -> Option<Condition> {
     }
     let matcher = std::mem::replace(&mut spec.matcher, Matcher::everything());
     Some(Condition::new(format!("matcher {}", matcher.pattern()), move |event: &Event| {
-        dialect.compared(event).is_none_or(|subject| matcher.matches(&subject))
+        dialect.subject(event).is_none_or(|subject| matcher.matches(&subject))
     }))
 }
 
@@ -72,7 +72,7 @@ fn of_input(patterns: &[InputPattern]) -> Condition {
     let said: Vec<_> = patterns.iter().map(|one| format!("input.{}: {}", one.field, one.matcher.pattern())).collect();
     let patterns = patterns.to_vec();
     Condition::new(said.join(", "), move |event| {
-        common_input(event).zip(event.tool_input()).is_some_and(|(common, own)| {
+        canonical_input(event).zip(event.tool_input()).is_some_and(|(common, own)| {
             patterns.iter().all(|one| {
                 let values = input_fields::values(&common, own, &one.field);
                 values.iter().any(|value| one.matcher.matches(value))
@@ -102,8 +102,8 @@ fn of_rule(rule: &PermissionRule, dialect: &'static Dialect, env: &HandlerEnv) -
         cwd: Arc::new(env.cwd.clone()),
     });
     Condition::new(rule.to_string(), move |event| {
-        let (Some(name), Some(input)) = (event.tool_name(), common_input(event)) else { return false };
-        let own = dialect.own_tool(event).map(|tool| tool.name);
+        let (Some(name), Some(input)) = (event.tool_name(), canonical_input(event)) else { return false };
+        let own = dialect.native_tool_name(event).map(|tool| tool.name);
         let mut names = std::iter::once(name).chain(event.tool_aliases().iter().copied()).chain(own);
         names.any(|name| wildcard(&tool, name)) && judge.as_ref().is_none_or(|judge| judge.fits(event, &input))
     })

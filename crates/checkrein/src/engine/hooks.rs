@@ -76,7 +76,7 @@ pub(super) struct LoadedHooks {
 
 /// What files say about all hooks.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct FileSettings {
     pub(super) compat: Option<Compat>,
     #[cfg_attr(not(feature = "audit"), expect(dead_code, reason = "nothing is written down"))]
     pub(super) audit: Option<checkrein_dialects::config::AuditSettings>,
@@ -179,7 +179,7 @@ impl LoadedHooks {
     }
 
     /// Does what files say about all hooks.
-    pub(super) fn following(mut self, said: &Said) -> Self {
+    pub(super) fn with_file_settings(mut self, said: &FileSettings) -> Self {
         self.compat = said.compat;
         #[cfg(feature = "audit")]
         if let Some(settings) = &said.audit {
@@ -199,7 +199,7 @@ impl LoadedHooks {
 
 /// Whether it asks what a tool is called with.
 fn asks_for_tools(spec: &HookSpec) -> bool {
-    spec.rule.is_some() || !spec.input.is_empty()
+    spec.permission_rule.is_some() || !spec.input.is_empty()
 }
 
 fn has_tool(kind: &EventKind) -> bool {

@@ -31,20 +31,20 @@ mod background;
 mod blocking;
 mod builder;
 mod conditions;
-mod drive;
+mod dispatch;
+mod dry_run;
+mod execute;
+mod explain;
 mod hooks;
 mod input_fields;
 mod load_error;
-mod long_texts;
-mod plan;
+mod parallel;
 mod reload;
 mod rule_command;
 mod rule_path;
-mod run;
-mod settling;
-mod shadow;
-mod spread;
-mod stops;
+mod rule_source;
+mod spill;
+mod stop_limit;
 #[cfg(feature = "watch")]
 mod watch;
 
@@ -61,22 +61,22 @@ use background::Background;
 pub use background::{Completion, Completions, ShutdownReport};
 use blocking::Blocking;
 pub use builder::EngineBuilder;
+pub use explain::ExplainedHook;
 use hooks::LoadedHooks;
 pub use hooks::{Problem, ProblemKind};
 pub use load_error::LoadError;
-pub use plan::Planned;
 use reload::FromFiles;
 pub use reload::Reload;
-use settling::Settling;
+use rule_source::RuleSource;
 #[doc(hidden)]
-pub use stops::StopLimit;
+pub use stop_limit::StopLimit;
 #[cfg(feature = "watch")]
 pub use watch::{FileWatch, Watch};
 
 use crate::handler::HandlerEnv;
+use crate::hook_files::FileState;
 use crate::observer::Observer;
 use crate::session_store::SessionStore;
-use crate::sources::FileState;
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::config::Diagnostic;
 
@@ -93,7 +93,7 @@ pub(crate) struct Shared {
     hooks: ArcSwap<LoadedHooks>,
     files: FromFiles,
     env: HandlerEnv,
-    rules: Settling,
+    rules: RuleSource,
     /// What the host says about rules that are not safe, whatever files say.
     compat: Option<Compat>,
     /// Where the host wants to have written down what hooks decide.
@@ -127,8 +127,8 @@ impl Engine {
     ///
     /// Needs a tokio runtime with I/O and time switched on; [`fire_blocking`](Self::fire_blocking) brings its own.
     pub async fn fire(&self, event: Event) -> Verdict {
-        match self.begun(event) {
-            Some(begun) => drive::fire(&self.shared, begun, None).await,
+        match self.prepare_if_needed(event) {
+            Some(begun) => dispatch::fire(&self.shared, begun, None).await,
             None => Verdict::default(),
         }
     }
@@ -146,7 +146,7 @@ impl Engine {
         let mut record = None;
         let begun = self.prepared(event);
         let event = Arc::clone(&begun.event);
-        let verdict = drive::fire(&self.shared, begun, Some(&mut record)).await;
+        let verdict = dispatch::fire(&self.shared, begun, Some(&mut record)).await;
         let record = record.unwrap_or_else(|| Record::new(&event, self.shared.rules.name(), &verdict, Vec::new()));
         (verdict, record)
     }
@@ -154,10 +154,10 @@ impl Engine {
     /// As [`fire`](Self::fire), for code that is not asynchronous. Works inside of a runtime as well, where it blocks the
     /// thread that calls it.
     pub fn fire_blocking(&self, event: Event) -> Verdict {
-        match self.begun(event) {
+        match self.prepare_if_needed(event) {
             Some(begun) => {
                 let event = Arc::clone(&begun.event);
-                self.shared.blocking.run(&event, drive::fire(&self.shared, begun, None))
+                self.shared.blocking.run(&event, dispatch::fire(&self.shared, begun, None))
             }
             None => Verdict::default(),
         }
@@ -184,7 +184,7 @@ impl Engine {
     ///
     /// If files have changed, the next [`reload`](Self::reload) puts theirs and those of the builder in place of these.
     pub fn replace_all(&self, hooks: Vec<HookSpec>) {
-        self.shared.put(hooks, &hooks::Said::default());
+        self.shared.put(hooks, &hooks::FileSettings::default());
     }
 
     /// Reads the files of all [sources](EngineBuilder::sources) again, and puts the hooks that they have now in place of
@@ -230,37 +230,37 @@ impl Engine {
     }
 
     /// An event for which a hook could run.
-    fn begun(&self, event: Event) -> Option<Begun> {
+    fn prepare_if_needed(&self, event: Event) -> Option<PreparedEvent> {
         let could_run = self.shared.hooks.load().set.has_for(&event);
         // A prompt is heard also if no hook listens.
         (could_run || self.shared.stops.needs(&event.kind())).then(|| self.prepared(event)).filter(|_| could_run)
     }
 
-    fn prepared(&self, mut event: Event) -> Begun {
+    fn prepared(&self, mut event: Event) -> PreparedEvent {
         let without_envelope = self.put_in_envelope(&mut event).err();
         self.shared.stops.before(&mut event);
-        Begun { event: Arc::new(event), without_envelope }
+        PreparedEvent { event: Arc::new(event), without_envelope }
     }
 
     /// Adds what the agent says, unless that panics.
     fn put_in_envelope(&self, event: &mut Event) -> Result<(), Panic> {
         if let Some(envelope) = &self.envelope {
             let agents = catch_panic(|| envelope())?;
-            event.envelope = filled(std::mem::take(&mut event.envelope), agents);
+            event.envelope = merge_envelopes(std::mem::take(&mut event.envelope), agents);
         }
         Ok(())
     }
 }
 
 /// An event with all that hooks are told. Not moved any more from here on: it is large.
-struct Begun {
+struct PreparedEvent {
     event: Arc<Event>,
     /// The panic of the agent's function for envelopes.
     without_envelope: Option<Panic>,
 }
 
 /// What the event says, and where it says nothing what the agent says.
-fn filled(event: Envelope, agent: Envelope) -> Envelope {
+fn merge_envelopes(event: Envelope, agent: Envelope) -> Envelope {
     let mut filled = agent;
     macro_rules! prefer {
         ($($field:ident)+) => { $( if event.$field.is_some() { filled.$field = event.$field; } )+ };

@@ -9,8 +9,8 @@ use checkrein_dialects::config::{Diagnostic, Severity};
 use tracing::warn;
 
 use super::Shared;
-use super::hooks::{LoadedHooks, Said, key};
-use crate::sources::{FileState, FileStatus, Loaded, Sources};
+use super::hooks::{FileSettings, LoadedHooks, key};
+use crate::hook_files::{FileState, FileStatus, Loaded, Sources};
 use crate::sync::lock;
 
 /// What came of reading files again.
@@ -57,11 +57,11 @@ struct State {
 
 impl FromFiles {
     /// Reads files, and says which hooks there are: those of files, then those added in code.
-    pub(super) fn load(sources: Sources, own: Vec<HookSpec>) -> (Self, Vec<HookSpec>, Said) {
+    pub(super) fn load(sources: Sources, own: Vec<HookSpec>) -> (Self, Vec<HookSpec>, FileSettings) {
         let Loaded { mut hooks, diagnostics, compat, audit, files, followed, .. } = sources.load();
         hooks.extend(own.iter().cloned());
         let state = State { in_force: files.clone(), files, diagnostics, followed, kept_old: false };
-        (Self { sources, own, state: Mutex::new(state), turn: Mutex::default() }, hooks, Said { compat, audit })
+        (Self { sources, own, state: Mutex::new(state), turn: Mutex::default() }, hooks, FileSettings { compat, audit })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -84,9 +84,9 @@ impl FromFiles {
 
 impl Shared {
     /// Puts hooks in place of all there are.
-    pub(super) fn put(&self, hooks: Vec<HookSpec>, said: &Said) -> (Arc<LoadedHooks>, Arc<LoadedHooks>) {
+    pub(super) fn put(&self, hooks: Vec<HookSpec>, said: &FileSettings) -> (Arc<LoadedHooks>, Arc<LoadedHooks>) {
         let before = self.hooks.load_full();
-        let now = Arc::new(LoadedHooks::load(hooks, &self.env).following(said));
+        let now = Arc::new(LoadedHooks::load(hooks, &self.env).with_file_settings(said));
         self.hooks.store(Arc::clone(&now));
         (before, now)
     }
@@ -132,7 +132,7 @@ impl Shared {
         *state = State { in_force: files.clone(), files, diagnostics: diagnostics.clone(), followed, kept_old: false };
         drop(state);
         hooks.extend(self.files.own.iter().cloned());
-        let (before, now) = self.put(hooks, &Said { compat, audit });
+        let (before, now) = self.put(hooks, &FileSettings { compat, audit });
         Reload { diagnostics, ..difference(&before, &now) }
     }
 }
@@ -180,6 +180,6 @@ fn says(spec: &HookSpec) -> String {
         spec.state,
         spec.status,
         spec.description,
-        spec.rewake,
+        spec.wake_agent,
     )
 }

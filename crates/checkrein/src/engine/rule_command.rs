@@ -10,7 +10,7 @@ use std::path::Path;
 use checkrein_core::Event;
 
 use crate::builtins::commands::{Reading, commands, read};
-use crate::builtins::shell::Step;
+use crate::builtins::shell::SimpleCommand;
 use crate::wildcard::wildcard;
 
 pub(super) fn fits(pattern: &str, event: &Event, home: Option<&str>, cwd: &Path) -> bool {
@@ -56,7 +56,7 @@ impl<'a> Pattern<'a> {
     }
 
     /// With the program as it is written, and with its bare name.
-    fn fits_step(&self, step: &Step) -> bool {
+    fn fits_step(&self, step: &SimpleCommand) -> bool {
         let args: String = step.args.iter().map(|arg| format!(" {}", arg.text)).collect();
         [&step.program.text, &step.name].into_iter().any(|name| self.fits(&format!("{name}{args}")))
     }

@@ -6,13 +6,17 @@ use std::time::{Duration, Instant};
 
 use checkrein_core::payload::JsonPiece;
 use checkrein_core::{Captured, Failure, FailureKind, ProcessExit, ProcessReply, Reply, Scope};
-use checkrein_process::{Chunk, Exit, Leftovers, Limits, Output, Place, Prepared, Program, RunError, Shell, Stdin};
+use checkrein_process::{
+    CapturedStream, Chunk, Command, ExecContext, Exit, Leftovers, Limits, ResolvedCommand, RunError, Shell, Stdin,
+};
 
-use super::environment::{self, Given};
-use super::variables::{Variables, filled};
+use super::environment::{self, ChildEnv};
+use super::event_env::{Variables, filled};
 use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
-use super::{expand, pinned, sandbox, shell};
-use checkrein_dialects::{self as dialects, CommandLine, CommandSpec, Cwd, Dialect, HandlerSpec, HookSpec, Pins};
+use super::{sandbox, shell, var_expand, verified_command};
+use checkrein_dialects::{
+    self as dialects, CommandLine, CommandSpec, Cwd, Dialect, HandlerSpec, HookSpec, VerifiedScripts,
+};
 
 /// How long a process has between being told to end and being ended.
 const TERM_GRACE: Duration = Duration::from_millis(500);
@@ -30,7 +34,7 @@ impl HandlerFactory for CommandFactory {
             return Err(Failure::new(FailureKind::UnknownHandler, "not a command"));
         };
         spec.check().map_err(|wrong| Failure::new(FailureKind::Spawn, wrong.to_string()))?;
-        let pinned_spec = spec.pins.as_ref().map(|pins| pinned::command(spec, pins));
+        let pinned_spec = spec.verified_scripts.as_ref().map(|pins| verified_command::command(spec, pins));
         let as_written = spec;
         let spec = pinned_spec.as_ref().unwrap_or(spec);
         let dialect = hook.dialect;
@@ -39,18 +43,18 @@ impl HandlerFactory for CommandFactory {
         let program = program(spec, dialect, scope, env, &mut refused)?;
         let expands = dialect.process.expands;
         let own_cwd = match &spec.cwd {
-            Some(cwd) if expands => expand::directory(&cwd.to_string_lossy(), env),
+            Some(cwd) if expands => var_expand::directory(&cwd.to_string_lossy(), env),
             cwd => cwd.clone(),
         };
         let cwd = match &own_cwd {
             Some(cwd) => env.cwd.join(cwd),
             None => env.cwd.clone(),
         };
-        let Given { variables, mut held_back } = environment::given(spec, dialect, scope, env);
+        let ChildEnv { variables, mut held_back } = environment::given(spec, dialect, scope, env);
         held_back.extend(refused.map(str::to_owned));
-        let mut place = Place::new(cwd).env(variables);
-        if let Some(pins) = &spec.pins {
-            place = place.also(pinned::variables(pins));
+        let mut place = ExecContext::new(cwd).env(variables);
+        if let Some(pins) = &spec.verified_scripts {
+            place = place.also(verified_command::variables(pins));
         }
         if let Some(own) = &spec.sandbox {
             place = place.sandbox(sandbox::sandbox(own, spec, env));
@@ -60,11 +64,11 @@ impl HandlerFactory for CommandFactory {
         Ok(Arc::new(Command {
             // A program that is not there yet may be there when the hook runs; what is wrong then is told then.
             // Nor may copies of scripts be there yet.
-            prepared: match spec.pins {
+            prepared: match spec.verified_scripts {
                 None => program.clone().prepare(&place).map_or_else(|_| OnceLock::new(), OnceLock::from),
                 Some(_) => OnceLock::new(),
             },
-            pins: spec.pins.clone(),
+            pins: spec.verified_scripts.clone(),
             name: match &as_written.run {
                 CommandLine::Shell { text, .. } => text.clone(),
                 CommandLine::Argv(argv) => argv.first().cloned().unwrap_or_default(),
@@ -77,7 +81,7 @@ impl HandlerFactory for CommandFactory {
             held_back,
             limits: Limits::new(Duration::ZERO)
                 .output_cap(spec.output_cap.unwrap_or(process.output_cap))
-                .term(TERM_GRACE)
+                .term_grace(TERM_GRACE)
                 .leftovers(if leaves { Leftovers::Leave } else { Leftovers::End }),
         }))
     }
@@ -90,10 +94,10 @@ fn program(
     scope: Scope,
     env: &HandlerEnv,
     refused: &mut Option<&'static str>,
-) -> Result<Program, Failure> {
+) -> Result<Command, Failure> {
     match &spec.run {
         CommandLine::Shell { text, shell: Some(shell) } => match shell.split_first() {
-            Some((first, rest)) => Ok(Program::shell_with(Shell::new(first, rest), text)),
+            Some((first, rest)) => Ok(Command::shell_with(Shell::new(first, rest), text)),
             None => Err(Failure::new(FailureKind::Spawn, "the shell is empty")),
         },
         CommandLine::Shell { text, shell: None } => {
@@ -112,13 +116,13 @@ fn program(
                 dialects::Shell::Sh | dialects::Shell::None => None,
             };
             Ok(match named {
-                Some(shell) => Program::shell_with(Shell::new(shell, ["-c"]), text),
-                None => Program::shell(text),
+                Some(shell) => Command::shell_with(Shell::new(shell, ["-c"]), text),
+                None => Command::shell(text),
             })
         }
         CommandLine::Argv(argv) => {
             let word = |word: &String| filled(&spec.expanded(word, |name| env.var(name)), dialect, &env.cwd);
-            Ok(Program::argv(argv.iter().map(word)))
+            Ok(Command::argv(argv.iter().map(word)))
         }
     }
 }
@@ -126,13 +130,13 @@ fn program(
 struct Command {
     /// As its config has it.
     name: String,
-    program: Program,
-    prepared: OnceLock<Prepared>,
-    pins: Option<Box<Pins>>,
+    program: Command,
+    prepared: OnceLock<ResolvedCommand>,
+    pins: Option<Box<VerifiedScripts>>,
     dialect: &'static Dialect,
     own_cwd: Option<PathBuf>,
     host_cwd: PathBuf,
-    place: Place,
+    place: ExecContext,
     held_back: Vec<String>,
     /// All but the time.
     limits: Limits,
@@ -143,11 +147,11 @@ impl Handler for Command {
         Box::pin(self.run(call))
     }
 
-    fn wind_up(&self) -> Duration {
+    fn shutdown_grace(&self) -> Duration {
         TERM_GRACE + WIND_UP
     }
 
-    fn held_back(&self) -> &[String] {
+    fn withheld_env(&self) -> &[String] {
         &self.held_back
     }
 }
@@ -165,7 +169,7 @@ impl Command {
         }
         let place = elsewhere.as_ref().unwrap_or(&self.place);
         if let Some(pins) = &self.pins {
-            pinned::verify(pins, place.cwd())?;
+            verified_command::verify(pins, place.cwd())?;
         }
         let prepared = match self.prepared.get() {
             Some(prepared) => prepared,
@@ -176,9 +180,9 @@ impl Command {
         };
         let mut limits = self.limits;
         limits.timeout = call.deadline.saturating_duration_since(Instant::now());
-        limits.stdout_closed = call.unheard;
+        limits.stdout_closed = call.stdout_closed;
         let stdin = stdin(call.payload(), self.dialect.process.newline);
-        let mut tries = if self.pins.is_some() { pinned::TRIES } else { 0 };
+        let mut tries = if self.pins.is_some() { verified_command::TRIES } else { 0 };
         let reply = loop {
             match prepared.run(place, &stdin, &limits).await {
                 // Another thread started a process while the copy was written: that has it open until it has begun.
@@ -186,12 +190,12 @@ impl Command {
                     if tries > 0 && source.kind() == std::io::ErrorKind::ExecutableFileBusy =>
                 {
                     tries -= 1;
-                    tokio::time::sleep(pinned::PAUSE).await;
+                    tokio::time::sleep(verified_command::PAUSE).await;
                 }
                 done => break done.map_err(|error| not_started(&error))?,
             }
         };
-        if let Some(over) = reply.over {
+        if let Some(over) = reply.limit_exceeded {
             let why = format!("it was ended: it had {over}, and its sandbox allows no more");
             return Err(Failure::new(FailureKind::Sandbox, why));
         }
@@ -208,7 +212,7 @@ impl Command {
     }
 
     /// The place for events that happen in another directory than the host's own.
-    fn place_of(&self, call: &Call) -> Option<Place> {
+    fn place_of(&self, call: &Call) -> Option<ExecContext> {
         if self.dialect.process.cwd == Cwd::Host {
             return None;
         }
@@ -233,7 +237,7 @@ fn not_started(error: &RunError) -> Failure {
     Failure::new(kind, error.to_string())
 }
 
-fn captured(output: Output) -> Captured {
+fn captured(output: CapturedStream) -> Captured {
     Captured::new(output.bytes, output.total)
 }
 

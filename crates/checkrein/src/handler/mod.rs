@@ -4,13 +4,13 @@ mod builtin;
 mod callback;
 mod command;
 mod environment;
-mod expand;
+mod event_env;
 #[cfg(feature = "http")]
 mod http;
-mod pinned;
 mod sandbox;
 mod shell;
-mod variables;
+mod var_expand;
+mod verified_command;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -53,7 +53,7 @@ pub trait Handler: Send + Sync + 'static {
 
     /// How long the handler takes to end by itself when its time is over, before its future is dropped. For those that
     /// heed [`Call::deadline`] because they have something to end in good order.
-    fn wind_up(&self) -> Duration {
+    fn shutdown_grace(&self) -> Duration {
         Duration::ZERO
     }
 
@@ -64,7 +64,7 @@ pub trait Handler: Send + Sync + 'static {
 
     /// Names of the host's variables that its agent would pass on and that it does not get, because they look like secrets or
     /// make programs load something else, and nobody has asked for them.
-    fn held_back(&self) -> &[String] {
+    fn withheld_env(&self) -> &[String] {
         &[]
     }
 
@@ -164,22 +164,22 @@ pub struct Call {
     /// Whose language the hook speaks.
     pub dialect: &'static Dialect,
     /// Whether nobody reads what a process prints.
-    pub(crate) unheard: bool,
-    pub(crate) moment: Arc<Moment>,
+    pub(crate) stdout_closed: bool,
+    pub(crate) moment: Arc<EventView>,
 }
 
 impl Call {
     /// A call as an engine makes it. For tests of a [`Handler`].
     pub fn new(hook: Arc<HookInfo>, dialect: &'static Dialect, event: Event, deadline: Instant) -> Self {
-        let moment = Arc::new(Moment::new(Arc::new(event), None));
-        Self { hook, deadline, dialect, unheard: false, moment }
+        let moment = Arc::new(EventView::new(Arc::new(event), None));
+        Self { hook, deadline, dialect, stdout_closed: false, moment }
     }
 
     /// Replaces the payload, and closes stdout if `unheard`.
     #[doc(hidden)]
     pub fn with_payload(mut self, pieces: Vec<JsonPiece>, unheard: bool) -> Self {
-        self.moment = Arc::new(Moment::with_payload((*self.moment.event).clone(), self.dialect, pieces));
-        self.unheard = unheard;
+        self.moment = Arc::new(EventView::with_payload((*self.moment.event).clone(), self.dialect, pieces));
+        self.stdout_closed = unheard;
         self
     }
 
@@ -196,7 +196,7 @@ impl Call {
 
 /// An event as some of its hooks see it.
 #[derive(Debug)]
-pub(crate) struct Moment {
+pub(crate) struct EventView {
     pub(crate) event: Arc<Event>,
     /// As it was fired, if hooks have rewritten it since.
     pub(crate) original: Option<Arc<Event>>,
@@ -205,16 +205,16 @@ pub(crate) struct Moment {
 
 /// The event as JSON, once for each dialect that asked for it: a list that only grows.
 #[derive(Debug, Default)]
-struct Payloads(OnceLock<Box<Written>>);
+struct Payloads(OnceLock<Box<PayloadCache>>);
 
 #[derive(Debug)]
-struct Written {
+struct PayloadCache {
     dialect: &'static str,
     pieces: Vec<JsonPiece>,
     next: Payloads,
 }
 
-impl Moment {
+impl EventView {
     pub(crate) fn new(event: Arc<Event>, original: Option<Arc<Event>>) -> Self {
         Self { event, original, payloads: Payloads::default() }
     }
@@ -224,7 +224,7 @@ impl Moment {
         loop {
             let written = payloads.0.get_or_init(|| {
                 let pieces = dialect.payload(&self.event, self.original.as_deref());
-                Box::new(Written { dialect: dialect.name, pieces, next: Payloads::default() })
+                Box::new(PayloadCache { dialect: dialect.name, pieces, next: Payloads::default() })
             });
             if written.dialect == dialect.name {
                 return &written.pieces;
@@ -235,7 +235,7 @@ impl Moment {
 
     /// With another payload than the event's own.
     pub(crate) fn with_payload(event: Event, dialect: &'static Dialect, pieces: Vec<JsonPiece>) -> Self {
-        let written = Written { dialect: dialect.name, pieces, next: Payloads::default() };
+        let written = PayloadCache { dialect: dialect.name, pieces, next: Payloads::default() };
         Self { event: Arc::new(event), original: None, payloads: Payloads(OnceLock::from(Box::new(written))) }
     }
 }

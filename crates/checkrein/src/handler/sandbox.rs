@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use checkrein_dialects::{CommandLine, CommandSpec, FileAccess, SandboxSpec};
 use checkrein_process::{Files, Sandbox};
 
-use super::{HandlerEnv, expand, pinned};
+use super::{HandlerEnv, var_expand, verified_command};
 
 /// What the process may do.
 pub(super) fn sandbox(spec: &SandboxSpec, command: &CommandSpec, env: &HandlerEnv) -> Sandbox {
@@ -33,11 +33,11 @@ fn files(spec: &SandboxSpec, command: &CommandSpec, env: &HandlerEnv) -> Option<
             FileAccess::Write => files.write.push(path.to_owned()),
         }
     }
-    let meant = |path: &PathBuf| Some(env.cwd.join(expand::directory(&path.to_string_lossy(), env)?));
+    let meant = |path: &PathBuf| Some(env.cwd.join(var_expand::directory(&path.to_string_lossy(), env)?));
     files.read.extend(spec.read.iter().filter_map(meant));
     files.write.extend(spec.write.iter().filter_map(meant));
     files.read.extend(named(command, env));
-    files.read.extend(command.pins.iter().map(|pins| &**pins).flat_map(pinned::around));
+    files.read.extend(command.verified_scripts.iter().map(|pins| &**pins).flat_map(verified_command::around));
     Some(files)
 }
 
@@ -51,7 +51,7 @@ fn named(command: &CommandSpec, env: &HandlerEnv) -> Vec<PathBuf> {
         CommandLine::Argv(words) => words.iter().map(String::as_str).collect(),
     };
     let paths = words.into_iter().filter(|word| !word.is_empty()).filter_map(|word| {
-        let path = expand::directory(word, env)?;
+        let path = var_expand::directory(word, env)?;
         let is_relative_script = path.is_relative() && word.contains('/');
         (path.is_absolute() || is_relative_script).then(|| env.cwd.join(path))
     });

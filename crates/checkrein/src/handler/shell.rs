@@ -9,7 +9,7 @@ use checkrein_core::Scope;
 use checkrein_dialects::CommandSpec;
 
 use super::HandlerEnv;
-use crate::trust::{Ground, is_system};
+use crate::trust::{ProjectRoots, is_system};
 
 /// What shells are called.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "oksh", "ash", "fish", "rbash", "yash"];
@@ -37,7 +37,7 @@ pub(super) fn of_variable(variable: &str, spec: &CommandSpec, scope: Scope, env:
     let is_shell = || SHELLS.contains(&name);
     let lies_well = || match scope {
         Scope::Managed => has_place && is_system(path),
-        _ => !has_place || (path.is_absolute() && !Ground::around(&env.cwd).has(path)),
+        _ => !has_place || (path.is_absolute() && !ProjectRoots::around(&env.cwd).has(path)),
     };
     if is_asked_for || (is_shell() && lies_well()) { Named::Shell(named) } else { Named::Refused }
 }

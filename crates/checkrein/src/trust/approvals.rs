@@ -8,10 +8,10 @@ use checkrein_core::RawJson;
 use checkrein_core::property::Property;
 
 use super::TrustError;
-use super::ground::Ground;
-use super::private::{self, Refused, is_private, owned};
+use super::permissions::{self, Refused, is_private, owned};
+use super::project_roots::ProjectRoots;
+use crate::append_file;
 use crate::hash::{from_hex, hex, sha256};
-use crate::line_file;
 use crate::real_path::real_ancestor;
 
 /// A hook that was approved.
@@ -117,7 +117,7 @@ impl Store {
     fn check(&self, root: &Path) -> Result<bool, Refused> {
         // A project's settings can set variables, and so say where this is.
         let there = real_ancestor(&self.state).map(|(there, _)| there);
-        if there.is_some_and(|there| Ground::at(root).has_real(&there)) {
+        if there.is_some_and(|there| ProjectRoots::at(root).has_real(&there)) {
             return Err(format!("{} lies in the project, which could write it itself", self.state.display()));
         }
         Ok(is_private(&self.state)? && is_private(&self.directory())?)
@@ -163,11 +163,11 @@ impl Store {
             move |source| TrustError::Io { path, source }
         };
         self.check(root).map_err(TrustError::NotPrivate)?;
-        line_file::make_private_directory(&directory).map_err(io(&directory))?;
+        append_file::make_private_directory(&directory).map_err(io(&directory))?;
         self.check(root).map_err(TrustError::NotPrivate)?;
         let lock = directory.join("lock");
-        let held = line_file::private(&lock, OpenOptions::new().read(true).write(true)).map_err(io(&lock))?;
-        line_file::lock(&held, line_file::PATIENCE).map_err(io(&lock))?;
+        let held = append_file::private(&lock, OpenOptions::new().read(true).write(true)).map_err(io(&lock))?;
+        append_file::lock(&held, append_file::PATIENCE).map_err(io(&lock))?;
         let mut approvals = self.read(root).map_err(TrustError::NotPrivate)?;
         let done = change(&mut approvals);
         let path = self.file_of(root);
@@ -176,7 +176,7 @@ impl Store {
             text.push_str(&approval.line(true));
             text.push('\n');
         }
-        private::replace(&path, text.as_bytes(), 0o600).map_err(io(&path))?;
+        permissions::replace(&path, text.as_bytes(), 0o600).map_err(io(&path))?;
         drop(held);
         Ok(done)
     }
@@ -188,8 +188,8 @@ impl Store {
         }
         let directory = self.directory().join("contents");
         let path = directory.join(hex(&sha256(bytes)));
-        if !path.exists() && line_file::make_private_directory(&directory).is_ok() {
-            let _ = private::replace(&path, bytes, 0o600);
+        if !path.exists() && append_file::make_private_directory(&directory).is_ok() {
+            let _ = permissions::replace(&path, bytes, 0o600);
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 #[cfg(unix)]
 use std::time::{Duration, SystemTime};
 
-use super::private::replace;
+use super::permissions::replace;
 
 /// What tells a file from others and from what it was before.
 #[derive(Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::approvals::Approval;
-use super::verified;
+use super::script_copy;
 
 /// What the file is called, at the root of a project.
 pub const LOCKFILE: &str = "checkrein.lock";
@@ -34,7 +34,7 @@ impl Lock {
     /// Reads the lockfile of a project. `None`: there is none.
     pub(super) fn read(root: &Path, keys: &[String]) -> Option<Self> {
         let refused = |why: String| Some(Self { approvals: Vec::new(), signed_by: Err(why) });
-        let bytes = match verified::read(&root.join(LOCKFILE)) {
+        let bytes = match script_copy::read(&root.join(LOCKFILE)) {
             Ok(bytes) if bytes.len() > LARGEST => return refused(format!("it has more than {LARGEST} bytes")),
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
@@ -52,7 +52,7 @@ fn signed_by(root: &Path, bytes: &[u8], keys: &[String]) -> Result<String, Strin
     if keys.is_empty() {
         return Err("you trust no key: see `trusted_keys`".to_owned());
     }
-    let signature = match verified::read(&root.join(SIGNATURE)) {
+    let signature = match script_copy::read(&root.join(SIGNATURE)) {
         Ok(signature) => String::from_utf8(signature).map_err(|_| "its signature is no text".to_owned())?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(format!("nobody has signed it: there is no {SIGNATURE}"));

@@ -31,31 +31,31 @@
 //! ```
 
 mod approvals;
+mod evaluate;
 mod fingerprint;
-mod ground;
 mod identity;
 mod interpreters;
-mod judge;
 mod lockfile;
+mod permissions;
 mod policy;
-mod private;
+mod project_roots;
 mod review;
-mod scripts;
+#[doc(hidden)]
+pub mod script_copy;
+mod script_refs;
 #[cfg(feature = "lockfile")]
 mod signature;
-#[doc(hidden)]
-pub mod verified;
 
 use std::io;
 use std::path::PathBuf;
 
 pub use checkrein_core::property::Property;
-pub(crate) use ground::Ground;
-pub(crate) use judge::{Judged, Origin, Subject, judge};
+pub(crate) use evaluate::{Evaluation, FileUnderReview, Origin, judge};
 pub use lockfile::{LOCKFILE, SIGNATURE};
+pub(crate) use project_roots::ProjectRoots;
 pub(crate) use review::revoke;
 pub use review::{Content, Review, Reviewed, ReviewedScript, Status};
-pub(crate) use scripts::is_system;
+pub(crate) use script_refs::is_system;
 
 /// What is said of a hook that was never approved.
 pub(crate) const NOT_APPROVED: &str = "its user has not approved it; `checkrein trust` shows it";
@@ -96,7 +96,7 @@ impl Trust {
     /// The directory. `None`: nobody has one.
     fn store(&self) -> Option<approvals::Store> {
         match &self.0 {
-            Kind::Usual => crate::state::directory().map(approvals::Store::new),
+            Kind::Usual => crate::state_dir::directory().map(approvals::Store::new),
             Kind::InDir(dir) => Some(approvals::Store::new(dir.clone())),
             Kind::Everything => None,
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use checkrein_core::Scope;
 use checkrein_dialects::config::Settings;
 
-use super::ground::Ground;
+use super::project_roots::ProjectRoots;
 use crate::real_path::real_path;
 
 /// Whom and what the user trusts without having approved it.
@@ -21,7 +21,7 @@ pub(super) struct Policy {
 
 impl Policy {
     /// What these files say: those of the user and the administrator.
-    pub(super) fn of(files: Vec<(PathBuf, Scope, Settings)>, home: Option<&Path>, project: &Ground) -> Self {
+    pub(super) fn of(files: Vec<(PathBuf, Scope, Settings)>, home: Option<&Path>, project: &ProjectRoots) -> Self {
         let mut policy = Self::default();
         for (file, scope, settings) in files {
             let says = settings.trusted_paths.is_some() || settings.trusted_keys.is_some();

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use checkrein_core::property::Property;
 use checkrein_core::{EventKind, HookInfo};
 use checkrein_dialects::config::Diagnostic;
-use checkrein_dialects::{HookSpec, PinnedScript, PinnedWord};
+use checkrein_dialects::{HookSpec, VerifiedScript, VerifiedWord};
 
 use super::approvals::Approval;
+use super::evaluate::{Entry, base_of, name_of_script};
 use super::fingerprint::shown;
-use super::judge::{Entry, base_of, name_of_script};
 use super::lockfile::{self, LOCKFILE};
-use super::{Trust, TrustError, verified};
+use super::{Trust, TrustError, script_copy};
 use crate::hash::{hex, sha256};
 use crate::real_path::real_path;
 
@@ -176,10 +176,10 @@ impl Reviewed {
     }
 
     /// Reads its scripts, and tells whether they are what was approved.
-    pub(crate) fn look_at_scripts(&mut self) {
+    pub(crate) fn verify_scripts(&mut self) {
         let store = self.trust.store();
         for script in &mut self.scripts {
-            script.content = match verified::read(&script.path) {
+            script.content = match script_copy::read(&script.path) {
                 Ok(bytes) => Content::Bytes(bytes),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Content::Missing,
                 Err(error) => Content::Unreadable(error.to_string()),
@@ -221,7 +221,7 @@ impl Reviewed {
 
 impl Review {
     pub(crate) fn of(mut hooks: Vec<Reviewed>, diagnostics: Vec<Diagnostic>) -> Self {
-        hooks.iter_mut().for_each(Reviewed::look_at_scripts);
+        hooks.iter_mut().for_each(Reviewed::verify_scripts);
         Self { hooks, diagnostics }
     }
 
@@ -283,7 +283,7 @@ impl Review {
         }
         let path = root.join(LOCKFILE);
         let text = lockfile::text(&approvals);
-        super::private::replace(&path, text.as_bytes(), 0o644)
+        super::permissions::replace(&path, text.as_bytes(), 0o644)
             .map_err(|source| TrustError::Io { path: path.clone(), source })?;
         Ok(Some((path, approvals.len())))
     }
@@ -322,7 +322,7 @@ fn forget<'a>(root: &Path, scripts: impl Iterator<Item = &'a (String, Option<[u8
     for (name, hash) in scripts {
         let path = root.join(name);
         let base = base_of(root, &path);
-        let script = PinnedScript { word: PinnedWord::Argv(0), named: path.clone(), path, base, sha256: *hash };
-        verified::forget(&script, store);
+        let script = VerifiedScript { word: VerifiedWord::Argv(0), named: path.clone(), path, base, sha256: *hash };
+        script_copy::forget(&script, store);
     }
 }

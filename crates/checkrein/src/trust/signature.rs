@@ -51,7 +51,7 @@ fn public_key(line: &str) -> Option<Vec<u8>> {
 
 /// The key inside of its wire form.
 fn key_of(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut reader = Reader(bytes);
+    let mut reader = SignatureReader(bytes);
     let (kind, key) = (reader.text()?, reader.text()?);
     (kind == KIND && key.len() == 32 && reader.0.is_empty()).then(|| key.to_vec())
 }
@@ -68,13 +68,13 @@ impl Signed {
     fn read(armoured: &str) -> Option<Self> {
         let inside = armoured.trim().strip_prefix(BEGIN)?.strip_suffix(END)?;
         let bytes = STANDARD.decode(inside.split_whitespace().collect::<String>()).ok()?;
-        let mut reader = Reader(bytes.strip_prefix(MAGIC)?);
+        let mut reader = SignatureReader(bytes.strip_prefix(MAGIC)?);
         if reader.number()? != 1 {
             return None;
         }
         let mut part = || reader.text().map(<[u8]>::to_vec);
         let (key, namespace, reserved, hash, inner) = (part()?, part()?, part()?, part()?, part()?);
-        let mut inner = Reader(&inner);
+        let mut inner = SignatureReader(&inner);
         let (kind, signature) = (inner.text()?, inner.text()?);
         (kind == KIND && inner.0.is_empty() && reader.0.is_empty())
             .then_some(())
@@ -83,9 +83,9 @@ impl Signed {
 }
 
 /// Reads what has its length in front of it.
-struct Reader<'a>(&'a [u8]);
+struct SignatureReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> SignatureReader<'a> {
     fn number(&mut self) -> Option<u32> {
         let (first, rest) = self.0.split_first_chunk::<4>()?;
         self.0 = rest;

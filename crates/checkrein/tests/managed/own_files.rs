@@ -1,8 +1,8 @@
 //! checkrein's own files are kept from agents.
 
 use checkrein::dialects::agents::native;
+use checkrein::hook_files::Sources;
 use checkrein::payload::ToolCall;
-use checkrein::sources::Sources;
 use checkrein::{Decision, Engine, Event, RawJson};
 
 use crate::common::{MANAGED, USER, World, hooks, ids};

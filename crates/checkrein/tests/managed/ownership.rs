@@ -3,7 +3,7 @@
 use std::os::unix::fs::{MetadataExt as _, symlink};
 
 use checkrein::dialects::agents::{claude, native};
-use checkrein::sources::{FileStatus, Loaded, Sources};
+use checkrein::hook_files::{FileStatus, Loaded, Sources};
 use checkrein::{Decision, Engine};
 
 use crate::common::{MANAGED, PROJECT, USER, World, hooks, ready, tool_call};

@@ -2,7 +2,7 @@
 
 use checkrein::dialects::agents::claude;
 use checkrein::hook::{HandlerSpec, HookState};
-use checkrein::sources::{Loaded, Sources};
+use checkrein::hook_files::{Loaded, Sources};
 use checkrein::{Engine, Trust};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, ids, ready, tool_call};
@@ -57,7 +57,7 @@ fn each_restriction_holds_for_all_lower_files_and_says_where_it_stands() {
         assert_eq!(ids(&loaded.hooks), all, "they stay in the list");
         let says = says.replace("FILE", &world.path("root/etc/checkrein/hooks.yaml").display().to_string());
         for spec in loaded.hooks.iter().filter(|spec| spec.state == HookState::Disabled) {
-            let why = spec.off_by.as_deref().unwrap();
+            let why = spec.disabled_by.as_deref().unwrap();
             assert!(why.ends_with(&says), "{restrict}: {why}");
             let id = format!("hook `{}`", spec.info.id);
             let told = |told: &&checkrein::dialects::config::Diagnostic| {

@@ -62,7 +62,7 @@ async fn a_rewrite_after_a_guard_has_looked_is_judged_again() {
         let builder = || {
             // A hook of another agent need not declare that it rewrites.
             let rewriter = hook("rewriter", "to-rm", Scope::Project).order(-100);
-            let rewriter = if declares { rewriter.rewrites() } else { rewriter.speaking(&claude::DIALECT) };
+            let rewriter = if declares { rewriter.rewrites() } else { rewriter.dialect(&claude::DIALECT) };
             engine(&seen).hook(rewriter).hook(hook("guard", "guard", Scope::Managed))
         };
         for (name, engine) in ways(builder) {
@@ -105,7 +105,7 @@ async fn an_administrators_rewrite_is_the_last() {
     for declares in [true, false] {
         let seen = Arc::default();
         let theirs = hook("theirs", "to-rm", Scope::User);
-        let theirs = if declares { theirs.rewrites() } else { theirs.speaking(&claude::DIALECT) };
+        let theirs = if declares { theirs.rewrites() } else { theirs.dialect(&claude::DIALECT) };
         let own = hook("own", "to-ls", Scope::Managed).rewrites();
         let guard = hook("guard", "guard", Scope::Managed);
         let engine = engine(&seen).hook(theirs).hook(own).hook(guard).build();

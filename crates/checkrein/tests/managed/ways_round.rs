@@ -2,8 +2,8 @@
 
 use checkrein::dialects::agents::{claude, evva, native};
 use checkrein::hook::HookState;
+use checkrein::hook_files::{Locations, Skip, Sources};
 use checkrein::rules::Compat;
-use checkrein::sources::{Skip, Sources, Where};
 use checkrein::{Decision, Engine};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, hooks, ids, ready, tool_call};
@@ -84,7 +84,7 @@ async fn it_comes_once_and_first_whatever_sources_there_are() {
 
 #[test]
 fn no_variable_moves_it() {
-    let usual = Where::default();
+    let usual = Locations::default();
     assert_eq!((usual.root.as_path(), usual.administrator), (std::path::Path::new("/"), Some(0)));
     let world = World::with(&[(MANAGED, GUARD)]);
     let mut place = world.place();

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use checkrein::dialects::{self, Dialect};
-use checkrein::sources::{Loaded, Sources};
+use checkrein::hook_files::{Loaded, Sources};
 use checkrein::{Decision, Engine, EventKind, RawJson, Scope, Trust};
 
 use crate::common::{World, found};
@@ -95,7 +95,7 @@ async fn a_program_of_cline_is_a_hook_by_its_name() {
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
     let loaded = load(&world, &dialects::agents::cline::DIALECT);
     assert_eq!(world.codes(&loaded), [""; 0]);
-    assert_eq!(loaded.hooks[0].time_at(&EventKind::PreToolUse), Duration::from_secs(120));
+    assert_eq!(loaded.hooks[0].timeout_for(&EventKind::PreToolUse), Duration::from_secs(120));
     let sources = Sources::discover_in(&dialects::agents::cline::DIALECT, world.path("project"), world.place())
         .trust(Trust::everything());
     let engine = Engine::builder().sources(sources).build();

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use checkrein::dialects::agents::native;
 use checkrein::hook::HookState;
+use checkrein::hook_files::{FileStatus, Loaded, Locations, Sources};
 use checkrein::payload::ToolCall;
-use checkrein::sources::{FileStatus, Loaded, Sources, Where};
 use checkrein::{Event, HookSpec, Trust};
 use tempfile::TempDir;
 
@@ -61,8 +61,8 @@ impl World {
         std::fs::set_permissions(self.path(path), std::fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    pub fn place(&self) -> Where {
-        Where::new(self.path("root")).home(self.path("home"))
+    pub fn place(&self) -> Locations {
+        Locations::new(self.path("root")).home(self.path("home"))
     }
 
     pub fn sources(&self) -> Sources {

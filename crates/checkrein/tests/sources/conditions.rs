@@ -20,7 +20,7 @@ fn spec() -> HookSpec {
 
 fn ruled(rule: &str) -> HookSpec {
     let mut spec = spec();
-    spec.rule = Some(rule.parse::<PermissionRule>().unwrap());
+    spec.permission_rule = Some(rule.parse::<PermissionRule>().unwrap());
     spec
 }
 

@@ -9,10 +9,10 @@ use checkrein::Engine;
 use checkrein::dialects::agents::native;
 use checkrein::dialects::{self, Dialect};
 use checkrein::hook::HookState;
-use checkrein::sources::{FileStatus, Loaded, Sources, Where};
+use checkrein::hook_files::{FileStatus, Loaded, Locations, Sources};
 
 /// Names of files that nothing is wrong with start so.
-const FINE: &str = "fine-";
+const SUCCESS: &str = "fine-";
 
 fn corpus() -> Vec<PathBuf> {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
@@ -22,7 +22,7 @@ fn corpus() -> Vec<PathBuf> {
 }
 
 fn load(dialect: &'static Dialect, path: &PathBuf) -> (Sources, Loaded) {
-    let nowhere = Where::new("/nowhere");
+    let nowhere = Locations::new("/nowhere");
     let sources = Sources::of_files_in(dialect, [path], "/nowhere", nowhere);
     let loaded = sources.load();
     (sources, loaded)
@@ -59,7 +59,7 @@ fn every_broken_file_is_told_of() {
     for path in &files {
         let name = path.file_name().unwrap().to_str().unwrap();
         let loaded = check(&native::DIALECT, path);
-        if name.starts_with(FINE) {
+        if name.starts_with(SUCCESS) {
             assert!(loaded.diagnostics.is_empty(), "{name}: {}", loaded.diagnostics[0]);
             assert_eq!(loaded.files[0].status, FileStatus::Found);
         } else if loaded.diagnostics.is_empty() {

@@ -2,9 +2,9 @@
 
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::native;
-use checkrein::dialects::config::{Base, FileRow};
+use checkrein::dialects::config::{FileRow, PathBase};
 use checkrein::hook::HookState;
-use checkrein::sources::Sources;
+use checkrein::hook_files::Sources;
 use checkrein::{EventKind, FailurePolicy, Scope, Trust};
 
 use crate::common::{LOCAL, PROJECT, USER, World, hooks, ids, ready};
@@ -81,7 +81,7 @@ fn a_repository_cannot_loosen_what_is_not_its_own() {
     // An agent that knows only the project's file, so that it is read before the user's.
     let mut agent = native::DIALECT.clone();
     agent.name = "agent";
-    agent.config.files = Box::leak(Box::new([FileRow::new(Scope::Project, Base::Project, "agent.json")]));
+    agent.config.files = Box::leak(Box::new([FileRow::new(Scope::Project, PathBase::Project, "agent.json")]));
     let agent: &'static Dialect = Box::leak(Box::new(agent));
     let world = World::with(&[
         (USER, &hooks(&["user"])),

@@ -2,7 +2,7 @@
 
 use checkrein::dialects::agents::native;
 use checkrein::hook::SkipReason;
-use checkrein::sources::{FileStatus, Sources, Where};
+use checkrein::hook_files::{FileStatus, Locations, Sources};
 use checkrein::{Engine, HookSpec, Scope, Trust};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, found, hooks, ids, tool_call, written};
@@ -86,7 +86,7 @@ fn the_place_for_settings_can_be_another() {
     let place = world.place().config(world.path("settings"));
     let loaded = Sources::discover_in(&native::DIALECT, world.path("project"), place).trust(Trust::everything()).load();
     assert_eq!(ids(&loaded.hooks), ["moved"]);
-    let homeless = Where::new(world.path("root"));
+    let homeless = Locations::new(world.path("root"));
     assert!(
         Sources::discover_in(&native::DIALECT, world.path("project"), homeless)
             .trust(Trust::everything())

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::{claude, native};
-use checkrein::dialects::config::{Base, FileRow, INCLUDE_KEYS};
+use checkrein::dialects::config::{FileRow, INCLUDE_KEYS, PathBase};
 use checkrein::hook::HandlerSpec;
-use checkrein::sources::{Loaded, Sources};
+use checkrein::hook_files::{Loaded, Sources};
 use checkrein::{HookSpec, Scope, Trust};
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World, hooks, ready};
@@ -114,7 +114,7 @@ fn shown(spec: &HookSpec) -> String {
         _ => String::new(),
     };
     let info = &spec.info;
-    format!("{info:?} {:?} {:?} {} {handler}", spec.state, spec.off_by, spec.definition())
+    format!("{info:?} {:?} {:?} {} {handler}", spec.state, spec.disabled_by, spec.definition())
 }
 
 /// Everything of scopes that are wider than this one, a line each.
@@ -269,7 +269,7 @@ fn no_file_loosens_for_its_own_hooks_what_a_wider_scope_has_set() {
 fn project_only(path: &'static str) -> &'static Dialect {
     let mut dialect = native::DIALECT.clone();
     dialect.name = "project-only";
-    dialect.config.files = Box::leak(Box::new([FileRow::new(Scope::Project, Base::Project, path)]));
+    dialect.config.files = Box::leak(Box::new([FileRow::new(Scope::Project, PathBase::Project, path)]));
     Box::leak(Box::new(dialect))
 }
 

@@ -55,7 +55,7 @@ fn only_managed_hooks_if_an_administrator_says_so() {
     let forbidden = |spec: &&HookSpec| spec.info.source.scope != Scope::Managed;
     for spec in world.load().hooks.iter().filter(forbidden) {
         assert_eq!(spec.state, HookState::Disabled);
-        let why = spec.off_by.as_deref().unwrap();
+        let why = spec.disabled_by.as_deref().unwrap();
         assert!(why.contains("`allowManagedHooksOnly` in") && why.ends_with("hooks.json:1"), "{why}");
     }
 

@@ -1,7 +1,7 @@
 //! Files that put hooks in the shadow: their own, and those that they include.
 
 use checkrein::hook::HookState;
-use checkrein::sources::Loaded;
+use checkrein::hook_files::Loaded;
 
 use crate::common::{LOCAL, MANAGED, PROJECT, USER, World};
 

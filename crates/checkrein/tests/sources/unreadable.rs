@@ -6,8 +6,8 @@ use std::path::Path;
 
 use checkrein::document::MAX_SIZE;
 use checkrein::hook::HookState;
+use checkrein::hook_files::FileStatus;
 use checkrein::payload::Prompt;
-use checkrein::sources::FileStatus;
 use checkrein::{Decision, Engine, Event, EventKind};
 
 use crate::common::{LOCAL, PROJECT, USER, World, hooks, ids};

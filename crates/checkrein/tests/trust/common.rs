@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use checkrein::dialects::Dialect;
 use checkrein::dialects::agents::native;
 use checkrein::hook::HookState;
+use checkrein::hook_files::{Loaded, Locations, Sources};
 use checkrein::payload::ToolCall;
-use checkrein::sources::{Loaded, Sources, Where};
 use checkrein::{Engine, Event, RawJson, Trust, Verdict};
 use tempfile::TempDir;
 
@@ -53,8 +53,8 @@ impl World {
         }
     }
 
-    pub fn place(&self) -> Where {
-        Where::new(self.path("root")).home(self.path("home"))
+    pub fn place(&self) -> Locations {
+        Locations::new(self.path("root")).home(self.path("home"))
     }
 
     pub fn trust(&self) -> Trust {

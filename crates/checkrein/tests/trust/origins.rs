@@ -3,7 +3,7 @@
 use checkrein::Trust;
 use checkrein::dialects::agents::{claude, native};
 use checkrein::hook::HookState;
-use checkrein::sources::Sources;
+use checkrein::hook_files::Sources;
 
 use super::common::*;
 
@@ -81,7 +81,7 @@ fn a_plugin_inside_of_the_project_does() {
 fn files_of_the_user_that_lie_in_the_project_do() {
     // As if the project's settings had set HOME.
     let world = World::with(&[("project/home/.config/checkrein/hooks.yaml", &hook("evil", "true"))]);
-    let place = checkrein::sources::Where::new(world.path("root")).home(world.path("project/home"));
+    let place = checkrein::hook_files::Locations::new(world.path("root")).home(world.path("project/home"));
     let sources = Sources::discover_in(&native::DIALECT, world.path("project"), place).trust(world.trust());
     assert_eq!(states(&sources), [HookState::Untrusted]);
 }

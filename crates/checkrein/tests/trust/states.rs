@@ -88,7 +88,8 @@ fn a_new_hook_in_the_place_of_one_that_moved_is_new() {
     let world = World::with(&[(FILE, "hooks: {PreToolUse: [{command: 'true'}]}")]);
     world.approve();
     world.write(FILE, "hooks: {PreToolUse: [{command: 'echo new'}, {command: 'true'}]}");
-    let of = |loaded: checkrein::sources::Loaded| loaded.hooks.into_iter().map(|spec| spec.state).collect::<Vec<_>>();
+    let of =
+        |loaded: checkrein::hook_files::Loaded| loaded.hooks.into_iter().map(|spec| spec.state).collect::<Vec<_>>();
     assert_eq!(of(world.load()), [HookState::Untrusted, HookState::Ready]);
     // Also where only one of them is looked at.
     world.write(FILE, "hooks: {PreToolUse: [{matcher: Bash, command: 'echo new'}, {command: 'true'}]}");

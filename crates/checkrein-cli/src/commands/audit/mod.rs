@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use checkrein::Sources;
-use checkrein::audit::{AuditLog, Head, LogLine, ShadowReport};
+use checkrein::audit::{AuditLog, DryRunReport, Head, LogLine};
 use checkrein::dialects::agents::native;
 
 use super::config::directory;
@@ -150,7 +150,7 @@ fn follow(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
 }
 
 fn shadow(log: &AuditLog, examples: usize, since: Option<&str>, json: bool) -> Result<Exit> {
-    let mut report = ShadowReport::default();
+    let mut report = DryRunReport::default();
     for line in log.lines()? {
         let line = line?;
         if since.is_none_or(|since| line.entry.time.as_str() >= since) {
@@ -164,7 +164,7 @@ fn shadow(log: &AuditLog, examples: usize, since: Option<&str>, json: bool) -> R
     } else {
         show::shadow(&mut out, &report)?;
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 fn tail(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
@@ -177,7 +177,7 @@ fn tail(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
     for line in &last {
         show::line(&mut out, line)?;
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 fn one(log: &AuditLog, seq: u64, json: bool) -> Result<Exit> {
@@ -189,7 +189,7 @@ fn one(log: &AuditLog, seq: u64, json: bool) -> Result<Exit> {
                 return list(&mut out, std::iter::once(&line));
             }
             show::all(&mut out, &line)?;
-            return Ok(exit::FINE);
+            return Ok(exit::SUCCESS);
         }
     }
     bail!("there is no line {seq} in {}", log.path().display());
@@ -204,7 +204,7 @@ fn verify(log: &AuditLog, expected: Option<&Head>, json: bool) -> Result<Exit> {
     } else {
         show::verification(&mut out, &found)?;
     }
-    Ok(if found.is_fine() { exit::FINE } else { exit::PROBLEMS })
+    Ok(if found.is_fine() { exit::SUCCESS } else { exit::FAILURE })
 }
 
 fn export(log: &AuditLog, since: Option<&str>, until: Option<&str>, json: bool) -> Result<Exit> {
@@ -222,7 +222,7 @@ fn export(log: &AuditLog, since: Option<&str>, until: Option<&str>, json: bool) 
     for line in lines {
         writeln!(out, "{}", line?.text)?;
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 /// Lines as one JSON list, each as it stands in the log.
@@ -232,5 +232,5 @@ fn list<'a>(out: &mut impl Write, lines: impl Iterator<Item = &'a LogLine>) -> R
         write!(out, "{}{}", if at == 0 { "\n  " } else { ",\n  " }, line.text)?;
     }
     writeln!(out, "\n]")?;
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }

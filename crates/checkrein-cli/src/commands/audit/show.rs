@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use checkrein::RawJson;
-use checkrein::audit::{EntryKind, LogLine, ShadowHook, ShadowReport, Verification};
+use checkrein::audit::{DryRunHook, DryRunReport, EntryKind, LogLine, Verification};
 use owo_colors::OwoColorize;
 
-use super::super::{colours, counted, steers};
+use super::super::{colours, is_terminal_control, pluralize};
 
 /// One line of the log, on one line.
 pub fn line(out: &mut impl Write, line: &LogLine) -> io::Result<()> {
@@ -56,7 +56,7 @@ pub fn all(out: &mut impl Write, shown: &LogLine) -> io::Result<()> {
     indented(&mut text, &shown.text, 0);
     // What a terminal would obey can stand in strings only, where JSON has another spelling for it.
     for c in text.chars() {
-        match steers(c) && c != '\n' {
+        match is_terminal_control(c) && c != '\n' {
             true => write!(out, "\\u{:04x}", u32::from(c))?,
             false => write!(out, "{c}")?,
         }
@@ -101,8 +101,8 @@ pub fn verification(out: &mut impl Write, found: &Verification) -> io::Result<()
     for finding in &found.findings {
         writeln!(out, "{} {finding}", "changed:".red())?;
     }
-    let lines = counted(usize::try_from(found.lines).unwrap_or(usize::MAX), "line");
-    let files = counted(found.files, "file");
+    let lines = pluralize(usize::try_from(found.lines).unwrap_or(usize::MAX), "line");
+    let files = pluralize(found.files, "file");
     match &found.last {
         _ if !found.is_fine() => writeln!(out, "{lines} in {files}, {}", "not as it was written".red())?,
         None => writeln!(out, "{lines} in {files}")?,
@@ -115,7 +115,7 @@ pub fn verification(out: &mut impl Write, found: &Verification) -> io::Result<()
 }
 
 /// What hooks in the shadow would have done.
-pub fn shadow(out: &mut impl Write, report: &ShadowReport) -> io::Result<()> {
+pub fn shadow(out: &mut impl Write, report: &DryRunReport) -> io::Result<()> {
     if report.hooks.is_empty() {
         return writeln!(
             out,
@@ -125,14 +125,14 @@ pub fn shadow(out: &mut impl Write, report: &ShadowReport) -> io::Result<()> {
     report.hooks.iter().try_for_each(|hook| shadow_hook(out, hook))
 }
 
-fn shadow_hook(out: &mut impl Write, hook: &ShadowHook) -> io::Result<()> {
+fn shadow_hook(out: &mut impl Write, hook: &DryRunHook) -> io::Result<()> {
     write!(out, "{}", printable(&hook.id, 80).bold())?;
     if let Some(file) = &hook.source.file {
         let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
         write!(out, " {}", printable(&format!("{file}{line}"), 200).dimmed())?;
     }
     writeln!(out, " ({})", hook.source.scope)?;
-    let times = |count| counted(usize::try_from(count).unwrap_or(usize::MAX), "time");
+    let times = |count| pluralize(usize::try_from(count).unwrap_or(usize::MAX), "time");
     let mean = hook.total_ms / hook.fires.max(1);
     writeln!(out, "  ran {}, {mean} ms on average, {} ms at most", times(hook.fires), hook.max_ms)?;
     let counts = [("denied", hook.denied), ("asked", hook.asked), ("rewritten", hook.rewritten)];
@@ -161,7 +161,7 @@ fn shadow_hook(out: &mut impl Write, hook: &ShadowHook) -> io::Result<()> {
 
 /// The start of a foreign text, on one line and without what a terminal would obey.
 fn printable(text: &str, most: usize) -> String {
-    let line: String = text.chars().map(|c| if steers(c) { ' ' } else { c }).take(most + 1).collect();
+    let line: String = text.chars().map(|c| if is_terminal_control(c) { ' ' } else { c }).take(most + 1).collect();
     match line.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,

@@ -7,24 +7,24 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 use checkrein::dialects::Dialect;
-use checkrein::engine::Planned;
+use checkrein::engine::ExplainedHook;
 use checkrein::hook::HookInfo;
+use checkrein::hook_files::Loaded;
 use checkrein::observer::HookRun;
 use checkrein::record::{HookOutcome, HookRecord};
-use checkrein::sources::Loaded;
 use checkrein::{Engine, Event, EventKind, HookSpec, Observer};
-use checkrein_tools::catalogue;
+use checkrein_tools::samples;
 
 use super::super::event::About;
 use super::super::progress::Progress;
 use super::times::Times;
-use crate::exit::IsWrongCall;
+use crate::exit::UsageErrorExt;
 
 /// Takes the time of every run.
 #[derive(Clone, Default)]
-pub struct Stopwatch(Arc<Mutex<Vec<Lap>>>);
+pub struct Stopwatch(Arc<Mutex<Vec<Sample>>>);
 
-struct Lap {
+struct Sample {
     hook: Arc<HookInfo>,
     took: Duration,
     failed: bool,
@@ -33,12 +33,12 @@ struct Lap {
 impl Observer for Stopwatch {
     fn finished(&self, run: &HookRun, record: &HookRecord, took: Duration) {
         let failed = record.outcome == HookOutcome::Failure;
-        self.laps().push(Lap { hook: Arc::clone(&run.hook), took, failed });
+        self.laps().push(Sample { hook: Arc::clone(&run.hook), took, failed });
     }
 }
 
 impl Stopwatch {
-    fn laps(&self) -> std::sync::MutexGuard<'_, Vec<Lap>> {
+    fn laps(&self) -> std::sync::MutexGuard<'_, Vec<Sample>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -57,13 +57,13 @@ struct Measured {
 }
 
 /// A hook that is for an event that was measured, but did not run.
-pub struct LeftOut {
+pub struct SkippedHook {
     pub hook: Arc<HookInfo>,
     pub why: String,
 }
 
 /// What came of one event.
-pub struct Outcome {
+pub struct BenchResult {
     pub event: Event,
     /// How long the agent waits.
     pub fires: Option<Times>,
@@ -88,17 +88,17 @@ pub fn cases(
     about: &About,
     dialect: &'static Dialect,
     dir: &Path,
-) -> Result<(Vec<Case>, Vec<LeftOut>)> {
+) -> Result<(Vec<Case>, Vec<SkippedHook>)> {
     let kinds = match name {
-        Some(name) => vec![dialect.kind_named(name).wrong_call()?],
-        None if !about.is_empty() => return Err(anyhow!("which event is that of? name it")).wrong_call(),
+        Some(name) => vec![dialect.kind_named(name).usage_error()?],
+        None if !about.is_empty() => return Err(anyhow!("which event is that of? name it")).usage_error(),
         None => kinds(loaded),
     };
     let (mut cases, mut left_out) = (Vec::new(), Vec::new());
     for kind in kinds {
         let name = name.or_else(|| dialect.name_of(&kind)).unwrap_or(kind.name());
-        let mut missing: Vec<Planned> = Vec::new();
-        let mut add = |event: Event, missing: &mut Vec<Planned>, first: bool| {
+        let mut missing: Vec<ExplainedHook> = Vec::new();
+        let mut add = |event: Event, missing: &mut Vec<ExplainedHook>, first: bool| {
             let plan = engine.explain(&event);
             let own = plan.into_iter().filter(|planned| planned.hook.kinds.contains(&kind));
             let (runs, out): (Vec<_>, Vec<_>) = own.partition(|planned| planned.why_not.is_none());
@@ -109,7 +109,7 @@ pub fn cases(
                 missing.retain(|one| !runs.iter().any(|run| Arc::ptr_eq(&run.hook, &one.hook)));
             }
             if new && !runs.is_empty() {
-                let measured = |run: Planned| Measured { hook: run.hook, laps: Vec::new(), failures: 0 };
+                let measured = |run: ExplainedHook| Measured { hook: run.hook, laps: Vec::new(), failures: 0 };
                 cases.push(Case { event, hooks: runs.into_iter().map(measured).collect(), fires: Vec::new() });
             }
         };
@@ -122,7 +122,7 @@ pub fn cases(
                 }
             }
         }
-        left_out.extend(missing.into_iter().map(|one| LeftOut {
+        left_out.extend(missing.into_iter().map(|one| SkippedHook {
             hook: Arc::clone(&one.hook.info),
             why: one.why_not.map(|why| why.to_string()).unwrap_or_default(),
         }));
@@ -131,8 +131,8 @@ pub fn cases(
 }
 
 /// Tools that hooks may be for: those that are known, and those that matchers name.
-fn tools(dialect: &Dialect, hooks: &[Planned]) -> Vec<String> {
-    let known = dialect.tools.iter().map(|tool| tool.name).chain(catalogue::tools()).map(str::to_owned);
+fn tools(dialect: &Dialect, hooks: &[ExplainedHook]) -> Vec<String> {
+    let known = dialect.tools.iter().map(|tool| tool.name).chain(samples::tools()).map(str::to_owned);
     let named = hooks.iter().flat_map(|one| one.hook.matcher.pattern().split('|'));
     let is_name = |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
     known.chain(named.filter(is_name).map(str::to_owned)).collect()
@@ -157,7 +157,7 @@ pub async fn measure(
     mut cases: Vec<Case>,
     warmup: usize,
     runs: usize,
-) -> Result<(Option<Times>, Vec<Outcome>)> {
+) -> Result<(Option<Times>, Vec<BenchResult>)> {
     let mut floor = Vec::new();
     let mut progress = Progress::new();
     let all = warmup + runs;
@@ -186,7 +186,7 @@ pub async fn measure(
 }
 
 impl Case {
-    fn count(&mut self, laps: &[Lap]) {
+    fn count(&mut self, laps: &[Sample]) {
         for lap in laps {
             let own = self.hooks.iter_mut().find(|one| Arc::ptr_eq(&one.hook.info, &lap.hook));
             if let Some(measured) = own {
@@ -196,14 +196,14 @@ impl Case {
         }
     }
 
-    fn outcome(self) -> Outcome {
+    fn outcome(self) -> BenchResult {
         let sum: Duration = self.hooks.iter().flat_map(|one| &one.laps).sum();
         let hooks = self.hooks.into_iter().map(|one| {
             let own: Duration = one.laps.iter().sum();
             let share = if sum.is_zero() { 0.0 } else { own.as_secs_f64() / sum.as_secs_f64() };
             HookOutcomes { hook: one.hook, times: Times::of(one.laps), failures: one.failures, share }
         });
-        Outcome { hooks: hooks.collect(), event: self.event, fires: Times::of(self.fires) }
+        BenchResult { hooks: hooks.collect(), event: self.event, fires: Times::of(self.fires) }
     }
 }
 

@@ -57,16 +57,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let (cases, left_out) = measure::cases(&engine, &loaded, event, &arguments.about, dialect, &dir)?;
     // Who names a tool knows that hooks for others do not run.
     for one in left_out.iter().filter(|_| arguments.about.is_empty()) {
-        super::note(&format!("{} is not measured: {}", one.hook, one.why));
+        super::print_note(&format!("{} is not measured: {}", one.hook, one.why));
     }
     let mut out = anstream::stdout().lock();
     if cases.is_empty() && !arguments.json {
         writeln!(out, "no hook that the agent waits for would run")?;
-        return Ok(exit::FINE);
+        return Ok(exit::SUCCESS);
     }
     let (warmup, runs) = (arguments.warmup as usize, arguments.runs as usize);
     let engines = Engines::default();
-    engines.look_after(&engine);
+    engines.register(&engine);
     let measuring = measure::measure(&engine, &stopwatch, cases, warmup, runs);
     let (floor, outcomes) = interrupt::block_on(&engines, measuring)??;
     if arguments.json {
@@ -74,5 +74,5 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     } else {
         show::text(&mut out, dialect, floor.as_ref(), &outcomes)?;
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }

@@ -6,8 +6,8 @@ use checkrein::dialects::Dialect;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
-use super::super::{counted, printable};
-use super::measure::{HookOutcomes, LeftOut, Outcome};
+use super::super::{pluralize, printable};
+use super::measure::{BenchResult, HookOutcomes, SkippedHook};
 use super::times::{Times, micros, shown};
 
 /// How many lines a histogram has at most, and how wide its bars are.
@@ -15,7 +15,12 @@ const LINES: usize = 8;
 const WIDTH: usize = 40;
 
 /// A table for each event, and a histogram for each hook.
-pub fn text(out: &mut impl Write, dialect: &Dialect, floor: Option<&Times>, outcomes: &[Outcome]) -> io::Result<()> {
+pub fn text(
+    out: &mut impl Write,
+    dialect: &Dialect,
+    floor: Option<&Times>,
+    outcomes: &[BenchResult],
+) -> io::Result<()> {
     for (at, outcome) in outcomes.iter().enumerate() {
         if at > 0 {
             writeln!(out)?;
@@ -34,7 +39,7 @@ pub fn text(out: &mut impl Write, dialect: &Dialect, floor: Option<&Times>, outc
     Ok(())
 }
 
-fn table(out: &mut impl Write, floor: Option<&Times>, outcome: &Outcome) -> io::Result<()> {
+fn table(out: &mut impl Write, floor: Option<&Times>, outcome: &BenchResult) -> io::Result<()> {
     let names = outcome.hooks.iter().map(|hook| hook.hook.info.id.as_str());
     let width = names.chain(["an empty process"]).map(|name| name.chars().count()).max().unwrap_or_default();
     let heading = format!(
@@ -45,7 +50,7 @@ fn table(out: &mut impl Write, floor: Option<&Times>, outcome: &Outcome) -> io::
     for hook in &outcome.hooks {
         row(out, width, &printable(&hook.hook.info.id), hook.times.as_ref(), floor, Some(hook.share))?;
         if hook.failures > 0 {
-            let runs = counted(hook.times.as_ref().map_or(0, Times::count), "run");
+            let runs = pluralize(hook.times.as_ref().map_or(0, Times::count), "run");
             let text = format!("failed in {} of {runs}", hook.failures);
             writeln!(out, "  {:width$}  {}", "", text.red())?;
         }
@@ -82,7 +87,7 @@ fn ratio(times: &Times, floor: Option<&Times>) -> Option<f64> {
 
 fn histogram(out: &mut impl Write, hook: &HookOutcomes) -> io::Result<()> {
     let Some(times) = &hook.times else { return Ok(()) };
-    writeln!(out, "\n  {}, {}", printable(&hook.hook.info.id).bold(), counted(times.count(), "run"))?;
+    writeln!(out, "\n  {}, {}", printable(&hook.hook.info.id).bold(), pluralize(times.count(), "run"))?;
     let buckets = times.histogram(LINES);
     let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(1).max(1);
     for bucket in buckets {
@@ -97,7 +102,7 @@ fn histogram(out: &mut impl Write, hook: &HookOutcomes) -> io::Result<()> {
 }
 
 /// All of it.
-pub fn json(dialect: &Dialect, floor: Option<&Times>, outcomes: &[Outcome], left_out: &[LeftOut]) -> Value {
+pub fn json(dialect: &Dialect, floor: Option<&Times>, outcomes: &[BenchResult], left_out: &[SkippedHook]) -> Value {
     let events: Vec<_> = outcomes
         .iter()
         .map(|outcome| {

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use checkrein::dialects::config::{Diagnostic, Severity};
-use checkrein::sources::Loaded;
+use checkrein::hook_files::Loaded;
 use checkrein_tools::lint::{self, RULES};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::config::{self, directory, sources};
-use super::counted;
 use super::dialect::DialectName;
-use crate::exit::{self, Exit, IsWrongCall};
+use super::pluralize;
+use crate::exit::{self, Exit, UsageErrorExt};
 
 /// Shows all that is wrong with config files, and faults of the hooks themselves: scripts that are missing or cannot run,
 /// matchers that fit nothing, guards that stop nothing.
@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut found: Vec<_> = loaded.diagnostics.iter().cloned().chain(lints).collect();
     for code in arguments.allow.iter().filter(|code| lint::rule(code).is_none()) {
         if !found.iter().any(|diagnostic| diagnostic.code == code) {
-            super::note(&format!("--allow {code}: nothing here has this code, and {}", no_lint(code)));
+            super::print_note(&format!("--allow {code}: nothing here has this code, and {}", no_lint(code)));
         }
     }
     found.retain(|diagnostic| {
@@ -83,8 +83,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     });
     let (errors, warnings) = counts(&found);
     let bad = errors > 0 || (arguments.strict && warnings > 0);
-    let exit = if bad { exit::PROBLEMS } else { exit::FINE };
-    super::shown(exit, show(&mut out, arguments, &dir, &loaded, &found))
+    let exit = if bad { exit::FAILURE } else { exit::SUCCESS };
+    super::finish_output(exit, show(&mut out, arguments, &dir, &loaded, &found))
 }
 
 fn show(out: &mut impl Write, arguments: &Arguments, dir: &Path, loaded: &Loaded, found: &[Diagnostic]) -> Result<()> {
@@ -100,8 +100,8 @@ fn show(out: &mut impl Write, arguments: &Arguments, dir: &Path, loaded: &Loaded
         }
         let files = loaded.files.iter().filter(|file| file.hooks > 0).count();
         let hooks = loaded.hooks.len();
-        let [hooks, files] = [counted(hooks, "hook"), counted(files, "file")];
-        let [errors, warnings] = [counted(errors, "error"), counted(warnings, "warning")];
+        let [hooks, files] = [pluralize(hooks, "hook"), pluralize(files, "file")];
+        let [errors, warnings] = [pluralize(errors, "error"), pluralize(warnings, "warning")];
         writeln!(out, "{hooks} in {files}: {errors}, {warnings}")?;
     }
     Ok(())
@@ -122,11 +122,11 @@ fn no_lint(code: &str) -> String {
 }
 
 fn explain(out: &mut impl Write, code: &str, as_json: bool) -> Result<Exit> {
-    let rule = lint::rule(code).with_context(|| no_lint(code)).wrong_call()?;
+    let rule = lint::rule(code).with_context(|| no_lint(code)).usage_error()?;
     if as_json {
         let rule = json!({ "code": rule.code, "help": rule.help, "explanation": rule.explanation });
         writeln!(out, "{rule:#}")?;
-        return Ok(exit::FINE);
+        return Ok(exit::SUCCESS);
     }
     writeln!(out, "{}\n\n{}\n\nWhat to do: {}.", rule.code.bold(), rule.explanation, rule.help)?;
     writeln!(
@@ -134,11 +134,11 @@ fn explain(out: &mut impl Write, code: &str, as_json: bool) -> Result<Exit> {
         "To silence it: `# checkrein: allow {}` in the script or the config file, or --allow {}.",
         rule.code, rule.code
     )?;
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 fn show_one(out: &mut impl Write, diagnostic: &Diagnostic) -> io::Result<()> {
-    let text = super::tamed(&diagnostic.to_string(), super::LINES);
+    let text = super::sanitize(&diagnostic.to_string(), super::LINES);
     let word = diagnostic.severity.to_string();
     let coloured = match diagnostic.severity {
         Severity::Error => word.red().bold().to_string(),

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use checkrein::Scope;
 use checkrein::dialects::agents::native;
-use checkrein::sources::{FileStatus, Sources, Where};
+use checkrein::hook_files::{FileStatus, Locations, Sources};
 use checkrein::trust::Reviewed;
 use serde_json::json;
 use similar::TextDiff;
 
-use self::text::Proposed;
+use self::text::DraftFile;
 use super::config::directory;
 use super::dialect::DialectName;
 use crate::exit::{self, Exit};
@@ -55,7 +55,7 @@ pub struct Arguments {
 }
 
 /// What came of it.
-enum Done {
+enum InitResult {
     Written,
     /// It was there already, word for word.
     Same,
@@ -68,8 +68,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dir = directory(&arguments.dir)?;
     let scope = if arguments.user { Scope::User } else { Scope::Project };
     let proposed = match &arguments.from {
-        None => Proposed::starter(),
-        Some(DialectName(from)) => Proposed::import(from, &arguments.files, &dir, scope)?,
+        None => DraftFile::starter(),
+        Some(DialectName(from)) => DraftFile::import(from, &arguments.files, &dir, scope)?,
     };
     let target = Target::find(&dir, scope, proposed.extension)?;
     let done = settle(arguments, &proposed, &target)?;
@@ -77,49 +77,49 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         tell_json(&proposed, &target, &done)?;
     }
     match &done {
-        Done::Written => super::note(&format!("wrote {}", target.path.display())),
-        Done::Same => super::note(&format!("{} says this already", target.path.display())),
-        Done::Not(_, why) => super::note(&format!("nothing was written: {why}")),
+        InitResult::Written => super::print_note(&format!("wrote {}", target.path.display())),
+        InitResult::Same => super::print_note(&format!("{} says this already", target.path.display())),
+        InitResult::Not(_, why) => super::print_note(&format!("nothing was written: {why}")),
     }
-    if matches!(done, Done::Written) && scope == Scope::Project {
+    if matches!(done, InitResult::Written) && scope == Scope::Project {
         approve(&dir, &target.path, arguments.from.is_none());
     }
-    for other in target.others.iter().filter(|_| matches!(done, Done::Written)) {
-        super::note(&format!("{} is there, too, and both are read", other.display()));
+    for other in target.others.iter().filter(|_| matches!(done, InitResult::Written)) {
+        super::print_note(&format!("{} is there, too, and both are read", other.display()));
     }
-    let fine = matches!(done, Done::Written | Done::Same) || (arguments.dry_run && proposed.gates == 0);
-    Ok(if fine { exit::FINE } else { exit::PROBLEMS })
+    let fine = matches!(done, InitResult::Written | InitResult::Same) || (arguments.dry_run && proposed.gates == 0);
+    Ok(if fine { exit::SUCCESS } else { exit::FAILURE })
 }
 
-fn settle(arguments: &Arguments, proposed: &Proposed, target: &Target) -> Result<Done> {
+fn settle(arguments: &Arguments, proposed: &DraftFile, target: &Target) -> Result<InitResult> {
     for lost in &proposed.notes {
-        super::note(lost);
+        super::print_note(lost);
     }
     if target.text.as_deref() == Some(&proposed.text) {
-        return Ok(Done::Same);
+        return Ok(InitResult::Same);
     }
     if !arguments.json {
         show(proposed, target)?;
     }
     if arguments.dry_run {
-        return Ok(Done::Not("dry-run", "this is what would be".to_owned()));
+        return Ok(InitResult::Not("dry-run", "this is what would be".to_owned()));
     }
     if proposed.gates > 0 && !arguments.force {
         let why = format!("gates that would stop guarding anything: {}; --force writes all the same", proposed.gates);
-        return Ok(Done::Not("gates-lost", why));
+        return Ok(InitResult::Not("gates-lost", why));
     }
     let there: Vec<_> = target.is_there.then_some(&target.path).into_iter().chain(&target.others).collect();
     let asks = !arguments.yes && !arguments.force && !arguments.json && is_watched();
     if asks {
         if !asked(target)? {
-            return Ok(Done::Not("declined", "you said no".to_owned()));
+            return Ok(InitResult::Not("declined", "you said no".to_owned()));
         }
     } else if let (Some(there), false) = (there.first(), arguments.force) {
         let why = format!("{} is there; --force writes all the same", there.display());
-        return Ok(Done::Not("exists", why));
+        return Ok(InitResult::Not("exists", why));
     }
     write::write(&target.path, &proposed.text, target.is_there, arguments.user)?;
-    Ok(Done::Written)
+    Ok(InitResult::Written)
 }
 
 /// Approves what was written: who asked for it has seen it. Scripts that imported hooks name were not shown, so these wait.
@@ -130,31 +130,34 @@ fn approve(dir: &Path, written: &Path, is_starter: bool) {
         review.awaiting().into_iter().filter(is_written).partition(|hook| is_starter || hook.scripts.is_empty());
     match review.approve(&seen) {
         Ok(()) if seen.is_empty() => {}
-        Ok(()) => super::note(&format!("{} of it approved: see `checkrein trust`", super::counted(seen.len(), "hook"))),
+        Ok(()) => super::print_note(&format!(
+            "{} of it approved: see `checkrein trust`",
+            super::pluralize(seen.len(), "hook")
+        )),
         // It is written, and can be approved later.
-        Err(error) => super::note(&format!("{error}; none of it runs yet: see `checkrein trust`")),
+        Err(error) => super::print_note(&format!("{error}; none of it runs yet: see `checkrein trust`")),
     }
     if !unseen.is_empty() {
-        let count = super::counted(unseen.len(), "hook");
-        super::note(&format!("{count} with scripts to be looked at: see `checkrein trust`"));
+        let count = super::pluralize(unseen.len(), "hook");
+        super::print_note(&format!("{count} with scripts to be looked at: see `checkrein trust`"));
     }
 }
 
 /// The text, or what it changes. Only that goes to standard output.
-fn show(proposed: &Proposed, target: &Target) -> Result<()> {
+fn show(proposed: &DraftFile, target: &Target) -> Result<()> {
     let path = target.path.display();
     let mut out = anstream::stdout().lock();
     match &target.text {
         None => {
-            super::note(&format!("this goes to {path}:"));
+            super::print_note(&format!("this goes to {path}:"));
             out.write_all(proposed.text.as_bytes())?;
         }
         Some(old) => {
-            super::note(&format!("this changes in {path}:"));
+            super::print_note(&format!("this changes in {path}:"));
             let diff = TextDiff::from_lines(old.as_str(), &proposed.text);
             let diff = diff.unified_diff().header("there", "new").to_string();
             // What is there may be anybody's: it must not steer the terminal.
-            let steers = |c: char| super::steers(c) && !matches!(c, '\n' | '\t');
+            let steers = |c: char| super::is_terminal_control(c) && !matches!(c, '\n' | '\t');
             out.write_all(diff.replace(steers, " ").as_bytes())?;
         }
     }
@@ -175,15 +178,15 @@ fn asked(target: &Target) -> Result<bool> {
     Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
 }
 
-fn tell_json(proposed: &Proposed, target: &Target, done: &Done) -> Result<()> {
+fn tell_json(proposed: &DraftFile, target: &Target, done: &InitResult) -> Result<()> {
     let (outcome, why) = match done {
-        Done::Written => ("written", None),
-        Done::Same => ("same", None),
-        Done::Not(word, why) => (*word, Some(why)),
+        InitResult::Written => ("written", None),
+        InitResult::Same => ("same", None),
+        InitResult::Not(word, why) => (*word, Some(why)),
     };
     let told = json!({
         "path": target.path.to_string_lossy(),
-        "written": matches!(done, Done::Written),
+        "written": matches!(done, InitResult::Written),
         "outcome": outcome,
         "why": why,
         "text": proposed.text,
@@ -218,7 +221,7 @@ impl Target {
         let folder = match there.first().and_then(|path| path.parent()) {
             Some(folder) => folder.to_owned(),
             None if scope == Scope::User => {
-                let config = Where::default().config;
+                let config = Locations::default().config;
                 config.ok_or_else(|| anyhow::anyhow!("nobody knows your home directory: set HOME"))?.join("checkrein")
             }
             None => repository(dir).unwrap_or(dir).join(".checkrein"),

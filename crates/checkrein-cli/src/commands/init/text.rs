@@ -14,7 +14,7 @@ use super::super::convert;
 use crate::starter;
 
 /// A file, before it is one.
-pub struct Proposed {
+pub struct DraftFile {
     pub text: String,
     /// What its format is told by.
     pub extension: &'static str,
@@ -26,7 +26,7 @@ pub struct Proposed {
     pub gates: usize,
 }
 
-impl Proposed {
+impl DraftFile {
     /// The starter set.
     pub fn starter() -> Self {
         Self { text: starter::text(), extension: "yaml", notes: Vec::new(), lost: Vec::new(), gates: 0 }
@@ -54,15 +54,15 @@ impl Proposed {
         }
         if meant.is_empty() {
             for note in &notes {
-                super::super::note(note);
+                super::super::print_note(note);
             }
             bail!("there are no hooks of {} to import", from.name);
         }
         let encoded = native::DIALECT.encode(&meant).context("checkrein cannot write its own files")?;
         let losses = convert::losses(&meant, &encoded.lost, from, &native::DIALECT);
-        notes.extend(losses.iter().map(convert::Loss::told));
+        notes.extend(losses.iter().map(convert::ConversionLoss::told));
         let gates = losses.iter().filter(|loss| loss.gate).count();
-        let lost = losses.iter().map(convert::Loss::json).collect();
+        let lost = losses.iter().map(convert::ConversionLoss::json).collect();
         Ok(Self { text: encoded.text, extension: "json", notes, lost, gates })
     }
 }

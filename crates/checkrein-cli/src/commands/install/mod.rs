@@ -1,6 +1,6 @@
 //! `checkrein install` and `checkrein uninstall`: the entry in an agent's settings that calls checkrein.
 
-mod act;
+mod apply;
 pub mod uninstall;
 
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use checkrein::Scope;
 use checkrein::dialects::Dialect;
-use checkrein::sources::Where;
+use checkrein::hook_files::Locations;
 use checkrein_tools::install::{Installer, Program};
 
-use self::act::{Act, Acting};
+use self::apply::{Action, Applier};
 use super::config::directory;
 use super::dialect::DialectName;
 use crate::exit::Exit;
@@ -26,7 +26,7 @@ use crate::exit::Exit;
 )]
 pub struct Arguments {
     #[command(flatten)]
-    which: Which,
+    which: Targets,
     /// Lets tools run if checkrein itself fails, and does not set the agent's own switch against that
     #[arg(long)]
     fail_open: bool,
@@ -40,7 +40,7 @@ pub struct Arguments {
 
 /// Whose settings, and how.
 #[derive(Debug, clap::Args)]
-struct Which {
+struct Targets {
     /// The agents
     agents: Vec<DialectName>,
     /// The user's own settings; that is what is meant if nothing is said
@@ -63,15 +63,15 @@ struct Which {
     json: bool,
 }
 
-impl Which {
+impl Targets {
     fn scope(&self) -> Scope {
         if self.project { Scope::Project } else { Scope::User }
     }
 
     /// Does it to these agents.
-    fn act(&self, installer: &Installer, agents: &[&'static Dialect], act: Act) -> Result<Exit> {
-        let asks = !self.yes && !self.json && act::is_watched();
-        Acting { installer, scope: self.scope(), act, dry_run: self.dry_run, asks, json: self.json }.run(agents)
+    fn act(&self, installer: &Installer, agents: &[&'static Dialect], act: Action) -> Result<Exit> {
+        let asks = !self.yes && !self.json && apply::is_watched();
+        Applier { installer, scope: self.scope(), act, dry_run: self.dry_run, asks, json: self.json }.run(agents)
     }
 }
 
@@ -81,7 +81,7 @@ pub fn installer(dir: &Path, program: Option<&Path>) -> Result<Installer> {
     let root = dir.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok()).unwrap_or(&dir);
     let named = match program {
         Some(path) => std::path::absolute(path).map(Program::new),
-        None => Program::running(&Where::default()),
+        None => Program::running(&Locations::default()),
     };
     let named = named.context("nobody knows where this program is")?;
     if let Some(why) = named.unfit() {
@@ -103,5 +103,5 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             bail!("no agent was found on this machine; name one of {}", names.join(", "));
         }
     }
-    which.act(&installer, &agents, Act::Install)
+    which.act(&installer, &agents, Action::Install)
 }

@@ -3,8 +3,8 @@
 use anyhow::Result;
 use checkrein_tools::install::Installer;
 
-use super::act::Act;
-use super::{Which, installer};
+use super::apply::Action;
+use super::{Targets, installer};
 use crate::exit::{self, Exit};
 
 /// Takes out of agents' settings what `checkrein install` has put in, and nothing else.
@@ -17,7 +17,7 @@ use crate::exit::{self, Exit};
 )]
 pub struct Arguments {
     #[command(flatten)]
-    which: Which,
+    which: Targets,
 }
 
 /// Runs the command.
@@ -30,9 +30,9 @@ pub fn run(Arguments { which }: &Arguments) -> Result<Exit> {
         let has = |plan: Result<checkrein_tools::install::Plan, _>| plan.map_or(true, |plan| plan.is_needed());
         agents = Installer::agents().filter(|agent| has(installer.plan_removal(agent, scope))).collect();
         if agents.is_empty() && !which.json {
-            crate::commands::note(&format!("no agent has checkrein in the {scope}'s settings"));
-            return Ok(exit::FINE);
+            crate::commands::print_note(&format!("no agent has checkrein in the {scope}'s settings"));
+            return Ok(exit::SUCCESS);
         }
     }
-    which.act(&installer, &agents, Act::Uninstall)
+    which.act(&installer, &agents, Action::Uninstall)
 }

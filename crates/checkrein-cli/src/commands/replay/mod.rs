@@ -10,7 +10,7 @@ use checkrein_tools::recording::{self, Replay, ReplayReport};
 
 use super::config::{self, ConfigArguments};
 use super::progress::Progress;
-use crate::exit::{self, Exit, IsWrongCall};
+use crate::exit::{self, Exit, UsageErrorExt};
 use crate::interrupt::{self, Engines};
 
 /// Fires the events of a recording at your hooks as they are now, and shows where the verdicts differ: what a new rule would
@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     drop(config::engine(config.dialect.0, &loaded, &dir));
     let lines = recording::read(&arguments.file)
         .with_context(|| format!("cannot read {}", arguments.file.display()))
-        .wrong_call()?;
+        .usage_error()?;
     // Files that somebody names are for all events.
     let only_here = config.config.is_empty() && !arguments.all_projects;
     let replay = Replay::new(config.dialect.0, dir, loaded)
@@ -77,7 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if report.events == 0 && !report.broken.is_empty() {
         bail!("{} has no event that can be fired", arguments.file.display());
     }
-    Ok(if report.changed == 0 { exit::FINE } else { exit::PROBLEMS })
+    Ok(if report.changed == 0 { exit::SUCCESS } else { exit::FAILURE })
 }
 
 /// Fires all of them, and shows each when it is done.
@@ -92,7 +92,7 @@ async fn fire(arguments: &Arguments, replay: &Replay, lines: recording::Lines) -
                 Err(bad) => {
                     // The line must be gone before others are written.
                     progress = None;
-                    super::note(&format!("{bad}: skipped"));
+                    super::print_note(&format!("{bad}: skipped"));
                     progress = Some(Progress::new());
                     return false;
                 }

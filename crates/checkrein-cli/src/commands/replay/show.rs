@@ -6,7 +6,7 @@ use checkrein::Decision;
 use checkrein_tools::recording::{Difference, ReplayReport, Replayed};
 use owo_colors::OwoColorize;
 
-use super::super::{colours, counted};
+use super::super::{colours, pluralize};
 
 /// One event, and where it differs.
 pub fn one(out: &mut impl Write, one: &Replayed) -> io::Result<()> {
@@ -60,7 +60,7 @@ fn part(out: &mut impl Write, difference: &Difference) -> io::Result<()> {
 
 /// All events in a few lines.
 pub fn summary(out: &mut impl Write, report: &ReplayReport) -> io::Result<()> {
-    let (events, changed) = (counted(report.events, "event"), report.changed);
+    let (events, changed) = (pluralize(report.events, "event"), report.changed);
     if report.dry_run {
         writeln!(out, "{events}, other hooks would run at {changed} of them; nothing was run")?;
     } else {
@@ -77,11 +77,11 @@ pub fn summary(out: &mut impl Write, report: &ReplayReport) -> io::Result<()> {
         writeln!(out, "{count} of those lack secrets that were taken out: hooks that look for them see none")?;
     }
     if report.other_projects > 0 {
-        let events = counted(report.other_projects, "event");
+        let events = pluralize(report.other_projects, "event");
         writeln!(out, "{events} of other projects left out; --all-projects fires them as well")?;
     }
     if !report.broken.is_empty() {
-        writeln!(out, "{} skipped", counted(report.broken.len(), "broken line"))?;
+        writeln!(out, "{} skipped", pluralize(report.broken.len(), "broken line"))?;
     }
     Ok(())
 }

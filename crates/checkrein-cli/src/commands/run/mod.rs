@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use checkrein::dialects::Dialect;
-use checkrein::engine::Planned;
+use checkrein::engine::ExplainedHook;
 use checkrein::hook::SkipReason;
 use checkrein::record::{HookRecord, SourceRecord};
 use checkrein::{Decision, Engine, Event, FailurePolicy, Record, Trust, Verdict};
@@ -78,13 +78,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
                 0 => config::engine(dialect, &loaded, &dir),
                 _ => config::exact_engine(dialect, &loaded, &dir),
             };
-            engines.look_after(&engine);
+            engines.register(&engine);
             fired.push(fire(dialect, &engine, &event).await);
         }
         fired
     })?;
-    let exit = fired.first().map_or(exit::FINE, |fired| exit_of(&fired.verdict));
-    super::shown(exit, show(arguments, first, &event, &fired))
+    let exit = fired.first().map_or(exit::SUCCESS, |fired| exit_of(&fired.verdict));
+    super::finish_output(exit, show(arguments, first, &event, &fired))
 }
 
 fn show(arguments: &Arguments, dialect: &Dialect, event: &Event, fired: &[Fired]) -> Result<()> {
@@ -105,7 +105,7 @@ fn show(arguments: &Arguments, dialect: &Dialect, event: &Event, fired: &[Fired]
 /// What came of one fire.
 pub struct Fired {
     dialect: &'static Dialect,
-    plan: Vec<Planned>,
+    plan: Vec<ExplainedHook>,
     verdict: Verdict,
     record: Record,
     later: Vec<checkrein::engine::Completion>,
@@ -125,7 +125,7 @@ async fn fire(dialect: &'static Dialect, engine: &Engine, event: &Event) -> Fire
 }
 
 /// Puts hooks into the record that somebody has told the program to leave out: that is never silent.
-fn show_skipped(plan: &[Planned], record: &mut Record) {
+fn show_skipped(plan: &[ExplainedHook], record: &mut Record) {
     for planned in plan {
         if let Some(SkipReason::Skipped { why }) = &planned.why_not {
             record.hooks.push(HookRecord::of_skipped(&planned.hook.info, planned.hook.handler.kind().name(), why));
@@ -151,6 +151,6 @@ pub fn exit_of(verdict: &Verdict) -> Exit {
         Decision::Deny if verdict.decided_by().is_some_and(|hook| closed(&hook.id)) => exit::FAILED_CLOSED,
         Decision::Deny | Decision::Halt => exit::DENIED,
         Decision::Ask | Decision::Defer => exit::ASK,
-        Decision::Allow | Decision::NoOpinion => exit::FINE,
+        Decision::Allow | Decision::NoOpinion => exit::SUCCESS,
     }
 }

@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use checkrein::dialects::Dialect;
-use checkrein::engine::Planned;
+use checkrein::engine::ExplainedHook;
 use checkrein::event::Target;
 use checkrein::hook::SkipReason;
 use checkrein::record::{HookOutcome, HookRecord};
 use checkrein::{Event, Verdict};
 use owo_colors::OwoColorize;
 
-use super::super::{colours, printable, steers};
+use super::super::{colours, is_terminal_control, printable};
 use super::Fired;
 
 /// How much of a stream is shown.
@@ -90,7 +90,7 @@ impl Fired {
         self.record.event.parse().unwrap_or(checkrein::EventKind::Notification)
     }
 
-    fn planned(&self, record: &HookRecord) -> Option<&Planned> {
+    fn planned(&self, record: &HookRecord) -> Option<&ExplainedHook> {
         self.plan.iter().find(|planned| {
             let info = &planned.hook.info;
             info.id == record.id && info.source.line == record.source.line && info.source.file == record.source.file
@@ -211,7 +211,7 @@ fn verdict(out: &mut impl Write, verdict: &Verdict) -> io::Result<()> {
 
 /// The start of a text, on one line.
 fn cut(text: &str, most: usize) -> String {
-    let line: String = text.chars().map(|c| if steers(c) { ' ' } else { c }).take(most + 1).collect();
+    let line: String = text.chars().map(|c| if is_terminal_control(c) { ' ' } else { c }).take(most + 1).collect();
     match line.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,

@@ -21,7 +21,7 @@ pub fn size() -> (u16, u16) {
 
 /// Words of hooks and tools are foreign: they must neither break a line nor steer the terminal.
 pub fn tame(text: &str) -> String {
-    text.trim_end().replace(super::super::steers, " ")
+    text.trim_end().replace(super::super::is_terminal_control, " ")
 }
 
 /// At most so many characters.

@@ -12,14 +12,14 @@ use anyhow::{Context, Result};
 use checkrein::dialects::agents::native;
 use checkrein::dialects::config::Severity;
 use checkrein::document::Format;
-use checkrein::sources::Loaded;
+use checkrein::hook_files::Loaded;
 use checkrein::{Engine, Scope};
-use checkrein_tools::session::{Moment, Player, Script, Summary};
+use checkrein_tools::simulate::{Script, SimEvent, Simulator, Summary};
 
 use self::live::Live;
 use self::show::Show;
 use super::config::{self, ConfigArguments};
-use crate::exit::{self, Exit, IsWrongCall};
+use crate::exit::{self, Exit, UsageErrorExt};
 use crate::interrupt::{self, Engines};
 use crate::starter;
 
@@ -54,7 +54,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let script = Script::parse(&name, &text)?;
     if arguments.print_script {
         anstream::stdout().write_all(text.as_bytes())?;
-        return Ok(exit::FINE);
+        return Ok(exit::SUCCESS);
     }
     let dialect = arguments.config.dialect.0;
     let mut dir = arguments.config.directory()?;
@@ -80,26 +80,26 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             builder = builder.observer(live.observer());
         }
         let engine = config::built(builder, &loaded);
-        engines.look_after(&engine);
-        let player = Player::new(engine.clone()).host(dialect).cwd(dir.to_string_lossy());
+        engines.register(&engine);
+        let player = Simulator::new(engine.clone()).host(dialect).cwd(dir.to_string_lossy());
         play(&engine, &player, &script, live.as_ref(), &mut show).await
     })??;
     drop(scratch);
     show.summary(&summary)?;
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 async fn play(
     engine: &Engine,
-    player: &Player,
+    player: &Simulator,
     script: &Script,
     live: Option<&Live>,
     show: &mut Show,
 ) -> Result<Summary> {
     let mut summary = Summary::default();
     let mut completions = engine.completions();
-    let told = |moment: Moment<'_>| {
-        if let Moment::Fired(fired) = moment {
+    let told = |moment: SimEvent<'_>| {
+        if let SimEvent::Fired(fired) = moment {
             summary.add(fired.record);
         }
         if let Some(live) = live {
@@ -135,7 +135,8 @@ fn script_text(path: Option<&Path>) -> Result<(String, String)> {
         std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
         return Ok(("<stdin>".to_owned(), text));
     }
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display())).wrong_call()?;
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display())).usage_error()?;
     Ok((path.display().to_string(), text))
 }
 

@@ -8,7 +8,7 @@ use checkrein::dialects::Dialect;
 use checkrein::event::Target;
 use checkrein::record::HookRecord;
 use checkrein::{Decision, Event, EventKind};
-use checkrein_tools::session::{Fired, HookTime, Moment, Summary};
+use checkrein_tools::simulate::{Fired, HookTime, SimEvent, Summary};
 use owo_colors::OwoColorize;
 
 use super::super::colours;
@@ -37,35 +37,35 @@ impl Show {
     /// Something that is said before all else.
     pub fn heading(&self, text: &str) -> Result<()> {
         if self.json {
-            super::super::note(text);
+            super::super::print_note(text);
             return Ok(());
         }
         print(&format!("{text}\n\n"))
     }
 
     /// Something that happens.
-    pub fn moment(&mut self, moment: Moment<'_>) -> Result<()> {
+    pub fn moment(&mut self, moment: SimEvent<'_>) -> Result<()> {
         if self.json {
-            let Moment::Fired(fired) = moment else { return Ok(()) };
+            let SimEvent::Fired(fired) = moment else { return Ok(()) };
             let record = serde_json::to_string(fired.record)?;
             return print(&format!("{record}\n"));
         }
         match moment {
-            Moment::Fires(event) => {
+            SimEvent::Fires(event) => {
                 let gap = if self.events == 0 { "" } else { "\n" };
                 self.events += 1;
                 print(&format!("{gap}{}", self.event(event)))
             }
-            Moment::Fired(fired) => print(&settled(&fired)),
-            Moment::ToolRuns { tool, .. } => aside(&format!("{tool} runs")),
-            Moment::ToolRefused { tool } => aside(&format!("{tool} does not run")),
-            Moment::UserAnswers { answer, .. } => aside(&format!("the user says: {}", answer.name())),
-            Moment::GoesOn { .. } => aside("the agent goes on, with the reason as its next prompt"),
-            Moment::StopsAnyway { times } => {
+            SimEvent::Fired(fired) => print(&settled(&fired)),
+            SimEvent::ToolRuns { tool, .. } => aside(&format!("{tool} runs")),
+            SimEvent::ToolRefused { tool } => aside(&format!("{tool} does not run")),
+            SimEvent::UserAnswers { answer, .. } => aside(&format!("the user says: {}", answer.name())),
+            SimEvent::GoesOn { .. } => aside("the agent goes on, with the reason as its next prompt"),
+            SimEvent::StopsAnyway { times } => {
                 aside(&format!("refused {times} times; nobody would stop it, so the simulation does"))
             }
-            Moment::TurnOver { skipped } => aside(&format!("the turn is over; {}", left_out(skipped))),
-            Moment::SessionOver { skipped } => aside(&format!("the session is over; {}", left_out(skipped))),
+            SimEvent::TurnOver { skipped } => aside(&format!("the turn is over; {}", left_out(skipped))),
+            SimEvent::SessionOver { skipped } => aside(&format!("the session is over; {}", left_out(skipped))),
             _ => Ok(()),
         }
     }
@@ -92,7 +92,7 @@ impl Show {
         if self.json {
             // No record has them.
             for warning in warnings {
-                super::super::note(&tame(warning));
+                super::super::print_note(&tame(warning));
             }
         }
         if self.json || later.is_empty() {

@@ -6,7 +6,7 @@ use anyhow::Result;
 use checkrein::dialects::agents::native;
 use checkrein::dialects::config::{Diagnostic, Severity};
 use checkrein::hook::HookState;
-use checkrein::sources::{FileState, FileStatus, Loaded, Ownership, Setting, Skip, Sources};
+use checkrein::hook_files::{FileState, FileStatus, Loaded, Ownership, Setting, Skip, Sources};
 use checkrein::{FailureKind, FailurePolicy, HookSpec};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub fn run(dir: &std::path::Path, as_json: bool) -> Result<Exit> {
         show(&mut out, &loaded, &skip)?;
     }
     let is_wrong = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
-    Ok(if loaded.diagnostics.iter().any(is_wrong) { exit::PROBLEMS } else { exit::FINE })
+    Ok(if loaded.diagnostics.iter().any(is_wrong) { exit::FAILURE } else { exit::SUCCESS })
 }
 
 /// Files of one dialect are looked for in many places: those that are not there are told of once.
@@ -73,7 +73,7 @@ fn show(out: &mut impl Write, loaded: &Loaded, skip: &Skip) -> Result<()> {
         writeln!(out, "           {fails}")?;
     }
     for diagnostic in &loaded.diagnostics {
-        super::super::note(&diagnostic.to_string());
+        super::super::print_note(&diagnostic.to_string());
     }
     Ok(())
 }
@@ -205,7 +205,7 @@ fn word(state: &HookState) -> &'static str {
 fn why(hook: &HookSpec) -> Option<String> {
     match &hook.state {
         HookState::Skipped(why) | HookState::Broken(why) | HookState::Changed(why) => Some(why.clone()),
-        HookState::Disabled => Some(hook.off_by.clone().unwrap_or_else(|| "its own entry says so".to_owned())),
+        HookState::Disabled => Some(hook.disabled_by.clone().unwrap_or_else(|| "its own entry says so".to_owned())),
         HookState::Ready | HookState::Untrusted => None,
     }
 }

@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         }
     }
     let fine = statuses.iter().flat_map(|status| &status.places).all(Installed::is_fine);
-    Ok(if fine { exit::FINE } else { exit::PROBLEMS })
+    Ok(if fine { exit::SUCCESS } else { exit::FAILURE })
 }
 
 fn is_here(status: &Status) -> bool {

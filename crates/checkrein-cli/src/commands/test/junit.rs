@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use checkrein_tools::cases::{CaseOutcome, CaseReport, HookProbes, TestReport};
+use checkrein_tools::hook_tests::{CaseOutcome, CaseReport, HookProbes, TestReport};
 
 use super::show::relative;
 

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use checkrein_tools::cases::{CaseReport, HookProbes};
+use checkrein_tools::hook_tests::{CaseReport, HookProbes};
 
 use super::super::printable;
 

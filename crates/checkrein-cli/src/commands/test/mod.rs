@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use checkrein::HookSpec;
 use checkrein::dialects::config::Diagnostic;
-use checkrein_tools::cases::{self, Case, HookProbes, TestReport, Trials};
+use checkrein_tools::hook_tests::{self, Case, HookProbes, TestReport, TestRunner};
 use serde_json::json;
 
 use super::config::ConfigArguments;
-use crate::exit::{self, Exit, IsWrongCall};
+use crate::exit::{self, Exit, UsageErrorExt};
 use crate::interrupt::{self, Engines};
 
 /// Runs cases for hooks, each in a scratch directory of its own, and shows where what came of them differs from what they
@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 
 /// What is known before anything runs.
 struct Known {
-    trials: Trials,
+    trials: TestRunner,
     files: Vec<PathBuf>,
     cases: Vec<Case>,
     /// What is wrong with files of cases.
@@ -113,25 +113,25 @@ impl Known {
         let files = config.config.iter().map(std::path::absolute).collect::<Result<Vec<_>, _>>()?;
         let dir = config.directory()?;
         let trials =
-            Trials::new(config.dialect.0, &dir).config(files).agent(config.agent.clone()).trust(config.trust());
-        let files = cases::find(&arguments.paths, &dir, &trials.config_files()).wrong_call()?;
-        let read = cases::read_files(&files, config.dialect.0);
+            TestRunner::new(config.dialect.0, &dir).config(files).agent(config.agent.clone()).trust(config.trust());
+        let files = hook_tests::find(&arguments.paths, &dir, &trials.config_files()).wrong_call()?;
+        let read = hook_tests::read_files(&files, config.dialect.0);
         let all_cases = read.cases.len();
         let wanted = |case: &Case| {
             arguments.filter.is_empty() || arguments.filter.iter().any(|text| case.name.contains(text.as_str()))
         };
         let cases: Vec<_> = read.cases.into_iter().filter(wanted).collect();
         // So that what is wrong with their files is known as well.
-        for case in &cases {
+        for case in &hook_tests {
             trials.loaded_for(case);
         }
-        Ok(Self { trials, files, cases, wrong: read.diagnostics, all_cases })
+        Ok(Self { trials, files, hook_tests, wrong: read.diagnostics, all_cases })
     }
 
     /// Tells on standard error what is wrong with files.
     fn tell(&self) {
         for diagnostic in self.trials.diagnostics().iter().chain(&self.wrong) {
-            super::note(&diagnostic.to_string());
+            super::print_note(&diagnostic.to_string());
         }
     }
 
@@ -143,7 +143,7 @@ impl Known {
         if self.all_cases > 0 {
             bail!("none of {} cases has `{}` in its name", self.all_cases, arguments.filter.join("` or `"));
         }
-        let places = cases::places(self.trials.dir(), &self.trials.config_files());
+        let places = hook_tests::places(self.trials.dir(), &self.trials.config_files());
         let places: Vec<_> = places.iter().map(|place| show::relative(place)).collect();
         bail!(
             "there are no cases; looked in {}\n  write some (`checkrein test --help` shows one), or probe hooks without any: --contract",
@@ -176,8 +176,8 @@ async fn once(arguments: &Arguments, known: &Known) -> Result<Exit> {
     if let Some(path) = &arguments.junit {
         std::fs::write(path, junit::write(&report)).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let exit = if report.is_fine() { exit::FINE } else { exit::PROBLEMS };
-    super::shown(exit, show(arguments, &report, with_cases))
+    let exit = if report.is_fine() { exit::SUCCESS } else { exit::FAILURE };
+    super::finish_output(exit, show(arguments, &report, with_cases))
 }
 
 fn show(arguments: &Arguments, report: &TestReport, with_cases: usize) -> Result<()> {
@@ -210,9 +210,9 @@ fn to_probe(arguments: &Arguments, known: &Known) -> (Vec<HookSpec>, usize) {
 }
 
 /// Probes hooks, so many at once. In their order.
-async fn probe_all(trials: &Trials, hooks: &[HookSpec], jobs: usize, limit: Duration) -> Vec<HookProbes> {
+async fn probe_all(trials: &TestRunner, hooks: &[HookSpec], jobs: usize, limit: Duration) -> Vec<HookProbes> {
     let mut live = live::Line::new(hooks.len());
-    let probes = cases::probe_all(trials, hooks, jobs, limit, |probes| live.probed(probes)).await;
+    let probes = hook_tests::probe_all(trials, hooks, jobs, limit, |probes| live.probed(probes)).await;
     drop(live);
     probes
 }
@@ -234,5 +234,5 @@ fn list(arguments: &Arguments) -> Result<Exit> {
             writeln!(out, "{}:{}: {}", show::relative(&case.file), case.line, super::printable(&case.name))?;
         }
     }
-    Ok(if known.wrong.is_empty() { exit::FINE } else { exit::PROBLEMS })
+    Ok(if known.wrong.is_empty() { exit::SUCCESS } else { exit::FAILURE })
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use checkrein::record::HookOutcome;
-use checkrein_tools::cases::{CaseOutcome, CaseReport, Finding, HookProbes, Mismatch, ProbeReport, TestReport};
+use checkrein_tools::hook_tests::{CaseOutcome, CaseReport, Finding, HookProbes, Mismatch, ProbeReport, TestReport};
 use owo_colors::{OwoColorize, Style};
 
 use super::super::printable;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use checkrein::engine::FileWatch;
-use checkrein_tools::cases;
+use checkrein_tools::hook_tests;
 use tokio::sync::mpsc;
 
 use super::{Arguments, Known, once};
@@ -33,7 +33,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<Exit> {
         match ended {
             Err(error) if super::super::is_closed_pipe(&error) => return Err(error),
             // The next change may mend it.
-            Err(error) => super::super::complain(&error)?,
+            Err(error) => super::super::print_error(&error)?,
             Ok(()) => {}
         }
         let mut out = anstream::stdout().lock();
@@ -57,7 +57,7 @@ fn paths(arguments: &Arguments) -> Vec<PathBuf> {
         all.extend(known.trials.followed());
         all.extend(known.files.iter().cloned());
         if arguments.paths.is_empty() {
-            let places = cases::places(known.trials.dir(), &known.trials.config_files());
+            let places = hook_tests::places(known.trials.dir(), &known.trials.config_files());
             all.extend(places.into_iter().map(|place| place.join("*")));
         }
     } else {

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::{is_in, review, show};
 use crate::commands::config::ConfigArguments;
-use crate::commands::{counted, note};
-use crate::exit::{self, Exit, IsWrongCall};
+use crate::commands::{pluralize, print_note};
+use crate::exit::{self, Exit, UsageErrorExt};
 
 /// Lets hooks of the project run, as they are now.
 ///
@@ -42,7 +42,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     if arguments.ids.is_empty() && arguments.file.is_empty() && !arguments.all {
-        return Err(anyhow::anyhow!("say which hooks: by ID, with --file, or --all of them")).wrong_call();
+        return Err(anyhow::anyhow!("say which hooks: by ID, with --file, or --all of them")).usage_error();
     }
     let review = review(&arguments.config)?;
     if let Some(id) = arguments.ids.iter().find(|id| !review.hooks.iter().any(|hook| hook.hook.id == **id)) {
@@ -50,10 +50,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         let meant =
             checkrein::core::closest_match(id, known.iter().copied()).map(|meant| format!(", did you mean `{meant}`?"));
         let text = format!("no hook here that needs approval is called `{id}`{}", meant.unwrap_or_default());
-        return Err(anyhow::anyhow!(text)).wrong_call();
+        return Err(anyhow::anyhow!(text)).usage_error();
     }
     if let Some(file) = arguments.file.iter().find(|file| !review.hooks.iter().any(|hook| is_in(hook, file))) {
-        return Err(anyhow::anyhow!("no hook that needs approval is in {}", file.display())).wrong_call();
+        return Err(anyhow::anyhow!("no hook that needs approval is in {}", file.display())).usage_error();
     }
     let is_meant = |hook: &&Reviewed| {
         arguments.all || arguments.ids.contains(&hook.hook.id) || arguments.file.iter().any(|file| is_in(hook, file))
@@ -79,8 +79,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         let ids: Vec<_> = chosen.iter().map(|hook| show::place_as_json(hook)).collect();
         writeln!(out, "{:#}", json!({ "done": "approved", "hooks": ids }))?;
     }
-    note(&format!("{} approved", counted(chosen.len(), "hook")));
-    Ok(if chosen.len() == meant.len() { exit::FINE } else { exit::PROBLEMS })
+    print_note(&format!("{} approved", pluralize(chosen.len(), "hook")));
+    Ok(if chosen.len() == meant.len() { exit::SUCCESS } else { exit::FAILURE })
 }
 
 fn asked(hook: &Reviewed) -> Result<bool> {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{review, show};
 use crate::commands::config::ConfigArguments;
-use crate::commands::counted;
+use crate::commands::pluralize;
 use crate::exit::{self, Exit};
 
 /// Tells whether all hooks of the project may run, for CI.
@@ -44,9 +44,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         for hook in &awaiting {
             show::briefly(&mut out, hook)?;
         }
-        let all = counted(review.hooks.len(), "hook");
+        let all = pluralize(review.hooks.len(), "hook");
         let what = if arguments.lock { "not in checkrein.lock as it is now" } else { "not approved" };
         writeln!(out, "{} of {all}: {what}", awaiting.len())?;
     }
-    Ok(if awaiting.is_empty() { exit::FINE } else { exit::PROBLEMS })
+    Ok(if awaiting.is_empty() { exit::SUCCESS } else { exit::FAILURE })
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{review, show};
 use crate::commands::config::ConfigArguments;
-use crate::commands::counted;
+use crate::commands::pluralize;
 use crate::exit::{self, Exit};
 
 /// Shows the project's hooks: which may run, and of all others what they would run.
@@ -30,11 +30,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if arguments.json {
         let hooks: Vec<_> = review.hooks.iter().map(show::as_json).collect();
         writeln!(out, "{:#}", json!({ "awaiting": review.awaiting().len(), "hooks": hooks }))?;
-        return Ok(exit::FINE);
+        return Ok(exit::SUCCESS);
     }
     if review.hooks.is_empty() {
         writeln!(out, "no hooks here need approval")?;
-        return Ok(exit::FINE);
+        return Ok(exit::SUCCESS);
     }
     let trusted: Vec<&Reviewed> = review.hooks.iter().filter(|hook| hook.status.is_trusted()).collect();
     let awaiting = review.awaiting();
@@ -44,10 +44,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     for hook in &awaiting {
         show::in_full(&mut out, hook)?;
     }
-    let [may, may_not] = [counted(trusted.len(), "hook"), awaiting.len().to_string()];
+    let [may, may_not] = [pluralize(trusted.len(), "hook"), awaiting.len().to_string()];
     writeln!(out, "{may} may run, {may_not} may not")?;
     if !awaiting.is_empty() {
         writeln!(out, "to approve: checkrein trust approve ID, or --all")?;
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }

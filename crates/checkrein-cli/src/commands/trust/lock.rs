@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::review;
 use crate::commands::config::ConfigArguments;
-use crate::commands::{counted, note};
+use crate::commands::{pluralize, print_note};
 use crate::exit::{self, Exit};
 
 /// Writes checkrein.lock, with which a team approves hooks in review: their hashes, one hook a line.
@@ -35,11 +35,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     match written {
         Some((path, hooks)) => {
-            note(&format!("wrote {} with {}", path.display(), counted(hooks, "hook")));
-            note(&format!("to sign it: ssh-keygen -Y sign -n checkrein -f ~/.ssh/id_ed25519 {}", path.display()));
-            note(&format!("that writes {SIGNATURE} beside it; both belong into the repository"));
+            print_note(&format!("wrote {} with {}", path.display(), pluralize(hooks, "hook")));
+            print_note(&format!("to sign it: ssh-keygen -Y sign -n checkrein -f ~/.ssh/id_ed25519 {}", path.display()));
+            print_note(&format!("that writes {SIGNATURE} beside it; both belong into the repository"));
         }
-        None => note("no hooks here need approval, so nothing was written"),
+        None => print_note("no hooks here need approval, so nothing was written"),
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }

@@ -13,7 +13,7 @@ use anyhow::Result;
 use checkrein::trust::{Review, Reviewed};
 
 use super::config::ConfigArguments;
-use crate::exit::{Exit, IsWrongCall};
+use crate::exit::{Exit, UsageErrorExt};
 
 /// Shows which hooks of a project await your approval, and approves them.
 ///
@@ -56,11 +56,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 fn review(config: &ConfigArguments) -> Result<Review> {
     if config.trust_all {
         return Err(anyhow::anyhow!("with --trust-all nothing awaits approval, so there is nothing to tell"))
-            .wrong_call();
+            .usage_error();
     }
     let review = config.sources()?.as_of_project().review();
     for diagnostic in &review.diagnostics {
-        super::note(&diagnostic.to_string());
+        super::print_note(&diagnostic.to_string());
     }
     Ok(review)
 }

@@ -7,8 +7,8 @@ use anyhow::Result;
 use serde_json::json;
 
 use crate::commands::config::ConfigArguments;
-use crate::commands::{counted, note};
-use crate::exit::{self, Exit, IsWrongCall};
+use crate::commands::{pluralize, print_note};
+use crate::exit::{self, Exit, UsageErrorExt};
 
 /// Takes approvals back, also of hooks that are not there any more.
 ///
@@ -37,7 +37,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     if arguments.ids.is_empty() && arguments.file.is_empty() && !arguments.all {
-        return Err(anyhow::anyhow!("say which hooks: by ID, with --file, or --all of them")).wrong_call();
+        return Err(anyhow::anyhow!("say which hooks: by ID, with --file, or --all of them")).usage_error();
     }
     let dir = arguments.config.directory()?;
     let root = dir.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok()).unwrap_or(&dir);
@@ -55,6 +55,6 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         let hooks: Vec<_> = gone.iter().map(|(file, id)| json!({ "id": id, "file": file })).collect();
         writeln!(anstream::stdout(), "{:#}", json!({ "done": "revoked", "hooks": hooks }))?;
     }
-    note(&format!("{} of {}", counted(gone.len(), "approval"), "this project taken back"));
-    Ok(if gone.is_empty() { exit::PROBLEMS } else { exit::FINE })
+    print_note(&format!("{} of {}", pluralize(gone.len(), "approval"), "this project taken back"));
+    Ok(if gone.is_empty() { exit::FAILURE } else { exit::SUCCESS })
 }

@@ -3,7 +3,7 @@
 use checkrein_core::{DecisionRule, EventKind, FailurePolicy};
 
 use crate::payload::FieldRow;
-use crate::table::{EventRow, Plain};
+use crate::table::{EventRow, PlainTextUse};
 
 /// The columns of a tool call.
 const TOOL: &[FieldRow] = &[
@@ -76,7 +76,7 @@ const TASK: &[FieldRow] = &[
 
 /// In the order of its documentation.
 pub(super) const EVENTS: &[EventRow] = &[
-    EventRow::new("SessionStart", EventKind::SessionStart).observed().matched().plain(Plain::Context).fields(&[
+    EventRow::new("SessionStart", EventKind::SessionStart).observed().matched().plain(PlainTextUse::Context).fields(&[
         FieldRow::same("source"),
         FieldRow::same("model"),
         FieldRow::same("session_title"),
@@ -109,7 +109,7 @@ pub(super) const EVENTS: &[EventRow] = &[
         .fields(&[FieldRow::same("file_path"), FieldRow::named("event", "change")]),
     EventRow::new("WorktreeCreate", EventKind::WorktreeCreate)
         .blocks()
-        .plain(Plain::LastLine)
+        .plain(PlainTextUse::LastLine)
         .fields(&[FieldRow::same("name")]),
     EventRow::new("WorktreeRemove", EventKind::WorktreeRemove).fields(&[FieldRow::same("worktree_path")]),
     EventRow::new("PreModelSwitch", EventKind::PreModelSwitch)
@@ -120,24 +120,26 @@ pub(super) const EVENTS: &[EventRow] = &[
         .fields(MODEL),
     EventRow::new("PostModelSwitch", EventKind::PostModelSwitch)
         .matched_as(canonical_model)
-        .plain(Plain::Context)
+        .plain(PlainTextUse::Context)
         .within_ms(30_000)
         .fields(MODEL),
     EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
         .observed()
         .blocks()
-        .plain(Plain::Context)
+        .plain(PlainTextUse::Context)
         .within_ms(30_000)
         .fields(&[FieldRow::same("prompt"), FieldRow::same("session_title")]),
-    EventRow::new("UserPromptExpansion", EventKind::PromptExpansion).matched().blocks().plain(Plain::Context).fields(
-        &[
+    EventRow::new("UserPromptExpansion", EventKind::PromptExpansion)
+        .matched()
+        .blocks()
+        .plain(PlainTextUse::Context)
+        .fields(&[
             FieldRow::same("expansion_type"),
             FieldRow::same("command_name"),
             FieldRow::same("command_args"),
             FieldRow::same("command_source"),
             FieldRow::same("prompt"),
-        ],
-    ),
+        ]),
     EventRow::new("MessageDisplay", EventKind::MessageDisplay).within_ms(10_000).fields(&[
         FieldRow::same("turn_id"),
         FieldRow::same("message_id"),

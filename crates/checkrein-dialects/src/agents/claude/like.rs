@@ -3,7 +3,7 @@
 use checkrein_core::{Decision, FailureTable, Rules, RunOrder};
 
 use crate::payload::PayloadTable;
-use crate::reply::{At, Code, ExitRule, From, ReplyTable, Then, Trigger};
+use crate::reply::{AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, ReasonSource, ReplyTable};
 use crate::table::{Dialect, Environment, ProcessTable};
 
 /// The base of agents that took over Claude Code's hook protocol.
@@ -14,11 +14,15 @@ use crate::table::{Dialect, Environment, ProcessTable};
 pub(crate) const CLAUDE_LIKE: Dialect = Dialect {
     payload: PayloadTable::fields(&[]),
     reply: ReplyTable {
-        trigger: Trigger::Brace,
+        trigger: AnswerDetection::Brace,
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Answer])).at(At::Blocking),
-            ExitRule::new(Code::Any, Then::Fail),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+            ExitRule::new(
+                ExitCodeMatch::Is(2),
+                ExitAction::Decide(Decision::Deny, &[ReasonSource::Stderr, ReasonSource::Answer]),
+            )
+            .at(EventScope::Blocking),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
         ],
         ..ReplyTable::BASE
     },

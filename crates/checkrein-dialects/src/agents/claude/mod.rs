@@ -15,11 +15,14 @@ use std::time::Duration;
 use checkrein_core::{Decision, EventKind, FailurePolicy, Scope, Target};
 
 use crate::config::{
-    Attribute, Base, ConfigTable, FileFormat, FileRow, HandlerRow, HookKey, PluginTable, Same, Shape, TimeUnit,
+    Attribute, ConfigTable, DedupKey, FileFormat, FileRow, HandlerRow, HookFileLayout, HookKey, PathBase, PluginTable,
+    TimeUnit,
 };
-use crate::install::{InstallTable, Spot};
+use crate::install::{InstallTable, SettingsPath};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger};
+use crate::reply::{
+    AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable,
+};
 use crate::table::{
     Cwd, Data, Dialect, Environment, ExitReason, HostTable, ProcessTable, TimeTable, ToolRow, VariableRow,
 };
@@ -33,7 +36,7 @@ const CLAUDE: Dialect = Dialect {
     tools: TOOLS,
     payload: PayloadTable::fields(COMMON),
     reply: ReplyTable {
-        trigger: Trigger::Braces,
+        trigger: AnswerDetection::Braces,
         keys: KEYS,
         exits: EXITS,
         text_cap: Some(10_000),
@@ -61,21 +64,21 @@ const CLAUDE: Dialect = Dialect {
         files: FILES,
         format: FileFormat::Layout(&SHAPE),
         plugin: Some(PLUGIN),
-        same: Same::Handler,
+        dedup_key: DedupKey::Handler,
         ..ConfigTable::BASE
     },
     host: HostTable {
         failure_switch: Some(("onFailure", "\"block\"")),
         exit_reason: ExitReason::WithCommandLine,
-        unseen: &["in print mode, a turn that an error of the service ended"],
+        not_observable: &["in print mode, a turn that an error of the service ended"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(
         InstallTable::new(
             &["claude"],
-            &[Spot::new(Base::Variable("CLAUDE_CONFIG_DIR", ".claude"), "")],
-            &[Spot::new(Base::Variable("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")],
-            &[Spot::new(Base::Project, ".claude/settings.json")],
+            &[SettingsPath::new(PathBase::Variable("CLAUDE_CONFIG_DIR", ".claude"), "")],
+            &[SettingsPath::new(PathBase::Variable("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")],
+            &[SettingsPath::new(PathBase::Project, ".claude/settings.json")],
         )
         .switch_since("2.1.295"),
     ),
@@ -131,7 +134,7 @@ const BEHAVIOR: &[(&str, Decision)] = &[("allow", Decision::Allow), ("deny", Dec
 const LEGACY: &[(&str, Decision)] = &[("block", Decision::Deny), ("approve", Decision::Allow)];
 
 /// Where the old, outer form of a decision counts.
-const OUTER: At = At::Kinds(&[
+const OUTER: EventScope = EventScope::Kinds(&[
     EventKind::PromptSubmit,
     EventKind::PromptExpansion,
     EventKind::PostToolUse,
@@ -146,7 +149,7 @@ const OUTER: At = At::Kinds(&[
     EventKind::PreToolUse,
 ]);
 
-const CONTEXT: At = At::Kinds(&[
+const CONTEXT: EventScope = EventScope::Kinds(&[
     EventKind::SessionStart,
     EventKind::Setup,
     EventKind::PromptSubmit,
@@ -161,65 +164,77 @@ const CONTEXT: At = At::Kinds(&[
     EventKind::PostModelSwitch,
 ]);
 
-const REQUEST: At = At::Kinds(&[EventKind::PermissionRequest]);
-const ELICITATION: At = At::Kinds(&[EventKind::Elicitation, EventKind::ElicitationResult]);
-const WATCHED: At = At::Kinds(&[EventKind::SessionStart, EventKind::CwdChanged, EventKind::FileChanged]);
+const REQUEST: EventScope = EventScope::Kinds(&[EventKind::PermissionRequest]);
+const ELICITATION: EventScope = EventScope::Kinds(&[EventKind::Elicitation, EventKind::ElicitationResult]);
+const WATCHED: EventScope =
+    EventScope::Kinds(&[EventKind::SessionStart, EventKind::CwdChanged, EventKind::FileChanged]);
 
 const KEYS: &[Key] = &[
-    Key::new(&["hookSpecificOutput.hookEventName"], Means::EventName),
-    Key::new(&["hookSpecificOutput.permissionDecision"], Means::Decision(PERMISSION))
-        .at(At::Kinds(&[EventKind::PreToolUse, EventKind::PreModelSwitch])),
-    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason)
-        .at(At::Kinds(&[EventKind::PreToolUse, EventKind::PreModelSwitch])),
-    Key::new(&["hookSpecificOutput.decision.behavior"], Means::Decision(BEHAVIOR)).at(REQUEST),
-    Key::new(&["hookSpecificOutput.decision.message"], Means::Reason).at(REQUEST),
-    Key::new(&["hookSpecificOutput.decision.interrupt"], Means::Flag(true, Decision::Halt)).at(REQUEST).only_read(),
-    Key::new(&["hookSpecificOutput.decision.updatedInput"], Means::Replace(Target::Input)).at(REQUEST),
-    Key::new(&["hookSpecificOutput.decision.updatedPermissions"], Means::Named("updatedPermissions")).at(REQUEST),
-    Key::new(&["decision"], Means::Decision(LEGACY)).at(OUTER),
-    Key::new(&["reason"], Means::Reason).at(OUTER),
+    Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::EventName),
+    Key::new(&["hookSpecificOutput.permissionDecision"], KeyMeaning::Decision(PERMISSION))
+        .at(EventScope::Kinds(&[EventKind::PreToolUse, EventKind::PreModelSwitch])),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], KeyMeaning::Reason)
+        .at(EventScope::Kinds(&[EventKind::PreToolUse, EventKind::PreModelSwitch])),
+    Key::new(&["hookSpecificOutput.decision.behavior"], KeyMeaning::Decision(BEHAVIOR)).at(REQUEST),
+    Key::new(&["hookSpecificOutput.decision.message"], KeyMeaning::Reason).at(REQUEST),
+    Key::new(&["hookSpecificOutput.decision.interrupt"], KeyMeaning::Flag(true, Decision::Halt))
+        .at(REQUEST)
+        .parse_only(),
+    Key::new(&["hookSpecificOutput.decision.updatedInput"], KeyMeaning::Replace(Target::Input)).at(REQUEST),
+    Key::new(&["hookSpecificOutput.decision.updatedPermissions"], KeyMeaning::Named("updatedPermissions")).at(REQUEST),
+    Key::new(&["decision"], KeyMeaning::Decision(LEGACY)).at(OUTER),
+    Key::new(&["reason"], KeyMeaning::Reason).at(OUTER),
     // It beats what is decided at the event, and says more than a deny.
-    Key::new(&["continue"], Means::Flag(false, Decision::Halt))
-        .at(At::Except(&[EventKind::PreCompact, EventKind::TaskCreated])),
-    Key::new(&["stopReason"], Means::StopReason),
-    Key::new(&["hookSpecificOutput.additionalContext"], Means::Context).at(CONTEXT),
-    Key::new(&["hookSpecificOutput.updatedInput"], Means::Replace(Target::Input))
-        .at(At::Kinds(&[EventKind::PreToolUse])),
-    Key::new(&["hookSpecificOutput.updatedToolOutput"], Means::Replace(Target::Output))
-        .at(At::Kinds(&[EventKind::PostToolUse])),
-    Key::new(&["hookSpecificOutput.updatedMCPToolOutput"], Means::Replace(Target::Output))
-        .at(At::Kinds(&[EventKind::PostToolUse]))
-        .only_read(),
-    Key::new(&["hookSpecificOutput.initialUserMessage"], Means::FirstMessage).at(At::Kinds(&[EventKind::SessionStart])),
-    Key::new(&["hookSpecificOutput.displayContent"], Means::Replace(Target::Output))
-        .at(At::Kinds(&[EventKind::MessageDisplay])),
-    Key::new(&["hookSpecificOutput.worktreePath"], Means::Replace(Target::Output))
-        .at(At::Kinds(&[EventKind::WorktreeCreate])),
-    Key::new(&["hookSpecificOutput.sessionTitle"], Means::Named("sessionTitle"))
-        .at(At::Kinds(&[EventKind::SessionStart, EventKind::PromptSubmit])),
-    Key::new(&["hookSpecificOutput.watchPaths"], Means::Named("watchPaths")).at(WATCHED),
-    Key::new(&["hookSpecificOutput.reloadSkills"], Means::Named("reloadSkills"))
-        .at(At::Kinds(&[EventKind::SessionStart])),
-    Key::new(&["hookSpecificOutput.suppressOriginalPrompt"], Means::Named("suppressOriginalPrompt"))
-        .at(At::Kinds(&[EventKind::PromptSubmit])),
-    Key::new(&["hookSpecificOutput.retry"], Means::Named("retry")).at(At::Kinds(&[EventKind::PermissionDenied])),
-    Key::new(&["hookSpecificOutput.action"], Means::Named("action")).at(ELICITATION),
-    Key::new(&["hookSpecificOutput.content"], Means::Named("content")).at(ELICITATION),
-    Key::new(&["hookSpecificOutput.classifierContext"], Means::Named("classifierContext"))
-        .at(At::Kinds(&[EventKind::PostToolUse])),
-    Key::new(&["systemMessage"], Means::Message).at(At::Except(&[EventKind::PreCompact])),
-    Key::new(&["terminalSequence"], Means::Named("terminalSequence")),
+    Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt))
+        .at(EventScope::Except(&[EventKind::PreCompact, EventKind::TaskCreated])),
+    Key::new(&["stopReason"], KeyMeaning::StopReason),
+    Key::new(&["hookSpecificOutput.additionalContext"], KeyMeaning::Context).at(CONTEXT),
+    Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input))
+        .at(EventScope::Kinds(&[EventKind::PreToolUse])),
+    Key::new(&["hookSpecificOutput.updatedToolOutput"], KeyMeaning::Replace(Target::Output))
+        .at(EventScope::Kinds(&[EventKind::PostToolUse])),
+    Key::new(&["hookSpecificOutput.updatedMCPToolOutput"], KeyMeaning::Replace(Target::Output))
+        .at(EventScope::Kinds(&[EventKind::PostToolUse]))
+        .parse_only(),
+    Key::new(&["hookSpecificOutput.initialUserMessage"], KeyMeaning::FirstMessage)
+        .at(EventScope::Kinds(&[EventKind::SessionStart])),
+    Key::new(&["hookSpecificOutput.displayContent"], KeyMeaning::Replace(Target::Output))
+        .at(EventScope::Kinds(&[EventKind::MessageDisplay])),
+    Key::new(&["hookSpecificOutput.worktreePath"], KeyMeaning::Replace(Target::Output))
+        .at(EventScope::Kinds(&[EventKind::WorktreeCreate])),
+    Key::new(&["hookSpecificOutput.sessionTitle"], KeyMeaning::Named("sessionTitle"))
+        .at(EventScope::Kinds(&[EventKind::SessionStart, EventKind::PromptSubmit])),
+    Key::new(&["hookSpecificOutput.watchPaths"], KeyMeaning::Named("watchPaths")).at(WATCHED),
+    Key::new(&["hookSpecificOutput.reloadSkills"], KeyMeaning::Named("reloadSkills"))
+        .at(EventScope::Kinds(&[EventKind::SessionStart])),
+    Key::new(&["hookSpecificOutput.suppressOriginalPrompt"], KeyMeaning::Named("suppressOriginalPrompt"))
+        .at(EventScope::Kinds(&[EventKind::PromptSubmit])),
+    Key::new(&["hookSpecificOutput.retry"], KeyMeaning::Named("retry"))
+        .at(EventScope::Kinds(&[EventKind::PermissionDenied])),
+    Key::new(&["hookSpecificOutput.action"], KeyMeaning::Named("action")).at(ELICITATION),
+    Key::new(&["hookSpecificOutput.content"], KeyMeaning::Named("content")).at(ELICITATION),
+    Key::new(&["hookSpecificOutput.classifierContext"], KeyMeaning::Named("classifierContext"))
+        .at(EventScope::Kinds(&[EventKind::PostToolUse])),
+    Key::new(&["systemMessage"], KeyMeaning::Message).at(EventScope::Except(&[EventKind::PreCompact])),
+    Key::new(&["terminalSequence"], KeyMeaning::Named("terminalSequence")),
     // Accepted, and without effect.
-    Key::new(&["suppressOutput", "async", "asyncTimeout"], Means::Nothing),
+    Key::new(&["suppressOutput", "async", "asyncTimeout"], KeyMeaning::Nothing),
 ];
 
 const EXITS: &[ExitRule] = &[
-    ExitRule::new(Code::Is(0), Then::Read),
-    ExitRule::new(Code::NotZero, Then::Decide(Decision::Deny, &[From::Answer, From::Stderr]))
-        .at(At::Kinds(&[EventKind::WorktreeCreate])),
-    ExitRule::new(Code::Is(2), Then::ReadOrFail).at(REQUEST),
-    ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Answer, From::Stderr])).at(At::Blocking),
-    ExitRule::new(Code::Any, Then::ReadOrFail),
+    ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+    ExitRule::new(
+        ExitCodeMatch::NotZero,
+        ExitAction::Decide(Decision::Deny, &[ReasonSource::Answer, ReasonSource::Stderr]),
+    )
+    .at(EventScope::Kinds(&[EventKind::WorktreeCreate])),
+    ExitRule::new(ExitCodeMatch::Is(2), ExitAction::ReadOrFail).at(REQUEST),
+    ExitRule::new(
+        ExitCodeMatch::Is(2),
+        ExitAction::Decide(Decision::Deny, &[ReasonSource::Answer, ReasonSource::Stderr]),
+    )
+    .at(EventScope::Blocking),
+    ExitRule::new(ExitCodeMatch::Any, ExitAction::ReadOrFail),
 ];
 
 /// Types of notifications, as matchers and payloads name them.
@@ -251,11 +266,11 @@ pub mod notification {
 }
 
 const FILES: &[FileRow] = &[
-    FileRow::new(Scope::Managed, Base::Root, "etc/claude-code/managed-settings.json"),
-    FileRow::new(Scope::Managed, Base::Root, "etc/claude-code/managed-settings.d/*").with(&["json"]),
-    FileRow::new(Scope::User, Base::Variable("CLAUDE_CONFIG_DIR", ".claude"), "settings.json"),
-    FileRow::new(Scope::Project, Base::Project, ".claude/settings.json"),
-    FileRow::new(Scope::Local, Base::Repository, ".claude/settings.local.json"),
+    FileRow::new(Scope::Managed, PathBase::Root, "etc/claude-code/managed-settings.json"),
+    FileRow::new(Scope::Managed, PathBase::Root, "etc/claude-code/managed-settings.d/*").with(&["json"]),
+    FileRow::new(Scope::User, PathBase::Variable("CLAUDE_CONFIG_DIR", ".claude"), "settings.json"),
+    FileRow::new(Scope::Project, PathBase::Project, ".claude/settings.json"),
+    FileRow::new(Scope::Local, PathBase::Repository, ".claude/settings.local.json"),
 ];
 
 const PLUGIN: PluginTable = PluginTable::new("CLAUDE_PLUGIN_ROOT");
@@ -279,7 +294,7 @@ const ASKED: &[EventKind] = &[
     EventKind::PromptSubmit,
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::Command),
@@ -309,5 +324,5 @@ const SHAPE: Shape = Shape {
         HandlerRow::new("prompt", "prompt", &["prompt"]).at(ASKED),
         HandlerRow::new("agent", "agent", &["prompt"]).at(ASKED),
     ],
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };

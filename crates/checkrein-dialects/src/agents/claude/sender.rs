@@ -3,9 +3,12 @@
 use checkrein_core::{Decision, DecisionRule, EventKind, Grammar, NameList, RunOrder, Syntax};
 
 use super::{BEHAVIOR, CLAUDE, EMPTY, LEGACY};
-use crate::config::{Attribute, ConfigTable, FileFormat, HandlerRow, HookKey, Shape, TimeUnit};
+use crate::config::{Attribute, ConfigTable, FileFormat, HandlerRow, HookFileLayout, HookKey, TimeUnit};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{At, Code, ExitRule, From, Key, Means, ReplyTable, Then, Trigger, Unknown};
+use crate::reply::{
+    AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable,
+    UnknownPolicy,
+};
 use crate::table::{Dialect, Environment, EventRow, HttpTable, ProcessTable, Shell, TimeTable};
 
 /// `claude@sender`.
@@ -20,9 +23,9 @@ pub static SENDER: Dialect = Dialect {
     ),
     payload: PayloadTable::fields(COMMON),
     reply: ReplyTable {
-        trigger: Trigger::Object,
-        unknown_keys: Unknown::Ignored,
-        bad_values: Unknown::Told,
+        trigger: AnswerDetection::Object,
+        unknown_keys: UnknownPolicy::Ignored,
+        bad_values: UnknownPolicy::Told,
         keys: KEYS,
         exits: EXITS,
         ..ReplyTable::BASE
@@ -103,24 +106,30 @@ const WORDS: &[(&str, Decision)] = &[("allow", Decision::Allow), ("deny", Decisi
 
 /// Decisions count only where a tool waits.
 const KEYS: &[Key] = &[
-    Key::new(&["hookSpecificOutput.permissionDecision"], Means::Decision(WORDS)).at(At::Blocking),
-    Key::new(&["hookSpecificOutput.permissionDecisionReason"], Means::Reason).at(At::Blocking),
-    Key::new(&["hookSpecificOutput.decision.behavior"], Means::Decision(BEHAVIOR)).at(At::Blocking).only_read(),
-    Key::new(&["hookSpecificOutput.decision.message"], Means::Reason).at(At::Blocking).only_read(),
-    Key::new(&["permission"], Means::Decision(WORDS)).at(At::Blocking).only_read(),
-    Key::new(&["user_message"], Means::Reason).at(At::Blocking).only_read(),
-    Key::new(&["agent_message"], Means::Reason).at(At::Blocking).only_read(),
-    Key::new(&["decision"], Means::Decision(LEGACY)).at(At::Blocking).only_read(),
-    Key::new(&["reason"], Means::Reason).at(At::Blocking).only_read(),
+    Key::new(&["hookSpecificOutput.permissionDecision"], KeyMeaning::Decision(WORDS)).at(EventScope::Blocking),
+    Key::new(&["hookSpecificOutput.permissionDecisionReason"], KeyMeaning::Reason).at(EventScope::Blocking),
+    Key::new(&["hookSpecificOutput.decision.behavior"], KeyMeaning::Decision(BEHAVIOR))
+        .at(EventScope::Blocking)
+        .parse_only(),
+    Key::new(&["hookSpecificOutput.decision.message"], KeyMeaning::Reason).at(EventScope::Blocking).parse_only(),
+    Key::new(&["permission"], KeyMeaning::Decision(WORDS)).at(EventScope::Blocking).parse_only(),
+    Key::new(&["user_message"], KeyMeaning::Reason).at(EventScope::Blocking).parse_only(),
+    Key::new(&["agent_message"], KeyMeaning::Reason).at(EventScope::Blocking).parse_only(),
+    Key::new(&["decision"], KeyMeaning::Decision(LEGACY)).at(EventScope::Blocking).parse_only(),
+    Key::new(&["reason"], KeyMeaning::Reason).at(EventScope::Blocking).parse_only(),
 ];
 
 const EXITS: &[ExitRule] = &[
-    ExitRule::new(Code::Is(0), Then::Read),
-    ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Answer])).at(At::Blocking),
-    ExitRule::new(Code::Any, Then::Fail),
+    ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+    ExitRule::new(
+        ExitCodeMatch::Is(2),
+        ExitAction::Decide(Decision::Deny, &[ReasonSource::Stderr, ReasonSource::Answer]),
+    )
+    .at(EventScope::Blocking),
+    ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
 ];
 
-const SHAPE: Shape = Shape {
+const SHAPE: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::Command),
@@ -129,7 +138,7 @@ const SHAPE: Shape = Shape {
         HookKey::new("timeout", Attribute::Timeout(TimeUnit::WholeSeconds)),
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"]), HandlerRow::new("http", "http", &["url"])],
-    ..Shape::USUAL
+    ..HookFileLayout::USUAL
 };
 
 /// A notification that does not say what it is about is everybody's.

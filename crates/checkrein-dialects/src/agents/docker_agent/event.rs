@@ -2,8 +2,8 @@
 
 use checkrein_core::{EventKind, FailurePolicy, RunOrder};
 
-use crate::payload::{FieldRow, Form};
-use crate::table::{EventRow, Plain};
+use crate::payload::{FieldEncoding, FieldRow};
+use crate::table::{EventRow, PlainTextUse};
 
 /// An event of the newest generation at which hooks are matched with the tool.
 const fn of_tool(name: &'static str, kind: EventKind, fields: &'static [FieldRow]) -> EventRow {
@@ -17,7 +17,7 @@ const fn watched(name: &'static str, kind: EventKind, fields: &'static [FieldRow
 
 /// An event at which text is context.
 const fn told(name: &'static str, kind: EventKind, fields: &'static [FieldRow]) -> EventRow {
-    EventRow::new(name, kind).fields(fields).plain(Plain::Context)
+    EventRow::new(name, kind).fields(fields).plain(PlainTextUse::Context)
 }
 
 /// The newest. Where something can be rewritten, each hook sees what the one before made of it. Hooks of two events fail
@@ -26,7 +26,7 @@ pub(super) const NEWEST: &[EventRow] = &[
     of_tool("pre_tool_use", EventKind::PreToolUse, CALL)
         .blocks()
         .order(RunOrder::Pipeline)
-        .fails(FailurePolicy::Closed),
+        .failure_policy(FailurePolicy::Closed),
     of_tool("post_tool_use", EventKind::PostToolUse, OUTCOME).blocks(),
     told("session_start", EventKind::SessionStart, SESSION_START),
     told("turn_start", EventKind::TurnStart, TURN),
@@ -53,13 +53,13 @@ pub(super) const NEWEST: &[EventRow] = &[
     told("user_steering_messages_submit", EventKind::SteeringSubmit, STEERING).blocks(),
     told("user_followup_submit", EventKind::FollowupSubmit, PROMPT).blocks(),
     of_tool("tool_input_transform", EventKind::ToolInputTransform, CALL).blocks().order(RunOrder::Pipeline),
-    of_tool("tool_guard", EventKind::ToolGuard, CALL).blocks().fails(FailurePolicy::Closed),
+    of_tool("tool_guard", EventKind::ToolGuard, CALL).blocks().failure_policy(FailurePolicy::Closed),
 ];
 
 /// The twelve of the second generation.
 pub(super) const G2: &[EventRow] = &[
-    of_tool("pre_tool_use", EventKind::PreToolUse, G2_CALL).blocks().fails(FailurePolicy::Closed),
-    of_tool("post_tool_use", EventKind::PostToolUse, G2_OUTCOME).blocks().plain(Plain::Context),
+    of_tool("pre_tool_use", EventKind::PreToolUse, G2_CALL).blocks().failure_policy(FailurePolicy::Closed),
+    of_tool("post_tool_use", EventKind::PostToolUse, G2_OUTCOME).blocks().plain(PlainTextUse::Context),
     told("session_start", EventKind::SessionStart, G2_SESSION_START),
     told("turn_start", EventKind::TurnStart, &[]),
     watched("before_llm_call", EventKind::BeforeModel, &[]),
@@ -85,7 +85,7 @@ const INPUT: FieldRow = FieldRow::same("tool_input").unless_void();
 /// An empty text is a response too.
 const TOOL_RESPONSE: FieldRow = FieldRow::same("tool_response");
 const STOP_RESPONSE: FieldRow = named("stop_response", "last_assistant_message");
-const MODEL_RESPONSE: FieldRow = named("stop_response", "response").form(Form::Text);
+const MODEL_RESPONSE: FieldRow = named("stop_response", "response").form(FieldEncoding::Text);
 const MODEL: FieldRow = named("model_id", "model");
 const LEVEL: FieldRow = named("notification_level", "level");
 const MESSAGE: FieldRow = named("notification_message", "message");

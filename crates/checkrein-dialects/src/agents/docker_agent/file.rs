@@ -12,7 +12,7 @@
 
 use checkrein_core::{EventKind, FailurePolicy, Matcher, closest_match};
 
-use crate::config::{Attribute, Decoder, HandlerRow, HookKey, Shape};
+use crate::config::{Attribute, Decoder, HandlerRow, HookFileLayout, HookKey};
 use crate::spec::HookSpec;
 use crate::table::Dialect;
 use checkrein_document::{Member, Node, Span};
@@ -20,7 +20,7 @@ use checkrein_document::{Member, Node, Span};
 /// What is particular about the files of one generation.
 pub(super) struct Files {
     /// Its hooks.
-    pub(super) hook: Shape,
+    pub(super) hook: HookFileLayout,
     /// Events whose groups can have a lane of their own.
     lanes: &'static [EventKind],
 }
@@ -74,8 +74,8 @@ pub(super) const G2: Files = Files {
     lanes: &[],
 };
 
-const fn shape(keys: &'static [HookKey], handlers: &'static [HandlerRow]) -> Shape {
-    Shape { keys, handlers, ..Shape::USUAL }
+const fn shape(keys: &'static [HookKey], handlers: &'static [HandlerRow]) -> HookFileLayout {
+    HookFileLayout { keys, handlers, ..HookFileLayout::USUAL }
 }
 
 /// Why something cannot be loaded, and where it stands.
@@ -100,7 +100,7 @@ impl Files {
                 Err(_) => unreadable(decoder, settings, "its settings are no object"),
             }
         } else if let Some(hooks) = root.get("hooks") {
-            decoder.keys(members, &["hooks", "version"]);
+            decoder.check_keys(members, &["hooks", "version"]);
             self.events(decoder, hooks);
         } else if members.iter().any(|member| is_nearly_an_event(decoder.dialect(), &member.key)) {
             self.events(decoder, root);
@@ -153,7 +153,7 @@ impl Files {
         let here = |why| (why, group.span);
         let members = decoder.object(group, id).map_err(here)?;
         let has_lane = self.lanes.contains(kind);
-        decoder.keys(members, if has_lane { &["matcher", "hooks", LANE] } else { &["matcher", "hooks"] });
+        decoder.check_keys(members, if has_lane { &["matcher", "hooks", LANE] } else { &["matcher", "hooks"] });
         if let Some(lane) = group.get(LANE).filter(|_| has_lane)
             && decoder.flag(lane, LANE).unwrap_or(true)
         {
@@ -225,7 +225,7 @@ fn can_fail_so(
         decoder.error("cannot-block", on_error.span, why.clone());
         return Err(why);
     }
-    if row.fails.is_some_and(|fails| fails != said) {
+    if row.failure_policy.is_some_and(|fails| fails != said) {
         let text = format!("`on_error` has no effect here: whatever fails at `{}` closes it", row.name);
         decoder.warning("no-effect", on_error.span, text);
     }

@@ -49,9 +49,9 @@ pub fn hooks_from_flags<'a>(
         let mut source = Source::of(Scope::Code);
         source.file = Some((*flag).to_owned());
         let handler = HandlerSpec::Command(CommandSpec::shell(command));
-        let mut spec = HookSpec::new("", kind.clone(), handler).speaking(dialect);
+        let mut spec = HookSpec::new("", kind.clone(), handler).dialect(dialect);
         spec.info = Arc::new(HookInfo::new(format!("{flag}[{at}]"), source));
-        spec.identity = dialect.config.same.identity(&spec);
+        spec.identity = dialect.config.dedup_key.identity(&spec);
         hooks.push(spec);
     }
     Ok(hooks)

@@ -24,9 +24,9 @@ mod write;
 use checkrein_core::{ConcurrentRewrites, Grammar};
 
 use crate::agents::claude::CLAUDE_LIKE;
-use crate::config::{Base, ConfigTable, FileFormat, FileRow, Same};
+use crate::config::{ConfigTable, DedupKey, FileFormat, FileRow, PathBase};
 use crate::payload::{FieldRow, PayloadTable};
-use crate::reply::{Malformed, ReplyTable, Unknown};
+use crate::reply::{MalformedPolicy, ReplyTable, UnknownPolicy};
 use crate::table::{Dialect, HttpTable, ProcessTable, Shell};
 use checkrein_core::Scope;
 
@@ -50,7 +50,7 @@ pub static DIALECT: Dialect = Dialect {
             decode: |decoder, root| file::NEWEST.decode(decoder, root),
             encode: |dialect, hooks| file::NEWEST.encode(dialect, hooks),
         },
-        same: Same::EverythingAndName,
+        dedup_key: DedupKey::EverythingAndName,
         by_hand: Some("the YAML file of your agent, with its name in place of `root`"),
         ..ConfigTable::BASE
     },
@@ -64,8 +64,8 @@ pub static G2: Dialect = Dialect {
     matcher: Grammar::REGEX_WHOLE,
     payload: PayloadTable::fields(ALWAYS),
     reply: ReplyTable {
-        malformed: Malformed::Text,
-        bad_values: Unknown::Told,
+        malformed: MalformedPolicy::Text,
+        bad_values: UnknownPolicy::Told,
         keys: answer::G2_KEYS,
         exits: answer::G2_EXITS,
         ..CLAUDE_LIKE.reply
@@ -81,7 +81,7 @@ pub static G2: Dialect = Dialect {
             decode: |decoder, root| file::G2.decode(decoder, root),
             encode: |dialect, hooks| file::G2.encode(dialect, hooks),
         },
-        same: Same::Handler,
+        dedup_key: DedupKey::Handler,
         by_hand: Some("the YAML file of your agent, with its name in place of `root`"),
         ..ConfigTable::BASE
     },
@@ -102,7 +102,8 @@ const PROCESS: ProcessTable =
 /// Its hooks are never endpoints; the builtin `http_post` posts what it is told to, and hears nothing.
 const NO_HTTP: HttpTable = HttpTable { decides: false, variables: false, ..HttpTable::BASE };
 
-const CONFIG_DIR: Base = Base::FirstVariable(&["DOCKER_AGENT_CONFIG_DIR", "CAGENT_CONFIG_DIR"], ".config/cagent");
+const CONFIG_DIR: PathBase =
+    PathBase::FirstVariable(&["DOCKER_AGENT_CONFIG_DIR", "CAGENT_CONFIG_DIR"], ".config/cagent");
 
 /// The agent's own file is named by whoever starts it, and comes before these.
 const FILES: &[FileRow] = &[

@@ -3,7 +3,7 @@
 use checkrein_core::{BlockEffect, HookState};
 
 use super::file::Files;
-use crate::config::{Encoded, Lost, printable, written_matcher};
+use crate::config::{ConversionLoss, Encoded, printable, written_matcher};
 use crate::spec::HookSpec;
 use crate::table::Dialect;
 
@@ -26,18 +26,18 @@ impl Files {
                 HookState::Ready | HookState::Skipped(_) | HookState::Untrusted | HookState::Changed(_) => None,
             };
             if let Some(why) = unsaid {
-                lost.push(Lost::whole(at, why));
+                lost.push(ConversionLoss::whole(at, why));
                 continue;
             }
             let Some(hook) = self.hook.write_hook(dialect, at, spec, &mut lost) else { continue };
             for kind in &spec.kinds {
                 let Some(row) = dialect.row(kind) else {
-                    lost.push(Lost::whole(at, format!("{} has no event for `{kind}`", dialect.name)));
+                    lost.push(ConversionLoss::whole(at, format!("{} has no event for `{kind}`", dialect.name)));
                     continue;
                 };
                 let Some(matcher) = written_matcher(dialect, spec, kind, at, &mut lost) else { continue };
                 if !row.blocks && spec.dialect.blocks(kind) && kind.contract().block != BlockEffect::Ignored {
-                    lost.push(Lost::part(
+                    lost.push(ConversionLoss::part(
                         at,
                         format!("that it can stop something: at `{}` hooks only watch", row.name),
                     ));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use checkrein_core::{EventKind, HookState, RawJson};
 
-use crate::config::{Attribute, Decoder, Encoded, Lost, TimeUnit, unsaid, unwritable, written_matcher};
+use crate::config::{Attribute, ConversionLoss, Decoder, Encoded, TimeUnit, unsaid, unwritable, written_matcher};
 use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec, shell_text};
 use crate::table::Dialect;
 use checkrein_document::Node;
@@ -20,7 +20,7 @@ pub(super) fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
         let place = decoder.place(root.span);
         return decoder.unreadable("it is no object", place);
     };
-    decoder.keys(members, &["version", "hooks"]);
+    decoder.check_keys(members, &["version", "hooks"]);
     let Some(hooks) = root.get("hooks") else { return decoder.misplaced(members, "hooks") };
     if let Some(version) = root.get("version").filter(|version| version.as_str() != Some("v1")) {
         let text = format!("only files of version \"v1\" are known, this is {}", version.to_json());
@@ -38,7 +38,7 @@ pub(super) fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
 /// Takes one entry. What cannot be loaded closes what it could have guarded.
 fn read(decoder: &mut Decoder<'_>, hook: &Node<'_>, id: &str) {
     let trigger = decoder.object(hook, id).and_then(|members| {
-        decoder.keys(members, KEYS);
+        decoder.check_keys(members, KEYS);
         match hook.get("trigger") {
             Some(trigger) => Ok((decoder.text(trigger, "trigger")?, trigger.span)),
             None => {
@@ -93,7 +93,7 @@ fn action(decoder: &mut Decoder<'_>, hook: &Node<'_>) -> Result<HandlerSpec, Str
         return missing(decoder, hook.span, "a hook needs an `action`");
     };
     let members = decoder.object(action, "action")?;
-    decoder.keys(members, &["type", "command", "prompt"]);
+    decoder.check_keys(members, &["type", "command", "prompt"]);
     let Some(node) = action.get("type") else {
         return missing(decoder, action.span, "an action needs a `type`, `command` or `agent`");
     };
@@ -129,7 +129,7 @@ pub(super) fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
         for kind in &spec.kinds {
             match entry(dialect, at, spec, kind, &mut lost) {
                 Ok(entry) => entries.extend(entry),
-                Err(why) => lost.push(Lost::whole(at, why)),
+                Err(why) => lost.push(ConversionLoss::whole(at, why)),
             }
         }
         lost.extend(unsaid(at, spec, dialect, SAID));
@@ -153,7 +153,7 @@ fn entry(
     at: usize,
     spec: &HookSpec,
     kind: &EventKind,
-    lost: &mut Vec<Lost>,
+    lost: &mut Vec<ConversionLoss>,
 ) -> Result<Option<String>, String> {
     if let Some(why) = unwritable(spec, |attribute| attribute == Attribute::Enabled) {
         return Err(why.to_owned());

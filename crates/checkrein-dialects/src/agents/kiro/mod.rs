@@ -8,11 +8,14 @@ use checkrein_core::{Decision, EventKind, Grammar, RunOrder, Scope};
 
 use crate::agents::amazon_q::{CALL, DONE, PAYLOAD, PROCESS, PROMPT, TOOLS};
 use crate::agents::claude::CLAUDE_LIKE;
-use crate::config::{Base, ConfigTable, FileFormat, FileRow};
-use crate::install::{InstallTable, Spot};
+use crate::config::{ConfigTable, FileFormat, FileRow, PathBase};
+use crate::install::{InstallTable, SettingsPath};
 use crate::payload::FieldRow;
-use crate::reply::{At, Code, ExitRule, From, Key, Malformed, Means, ReplyTable, Then, Trigger};
-use crate::table::{Dialect, EventRow, HostTable, Plain};
+use crate::reply::{
+    AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, MalformedPolicy, ReasonSource,
+    ReplyTable,
+};
+use crate::table::{Dialect, EventRow, HostTable, PlainTextUse};
 
 mod file;
 
@@ -24,16 +27,20 @@ pub static DIALECT: Dialect = Dialect {
     matcher: Grammar::REGEX_SEARCH,
     payload: PAYLOAD,
     reply: ReplyTable {
-        trigger: Trigger::OwnObject,
-        malformed: Malformed::Text,
+        trigger: AnswerDetection::OwnObject,
+        malformed: MalformedPolicy::Text,
         keys: &[
-            Key::new(&["decision"], Means::Decision(&[("block", Decision::Deny)])).at(AT_STOP),
-            Key::new(&["reason"], Means::Reason).at(AT_STOP),
+            Key::new(&["decision"], KeyMeaning::Decision(&[("block", Decision::Deny)])).at(AT_STOP),
+            Key::new(&["reason"], KeyMeaning::Reason).at(AT_STOP),
         ],
         exits: &[
-            ExitRule::new(Code::Is(0), Then::Read),
-            ExitRule::new(Code::Is(2), Then::Decide(Decision::Deny, &[From::Stderr, From::Stdout])).at(REFUSING),
-            ExitRule::new(Code::Any, Then::Fail),
+            ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
+            ExitRule::new(
+                ExitCodeMatch::Is(2),
+                ExitAction::Decide(Decision::Deny, &[ReasonSource::Stderr, ReasonSource::Stdout]),
+            )
+            .at(REFUSING),
+            ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
         ],
         ..CLAUDE_LIKE.reply
     },
@@ -41,14 +48,19 @@ pub static DIALECT: Dialect = Dialect {
     rules: CLAUDE_LIKE.rules.order(RunOrder::Sequential),
     config: ConfigTable {
         files: &[
-            FileRow::new(Scope::User, Base::Home, ".kiro/hooks/*").with(&["json"]),
-            FileRow::new(Scope::Project, Base::Project, ".kiro/hooks/*").with(&["json"]),
+            FileRow::new(Scope::User, PathBase::Home, ".kiro/hooks/*").with(&["json"]),
+            FileRow::new(Scope::Project, PathBase::Project, ".kiro/hooks/*").with(&["json"]),
         ],
         format: FileFormat::Custom { decode: file::decode, encode: file::encode },
         ..ConfigTable::BASE
     },
     host: HostTable {
-        unseen: &["the end of a session", "requests for permission", "sub-agents", "in older versions, a tool's input"],
+        not_observable: &[
+            "the end of a session",
+            "requests for permission",
+            "sub-agents",
+            "in older versions, a tool's input",
+        ],
         uncertain: &[
             "how long a hook may take that does not say",
             "whether a stop can be answered",
@@ -58,27 +70,40 @@ pub static DIALECT: Dialect = Dialect {
     },
     install: Some(InstallTable::new(
         &["kiro-cli", "kiro"],
-        &[Spot::new(Base::Home, ".kiro")],
-        &[Spot::new(Base::Home, ".kiro/hooks/checkrein.json")],
-        &[Spot::new(Base::Project, ".kiro/hooks/checkrein.json")],
+        &[SettingsPath::new(PathBase::Home, ".kiro")],
+        &[SettingsPath::new(PathBase::Home, ".kiro/hooks/checkrein.json")],
+        &[SettingsPath::new(PathBase::Project, ".kiro/hooks/checkrein.json")],
     )),
     ..CLAUDE_LIKE
 };
 
-const AT_STOP: At = At::Kinds(&[EventKind::Stop]);
-const REFUSING: At = At::Kinds(&[EventKind::PreToolUse, EventKind::PromptSubmit, EventKind::PreSpecTask]);
+const AT_STOP: EventScope = EventScope::Kinds(&[EventKind::Stop]);
+const REFUSING: EventScope =
+    EventScope::Kinds(&[EventKind::PreToolUse, EventKind::PromptSubmit, EventKind::PreSpecTask]);
 const FILE: &[FieldRow] = &[FieldRow::same("file_path")];
 
 const EVENTS: &[EventRow] = &[
-    EventRow::new("SessionStart", EventKind::SessionStart).plain(Plain::Context),
-    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit).blocks().plain(Plain::Context).fields(PROMPT),
+    EventRow::new("SessionStart", EventKind::SessionStart).plain(PlainTextUse::Context),
+    EventRow::new("UserPromptSubmit", EventKind::PromptSubmit).blocks().plain(PlainTextUse::Context).fields(PROMPT),
     EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(CALL),
-    EventRow::new("PostToolUse", EventKind::PostToolUse).matched().plain(Plain::Context).uncertain().fields(DONE),
+    EventRow::new("PostToolUse", EventKind::PostToolUse)
+        .matched()
+        .plain(PlainTextUse::Context)
+        .uncertain()
+        .fields(DONE),
     EventRow::new("Stop", EventKind::Stop).blocks().uncertain(),
-    EventRow::new("PostFileCreate", EventKind::FileCreated).matched().plain(Plain::Context).uncertain().fields(FILE),
-    EventRow::new("PostFileSave", EventKind::FileSaved).matched().plain(Plain::Context).uncertain().fields(FILE),
-    EventRow::new("PostFileDelete", EventKind::FileDeleted).matched().plain(Plain::Context).uncertain().fields(FILE),
-    EventRow::new("PreTaskExec", EventKind::PreSpecTask).blocks().plain(Plain::Context).uncertain(),
-    EventRow::new("PostTaskExec", EventKind::PostSpecTask).plain(Plain::Context).uncertain(),
-    EventRow::new("Manual", EventKind::Manual).plain(Plain::Context).uncertain(),
+    EventRow::new("PostFileCreate", EventKind::FileCreated)
+        .matched()
+        .plain(PlainTextUse::Context)
+        .uncertain()
+        .fields(FILE),
+    EventRow::new("PostFileSave", EventKind::FileSaved).matched().plain(PlainTextUse::Context).uncertain().fields(FILE),
+    EventRow::new("PostFileDelete", EventKind::FileDeleted)
+        .matched()
+        .plain(PlainTextUse::Context)
+        .uncertain()
+        .fields(FILE),
+    EventRow::new("PreTaskExec", EventKind::PreSpecTask).blocks().plain(PlainTextUse::Context).uncertain(),
+    EventRow::new("PostTaskExec", EventKind::PostSpecTask).plain(PlainTextUse::Context).uncertain(),
+    EventRow::new("Manual", EventKind::Manual).plain(PlainTextUse::Context).uncertain(),
 ];

@@ -15,7 +15,7 @@ use checkrein_core::json::{Lexer, Piece, Token, TokenKind, decode_string, pieces
 use checkrein_core::{EventFilter, EventKind};
 use checkrein_document::{Format, MAX_SIZE};
 
-use super::Shape;
+use super::HookFileLayout;
 use crate::table::Dialect;
 
 /// Keys of checkrein's own files that say nothing about hooks. Files with any other key are left to the full parser.
@@ -41,7 +41,7 @@ pub(super) fn has_no_match(dialect: &Dialect, text: &str, format: Format, filter
 }
 
 /// `true` if the layout has no freedoms that the prefilter does not know.
-fn is_supported(dialect: &Dialect, layout: &Shape) -> bool {
+fn is_supported(dialect: &Dialect, layout: &HookFileLayout) -> bool {
     !layout.root.contains('.')
         && layout.beside.is_empty()
         && layout.sibling.is_none()
@@ -54,7 +54,7 @@ fn is_supported(dialect: &Dialect, layout: &Shape) -> bool {
 /// Its functions return `None` for whatever is left to the full parser, a hook that can match included.
 struct Prefilter<'a> {
     dialect: &'a Dialect,
-    layout: &'a Shape,
+    layout: &'a HookFileLayout,
     filter: &'a EventFilter,
     text: &'a str,
     lexer: Lexer<'a>,

@@ -13,7 +13,7 @@ use landlock::{
 };
 
 use super::refused;
-use crate::place::Place;
+use crate::exec_context::ExecContext;
 use crate::sandbox::{Files, SandboxError};
 
 /// Before this version, files that may not be written could still be truncated.
@@ -98,14 +98,14 @@ const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
 const BESIDE: &[&str] = &["lib", "lib64", "libexec"];
 
 /// What this one process needs besides.
-pub(super) struct Needed<'a> {
+pub(super) struct RuntimePaths<'a> {
     pub(super) program: &'a Path,
-    pub(super) place: &'a Place,
+    pub(super) place: &'a ExecContext,
     pub(super) temporary: Option<&'a Path>,
     pub(super) network: bool,
 }
 
-impl Needed<'_> {
+impl RuntimePaths<'_> {
     /// The program, the directories of the `PATH`, and the libraries beside those.
     fn paths(&self) -> Vec<PathBuf> {
         let program = self.place.cwd().join(self.program);
@@ -132,7 +132,7 @@ fn is_of_system(path: &Path) -> bool {
 }
 
 /// The rules for these files. `None` if nothing was asked for that this kernel's Landlock could do.
-pub(super) fn ruleset(files: Option<&Files>, needed: &Needed<'_>) -> Result<Option<OwnedFd>, SandboxError> {
+pub(super) fn ruleset(files: Option<&Files>, needed: &RuntimePaths<'_>) -> Result<Option<OwnedFd>, SandboxError> {
     let mut ruleset = Ruleset::default();
     if files.is_some() {
         let required = ruleset.set_compatibility(CompatLevel::HardRequirement);
@@ -151,7 +151,7 @@ pub(super) fn ruleset(files: Option<&Files>, needed: &Needed<'_>) -> Result<Opti
     Ok(created.into())
 }
 
-fn allow_all(ruleset: &mut RulesetCreated, files: &Files, needed: &Needed<'_>) -> Result<(), RulesetError> {
+fn allow_all(ruleset: &mut RulesetCreated, files: &Files, needed: &RuntimePaths<'_>) -> Result<(), RulesetError> {
     let read = AccessFs::from_read(NEEDED);
     // No device files: with them, root could go around all of this.
     let write = AccessFs::from_all(NEEDED) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
@@ -219,8 +219,9 @@ mod tests {
 
     #[test]
     fn the_path_opens_its_directories_and_libraries_but_no_home() {
-        let place = Place::new("/").env([("PATH", "/usr/bin:/:relative:/home/ann/bin:/home/ann/.node/bin")]);
-        let paths = Needed { program: Path::new("/no/such"), place: &place, temporary: None, network: false }.paths();
+        let place = ExecContext::new("/").env([("PATH", "/usr/bin:/:relative:/home/ann/bin:/home/ann/.node/bin")]);
+        let paths =
+            RuntimePaths { program: Path::new("/no/such"), place: &place, temporary: None, network: false }.paths();
         for (path, is_in) in [
             ("/home/ann/bin", true),
             ("/home/ann/lib", true),

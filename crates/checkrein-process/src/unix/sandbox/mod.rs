@@ -4,16 +4,16 @@
 //! All is prepared in the host, which can allocate. The child only makes system calls ([`spawn()`]), so that it can share the host's
 //! memory until it executes its program, as with `posix_spawn`: a fork would copy the host's page tables.
 
-mod census;
 mod landlock;
 mod limits;
 mod seccomp;
 mod spawn;
 mod temporary;
+mod usage_monitor;
 
-pub(super) use census::Census;
 pub(super) use spawn::spawn;
 pub(crate) use temporary::{Temporary, wait_for_removal};
+pub(super) use usage_monitor::UsageMonitor;
 
 use std::os::fd::OwnedFd;
 
@@ -21,7 +21,7 @@ use rustix::process::{Resource, Rlimit};
 use rustix::thread::CapabilitySets;
 use seccompiler::BpfProgram;
 
-use crate::launch::Launch;
+use crate::launch::SpawnSpec;
 use crate::sandbox::{Sandbox, SandboxError};
 
 /// A sandbox, ready for one process.
@@ -33,8 +33,8 @@ pub(super) struct PreparedSandbox {
 }
 
 impl PreparedSandbox {
-    pub(super) fn new(sandbox: &Sandbox, launch: &Launch<'_>) -> Result<Self, SandboxError> {
-        let needed = landlock::Needed {
+    pub(super) fn new(sandbox: &Sandbox, launch: &SpawnSpec<'_>) -> Result<Self, SandboxError> {
+        let needed = landlock::RuntimePaths {
             program: launch.program,
             place: launch.place,
             temporary: launch.temporary,

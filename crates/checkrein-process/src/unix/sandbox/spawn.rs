@@ -25,7 +25,7 @@ use seccompiler::BpfProgramRef;
 
 use super::super::start::ChildStdio;
 use super::PreparedSandbox;
-use crate::launch::{Launch, StartError};
+use crate::launch::{SpawnSpec, StartError};
 use crate::sandbox::SandboxError;
 
 /// The size of the child's stack, in units of its alignment (16 bytes): 64 KiB. Only the pages that the child uses are touched.
@@ -33,7 +33,7 @@ const STACK: usize = 4096;
 
 /// Spawns a process that enters its sandbox and executes its program. Returns when it has, or has failed.
 pub(in super::super) fn spawn(
-    launch: &Launch<'_>,
+    launch: &SpawnSpec<'_>,
     sandbox: &PreparedSandbox,
     stdio: &ChildStdio,
 ) -> Result<Pid, StartError> {
@@ -65,7 +65,7 @@ struct ExecStrings {
 }
 
 impl ExecStrings {
-    fn new(launch: &Launch<'_>) -> io::Result<Self> {
+    fn new(launch: &SpawnSpec<'_>) -> io::Result<Self> {
         let string = |text: &OsStr| CString::new(text.as_bytes());
         let mut variables = Vec::new();
         for (name, value) in launch.variables().collect::<BTreeMap<_, _>>() {
@@ -187,7 +187,7 @@ enum Step {
 }
 
 impl Step {
-    fn failure(self, error: io::Error, launch: &Launch<'_>) -> StartError {
+    fn failure(self, error: io::Error, launch: &SpawnSpec<'_>) -> StartError {
         let part = match self {
             Self::Start | Self::Directory => return StartError::before(error),
             Self::Execute if error.kind() == io::ErrorKind::PermissionDenied => {

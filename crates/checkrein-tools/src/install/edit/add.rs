@@ -4,35 +4,35 @@ use checkrein_document::{Node, Value};
 
 use super::splice::{Splice, between, spliced};
 use super::style::{Style, children, indent_if_first, indent_of_line};
-use super::{Trouble, end, is_blank, read, start};
+use super::{EditError, end, is_blank, read, start};
 
 /// The text with all of the tree in it.
-pub(in crate::install) fn add(text: Option<&str>, wanted: &Node<'_>) -> Result<String, Trouble> {
+pub(in crate::install) fn add(text: Option<&str>, wanted: &Node<'_>) -> Result<String, EditError> {
     let Some(text) = text.filter(|text| !is_blank(text)) else {
         let style = Style { unit: "  ".to_owned(), newline: "\n", lines: true };
         let mark = text.filter(|text| text.starts_with('\u{feff}')).map_or("", |_| "\u{feff}");
         return Ok(format!("{mark}{}\n", style.value(wanted, "", true)));
     };
     let root = read(text)?;
-    let mut adding = Adding { text, style: Style::of(text, &root), splices: Vec::new() };
+    let mut adding = Insertion { text, style: Style::of(text, &root), splices: Vec::new() };
     adding.merge(&root, wanted, "the file")?;
     Ok(spliced(text, adding.splices))
 }
 
-struct Adding<'a> {
+struct Insertion<'a> {
     text: &'a str,
     style: Style,
     splices: Vec<Splice>,
 }
 
 /// Something to put into an array or an object.
-type Part<'n, 'w> = (Option<&'n str>, &'n Node<'w>);
+type InsertionPart<'n, 'w> = (Option<&'n str>, &'n Node<'w>);
 
-impl Adding<'_> {
-    fn merge(&mut self, there: &Node<'_>, wanted: &Node<'_>, name: &str) -> Result<(), Trouble> {
+impl Insertion<'_> {
+    fn merge(&mut self, there: &Node<'_>, wanted: &Node<'_>, name: &str) -> Result<(), EditError> {
         match (&there.value, &wanted.value) {
             (Value::Object(_), Value::Object(members)) => {
-                let mut missing: Vec<Part<'_, '_>> = Vec::new();
+                let mut missing: Vec<InsertionPart<'_, '_>> = Vec::new();
                 for member in members {
                     match there.get(&member.key) {
                         Some(there) => self.merge(there, &member.value, &member.key)?,
@@ -42,7 +42,7 @@ impl Adding<'_> {
                 self.insert(there, &missing);
             }
             (Value::Array(_), Value::Array(items)) => {
-                let parts: Vec<Part<'_, '_>> = items.iter().map(|item| (None, item)).collect();
+                let parts: Vec<InsertionPart<'_, '_>> = items.iter().map(|item| (None, item)).collect();
                 self.insert(there, &parts);
             }
             // A key whose value somebody has emptied.
@@ -53,14 +53,14 @@ impl Adding<'_> {
             }
             (_, Value::Object(_) | Value::Array(_)) => {
                 let message = format!("`{name}` is {} here, and should be {}", there.type_name(), wanted.type_name());
-                return Err(Trouble::new(self.text, there.span, message));
+                return Err(EditError::new(self.text, there.span, message));
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn insert(&mut self, there: &Node<'_>, parts: &[Part<'_, '_>]) {
+    fn insert(&mut self, there: &Node<'_>, parts: &[InsertionPart<'_, '_>]) {
         if parts.is_empty() {
             return;
         }
@@ -76,7 +76,7 @@ impl Adding<'_> {
     }
 
     /// Behind the last that is there. A comment behind that stays with it.
-    fn behind(&mut self, there: &Node<'_>, last: usize, parts: &[Part<'_, '_>]) {
+    fn behind(&mut self, there: &Node<'_>, last: usize, parts: &[InsertionPart<'_, '_>]) {
         let lines = there.span.of(self.text).contains('\n');
         let first = children(there).next().unwrap_or_default();
         let own_line = indent_if_first(self.text, first);
@@ -105,7 +105,7 @@ impl Adding<'_> {
         }
     }
 
-    fn first_of(&mut self, there: &Node<'_>, parts: &[Part<'_, '_>]) {
+    fn first_of(&mut self, there: &Node<'_>, parts: &[InsertionPart<'_, '_>]) {
         let lines = self.style.lines;
         let outer = indent_of_line(self.text, start(there)).to_owned();
         let indent = format!("{outer}{}", self.style.unit);
@@ -119,7 +119,7 @@ impl Adding<'_> {
         self.splices.push(Splice::replace(found.comments, close, format!("{separator}{added}{closing}")));
     }
 
-    fn part(&self, (key, value): &Part<'_, '_>, indent: &str, lines: bool) -> String {
+    fn part(&self, (key, value): &InsertionPart<'_, '_>, indent: &str, lines: bool) -> String {
         match key {
             Some(key) => self.style.member(key, value, indent, lines),
             None => self.style.value(value, indent, lines),

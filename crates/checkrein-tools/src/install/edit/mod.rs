@@ -10,37 +10,37 @@ mod style;
 
 use std::fmt;
 
-use checkrein_document::{DocumentProblem, Format, Lines, Node, Place, Span};
+use checkrein_document::{DocumentProblem, Format, LineColumn, LineIndex, Node, Span};
 
 pub(super) use add::add;
 pub(super) use strip::{is_ours, strip};
 
 /// Why a text cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Trouble {
-    pub(super) place: Place,
+pub(super) struct EditError {
+    pub(super) place: LineColumn,
     pub(super) message: String,
 }
 
-impl Trouble {
+impl EditError {
     fn new(text: &str, span: Span, message: impl Into<String>) -> Self {
-        Self { place: Lines::new(text).place(span.start), message: message.into() }
+        Self { place: LineIndex::new(text).place(span.start), message: message.into() }
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for EditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.message)
     }
 }
 
 /// Reads a text that is to be changed. Comments are read also if the agent does not: they are not ours to judge.
-pub(super) fn read(text: &str) -> Result<Node<'_>, Trouble> {
+pub(super) fn read(text: &str) -> Result<Node<'_>, EditError> {
     let parsed = checkrein_document::parse(text, Format::Jsonc)
-        .map_err(|error| Trouble { place: error.place, message: error.message.clone() })?;
+        .map_err(|error| EditError { place: error.place, message: error.message.clone() })?;
     // A key that is there twice: which one the agent goes by is its secret.
     if let Some(problem) = parsed.problems.first() {
-        return Err(Trouble::new(text, DocumentProblem::span(problem), problem.to_string()));
+        return Err(EditError::new(text, DocumentProblem::span(problem), problem.to_string()));
     }
     Ok(parsed.root)
 }

@@ -40,7 +40,7 @@ pub(super) fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
 
 /// What stands between two values: white space and comments, and where a comma is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Between {
+pub(super) struct Separator {
     /// Behind the comma, if there is one.
     pub(super) comma: Option<usize>,
     /// Behind the last comment of the line that it starts in; where it starts, if there is none.
@@ -54,9 +54,9 @@ pub(super) struct Between {
 }
 
 /// Looks at what stands from here on, up to the next value or bracket. The text has been read as JSON with comments.
-pub(super) fn between(text: &str, start: usize) -> Between {
+pub(super) fn between(text: &str, start: usize) -> Separator {
     let bytes = text.as_bytes();
-    let mut found = Between { comma: None, line: start, comments: start, to_line_end: false, end: start };
+    let mut found = Separator { comma: None, line: start, comments: start, to_line_end: false, end: start };
     let mut at = start;
     let mut same_line = true;
     loop {
@@ -123,7 +123,7 @@ mod tests {
             ("1,\n// c\n}", Some(2), 2, 7, 8),
         ] {
             let to_line_end = text.contains("//");
-            assert_eq!(between(text, 1), Between { comma, line, comments, to_line_end, end }, "{text:?}");
+            assert_eq!(between(text, 1), Separator { comma, line, comments, to_line_end, end }, "{text:?}");
         }
     }
 

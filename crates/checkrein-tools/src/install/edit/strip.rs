@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use checkrein_document::{Member, Node, Value};
 
 use super::splice::{Splice, between, space_before, spliced};
-use super::{Trouble, end, is_blank, read, start};
+use super::{EditError, end, is_blank, read, start};
 
 /// Says whether a command is one of ours.
 pub(in crate::install) type Ours<'a> = &'a dyn Fn(&str) -> bool;
@@ -19,7 +19,7 @@ pub(in crate::install) fn strip(
     was: Option<&str>,
     head: &Node<'_>,
     ours: Ours<'_>,
-) -> Result<Option<String>, Trouble> {
+) -> Result<Option<String>, EditError> {
     if is_blank(text) {
         return Ok(Some(text.to_owned()));
     }
@@ -56,7 +56,7 @@ pub(in crate::install) fn strip(
 }
 
 /// The text without one hook that is ours, and without what that leaves empty. `None`: there is none.
-fn without_one(text: &str, was: Option<&str>, ours: Ours<'_>) -> Result<Option<String>, Trouble> {
+fn without_one(text: &str, was: Option<&str>, ours: Ours<'_>) -> Result<Option<String>, EditError> {
     let root = read(text)?;
     let mut path = Vec::new();
     let Some((array, at)) = find(&root, ours, &mut path) else { return Ok(None) };

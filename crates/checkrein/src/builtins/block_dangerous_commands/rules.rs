@@ -5,7 +5,7 @@ use std::path::Path;
 
 use checkrein_core::Decision;
 
-use super::super::shell::Step;
+use super::super::shell::SimpleCommand;
 use super::target::{Target, target};
 
 /// One rule of `block_dangerous_commands`.
@@ -17,7 +17,7 @@ pub struct Rule {
     pub decision: Decision,
     /// What it is about, for the model and the user.
     pub why: &'static str,
-    pub(super) fits: fn(&Step, Option<&str>, &Path) -> bool,
+    pub(super) fits: fn(&SimpleCommand, Option<&str>, &Path) -> bool,
 }
 
 impl fmt::Debug for Rule {
@@ -80,12 +80,12 @@ rules! {
         |_, _, _| false;
 }
 
-fn any_target(step: &Step, home: Option<&str>, cwd: &Path, fits: impl Fn(Target) -> bool) -> bool {
+fn any_target(step: &SimpleCommand, home: Option<&str>, cwd: &Path, fits: impl Fn(Target) -> bool) -> bool {
     step.operands().any(|operand| fits(target(operand, step, home, cwd)))
 }
 
 /// Only what removes directories can remove much.
-fn removes(step: &Step) -> bool {
+fn removes(step: &SimpleCommand) -> bool {
     match step.name.as_str() {
         "rm" => step.has_option("rR", &["recursive", "no-preserve-root"]),
         "srm" | "trash" | "rimraf" => true,
@@ -93,14 +93,14 @@ fn removes(step: &Step) -> bool {
     }
 }
 
-fn find_deletes(step: &Step) -> bool {
+fn find_deletes(step: &SimpleCommand) -> bool {
     const DELETES: &[&str] = &["rm", "shred", "unlink"];
     let words: Vec<_> = step.args.iter().map(|arg| arg.text.as_str()).collect();
     let runs = |pair: &[&str]| pair[0].starts_with("-exec") && DELETES.contains(&pair[1]);
     step.name == "find" && (words.contains(&"-delete") || words.windows(2).any(runs))
 }
 
-fn chmod_root(step: &Step, home: Option<&str>, cwd: &Path) -> bool {
+fn chmod_root(step: &SimpleCommand, home: Option<&str>, cwd: &Path) -> bool {
     if !matches!(step.name.as_str(), "chmod" | "chown" | "chgrp") || !step.has_option("R", &["recursive"]) {
         return false;
     }
@@ -125,7 +125,7 @@ fn is_accounts(path: &str) -> bool {
 }
 
 /// The files that a step writes to, as far as it names them plainly.
-fn written(step: &Step) -> impl Iterator<Item = &str> {
+fn written(step: &SimpleCommand) -> impl Iterator<Item = &str> {
     let all = matches!(step.name.as_str(), "tee" | "shred" | "truncate");
     let last = matches!(step.name.as_str(), "cp" | "mv" | "install");
     let operands: Vec<_> = step.operands().collect();
@@ -141,11 +141,11 @@ fn written(step: &Step) -> impl Iterator<Item = &str> {
     step.writes.iter().chain(named).map(|value| value.text.as_str()).chain(output)
 }
 
-fn writes_device(step: &Step) -> bool {
+fn writes_device(step: &SimpleCommand) -> bool {
     written(step).any(is_device)
 }
 
-fn formats_disk(step: &Step) -> bool {
+fn formats_disk(step: &SimpleCommand) -> bool {
     let name = step.name.as_str();
     let formats = name == "mkfs" || name.starts_with("mkfs.") || name.starts_with("newfs");
     let wipes = matches!(name, "mke2fs" | "mkswap" | "wipefs" | "blkdiscard" | "sgdisk" | "hdparm");
@@ -174,7 +174,7 @@ fn is_download(name: &str) -> bool {
     )
 }
 
-fn runs_download(step: &Step) -> bool {
+fn runs_download(step: &SimpleCommand) -> bool {
     let fed = step.fed_by.iter().any(|name| is_download(name));
     let given = step.args.iter().any(|arg| arg.from.iter().any(|name| is_download(name)));
     let has_file = step.operands().next().is_some();
@@ -190,12 +190,12 @@ fn runs_download(step: &Step) -> bool {
     }
 }
 
-fn kills_all(step: &Step) -> bool {
+fn kills_all(step: &SimpleCommand) -> bool {
     let words: Vec<_> = step.args.iter().map(|arg| arg.text.as_str()).collect();
     step.name == "killall5" || (step.name == "kill" && words.len() > 1 && words.last() == Some(&"-1"))
 }
 
-fn shuts_down(step: &Step) -> bool {
+fn shuts_down(step: &SimpleCommand) -> bool {
     let first = step.operands().next().map_or("", |operand| operand.text.as_str());
     match step.name.as_str() {
         "shutdown" => !step.has_option("c", &["help", "show"]),
@@ -207,7 +207,7 @@ fn shuts_down(step: &Step) -> bool {
 }
 
 /// The sub-command of git and what stands behind it.
-fn git(step: &Step) -> Option<(&str, Step)> {
+fn git(step: &SimpleCommand) -> Option<(&str, SimpleCommand)> {
     if step.name != "git" {
         return None;
     }
@@ -216,7 +216,9 @@ fn git(step: &Step) -> Option<(&str, Step)> {
         match step.args.get(at)?.text.as_str() {
             "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" => at += 2,
             option if option.starts_with('-') => at += 1,
-            name => return Some((name, Step { args: step.args[at + 1..].to_vec(), ..Step::default() })),
+            name => {
+                return Some((name, SimpleCommand { args: step.args[at + 1..].to_vec(), ..SimpleCommand::default() }));
+            }
         }
     }
 }
@@ -227,7 +229,7 @@ enum Push {
     Unclear,
 }
 
-fn push(step: &Step) -> Option<Push> {
+fn push(step: &SimpleCommand) -> Option<Push> {
     let ("push", push) = git(step)? else { return None };
     let lease = push.has_option("", &["force-with-lease"]);
     let force = push.has_option("f", &["force"]);
@@ -251,7 +253,7 @@ fn push(step: &Step) -> Option<Push> {
     unclear
 }
 
-fn git_discards(step: &Step) -> bool {
+fn git_discards(step: &SimpleCommand) -> bool {
     let Some((name, rest)) = git(step) else { return false };
     let first = rest.operands().next().map_or("", |operand| operand.text.as_str());
     let everything = || rest.operands().any(|operand| matches!(operand.text.as_str(), "." | ":/" | "*" | "./"));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::shell::{Step, Value, lexical};
+use super::super::shell::{Expanded, SimpleCommand, lexical};
 
 /// What a path stands for, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +54,7 @@ const SYSTEM: &[&str] = &[
     "/media",
 ];
 
-pub(super) fn target(value: &Value, step: &Step, home: Option<&str>, cwd: &Path) -> Target {
+pub(super) fn target(value: &Expanded, step: &SimpleCommand, home: Option<&str>, cwd: &Path) -> Target {
     if !value.known {
         return unknown(&value.text);
     }
@@ -109,7 +109,7 @@ fn is_all(component: &str) -> bool {
 }
 
 /// The path without a last component that stands for everything, and whether a pattern stands right below the root.
-fn without_wildcards(value: &Value) -> (String, bool) {
+fn without_wildcards(value: &Expanded) -> (String, bool) {
     if !value.glob {
         return (value.text.clone(), false);
     }

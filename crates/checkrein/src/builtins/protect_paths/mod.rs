@@ -29,7 +29,7 @@ use checkrein_core::{Event, Failure, Opinion};
 use super::commands::{Reading, read};
 use super::off_thread;
 use super::paths::{Patterns, PlacedPatterns, expanded, names};
-use super::shell::Value;
+use super::shell::Expanded;
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 
 pub(super) fn builtin() -> Builtin {
@@ -49,34 +49,34 @@ pub(super) fn builtin() -> Builtin {
 
 /// Something that is about to be written, moved or removed.
 #[derive(Debug, Clone)]
-pub(super) struct Touched {
-    path: Value,
+pub(super) struct AffectedPath {
+    path: Expanded,
     /// The directories that it may be relative to.
     from: Vec<PathBuf>,
     /// Whether what is below it goes with it.
     pub(super) whole_tree: bool,
 }
 
-impl Touched {
+impl AffectedPath {
     /// All names of the files that it may be.
     pub(super) fn names(&self) -> impl Iterator<Item = PathBuf> {
         self.from.iter().flat_map(|cwd| expanded(&self.path, cwd)).flat_map(|file| names(&file))
     }
 }
 
-impl Touched {
+impl AffectedPath {
     /// What may be the path of a file, from one of these directories.
     pub(super) fn maybe(text: &str, home: Option<&str>, from: &[PathBuf]) -> Self {
         let text = match (text.strip_prefix("~/"), home) {
             (Some(rest), Some(home)) => format!("{home}/{rest}"),
             _ => text.to_owned(),
         };
-        Self { path: Value { text, known: true, ..Value::default() }, from: from.to_vec(), whole_tree: false }
+        Self { path: Expanded { text, known: true, ..Expanded::default() }, from: from.to_vec(), whole_tree: false }
     }
 }
 
 /// What a tool call is about to write, move or remove, by its input and by its shell commands.
-pub(super) fn touched(event: &Event, cwd: &Path, home: Option<&str>) -> (Vec<Touched>, Reading) {
+pub(super) fn touched(event: &Event, cwd: &Path, home: Option<&str>) -> (Vec<AffectedPath>, Reading) {
     let mut touched = named::in_input(event, cwd, home);
     let reading = read(event, home, cwd);
     touched.extend(reading.steps.iter().flat_map(targets::of));
@@ -104,7 +104,7 @@ fn judge(event: &Event, patterns: &PlacedPatterns, cwd: &Path, home: Option<&str
     }
 }
 
-fn protected<'a>(touched: &Touched, patterns: &'a PlacedPatterns) -> Option<(PathBuf, &'a str)> {
+fn protected<'a>(touched: &AffectedPath, patterns: &'a PlacedPatterns) -> Option<(PathBuf, &'a str)> {
     touched.names().find_map(|name| {
         let itself = patterns.protecting(&name).map(|pattern| (name.clone(), pattern));
         itself.or_else(|| touched.whole_tree.then(|| patterns.protecting_below(&name)).flatten())

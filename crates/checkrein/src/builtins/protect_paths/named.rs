@@ -5,10 +5,10 @@ use std::path::Path;
 use checkrein_core::payload::Field;
 use checkrein_core::{Event, EventKind};
 
-use super::Touched;
+use super::AffectedPath;
+use crate::builtins::json_strings::strings;
 use crate::builtins::patch;
-use crate::builtins::shell::Value;
-use crate::builtins::strings::strings;
+use crate::builtins::shell::Expanded;
 
 /// The fields that name files, in the agents and tools that are known. Compared without case and underscores.
 const FIELDS: &[&str] = &[
@@ -74,7 +74,7 @@ const WRITES: &[&str] = &[
 /// What diffs name files with. They count only where a diff is meant to be.
 const DIFF_HEADS: &[&str] = &["+++ b/", "--- a/", "+++ ", "--- "];
 
-pub(super) fn in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<Touched> {
+pub(super) fn in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<AffectedPath> {
     let Some(input) = event.tool_input().filter(|_| !only_reads(event)) else { return Vec::new() };
     let mut touched = Vec::new();
     let mut add = |path: &str| {
@@ -87,8 +87,8 @@ pub(super) fn in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<Tou
                 (Some(rest), Some(home)) => format!("{home}/{rest}"),
                 _ => path.to_owned(),
             };
-            let path = Value { text, known: true, ..Value::default() };
-            touched.push(Touched { path, from: vec![cwd.to_owned()], whole_tree: false });
+            let path = Expanded { text, known: true, ..Expanded::default() };
+            touched.push(AffectedPath { path, from: vec![cwd.to_owned()], whole_tree: false });
         }
     };
     for string in strings(input) {

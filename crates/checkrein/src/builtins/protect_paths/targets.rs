@@ -1,7 +1,7 @@
 //! Files that a program writes, moves or removes, by its command line.
 
-use super::Touched;
-use crate::builtins::shell::{Step, Value};
+use super::AffectedPath;
+use crate::builtins::shell::{Expanded, SimpleCommand};
 
 /// Which of a program's operands it changes.
 enum Changes {
@@ -12,7 +12,7 @@ enum Changes {
     Destination,
 }
 
-fn changes(step: &Step) -> Option<Changes> {
+fn changes(step: &SimpleCommand) -> Option<Changes> {
     Some(match step.name.as_str() {
         "rm" | "unlink" | "rmdir" | "shred" | "tee" | "touch" | "mv" | "truncate" | "srm" | "trash" | "patch"
         | "mkfifo" => Changes::All,
@@ -28,23 +28,23 @@ fn changes(step: &Step) -> Option<Changes> {
     })
 }
 
-fn takes_away(arg: &Value) -> bool {
+fn takes_away(arg: &Expanded) -> bool {
     arg.text.strip_prefix('-').is_some_and(|mode| mode.starts_with(|c| "rwxXstugoai".contains(c)))
 }
 
-fn edits_in_place(arg: &Value) -> bool {
+fn edits_in_place(arg: &Expanded) -> bool {
     let letters = arg.text.strip_prefix('-').unwrap_or_default();
     !letters.starts_with(['M', 'I', '-', 'e']) && letters.contains('i')
 }
 
-fn git_changes(step: &Step) -> Option<Changes> {
+fn git_changes(step: &SimpleCommand) -> Option<Changes> {
     let first = step.operands().next()?;
     matches!(first.text.as_str(), "rm" | "mv" | "checkout" | "restore").then_some(Changes::Rest)
 }
 
-pub(super) fn of(step: &Step) -> Vec<Touched> {
-    let mut paths: Vec<Value> = step.writes.clone();
-    let operands: Vec<Value> = step.operands().cloned().collect();
+pub(super) fn of(step: &SimpleCommand) -> Vec<AffectedPath> {
+    let mut paths: Vec<Expanded> = step.writes.clone();
+    let operands: Vec<Expanded> = step.operands().cloned().collect();
     match changes(step) {
         Some(Changes::All) => paths.extend(operands),
         Some(Changes::Rest) => paths.extend(operands.into_iter().skip(1)),
@@ -59,12 +59,12 @@ pub(super) fn of(step: &Step) -> Vec<Touched> {
         "chmod" | "chown" | "chgrp" => step.has_option("R", &["recursive"]),
         _ => false,
     };
-    let touched = |path| Touched { path, from: step.cwds.to_vec(), whole_tree };
+    let touched = |path| AffectedPath { path, from: step.cwds.to_vec(), whole_tree };
     paths.into_iter().filter(|path| path.known).map(touched).collect()
 }
 
 /// A file that is copied into a directory keeps its name there.
-fn destinations(step: &Step, operands: &[Value]) -> Vec<Value> {
+fn destinations(step: &SimpleCommand, operands: &[Expanded]) -> Vec<Expanded> {
     let option = option_value(step, &["-t", "--target-directory"]);
     let (to, from) = match (&option, operands.split_last()) {
         (Some(to), _) => (to, operands),
@@ -75,13 +75,13 @@ fn destinations(step: &Step, operands: &[Value]) -> Vec<Value> {
         option.is_some() || to.text.ends_with('/') || step.cwds.iter().any(|cwd| cwd.join(&to.text).is_dir());
     let within = from.iter().filter(|_| is_directory).filter_map(|from| {
         let name = from.text.trim_end_matches('/').rsplit('/').next()?;
-        Some(Value { text: format!("{}/{name}", to.text.trim_end_matches('/')), ..from.clone() })
+        Some(Expanded { text: format!("{}/{name}", to.text.trim_end_matches('/')), ..from.clone() })
     });
     within.chain([to.clone()]).collect()
 }
 
 /// Files that options name.
-fn outputs(step: &Step) -> Vec<Value> {
+fn outputs(step: &SimpleCommand) -> Vec<Expanded> {
     match step.name.as_str() {
         "dd" => step.args.iter().filter_map(|arg| part(arg, arg.text.strip_prefix("of=")?)).collect(),
         "curl" => option_value(step, &["-o", "--output"]).into_iter().collect(),
@@ -91,7 +91,7 @@ fn outputs(step: &Step) -> Vec<Value> {
     }
 }
 
-fn option_value(step: &Step, names: &[&str]) -> Option<Value> {
+fn option_value(step: &SimpleCommand, names: &[&str]) -> Option<Expanded> {
     for (at, arg) in step.args.iter().enumerate() {
         if names.contains(&arg.text.as_str()) {
             return step.args.get(at + 1).cloned();
@@ -104,6 +104,6 @@ fn option_value(step: &Step, names: &[&str]) -> Option<Value> {
     None
 }
 
-fn part(arg: &Value, text: &str) -> Option<Value> {
-    Some(Value { text: text.to_owned(), ..arg.clone() })
+fn part(arg: &Expanded, text: &str) -> Option<Expanded> {
+    Some(Expanded { text: text.to_owned(), ..arg.clone() })
 }

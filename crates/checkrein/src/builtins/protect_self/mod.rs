@@ -12,7 +12,7 @@
 //!
 //! Example: `protect_self deny:/etc/checkrein ask:/home/me/.claude/settings.json`
 
-mod mentions;
+mod references;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use std::sync::Arc;
 use checkrein_core::{Decision, Event, Failure, Opinion};
 
 use super::off_thread;
-use super::protect_paths::{Touched, touched};
-use super::shell::{Step, is_reader};
+use super::protect_paths::{AffectedPath, touched};
+use super::shell::{SimpleCommand, is_reader};
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 
 pub(super) fn builtin() -> Builtin {
@@ -139,7 +139,7 @@ async fn run(call: BuiltinCall<'_>, guarded: Arc<Vec<Guarded>>) -> Result<Opinio
 fn judge(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> Opinion {
     let (touched, reading) = touched(event, cwd, home);
     let touched: Vec<_> =
-        touched.iter().map(|one: &Touched| (one.names().collect::<Vec<_>>(), one.whole_tree)).collect();
+        touched.iter().map(|one: &AffectedPath| (one.names().collect::<Vec<_>>(), one.whole_tree)).collect();
     let mut asks = None;
     for one in guarded.iter().filter(|_| !touched.is_empty()) {
         let own = one.names();
@@ -158,9 +158,9 @@ fn judge(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> 
         });
     }
     let asks = asks.or_else(|| reading.steps.iter().find_map(changes_itself)).or_else(|| {
-        let mut maybe = mentions::of_tool(event, home, &cwd.to_owned());
-        maybe.extend(reading.steps.iter().flat_map(|step| mentions::of_step(step, home)));
-        let files: Vec<_> = maybe.iter().flat_map(Touched::names).collect();
+        let mut maybe = references::of_tool(event, home, &cwd.to_owned());
+        maybe.extend(reading.steps.iter().flat_map(|step| references::of_step(step, home)));
+        let files: Vec<_> = maybe.iter().flat_map(AffectedPath::names).collect();
         let hit = |one: &Guarded| {
             let own = one.names();
             files.iter().find(|file| one.is_touched(&own, file, false))
@@ -180,7 +180,7 @@ fn judge(event: &Event, guarded: &[Guarded], cwd: &Path, home: Option<&str>) -> 
 }
 
 /// Whether a command calls the program for something that changes what it guards.
-fn changes_itself(step: &Step) -> Option<String> {
+fn changes_itself(step: &SimpleCommand) -> Option<String> {
     let name = step.name.strip_suffix(".exe").unwrap_or(&step.name);
     let is_word = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
     let command = match name {

@@ -8,9 +8,9 @@
 //!
 //! A text that cannot be read for certain is [`Unreadable`], never a shorter list of programs: guards ask about it.
 
+mod commands;
 mod parse;
-mod readers;
-mod steps;
+mod read_only;
 mod testing;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
@@ -18,12 +18,12 @@ mod tests;
 mod word;
 mod wrappers;
 
-pub(crate) use readers::{is_reader, pieces};
-pub use steps::{Step, World, lexical, steps, steps_of_argv, steps_with};
+pub use commands::{ShellEnv, SimpleCommand, lexical, steps, steps_of_argv, steps_with};
+pub(crate) use read_only::{is_reader, pieces};
 pub use testing::exercise_shell;
-pub use word::Value;
+pub use word::Expanded;
 pub(crate) use wrappers::starts_others;
 
 /// The reason why a text cannot be read as a shell would.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable(pub(crate) &'static str);
+pub struct ParseError(pub(crate) &'static str);

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::{Step, World, pieces, steps, steps_of_argv, steps_with};
+use super::{ShellEnv, SimpleCommand, commands, pieces, steps_of_argv, steps_with};
 
 /// Reads bytes as a shell command, with and without what is known of its surroundings. For fuzzing: must not panic, whatever
 /// the bytes, and positions of words must be right.
@@ -8,20 +8,20 @@ use super::{Step, World, pieces, steps, steps_of_argv, steps_with};
 pub fn exercise_shell(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let cwd = Path::new("/work");
-    let known = World { home: Some("/home/me"), cwd };
+    let known = ShellEnv { home: Some("/home/me"), cwd };
     if let Ok(found) = steps(&text, known) {
         let characters: Vec<char> = text.chars().collect();
         found.iter().for_each(|step| check_spans(step, &characters, known));
     }
     let variables = [("DIR".to_owned(), "/srv/a b".to_owned()), ("x".to_owned(), String::new())];
-    let _ = steps_with(&text, World { home: None, cwd }, &variables);
+    let _ = steps_with(&text, ShellEnv { home: None, cwd }, &variables);
     let words: Vec<String> = text.split_ascii_whitespace().map(str::to_owned).collect();
     let _ = steps_of_argv(&words, known);
     words.iter().for_each(|word| assert!(pieces(word).all(|piece| word.contains(piece)), "not a piece of {word:?}"));
 }
 
 /// A word that is replaced at its position must be the word that was read.
-fn check_spans(step: &Step, text: &[char], world: World<'_>) {
+fn check_spans(step: &SimpleCommand, text: &[char], world: ShellEnv<'_>) {
     for value in step.args.iter().chain([&step.program]) {
         let Some((start, end)) = value.span else { continue };
         let word: String = text[start..end].iter().collect();

@@ -9,7 +9,7 @@ use super::parse::Command;
 /// One word, as it is written.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Word {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<WordPart>,
     /// Position in the text, in characters. `None`: the word is part of a text that is built from another one.
     pub(super) span: Option<Span>,
 }
@@ -19,7 +19,7 @@ pub type Span = (usize, usize);
 
 /// A piece of a word.
 #[derive(Debug, Clone)]
-pub(super) enum Part {
+pub(super) enum WordPart {
     /// Literal text: quoted or escaped.
     Text(String),
     /// Text without quotes: wildcards and braces apply.
@@ -42,7 +42,7 @@ pub(super) struct Fallback {
 
 /// The value of a word.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Value {
+pub struct Expanded {
     /// The text. Unknown pieces are spelt as in the command: `$NAME`, `$(…)`.
     pub text: String,
     /// `true` if all of the text is known.
@@ -57,7 +57,7 @@ pub struct Value {
     pub cut: bool,
 }
 
-impl Value {
+impl Expanded {
     pub(super) fn literal(text: impl Into<String>) -> Self {
         Self { text: text.into(), known: true, ..Self::default() }
     }
@@ -106,54 +106,54 @@ pub(super) struct Expansion<'a> {
 impl Word {
     pub(super) fn push_text(&mut self, c: char) {
         match self.parts.last_mut() {
-            Some(Part::Text(text)) => text.push(c),
-            _ => self.parts.push(Part::Text(c.into())),
+            Some(WordPart::Text(text)) => text.push(c),
+            _ => self.parts.push(WordPart::Text(c.into())),
         }
     }
 
     pub(super) fn push_bare(&mut self, c: char) {
         match self.parts.last_mut() {
-            Some(Part::Bare(text)) => text.push(c),
-            _ => self.parts.push(Part::Bare(c.into())),
+            Some(WordPart::Bare(text)) => text.push(c),
+            _ => self.parts.push(WordPart::Bare(c.into())),
         }
     }
 
     /// Adds a piece whose value only the running shell knows.
     pub(super) fn push_unknown(&mut self, name: String) {
-        self.parts.push(Part::Var { name, fallback: None, quoted: true });
+        self.parts.push(WordPart::Var { name, fallback: None, quoted: true });
     }
 
     /// The text of a word that is one piece without quotes, as reserved words and operators are.
     pub(super) fn bare(&self) -> Option<&str> {
         match self.parts.as_slice() {
-            [Part::Bare(text)] => Some(text),
+            [WordPart::Bare(text)] => Some(text),
             _ => None,
         }
     }
 
     /// `true` if the word ends in this character, without quotes.
     pub(super) fn ends_bare(&self, c: &[char]) -> bool {
-        matches!(self.parts.last(), Some(Part::Bare(text)) if text.ends_with(c))
+        matches!(self.parts.last(), Some(WordPart::Bare(text)) if text.ends_with(c))
     }
 
     /// `true` behind `NAME=` and each `:` of the value, where bash expands `~` too.
     pub(super) fn takes_tilde(&self) -> bool {
-        let Some(Part::Bare(first)) = self.parts.first() else { return self.parts.is_empty() };
+        let Some(WordPart::Bare(first)) = self.parts.first() else { return self.parts.is_empty() };
         let name = first.split_once('=').map_or("", |(name, _)| name);
         is_name(name.strip_suffix('+').unwrap_or(name)) && self.ends_bare(&['=', ':'])
     }
 
     /// Splits `NAME=value` and `NAME[subscript]=value`.
     pub(super) fn assignment(&self) -> Option<Assignment> {
-        let Some(Part::Bare(first)) = self.parts.first() else { return None };
+        let Some(WordPart::Bare(first)) = self.parts.first() else { return None };
         let name_end = first.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
         let (name, rest) = first.split_at(name_end);
         if !is_name(name) {
             return None;
         }
         let (at, start) = if rest.starts_with('[') {
-            let closes = |(at, part): (usize, &Part)| match part {
-                Part::Bare(text) => {
+            let closes = |(at, part): (usize, &WordPart)| match part {
+                WordPart::Bare(text) => {
                     let bracket = text.find("]=").or_else(|| text.find("]+="))?;
                     let equals = bracket + text[bracket..].find('=')?;
                     Some((at, equals + 1))
@@ -168,9 +168,9 @@ impl Word {
         } else {
             return None;
         };
-        let Some(Part::Bare(text)) = self.parts.get(at) else { return None };
+        let Some(WordPart::Bare(text)) = self.parts.get(at) else { return None };
         let mut value = Self::default();
-        value.parts.push(Part::Bare(text[start..].to_owned()));
+        value.parts.push(WordPart::Bare(text[start..].to_owned()));
         value.parts.extend_from_slice(&self.parts[at + 1..]);
         let subscript = Self { parts: self.parts[..at].to_vec(), span: None };
         Some(Assignment { name: name.to_owned(), subscript, value })
@@ -178,13 +178,13 @@ impl Word {
 
     /// `true` for `NAME[`: bash reads on to the `]`, over blanks and operators.
     pub(super) fn has_open_subscript(&self) -> bool {
-        let Some(Part::Bare(first)) = self.parts.first() else { return false };
+        let Some(WordPart::Bare(first)) = self.parts.first() else { return false };
         let is_open = first.split_once('[').is_some_and(|(name, _)| is_name(name));
-        is_open && !self.parts.iter().any(|part| matches!(part, Part::Bare(text) if text.contains(']')))
+        is_open && !self.parts.iter().any(|part| matches!(part, WordPart::Bare(text) if text.contains(']')))
     }
 
     /// The values that the word may have, as one text each: in assignments, redirections and here-documents.
-    pub(super) fn values(&self, expansion: &Expansion<'_>) -> Vec<Value> {
+    pub(super) fn values(&self, expansion: &Expansion<'_>) -> Vec<Expanded> {
         let mut values = expand(&self.parts, expansion, false);
         for value in &mut values {
             if value.text.contains(FIELD_END) {
@@ -196,17 +196,17 @@ impl Word {
 
     /// The arguments that the word becomes: braces are expanded, variables without quotes are split, and an empty variable
     /// is none.
-    pub(super) fn fields(&self, expansion: &Expansion<'_>) -> Vec<Value> {
+    pub(super) fn fields(&self, expansion: &Expansion<'_>) -> Vec<Expanded> {
         let Some(words) = braces(&self.parts) else {
-            return vec![Value { cut: true, ..Value::default() }];
+            return vec![Expanded { cut: true, ..Expanded::default() }];
         };
         let mut fields = Vec::new();
         for parts in words.iter().map(AsRef::as_ref) {
-            let is_kept = parts.iter().any(|part| !matches!(part, Part::Var { quoted: false, .. }));
+            let is_kept = parts.iter().any(|part| !matches!(part, WordPart::Var { quoted: false, .. }));
             for value in expand(parts, expansion, false) {
                 if value.text.contains(FIELD_END) {
                     let split = value.text.split(FIELD_END).filter(|text| !text.is_empty());
-                    fields.extend(split.map(|text| Value { text: text.to_owned(), ..value.clone() }));
+                    fields.extend(split.map(|text| Expanded { text: text.to_owned(), ..value.clone() }));
                 } else if is_kept || !value.text.is_empty() {
                     fields.push(value);
                 }
@@ -217,25 +217,25 @@ impl Word {
 }
 
 /// Expands the parts of a word. `splits` is `true` inside of a fallback whose text is split where it has no quotes.
-fn expand(parts: &[Part], expansion: &Expansion<'_>, splits: bool) -> Vec<Value> {
+fn expand(parts: &[WordPart], expansion: &Expansion<'_>, splits: bool) -> Vec<Expanded> {
     let Expansion { vars, home, names_of } = expansion;
-    let mut values = vec![Value::literal("")];
+    let mut values = vec![Expanded::literal("")];
     for part in parts {
         match part {
-            Part::Text(text) => each(&mut values, |value| value.push(text)),
-            Part::Bare(text) if splits => {
+            WordPart::Text(text) => each(&mut values, |value| value.push(text)),
+            WordPart::Bare(text) if splits => {
                 let text = split(text, vars);
                 each(&mut values, |value| value.push(&text));
             }
-            Part::Bare(text) => {
+            WordPart::Bare(text) => {
                 let glob = text.contains(['*', '?', '[']);
                 each(&mut values, |value| {
                     value.push(text);
                     value.glob |= glob;
                 });
             }
-            Part::Home => each(&mut values, |value| value.push(home.unwrap_or("~"))),
-            Part::Var { name, fallback, quoted } => match (vars.get(name), fallback) {
+            WordPart::Home => each(&mut values, |value| value.push(home.unwrap_or("~"))),
+            WordPart::Var { name, fallback, quoted } => match (vars.get(name), fallback) {
                 (Some(held), fallback) => {
                     let mut ends = Vec::new();
                     for text in held {
@@ -243,8 +243,8 @@ fn expand(parts: &[Part], expansion: &Expansion<'_>, splits: bool) -> Vec<Value>
                             Some(fallback) if fallback.for_empty && text.is_empty() => {
                                 ends.extend(expand(&fallback.word.parts, expansion, !quoted));
                             }
-                            _ if *quoted => ends.push(Value::literal(text)),
-                            _ => ends.push(Value::literal(split(text, vars))),
+                            _ if *quoted => ends.push(Expanded::literal(text)),
+                            _ => ends.push(Expanded::literal(split(text, vars))),
                         }
                     }
                     product(&mut values, &ends);
@@ -255,7 +255,7 @@ fn expand(parts: &[Part], expansion: &Expansion<'_>, splits: bool) -> Vec<Value>
                 (None, Some(fallback)) => product(&mut values, &expand(&fallback.word.parts, expansion, !quoted)),
                 (None, None) => each(&mut values, |value| value.push_unknown(&format!("${name}"))),
             },
-            Part::Output(commands) => {
+            WordPart::Output(commands) => {
                 let from = names_of(commands);
                 each(&mut values, |value| {
                     value.push_unknown("$(…)");
@@ -274,13 +274,13 @@ pub(super) struct Assignment {
     pub(super) value: Word,
 }
 
-fn each(values: &mut [Value], change: impl Fn(&mut Value)) {
+fn each(values: &mut [Expanded], change: impl Fn(&mut Expanded)) {
     values.iter_mut().for_each(change);
 }
 
 /// Appends each end to each value.
-fn product(values: &mut Vec<Value>, ends: &[Value]) {
-    let append = |value: &mut Value, end: &Value| {
+fn product(values: &mut Vec<Expanded>, ends: &[Expanded]) {
+    let append = |value: &mut Expanded, end: &Expanded| {
         value.push(&end.text);
         value.known &= end.known;
         value.glob |= end.glob;
@@ -319,13 +319,13 @@ fn split(text: &str, vars: &Vars) -> String {
 #[derive(Clone, Copy)]
 enum Atom<'a> {
     Bare(char),
-    Other(&'a Part),
+    Other(&'a WordPart),
 }
 
 /// Expands `a{b,c}d` to `abd` and `acd`. `None`: there are too many.
-fn braces(parts: &[Part]) -> Option<Vec<Cow<'_, [Part]>>> {
-    let opening = |part: &Part| match part {
-        Part::Bare(text) => text.matches('{').count(),
+fn braces(parts: &[WordPart]) -> Option<Vec<Cow<'_, [WordPart]>>> {
+    let opening = |part: &WordPart| match part {
+        WordPart::Bare(text) => text.matches('{').count(),
         _ => 0,
     };
     match parts.iter().map(opening).sum::<usize>() {
@@ -336,7 +336,7 @@ fn braces(parts: &[Part]) -> Option<Vec<Cow<'_, [Part]>>> {
     let mut atoms = Vec::new();
     for part in parts {
         match part {
-            Part::Bare(text) => atoms.extend(text.chars().map(Atom::Bare)),
+            WordPart::Bare(text) => atoms.extend(text.chars().map(Atom::Bare)),
             part => atoms.push(Atom::Other(part)),
         }
     }
@@ -408,11 +408,11 @@ mod tests {
     use super::*;
 
     fn expanded(text: &str) -> Option<Vec<String>> {
-        let text_of = |parts: Cow<'_, [Part]>| match parts.as_ref() {
-            [Part::Bare(text)] => text.clone(),
+        let text_of = |parts: Cow<'_, [WordPart]>| match parts.as_ref() {
+            [WordPart::Bare(text)] => text.clone(),
             _ => String::new(),
         };
-        Some(braces(&[Part::Bare(text.to_owned())])?.into_iter().map(text_of).collect())
+        Some(braces(&[WordPart::Bare(text.to_owned())])?.into_iter().map(text_of).collect())
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Programs that run what stands behind them on their command line.
 
-use super::word::Value;
+use super::word::Expanded;
 
 /// A program that starts another.
 pub(super) struct Wrapper {
@@ -92,7 +92,7 @@ impl Wrapper {
     }
 
     /// What it runs, from its arguments.
-    pub(super) fn inner<'a>(&self, args: &'a [Value]) -> &'a [Value] {
+    pub(super) fn inner<'a>(&self, args: &'a [Expanded]) -> &'a [Expanded] {
         let mut at = 0;
         while let Some(word) = args.get(at) {
             let text = word.text.as_str();

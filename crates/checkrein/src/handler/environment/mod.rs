@@ -13,9 +13,9 @@ use std::path::Path;
 use checkrein_core::Scope;
 use checkrein_dialects::{CommandLine, CommandSpec, Dialect, Environment};
 
-use super::{HandlerEnv, expand};
+use super::{HandlerEnv, var_expand};
 use crate::builtins::secrets;
-use crate::trust::Ground;
+use crate::trust::ProjectRoots;
 use names::{is_loader, is_secret_name};
 
 /// The variable that counts how many checkrein processes have called one another. A hook that starts an agent may reach
@@ -59,14 +59,14 @@ pub(crate) const EVERYTHING: &str = "*";
 const PATH: &str = "PATH";
 
 /// What a command gets.
-pub(super) struct Given {
+pub(super) struct ChildEnv {
     pub(super) variables: Vec<(OsString, OsString)>,
     /// Names of those that it does not get, although its agent would pass them on. Of `PATH`, parts are held back.
     pub(super) held_back: Vec<String>,
 }
 
 /// What the hook may have of the host's environment, and what it adds.
-pub(super) fn given(spec: &CommandSpec, dialect: &Dialect, scope: Scope, env: &HandlerEnv) -> Given {
+pub(super) fn given(spec: &CommandSpec, dialect: &Dialect, scope: Scope, env: &HandlerEnv) -> ChildEnv {
     let all = spec.env_all == Some(true) || spec.env_allow.iter().any(|own| own == EVERYTHING);
     let is_allowed = |name: &str| all || spec.env_allow.iter().any(|own| own == name);
     let passed_on = |name: &str| match dialect.process.environment {
@@ -82,7 +82,7 @@ pub(super) fn given(spec: &CommandSpec, dialect: &Dialect, scope: Scope, env: &H
         spec.env_bounds.is_empty() || name.to_str().is_some_and(|name| is_usual(name) || spec.may_get(name))
     };
     let is_set = |name: &OsStr| spec.env_set.iter().any(|(own, _)| name == own.as_str());
-    let mut given = Given { variables: Vec::new(), held_back: Vec::new() };
+    let mut given = ChildEnv { variables: Vec::new(), held_back: Vec::new() };
     for (at, (name, value)) in env.vars.iter().enumerate().filter(|(_, (name, _))| !is_set(name) && may_get(name)) {
         let text = name.to_str();
         if all || text.is_some_and(is_allowed) {
@@ -108,7 +108,7 @@ pub(super) fn given(spec: &CommandSpec, dialect: &Dialect, scope: Scope, env: &H
     });
     let known = bounded.as_ref().unwrap_or(env);
     given.variables.extend(spec.env_set.iter().map(|(name, value)| match dialect.process.expands {
-        true => (name.into(), expand::value(value, known).into()),
+        true => (name.into(), var_expand::value(value, known).into()),
         false => (name.into(), value.into()),
     }));
     given
@@ -149,7 +149,7 @@ fn is_named(spec: &CommandSpec, name: &str) -> bool {
 /// approved, rely on what was installed for the project.
 fn good_entries(path: &OsStr, scope: Scope, dir: &Path) -> (OsString, bool) {
     let is_own = matches!(scope, Scope::Project | Scope::Local | Scope::Code);
-    let project = (!is_own).then(|| Ground::around(dir));
+    let project = (!is_own).then(|| ProjectRoots::around(dir));
     let is_good = |entry: &Path| entry.is_absolute() && !project.as_ref().is_some_and(|project| project.has(entry));
     let entries: Vec<_> = std::env::split_paths(path).collect();
     // As texts: paths are compared part by part.

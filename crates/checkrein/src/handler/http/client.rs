@@ -22,8 +22,8 @@ use tokio::runtime::{self, Handle};
 
 use super::body::Pieces;
 use super::connect::{Connector, Resolver, connector};
+use super::origin::Origin;
 use super::sign::Ids;
-use super::target::Origin;
 use super::tls;
 
 /// Maximum number of pools. The oldest one goes: its runtime has most likely ended.

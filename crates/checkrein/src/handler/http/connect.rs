@@ -16,7 +16,7 @@ use rustls::ClientConfig;
 use tokio::net::lookup_host;
 use tower_service::Service;
 
-use super::address;
+use super::ssrf;
 
 /// Shared by the addresses of a host: one that does not answer leaves time for the others.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -69,7 +69,7 @@ impl Resolver {
         let mut allowed = Vec::new();
         for address in found {
             let ip = address.ip();
-            match address::refusal(ip, self.allow_private) {
+            match ssrf::refusal(ip, self.allow_private) {
                 Some(refusal) => refused = format!("it is at {ip}, {refusal}, which hooks may not call"),
                 None => allowed.push(address),
             }

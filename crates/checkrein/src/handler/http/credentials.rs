@@ -9,9 +9,9 @@ use hyper::HeaderMap;
 use hyper::header::COOKIE;
 use percent_encoding::percent_decode_str;
 
-use super::spelling::spelt_end;
-use super::target::{Target, path_and_query};
-use crate::builtins::strings::{spliced, strings};
+use super::encodings::spelt_end;
+use super::origin::{Target, path_and_query};
+use crate::builtins::json_strings::{spliced, strings};
 
 /// Stands in place of a credential. It needs no escapes, so what was JSON is JSON.
 const NOTE: &str = "[redacted:credential]";

@@ -13,12 +13,12 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 
 use super::Http;
-use super::allow::UrlPattern;
 use super::client::Client;
 use super::credentials::{Credentials, names_credential};
-use super::sign::{self, Key, Sent};
-use super::target::Target;
-use super::template::fill;
+use super::header_vars::fill;
+use super::origin::Target;
+use super::sign::{self, Key, RequestId};
+use super::url_allowlist::UrlPattern;
 use crate::handler::{Handler, HandlerEnv, HandlerFactory, HandlerProblem};
 use checkrein_dialects::{HandlerSpec, HookSpec, HttpSpec};
 
@@ -150,7 +150,7 @@ impl HandlerFactory for HttpFactory {
         let mut headers = headers(spec, &target, filled)?;
         let credentials = Credentials::new(&target, &headers, known.into_inner());
         // Each request has a copy, which need not grow for what is its own.
-        Sent::make_room(&mut headers, key.is_some());
+        RequestId::make_room(&mut headers, key.is_some());
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static(""));
         Ok(Arc::new(Http {
             client: Arc::clone(self.client()),

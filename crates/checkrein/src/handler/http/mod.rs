@@ -1,17 +1,17 @@
 //! Hooks that are HTTP endpoints.
 
-mod address;
-mod allow;
 mod body;
 mod client;
 mod connect;
 mod credentials;
+mod encodings;
 mod factory;
+mod header_vars;
+mod origin;
 mod sign;
-mod spelling;
-mod target;
-mod template;
+mod ssrf;
 mod tls;
+mod url_allowlist;
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ use checkrein_dialects::Dialect;
 use hyper::header::{CONTENT_LENGTH, HeaderValue, InvalidHeaderValue, LOCATION};
 use hyper::{HeaderMap, Method, Request};
 
-pub(crate) use allow::UrlPattern;
 use body::Pieces;
 use client::{Answer, Client, net_failure};
 use credentials::Credentials;
 pub use factory::{BadHttpSetting, HttpFactory};
-use sign::{Key, Sent};
-use target::Target;
+use origin::Target;
+use sign::{Key, RequestId};
+pub(crate) use url_allowlist::UrlPattern;
 
 use super::{Call, Handler, HandlerFuture, HandlerProblem};
 
@@ -66,7 +66,7 @@ impl Handler for Http {
 impl Http {
     async fn run(&self, call: &Call) -> Result<Reply, Failure> {
         let payload = call.payload();
-        let sent = Sent::new(self.client.ids.next(), self.key.as_ref(), payload);
+        let sent = RequestId::new(self.client.ids.next(), self.key.as_ref(), payload);
         let mut redirected: Option<Target> = None;
         for _ in 0..=REDIRECTS {
             let target = redirected.as_ref().unwrap_or(&self.target);
@@ -80,7 +80,7 @@ impl Http {
         Err(Failure::new(FailureKind::HttpStatus, format!("more than {REDIRECTS} redirects")))
     }
 
-    fn request(&self, target: &Target, payload: &[JsonPiece], sent: &Sent) -> Result<Request<Pieces>, Failure> {
+    fn request(&self, target: &Target, payload: &[JsonPiece], sent: &RequestId) -> Result<Request<Pieces>, Failure> {
         let length: usize = payload.iter().map(|piece| piece.as_ref().len()).sum();
         let mut headers = self.headers.clone();
         let put = |headers: &mut HeaderMap| {
@@ -116,7 +116,7 @@ impl Http {
     }
 
     /// The reply, if it is not too long and nothing is wrong with its signature. What is a failure anyway needs none.
-    fn checked(&self, dialect: &Dialect, sent: &Sent, answer: Answer) -> Result<Reply, Failure> {
+    fn checked(&self, dialect: &Dialect, sent: &RequestId, answer: Answer) -> Result<Reply, Failure> {
         let Answer { status, headers, body } = answer;
         let is_success = (200..300).contains(&status);
         // Said here, since only the handler knows the cap.

@@ -115,7 +115,13 @@ impl Key {
     ///
     /// # Errors
     /// What is wrong.
-    pub(super) fn verify(&self, sent: &Sent, headers: &HeaderMap, body: &[u8], now: u64) -> Result<(), &'static str> {
+    pub(super) fn verify(
+        &self,
+        sent: &RequestId,
+        headers: &HeaderMap,
+        body: &[u8],
+        now: u64,
+    ) -> Result<(), &'static str> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let (Some(id), Some(timestamp), Some(signatures)) = (text(ID), text(TIMESTAMP), text(SIGNATURE)) else {
             return Err("the answer is not signed");
@@ -141,13 +147,13 @@ impl Key {
 }
 
 /// What tells one request from others.
-pub(super) struct Sent {
+pub(super) struct RequestId {
     id: Id,
     timestamp: String,
     signature: Option<Signature>,
 }
 
-impl Sent {
+impl RequestId {
     pub(super) fn new<B: AsRef<[u8]>>(id: Id, key: Option<&Key>, body: &[B]) -> Self {
         let timestamp = now().to_string();
         let signature = key.map(|key| key.sign(&id.0, &timestamp, body));
@@ -207,7 +213,7 @@ mod tests {
         let key = Key::new("a secret").unwrap();
         let (own, another) = (Id(*b"msg_00000000000000000000000000000001"), "msg_00000000000000000000000000000002");
         let id = str::from_utf8(&own.0).unwrap();
-        let sent = Sent::new(own, Some(&key), &["{\"the\":\"event\"}"]);
+        let sent = RequestId::new(own, Some(&key), &["{\"the\":\"event\"}"]);
         let (at, body) = (now(), b"{}".as_slice());
         let sign = |timestamp: u64| header(&key.sign(&own.0, &timestamp.to_string(), &[body]));
         let verify = |id, timestamp: u64, signature: &str, body| {
@@ -234,7 +240,7 @@ mod tests {
     #[test]
     fn what_was_sent_is_no_answer_to_itself() {
         let key = Key::new(SECRET).unwrap();
-        let sent = Sent::new(Ids::new().next(), Some(&key), &["{}"]);
+        let sent = RequestId::new(Ids::new().next(), Some(&key), &["{}"]);
         let id = str::from_utf8(&sent.id.0).unwrap();
         let signature = header(sent.signature.as_ref().unwrap());
         // Without its padding it is the same signature in another spelling.

@@ -1,16 +1,16 @@
 //! `[[ … ]]`.
 
 use super::Parser;
-use crate::builtins::shell::Unreadable;
+use crate::builtins::shell::ParseError;
 use crate::builtins::shell::word::Word;
 
-const MALFORMED: Unreadable = Unreadable("`[[` has a condition that bash does not know");
+const MALFORMED: ParseError = ParseError("`[[` has a condition that bash does not know");
 
 const BINARY: &[&str] = &["=", "==", "!=", "=~", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
 
 impl Parser {
     /// Reads a condition behind `[[`, with its `]]`, and returns its words.
-    pub(super) fn conditions(&mut self) -> Result<Vec<Word>, Unreadable> {
+    pub(super) fn conditions(&mut self) -> Result<Vec<Word>, ParseError> {
         let mut words = Vec::new();
         self.alternatives(&mut words)?;
         self.lines_inside()?;
@@ -22,7 +22,7 @@ impl Parser {
     }
 
     /// Reads conditions between `&&` and `||`.
-    fn alternatives(&mut self, words: &mut Vec<Word>) -> Result<(), Unreadable> {
+    fn alternatives(&mut self, words: &mut Vec<Word>) -> Result<(), ParseError> {
         loop {
             self.condition(words)?;
             self.lines_inside()?;
@@ -32,7 +32,7 @@ impl Parser {
         }
     }
 
-    fn condition(&mut self, words: &mut Vec<Word>) -> Result<(), Unreadable> {
+    fn condition(&mut self, words: &mut Vec<Word>) -> Result<(), ParseError> {
         self.lines_inside()?;
         while self.looking_at("!") && matches!(self.peek_behind(1), Some(' ' | '\t' | '\n' | '(')) {
             self.at += 1;
@@ -72,7 +72,7 @@ impl Parser {
         Ok(())
     }
 
-    fn operand(&mut self) -> Result<Word, Unreadable> {
+    fn operand(&mut self) -> Result<Word, ParseError> {
         if !self.is_word_start() || self.is_condition_end() {
             return Err(MALFORMED);
         }
@@ -86,7 +86,7 @@ impl Parser {
     }
 
     /// Reads a regular expression: brackets and `|` are part of it.
-    fn regex(&mut self) -> Result<Word, Unreadable> {
+    fn regex(&mut self) -> Result<Word, ParseError> {
         let mut word = Word::default();
         let mut open = 0_usize;
         let start = self.at;

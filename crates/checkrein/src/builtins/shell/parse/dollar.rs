@@ -2,12 +2,12 @@
 
 use super::Parser;
 use super::words::Quotes;
-use crate::builtins::shell::Unreadable;
-use crate::builtins::shell::word::{Fallback, Part, Word, is_name};
+use crate::builtins::shell::ParseError;
+use crate::builtins::shell::word::{Fallback, Word, WordPart, is_name};
 
 impl Parser {
     /// Reads what starts with `$`.
-    pub(super) fn dollar(&mut self, quotes: Quotes, word: &mut Word) -> Result<(), Unreadable> {
+    pub(super) fn dollar(&mut self, quotes: Quotes, word: &mut Word) -> Result<(), ParseError> {
         let quoted = quotes != Quotes::None;
         self.at += 1;
         match self.peek() {
@@ -19,7 +19,7 @@ impl Parser {
                 } else {
                     self.at += 1;
                     let commands = self.substitution()?;
-                    word.parts.push(Part::Output(commands));
+                    word.parts.push(WordPart::Output(commands));
                 }
             }
             Some('{') => {
@@ -30,17 +30,17 @@ impl Parser {
             Some('\'') if !quoted => {
                 self.at += 1;
                 let text = self.ansi_c()?;
-                word.parts.push(Part::Text(text));
+                word.parts.push(WordPart::Text(text));
             }
             // Translated text: the quotes mean what they mean without the `$`.
             Some('"') if !quoted => {}
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 let name = self.name();
-                word.parts.push(Part::Var { name, fallback: None, quoted });
+                word.parts.push(WordPart::Var { name, fallback: None, quoted });
             }
             Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
                 self.at += 1;
-                word.parts.push(Part::Var { name: c.into(), fallback: None, quoted });
+                word.parts.push(WordPart::Var { name: c.into(), fallback: None, quoted });
             }
             _ => word.push_text('$'),
         }
@@ -56,18 +56,18 @@ impl Parser {
     }
 
     /// Takes the text of `(( … ))`, if it is that and not a group in a group.
-    pub(super) fn arithmetic_text(&mut self) -> Result<Option<String>, Unreadable> {
+    pub(super) fn arithmetic_text(&mut self) -> Result<Option<String>, ParseError> {
         if !self.looking_at("((") {
             return Ok(None);
         }
         let end = self.arithmetic_end(true);
         if end != self.arithmetic_end(false) {
-            return Err(Unreadable("arithmetic has brackets in quotes"));
+            return Err(ParseError("arithmetic has brackets in quotes"));
         }
         let Some(end) = end else { return Ok(None) };
         let inside: String = self.text[self.at + 2..end].iter().collect();
         if self.pending > 0 && inside.contains('\n') {
-            return Err(Unreadable("a here-document starts in the middle of a command"));
+            return Err(ParseError("a here-document starts in the middle of a command"));
         }
         self.at = end + 2;
         Ok(Some(inside))
@@ -99,7 +99,7 @@ impl Parser {
     }
 
     /// Reads `$[ … ]`. Only bash knows it: to other shells it is text, in which operators keep their meaning.
-    fn old_arithmetic(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+    fn old_arithmetic(&mut self, word: &mut Word) -> Result<(), ParseError> {
         let rest = &self.text[self.at..];
         let end = rest.iter().position(|c| *c == ']' || ";&|<>()#'\"`\\\n".contains(*c));
         match end {
@@ -108,12 +108,12 @@ impl Parser {
                 word.push_unknown("[…]".to_owned());
                 Ok(())
             }
-            _ => Err(Unreadable("`$[` is not plain arithmetic")),
+            _ => Err(ParseError("`$[` is not plain arithmetic")),
         }
     }
 
     /// Reads `${…}`, behind the brace.
-    fn braced(&mut self, quotes: Quotes, word: &mut Word) -> Result<(), Unreadable> {
+    fn braced(&mut self, quotes: Quotes, word: &mut Word) -> Result<(), ParseError> {
         let quoted = quotes != Quotes::None;
         let from = self.at;
         let name = self.name();
@@ -124,14 +124,14 @@ impl Parser {
         let mut inner = Word::default();
         loop {
             match self.peek() {
-                None => return Err(Unreadable("`${` is not closed")),
+                None => return Err(ParseError("`${` is not closed")),
                 Some('}') => break,
                 Some('\'') if quoted && !is_pattern => {
                     // Bash looks for the closing quote, dash does not.
                     let rest = &self.text[self.at + 1..];
                     let end = rest.iter().position(|c| matches!(c, '\'' | '}' | '"'));
                     if end.is_none_or(|end| rest[end] != '\'') {
-                        return Err(Unreadable("shells differ on a single quote in `${…}`"));
+                        return Err(ParseError("shells differ on a single quote in `${…}`"));
                     }
                     self.at += 1;
                     inner.push_text('\'');
@@ -148,7 +148,7 @@ impl Parser {
                 Some('<' | '>') if self.peek_behind(1) == Some('(') => {
                     self.at += 2;
                     let commands = self.substitution()?;
-                    inner.parts.push(Part::Output(commands));
+                    inner.parts.push(WordPart::Output(commands));
                 }
                 Some(_) => self.piece(&mut inner)?,
             }
@@ -160,18 +160,18 @@ impl Parser {
             && is_name(&name)
         {
             let fallback = Some(Fallback { word: inner, for_empty: operator.starts_with(':') });
-            word.parts.push(Part::Var { name, fallback, quoted });
+            word.parts.push(WordPart::Var { name, fallback, quoted });
             return Ok(());
         }
         let whole = if is_plain && is_name(&name) { name } else { format!("{{{inside}}}") };
         word.parts.extend(inner.parts.into_iter().filter(runs));
-        word.parts.push(Part::Var { name: whole, fallback: None, quoted });
+        word.parts.push(WordPart::Var { name: whole, fallback: None, quoted });
         Ok(())
     }
 
     /// Reads `$'…'`, behind the quote.
-    fn ansi_c(&mut self) -> Result<String, Unreadable> {
-        const OPEN: Unreadable = Unreadable("a quote is not closed");
+    fn ansi_c(&mut self) -> Result<String, ParseError> {
+        const OPEN: ParseError = ParseError("a quote is not closed");
         let mut text = String::new();
         loop {
             let c = self.peek().ok_or(OPEN)?;
@@ -232,10 +232,10 @@ impl Parser {
 }
 
 /// `true` for a piece that runs commands.
-fn runs(part: &Part) -> bool {
+fn runs(part: &WordPart) -> bool {
     match part {
-        Part::Output(_) => true,
-        Part::Var { fallback: Some(fallback), .. } => fallback.word.parts.iter().any(runs),
+        WordPart::Output(_) => true,
+        WordPart::Var { fallback: Some(fallback), .. } => fallback.word.parts.iter().any(runs),
         _ => false,
     }
 }

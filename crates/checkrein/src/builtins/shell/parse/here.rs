@@ -1,8 +1,8 @@
 //! Here-documents. Their text starts behind the line that they are named in, after all of its quotes are closed.
 
 use super::{Command, Parser};
-use crate::builtins::shell::Unreadable;
-use crate::builtins::shell::word::{Part, Word};
+use crate::builtins::shell::ParseError;
+use crate::builtins::shell::word::{Word, WordPart};
 
 /// The line that ends a here-document.
 #[derive(Debug, Clone)]
@@ -14,16 +14,16 @@ pub(super) struct Delimiter {
 }
 
 impl Delimiter {
-    pub(super) fn new(word: &Word, strips_tabs: bool) -> Result<Self, Unreadable> {
+    pub(super) fn new(word: &Word, strips_tabs: bool) -> Result<Self, ParseError> {
         let mut delimiter = Self { text: String::new(), quoted: false, strips_tabs };
         for part in &word.parts {
             match part {
-                Part::Bare(text) => delimiter.text.push_str(text),
-                Part::Text(text) => {
+                WordPart::Bare(text) => delimiter.text.push_str(text),
+                WordPart::Text(text) => {
                     delimiter.quoted = true;
                     delimiter.text.push_str(text);
                 }
-                _ => return Err(Unreadable("the end of a here-document is not a plain word")),
+                _ => return Err(ParseError("the end of a here-document is not a plain word")),
             }
         }
         Ok(delimiter)
@@ -32,7 +32,7 @@ impl Delimiter {
 
 impl Parser {
     /// Goes to the next line, behind the here-documents that start there.
-    pub(super) fn newline(&mut self, out: &mut [Command]) -> Result<(), Unreadable> {
+    pub(super) fn newline(&mut self, out: &mut [Command]) -> Result<(), ParseError> {
         self.at += 1;
         if self.pending == 0 {
             return Ok(());
@@ -43,7 +43,7 @@ impl Parser {
             found += command.redirects.iter().filter(|redirect| redirect.delimiter.is_some()).count();
             found == self.pending
         });
-        let first = first.ok_or(Unreadable("a here-document starts in the middle of a command"))?;
+        let first = first.ok_or(ParseError("a here-document starts in the middle of a command"))?;
         for command in out[first..].iter_mut().filter(|command| is_waiting(command)) {
             for redirect in &mut command.redirects {
                 if let Some(delimiter) = redirect.delimiter.take() {
@@ -55,13 +55,13 @@ impl Parser {
         Ok(())
     }
 
-    fn here_document(&mut self, delimiter: &Delimiter) -> Result<Word, Unreadable> {
+    fn here_document(&mut self, delimiter: &Delimiter) -> Result<Word, ParseError> {
         let mut body = String::new();
         // Bash joins lines that a backslash continues before it compares them, and dash does not.
         let mut joined: Option<String> = None;
         loop {
             if self.at >= self.text.len() {
-                return Err(Unreadable("a here-document has no end"));
+                return Err(ParseError("a here-document has no end"));
             }
             let rest = &self.text[self.at..];
             let length = rest.iter().position(|c| *c == '\n').unwrap_or(rest.len());
@@ -80,7 +80,7 @@ impl Parser {
             let behind = line.strip_prefix(delimiter.text.as_str());
             let is_cut = self.in_substitution && behind.is_some_and(|behind| behind.contains(')'));
             if is_cut || (is_joined && whole == delimiter.text) {
-                return Err(Unreadable("a here-document may end in two places"));
+                return Err(ParseError("a here-document may end in two places"));
             }
             if is_continued {
                 joined = Some(whole);
@@ -88,6 +88,6 @@ impl Parser {
             body.push_str(line);
             body.push('\n');
         }
-        if delimiter.quoted { Ok(Word { parts: vec![Part::Text(body)], span: None }) } else { self.expanded(&body) }
+        if delimiter.quoted { Ok(Word { parts: vec![WordPart::Text(body)], span: None }) } else { self.expanded(&body) }
     }
 }

@@ -13,7 +13,7 @@ mod words;
 
 use std::ops::Range;
 
-use super::Unreadable;
+use super::ParseError;
 use super::word::{Assignment, Word};
 use here::Delimiter;
 
@@ -33,13 +33,13 @@ pub(super) struct Command {
 }
 
 impl Command {
-    fn push(&mut self, word: Word) -> Result<(), Unreadable> {
+    fn push(&mut self, word: Word) -> Result<(), ParseError> {
         if !self.words.is_empty() {
             self.words.push(word);
             return Ok(());
         }
         if word.has_open_subscript() {
-            return Err(Unreadable("the subscript of an array has blanks or operators"));
+            return Err(ParseError("the subscript of an array has blanks or operators"));
         }
         match word.assignment() {
             Some(Assignment { name, subscript, value }) => {
@@ -80,13 +80,13 @@ const LONGEST: usize = 1 << 20;
 const LONGEST_PIPELINE: usize = 256;
 
 /// Reads a text as bash would.
-pub(super) fn parse(text: &str) -> Result<Vec<Command>, Unreadable> {
+pub(super) fn parse(text: &str) -> Result<Vec<Command>, ParseError> {
     if text.len() > LONGEST {
-        return Err(Unreadable("it is too long"));
+        return Err(ParseError("it is too long"));
     }
     // The value of a word uses this character for itself.
     if text.contains('\0') {
-        return Err(Unreadable("it has a null character"));
+        return Err(ParseError("it has a null character"));
     }
     Parser::new(text, 0, false).whole()
 }
@@ -143,7 +143,7 @@ impl Parser {
     }
 
     /// Reads all of the text as commands.
-    fn whole(mut self) -> Result<Vec<Command>, Unreadable> {
+    fn whole(mut self) -> Result<Vec<Command>, ParseError> {
         let mut commands = Vec::new();
         self.list(&mut commands, End::Text, &Context::default())?;
         Ok(commands)
@@ -169,9 +169,9 @@ impl Parser {
         here
     }
 
-    fn deeper<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Unreadable>) -> Result<T, Unreadable> {
+    fn deeper<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, ParseError>) -> Result<T, ParseError> {
         if self.depth >= DEPTH {
-            return Err(Unreadable("it is nested too deeply"));
+            return Err(ParseError("it is nested too deeply"));
         }
         self.depth += 1;
         let done = work(self);
@@ -202,7 +202,7 @@ impl Parser {
     }
 
     /// Skips blanks and ends of lines.
-    fn lines(&mut self, out: &mut [Command]) -> Result<(), Unreadable> {
+    fn lines(&mut self, out: &mut [Command]) -> Result<(), ParseError> {
         loop {
             self.blanks();
             match self.peek() {
@@ -213,29 +213,29 @@ impl Parser {
     }
 
     /// Skips blanks and ends of lines where here-documents cannot start.
-    fn lines_inside(&mut self) -> Result<(), Unreadable> {
+    fn lines_inside(&mut self) -> Result<(), ParseError> {
         if self.pending == 0 {
             return self.lines(&mut []);
         }
         self.blanks();
         match self.peek() {
-            Some('\n') => Err(Unreadable("a here-document starts in the middle of a command")),
+            Some('\n') => Err(ParseError("a here-document starts in the middle of a command")),
             _ => Ok(()),
         }
     }
 
     /// Reads commands up to the end. Returns whether another pattern of a `case` follows.
-    fn list(&mut self, out: &mut Vec<Command>, end: End, context: &Context) -> Result<bool, Unreadable> {
+    fn list(&mut self, out: &mut Vec<Command>, end: End, context: &Context) -> Result<bool, ParseError> {
         let mut pipeline = out.len();
         let mut inner = context.clone();
         loop {
             self.blanks();
             let Some(c) = self.peek() else {
                 if end != End::Text {
-                    return Err(Unreadable("a group, a loop or a condition is not closed"));
+                    return Err(ParseError("a group, a loop or a condition is not closed"));
                 }
                 if self.pending > 0 {
-                    return Err(Unreadable("a here-document has no end"));
+                    return Err(ParseError("a here-document has no end"));
                 }
                 return Ok(false);
             };
@@ -246,7 +246,7 @@ impl Parser {
                 }
                 ';' if self.looking_at(";;") || self.looking_at(";&") => {
                     if end != End::Case {
-                        return Err(Unreadable("`;;` stands outside of `case`"));
+                        return Err(ParseError("`;;` stands outside of `case`"));
                     }
                     self.at += if self.looking_at(";;&") { 3 } else { 2 };
                     return Ok(true);
@@ -255,7 +255,7 @@ impl Parser {
                     self.at += 1;
                     let _ = self.take("&");
                     if out.len() - pipeline > LONGEST_PIPELINE {
-                        return Err(Unreadable("a pipeline is too long"));
+                        return Err(ParseError("a pipeline is too long"));
                     }
                     inner.feed = pipeline..out.len();
                     self.lines(out)?;
@@ -273,7 +273,7 @@ impl Parser {
                     self.at += 1;
                     return Ok(false);
                 }
-                ')' => return Err(Unreadable("a bracket is closed that was not opened")),
+                ')' => return Err(ParseError("a bracket is closed that was not opened")),
                 '(' => self.parens(out, &inner)?,
                 _ => {
                     if self.command(out, end, &inner)? {
@@ -285,7 +285,7 @@ impl Parser {
     }
 
     /// Reads one command that does not start with a bracket. Returns whether it is the end of the list.
-    fn command(&mut self, out: &mut Vec<Command>, end: End, context: &Context) -> Result<bool, Unreadable> {
+    fn command(&mut self, out: &mut Vec<Command>, end: End, context: &Context) -> Result<bool, ParseError> {
         let mut command = context.command();
         if self.redirect(&mut command)? {
             self.simple(out, command)?;
@@ -311,7 +311,7 @@ impl Parser {
             "then" | "elif" | "else" if end == End::If => {}
             "do" if end == End::Loop => {}
             "}" | "fi" | "done" | "esac" | "then" | "elif" | "else" | "do" => {
-                return Err(Unreadable("a reserved word stands where none can"));
+                return Err(ParseError("a reserved word stands where none can"));
             }
             "time" => {
                 self.blanks();
@@ -346,7 +346,7 @@ impl Parser {
     }
 
     /// Reads the rest of a compound command whose first word has been read. `false`: it is none.
-    fn compound(&mut self, keyword: &str, out: &mut Vec<Command>, context: &Context) -> Result<bool, Unreadable> {
+    fn compound(&mut self, keyword: &str, out: &mut Vec<Command>, context: &Context) -> Result<bool, ParseError> {
         match keyword {
             "{" => self.group(out, End::Brace, context)?,
             "if" => self.group(out, End::If, context)?,
@@ -363,12 +363,12 @@ impl Parser {
         Ok(true)
     }
 
-    fn group(&mut self, out: &mut Vec<Command>, end: End, context: &Context) -> Result<(), Unreadable> {
+    fn group(&mut self, out: &mut Vec<Command>, end: End, context: &Context) -> Result<(), ParseError> {
         self.deeper(|parser| parser.list(out, end, context)).map(|_| ())
     }
 
     /// Reads `( … )` or `(( … ))`.
-    fn parens(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), Unreadable> {
+    fn parens(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), ParseError> {
         if !self.arithmetic(out, context)? {
             self.at += 1;
             self.group(out, End::Paren, context)?;
@@ -377,7 +377,7 @@ impl Parser {
     }
 
     /// Reads `(( … ))`, if it is that.
-    fn arithmetic(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<bool, Unreadable> {
+    fn arithmetic(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<bool, ParseError> {
         let Some(inside) = self.arithmetic_text()? else { return Ok(false) };
         let word = self.expanded(&inside)?;
         out.push(Command { evaluated: vec![word], ..context.command() });
@@ -385,7 +385,7 @@ impl Parser {
     }
 
     /// Reads the head of a loop, and its body.
-    fn for_loop(&mut self, keyword: &str, out: &mut Vec<Command>, context: &Context) -> Result<(), Unreadable> {
+    fn for_loop(&mut self, keyword: &str, out: &mut Vec<Command>, context: &Context) -> Result<(), ParseError> {
         self.blanks();
         if !self.arithmetic(out, context)? {
             let mut command = context.command();
@@ -403,7 +403,7 @@ impl Parser {
                     self.blanks();
                 }
                 if !matches!(self.peek(), Some(';' | '\n')) {
-                    return Err(Unreadable("the list of a loop has no end"));
+                    return Err(ParseError("the list of a loop has no end"));
                 }
             } else {
                 self.at = before;
@@ -417,12 +417,12 @@ impl Parser {
         match word.bare() {
             Some("do") => self.group(out, End::Loop, context),
             Some("{") => self.group(out, End::Brace, context),
-            _ => Err(Unreadable("a loop has no body")),
+            _ => Err(ParseError("a loop has no body")),
         }
     }
 
-    fn case(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), Unreadable> {
-        const MALFORMED: Unreadable = Unreadable("`case` has no patterns");
+    fn case(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), ParseError> {
+        const MALFORMED: ParseError = ParseError("`case` has no patterns");
         self.blanks();
         if !self.is_word_start() {
             return Err(MALFORMED);
@@ -464,7 +464,7 @@ impl Parser {
     }
 
     /// Reads what stands behind `coproc`: a command, or a name and a compound command.
-    fn coprocess(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), Unreadable> {
+    fn coprocess(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), ParseError> {
         self.blanks();
         if self.peek() == Some('(') {
             return self.parens(out, context);
@@ -509,8 +509,8 @@ impl Parser {
     }
 
     /// Reads the body of a function.
-    fn function(&mut self, out: &mut Vec<Command>, name: String) -> Result<(), Unreadable> {
-        const NO_BODY: Unreadable = Unreadable("a function has no body");
+    fn function(&mut self, out: &mut Vec<Command>, name: String) -> Result<(), ParseError> {
+        const NO_BODY: ParseError = ParseError("a function has no body");
         let context = Context { feed: 0..0, function: Some(name) };
         self.lines(out)?;
         if self.peek() == Some('(') {
@@ -525,7 +525,7 @@ impl Parser {
     }
 
     /// Keeps the redirections behind a compound command as a command without words.
-    fn redirects_behind(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), Unreadable> {
+    fn redirects_behind(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), ParseError> {
         let mut command = context.command();
         loop {
             self.blanks();
@@ -540,7 +540,7 @@ impl Parser {
     }
 
     /// Reads the rest of a simple command.
-    fn simple(&mut self, out: &mut Vec<Command>, mut command: Command) -> Result<(), Unreadable> {
+    fn simple(&mut self, out: &mut Vec<Command>, mut command: Command) -> Result<(), ParseError> {
         // To other shells than bash, `a &>x b` is two commands.
         let mut second = None;
         loop {
@@ -561,7 +561,7 @@ impl Parser {
                     }
                     return Ok(());
                 }
-                Some('(') => return Err(Unreadable("a bracket stands where none can")),
+                Some('(') => return Err(ParseError("a bracket stands where none can")),
                 Some(_) => {
                     let word = self.word()?;
                     command.push(word)?;

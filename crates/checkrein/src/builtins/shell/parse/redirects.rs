@@ -2,12 +2,12 @@
 
 use super::here::Delimiter;
 use super::{Command, Parser, Redirect, RedirectKind};
-use crate::builtins::shell::Unreadable;
+use crate::builtins::shell::ParseError;
 use crate::builtins::shell::word::{Word, is_name};
 
 impl Parser {
     /// Reads a redirection, if one stands here, and gives it to the command unless it only copies a descriptor.
-    pub(super) fn redirect(&mut self, command: &mut Command) -> Result<bool, Unreadable> {
+    pub(super) fn redirect(&mut self, command: &mut Command) -> Result<bool, ParseError> {
         let from = self.at;
         self.descriptor();
         let numbered = self.at > from;
@@ -29,7 +29,7 @@ impl Parser {
         }
         self.blanks();
         if !self.is_word_start() {
-            return Err(Unreadable("a redirection has no target"));
+            return Err(ParseError("a redirection has no target"));
         }
         let target = self.word()?;
         let mut redirect = Redirect { kind: RedirectKind::Write, target, delimiter: None };

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::{Command, Context, End, Parser};
-use crate::builtins::shell::Unreadable;
-use crate::builtins::shell::word::{Part, Word};
+use crate::builtins::shell::ParseError;
+use crate::builtins::shell::word::{Word, WordPart};
 
 /// The quotes around a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) enum Quotes {
 
 impl Parser {
     /// Reads a text in which only `$`, backquotes and backslashes have a meaning.
-    pub(super) fn expanded(&mut self, text: &str) -> Result<Word, Unreadable> {
+    pub(super) fn expanded(&mut self, text: &str) -> Result<Word, ParseError> {
         self.deeper(|outer| {
             let mut parser = Self::new(text, outer.depth, true);
             let mut word = Word::default();
@@ -39,7 +39,7 @@ impl Parser {
     }
 
     /// Reads one word. The caller has made sure that one starts here.
-    pub(super) fn word(&mut self) -> Result<Word, Unreadable> {
+    pub(super) fn word(&mut self) -> Result<Word, ParseError> {
         let mut word = Word::default();
         let start = self.at;
         while let Some(c) = self.peek() {
@@ -49,7 +49,7 @@ impl Parser {
                 '<' | '>' if self.peek_behind(1) == Some('(') => {
                     self.at += 2;
                     let commands = self.substitution()?;
-                    word.parts.push(Part::Output(commands));
+                    word.parts.push(WordPart::Output(commands));
                 }
                 '<' | '>' => break,
                 '(' if word.ends_bare(&['=']) => self.array(&mut word)?,
@@ -60,20 +60,20 @@ impl Parser {
             }
         }
         if self.at == start {
-            return Err(Unreadable("a word is missing"));
+            return Err(ParseError("a word is missing"));
         }
         word.span = (!self.made).then_some((start, self.at));
         Ok(word)
     }
 
     /// Reads one character outside of quotes, or all that its quote or `$` stands for.
-    pub(super) fn piece(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+    pub(super) fn piece(&mut self, word: &mut Word) -> Result<(), ParseError> {
         match self.peek() {
             None => {}
             Some('\'') => {
                 self.at += 1;
                 let text = self.up_to_quote()?;
-                word.parts.push(Part::Text(text));
+                word.parts.push(WordPart::Text(text));
             }
             Some('"') => {
                 self.at += 1;
@@ -111,19 +111,19 @@ impl Parser {
             return;
         }
         let user: String = self.text[from..self.at].iter().collect();
-        let variable = |name: &str| Part::Var { name: name.to_owned(), fallback: None, quoted: true };
+        let variable = |name: &str| WordPart::Var { name: name.to_owned(), fallback: None, quoted: true };
         word.parts.push(match user.as_str() {
-            "" => Part::Home,
+            "" => WordPart::Home,
             "+" => variable("PWD"),
             "-" => variable("OLDPWD"),
-            "root" => Part::Text("/root".to_owned()),
-            user => Part::Text(format!("/home/{user}")),
+            "root" => WordPart::Text("/root".to_owned()),
+            user => WordPart::Text(format!("/home/{user}")),
         });
     }
 
-    fn array(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+    fn array(&mut self, word: &mut Word) -> Result<(), ParseError> {
         if self.in_array {
-            return Err(Unreadable("a list stands in a list"));
+            return Err(ParseError("a list stands in a list"));
         }
         self.at += 1;
         self.in_array = true;
@@ -133,7 +133,7 @@ impl Parser {
                 break;
             }
             if !self.is_word_start() {
-                return Err(Unreadable("a list is not closed"));
+                return Err(ParseError("a list is not closed"));
             }
             let item = self.word()?;
             word.parts.extend(item.parts);
@@ -144,15 +144,15 @@ impl Parser {
     }
 
     /// Reads `@(a|b)` and its kin.
-    fn extended_wildcard(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+    fn extended_wildcard(&mut self, word: &mut Word) -> Result<(), ParseError> {
         if self.in_array {
             // Bash refuses it unless told otherwise, but runs the lines behind the list.
-            return Err(Unreadable("an extended wildcard stands in a list"));
+            return Err(ParseError("an extended wildcard stands in a list"));
         }
         let mut open = 0_usize;
         loop {
             match self.peek() {
-                None | Some('\n') => return Err(Unreadable("a bracket is not closed")),
+                None | Some('\n') => return Err(ParseError("a bracket is not closed")),
                 Some('(') => open += 1,
                 Some(')') => open -= 1,
                 Some('|') => {}
@@ -170,7 +170,7 @@ impl Parser {
     }
 
     /// Reads up to a single quote.
-    pub(super) fn up_to_quote(&mut self) -> Result<String, Unreadable> {
+    pub(super) fn up_to_quote(&mut self) -> Result<String, ParseError> {
         let from = self.at;
         while let Some(c) = self.peek() {
             self.at += 1;
@@ -178,15 +178,15 @@ impl Parser {
                 return Ok(self.text[from..self.at - 1].iter().collect());
             }
         }
-        Err(Unreadable("a quote is not closed"))
+        Err(ParseError("a quote is not closed"))
     }
 
     /// Reads up to a double quote.
-    pub(super) fn double_quotes(&mut self, word: &mut Word) -> Result<(), Unreadable> {
-        word.parts.push(Part::Text(String::new()));
+    pub(super) fn double_quotes(&mut self, word: &mut Word) -> Result<(), ParseError> {
+        word.parts.push(WordPart::Text(String::new()));
         loop {
             match self.peek() {
-                None => return Err(Unreadable("a double quote is not closed")),
+                None => return Err(ParseError("a double quote is not closed")),
                 Some('"') => {
                     self.at += 1;
                     return Ok(());
@@ -197,7 +197,7 @@ impl Parser {
     }
 
     /// Reads one character, or all that a `$` or a backquote stands for, where blanks and operators have no meaning.
-    pub(super) fn quoted(&mut self, c: char, quotes: Quotes, word: &mut Word) -> Result<(), Unreadable> {
+    pub(super) fn quoted(&mut self, c: char, quotes: Quotes, word: &mut Word) -> Result<(), ParseError> {
         match c {
             '\\' => {
                 match self.peek_behind(1) {
@@ -223,12 +223,12 @@ impl Parser {
         Ok(())
     }
 
-    pub(super) fn backquotes(&mut self, quotes: Quotes, word: &mut Word) -> Result<(), Unreadable> {
+    pub(super) fn backquotes(&mut self, quotes: Quotes, word: &mut Word) -> Result<(), ParseError> {
         self.at += 1;
         let mut inside = String::new();
         loop {
             match self.peek() {
-                None => return Err(Unreadable("a backquote is not closed")),
+                None => return Err(ParseError("a backquote is not closed")),
                 Some('`') => {
                     self.at += 1;
                     break;
@@ -239,7 +239,7 @@ impl Parser {
                         Some('"') if quotes == Quotes::Double => inside.push('"'),
                         // Bash keeps the backslash, dash does not.
                         Some('"') if quotes == Quotes::Here => {
-                            return Err(Unreadable("shells differ on a quote between backquotes"));
+                            return Err(ParseError("shells differ on a quote between backquotes"));
                         }
                         Some(c) => inside.extend(['\\', c]),
                         None => {}
@@ -253,18 +253,18 @@ impl Parser {
             }
         }
         let commands = self.deeper(|outer| Self::new(&inside, outer.depth, true).whole())?;
-        word.parts.push(Part::Output(commands.into()));
+        word.parts.push(WordPart::Output(commands.into()));
         Ok(())
     }
 
     /// Reads commands up to `)`.
-    pub(super) fn substitution(&mut self) -> Result<Rc<[Command]>, Unreadable> {
+    pub(super) fn substitution(&mut self) -> Result<Rc<[Command]>, ParseError> {
         let outer = (self.pending, self.in_substitution, self.in_array);
         (self.pending, self.in_substitution, self.in_array) = (0, true, false);
         let mut commands = Vec::new();
         self.deeper(|parser| parser.list(&mut commands, End::Paren, &Context::default()))?;
         if self.pending > 0 {
-            return Err(Unreadable("a here-document has no end"));
+            return Err(ParseError("a here-document has no end"));
         }
         (self.pending, self.in_substitution, self.in_array) = outer;
         Ok(commands.into())

@@ -1,0 +1,414 @@
+//! Writes hooks in the shape.
+
+use std::time::Duration;
+
+use checkrein_core::{EventKind, FailurePolicy, HookState, RawJson};
+
+use super::attribute::{is_enabled, own_name};
+use super::{Attribute, HookFileLayout, HookKey, TimeUnit, sandbox};
+use crate::config::{ConversionLoss, Encoded};
+use crate::spec::{CommandLine, HandlerSpec, HookSpec, shell_text};
+use crate::table::Dialect;
+
+impl HookFileLayout {
+    /// Writes hooks as a file.
+    pub fn encode(&self, dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+        let mut lost = Vec::new();
+        if self.flat && hooks.iter().any(|spec| spec.kinds.len() > 1) {
+            return self.encode_list(dialect, hooks);
+        }
+        // Event, matcher, hooks; in the order in which they come.
+        let mut events: Vec<(&str, Vec<Group>)> = Vec::new();
+        for (at, spec) in hooks.iter().enumerate() {
+            // Its own language may stand there too.
+            let dialect = self.sibling.filter(|sibling| sibling.name == spec.dialect.name).unwrap_or(dialect);
+            let Some(hook) = self.write_hook(dialect, at, spec, &mut lost) else { continue };
+            for kind in &spec.kinds {
+                let Some(name) = self.event_name(dialect, kind) else {
+                    lost.push(ConversionLoss::whole(at, format!("{} has no event for `{kind}`", dialect.name)));
+                    continue;
+                };
+                let Some(matcher) = written_matcher(dialect, spec, kind, at, &mut lost) else { continue };
+                let groups = match events.iter_mut().find(|(have, _)| *have == name) {
+                    Some((_, groups)) => groups,
+                    None => {
+                        events.push((name, Vec::new()));
+                        let last = events.len() - 1;
+                        &mut events[last].1
+                    }
+                };
+                match groups.last_mut().filter(|group| group.matcher == matcher) {
+                    Some(group) => group.hooks.push(hook.clone()),
+                    None => groups.push(Group { matcher, hooks: vec![hook.clone()] }),
+                }
+            }
+        }
+        Encoded { text: self.text(&events), lost }
+    }
+
+    /// As one list, in which a hook can have several events.
+    fn encode_list(&self, dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
+        let mut lost = Vec::new();
+        let mut entries = Vec::new();
+        for (at, spec) in hooks.iter().enumerate() {
+            let names: Vec<_> = spec.kinds.iter().filter_map(|kind| self.event_name(dialect, kind)).collect();
+            let Some(hook) = self.write_hook(dialect, at, spec, &mut lost) else { continue };
+            let Some(kind) = spec.kinds.iter().find(|kind| dialect.is_matched(kind)).or(spec.kinds.first()) else {
+                continue;
+            };
+            let Some(matcher) = written_matcher(dialect, spec, kind, at, &mut lost) else { continue };
+            let names = list(&names.into_iter().map(str::to_owned).collect::<Vec<_>>());
+            let matcher = matcher.map(|pattern| format!("\"matcher\": {}, ", text(&pattern))).unwrap_or_default();
+            entries.push(format!("    {{ \"events\": {names}, {matcher}{}", hook.trim_start_matches("{ ")));
+        }
+        Encoded { text: format!("{{\n  \"{}\": [\n{}\n  ]\n}}\n", self.root, entries.join(",\n")), lost }
+    }
+
+    fn event_name(&self, dialect: &Dialect, kind: &EventKind) -> Option<&'static str> {
+        dialect.name_of(kind).or_else(|| {
+            let own = EventKind::ALL.iter().find(|own| *own == kind)?;
+            dialect.has_all_events.then(|| own.name())
+        })
+    }
+
+    fn text(&self, events: &[(&str, Vec<Group>)]) -> String {
+        let events: Vec<_> = events
+            .iter()
+            .map(|(name, groups)| {
+                let text = |group: &Group| if self.direct { group.entries() } else { group.text() };
+                let groups: Vec<_> = groups.iter().map(text).collect();
+                format!("{}: [\n{}\n    ]", RawJson::string(name), groups.join(",\n"))
+            })
+            .collect();
+        let mut text = format!("{{\n    {}\n  }}", events.join(",\n    "));
+        if events.is_empty() {
+            text = "{}".to_owned();
+        }
+        let head: String =
+            self.head.iter().map(|(key, value)| format!("  {}: {value},\n", RawJson::string(key))).collect();
+        for key in self.root.rsplit('.') {
+            let head = if self.root.starts_with(key) { head.as_str() } else { "" };
+            text = format!("{{\n{head}  {}: {text}\n}}", RawJson::string(key));
+        }
+        text + "\n"
+    }
+
+    /// A hook as JSON, or nothing if the dialect has no such handler.
+    pub(crate) fn write_hook(
+        &self,
+        dialect: &Dialect,
+        at: usize,
+        spec: &HookSpec,
+        lost: &mut Vec<ConversionLoss>,
+    ) -> Option<String> {
+        let kind = spec.handler.kind();
+        if let Some(why) = unwritable(spec, |attribute| self.keys.iter().any(|key| key.says == attribute)) {
+            lost.push(ConversionLoss::whole(at, why));
+            return None;
+        }
+        let Some(row) = self.handlers.iter().find(|row| row.kind == kind.name()) else {
+            lost.push(ConversionLoss::whole(at, format!("it has no hooks of the kind `{kind}`")));
+            return None;
+        };
+        let says_type = self.keys.iter().any(|key| key.says == Attribute::Type);
+        let mut members: Vec<_> =
+            says_type.then(|| format!("\"type\": {}", RawJson::string(row.name))).into_iter().collect();
+        let mut said = Vec::new();
+        let fitting = self.fitting(at, spec, lost);
+        let spec = fitting.as_ref().unwrap_or(spec);
+        if spec.is_http() && spec.dialect.http.decides && !dialect.http.decides {
+            lost.push(ConversionLoss::part(at, "what its endpoint answers: that does not count there"));
+        }
+        for HookKey { name, says } in self.keys {
+            // What one key has said, another need not say again.
+            let is_command = says.label() == Attribute::Command.label();
+            let is_said = said.contains(says) || (is_command && said.contains(&Attribute::Command));
+            if let Some(value) = value(*says, spec, dialect).filter(|_| !is_said) {
+                members.push(format!("{}: {value}", RawJson::string(name)));
+                said.push(*says);
+                // Its arguments are in the text.
+                said.extend((*says == Attribute::ShellCommand).then_some(Attribute::Args));
+                if matches!(says, Attribute::CommandFor(_)) {
+                    said.extend([Attribute::Command, Attribute::Shell]);
+                }
+            }
+        }
+        if let HandlerSpec::Other { settings, .. } = &spec.handler {
+            for entry in settings.entries().into_iter().flatten() {
+                // A key that means something else there would make another hook of it.
+                if self.keys.iter().any(|key| key.name == entry.key() && key.says == Attribute::Setting) {
+                    members.push(format!("{}: {}", RawJson::string(&entry.key()), entry.value()));
+                } else {
+                    lost.push(ConversionLoss::part(at, format!("its setting `{}`", entry.key())));
+                }
+            }
+        }
+        let known = |name: &str| self.keys.iter().any(|key| key.name == name);
+        members.extend(
+            spec.unknown_keys
+                .iter()
+                .filter(|(name, _)| known(name))
+                .map(|(name, value)| format!("{}: {value}", RawJson::string(name))),
+        );
+        let of_group = spec.unknown_keys.iter().filter(|(name, _)| self.group.iter().any(|key| key.name == name));
+        lost.extend(of_group.map(|(name, _)| ConversionLoss::part(at, format!("`{name}` of its group"))));
+        lost.extend(unsaid(at, spec, dialect, &said));
+        Some(format!("{{ {} }}", members.join(", ")))
+    }
+
+    /// The hook as the shape can say it, if that is not as it is.
+    fn fitting(&self, at: usize, spec: &HookSpec, lost: &mut Vec<ConversionLoss>) -> Option<HookSpec> {
+        let mut fitting = spec.clone();
+        let mut fits = true;
+        if let (Some((least, most)), Some(time)) = (self.timeout_range, spec.timeout)
+            && !(least..=most).contains(&time)
+        {
+            let cut = time.clamp(least, most);
+            lost.push(ConversionLoss::part(at, format!("its timeout of {time:?}: {cut:?} is as near as it goes")));
+            fitting.timeout = Some(cut);
+            fits = false;
+        }
+        let has_args = self.keys.iter().any(|key| key.says == Attribute::Args);
+        if let HandlerSpec::Command(command) = &mut fitting.handler
+            && let CommandLine::Argv(words) = &command.run
+            && !has_args
+        {
+            command.run = CommandLine::Shell { text: shell_text(words), shell: None };
+            fits = false;
+        }
+        (!fits).then_some(fitting)
+    }
+}
+
+/// Why a hook must not stand in a file that cannot say that it does not run, or that it decides nothing.
+pub(crate) fn unwritable(spec: &HookSpec, can_say: impl Fn(Attribute) -> bool) -> Option<&'static str> {
+    match spec.state {
+        HookState::Disabled if !can_say(Attribute::Enabled) => Some("it is switched off, which cannot be said there"),
+        HookState::Broken(_) => Some("it could not be read itself"),
+        _ if spec.info.dry_run && !can_say(Attribute::Shadow) => {
+            Some("it runs in the shadow, which cannot be said there")
+        }
+        _ => None,
+    }
+}
+
+/// What a hook has besides what was said of it.
+pub(crate) fn unsaid(at: usize, spec: &HookSpec, dialect: &Dialect, said: &[Attribute]) -> Vec<ConversionLoss> {
+    let is_said = |attribute: Attribute| said.iter().any(|said| said.label() == attribute.label());
+    let lost = ALL.into_iter().filter(|attribute| !is_said(*attribute) && value(*attribute, spec, dialect).is_some());
+    let expands = matches!(&spec.handler, HandlerSpec::Command(command) if command.expands);
+    let variables = (expands && !is_said(Attribute::Variables)).then_some(Attribute::Variables);
+    lost.chain(variables).map(|attribute| ConversionLoss::part(at, attribute.label())).collect()
+}
+
+struct Group {
+    matcher: Option<String>,
+    hooks: Vec<String>,
+}
+
+impl Group {
+    /// Each hook by itself.
+    fn entries(&self) -> String {
+        let matcher =
+            self.matcher.as_ref().map(|pattern| format!("\"matcher\": {}, ", text(pattern))).unwrap_or_default();
+        let hooks = self.hooks.iter().map(|hook| format!("      {{ {matcher}{}", hook.trim_start_matches("{ ")));
+        hooks.collect::<Vec<_>>().join(",\n")
+    }
+
+    fn text(&self) -> String {
+        let matcher =
+            self.matcher.as_ref().map(|text| format!("\"matcher\": {}, ", RawJson::string(text))).unwrap_or_default();
+        let hooks: Vec<_> = self.hooks.iter().map(|hook| format!("          {hook}")).collect();
+        format!("      {{ {matcher}\"hooks\": [\n{}\n      ] }}", hooks.join(",\n"))
+    }
+}
+
+/// The matcher in the dialect's own grammar: `None` if it has no words for it.
+#[expect(clippy::option_option, reason = "no matcher, and no way to say it, are two things")]
+pub(crate) fn written_matcher(
+    dialect: &Dialect,
+    spec: &HookSpec,
+    kind: &EventKind,
+    at: usize,
+    lost: &mut Vec<ConversionLoss>,
+) -> Option<Option<String>> {
+    let matcher = &spec.matcher;
+    if matcher.is_everything() {
+        return Some(None);
+    }
+    if !dialect.is_matched(kind) {
+        lost.push(ConversionLoss::part(at, format!("its matcher `{}`: there are none at `{kind}`", matcher.pattern())));
+        return Some(None);
+    }
+    match matcher.in_grammar(dialect.grammar(kind)) {
+        Some(pattern) => Some(Some(pattern)),
+        None => {
+            lost.push(ConversionLoss::whole(
+                at,
+                format!("its matcher `{}` cannot be written there", matcher.pattern()),
+            ));
+            None
+        }
+    }
+}
+
+/// Every attribute that can be lost.
+const ALL: [Attribute; 26] = [
+    Attribute::Args,
+    Attribute::Shell,
+    Attribute::Method,
+    Attribute::Headers,
+    Attribute::HeaderVariables,
+    Attribute::Secret,
+    Attribute::SignedReply,
+    Attribute::Timeout(TimeUnit::Seconds),
+    Attribute::Background,
+    Attribute::Rewake,
+    Attribute::Once,
+    Attribute::Rule,
+    Attribute::Input,
+    Attribute::Status,
+    Attribute::OnFailure(&[]),
+    Attribute::OnTimeout(&[]),
+    Attribute::Description,
+    Attribute::Enabled,
+    Attribute::Env,
+    Attribute::EnvAllow,
+    Attribute::Cwd,
+    Attribute::Sandbox,
+    Attribute::Order,
+    Attribute::Rewrites,
+    Attribute::Strict,
+    Attribute::Shadow,
+];
+
+/// What a hook has of an attribute, as JSON. `None`: what is usual in the dialect that it is written for.
+fn value(attribute: Attribute, spec: &HookSpec, dialect: &Dialect) -> Option<String> {
+    let info = &spec.info;
+    let yes = |flag: bool| flag.then(|| "true".to_owned());
+    let word = |effect: Option<FailurePolicy>, words: &[(&str, FailurePolicy)]| {
+        let effect = effect?;
+        // Without words it is only asked whether there is anything to say.
+        let word = words.iter().find(|(_, have)| *have == effect).map(|(word, _)| *word);
+        word.or(words.is_empty().then_some("")).map(text)
+    };
+    match attribute {
+        Attribute::Timeout(unit) => spec.timeout.map(|time| number(time, unit, &spec.handler)),
+        // Rather a little longer than cut off.
+        Attribute::WholeSeconds { .. } => spec.timeout.map(|time| (time.as_millis().div_ceil(1000)).to_string()),
+        Attribute::Background if spec.is_http() && dialect.http.in_background => {
+            (!spec.background).then(|| "false".to_owned())
+        }
+        Attribute::Background => yes(spec.background && !spec.wake_agent),
+        Attribute::Rewake => yes(spec.wake_agent),
+        Attribute::Once => yes(spec.once),
+        Attribute::Strict => yes(spec.strict),
+        Attribute::Shadow => yes(info.dry_run),
+        Attribute::Enabled => (!is_enabled(spec)).then(|| "false".to_owned()),
+        Attribute::Status => spec.status.as_deref().map(text),
+        Attribute::Description => spec.description.as_deref().map(text),
+        Attribute::Rule => spec.permission_rule.as_ref().map(|rule| text(&rule.to_string())),
+        Attribute::Input => {
+            let input = spec.input.iter().map(|input| (input.field.as_str(), input.matcher.pattern()));
+            pairs(input)
+        }
+        Attribute::Id => own_name(spec).map(text),
+        Attribute::Order => (spec.order != 0).then(|| spec.order.to_string()),
+        Attribute::Rewrites => yes(info.declares_rewrites),
+        Attribute::OnFailure(words) => word(info.on_failure, words),
+        Attribute::OnFailureOr(_, quiet) if info.log_only_failures => Some(text(quiet)),
+        Attribute::OnFailureOr(words, _) => word(info.on_failure, words),
+        // To ask is less than to refuse, and nothing else is there.
+        Attribute::FailClosed => info.on_failure.map(|effect| (effect != FailurePolicy::Open).to_string()),
+        Attribute::OnTimeout(words) => word(info.on_timeout, words),
+        _ => of_handler(attribute, &spec.handler),
+    }
+}
+
+fn of_handler(attribute: Attribute, handler: &HandlerSpec) -> Option<String> {
+    match (handler, attribute) {
+        (HandlerSpec::Command(command), Attribute::Command) => match &command.run {
+            CommandLine::Shell { text: command, .. } => Some(text(command)),
+            CommandLine::Argv(argv) => argv.first().map(|program| text(program)),
+        },
+        // A command for one shell is written where that shell's commands stand; all others are plain commands.
+        (HandlerSpec::Command(command), Attribute::CommandFor(name)) => match &command.run {
+            CommandLine::Shell { text: command, shell: Some(shell) } if is_shell(shell, name) => Some(text(command)),
+            _ => None,
+        },
+        (HandlerSpec::Command(command), Attribute::ShellCommand) => Some(match &command.run {
+            CommandLine::Shell { text: command, .. } => text(command),
+            CommandLine::Argv(argv) => text(&argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
+        }),
+        (HandlerSpec::Builtin(builtin), Attribute::ShellCommand) => Some(text(&builtin.name)),
+        (HandlerSpec::Command(command), Attribute::Args) => match &command.run {
+            CommandLine::Shell { .. } => None,
+            CommandLine::Argv(argv) => Some(list(argv.get(1..).unwrap_or_default())),
+        },
+        (HandlerSpec::Command(command), Attribute::Shell) => match &command.run {
+            CommandLine::Shell { shell: Some(shell), .. } => shell.first().map(|program| text(program)),
+            _ => None,
+        },
+        (HandlerSpec::Command(command), Attribute::Env) => {
+            pairs(command.env_set.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+        }
+        (HandlerSpec::Command(command), Attribute::EnvAllow) => {
+            (!command.env_allow.is_empty()).then(|| list(&command.env_allow))
+        }
+        (HandlerSpec::Command(command), Attribute::OutputCap) => command.output_cap.map(|cap| cap.to_string()),
+        (HandlerSpec::Command(command), Attribute::Cwd) => command.cwd.as_ref().map(|cwd| text(&cwd.to_string_lossy())),
+        (HandlerSpec::Command(command), Attribute::Sandbox) => command.sandbox.as_ref().map(sandbox::write),
+        (HandlerSpec::Http(http), Attribute::Url) => Some(text(&http.url)),
+        (HandlerSpec::Http(http), Attribute::Method) => (http.method != "POST").then(|| text(&http.method)),
+        (HandlerSpec::Http(http), Attribute::Headers) => {
+            pairs(http.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+        }
+        (HandlerSpec::Http(http), Attribute::HeaderVariables) => {
+            (!http.env_allow.is_empty()).then(|| list(&http.env_allow))
+        }
+        (HandlerSpec::Http(http), Attribute::Secret) => http.secret.as_deref().map(text),
+        (HandlerSpec::Http(http), Attribute::SignedReply) => http.require_signed_reply.then(|| "true".to_owned()),
+        (HandlerSpec::Builtin(builtin), Attribute::Builtin) => Some(text(&builtin.name)),
+        (HandlerSpec::Builtin(builtin), Attribute::Args | Attribute::FunctionArgs) => {
+            (!builtin.args.is_empty()).then(|| list(&builtin.args))
+        }
+        _ => None,
+    }
+}
+
+fn is_shell(words: &[String], name: &str) -> bool {
+    words.first().is_some_and(|program| program == name)
+}
+
+fn text(text: &str) -> String {
+    RawJson::string(text).as_str().to_owned()
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn list(texts: &[String]) -> String {
+    format!("[{}]", texts.iter().map(|one| text(one)).collect::<Vec<_>>().join(", "))
+}
+
+fn pairs<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Option<String> {
+    let pairs: Vec<_> = pairs.map(|(name, value)| format!("{}: {}", text(name), text(value))).collect();
+    (!pairs.is_empty()).then(|| format!("{{ {} }}", pairs.join(", ")))
+}
+
+fn number(time: Duration, unit: TimeUnit, handler: &HandlerSpec) -> String {
+    let count = match (unit, handler) {
+        (TimeUnit::WholeSeconds | TimeUnit::WholeSecondsFromOne, _) => time.as_secs_f64().ceil(),
+        (TimeUnit::Milliseconds, _) | (TimeUnit::MillisecondsForCommands, HandlerSpec::Command(_)) => {
+            time.as_secs_f64() * 1000.0
+        }
+        (TimeUnit::Seconds | TimeUnit::MillisecondsForCommands, _) => time.as_secs_f64(),
+    };
+    format!("{count}")
+}

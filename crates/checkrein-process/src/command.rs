@@ -1,0 +1,108 @@
+use std::ffi::OsString;
+use std::fmt;
+
+use crate::exec_context::ExecContext;
+use crate::resolve::ResolveError;
+use crate::resolved_command::ResolvedCommand;
+
+/// What to run: a text for a shell, or a program with its arguments.
+///
+/// ```
+/// use checkrein_process::Program;
+///
+/// let text = Program::shell("jq -r .tool_name >> tools.log");
+/// let argv = Program::argv(["python3", "check.py", "--strict"]);
+/// assert_eq!(argv.to_string(), "python3 check.py --strict");
+/// # let _ = text;
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command(pub(crate) Kind);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text { shell: Shell, text: String },
+    Argv(Vec<OsString>),
+}
+
+impl Command {
+    /// A text for the default [`Shell`].
+    ///
+    /// Where the text needs no shell, none is started; the process behaves as if one had been. See
+    /// [`Reply::direct`](crate::Reply::direct).
+    pub fn shell(text: impl Into<String>) -> Self {
+        Self::shell_with(Shell::default(), text)
+    }
+
+    /// A text for this shell.
+    pub fn shell_with(shell: Shell, text: impl Into<String>) -> Self {
+        Self(Kind::Text { shell, text: text.into() })
+    }
+
+    /// A program and its arguments. A program without a slash in its name is found in the `PATH` of the [`Place`].
+    pub fn argv<A: Into<OsString>>(argv: impl IntoIterator<Item = A>) -> Self {
+        Self(Kind::Argv(argv.into_iter().map(Into::into).collect()))
+    }
+
+    /// Finds the program, once for many runs.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such program, or no such shell. A program that only the shell would miss is no error: the run
+    /// ends with 127 or 126, as the shell has it.
+    pub fn prepare(self, place: &ExecContext) -> Result<ResolvedCommand, ResolveError> {
+        ResolvedCommand::new(self, place)
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Text { text, .. } => f.write_str(text),
+            Kind::Argv(argv) => {
+                for (at, arg) in argv.iter().enumerate() {
+                    let space = if at == 0 { "" } else { " " };
+                    write!(f, "{space}{}", arg.display())?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A shell, and the arguments that come before the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shell {
+    program: OsString,
+    args: Vec<OsString>,
+}
+
+impl Shell {
+    /// This shell. A name without a slash is found in the `PATH` of the [`Place`].
+    ///
+    /// ```
+    /// use checkrein_process::Shell;
+    ///
+    /// let bash = Shell::new("bash", ["-c"]);
+    /// # let _ = bash;
+    /// ```
+    pub fn new<A: Into<OsString>>(program: impl Into<OsString>, args: impl IntoIterator<Item = A>) -> Self {
+        Self { program: program.into(), args: args.into_iter().map(Into::into).collect() }
+    }
+
+    /// The shell's name or path.
+    pub fn program(&self) -> &OsString {
+        &self.program
+    }
+
+    /// The arguments that come before the text.
+    pub fn args(&self) -> &[OsString] {
+        &self.args
+    }
+}
+
+/// `/bin/sh -c`, on Windows `cmd /D /S /C`. Never a login shell: its profile would be read at every run.
+impl Default for Shell {
+    fn default() -> Self {
+        if cfg!(windows) { Self::new("cmd.exe", ["/D", "/S", "/C"]) } else { Self::new("/bin/sh", ["-c"]) }
+    }
+}

@@ -1,0 +1,311 @@
+//! Shell texts that need no shell.
+//!
+//! A shell costs a sixth of the whole run of a small program. A text that is only plain words, whose first names a
+//! program, means the same without one. Everything doubtful goes to the shell.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::command::Shell;
+use crate::exec_context::ExecContext;
+use crate::sys;
+
+/// A text that is run without its shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DirectExec {
+    /// As the shell would execute it: an absolute path from `PATH`, or the first word, if that has a slash.
+    pub(crate) program: PathBuf,
+    pub(crate) words: Vec<OsString>,
+    /// The working directory without symbolic links, for `PWD`.
+    physical_cwd: PathBuf,
+}
+
+impl DirectExec {
+    /// Reads a text. None if it needs its shell.
+    pub(crate) fn read(shell: &Shell, text: &str, place: &ExecContext) -> Option<Self> {
+        if !sys::HAS_DIRECT || !is_plain_shell(shell) || !is_plain_environment(place) {
+            return None;
+        }
+        let words = words(text)?;
+        let program = find(words.first()?, place)?;
+        Some(Self {
+            program,
+            words: words.into_iter().map(OsString::from).collect(),
+            physical_cwd: place.cwd().canonicalize().ok()?,
+        })
+    }
+
+    /// The value of `PWD` that a shell would set, if the place does not have it already.
+    pub(crate) fn pwd(&self, place: &ExecContext) -> Option<&OsStr> {
+        let given = place.var("PWD").map(Path::new);
+        match given {
+            Some(given) if given == place.cwd() || given == self.physical_cwd => None,
+            // A shell keeps any absolute name of the directory.
+            Some(given) if given.is_absolute() && given.canonicalize().is_ok_and(|real| real == self.physical_cwd) => {
+                None
+            }
+            _ => Some(self.physical_cwd.as_os_str()),
+        }
+    }
+}
+
+/// Shells that read no file and run plain words as POSIX has it. zsh is not among them: it always reads `.zshenv`.
+fn is_plain_shell(shell: &Shell) -> bool {
+    let name = Path::new(shell.program()).file_name();
+    let known = ["sh", "dash", "bash"].iter().any(|known| name == Some(OsStr::new(known)));
+    known && shell.args() == ["-c"]
+}
+
+/// Some variables make a shell read a file, define functions or set options.
+pub(crate) fn is_plain_environment(place: &ExecContext) -> bool {
+    place.variables().iter().all(|(name, _)| {
+        let name = name.as_encoded_bytes();
+        !name.starts_with(b"BASH_") && !matches!(name, b"ENV" | b"SHELLOPTS" | b"BASHOPTS")
+    })
+}
+
+/// Plain words, or none if anything in the text could be more than that.
+fn words(text: &str) -> Option<Vec<&str>> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b" \t_-./,:+@%=".contains(&byte);
+    if !text.bytes().all(plain) {
+        return None;
+    }
+    let words: Vec<&str> = text.split([' ', '\t']).filter(|word| !word.is_empty()).collect();
+    let first = words.first()?;
+    // An assignment, a job, an option.
+    (!first.contains(['=', '%']) && !first.starts_with(['-', '+'])).then_some(words)
+}
+
+fn find(word: &str, place: &ExecContext) -> Option<PathBuf> {
+    if word.contains('/') {
+        let path = place.cwd().join(word);
+        return is_program(&path)?.then(|| PathBuf::from(word));
+    }
+    if OWN_WORDS.binary_search(&word).is_ok() {
+        return None;
+    }
+    for directory in std::env::split_paths(place.var("PATH")?) {
+        // What a relative entry means, and `%` in one, differs between shells.
+        if !directory.is_absolute() || directory.as_os_str().as_encoded_bytes().contains(&b'%') {
+            return None;
+        }
+        let path = directory.join(word);
+        if is_program(&path)? {
+            return Some(path);
+        }
+    }
+    None
+}
+
+/// Whether there is a program, or none if there is something else.
+fn is_program(path: &Path) -> Option<bool> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => (metadata.is_file() && sys::may_execute(path)).then_some(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(false),
+        Err(_) => None,
+    }
+}
+
+/// Builtins, keywords and functions of sh, dash, bash, ksh and zsh. Sorted.
+const OWN_WORDS: &[&str] = &[
+    "!",
+    ".",
+    ":",
+    "[",
+    "[[",
+    "]]",
+    "alias",
+    "always",
+    "autoload",
+    "bg",
+    "bind",
+    "bindkey",
+    "break",
+    "builtin",
+    "bye",
+    "caller",
+    "case",
+    "catch",
+    "cd",
+    "chdir",
+    "command",
+    "comparguments",
+    "compcall",
+    "compctl",
+    "compdescribe",
+    "compfiles",
+    "compgen",
+    "compgroups",
+    "complete",
+    "compopt",
+    "compquote",
+    "comptags",
+    "comptry",
+    "compvalues",
+    "continue",
+    "coproc",
+    "declare",
+    "dirs",
+    "disable",
+    "disown",
+    "do",
+    "done",
+    "echo",
+    "echotc",
+    "echoti",
+    "elif",
+    "else",
+    "emulate",
+    "enable",
+    "end",
+    "enum",
+    "esac",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "false",
+    "fc",
+    "fg",
+    "fi",
+    "float",
+    "for",
+    "foreach",
+    "function",
+    "functions",
+    "getcap",
+    "getln",
+    "getopts",
+    "hash",
+    "hist",
+    "history",
+    "if",
+    "in",
+    "integer",
+    "jobs",
+    "kill",
+    "let",
+    "limit",
+    "local",
+    "login",
+    "logout",
+    "mapfile",
+    "nameref",
+    "newgrp",
+    "nocorrect",
+    "noglob",
+    "popd",
+    "print",
+    "printf",
+    "private",
+    "pushd",
+    "pushln",
+    "pwd",
+    "r",
+    "read",
+    "readarray",
+    "readonly",
+    "redirect",
+    "rehash",
+    "repeat",
+    "return",
+    "sched",
+    "select",
+    "set",
+    "setcap",
+    "setopt",
+    "shift",
+    "shopt",
+    "source",
+    "stop",
+    "suspend",
+    "test",
+    "then",
+    "time",
+    "times",
+    "trap",
+    "true",
+    "ttyctl",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+    "unfunction",
+    "unhash",
+    "unlimit",
+    "unset",
+    "unsetopt",
+    "until",
+    "vared",
+    "wait",
+    "whence",
+    "where",
+    "which",
+    "while",
+    "zcompile",
+    "zformat",
+    "zftp",
+    "zle",
+    "zmodload",
+    "zparseopts",
+    "zprof",
+    "zpty",
+    "zregexparse",
+    "zselect",
+    "zsocket",
+    "zstyle",
+    "zsystem",
+    "ztcp",
+    "{",
+    "}",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_words_are_sorted() {
+        assert!(OWN_WORDS.is_sorted());
+    }
+
+    #[test]
+    fn only_plain_words_are_read() {
+        assert_eq!(words("git  status\t--short").unwrap(), ["git", "status", "--short"]);
+        assert_eq!(words(" ./check.sh --level=3 a,b:c@d%e+f ").unwrap().len(), 3);
+        for text in [
+            "", "  ", "a;b", "a|b", "a&", "a>b", "a<b", "a 'b'", "a \"b\"", "a\\b", "a $b", "a `b`", "a *", "a ?",
+            "a [b]", "a {b}", "a (b)", "~/a", "a ~", "a #b", "a\nb", "a\rb", "a!", "a ^b", "A=1 b", "%1", "-x", "+x",
+            "a é", "a\0b",
+        ] {
+            assert_eq!(words(text), None, "{text:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn words_of_the_shell_go_to_the_shell() {
+        let place = ExecContext::new("/").env([("PATH", "/usr/bin:/bin")]);
+        let read = |text, place: &ExecContext| DirectExec::read(&Shell::default(), text, place);
+        for text in ["true", "echo a", "exec ls", "time ls", "if", "cd /", "test -f a", "nothing-of-that-name"] {
+            assert_eq!(read(text, &place), None, "{text:?}");
+        }
+        let found = read("ls -l /", &place).unwrap();
+        assert!(found.program.is_absolute());
+        assert_eq!(found.words, ["ls", "-l", "/"]);
+        assert_eq!(read("/bin/ls", &place).unwrap().program, Path::new("/bin/ls"));
+        assert_eq!(read("bin/ls", &place).unwrap().program, Path::new("bin/ls"));
+
+        for variable in ["ENV", "BASH_ENV", "BASH_FUNC_ls%%", "SHELLOPTS"] {
+            let place = ExecContext::new("/").env([("PATH", "/usr/bin:/bin"), (variable, "x")]);
+            assert_eq!(read("ls", &place), None, "{variable}");
+        }
+        for path in ["", ":/bin", ".:/bin", "bin", "%func:/bin"] {
+            assert_eq!(read("ls", &ExecContext::new("/").env([("PATH", path)])), None, "{path:?}");
+        }
+        assert_eq!(read("ls", &ExecContext::new("/")), None);
+        assert_eq!(DirectExec::read(&Shell::new("/bin/zsh", ["-c"]), "ls", &place), None);
+        assert_eq!(DirectExec::read(&Shell::new("/bin/bash", ["-lc"]), "ls", &place), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! The answer to an agent when checkrein itself fails, and its line in the audit log.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use checkrein::audit::{AuditEntry, AuditLog};
+use checkrein::hook_files::{Loaded, Sources};
+use checkrein_core::{
+    EventFilter, EventKind, Failure, FailureKind, FailurePolicy, HookInfo, Rules, Scope, Settlement, Source,
+};
+use checkrein_dialects::agents::native;
+
+use super::{AgentAdapter, AgentResponse};
+use crate::samples;
+
+impl AgentAdapter {
+    /// Refuses where the agent can be refused, with the reason. An unknown event is treated as a gate. `loaded` are the files
+    /// of the directory, if they were loaded before.
+    pub(super) fn fail(&self, kind: Option<EventKind>, why: &str, loaded: Option<(&Loaded, &Path)>) -> AgentResponse {
+        let kind = kind.unwrap_or(EventKind::PreToolUse);
+        let event = samples::event(&kind);
+        let hook = Arc::new(HookInfo::new("checkrein", Source::of(Scope::Code)));
+        let effect = if self.agent.is_gate(&kind) { self.on_failure } else { FailurePolicy::Open };
+        let failure = Failure::new(FailureKind::Error, why).with_effect(effect);
+        let mut settlement = Settlement::new(&Rules::NATIVE, &event);
+        let _ = settlement.push_failure(0, &hook, &failure);
+        let verdict = settlement.finish();
+        // Where the agent shows the reason, once is enough.
+        let shown = if verdict.decision().is_block() { vec![] } else { vec![format!("checkrein failed: {why}")] };
+        let answer = self.agent.say_with(&event, &verdict, &shown);
+        let mut notes = vec![why.to_owned()];
+        if verdict.decision().is_block() {
+            let log = match loaded {
+                Some((loaded, dir)) => self.audit_log(loaded, dir),
+                None => self.load_audit_log(&kind),
+            };
+            notes.extend(log.and_then(|log| append(&log, AuditEntry::refusal(Some(&kind), why))));
+        }
+        let untold = notes
+            .iter()
+            .filter(|note| !(answer.user_message_included && *note == why))
+            .chain(&answer.notes)
+            .cloned()
+            .collect();
+        notes.extend(answer.notes.iter().cloned());
+        AgentResponse { answer, notes, undelivered_notes: untold, ..AgentResponse::default() }
+    }
+
+    fn load_audit_log(&self, kind: &EventKind) -> Option<AuditLog> {
+        let dir = self.dir.clone().map_or_else(std::env::current_dir, Ok).ok()?;
+        let filter = EventFilter::for_event(&samples::event(kind));
+        self.audit_log(&self.sources_in(&dir).only(&filter).load(), &dir)
+    }
+
+    /// The audit log that files ask for.
+    pub(super) fn audit_log(&self, loaded: &Loaded, dir: &Path) -> Option<AuditLog> {
+        let settings = loaded.audit.as_ref()?;
+        Some(AuditLog::of_settings(settings).on_behalf_of(self.agent.name, dir))
+    }
+}
+
+/// Records that checkrein refused a call of an unknown agent, if the user's files ask for an audit log. Returns a note for
+/// the user if that fails.
+pub fn record_refusal(why: &str) -> Option<String> {
+    let dir = std::env::current_dir().ok()?;
+    let loaded = Sources::discover(&native::DIALECT, &dir).load();
+    let log = AuditLog::of_settings(loaded.audit.as_ref()?);
+    let project = dir.to_string_lossy();
+    append(&log, AuditEntry::refusal(None, why).from_agent(None, Some(&project)))
+}
+
+fn append(log: &AuditLog, entry: AuditEntry) -> Option<String> {
+    log.append(entry).err().map(|error| format!("nothing was written to the audit log: {error}"))
+}

@@ -1,0 +1,65 @@
+//! What an agent sent, parsed once: also if it is broken, since a refusal must fit the event.
+
+use std::borrow::Cow;
+
+use checkrein_core::{EventKind, JsonError, RawJson};
+use checkrein_dialects::EventRow;
+
+use super::AgentAdapter;
+
+/// A payload and what can be known of it.
+pub(super) struct Request<'p> {
+    /// The adapter for the generation of the agent that sent it.
+    pub(super) front: Cow<'p, AgentAdapter>,
+    pub(super) json: Result<RawJson, JsonError>,
+    payload: &'p [u8],
+}
+
+impl AgentAdapter {
+    /// Parses a payload.
+    pub(super) fn read<'p>(&'p self, payload: &'p [u8]) -> Request<'p> {
+        let json = RawJson::parse_bytes(payload);
+        let has = |field: &str| match &json {
+            Ok(json) => json.field(field).is_some(),
+            Err(_) => find_bytes(payload, &format!("\"{field}\"")),
+        };
+        let mut front = Cow::Borrowed(self);
+        if self.event.is_none()
+            && let Some((_, agent)) = self.agent.other_generations.iter().find(|(field, _)| has(field))
+        {
+            front.to_mut().agent = agent;
+        }
+        Request { front, json, payload }
+    }
+}
+
+impl Request<'_> {
+    /// The kind of event: from the caller, from the payload, or from a text search in a payload that is not valid JSON.
+    pub(super) fn kind(&self) -> Option<EventKind> {
+        let agent = self.front.agent;
+        if let Some(name) = &self.front.event {
+            return agent.kind_named(name).ok();
+        }
+        if let Ok(json) = &self.json
+            && let Some(name) = agent.event_name(json)
+        {
+            return agent.kind_named(&name).ok();
+        }
+        let text = String::from_utf8_lossy(self.payload);
+        let value_of = |path: &str| {
+            let key = path.rsplit('.').next().filter(|key| !key.is_empty())?;
+            let behind = &text[text.find(&format!("\"{key}\""))? + key.len() + 2..];
+            let name = behind.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+            name.split('"').next()
+        };
+        let is_named = |row: &&EventRow| row.event_field.is_some_and(|(path, name)| value_of(path) == Some(name));
+        match agent.events.iter().find(is_named) {
+            Some(row) => Some(row.kind.clone()),
+            None => agent.kind_named(value_of(agent.payload.event)?).ok(),
+        }
+    }
+}
+
+fn find_bytes(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}

@@ -1,0 +1,78 @@
+//! Files of the project that hooks name.
+
+use std::path::{Path, PathBuf};
+
+use checkrein_dialects::{CommandLine, Data, Dialect, HandlerSpec, HookSpec};
+
+use super::scratch::{plain, stays_below};
+
+/// The files below the project that a hook's command names, relative to it, by relative paths or by the variable that its
+/// agent has for the project.
+pub(super) fn files(hook: &HookSpec, project: &Path) -> Vec<PathBuf> {
+    let HandlerSpec::Command(command) = &hook.handler else { return Vec::new() };
+    let from = command.cwd.clone().filter(|cwd| cwd.is_relative()).unwrap_or_default();
+    let words: Vec<String> = match &command.run {
+        CommandLine::Shell { text, .. } => words(&without_project(text, hook.dialect)),
+        CommandLine::Argv(argv) => argv.iter().map(|word| without_project(word, hook.dialect)).collect(),
+    };
+    let mut found: Vec<PathBuf> = Vec::new();
+    for word in words {
+        let path = plain(&from.join(word));
+        if stays_below(&path) && project.join(&path).is_file() && !found.contains(&path) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The directory below the project that a hook runs in, if it says so itself.
+pub(super) fn directory(hook: &HookSpec) -> Option<PathBuf> {
+    let HandlerSpec::Command(command) = &hook.handler else { return None };
+    command.cwd.as_deref().map(plain).filter(|cwd| stays_below(cwd))
+}
+
+/// The text with `.` for the variables that hold the project's directory.
+fn without_project(text: &str, dialect: &Dialect) -> String {
+    let rows = dialect.process.variables.iter().filter(|row| row.from == Data::ProjectDir);
+    rows.fold(text.to_owned(), |text, row| {
+        text.replace(&format!("${{{}}}", row.name), ".").replace(&format!("${}", row.name), ".")
+    })
+}
+
+/// Everything in a shell text that may be a path. Too much does no harm: only what is there counts.
+fn words(text: &str) -> Vec<String> {
+    let unquoted: String = text.chars().filter(|c| !matches!(c, '"' | '\'')).collect();
+    let in_path = |c: char| c.is_alphanumeric() || "._-/+@%,:=~".contains(c);
+    unquoted.split(|c| !in_path(c)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use checkrein_core::EventKind;
+    use checkrein_dialects::agents::claude;
+
+    #[test]
+    fn scripts_are_found_however_they_are_named() {
+        let project = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(project.path().join(".claude/hooks")).unwrap();
+        std::fs::write(project.path().join(".claude/hooks/guard.py"), "").unwrap();
+        let found = |text: &str| {
+            let hook = HookSpec::shell("h", EventKind::PreToolUse, text).dialect(&claude::DIALECT);
+            files(&hook, project.path())
+        };
+        for text in [
+            ".claude/hooks/guard.py",
+            "./.claude/hooks/guard.py --strict",
+            "python3 .claude/hooks/guard.py",
+            "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/guard.py",
+            "\"${CLAUDE_PROJECT_DIR}/.claude/hooks/guard.py\" x",
+            "cat | .claude/hooks/guard.py; true",
+        ] {
+            assert_eq!(found(text), [Path::new(".claude/hooks/guard.py")], "{text}");
+        }
+        for text in ["echo x", ".claude/hooks/other.py", "../.claude/hooks/guard.py", ".claude/hooks"] {
+            assert!(found(text).is_empty(), "{text}");
+        }
+    }
+}

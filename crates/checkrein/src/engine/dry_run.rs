@@ -1,0 +1,69 @@
+//! What hooks in the shadow would have changed.
+
+use std::sync::Arc;
+
+use checkrein_core::{
+    ChainStep, DryRunRecord, Event, Failure, HookInfo, HookRecord, Opinion, Rules, Settlement, Verdict,
+};
+
+/// What came of all hooks of a fire, so that it can be settled again. Kept only if one of them runs in the shadow.
+#[derive(Default)]
+pub(super) struct DryRunOutcomes(Vec<DryRunOutcome>);
+
+struct DryRunOutcome {
+    position: usize,
+    hook: Arc<HookInfo>,
+    result: Result<Opinion, Failure>,
+    /// Whether others waited for it, so that it could have ended the chain.
+    in_turn: bool,
+}
+
+impl DryRunOutcomes {
+    /// Takes what came of a hook, in the order in which it was settled.
+    pub(super) fn push(
+        &mut self,
+        position: usize,
+        hook: &Arc<HookInfo>,
+        result: &Result<Opinion, Failure>,
+        in_turn: bool,
+    ) {
+        self.0.push(DryRunOutcome { position, hook: Arc::clone(hook), result: result.clone(), in_turn });
+    }
+
+    /// Says of each hook in the shadow what would have come of it.
+    pub(super) fn note(&self, rules: &Rules, event: &Event, verdict: &Verdict, records: &mut [(usize, HookRecord)]) {
+        for shadow in self.0.iter().filter(|outcome| outcome.hook.dry_run) {
+            let mut info = HookInfo::clone(&shadow.hook);
+            info.dry_run = false;
+            let info = Arc::new(info);
+            let alone = settled(rules, event, std::iter::once((shadow, &info)));
+            let all = self.0.iter().map(|outcome| {
+                let is_it = std::ptr::eq(outcome, shadow);
+                (outcome, if is_it { &info } else { &outcome.hook })
+            });
+            let with_it = settled(rules, event, all);
+            let own = records.iter_mut().find(|(at, record)| *at == shadow.position && record.id == info.id);
+            if let Some((_, record)) = own {
+                record.would = Some(DryRunRecord::new(&alone, &with_it, verdict));
+            }
+        }
+    }
+}
+
+fn settled<'a>(
+    rules: &Rules,
+    event: &Event,
+    outcomes: impl Iterator<Item = (&'a DryRunOutcome, &'a Arc<HookInfo>)>,
+) -> Verdict {
+    let mut settlement = Settlement::new(rules, event);
+    for (outcome, hook) in outcomes {
+        let step = match &outcome.result {
+            Ok(opinion) => settlement.push(outcome.position, hook, opinion),
+            Err(failure) => settlement.push_failure(outcome.position, hook, failure),
+        };
+        if step == ChainStep::End && outcome.in_turn {
+            break;
+        }
+    }
+    settlement.finish()
+}

@@ -1,0 +1,418 @@
+//! Reads files, and those that they include.
+//!
+//! [`load`] is the only entry. What a file says about others is done in [`merge`](super::merge) and its neighbours.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::{Path, PathBuf};
+
+use checkrein_core::{Scope, TrustLevel};
+use checkrein_dialects::Dialect;
+use checkrein_dialects::config::{Decoded, Diagnostic, Include, Severity};
+use checkrein_document::Format;
+
+use super::approval::{approved, project_of};
+use super::context::{LoadContext, POLICY};
+use super::find::{Candidate, Found, find, is_missing};
+use super::loaded_file::{LoadedFile, Reading, change_hash, name};
+use super::ownership::{self, Ownership};
+use super::read::{ReadError, is_executable, read};
+use super::{
+    FileState, FileStatus, Files, Loaded, SourceSet, effective_settings, managed_guards, merge, recursion,
+    self_protection, symlinks,
+};
+use crate::real_path::{real_path, real_path_or_same};
+use crate::trust::{Origin, ProjectRoots};
+
+/// How deep files may include files.
+const DEPTH: usize = 16;
+
+/// More files than anybody has.
+const FILES: usize = 4096;
+
+pub(super) fn load(parts: &[SourceSet]) -> Loaded {
+    let Loader { mut files, mut diagnostics, mut followed, passed_over, has_replaced, .. } = Loader::read(parts);
+    files.retain(|file| !file.is_left_out);
+    if has_replaced {
+        // Both readings have found the same problems.
+        let all = std::mem::take(&mut diagnostics);
+        all.into_iter().for_each(|found| {
+            if !diagnostics.contains(&found) {
+                diagnostics.push(found);
+            }
+        });
+    }
+    let reviewed = approved(&mut files, parts, &mut diagnostics, &mut followed);
+    diagnostics.extend(merge::merge(&mut files));
+    let (compat, audit) = (merge::compat(&files), merge::audit(&files));
+    let allow_skip = merge::allow_skip(&files);
+    let settings = effective_settings::said(&files);
+    let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
+    let mut all = Vec::with_capacity(hooks.iter().map(Vec::len).sum());
+    all.extend(hooks.into_iter().flatten());
+    Loaded { hooks: all, diagnostics, compat, allow_skip, audit, settings, files, passed_over, followed, reviewed }
+}
+
+/// Rank of a reading of a file. Several files can name the same one, and each would read it for its own scope, with its own
+/// settings. The highest reading applies, so that none of a narrower scope takes a file from its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// Trust level of the scope that the file is read for.
+    scope: TrustLevel,
+    /// Trust level of the file that includes it.
+    included_by: TrustLevel,
+    /// `false` if an include puts its hooks in the shadow.
+    in_force: bool,
+}
+
+impl Rank {
+    fn of(context: &LoadContext<'_>) -> Self {
+        let (scope, includes) = (context.scope, &context.includes);
+        Self {
+            scope: scope.trust_level(),
+            included_by: includes.by().unwrap_or(scope).trust_level(),
+            in_force: !includes.in_shadow(scope),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Loader {
+    files: Vec<LoadedFile>,
+    diagnostics: Vec<Diagnostic>,
+    followed: Vec<PathBuf>,
+    /// What stands for `/` where an administrator's files have been looked for.
+    roots: Vec<PathBuf>,
+    /// The reading of each file in each dialect that applies, with its index in `files`.
+    readings: HashMap<(PathBuf, &'static str), (Rank, usize)>,
+    /// `true` if a reading has taken the place of another.
+    has_replaced: bool,
+    /// The directories of projects, by where the agent was started.
+    projects: HashMap<PathBuf, ProjectRoots>,
+    /// Files whose hooks the agent that asks runs itself.
+    passed_over: Vec<PathBuf>,
+    /// What files are read into, one after the other.
+    buffer: Vec<u8>,
+}
+
+impl Loader {
+    /// Reads all files of the sources: the administrator's first.
+    fn read(parts: &[SourceSet]) -> Self {
+        let mut loader = Self::default();
+        for (index, part) in parts.iter().enumerate().filter(|(_, part)| part.managed) {
+            let before = loader.files.len();
+            loader.policy(&LoadContext::policy(part, index));
+            // Where other files are meant, it is no news that an administrator has none.
+            if !matches!(part.files, Files::Usual(..)) || !part.dialect.config.files.iter().any(|row| row.rules) {
+                for file in loader.files.iter_mut().skip(before) {
+                    file.is_left_out |= file.state.status == FileStatus::Missing;
+                }
+            }
+        }
+        for (index, part) in parts.iter().enumerate() {
+            let context = LoadContext::new(part, index);
+            match &part.files {
+                Files::Usual(..) => loader.usual(&context),
+                Files::Named(paths, ..) => paths.iter().for_each(|path| loader.named(path, &context)),
+                Files::Plugin(root, _) => {
+                    if let Some(table) = part.dialect.config.plugin {
+                        let is_of_project = project_of(root, parts).is_some();
+                        let origin = if is_of_project { Origin::Project } else { Origin::Explicit };
+                        let context = LoadContext { scope: Scope::Plugin, origin, ..context };
+                        let before = loader.files.len();
+                        loader.named(&root.join(table.file), &context);
+                        loader.files.iter_mut().skip(before).for_each(|file| file.set_plugin(table, root));
+                    }
+                }
+            }
+        }
+        loader
+    }
+
+    /// Reads the administrator's files that apply to all dialects. They come before everything else.
+    fn policy(&mut self, context: &LoadContext<'_>) {
+        let (dir, place) = (context.dir(), context.place());
+        if self.roots.contains(&place.root) {
+            return;
+        }
+        let found = find(POLICY, dir, place, |row| row.rules);
+        let is_empty = !found.files.iter().any(|candidate| candidate.is_there);
+        let directory = found.files.iter().find(|candidate| candidate.has_directory).map(|found| found.path.clone());
+        let before = self.files.len();
+        self.found(found, context);
+        // Whoever can write the directory could have taken the files out of it.
+        if let Some(directory) = directory.as_deref().and_then(Path::parent).filter(|_| is_empty) {
+            let ownership = ownership::of(directory, place);
+            if ownership.problem.is_some() {
+                self.unguarded(directory, context, ownership);
+            }
+        }
+        self.roots.push(place.root.clone());
+        let own = self.files.get_mut(before..).unwrap_or_default();
+        self_protection::protect(own, &context.options().only, place, dir);
+    }
+
+    /// Reads all files of the context's dialect.
+    fn usual(&mut self, context: &LoadContext<'_>) {
+        let are_read = self.roots.contains(&context.place().root);
+        let found = find(context.dialect, context.dir(), context.place(), |row| !(are_read && row.rules));
+        self.found(found, context);
+    }
+
+    fn found(&mut self, found: Found, context: &LoadContext<'_>) {
+        self.followed.extend(found.followed);
+        self.diagnostics.extend(found.diagnostics);
+        for candidate in found.files {
+            let of_project = candidate.of_project || self.is_moved_into_project(&candidate, context);
+            let (scope, origin) = match of_project {
+                true if candidate.scope == Scope::User => (Scope::Project, Origin::Project),
+                true => (candidate.scope, Origin::Project),
+                false => (candidate.scope, Origin::Discovered),
+            };
+            let context = LoadContext { scope, origin, ..context.clone() };
+            if candidate.is_there {
+                let before = self.files.len();
+                self.file(&candidate.path, candidate.is_file, &context);
+                if let Some((root, table)) = candidate.plugin.zip(context.dialect.config.plugin) {
+                    self.files.iter_mut().skip(before).for_each(|file| file.set_plugin(table, &root));
+                }
+            } else if !context.is_for_one_event() {
+                self.take(&candidate.path, &context, Decoded::default(), FileStatus::Missing, None);
+            }
+        }
+    }
+
+    /// `true` if a file of the user lies in the project. Variables say where the user's files are, and a project's settings
+    /// can set variables: what came with the project is the project's.
+    fn is_moved_into_project(&mut self, candidate: &Candidate, context: &LoadContext<'_>) -> bool {
+        if candidate.scope != Scope::User || !candidate.is_there {
+            return false;
+        }
+        let dir = context.dir();
+        let project = self.projects.entry(dir.to_owned()).or_insert_with(|| ProjectRoots::around(dir));
+        project.has(&candidate.path)
+    }
+
+    /// Reads a file that the caller or an include names.
+    fn named(&mut self, path: &Path, context: &LoadContext<'_>) {
+        self.followed.push(path.to_owned());
+        match path.symlink_metadata() {
+            Err(error) if is_missing(&error) => {
+                let text = "there is no such file";
+                let why = Diagnostic::of_file(Severity::Error, "missing-file", name(path), text);
+                // Whoever includes a file counts on its guards; taking it away must not open what they guard.
+                let decoded = if context.includes.depth() == 0 {
+                    self.diagnostics.push(why);
+                    Decoded::default()
+                } else {
+                    context.dialect.unreadable(&name(path), context.scope, why)
+                };
+                self.take(path, context, decoded, FileStatus::Missing, None);
+            }
+            found => self.file(path, found.is_ok_and(|metadata| metadata.is_file()), context),
+        }
+    }
+
+    /// `true` if the agent that asks reads this file itself, in the same language, and runs what it says.
+    fn is_callers_own(path: &Path, context: &LoadContext<'_>) -> bool {
+        let is_own = |caller: &&Dialect| {
+            context.includes.depth() > 0
+                && !context.includes.under_own_agent(context.scope)
+                && caller.agent() == context.dialect.agent()
+        };
+        let Some(caller) = context.caller().filter(is_own) else {
+            return false;
+        };
+        let own = find(caller, context.dir(), context.place(), |_| true).files;
+        let is_same = |other: &Path| real_path_or_same(other) == real_path_or_same(path);
+        own.iter().any(|own| own.path == path || (own.is_there && is_same(&own.path)))
+    }
+
+    /// How many files count for the limit of a file of this scope. Files of narrower scopes do not: a project must not use up
+    /// the limit before a file of its user is read.
+    fn files_that_count(&self, scope: Scope) -> usize {
+        // Most of the time there is nothing to count.
+        if self.files.len() < FILES {
+            return self.files.len();
+        }
+        self.files.iter().filter(|file| file.state.scope.may_change(scope)).count()
+    }
+
+    fn file(&mut self, path: &Path, is_plain_file: bool, context: &LoadContext<'_>) {
+        if Self::is_callers_own(path, context) {
+            self.diagnostics.extend(context.includes.refused_under_own_agent(path, context.scope));
+            self.passed_over.push(path.to_owned());
+            return;
+        }
+        if !self.takes_precedence(path, context) {
+            return;
+        }
+        let read = self.files_that_count(context.scope);
+        if read >= FILES || context.includes.depth() > DEPTH {
+            let text = format!("it is one of more than {FILES} files, or included more than {DEPTH} levels deep");
+            let why = Diagnostic::of_file(Severity::Error, "too-many-files", name(path), text);
+            // The first of them closes what all of them might have.
+            if read <= FILES {
+                let decoded = context.dialect.unreadable(&name(path), context.scope, why);
+                self.take(path, context, decoded, FileStatus::Unreadable, None);
+            }
+            return;
+        }
+        if context.scope == Scope::Managed {
+            let ownership = ownership::of(path, context.place());
+            if ownership.problem.is_some() {
+                self.unguarded(path, context, ownership);
+                return;
+            }
+        }
+        if context.dialect.config.format.is_programs() && path.is_file() {
+            let decoded = context.dialect.decode_script(&name(path), context.scope, is_executable(path));
+            // It is run anew each time, so what is in it does not matter here.
+            self.take(path, context, decoded, FileStatus::Found, None);
+            return;
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        self.text(path, is_plain_file, context, &mut buffer);
+        self.buffer = buffer;
+    }
+
+    fn text(&mut self, path: &Path, is_plain_file: bool, context: &LoadContext<'_>, buffer: &mut Vec<u8>) {
+        match read(path, is_plain_file, buffer) {
+            Ok(text) => {
+                let format = Format::of_path(path).unwrap_or(Format::Json);
+                let decoded = context.dialect.decode_with(&name(path), context.scope, text, format, context.options());
+                let status = if decoded.unreadable { FileStatus::Unreadable } else { FileStatus::Found };
+                let includes = decoded.settings.includes.clone();
+                let in_shadow = decoded.settings.shadow;
+                self.take(path, context, decoded, status, Some(text));
+                for include in &includes {
+                    self.include(path, include, in_shadow, context);
+                }
+            }
+            Err(ReadError { status, why }) => {
+                let said = why.message.clone();
+                let decoded = context.dialect.unreadable(&name(path), context.scope, *why);
+                self.take(path, context, decoded, status, Some(&said));
+            }
+        }
+    }
+
+    /// Takes that somebody else may write an administrator's file. Nothing of it runs, since it may be anybody's, and all
+    /// that it could guard is closed, since it may have been the administrator's.
+    fn unguarded(&mut self, path: &Path, context: &LoadContext<'_>, ownership: Ownership) {
+        let problem = ownership.problem.clone().unwrap_or_default();
+        let text = format!("this is not taken for an administrator's: {problem}");
+        let why = Diagnostic::of_file(Severity::Error, "unguarded", name(path), text)
+            .with_help("until that is mended, everything that hooks can guard is refused");
+        let decoded = context.dialect.unreadable(&name(path), context.scope, why);
+        self.take(path, context, decoded, FileStatus::Unguarded, Some(&problem));
+        if let Some(file) = self.files.last_mut() {
+            file.state.ownership = Some(ownership);
+        }
+    }
+
+    /// `true` if a file was not read yet, or only in a way that this one comes before. The other reading is left out then.
+    fn takes_precedence(&mut self, path: &Path, context: &LoadContext<'_>) -> bool {
+        let real = real_path(path);
+        if !context.is_for_one_event() {
+            self.followed.extend(real.as_ref().ok().cloned());
+            self.followed.extend(symlinks::on_the_way(path));
+        }
+        let key = (real.unwrap_or_else(|_| path.to_owned()), context.dialect.name);
+        let (rank, index) = (Rank::of(context), self.files.len());
+        match self.readings.entry(key) {
+            Entry::Occupied(other) if other.get().0 >= rank => return false,
+            Entry::Occupied(mut other) => {
+                let (_, replaced) = other.insert((rank, index));
+                self.has_replaced = true;
+                if let Some(file) = self.files.get_mut(replaced) {
+                    file.is_left_out = true;
+                }
+            }
+            Entry::Vacant(free) => {
+                free.insert((rank, index));
+            }
+        }
+        true
+    }
+
+    fn include(&mut self, from: &Path, include: &Include, in_shadow: bool, context: &LoadContext<'_>) {
+        // The decoder takes only names of dialects that there are.
+        let Some(dialect) = context.options().find_dialect(include.dialect) else { return };
+        let inner = context.included(dialect, include, in_shadow);
+        match &include.path {
+            // Whoever includes a file vouches for it, so it is his.
+            Some(path) => {
+                let origin = if context.origin == Origin::Project { Origin::Project } else { Origin::Explicit };
+                let path = context.place().resolve(path, from.parent().unwrap_or(from));
+                self.named(&path, &LoadContext { origin, ..inner });
+            }
+            None => self.usual(&inner),
+        }
+    }
+
+    fn take(
+        &mut self,
+        path: &Path,
+        context: &LoadContext<'_>,
+        decoded: Decoded,
+        status: FileStatus,
+        text: Option<&str>,
+    ) {
+        let Decoded { mut hooks, mut settings, diagnostics, .. } = decoded;
+        let (scope, place, includes) = (context.scope, context.place(), &context.includes);
+        if let Some(log) = settings.audit.as_mut().and_then(|audit| audit.path.as_mut()) {
+            *log = name(&place.resolve(log, path.parent().unwrap_or(path)));
+        }
+        self.diagnostics.extend(diagnostics);
+        self.diagnostics.extend(includes.apply(path, scope, &mut hooks));
+        if includes.depth() > 0 {
+            self.diagnostics.extend(hooks.iter_mut().filter_map(recursion::switch_off));
+        }
+        if scope == Scope::Managed {
+            let thorough = !context.is_for_one_event();
+            self.diagnostics.extend(hooks.iter_mut().flat_map(|spec| managed_guards::prepare(spec, place, thorough)));
+        }
+        // Who wants only what may run now does not follow files.
+        let text = text.filter(|_| !context.is_for_one_event());
+        let is_managed = scope == Scope::Managed && status == FileStatus::Found && text.is_some();
+        let state = FileState {
+            path: path.to_owned(),
+            scope,
+            dialect: context.dialect.name,
+            status,
+            hooks: hooks.len(),
+            ownership: is_managed.then(|| ownership::of(path, place)),
+            #[cfg(feature = "audit")]
+            sha256: text.filter(|_| !status.is_unknown()).map(|text| crate::hash::sha256_hex(text.as_bytes())),
+            hash: text.map_or(0, change_hash),
+        };
+        self.files.push(LoadedFile {
+            state,
+            hooks,
+            settings,
+            is_explicit: context.is_explicit(),
+            is_policy: context.is_policy(),
+            dialect_chain: context.dialect_chain.clone(),
+            origin: context.origin,
+            reading: Reading { dialect: context.dialect, includes: includes.clone(), plugin: None },
+            part: context.part_index,
+            is_left_out: false,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_administrator_rules_and_in_one_language() {
+        for dialect in checkrein_dialects::ALL {
+            for row in dialect.config.files {
+                let expected = dialect.name == POLICY.name && row.scope == Scope::Managed;
+                assert_eq!(row.rules, expected, "{}: {}", dialect.name, row.path);
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Entries that call checkrein, in files that checkrein reads.
+//!
+//! People put `checkrein hook …` into their agent's own file. When checkrein reads that file as well, running the entry
+//! would start checkrein again, which reads the file again.
+
+use std::path::Path;
+
+use checkrein_core::HookState;
+use checkrein_dialects::config::{Diagnostic, Severity};
+use checkrein_dialects::{CommandLine, HandlerSpec, HookSpec};
+
+use crate::builtins::shell::{ShellEnv, SimpleCommand, steps, steps_of_argv};
+
+/// Switches off a hook that calls checkrein, and says so.
+pub(super) fn switch_off(spec: &mut HookSpec) -> Option<Diagnostic> {
+    let HandlerSpec::Command(command) = &spec.handler else { return None };
+    let world = ShellEnv { home: None, cwd: Path::new("/") };
+    let steps = match &command.run {
+        CommandLine::Shell { text, .. } => steps(text, world),
+        CommandLine::Argv(argv) => steps_of_argv(argv, world),
+    };
+    if spec.state != HookState::Ready || !steps.is_ok_and(|steps| steps.iter().any(is_own)) {
+        return None;
+    }
+    spec.state = HookState::Disabled;
+    spec.disabled_by = Some("it calls checkrein".to_owned());
+    let info = &spec.info;
+    let file = info.source.file.clone().unwrap_or_default();
+    let line = info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
+    let text =
+        format!("hook `{}`{line} calls checkrein, which runs the hooks of this file already: it is off", info.id);
+    Some(Diagnostic::of_file(Severity::Warning, "calls-itself", file, text))
+}
+
+fn is_own(step: &SimpleCommand) -> bool {
+    let name = step.name.strip_suffix(".exe").unwrap_or(&step.name);
+    name == "checkrein" && step.operands().next().is_some_and(|word| word.text == "hook")
+}

@@ -1,0 +1,126 @@
+//! What an administrator lets hooks of others be.
+
+use checkrein_core::{HookState, Scope};
+use checkrein_dialects::config::{Diagnostic, Severity};
+use checkrein_dialects::{CommandSpec, Environment, HandlerSpec, HookSpec};
+
+use super::loaded_file::LoadedFile;
+use super::merge::Urls;
+
+/// Switches off what is forbidden, and takes away what hooks may not get.
+pub(super) fn restrict(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
+    let bounds: Vec<_> = files.iter().filter(|file| file.is_policy).flat_map(bounds_of).collect();
+    let mut diagnostics = Vec::new();
+    for file in files.iter_mut().filter(|file| file.state.scope != Scope::Managed) {
+        let (scope, name) = (file.state.scope, file.name());
+        for spec in file.hooks.iter_mut().filter(|spec| spec.state != HookState::Disabled) {
+            for bound in &bounds {
+                let Some(said) = bound.apply(spec, scope) else { continue };
+                let line = spec.info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
+                let text = format!("hook `{}`{line}: {said}, says {}", spec.info.id, bound.place);
+                diagnostics.push(Diagnostic::of_file(Severity::Warning, bound.code(), &name, text));
+                if spec.state == HookState::Disabled {
+                    spec.disabled_by = Some(format!("{said}, says {}", bound.place));
+                    break;
+                }
+            }
+        }
+    }
+    diagnostics
+}
+
+/// One restriction.
+struct Restriction {
+    /// Where it stands.
+    place: String,
+    kind: RestrictionKind,
+}
+
+enum RestrictionKind {
+    /// Hooks of these scopes; the administrator's own are none of these.
+    Scopes(Vec<Scope>),
+    Handlers(Vec<String>),
+    Urls(Urls),
+    Variables(Vec<String>),
+}
+
+fn bounds_of(file: &LoadedFile) -> Vec<Restriction> {
+    let mut bounds = Vec::new();
+    let mut add = |key: &str, to: Option<RestrictionKind>| {
+        bounds.extend(to.map(|to| Restriction { place: file.says(key), kind: to }))
+    };
+    add(
+        "allowManagedHooksOnly",
+        (file.settings.managed_only == Some(true)).then(|| RestrictionKind::Scopes(Vec::new())),
+    );
+    if let Some(restrict) = &file.settings.restrict {
+        add("restrict.scopes", restrict.scopes.clone().map(RestrictionKind::Scopes));
+        add("restrict.handlers", restrict.handlers.clone().map(RestrictionKind::Handlers));
+        add("restrict.urls", restrict.urls.as_ref().map(|urls| RestrictionKind::Urls(Urls::of(urls))));
+        add("restrict.env", restrict.env.clone().map(RestrictionKind::Variables));
+    }
+    bounds
+}
+
+impl Restriction {
+    fn code(&self) -> &'static str {
+        if matches!(self.kind, RestrictionKind::Variables(_)) { "variable-not-allowed" } else { "forbidden" }
+    }
+
+    /// Does to a hook what is to be done, and says what that is.
+    fn apply(&self, spec: &mut HookSpec, scope: Scope) -> Option<String> {
+        let is_broken = matches!(spec.state, HookState::Broken(_));
+        let said = match &self.kind {
+            RestrictionKind::Scopes(scopes) => {
+                (!scopes.contains(&scope)).then(|| format!("hooks of {scope} files do not run"))
+            }
+            // What cannot be loaded has no handler yet.
+            RestrictionKind::Handlers(_) | RestrictionKind::Urls(_) | RestrictionKind::Variables(_) if is_broken => {
+                None
+            }
+            RestrictionKind::Handlers(kinds) => {
+                let kind = spec.handler.kind().name();
+                let is_allowed = kinds.iter().any(|allowed| allowed == kind);
+                (!is_allowed).then(|| format!("hooks of the kind `{kind}` do not run"))
+            }
+            RestrictionKind::Urls(urls) => match &spec.handler {
+                HandlerSpec::Http(http) if !urls.allow(http) => Some("its URL may not be called".to_owned()),
+                HandlerSpec::Http(_)
+                | HandlerSpec::Command(_)
+                | HandlerSpec::Builtin(_)
+                | HandlerSpec::Callback(_)
+                | HandlerSpec::Other { .. } => None,
+            },
+            RestrictionKind::Variables(names) => return without_variables(spec, names),
+        }?;
+        spec.state = HookState::Disabled;
+        Some(said)
+    }
+}
+
+/// Takes away variables that are not among these.
+fn without_variables(spec: &mut HookSpec, names: &[String]) -> Option<String> {
+    let bounded = CommandSpec::shell("").bounded_by(names);
+    let mut lost = Vec::new();
+    let mut keep = |list: &mut Vec<String>| {
+        let (kept, taken): (Vec<_>, Vec<_>) = std::mem::take(list).into_iter().partition(|name| bounded.may_get(name));
+        *list = kept;
+        lost.extend(taken);
+    };
+    match &mut spec.handler {
+        HandlerSpec::Http(http) => keep(&mut http.env_allow),
+        HandlerSpec::Command(command) => {
+            keep(&mut command.env_allow);
+            let mut set: Vec<_> = command.env_set.iter().map(|(name, _)| name.clone()).collect();
+            keep(&mut set);
+            command.env_set.retain(|(name, _)| set.contains(name));
+            let usual = matches!(spec.dialect.process.environment, Environment::All | Environment::AllBut(_));
+            command.env_bounds.push(names.to_vec());
+            if command.env_all.unwrap_or(usual) {
+                lost.push("all others that the host has".to_owned());
+            }
+        }
+        HandlerSpec::Builtin(_) | HandlerSpec::Callback(_) | HandlerSpec::Other { .. } => {}
+    }
+    (!lost.is_empty()).then(|| format!("it does not get {}", lost.join(", ")))
+}
