@@ -22,7 +22,7 @@ mod unix {
     use std::time::{Duration, Instant};
 
     use checkrein_bench::Bench;
-    use checkrein_process::{Command, ExecContext, Limits, ResolvedCommand, Stdin};
+    use checkrein_process::{ExecContext, HookCommand, Limits, ResolvedCommand, Stdin};
     #[cfg(target_os = "linux")]
     use checkrein_process::{Files, Sandbox};
     use tokio::runtime::{Builder, Runtime};
@@ -30,7 +30,7 @@ mod unix {
     struct Case {
         name: &'static str,
         floor: &'static [&'static str],
-        program: Command,
+        program: HookCommand,
         stdin: usize,
         rounds: usize,
         budget: f64,
@@ -133,7 +133,7 @@ mod unix {
         let case = |name, floor, text: &str, stdin, rounds, budget| Case {
             name,
             floor,
-            program: Command::shell(text),
+            program: HookCommand::shell(text),
             stdin,
             rounds,
             budget,

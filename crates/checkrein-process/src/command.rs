@@ -16,7 +16,7 @@ use crate::resolved_command::ResolvedCommand;
 /// # let _ = text;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Command(pub(crate) Kind);
+pub struct HookCommand(pub(crate) Kind);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     Argv(Vec<OsString>),
 }
 
-impl Command {
+impl HookCommand {
     /// A text for the default [`Shell`].
     ///
     /// Where the text needs no shell, none is started; the process behaves as if one had been. See
@@ -54,7 +54,7 @@ impl Command {
     }
 }
 
-impl fmt::Display for Command {
+impl fmt::Display for HookCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Kind::Text { text, .. } => f.write_str(text),

@@ -25,7 +25,7 @@ mod sys;
 #[path = "windows.rs"]
 mod sys;
 
-pub use command::{Command, Shell};
+pub use command::{HookCommand, Shell};
 pub use error::RunError;
 pub use exec_context::ExecContext;
 pub use limits::{Leftovers, Limits};

@@ -3,7 +3,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::command::{Command, Kind};
+use crate::command::{HookCommand, Kind};
 use crate::error::RunError;
 use crate::exec_context::ExecContext;
 use crate::launch::{Args, SpawnSpec};
@@ -20,7 +20,7 @@ use crate::sys;
 /// A program that was found, ready to run any number of times. Made by [`Program::prepare`].
 #[derive(Debug, Clone)]
 pub struct ResolvedCommand {
-    program: Command,
+    program: HookCommand,
     route: Resolution,
     place: ExecContext,
 }
@@ -33,7 +33,7 @@ struct Resolution {
 }
 
 impl Resolution {
-    fn choose(program: &Command, place: &ExecContext) -> Result<Self, ResolveError> {
+    fn choose(program: &HookCommand, place: &ExecContext) -> Result<Self, ResolveError> {
         match &program.0 {
             Kind::Argv(argv) => Ok(Self {
                 first: ResolvedProgram::find(argv.first().ok_or(ResolveError::Empty)?, place)?,
@@ -63,13 +63,13 @@ impl Resolution {
 }
 
 impl ResolvedCommand {
-    pub(crate) fn new(program: Command, place: &ExecContext) -> Result<Self, ResolveError> {
+    pub(crate) fn new(program: HookCommand, place: &ExecContext) -> Result<Self, ResolveError> {
         let route = Resolution::choose(&program, place)?;
         Ok(Self { program, route, place: place.clone() })
     }
 
     /// What is run.
-    pub fn program(&self) -> &Command {
+    pub fn program(&self) -> &HookCommand {
         &self.program
     }
 

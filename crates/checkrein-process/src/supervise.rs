@@ -66,7 +66,7 @@ pub(crate) async fn run_to_completion(
     if !timed_out && over.is_none() {
         leftovers = match limits.leftovers {
             Leftovers::Leave => child.left().await?,
-            Leftovers::End if child.is_alone()? => Vec::new(),
+            Leftovers::End if child.has_no_descendants()? => Vec::new(),
             Leftovers::End => pump.during(child.end(limits.term_grace)).await,
         };
     }

@@ -35,7 +35,7 @@ use crate::stdin::Stdin;
 pub(crate) fn close_descriptors_on_exec() {}
 
 /// A job ends with its last handle, so nothing is left to wait for.
-pub(crate) fn wait_for_dropped(_: Duration) -> bool {
+pub(crate) fn reap_dropped(_: Duration) -> bool {
     true
 }
 
@@ -49,9 +49,9 @@ const END_WAIT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Our end of a process's output.
-pub(crate) struct Reader(Box<dyn AsyncRead + Send + Unpin>);
+pub(crate) struct PipeReader(Box<dyn AsyncRead + Send + Unpin>);
 
-impl Reader {
+impl PipeReader {
     pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         let mut buffer = ReadBuf::new(buffer);
         Pin::new(&mut self.0).poll_read(cx, &mut buffer).map_ok(|()| buffer.filled().len())
@@ -83,14 +83,14 @@ pub(crate) fn file_names(name: &OsStr, place: &Place) -> impl Iterator<Item = Os
 }
 
 /// A process that runs, and our ends of its streams.
-pub(crate) struct Started {
+pub(crate) struct RunningChild {
     pub(crate) child: Child,
     pub(crate) writer: Option<Writer>,
-    pub(crate) stdout: Reader,
-    pub(crate) stderr: Reader,
+    pub(crate) stdout: PipeReader,
+    pub(crate) stderr: PipeReader,
 }
 
-pub(crate) fn start(launch: &SpawnSpec<'_>, stdin: &Stdin) -> Result<Started, StartError> {
+pub(crate) fn start(launch: &SpawnSpec<'_>, stdin: &Stdin) -> Result<RunningChild, StartError> {
     let mut command = Command::new(launch.program);
     match launch.args {
         Args::List(args) => command.args(args),
@@ -119,21 +119,21 @@ pub(crate) fn start(launch: &SpawnSpec<'_>, stdin: &Stdin) -> Result<Started, St
     connect(job, process).map_err(StartError::after)
 }
 
-fn connect(job: Job, mut process: tokio::process::Child) -> io::Result<Started> {
+fn connect(job: Job, mut process: tokio::process::Child) -> io::Result<RunningChild> {
     let gone = || io::Error::other("process ended before it began");
     let pid = process.id().ok_or_else(gone)?;
     job.take_in(process.raw_handle().ok_or_else(gone)?)?;
     resume(pid)?;
 
     let missing = || io::Error::other("stream missing");
-    Ok(Started {
+    Ok(RunningChild {
         writer: process.stdin.take(),
         stdout: match process.stdout.take() {
-            Some(stdout) => Reader(Box::new(stdout)),
+            Some(stdout) => PipeReader(Box::new(stdout)),
             // Nobody reads it.
-            None => Reader(Box::new(tokio::io::empty())),
+            None => PipeReader(Box::new(tokio::io::empty())),
         },
-        stderr: Reader(Box::new(process.stderr.take().ok_or_else(missing)?)),
+        stderr: PipeReader(Box::new(process.stderr.take().ok_or_else(missing)?)),
         child: Child { pid, process, job },
     })
 }
@@ -167,7 +167,7 @@ impl Child {
     }
 
     /// Whether provably nothing is left beside the first process, which has exited.
-    pub(crate) fn is_alone(&mut self) -> io::Result<bool> {
+    pub(crate) fn has_no_descendants(&mut self) -> io::Result<bool> {
         Ok(self.others()?.is_empty())
     }
 

@@ -7,7 +7,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use checkrein_process::{Command, Exit, Leftovers, Stdin};
+use checkrein_process::{Exit, HookCommand, Leftovers, Stdin};
 use common::{LONG, SOON, Tag, limits, run, until};
 
 /// Ways to leave something behind that keeps running.
@@ -26,7 +26,7 @@ async fn leftovers_are_ended() {
     for (way, text) in WAYS {
         let tag = Tag::new();
         let begun = Instant::now();
-        let reply = run(Command::shell(tag.text(text)), &tag.place("/"), &Stdin::none(), &limits()).await.unwrap();
+        let reply = run(HookCommand::shell(tag.text(text)), &tag.place("/"), &Stdin::none(), &limits()).await.unwrap();
         assert_eq!(tag.living(), [""; 0], "{way}");
         assert_eq!((reply.exit, &*reply.stdout.bytes), (Exit::Exited(0), &b"done\n"[..]), "{way}");
         assert!(!reply.timed_out && !reply.stdout.cut, "{way}");
@@ -44,7 +44,7 @@ async fn leftovers_are_left_and_reported() {
     for (way, text) in &WAYS[..5] {
         let tag = Tag::new();
         let limits = limits().leftovers(Leftovers::Leave).drain_grace(Duration::from_secs(1));
-        let reply = run(Command::shell(tag.text(text)), &tag.place("/"), &Stdin::none(), &limits).await.unwrap();
+        let reply = run(HookCommand::shell(tag.text(text)), &tag.place("/"), &Stdin::none(), &limits).await.unwrap();
         assert_eq!((reply.exit, &*reply.stdout.bytes), (Exit::Exited(0), &b"done\n"[..]), "{way}");
         assert!(!reply.leftovers.is_empty(), "{way}");
         assert_eq!(reply.stdout.ended, way.ends_with("silent"), "{way}");
@@ -63,7 +63,7 @@ async fn a_server_that_is_left_may_go_on_printing() {
     // More than a pipe holds, after the reply.
     let text = "(while [ ! -e go ]; do sleep 0.01; done; head -c 1000000 /dev/zero && echo ok > done) & echo up";
     let limits = limits().leftovers(Leftovers::Leave).drain_grace(Duration::from_millis(10));
-    let reply = run(Command::shell(tag.text(text)), &tag.place(dir.path()), &Stdin::none(), &limits).await.unwrap();
+    let reply = run(HookCommand::shell(tag.text(text)), &tag.place(dir.path()), &Stdin::none(), &limits).await.unwrap();
     assert_eq!(reply.stdout.bytes, b"up\n");
     std::fs::write(dir.path().join("go"), "").unwrap();
     until("the server has printed all", || dir.path().join("done").exists()).await;
@@ -75,7 +75,7 @@ async fn output_that_a_child_prints_shortly_after_the_exit_is_kept() {
     let tag = Tag::new();
     let limits = limits().drain_grace(SOON);
     let text = "(sleep 0.2; echo late) & echo early";
-    let reply = run(Command::shell(tag.text(text)), &tag.place("/"), &Stdin::none(), &limits).await.unwrap();
+    let reply = run(HookCommand::shell(tag.text(text)), &tag.place("/"), &Stdin::none(), &limits).await.unwrap();
     assert_eq!(reply.stdout.bytes, b"early\nlate\n");
     assert!(reply.stdout.ended && reply.duration < SOON, "the grace is not waited out");
 }
@@ -86,7 +86,8 @@ async fn nothing_left_is_nothing_reported() {
         for fate in [Leftovers::End, Leftovers::Leave] {
             let tag = Tag::new();
             let limits = limits().leftovers(fate);
-            let reply = run(Command::shell(tag.text(text)), &tag.place("/"), &Stdin::none(), &limits).await.unwrap();
+            let reply =
+                run(HookCommand::shell(tag.text(text)), &tag.place("/"), &Stdin::none(), &limits).await.unwrap();
             assert_eq!(reply.leftovers, [], "{text}");
         }
     }

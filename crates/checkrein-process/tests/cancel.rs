@@ -8,7 +8,7 @@ mod common;
 use std::task::Poll;
 use std::time::Duration;
 
-use checkrein_process::{Command, Stdin};
+use checkrein_process::{HookCommand, Stdin};
 use common::{ENDLESS, Tag, limits, run, until, zombies};
 
 #[tokio::test]
@@ -22,7 +22,7 @@ async fn nothing_survives_a_drop() {
         let (stdin, limits) = (Stdin::bytes(vec![0; 1 << 20]), limits());
         let up = dir.path().join("up");
         tokio::select! {
-            reply = run(Command::shell(text), &place, &stdin, &limits) => panic!("{way}: {reply:?}"),
+            reply = run(HookCommand::shell(text), &place, &stdin, &limits) => panic!("{way}: {reply:?}"),
             () = until("it is up", || up.exists()) => {}
         }
         until(&format!("{way}: all are gone"), || tag.living().is_empty()).await;
@@ -37,7 +37,7 @@ async fn nothing_survives_a_drop() {
 async fn nothing_survives_a_drop_at_the_first_moment() {
     let tag = Tag::new();
     let place = tag.place("/");
-    let prepared = Command::shell(tag.text("sleep 100; :")).prepare(&place).unwrap();
+    let prepared = HookCommand::shell(tag.text("sleep 100; :")).prepare(&place).unwrap();
     let (stdin, limits) = (Stdin::none(), limits());
     for _ in 0..if common::stress() { 2000 } else { 100 } {
         let mut run = Box::pin(prepared.run(&place, &stdin, &limits));
@@ -54,7 +54,7 @@ fn nothing_survives_the_end_of_the_runtime() {
     let up = dir.path().join("up");
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.spawn(async move {
-        let program = Command::shell("setsid sleep 100 & : > up; sleep 100");
+        let program = HookCommand::shell("setsid sleep 100 & : > up; sleep 100");
         run(program, &place, &Stdin::none(), &limits()).await.unwrap();
     });
     runtime.block_on(until("it is up", || up.exists()));
@@ -74,7 +74,7 @@ fn nothing_survives_runtimes_that_end_at_any_time() {
         let tag = Tag::new();
         let place = tag.place("/");
         let texts = ["echo x", "sleep 100; :", "setsid sleep 100 & :", "no-such-program-here", "sleep 0.006; :"];
-        let runs = texts.map(|text| Command::shell(tag.text(text)).prepare(&place).unwrap());
+        let runs = texts.map(|text| HookCommand::shell(tag.text(text)).prepare(&place).unwrap());
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1 + round % 3).enable_all().build().unwrap();
         for task in 0..2 {

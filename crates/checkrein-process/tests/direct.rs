@@ -7,7 +7,7 @@ mod common;
 
 use std::path::Path;
 
-use checkrein_process::{Command, ExecContext, Exit, RunOutput, Shell, Stdin};
+use checkrein_process::{ExecContext, Exit, HookCommand, RunOutput, Shell, Stdin};
 use common::{limits, path, run, script, text};
 
 /// The same shell, told to read its text in a way that never leads around it.
@@ -17,8 +17,8 @@ fn slow_shell(program: &str) -> Shell {
 
 async fn both(shell: &str, command: &str, place: &ExecContext) -> (RunOutput, RunOutput) {
     let stdin = Stdin::bytes("some input\n");
-    let fast = Command::shell_with(Shell::new(shell, ["-c"]), command);
-    let slow = Command::shell_with(slow_shell(shell), command);
+    let fast = HookCommand::shell_with(Shell::new(shell, ["-c"]), command);
+    let slow = HookCommand::shell_with(slow_shell(shell), command);
     let fast = run(fast, place, &stdin, &limits()).await.unwrap();
     let slow = run(slow, place, &stdin, &limits()).await.unwrap();
     assert!(!slow.ran_without_shell);
@@ -130,11 +130,11 @@ async fn another_place_is_looked_at_anew() {
     script(&two.path().join("tool"), "#!/bin/sh\necho two\n");
     let at = |dir: &Path| ExecContext::new(dir).env([("PATH", format!("{}:{}", dir.display(), path()))]);
     for program in [
-        Command::shell("tool"),
-        Command::shell("./tool"),
-        Command::argv(["tool"]),
-        Command::argv(["./tool"]),
-        Command::shell("tool; :"),
+        HookCommand::shell("tool"),
+        HookCommand::shell("./tool"),
+        HookCommand::argv(["tool"]),
+        HookCommand::argv(["./tool"]),
+        HookCommand::shell("tool; :"),
     ] {
         let prepared = program.prepare(&at(one.path())).unwrap();
         for (dir, expected) in [(&one, "one\n"), (&two, "two\n"), (&one, "one\n")] {
@@ -147,7 +147,7 @@ async fn another_place_is_looked_at_anew() {
 #[tokio::test]
 async fn a_variable_that_means_something_to_shells_leads_to_the_shell() {
     let plain = common::place("/");
-    let prepared = Command::shell_with(Shell::new("bash", ["-c"]), "env").prepare(&plain).unwrap();
+    let prepared = HookCommand::shell_with(Shell::new("bash", ["-c"]), "env").prepare(&plain).unwrap();
     assert!(prepared.run(&plain, &Stdin::none(), &limits()).await.unwrap().ran_without_shell);
     let place = ExecContext::new("/").env([("PATH", path()), ("BASH_FUNC_env%%", "() { echo mine; }".into())]);
     let reply = prepared.run(&place, &Stdin::none(), &limits()).await.unwrap();

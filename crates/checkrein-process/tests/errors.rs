@@ -8,28 +8,28 @@ mod common;
 use std::path::Path;
 use std::time::Duration;
 
-use checkrein_process::{Command, ExecContext, Limits, ResolveError, ResolvedProgram, RunError, Shell, Stdin};
+use checkrein_process::{ExecContext, HookCommand, Limits, ResolveError, ResolvedProgram, RunError, Shell, Stdin};
 use common::{limits, path, place, run, script};
 
-async fn fails(program: Command, place: &ExecContext) -> RunError {
+async fn fails(program: HookCommand, place: &ExecContext) -> RunError {
     run(program, place, &Stdin::none(), &limits()).await.unwrap_err()
 }
 
 #[tokio::test]
 async fn a_missing_program() {
-    let error = fails(Command::argv(["no-such-program-here", "x"]), &place("/")).await;
+    let error = fails(HookCommand::argv(["no-such-program-here", "x"]), &place("/")).await;
     assert!(
         matches!(&error, RunError::Program(ResolveError::NotFound { program, .. }) if program == "no-such-program-here")
     );
     assert_eq!(error.to_string(), format!("program no-such-program-here not found in PATH {}", path()));
 
-    let error = fails(Command::argv(["./none"]), &place("/tmp")).await;
+    let error = fails(HookCommand::argv(["./none"]), &place("/tmp")).await;
     assert_eq!(error.to_string(), "program /tmp/./none not found");
-    let error = fails(Command::shell_with(Shell::new("no-such-shell", ["-c"]), "true"), &place("/")).await;
+    let error = fails(HookCommand::shell_with(Shell::new("no-such-shell", ["-c"]), "true"), &place("/")).await;
     assert!(error.to_string().starts_with("program no-such-shell not found"));
-    let error = fails(Command::argv(["ls"]), &ExecContext::new("/")).await;
+    let error = fails(HookCommand::argv(["ls"]), &ExecContext::new("/")).await;
     assert_eq!(error.to_string(), "program ls not found (PATH is empty)");
-    assert!(matches!(fails(Command::argv([""; 0]), &place("/")).await, RunError::Program(ResolveError::Empty)));
+    assert!(matches!(fails(HookCommand::argv([""; 0]), &place("/")).await, RunError::Program(ResolveError::Empty)));
 }
 
 #[tokio::test]
@@ -37,7 +37,7 @@ async fn a_program_that_vanishes_after_it_was_found() {
     let dir = tempfile::tempdir().unwrap();
     script(&dir.path().join("tool"), "#!/bin/sh\n");
     let place = place(dir.path());
-    let prepared = Command::argv(["./tool"]).prepare(&place).unwrap();
+    let prepared = HookCommand::argv(["./tool"]).prepare(&place).unwrap();
     assert!(prepared.run(&place, &Stdin::none(), &limits()).await.unwrap().exit.success());
     std::fs::remove_file(dir.path().join("tool")).unwrap();
     let error = prepared.run(&place, &Stdin::none(), &limits()).await.unwrap_err();
@@ -49,13 +49,13 @@ async fn a_file_that_is_not_executable_and_a_directory() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("plain"), "text").unwrap();
     std::fs::create_dir(dir.path().join("folder")).unwrap();
-    let error = fails(Command::argv(["./plain"]), &place(dir.path())).await;
+    let error = fails(HookCommand::argv(["./plain"]), &place(dir.path())).await;
     assert!(matches!(error, RunError::Program(ResolveError::NotExecutable { .. })), "{error:?}");
-    let error = fails(Command::argv(["./folder"]), &place(dir.path())).await;
+    let error = fails(HookCommand::argv(["./folder"]), &place(dir.path())).await;
     assert!(matches!(error, RunError::Program(ResolveError::Directory { .. })), "{error:?}");
     // Found by name, the same: more helpful than "not found".
     let place = ExecContext::new("/").env([("PATH", dir.path())]);
-    let error = fails(Command::argv(["plain"]), &place).await;
+    let error = fails(HookCommand::argv(["plain"]), &place).await;
     assert!(matches!(error, RunError::Program(ResolveError::NotExecutable { .. })), "{error:?}");
 }
 
@@ -65,12 +65,12 @@ async fn a_bad_interpreter() {
     script(&dir.path().join("script"), "#!/no/such/interpreter -x\n");
     script(&dir.path().join("windows"), "#!/bin/sh\r\necho\r\n");
     script(&dir.path().join("bare"), "echo no first line\n");
-    let error = fails(Command::argv(["./script"]), &place(dir.path())).await;
+    let error = fails(HookCommand::argv(["./script"]), &place(dir.path())).await;
     let RunError::BadInterpreter { interpreter, .. } = &error else { panic!("{error:?}") };
     assert_eq!(interpreter.as_deref(), Some(Path::new("/no/such/interpreter")));
-    let error = fails(Command::argv(["./windows"]), &place(dir.path())).await;
+    let error = fails(HookCommand::argv(["./windows"]), &place(dir.path())).await;
     assert!(error.to_string().contains(r"/bin/sh\r is missing"), "{error}");
-    let error = fails(Command::argv(["./bare"]), &place(dir.path())).await;
+    let error = fails(HookCommand::argv(["./bare"]), &place(dir.path())).await;
     assert!(matches!(error, RunError::NotAProgram { .. }), "{error:?}");
 }
 
@@ -80,7 +80,7 @@ async fn a_failed_start_without_time_left() {
     let dir = tempfile::tempdir().unwrap();
     script(&dir.path().join("script"), "#!/no/such/interpreter\n");
     let place = place(dir.path());
-    let prepared = Command::argv(["./script"]).prepare(&place).unwrap();
+    let prepared = HookCommand::argv(["./script"]).prepare(&place).unwrap();
     for _ in 0..20 {
         let error = prepared.run(&place, &Stdin::none(), &Limits::new(Duration::ZERO)).await.unwrap_err();
         assert!(matches!(error, RunError::BadInterpreter { .. }), "{error:?}");
@@ -102,7 +102,7 @@ fn no_processes_left() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     common::without_calls(calls, libc::EAGAIN, move || {
         for place in [place("/"), place("/").sandbox(checkrein_process::Sandbox::new())] {
-            for program in [Command::argv(["ls"]), Command::shell("ls"), Command::shell("echo a; b")] {
+            for program in [HookCommand::argv(["ls"]), HookCommand::shell("ls"), HookCommand::shell("echo a; b")] {
                 let error = runtime.block_on(fails(program, &place));
                 let RunError::Io { source, .. } = &error else { panic!("{error:?}") };
                 assert_eq!(source.kind(), std::io::ErrorKind::WouldBlock);
@@ -117,7 +117,7 @@ async fn a_working_directory_that_is_gone() {
     let gone = dir.path().join("gone");
     std::fs::write(dir.path().join("file"), "").unwrap();
     for cwd in [gone, dir.path().join("file")] {
-        for program in [Command::argv(["ls"]), Command::shell("ls"), Command::shell("echo a")] {
+        for program in [HookCommand::argv(["ls"]), HookCommand::shell("ls"), HookCommand::shell("echo a")] {
             let error = fails(program, &place(&cwd)).await;
             assert!(matches!(&error, RunError::Cwd { cwd: named } if *named == cwd), "{error:?}");
         }
@@ -127,32 +127,32 @@ async fn a_working_directory_that_is_gone() {
 #[tokio::test]
 async fn arguments_that_are_too_long() {
     let long = "x".repeat(200 * 1024);
-    let error = fails(Command::argv(["ls", &long]), &place("/")).await;
+    let error = fails(HookCommand::argv(["ls", &long]), &place("/")).await;
     assert!(matches!(error, RunError::ArgumentsTooLong { bytes, .. } if bytes > 200 * 1024), "{error:?}");
-    let error = fails(Command::shell(format!("echo {long}")), &place("/")).await;
+    let error = fails(HookCommand::shell(format!("echo {long}")), &place("/")).await;
     assert!(matches!(error, RunError::ArgumentsTooLong { .. }), "{error:?}");
     // None too long alone, but together.
     let many = std::iter::once("ls".to_owned()).chain(std::iter::repeat_n("x".repeat(100 * 1024), 200));
-    let error = fails(Command::argv(many), &place("/")).await;
+    let error = fails(HookCommand::argv(many), &place("/")).await;
     assert!(matches!(error, RunError::ArgumentsTooLong { .. }), "{error:?}");
 }
 
 #[tokio::test]
 async fn an_environment_that_is_too_large() {
     let place = ExecContext::new("/").env([("PATH", path()), ("BIG", "x".repeat(200 * 1024))]);
-    for program in [Command::argv(["ls"]), Command::shell("ls"), Command::shell("echo a; b")] {
+    for program in [HookCommand::argv(["ls"]), HookCommand::shell("ls"), HookCommand::shell("echo a; b")] {
         let error = fails(program, &place).await;
         assert!(matches!(&error, RunError::EnvironmentTooLarge { largest, .. } if largest == "BIG"), "{error:?}");
     }
     let many = (0..200).map(|at| (format!("V{at}"), "x".repeat(100 * 1024)));
     let place = ExecContext::new("/").env(many.chain([("PATH".to_owned(), path())]));
-    let error = fails(Command::argv(["ls"]), &place).await;
+    let error = fails(HookCommand::argv(["ls"]), &place).await;
     assert!(matches!(error, RunError::EnvironmentTooLarge { .. }), "{error:?}");
 }
 
 #[tokio::test]
 async fn a_nul_byte_is_refused() {
-    let error = fails(Command::argv(["ls", "a\0b"]), &place("/")).await;
+    let error = fails(HookCommand::argv(["ls", "a\0b"]), &place("/")).await;
     assert!(matches!(error, RunError::Io { .. }), "{error:?}");
 }
 

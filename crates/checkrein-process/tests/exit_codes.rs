@@ -5,7 +5,7 @@
 
 mod common;
 
-use checkrein_process::{Command, Exit, Stdin};
+use checkrein_process::{Exit, HookCommand, Stdin};
 use common::{limits, place, run, shell};
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn a_program_that_only_the_shell_misses_reads_as_the_shell_has_it() {
     std::fs::write(dir.path().join("plain"), "text").unwrap();
     let place = place(dir.path());
     for (text, code) in [("no-such-program-here --x", 127), ("./none", 127), ("./plain", 126), ("/", 126)] {
-        let reply = run(Command::shell(text), &place, &Stdin::none(), &limits()).await.unwrap();
+        let reply = run(HookCommand::shell(text), &place, &Stdin::none(), &limits()).await.unwrap();
         assert_eq!(reply.exit, Exit::Exited(code), "{text}");
         assert!(!reply.stderr.bytes.is_empty());
     }
@@ -47,7 +47,7 @@ async fn a_program_that_vanishes_between_two_runs_reads_as_the_shell_has_it() {
     let script = dir.path().join("check");
     common::script(&script, "#!/bin/sh\nexit 3\n");
     let place = place(dir.path());
-    let prepared = Command::shell("./check").prepare(&place).unwrap();
+    let prepared = HookCommand::shell("./check").prepare(&place).unwrap();
 
     let reply = prepared.run(&place, &Stdin::none(), &limits()).await.unwrap();
     assert_eq!((reply.exit, reply.ran_without_shell), (Exit::Exited(3), true));

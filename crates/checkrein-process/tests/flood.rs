@@ -5,7 +5,7 @@
 
 mod common;
 
-use checkrein_process::{Command, Exit, Stdin};
+use checkrein_process::{Exit, HookCommand, Stdin};
 use common::{limits, place, run, stress};
 
 const MIB: u64 = 1 << 20;
@@ -34,12 +34,12 @@ fn memory_stays_flat() {
     runtime.block_on(async {
         let limits = limits().output_cap(CAP);
         let place = place("/");
-        let warm_up = run(Command::shell("echo"), &place, &Stdin::none(), &limits).await.unwrap();
+        let warm_up = run(HookCommand::shell("echo"), &place, &Stdin::none(), &limits).await.unwrap();
         assert!(warm_up.exit.success());
         let before = peak_kib();
 
         let text = format!("head -c {size} /dev/zero & head -c {size} /dev/zero >&2; wait");
-        let reply = run(Command::shell(text), &place, &Stdin::none(), &limits).await.unwrap();
+        let reply = run(HookCommand::shell(text), &place, &Stdin::none(), &limits).await.unwrap();
         let grown = peak_kib() - before;
         assert_eq!((reply.exit, reply.timed_out), (Exit::Exited(0), false));
         for output in [&reply.stdout, &reply.stderr] {

@@ -8,7 +8,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
-use checkrein_process::{Command, ExecContext, MARKER, Stdin};
+use checkrein_process::{ExecContext, HookCommand, MARKER, Stdin};
 #[cfg(target_os = "linux")]
 use checkrein_process::{Limits, RunError, Sandbox};
 use common::{limits, path, place, run, shell, text, until, zombies};
@@ -33,7 +33,7 @@ async fn descriptors_of_the_host_are_not_inherited() {
     // Some other runs at the same time, whose pipes must not show up either.
     let others: Vec<_> = (0..10).map(|_| tokio::spawn(shell("sleep 0.3", Stdin::bytes(vec![0; 1 << 20])))).collect();
     for stdin in [Stdin::none(), Stdin::bytes("x"), Stdin::bytes(vec![0; 1 << 20])] {
-        let reply = run(Command::argv(["ls", "/proc/self/fd"]), &place("/"), &stdin, &limits()).await.unwrap();
+        let reply = run(HookCommand::argv(["ls", "/proc/self/fd"]), &place("/"), &stdin, &limits()).await.unwrap();
         let found = text(&reply.stdout.bytes).lines().filter(|number| !meant.contains(*number));
         // What is not the three streams is the directory that is being listed.
         let found: Vec<&str> = found.filter(|number| !["0", "1", "2"].contains(number)).collect();
@@ -59,7 +59,7 @@ fn a_program_can_keep_all_descriptors_from_its_children() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     for stdin in [Stdin::none(), Stdin::bytes("x"), Stdin::bytes(vec![0; 1 << 20])] {
         let (place, limits) = (place("/"), limits());
-        let reply = runtime.block_on(run(Command::argv(["ls", "/proc/self/fd"]), &place, &stdin, &limits)).unwrap();
+        let reply = runtime.block_on(run(HookCommand::argv(["ls", "/proc/self/fd"]), &place, &stdin, &limits)).unwrap();
         // The last is the directory that is being listed.
         assert_eq!(text(&reply.stdout.bytes), "0\n1\n2\n3\n");
     }
@@ -94,7 +94,7 @@ fn handlers_of_the_host_do_not_run_in_a_child() {
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         for place in [place("/"), place("/").sandbox(Sandbox::new())] {
-            let prepared = Command::argv(["true"]).prepare(&place).unwrap();
+            let prepared = HookCommand::argv(["true"]).prepare(&place).unwrap();
             for _ in 0..100 {
                 let (stdin, limits) = (Stdin::none(), limits());
                 let reply = runtime.block_on(prepared.run(&place, &stdin, &limits)).unwrap();
@@ -123,10 +123,10 @@ fn a_host_that_loses_its_children_gets_an_error() {
     for place in [place("/"), place("/").sandbox(Sandbox::new())] {
         for timeout in [common::SOON, std::time::Duration::ZERO] {
             let (stdin, limits) = (Stdin::none(), Limits::new(timeout));
-            let ended = |program: Command| runtime.block_on(run(program, &place, &stdin, &limits));
-            let failed = ended(Command::argv([script.as_os_str()]));
+            let ended = |program: HookCommand| runtime.block_on(run(program, &place, &stdin, &limits));
+            let failed = ended(HookCommand::argv([script.as_os_str()]));
             assert!(matches!(failed, Err(RunError::BadInterpreter { .. })), "{failed:?}");
-            let lost = ended(Command::argv(["true"]));
+            let lost = ended(HookCommand::argv(["true"]));
             assert!(matches!(lost, Err(RunError::Lost { .. })), "{lost:?}");
         }
     }
@@ -142,7 +142,7 @@ async fn the_process_leads_a_group_of_its_own() {
 #[tokio::test]
 async fn only_the_given_variables_arrive() {
     let place = ExecContext::new("/").env([("PATH", path()), ("A", "1".into()), ("A", "2".into())]);
-    let reply = run(Command::argv(["env"]), &place, &Stdin::none(), &limits()).await.unwrap();
+    let reply = run(HookCommand::argv(["env"]), &place, &Stdin::none(), &limits()).await.unwrap();
     let lines: Vec<&str> = text(&reply.stdout.bytes).lines().collect();
     assert_eq!(lines.len(), 3, "{lines:?}");
     assert!(lines.contains(&"A=2"));
@@ -184,7 +184,7 @@ fn many_runs_leave_nothing_behind() {
     runtime.block_on(async {
         let place = place("/");
         let texts = ["exit 0", "/bin/true", "cat", "sleep 100 & exit 1", "kill -KILL $$", "no-such-program-here"];
-        let prepared = texts.map(|text| Command::shell(text).prepare(&place).unwrap());
+        let prepared = texts.map(|text| HookCommand::shell(text).prepare(&place).unwrap());
         let limits = limits().drain_grace(std::time::Duration::ZERO);
         let round = async |count: usize| {
             for at in 0..count {
@@ -213,7 +213,7 @@ fn many_runs_leave_nothing_behind() {
 async fn two_hundred_at_once() {
     let place = place("/");
     let prepared =
-        Command::shell("head -c 100000 /dev/zero; wc -c; head -c 100000 /dev/zero >&2").prepare(&place).unwrap();
+        HookCommand::shell("head -c 100000 /dev/zero; wc -c; head -c 100000 /dev/zero >&2").prepare(&place).unwrap();
     let runs: Vec<_> = (0..200)
         .map(|at| {
             let (prepared, place) = (prepared.clone(), place.clone());

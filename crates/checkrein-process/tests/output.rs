@@ -7,7 +7,7 @@ mod common;
 
 use std::time::Duration;
 
-use checkrein_process::{Command, Exit, Stdin};
+use checkrein_process::{Exit, HookCommand, Stdin};
 use common::{limits, place, run, shell};
 
 #[tokio::test]
@@ -46,7 +46,7 @@ async fn the_cap_is_exact() {
     for (size, cut) in [(999, false), (1000, false), (1001, true), (300_000, true)] {
         let limits = limits().output_cap(1000);
         let text = format!("head -c {size} /dev/zero; head -c {size} /dev/zero >&2");
-        let reply = run(Command::shell(text), &place("/"), &Stdin::none(), &limits).await.unwrap();
+        let reply = run(HookCommand::shell(text), &place("/"), &Stdin::none(), &limits).await.unwrap();
         for output in [reply.stdout, reply.stderr] {
             assert_eq!(output.bytes.len(), size.min(1000));
             assert_eq!((output.total, output.cut), (size as u64, cut));
@@ -59,7 +59,7 @@ async fn the_cap_is_exact() {
 async fn output_during_the_grace_after_term_is_kept() {
     let limits = checkrein_process::Limits::new(Duration::from_secs(2)).term_grace(common::SOON);
     let text = "trap 'echo bye; exit 7' TERM; echo hello; while :; do sleep 0.01; done";
-    let reply = run(Command::shell(text), &place("/"), &Stdin::none(), &limits).await.unwrap();
+    let reply = run(HookCommand::shell(text), &place("/"), &Stdin::none(), &limits).await.unwrap();
     assert!(reply.timed_out);
     assert_eq!(reply.exit, Exit::Exited(7));
     assert_eq!(reply.stdout.bytes, b"hello\nbye\n");
@@ -73,7 +73,7 @@ async fn a_stdout_that_nobody_reads_ends_who_writes_there() {
         ("echo fine >&2; exit 2", Exit::Exited(2), "fine\n"),
     ];
     for (text, exit, stderr) in cases {
-        let program = Command::shell(text).prepare(&place("/")).unwrap();
+        let program = HookCommand::shell(text).prepare(&place("/")).unwrap();
         let reply = program.run(&place("/"), &Stdin::bytes("in"), &limits().close_stdout()).await.unwrap();
         assert_eq!((reply.exit, &*reply.stderr.bytes), (exit, stderr.as_bytes()), "{text}");
         assert!(reply.stdout.bytes.is_empty() && reply.stdout.ended, "{text}");

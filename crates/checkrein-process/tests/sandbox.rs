@@ -19,7 +19,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use checkrein_process::{
-    Command, ExecContext, Exit, Files, LimitExceeded, Limits, RunError, RunOutput, Sandbox, SandboxError, Stdin,
+    ExecContext, Exit, Files, HookCommand, LimitExceeded, Limits, RunError, RunOutput, Sandbox, SandboxError, Stdin,
 };
 use common::{Tag, limits, path, run, script, text};
 use tempfile::TempDir;
@@ -182,15 +182,15 @@ impl World {
     }
 }
 
-fn itself() -> Command {
+fn itself() -> HookCommand {
     let me = std::env::current_exe().unwrap();
-    Command::argv(std::iter::once(me.as_os_str()).chain(ACT_ARGUMENTS.iter().map(OsStr::new)))
+    HookCommand::argv(std::iter::once(me.as_os_str()).chain(ACT_ARGUMENTS.iter().map(OsStr::new)))
 }
 
 /// The same by way of a shell, and a shell that it starts: what holds for a process holds for its children.
-fn by_way_of_shells() -> Command {
+fn by_way_of_shells() -> HookCommand {
     let me = std::env::current_exe().unwrap();
-    Command::shell(format!("sh -c '\"{}\" {}; :'; :", me.display(), ACT_ARGUMENTS.join(" ")))
+    HookCommand::shell(format!("sh -c '\"{}\" {}; :'; :", me.display(), ACT_ARGUMENTS.join(" ")))
 }
 
 fn said(reply: &RunOutput) -> String {
@@ -202,7 +202,7 @@ fn said(reply: &RunOutput) -> String {
     })
 }
 
-async fn tried(program: Command, place: &ExecContext, sandbox: &Sandbox) -> Result<RunOutput, RunError> {
+async fn tried(program: HookCommand, place: &ExecContext, sandbox: &Sandbox) -> Result<RunOutput, RunError> {
     run(program, &place.clone().sandbox(sandbox.clone()), &Stdin::none(), &limits()).await
 }
 
@@ -210,7 +210,7 @@ async fn tried(program: Command, place: &ExecContext, sandbox: &Sandbox) -> Resu
 /// tested beside the code.
 async fn can_keep_files() -> bool {
     let place = ExecContext::new("/").env([("PATH", path())]).sandbox(Sandbox::new().files(Files::none()));
-    match run(Command::argv(["true"]), &place, &Stdin::none(), &limits()).await {
+    match run(HookCommand::argv(["true"]), &place, &Stdin::none(), &limits()).await {
         Ok(reply) => {
             assert_eq!(reply.exit, Exit::Exited(0), "{}", text(&reply.stderr.bytes));
             true
@@ -294,7 +294,7 @@ fn without_landlock_files_are_never_left_open() {
         common::without_calls(&[libc::SYS_landlock_create_ruleset], error, || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             let place = ExecContext::new("/").env([("PATH", path())]);
-            let ran = |sandbox: Sandbox| runtime.block_on(tried(Command::argv(["true"]), &place, &sandbox));
+            let ran = |sandbox: Sandbox| runtime.block_on(tried(HookCommand::argv(["true"]), &place, &sandbox));
             let refused = ran(Sandbox::new().files(Files::none()));
             assert!(
                 matches!(&refused, Err(RunError::Sandbox { problem: SandboxError::NoLandlock, .. })),
@@ -318,7 +318,7 @@ async fn a_home_is_out_of_reach_but_its_programs_are_not() {
     let place = ExecContext::new(world.at("project"))
         .env([("PATH", format!("{}:{}", world.at("home/bin"), path())), ("HOME", world.at("home"))]);
     let sandbox = Sandbox::new().files(Files::none().read(world.at("project")));
-    for program in [Command::argv(["mine"]), Command::shell("mine | cat")] {
+    for program in [HookCommand::argv(["mine"]), HookCommand::shell("mine | cat")] {
         let reply = tried(program, &place, &sandbox).await.unwrap();
         assert_eq!(text(&reply.stdout.bytes), "ran\n");
         assert!(text(&reply.stderr.bytes).contains("Permission denied"));
@@ -368,7 +368,7 @@ async fn ways_out() {
             assert_eq!(said(&reply), "PermissionDenied", "{act}");
         }
     }
-    let reply = tried(Command::argv(["cat", "/proc/self/status"]), &world.place("", ""), &sandbox).await.unwrap();
+    let reply = tried(HookCommand::argv(["cat", "/proc/self/status"]), &world.place("", ""), &sandbox).await.unwrap();
     let status = text(&reply.stdout.bytes);
     let field = |name: &str| {
         let line =
@@ -421,7 +421,7 @@ async fn descriptors_of_the_host_are_closed() {
     rustix::io::fcntl_setfd(&open, rustix::io::FdFlags::empty()).unwrap();
     for stdin in [Stdin::none(), Stdin::bytes("x"), Stdin::bytes(vec![0; 1 << 20])] {
         let place = common::place("/").sandbox(Sandbox::new());
-        let reply = run(Command::argv(["ls", "/proc/self/fd"]), &place, &stdin, &limits()).await.unwrap();
+        let reply = run(HookCommand::argv(["ls", "/proc/self/fd"]), &place, &stdin, &limits()).await.unwrap();
         // The last is the directory that is being listed.
         assert_eq!(text(&reply.stdout.bytes), "0\n1\n2\n3\n");
     }
@@ -476,7 +476,7 @@ async fn one_that_multiplies() {
     let world = World::new();
     let tag = Tag::new();
     let shells = "f() { [ $1 = 0 ] || f $(($1 - 1)) | f $(($1 - 1)) & sleep 100; }; f 8";
-    for program in [itself(), Command::shell(shells)] {
+    for program in [itself(), HookCommand::shell(shells)] {
         let place = tag.place(world.at("project")).also([(ACT, "multiply")]);
         let reply = tried(program, &place, &Sandbox::new().processes(20)).await.unwrap();
         assert_eq!(
@@ -497,7 +497,7 @@ async fn its_end_is_everybodys() {
         let tag = Tag::new();
         let place = tag.place(world.at("project")).sandbox(Sandbox::new().processes(50));
         let limits = Limits::new(Duration::from_millis(300)).term_grace(Duration::from_millis(20));
-        let reply = run(Command::shell(tag.text(text)), &place, &Stdin::none(), &limits).await.unwrap();
+        let reply = run(HookCommand::shell(tag.text(text)), &place, &Stdin::none(), &limits).await.unwrap();
         assert_eq!(tag.living(), Vec::<String>::new(), "{name} {reply:?}");
     }
 }
@@ -548,7 +548,7 @@ async fn usual_programs_work() {
             continue;
         }
         let place = place.clone().sandbox(sandbox.clone());
-        let reply = run(Command::shell(line), &place, &Stdin::bytes("in"), &limits()).await.unwrap();
+        let reply = run(HookCommand::shell(line), &place, &Stdin::bytes("in"), &limits()).await.unwrap();
         let printed = (text(&reply.stdout.bytes), reply.exit);
         assert_eq!(
             printed,
@@ -567,7 +567,7 @@ async fn the_temporary_directory_is_private_and_goes() {
     }
     let place = common::place("/").also([("TMPDIR", "/elsewhere")]).sandbox(Sandbox::new().files(Files::none()));
     let line = "stat -c %a \"$TMPDIR\"; echo \"$TMPDIR\"; mkdir -p \"$TMPDIR/a/b\"; echo x > \"$TMPDIR/a/b/c\"";
-    let reply = run(Command::shell(line), &place, &Stdin::none(), &limits()).await.unwrap();
+    let reply = run(HookCommand::shell(line), &place, &Stdin::none(), &limits()).await.unwrap();
     let printed = text(&reply.stdout.bytes);
     let (mode, path) = printed.trim_end().split_once('\n').unwrap();
     assert_eq!(mode, "700");
@@ -587,16 +587,16 @@ async fn what_cannot_be_started_is_told() {
     script(Path::new(&world.at("project/script")), &format!("#!{interpreter}\necho ran"));
     let place = world.place("", "");
     let sandbox = Sandbox::new().files(Files::none().read(world.at("project")));
-    let told = tried(Command::argv(["./script"]), &place, &sandbox).await.unwrap_err();
+    let told = tried(HookCommand::argv(["./script"]), &place, &sandbox).await.unwrap_err();
     assert!(matches!(&told, RunError::Sandbox { problem: SandboxError::OutOfReach { .. }, .. }), "{told:?}");
     assert!(told.to_string().ends_with("or its interpreter lies outside of the sandbox"), "{told}");
     // What is wrong without a sandbox is told as ever.
     let gone = place.clone().at(world.at("nowhere"));
-    let told = tried(Command::argv(["/bin/true"]), &gone, &sandbox).await.unwrap_err();
+    let told = tried(HookCommand::argv(["/bin/true"]), &gone, &sandbox).await.unwrap_err();
     assert!(matches!(told, RunError::Cwd { .. }), "{told:?}");
     fs::write(world.at("project/empty"), "").unwrap();
     fs::set_permissions(world.at("project/empty"), fs::Permissions::from_mode(0o755)).unwrap();
-    let told = tried(Command::argv(["./empty"]), &place, &sandbox).await.unwrap_err();
+    let told = tried(HookCommand::argv(["./empty"]), &place, &sandbox).await.unwrap_err();
     assert!(matches!(told, RunError::NotAProgram { .. }), "{told:?}");
 }
 
@@ -613,7 +613,7 @@ async fn what_takes_the_place_of_a_directory_has_its_rules() {
     std::os::unix::fs::symlink("one", &link).unwrap();
     let files = Files::none().write(&project).write(&link);
     let place = ExecContext::new("/").env([("PATH", "/usr/bin:/bin")]).sandbox(Sandbox::new().files(files));
-    let write = |at: &Path| Command::shell(format!("echo x > '{}/file'", at.display()));
+    let write = |at: &Path| HookCommand::shell(format!("echo x > '{}/file'", at.display()));
     for round in 0..3 {
         fs::create_dir(&project).unwrap();
         let reply = run(write(&project), &place, &Stdin::none(), &limits()).await.unwrap();

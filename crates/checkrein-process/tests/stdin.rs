@@ -7,7 +7,7 @@ mod common;
 
 use std::sync::Arc;
 
-use checkrein_process::{Command, Exit, Stdin};
+use checkrein_process::{Exit, HookCommand, Stdin};
 use common::{limits, place, run, shell, text};
 
 const MIB: usize = 1 << 20;
@@ -40,7 +40,7 @@ async fn a_process_that_reads_and_prints_at_the_same_time() {
     let place = place("/");
     let limits = limits().output_cap(20 * MIB);
     let bytes: Arc<[u8]> = (0..10 * MIB).map(|at| (at % 251) as u8).collect();
-    let program = Command::argv(["cat"]);
+    let program = HookCommand::argv(["cat"]);
     let reply = run(program, &place, &Stdin::bytes(bytes.clone()), &limits).await.unwrap();
     assert!(reply.stdout.bytes == *bytes, "something was lost or mixed up");
     assert!(!reply.stdout.cut);
@@ -65,7 +65,7 @@ async fn pieces_come_in_order() {
             expected += &format!("{middle},{at},");
         }
         let limits = limits().output_cap(100 * MIB);
-        let reply = run(Command::argv(["cat"]), &place("/"), &stdin, &limits).await.unwrap();
+        let reply = run(HookCommand::argv(["cat"]), &place("/"), &stdin, &limits).await.unwrap();
         assert!(reply.stdout.bytes == expected.as_bytes(), "size {size}");
     }
 }
@@ -99,7 +99,7 @@ async fn a_large_stdin_is_a_pipe() {
 #[tokio::test]
 async fn one_prepared_program_runs_many_times() {
     let place = place("/");
-    let prepared = Command::shell("cat").prepare(&place).unwrap();
+    let prepared = HookCommand::shell("cat").prepare(&place).unwrap();
     for at in 0..20 {
         let reply = prepared.run(&place, &Stdin::bytes(format!("{at}")), &limits()).await.unwrap();
         assert_eq!(text(&reply.stdout.bytes), at.to_string());

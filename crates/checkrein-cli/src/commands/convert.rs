@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         let converted = json!({
             "text": (!refused).then_some(&encoded.text),
             "written_to": arguments.output.as_ref().filter(|_| !refused),
-            "lost": losses.iter().map(ConversionLoss::json).collect::<Vec<_>>(),
+            "lost": losses.iter().map(ReportedLoss::json).collect::<Vec<_>>(),
             "gates_lost": gates,
         });
         writeln!(std::io::stdout(), "{converted:#}")?;
@@ -104,7 +104,7 @@ fn write(path: &Path, text: &str, over: bool) -> Result<()> {
 }
 
 /// What the other format cannot say of a hook.
-pub struct ConversionLoss<'a> {
+pub struct ReportedLoss<'a> {
     hook: &'a HookSpec,
     what: String,
     /// Whether the whole hook is lost.
@@ -119,30 +119,30 @@ pub fn losses<'a>(
     lost: &[ConversionLoss],
     from: &Dialect,
     to: &Dialect,
-) -> Vec<ConversionLoss<'a>> {
+) -> Vec<ReportedLoss<'a>> {
     let told = lost.iter().filter_map(|lost| {
         let hook = *hooks.get(lost.hook)?;
         let gate = lost.all && is_gate(hook, from);
-        Some(ConversionLoss { hook, what: lost.what.to_string(), all: lost.all, gate })
+        Some(ReportedLoss { hook, what: lost.what.to_string(), all: lost.all, gate })
     });
     let weaker = hooks.iter().enumerate().filter_map(|(at, hook)| {
         let lost_already = lost.iter().any(|lost| lost.hook == at && lost.all);
         let weaker = hook.kinds.iter().find(|kind| from.is_gate(kind) && !to.is_gate(kind));
         let kind = weaker.filter(|_| !hook.background && !lost_already)?;
         let what = format!("its say: `{kind}` cannot be refused by hooks of {}", to.name);
-        Some(ConversionLoss { hook, what, all: false, gate: true })
+        Some(ReportedLoss { hook, what, all: false, gate: true })
     });
     let variables = hooks.iter().enumerate().flat_map(|(at, hook)| {
         let lost_already = lost.iter().any(|lost| lost.hook == at && lost.all);
         variables_lost(hook, from, to).filter(move |_| !lost_already).map(|name| {
             let what = format!("the variable {name}, which hooks of {} are not given", to.name);
-            ConversionLoss { hook, what, all: false, gate: false }
+            ReportedLoss { hook, what, all: false, gate: false }
         })
     });
     told.chain(weaker).chain(variables).collect()
 }
 
-impl ConversionLoss<'_> {
+impl ReportedLoss<'_> {
     /// For people.
     pub fn told(&self) -> String {
         let gate = if self.gate { " (a gate)" } else { "" };

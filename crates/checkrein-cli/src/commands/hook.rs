@@ -67,33 +67,32 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let Some(agent) = checkrein::dialects::find(&arguments.agent) else {
         return unknown_agent(&arguments.agent);
     };
-    let mut front = AgentAdapter::new(agent).cancel_on(crate::interrupt::shutdown_requested).skip_cleanup();
+    let mut adapter = AgentAdapter::new(agent).cancel_on(crate::interrupt::shutdown_requested).skip_cleanup();
     if let Some(event) = &arguments.event {
-        agent_adapter = agent_adapter.event(event);
+        adapter = adapter.event(event);
     }
     if arguments.fail_open {
-        agent_adapter = agent_adapter.on_failure(FailurePolicy::Open);
+        adapter = adapter.on_failure(FailurePolicy::Open);
     }
     let trust = if arguments.trust_all { Trust::everything() } else { Trust::usual() };
-    agent_adapter = agent_adapter.trust(trust.clone());
+    adapter = adapter.trust(trust.clone());
     if let Some(switch) = RecordingControl::of_user().filter(|_| !arguments.background) {
-        agent_adapter = agent_adapter.recording(switch);
+        adapter = adapter.recording(switch);
     }
     if arguments.background {
-        agent_adapter = agent_adapter.in_background();
+        adapter = adapter.in_background();
     }
     let missing = arguments.config.iter().find_map(|file| Some((file, file.metadata().err()?)));
     let fronted = match (&payload, missing) {
-        (Err(error), _) => agent_adapter.refuse(&[], &format!("what the agent sent cannot be read: {error}")),
+        (Err(error), _) => adapter.refuse(&[], &format!("what the agent sent cannot be read: {error}")),
         (Ok(payload), Some((file, error))) => {
-            agent_adapter.refuse(payload, &format!("the config {} cannot be read: {error}", file.display()))
+            adapter.refuse(payload, &format!("the config {} cannot be read: {error}", file.display()))
         }
         (Ok(payload), None) => {
             if !arguments.config.is_empty() {
-                agent_adapter =
-                    agent_adapter.sources(Sources::of_files(&native::DIALECT, &arguments.config).trust(trust));
+                adapter = adapter.sources(Sources::of_files(&native::DIALECT, &arguments.config).trust(trust));
             }
-            agent_adapter.answer(payload)
+            adapter.answer(payload)
         }
     };
     if let Ok(payload) = &payload
@@ -134,16 +133,16 @@ pub fn wrong_call(words: &[std::ffi::OsString], error: &clap::Error) -> Result<E
     let why = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
     let agent = words.first().and_then(|word| word.to_str()).and_then(checkrein::dialects::find);
     let Some(agent) = agent else { return deny_anybody(&format!("checkrein was called in a wrong way: {why}")) };
-    let mut front = AgentAdapter::new(agent);
+    let mut adapter = AgentAdapter::new(agent);
     let event = words.iter().position(|word| word == "--event").and_then(|at| words.get(at + 1)?.to_str());
     if let Some(event) = event {
-        agent_adapter = agent_adapter.event(event);
+        adapter = adapter.event(event);
     }
     if words.iter().any(|word| word == "--fail-open") {
-        agent_adapter = agent_adapter.on_failure(FailurePolicy::Open);
+        adapter = adapter.on_failure(FailurePolicy::Open);
     }
     let payload = read(Payload).unwrap_or_default();
-    say(&agent_adapter.refuse(&payload, &format!("checkrein was called in a wrong way: {why}")))
+    say(&adapter.refuse(&payload, &format!("checkrein was called in a wrong way: {why}")))
 }
 
 fn say(fronted: &AgentResponse) -> Result<Exit> {

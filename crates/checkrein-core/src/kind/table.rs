@@ -62,7 +62,7 @@ macro_rules! kinds {
         /// let kind: EventKind = "pre_tool_use".parse()?;
         /// assert_eq!(kind, EventKind::PreToolUse);
         /// assert_eq!(kind.to_string(), "pre_tool_use");
-        /// assert_eq!(kind.contract().block, Block::Refuse);
+        /// assert_eq!(kind.contract().block, BlockEffect::Refuse);
         ///
         /// let error = "pre_tool_usee".parse::<EventKind>().unwrap_err();
         /// assert_eq!(error.to_string(), "unknown event `pre_tool_usee`, did you mean `pre_tool_use`?");
@@ -91,7 +91,7 @@ macro_rules! kinds {
         static CONTRACTS: [Contract; KIND_COUNT] = [$(
             Contract {
                 matched_on: cell!(matched_on $($on).+),
-                block: Block::$block,
+                block: BlockEffect::$block,
                 halt: cell!(yes_no $halt),
                 rewrites: Cow::Borrowed(&[$(Target::$target),*]),
                 context: ContextUse::$context,
@@ -101,7 +101,7 @@ macro_rules! kinds {
         )+];
 
         /// The rows, numbered in the order of the table.
-        enum Place { $( $variant, )+ }
+        enum KindId { $( $variant, )+ }
 
         impl EventKind {
             /// All kinds but the custom ones, in the order of the table.
@@ -134,7 +134,7 @@ macro_rules! kinds {
             /// The fields that events of this kind carry, besides the envelope.
             pub fn fields(&self) -> &'static [FieldInfo] {
                 match self {
-                    $( Self::$variant => <payload::$data as Data>::FIELDS, )+
+                    $( Self::$variant => <payload::$data as PayloadData>::FIELDS, )+
                     Self::Custom(_) => &[],
                 }
             }
@@ -143,7 +143,7 @@ macro_rules! kinds {
             #[inline]
             pub(crate) fn index(&self) -> Option<usize> {
                 match self {
-                    $( Self::$variant => Some(Place::$variant as usize), )+
+                    $( Self::$variant => Some(KindId::$variant as usize), )+
                     Self::Custom(_) => None,
                 }
             }
@@ -162,7 +162,7 @@ macro_rules! kinds {
             #[inline]
             pub(crate) fn kind_index(&self) -> Option<usize> {
                 match self {
-                    $( Self::$variant(_) => Some(Place::$variant as usize), )+
+                    $( Self::$variant(_) => Some(KindId::$variant as usize), )+
                     Self::Custom(_) => None,
                 }
             }
@@ -187,7 +187,7 @@ macro_rules! kinds {
             /// One of the data's own fields, by its name in JSON.
             pub fn field(&self, name: &str) -> Option<Field<'_>> {
                 match self {
-                    $( Self::$variant(data) => Data::field(data, name), )+
+                    $( Self::$variant(data) => PayloadData::field(data, name), )+
                     Self::Custom(custom) => custom.get(name),
                 }
             }
@@ -195,28 +195,28 @@ macro_rules! kinds {
             /// What a rewrite of `target` would replace.
             pub fn original(&self, target: Target) -> Option<RawJson> {
                 match self {
-                    $( Self::$variant(data) => Data::original(data, target), )+
+                    $( Self::$variant(data) => PayloadData::original(data, target), )+
                     Self::Custom(custom) => custom.original(target),
                 }
             }
 
             pub(crate) fn replace(&mut self, target: Target, value: &RawJson) -> bool {
                 match self {
-                    $( Self::$variant(data) => Data::replace(data, target, value), )+
+                    $( Self::$variant(data) => PayloadData::replace(data, target, value), )+
                     Self::Custom(custom) => custom.replace(target, value),
                 }
             }
 
             pub(crate) fn read(kind: &EventKind, fields: &mut EventFields<'_>) -> Result<Self, DecodeError> {
                 Ok(match kind {
-                    $( EventKind::$variant => Self::$variant(Data::read(fields)?), )+
+                    $( EventKind::$variant => Self::$variant(PayloadData::read(fields)?), )+
                     EventKind::Custom(custom) => Self::Custom(CustomPayload::new(custom.clone())),
                 })
             }
 
             pub(crate) fn write(&self, out: &mut Writer<'_>) {
                 match self {
-                    $( Self::$variant(data) => Data::write(data, out), )+
+                    $( Self::$variant(data) => PayloadData::write(data, out), )+
                     Self::Custom(custom) => out.all(&custom.fields),
                 }
             }
@@ -365,7 +365,7 @@ kinds! {
     }
     /// The agent is about to stop and hand back.
     Stop stop(Stop) {
-        on envelope.agent_type; block GoOn; rewrites []; context Model; text -; halt yes; time Turn
+        on envelope.agent_type; block Continue; rewrites []; context Model; text -; halt yes; time Turn
     }
     /// A turn was ended by an error of the model's service.
     StopFailure stop_failure(ErrorInfo) {
@@ -530,7 +530,7 @@ kinds! {
     }
     /// A sub-agent is about to stop.
     SubagentStop subagent_stop(SubagentStop) {
-        on envelope.agent_type; block GoOn; rewrites [Output]; context Model; text -; halt yes; time Turn
+        on envelope.agent_type; block Continue; rewrites [Output]; context Model; text -; halt yes; time Turn
     }
     /// Another agent takes over the conversation.
     AgentSwitch agent_switch(AgentSwitch) {
@@ -538,7 +538,7 @@ kinds! {
     }
     /// A member of a team of agents is about to be idle.
     TeammateIdle teammate_idle(Teammate) {
-        on teammate_name; block GoOn; rewrites []; context None; text -; halt yes; time Turn
+        on teammate_name; block Continue; rewrites []; context None; text -; halt yes; time Turn
     }
     /// A task is about to be put on the list.
     TaskCreated task_created(Task) {

@@ -83,7 +83,7 @@ macro_rules! payload {
             )* )?
         }
 
-        impl $crate::payload::Data for $name {
+        impl $crate::payload::PayloadData for $name {
             const FIELDS: &'static [$crate::payload::FieldInfo] = &[
                 $( $( $crate::payload::FieldInfo {
                     name: stringify!($rfield),

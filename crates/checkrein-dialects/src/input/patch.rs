@@ -15,10 +15,10 @@ pub enum PatchLine {
 macro_rules! seen_in_patch {
     ($own:literal) => {
         &[
-            $crate::input::InputRow::patched($own, $crate::input::patch::Part::Files, "file_path"),
-            $crate::input::InputRow::patched($own, $crate::input::patch::Part::Removed, "old_string"),
-            $crate::input::InputRow::patched($own, $crate::input::patch::Part::Added, "new_string"),
-            $crate::input::InputRow::patched($own, $crate::input::patch::Part::Added, "content"),
+            $crate::input::InputRow::patched($own, $crate::input::patch::PatchLine::Files, "file_path"),
+            $crate::input::InputRow::patched($own, $crate::input::patch::PatchLine::Removed, "old_string"),
+            $crate::input::InputRow::patched($own, $crate::input::patch::PatchLine::Added, "new_string"),
+            $crate::input::InputRow::patched($own, $crate::input::patch::PatchLine::Added, "content"),
         ]
     };
 }

@@ -12,7 +12,7 @@ use tokio::time::{self, Instant};
 
 use super::active_pids;
 use super::exit_wait::{ExitWait, has_exited, take_exit};
-use super::procfs::{Member, ProcessTree};
+use super::process_tree::{Member, ProcessTree};
 use super::reaper;
 #[cfg(target_os = "linux")]
 use super::sandbox::UsageMonitor;
@@ -29,7 +29,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 const CLEARING_UP: Duration = Duration::from_secs(1);
 
 /// How long a process takes from the end of its streams to its exit, if it is on its way.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_micros(50);
+const LAST_MOMENT: Duration = Duration::from_micros(50);
 
 /// A process that we started, with everything that it started. Dropping it ends them all.
 pub(crate) struct Child {
@@ -104,14 +104,14 @@ impl Child {
         let begun = std::time::Instant::now();
         loop {
             match has_exited(self.pid) {
-                Ok(false) if begun.elapsed() < SHUTDOWN_TIMEOUT => std::thread::yield_now(),
+                Ok(false) if begun.elapsed() < LAST_MOMENT => std::thread::yield_now(),
                 exited => return exited.unwrap_or(false),
             }
         }
     }
 
     /// Whether provably nothing is left beside the first process, which has exited.
-    pub(crate) fn is_alone(&mut self) -> io::Result<bool> {
+    pub(crate) fn has_no_descendants(&mut self) -> io::Result<bool> {
         self.take_early()?;
         // Without its leader's status the group may be another's by now.
         Ok(self.done || self.family.has_no_descendants())
@@ -119,7 +119,7 @@ impl Child {
 
     /// What is left beside the first process, which has exited.
     pub(crate) async fn left(&mut self) -> io::Result<Vec<Leftover>> {
-        if self.is_alone()? {
+        if self.has_no_descendants()? {
             return Ok(Vec::new());
         }
         let until = Instant::now() + CLEARING_UP;

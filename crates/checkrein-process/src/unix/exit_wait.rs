@@ -39,7 +39,7 @@ impl ExitWait {
 
     fn thread(pid: Pid) -> Self {
         Self::Thread(tokio::task::spawn_blocking(move || {
-            look(pid, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).map(drop)
+            waitid_retry(pid, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).map(drop)
         }))
     }
 
@@ -74,20 +74,20 @@ fn readable(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
 /// Whether a child has exited. Leaves its status.
 pub(super) fn has_exited(pid: Pid) -> io::Result<bool> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    Ok(look(pid, options)?.is_some())
+    Ok(waitid_retry(pid, options)?.is_some())
 }
 
 /// Takes a child's exit status, if it has exited.
 pub(super) fn take_exit(pid: Pid) -> io::Result<Option<Exit>> {
     active_pids::remove(pid);
-    let exit = look(pid, WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+    let exit = waitid_retry(pid, WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
     if matches!(exit, Ok(None)) {
         active_pids::add(pid);
     }
     exit
 }
 
-fn look(pid: Pid, options: WaitIdOptions) -> io::Result<Option<Exit>> {
+fn waitid_retry(pid: Pid, options: WaitIdOptions) -> io::Result<Option<Exit>> {
     loop {
         return match waitid(WaitId::Pid(pid), options) {
             Err(Errno::INTR) => continue,

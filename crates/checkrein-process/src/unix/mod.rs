@@ -3,8 +3,8 @@
 mod active_pids;
 mod child;
 mod exit_wait;
+mod process_tree;
 #[cfg(target_os = "linux")]
-mod proc;
 mod procfs;
 #[cfg(target_os = "linux")]
 mod procfs_tree;

@@ -1,187 +1,213 @@
-//! A process and all that it started.
-//!
-//! On Linux, `/proc` tells who belongs to it: members of its group, children of those that belong to it, and whoever
-//! carries its mark. A process that has left the group, lost its parent and dropped the mark is not found. Where there
-//! is no such list, the group is all that is known.
+//! What `/proc` says about processes.
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::FileExt as _;
+use std::sync::OnceLock;
 
-#[cfg(target_os = "linux")]
-use super::procfs_tree::{self, ProcEntry};
 use crate::marker::Marker;
-use crate::run_output::Leftover;
 
-#[derive(Debug, Clone)]
-pub(super) struct ProcessTree {
-    leader: Pid,
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "needs a list of processes"))]
-    marker: Marker,
-    known: Vec<Member>,
-    /// Whether there may be more who could not be told from others when they were last looked for.
-    unclear: bool,
-    /// Whether nobody can leave the group.
-    confined: bool,
+/// One process, from `/proc/PID/stat`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stat {
+    pub(super) pid: i32,
+    pub(super) name: String,
+    state: u8,
+    pub(super) parent: i32,
+    pub(super) group: i32,
+    threads: i64,
+    /// Whether it is a part of the system itself.
+    is_kernel: bool,
+    /// When it started, in clock ticks since boot. With the pid, this is one process and no other.
+    pub(super) start: u64,
 }
 
-/// One that belongs to it, beside the first process.
-#[derive(Debug, Clone)]
-pub(super) enum Member {
-    #[cfg(target_os = "linux")]
-    Process(ProcEntry),
-    /// The whole group, where its members can't be told apart.
-    Group(Pid),
-}
+/// The flag of kernel threads (`PF_KTHREAD`).
+const KERNEL_THREAD: u32 = 0x0020_0000;
 
-impl ProcessTree {
-    /// The family of a process that leads a group of its own. Where processes can be listed, its exit status
-    /// must not be taken as long as the family is in use: the group's id would no longer be safe.
-    pub(super) fn new(leader: Pid, marker: Marker) -> Self {
-        Self { leader, marker, known: Vec::new(), unclear: false, confined: false }
+impl Stat {
+    pub(super) fn of(pid: i32) -> Option<Self> {
+        let mut buffer = [0; 1024];
+        let read = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut buffer).ok()?;
+        Self::parse(pid, &buffer[..read])
     }
 
-    /// Nobody can leave the group, so there is nobody else.
-    #[cfg(target_os = "linux")]
-    pub(super) fn restrict_to_group(&mut self) {
-        self.confined = true;
+    fn parse(pid: i32, line: &[u8]) -> Option<Self> {
+        // The name may hold anything, spaces and parentheses too; what follows the last one is plain.
+        let open = line.iter().position(|&byte| byte == b'(')?;
+        let close = line.iter().rposition(|&byte| byte == b')')?;
+        let name = String::from_utf8_lossy(line.get(open + 1..close)?).into_owned();
+        let rest = str::from_utf8(line.get(close + 2..)?).ok()?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().take(20).collect();
+        // Numbered as in proc(5), where the state is the third.
+        let field = |number: usize| fields.get(number - 3).copied();
+        Some(Self {
+            pid,
+            name,
+            state: *field(3)?.as_bytes().first()?,
+            parent: field(4)?.parse().ok()?,
+            group: field(5)?.parse().ok()?,
+            threads: field(20)?.parse().ok()?,
+            is_kernel: field(9)?.parse::<u32>().ok()? & KERNEL_THREAD != 0,
+            start: field(22)?.parse().ok()?,
+        })
     }
 
-    /// Whether nobody can leave the group.
-    pub(super) fn is_confined(&self) -> bool {
-        self.confined
-    }
-
-    pub(super) fn leader(&self) -> Pid {
-        self.leader
-    }
-
-    /// Whether its members can be told apart.
-    pub(super) fn can_list() -> bool {
-        #[cfg(target_os = "linux")]
-        return super::proc::is_ours();
-        #[cfg(not(target_os = "linux"))]
-        false
-    }
-
-    /// Whether provably nobody is left but the first process, which has exited. Cheap, and never wrongly true.
-    pub(super) fn has_no_descendants(&self) -> bool {
-        #[cfg(target_os = "linux")]
-        if Self::can_list() {
-            return procfs_tree::has_no_descendants(self.leader, &self.marker);
-        }
-        !Member::Group(self.leader).is_alive()
-    }
-
-    /// All that live, but for the first process. They are known from now on.
-    pub(super) fn find_alive(&mut self) -> Vec<Member> {
-        #[cfg(target_os = "linux")]
-        if Self::can_list() {
-            let known = self.known.iter().filter_map(Member::listed).cloned().collect::<Vec<_>>();
-            let (found, unclear) = match self.confined {
-                true => (procfs_tree::living_in_group(self.leader), false),
-                false => procfs_tree::find_alive(self.leader, &self.marker, &known),
-            };
-            self.unclear = unclear;
-            let new = found.iter().filter(|found| !known.iter().any(|known| known.is_same(found)));
-            self.known.extend(new.cloned().map(Member::Process));
-            return found.into_iter().map(Member::Process).collect();
-        }
-        let group = Member::Group(self.leader);
-        self.known = Vec::from_iter(group.is_alive().then_some(group));
-        self.known.clone()
-    }
-
-    /// Whether provably nobody lives but the first process. Those that do are known from now on.
-    pub(super) fn is_gone(&mut self) -> bool {
-        self.find_alive().is_empty() && !self.unclear
-    }
-
-    /// Whether there may be more who could not be told from others when they were last looked for.
-    pub(super) fn is_ambiguous(&self) -> bool {
-        self.unclear
-    }
-
-    /// Everybody who was ever found.
-    pub(super) fn known(&self) -> &[Member] {
-        &self.known
-    }
-
-    /// Sends a signal to the group, and to those known who have left it.
-    pub(super) fn signal(&self, signal: Signal) {
-        // An error means that the group is gone.
-        let _ = kill_process_group(self.leader, signal);
-        #[cfg(target_os = "linux")]
-        for member in self.known.iter().filter_map(Member::listed) {
-            if !member.is_in_group(self.leader) {
-                member.signal(signal);
-            }
-        }
-    }
-}
-
-impl Member {
-    #[cfg(target_os = "linux")]
-    fn listed(&self) -> Option<&ProcEntry> {
-        match self {
-            Self::Process(listed) => Some(listed),
-            Self::Group(_) => None,
-        }
-    }
-
+    /// Whether it still runs, and is somebody's. One that only waits for its parent to take note does not; one whose first thread has
+    /// ended looks the same, but has others.
     pub(super) fn is_alive(&self) -> bool {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Process(listed) => listed.is_alive(),
-            Self::Group(id) => test_kill_process_group(*id).is_ok(),
-        }
-    }
-
-    pub(super) fn report(&self, ended: bool) -> Leftover {
-        let (pid, name) = match self {
-            #[cfg(target_os = "linux")]
-            Self::Process(listed) => (listed.pid(), listed.name().to_owned()),
-            Self::Group(id) => (id.as_raw_nonzero().get(), String::new()),
-        };
-        Leftover { pid: pid.unsigned_abs(), name, ended }
+        !self.is_kernel && (!matches!(self.state, b'Z' | b'X' | b'x') || self.threads > 1)
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use std::io::Write as _;
-    use std::os::unix::process::CommandExt as _;
-    use std::process::{Command, Stdio};
+/// Whether `/proc` is there and speaks of this process's own world. In a container it may be another's, in which the
+/// same number is somebody else.
+pub(super) fn is_ours() -> bool {
+    static OURS: OnceLock<bool> = OnceLock::new();
+    *OURS.get_or_init(|| {
+        let me = std::fs::read_link("/proc/self");
+        me.is_ok_and(|me| me.as_os_str() == std::process::id().to_string().as_str())
+    })
+}
 
-    use super::super::proc;
+/// All processes that there are.
+pub(super) fn pids() -> impl Iterator<Item = i32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The group of a process, or something that is no group. A hundred times cheaper than to read files.
+pub(super) fn group(pid: i32) -> i32 {
+    // SAFETY: takes and gives numbers.
+    #[expect(unsafe_code, reason = "who wraps it does not know of the kernel's own, which have none")]
+    unsafe {
+        libc::getpgid(pid)
+    }
+}
+
+/// The file with the last process id. It is read after every run, so it stays open.
+fn loads() -> Option<&'static File> {
+    static FILE: OnceLock<Option<File>> = OnceLock::new();
+    FILE.get_or_init(|| File::open("/proc/loadavg").ok()).as_ref()
+}
+
+/// The process id that the kernel gave out last, to a process or a thread. They are given out in turn.
+pub(super) fn last_pid() -> Option<i32> {
+    let mut buffer = [0; 128];
+    let read = loads()?.read_at(&mut buffer, 0).ok()?;
+    parse_last_pid(str::from_utf8(&buffer[..read]).ok()?)
+}
+
+fn parse_last_pid(line: &str) -> Option<i32> {
+    // Three loads, running and all threads, the last id.
+    line.split_ascii_whitespace().nth(4)?.parse().ok()
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HasMarker {
+    Yes,
+    No,
+    /// It is just becoming another program, and has no environment for a moment.
+    Unclear,
+}
+
+/// The environment that a process was started with. One that becomes another program meanwhile has none from then on, so it is
+/// read at once: a part would pass for the whole.
+fn environment(pid: i32) -> std::io::Result<Vec<u8>> {
+    const ENOUGH: usize = 32 * 1024;
+    let mut file = File::open(format!("/proc/{pid}/environ"))?;
+    let mut all = Vec::new();
+    loop {
+        let at = all.len();
+        all.resize(at + ENOUGH, 0);
+        let read = loop {
+            match file.read(&mut all[at..]) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        all.truncate(at + read);
+        if read < ENOUGH {
+            return Ok(all);
+        }
+    }
+}
+
+pub(super) fn is_marked(pid: i32, marker: &Marker) -> HasMarker {
+    let by_environment = || match environment(pid) {
+        Err(_) => Some(HasMarker::No),
+        Ok(environment) => is_in(&environment, marker),
+    };
+    by_environment().unwrap_or_else(|| match std::fs::read(format!("/proc/{pid}/cmdline")) {
+        // An empty environment is possible, a program without arguments hardly.
+        Ok(arguments) if arguments.is_empty() => HasMarker::Unclear,
+        // It may have become another program between the two looks, and has an environment now.
+        _ => by_environment().unwrap_or(HasMarker::No),
+    })
+}
+
+/// Whether an environment has a mark, if all of it is there.
+fn is_in(environment: &[u8], marker: &Marker) -> Option<HasMarker> {
+    match marker.is_in(environment) {
+        true => Some(HasMarker::Yes),
+        // The last entry has its end, unless it was cut off.
+        false => environment.ends_with(&[0]).then_some(HasMarker::No),
+    }
+}
+
+#[cfg(test)]
+mod tests {
     use super::*;
 
     #[test]
-    fn who_leaves_the_group_after_being_found_is_signalled_all_the_same() {
-        // The second stays in the group until it is told to go.
-        let text = "exec 3<&0; (read go <&3; exec setsid sleep 100) & wait";
-        let mut sh = Command::new("sh");
-        let mut leader = sh.args(["-c", text]).stdin(Stdio::piped()).process_group(0).spawn().unwrap();
-        let id = Pid::from_child(&leader);
-        let mut family = ProcessTree::new(id, Marker::new());
-        let second = loop {
-            if let [Member::Process(second)] = &family.find_alive()[..] {
-                break second.clone();
-            }
-            std::thread::yield_now();
-        };
-        leader.stdin.take().unwrap().write_all(b"go\n").unwrap();
-        while proc::group(second.pid()) == id.as_raw_nonzero().get() {
-            std::thread::yield_now();
+    fn a_line_with_a_strange_name_is_read() {
+        let line = b"42 (a) b (c)) S 7 40 39 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 3 0 987654 1 2 3\n";
+        let stat = Stat::parse(42, line).unwrap();
+        assert_eq!(stat.name, "a) b (c)");
+        assert_eq!((stat.parent, stat.group, stat.threads, stat.start), (7, 40, 3, 987_654));
+        assert!(stat.is_alive());
+        assert_eq!(Stat::parse(42, b"42 (cut"), None);
+        assert_eq!(Stat::parse(42, b"42 (a) S 1 2"), None);
+    }
+
+    #[test]
+    fn the_last_process_id_is_read() {
+        assert_eq!(parse_last_pid("0.52 0.58 0.59 3/412 31337\n"), Some(31337));
+        for other in ["", "0.52 0.58 0.59", "0.52 0.58 0.59 3/412", "0.52 0.58 0.59 3/412 x"] {
+            assert_eq!(parse_last_pid(other), None, "{other}");
         }
-        assert!(second.is_alive());
-        assert_eq!(family.find_alive().len(), 1);
-        family.signal(Signal::KILL);
-        leader.wait().unwrap();
-        let begun = std::time::Instant::now();
-        while second.is_alive() && begun.elapsed().as_secs() < 10 {
-            std::thread::yield_now();
+    }
+
+    #[test]
+    fn a_part_of_an_environment_proves_nothing() {
+        let marker = Marker::new();
+        let whole = [b"PATH=/bin\0CHECKREIN_RUN=", marker.value().as_encoded_bytes(), b"\0"].concat();
+        assert_eq!(is_in(&whole, &marker), Some(HasMarker::Yes));
+        assert_eq!(is_in(&whole, &Marker::new()), Some(HasMarker::No));
+        for cut in ["", "PATH=/b", "PATH=/bin\0CHECKREIN_RUN=0"] {
+            assert_eq!(is_in(cut.as_bytes(), &marker), None, "{cut}");
         }
-        let survived = second.is_alive();
-        second.signal(Signal::KILL);
-        assert!(!survived);
+    }
+
+    #[test]
+    fn an_environment_is_read_whole_however_long_it_is() {
+        for len in [0, 10, 32 * 1024, 100_000] {
+            let mut sleep = std::process::Command::new("sleep");
+            let mut sleep = sleep.arg("100").env_clear().env("LONG", "x".repeat(len)).spawn().unwrap();
+            let read = environment(sleep.id().cast_signed()).unwrap();
+            sleep.kill().unwrap();
+            sleep.wait().unwrap();
+            assert_eq!((read.len(), read.last()), (len + 6, Some(&0)));
+        }
+    }
+
+    #[test]
+    fn this_process_is_there() {
+        let me = i32::try_from(std::process::id()).unwrap();
+        let stat = Stat::of(me).unwrap();
+        assert!(stat.is_alive());
+        assert!(pids().any(|pid| pid == me));
+        assert!(is_ours() && last_pid().is_some());
+        assert_eq!(is_marked(me, &Marker::new()), HasMarker::No);
     }
 }

@@ -4,8 +4,8 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal, test_kill_process};
 
 use super::active_pids;
-use super::proc::{self, HasMarker, Stat};
-use super::watcher;
+use super::exit_wait;
+use super::procfs::{self, HasMarker, Stat};
 use crate::marker::Marker;
 
 /// With more new process ids than this since the start, all processes are listed instead.
@@ -26,7 +26,7 @@ pub(super) fn has_no_descendants(leader: Pid, marker: &Marker) -> bool {
     let adopts = adopts_orphans();
     let mut checked = first;
     loop {
-        let Some(last) = proc::last_pid() else { return false };
+        let Some(last) = procfs::last_pid() else { return false };
         if last < checked || last - first > FEW {
             let (living, unclear) = find_alive(leader, marker, &[]);
             return living.is_empty() && !unclear;
@@ -51,7 +51,7 @@ fn may_belong(pid: i32, leader: Pid, marker: &Marker, adopts: bool) -> bool {
         return false;
     }
     Stat::of(pid).is_some_and(|stat| {
-        let ours = || stat.group == number(leader) || proc::is_marked(pid, marker) != HasMarker::No;
+        let ours = || stat.group == number(leader) || procfs::is_marked(pid, marker) != HasMarker::No;
         stat.is_alive() && ours()
     })
 }
@@ -72,7 +72,7 @@ pub(super) fn find_alive(leader: Pid, marker: &Marker, known: &[ProcEntry]) -> (
     let mut ours = Vec::new();
     let mut others = Vec::new();
     let mut unclear = false;
-    for pid in proc::pids().filter(|&pid| pid != me && pid != first) {
+    for pid in procfs::pids().filter(|&pid| pid != me && pid != first) {
         let Some(stat) = Stat::of(pid).filter(|stat| stat.start >= since && stat.is_alive()) else {
             continue;
         };
@@ -104,13 +104,13 @@ pub(super) fn find_alive(leader: Pid, marker: &Marker, known: &[ProcEntry]) -> (
 /// All of the leader's group that live, but for the leader, whose status is not taken.
 pub(super) fn living_in_group(leader: Pid) -> Vec<ProcEntry> {
     let first = number(leader);
-    let found = proc::pids().filter(|&pid| pid != first && proc::group(pid) == first).filter_map(Stat::of);
+    let found = procfs::pids().filter(|&pid| pid != first && procfs::group(pid) == first).filter_map(Stat::of);
     found.filter(Stat::is_alive).map(ProcEntry).collect()
 }
 
 fn is_marked(pid: i32, marker: &Marker) -> HasMarker {
     for _ in 0..LOOKS {
-        match proc::is_marked(pid, marker) {
+        match procfs::is_marked(pid, marker) {
             HasMarker::Unclear => std::thread::yield_now(),
             clear => return clear,
         }
@@ -133,7 +133,7 @@ impl ProcEntry {
 
     /// Whether it is there now: it may have left since it was found.
     pub(super) fn is_in_group(&self, leader: Pid) -> bool {
-        proc::group(self.0.pid) == number(leader)
+        procfs::group(self.0.pid) == number(leader)
     }
 
     pub(super) fn pid(&self) -> i32 {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::exit_wait::take_exit;
-use super::procfs::ProcessTree;
+use super::process_tree::ProcessTree;
 
 /// How long processes that don't die of a KILL are looked after, beside the first.
 const PATIENCE: Duration = Duration::from_secs(10);

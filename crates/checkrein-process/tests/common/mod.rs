@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use checkrein_process::{Command, ExecContext, Limits, RunError, RunOutput, Stdin};
+use checkrein_process::{ExecContext, HookCommand, Limits, RunError, RunOutput, Stdin};
 
 /// How long a process of a test would run if nothing stopped it.
 pub const LONG: Duration = Duration::from_secs(100);
@@ -42,13 +42,18 @@ pub fn limits() -> Limits {
     Limits::new(SOON)
 }
 
-pub async fn run(program: Command, place: &ExecContext, stdin: &Stdin, limits: &Limits) -> Result<RunOutput, RunError> {
+pub async fn run(
+    program: HookCommand,
+    place: &ExecContext,
+    stdin: &Stdin,
+    limits: &Limits,
+) -> Result<RunOutput, RunError> {
     program.prepare(place)?.run(place, stdin, limits).await
 }
 
 pub async fn shell(text: &str, stdin: Stdin) -> RunOutput {
     let place = place("/");
-    run(Command::shell(text), &place, &stdin, &limits()).await.unwrap()
+    run(HookCommand::shell(text), &place, &stdin, &limits()).await.unwrap()
 }
 
 pub fn text(bytes: &[u8]) -> &str {

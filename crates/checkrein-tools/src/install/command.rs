@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use checkrein::hook_files::Locations;
-use checkrein::internal::shell::{ShellEnv, steps};
+use checkrein::internal::shell::{ShellEnv, simple_commands};
 
 /// How agents call checkrein.
 ///
@@ -96,7 +96,7 @@ pub(super) fn read(command: &str) -> Option<(Program, Call)> {
     if !command.contains(NAME) {
         return None;
     }
-    let steps = steps(command, world).ok()?;
+    let steps = simple_commands(command, world).ok()?;
     let [step] = steps.as_slice() else { return None };
     let name = step.name.strip_suffix(".exe").unwrap_or(&step.name);
     if name != NAME || !step.writes.is_empty() || step.args.iter().any(|arg| !arg.known) {

@@ -6,7 +6,7 @@ use checkrein_dialects::{CommandLine, CommandSpec, Data, Dialect, HookSpec};
 
 use super::code::Code;
 use super::{answers, fields, shell};
-use checkrein::internal::shell::{ShellEnv, steps, steps_of_argv};
+use checkrein::internal::shell::{ShellEnv, simple_commands, simple_commands_of_argv};
 
 /// How much of a script is looked at.
 const LOOKED_AT: u64 = 256 * 1024;
@@ -49,10 +49,10 @@ impl Script {
             )
         };
         let (found, inline) = match &command.run {
-            CommandLine::Shell { text, .. } => (steps(&filled(text), world), Some(text)),
+            CommandLine::Shell { text, .. } => (simple_commands(&filled(text), world), Some(text)),
             CommandLine::Argv(argv) => {
                 let argv: Vec<_> = argv.iter().map(|word| filled(word)).collect();
-                (steps_of_argv(&argv, world), None)
+                (simple_commands_of_argv(&argv, world), None)
             }
         };
         let otherwise = || inline.map_or(Self::Unknown, |text| Self::Inline(text.clone()));

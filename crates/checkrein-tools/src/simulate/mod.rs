@@ -47,6 +47,6 @@ mod tool;
 
 pub use play::{Fired, SimEvent, Simulator};
 pub use read::ScriptError;
-pub use script::{Action, Answer, Script, Step, ToolOutcome, ToolStep};
+pub use script::{Action, Answer, Script, ScriptedOutcome, Step, ToolStep};
 pub(crate) use script::{KeyType, LEADS, TOOL_KEYS};
 pub use summary::{HookTime, Summary};

@@ -9,7 +9,7 @@ use checkrein_dialects::agents::native;
 use checkrein_dialects::config::{Diagnostic, Location, Severity};
 use checkrein_document::{Format, LineIndex, Member, Node, Span};
 
-use super::script::{Action, Answer, LEADS, Script, Step, StepKey, TOOL_KEYS, ToolOutcome, ToolStep};
+use super::script::{Action, Answer, LEADS, Script, ScriptedOutcome, Step, StepKey, TOOL_KEYS, ToolStep};
 use crate::samples;
 
 /// All that is wrong with a script, each with its place.
@@ -220,9 +220,9 @@ impl ScriptReader<'_> {
             return None;
         }
         let outcome = match (node.get("result"), node.get("failure")) {
-            (_, Some(failure)) => ToolOutcome::Failure(self.text(failure, "failure")?),
-            (Some(result), None) => ToolOutcome::Result(self.json(result, "result")?),
-            (None, None) => ToolOutcome::Result(usual.original(checkrein_core::Target::Output).unwrap_or_default()),
+            (_, Some(failure)) => ScriptedOutcome::Failure(self.text(failure, "failure")?),
+            (Some(result), None) => ScriptedOutcome::Result(self.json(result, "result")?),
+            (None, None) => ScriptedOutcome::Result(usual.original(checkrein_core::Target::Output).unwrap_or_default()),
         };
         let asks = match node.get("asks") {
             Some(asks) => asks.as_bool().or_else(|| {

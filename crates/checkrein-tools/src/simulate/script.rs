@@ -59,7 +59,7 @@ pub struct ToolStep {
     /// What it is called with.
     pub input: RawJson,
     /// What comes of it.
-    pub outcome: ToolOutcome,
+    pub outcome: ScriptedOutcome,
     /// Whether the agent's own rules ask the user if no hook decides.
     pub asks: bool,
     /// What the user says when asked.
@@ -68,7 +68,7 @@ pub struct ToolStep {
 
 /// What comes of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ToolOutcome {
+pub enum ScriptedOutcome {
     /// It gives something back.
     Result(RawJson),
     /// It fails, with this error.

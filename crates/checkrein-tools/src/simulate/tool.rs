@@ -4,7 +4,7 @@ use checkrein_core::payload::{ApprovalDecision, Notification, ToolCall, ToolFail
 use checkrein_core::{Decision, Event, EventKind, RawJson, Target};
 
 use super::play::{Control, Session, SimEvent, effective};
-use super::script::{Answer, ToolOutcome, ToolStep};
+use super::script::{Answer, ScriptedOutcome, ToolStep};
 
 /// Whether a call may happen.
 enum Permission {
@@ -98,16 +98,16 @@ impl<E, A: FnMut(SimEvent<'_>) -> Result<(), E>> Session<'_, A> {
     async fn outcome(&mut self, step: &ToolStep, id: String, input: RawJson) -> Result<Control, E> {
         let name = &*step.name;
         let (event, output) = match &step.outcome {
-            ToolOutcome::Result(result) => {
+            ScriptedOutcome::Result(result) => {
                 let outcome = ToolOutcome::new(name, input.clone()).tool_use_id(&*id);
                 (Event::post_tool_use(outcome.tool_response(result.clone())), result.clone())
             }
-            ToolOutcome::Failure(error) if self.knows(&EventKind::PostToolFailure) => {
+            ScriptedOutcome::Failure(error) if self.knows(&EventKind::PostToolFailure) => {
                 let failure = ToolFailure::new(name, input.clone(), &**error).tool_use_id(&*id);
                 (Event::post_tool_failure(failure.failure_type("error")), RawJson::string(error))
             }
             // Agents that have one event for both.
-            ToolOutcome::Failure(error) => {
+            ScriptedOutcome::Failure(error) => {
                 let error = RawJson::string(error);
                 let outcome = ToolOutcome::new(name, input.clone()).tool_use_id(&*id).is_error(true);
                 (Event::post_tool_use(outcome.tool_response(error.clone())), error)

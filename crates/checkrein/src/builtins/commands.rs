@@ -4,7 +4,7 @@ use std::path::Path;
 
 use checkrein_core::{Event, EventKind, JsonType, RawJson};
 
-use super::shell::{ParseError, ShellEnv, SimpleCommand, steps, steps_of_argv};
+use super::shell::{ParseError, ShellEnv, SimpleCommand, simple_commands, simple_commands_of_argv};
 
 /// What the commands of a tool call would run.
 #[derive(Default)]
@@ -24,7 +24,7 @@ const LISTS: &[&str] = &["commands"];
 pub(crate) fn read(event: &Event, home: Option<&str>, cwd: &Path) -> Reading {
     let mut reading = Reading::default();
     for command in commands(event) {
-        match command.steps(ShellEnv { home, cwd }) {
+        match command.simple_commands(ShellEnv { home, cwd }) {
             Ok(steps) => reading.steps.extend(steps),
             Err(ParseError(why)) => reading.unreadable = Some(why),
         }
@@ -41,10 +41,10 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    fn steps(&self, world: ShellEnv<'_>) -> Result<Vec<SimpleCommand>, ParseError> {
+    fn simple_commands(&self, world: ShellEnv<'_>) -> Result<Vec<SimpleCommand>, ParseError> {
         match self {
-            Self::Script(text) => steps(text, world),
-            Self::Words(words) => steps_of_argv(words, world),
+            Self::Script(text) => simple_commands(text, world),
+            Self::Words(words) => simple_commands_of_argv(words, world),
             Self::Odd => Err(ParseError("it is neither text nor a list of words")),
         }
     }

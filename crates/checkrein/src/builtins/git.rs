@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use checkrein_core::Failure;
-use checkrein_process::{Command, ExecContext, Limits, Stdin};
+use checkrein_process::{ExecContext, HookCommand, Limits, Stdin};
 
 use super::failure;
 use crate::handler::BuiltinCall;
@@ -24,7 +24,7 @@ pub(super) async fn ask(call: &BuiltinCall<'_>, question: &[&str]) -> Result<Opt
     let mut argv =
         vec!["git", "--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"];
     argv.extend(question);
-    let git = Command::argv(argv).prepare(&place).map_err(|error| failure(format!("cannot ask git: {error}")))?;
+    let git = HookCommand::argv(argv).prepare(&place).map_err(|error| failure(format!("cannot ask git: {error}")))?;
     let limits = Limits::new(TIMEOUT).output_cap(OUTPUT);
     let reply = git
         .run(&place, &Stdin::bytes(""), &limits)

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use checkrein_core::payload::JsonPiece;
 use checkrein_core::{Captured, Failure, FailureKind, ProcessExit, ProcessReply, Reply, Scope};
 use checkrein_process::{
-    CapturedStream, Chunk, Command, ExecContext, Exit, Leftovers, Limits, ResolvedCommand, RunError, Shell, Stdin,
+    CapturedStream, Chunk, ExecContext, Exit, HookCommand, Leftovers, Limits, ResolvedCommand, RunError, Shell, Stdin,
 };
 
 use super::environment::{self, ChildEnv};
@@ -61,7 +61,7 @@ impl HandlerFactory for CommandFactory {
         }
         let process = &dialect.process;
         let leaves = spec.leave_background.unwrap_or(process.leaves_background);
-        Ok(Arc::new(Command {
+        Ok(Arc::new(CommandHandler {
             // A program that is not there yet may be there when the hook runs; what is wrong then is told then.
             // Nor may copies of scripts be there yet.
             prepared: match spec.verified_scripts {
@@ -94,10 +94,10 @@ fn program(
     scope: Scope,
     env: &HandlerEnv,
     refused: &mut Option<&'static str>,
-) -> Result<Command, Failure> {
+) -> Result<HookCommand, Failure> {
     match &spec.run {
         CommandLine::Shell { text, shell: Some(shell) } => match shell.split_first() {
-            Some((first, rest)) => Ok(Command::shell_with(Shell::new(first, rest), text)),
+            Some((first, rest)) => Ok(HookCommand::shell_with(Shell::new(first, rest), text)),
             None => Err(Failure::new(FailureKind::Spawn, "the shell is empty")),
         },
         CommandLine::Shell { text, shell: None } => {
@@ -116,21 +116,21 @@ fn program(
                 dialects::Shell::Sh | dialects::Shell::None => None,
             };
             Ok(match named {
-                Some(shell) => Command::shell_with(Shell::new(shell, ["-c"]), text),
-                None => Command::shell(text),
+                Some(shell) => HookCommand::shell_with(Shell::new(shell, ["-c"]), text),
+                None => HookCommand::shell(text),
             })
         }
         CommandLine::Argv(argv) => {
             let word = |word: &String| filled(&spec.expanded(word, |name| env.var(name)), dialect, &env.cwd);
-            Ok(Command::argv(argv.iter().map(word)))
+            Ok(HookCommand::argv(argv.iter().map(word)))
         }
     }
 }
 
-struct Command {
+struct CommandHandler {
     /// As its config has it.
     name: String,
-    program: Command,
+    program: HookCommand,
     prepared: OnceLock<ResolvedCommand>,
     pins: Option<Box<VerifiedScripts>>,
     dialect: &'static Dialect,
@@ -142,7 +142,7 @@ struct Command {
     limits: Limits,
 }
 
-impl Handler for Command {
+impl Handler for CommandHandler {
     fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a> {
         Box::pin(self.run(call))
     }
@@ -156,7 +156,7 @@ impl Handler for Command {
     }
 }
 
-impl Command {
+impl CommandHandler {
     async fn run(&self, call: &Call) -> Result<Reply, Failure> {
         let mut elsewhere = self.place_of(call);
         // Files with what is too large for a variable live as long as the run.

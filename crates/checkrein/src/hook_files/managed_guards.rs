@@ -7,7 +7,7 @@ use checkrein_dialects::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
 
 use super::locations::Locations;
 use super::ownership;
-use crate::builtins::shell::{ShellEnv, steps, steps_of_argv};
+use crate::builtins::shell::{ShellEnv, simple_commands, simple_commands_of_argv};
 
 /// Where their commands find programs. The variable that an agent has may be set by the project that it works in.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin";
@@ -37,8 +37,8 @@ fn every_time(spec: &mut HookSpec) -> Option<Diagnostic> {
 fn programs(command: &CommandSpec, place: &Locations) -> Vec<String> {
     let world = ShellEnv { home: None, cwd: Path::new("/") };
     let steps = match &command.run {
-        CommandLine::Shell { text, .. } => steps(text, world),
-        CommandLine::Argv(argv) => steps_of_argv(argv, world),
+        CommandLine::Shell { text, .. } => simple_commands(text, world),
+        CommandLine::Argv(argv) => simple_commands_of_argv(argv, world),
     };
     let steps = steps.unwrap_or_default();
     let paths = steps.iter().map(|step| &step.program).filter(|program| program.known && program.text.contains('/'));

@@ -9,15 +9,15 @@ use checkrein_core::HookState;
 use checkrein_dialects::config::{Diagnostic, Severity};
 use checkrein_dialects::{CommandLine, HandlerSpec, HookSpec};
 
-use crate::builtins::shell::{ShellEnv, SimpleCommand, steps, steps_of_argv};
+use crate::builtins::shell::{ShellEnv, SimpleCommand, simple_commands, simple_commands_of_argv};
 
 /// Switches off a hook that calls checkrein, and says so.
 pub(super) fn switch_off(spec: &mut HookSpec) -> Option<Diagnostic> {
     let HandlerSpec::Command(command) = &spec.handler else { return None };
     let world = ShellEnv { home: None, cwd: Path::new("/") };
     let steps = match &command.run {
-        CommandLine::Shell { text, .. } => steps(text, world),
-        CommandLine::Argv(argv) => steps_of_argv(argv, world),
+        CommandLine::Shell { text, .. } => simple_commands(text, world),
+        CommandLine::Argv(argv) => simple_commands_of_argv(argv, world),
     };
     if spec.state != HookState::Ready || !steps.is_ok_and(|steps| steps.iter().any(is_own)) {
         return None;

@@ -7,7 +7,8 @@ use checkrein_dialects::{CommandLine, CommandSpec, Data, HandlerSpec, HookSpec, 
 
 use super::interpreters::{Runs, VARIABLES, runs};
 use crate::builtins::shell::{
-    Expanded, ShellEnv, SimpleCommand, is_reader, lexical, pieces, starts_others, steps_of_argv, steps_with,
+    Expanded, ShellEnv, SimpleCommand, is_reader, lexical, pieces, simple_commands_of_argv, simple_commands_with,
+    starts_others,
 };
 use crate::real_path::real_path;
 
@@ -54,13 +55,13 @@ pub(super) fn named(spec: &HookSpec, around: CommandContext<'_>) -> ScriptRef {
             let own = command.env_set.iter().filter(|(_, value)| !value.contains("${"));
             let of_agent = project().map(|row| (row.name.to_owned(), dir.clone().into_owned()));
             let vars: Vec<_> = own.cloned().chain(of_agent).collect();
-            match steps_with(text, world, &vars) {
+            match simple_commands_with(text, world, &vars) {
                 // Where a variable says where scripts are, nobody knows what it says when.
                 Ok((_, sets)) if sets.iter().any(|name| name == "HOME" || vars.iter().any(|(own, _)| own == name)) => {
                     finder.note("it sets a variable itself that says where scripts are".to_owned());
                 }
                 Ok((steps, sets)) => {
-                    finder.steps(&steps, Some(text));
+                    finder.simple_commands(&steps, Some(text));
                     sets.iter().for_each(|name| finder.variable(name));
                 }
                 Err(why) => finder.note(format!("its text cannot be read: {}", why.0)),
@@ -74,8 +75,8 @@ pub(super) fn named(spec: &HookSpec, around: CommandContext<'_>) -> ScriptRef {
             if command.expands && words.iter().any(|word| word.contains('$')) {
                 finder.note("variables in its words are only known when it runs".to_owned());
             } else {
-                match steps_of_argv(&words, world) {
-                    Ok(steps) => finder.steps(&steps, None),
+                match simple_commands_of_argv(&words, world) {
+                    Ok(steps) => finder.simple_commands(&steps, None),
                     Err(why) => finder.note(format!("its words cannot be read: {}", why.0)),
                 }
             }
@@ -122,7 +123,7 @@ impl ScriptFinder {
         }
     }
 
-    fn steps(&mut self, steps: &[SimpleCommand], text: Option<&str>) {
+    fn simple_commands(&mut self, steps: &[SimpleCommand], text: Option<&str>) {
         self.moves = steps.iter().any(|step| match step.name.as_str() {
             "cd" | "pushd" | "popd" | "chdir" | "chroot" => true,
             "env" | "sudo" => step.has_option("CD", &["chdir"]),

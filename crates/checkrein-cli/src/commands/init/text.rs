@@ -60,9 +60,9 @@ impl DraftFile {
         }
         let encoded = native::DIALECT.encode(&meant).context("checkrein cannot write its own files")?;
         let losses = convert::losses(&meant, &encoded.lost, from, &native::DIALECT);
-        notes.extend(losses.iter().map(convert::ConversionLoss::told));
+        notes.extend(losses.iter().map(convert::ReportedLoss::told));
         let gates = losses.iter().filter(|loss| loss.gate).count();
-        let lost = losses.iter().map(convert::ConversionLoss::json).collect();
+        let lost = losses.iter().map(convert::ReportedLoss::json).collect();
         Ok(Self { text: encoded.text, extension: "json", notes, lost, gates })
     }
 }

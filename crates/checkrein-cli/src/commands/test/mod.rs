@@ -114,7 +114,7 @@ impl Known {
         let dir = config.directory()?;
         let trials =
             TestRunner::new(config.dialect.0, &dir).config(files).agent(config.agent.clone()).trust(config.trust());
-        let files = hook_tests::find(&arguments.paths, &dir, &trials.config_files()).wrong_call()?;
+        let files = hook_tests::find(&arguments.paths, &dir, &trials.config_files()).usage_error()?;
         let read = hook_tests::read_files(&files, config.dialect.0);
         let all_cases = read.cases.len();
         let wanted = |case: &Case| {
@@ -122,10 +122,10 @@ impl Known {
         };
         let cases: Vec<_> = read.cases.into_iter().filter(wanted).collect();
         // So that what is wrong with their files is known as well.
-        for case in &hook_tests {
+        for case in &cases {
             trials.loaded_for(case);
         }
-        Ok(Self { trials, files, hook_tests, wrong: read.diagnostics, all_cases })
+        Ok(Self { trials, files, cases, wrong: read.diagnostics, all_cases })
     }
 
     /// Tells on standard error what is wrong with files.

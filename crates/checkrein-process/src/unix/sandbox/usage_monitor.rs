@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::process::Pid;
 use tokio::time;
 
-use super::super::proc;
+use super::super::procfs;
 use crate::sandbox::{LimitExceeded, Sandbox};
 
 /// Most processes are gone before the first look.
@@ -36,14 +36,14 @@ impl UsageMonitor {
         let mut pause = FIRST_LOOK;
         loop {
             time::sleep(pause).await;
-            if let Some(over) = self.look() {
+            if let Some(over) = self.sample() {
                 return over;
             }
             pause = NEXT_LOOK;
         }
     }
 
-    fn look(&self) -> Option<LimitExceeded> {
+    fn sample(&self) -> Option<LimitExceeded> {
         let members = self.members();
         let count = u32::try_from(members.len()).unwrap_or(u32::MAX);
         if let Some(most) = self.processes.filter(|&most| count > most) {
@@ -58,11 +58,11 @@ impl UsageMonitor {
     fn members(&self) -> Vec<i32> {
         let leader = self.leader.as_raw_nonzero().get();
         // Ids are given out in turn: as long as none has been since the leader's own, it is alone.
-        if proc::last_pid() == Some(leader) {
+        if procfs::last_pid() == Some(leader) {
             return vec![leader];
         }
         let enough = self.processes.and_then(|most| usize::try_from(most).ok()?.checked_add(1)).unwrap_or(usize::MAX);
-        proc::pids().filter(|&pid| proc::group(pid) == leader).take(enough).collect()
+        procfs::pids().filter(|&pid| procfs::group(pid) == leader).take(enough).collect()
     }
 }
 

@@ -79,14 +79,14 @@ const LONGEST_PATH: usize = 4096;
 const VARIABLES: usize = 256;
 
 /// What the text would run.
-pub fn steps(text: &str, world: ShellEnv<'_>) -> Result<Vec<SimpleCommand>, ParseError> {
+pub fn simple_commands(text: &str, world: ShellEnv<'_>) -> Result<Vec<SimpleCommand>, ParseError> {
     let mut walk = Interpreter::new(world);
     walk.script(text)?;
     Ok(walk.steps)
 }
 
 /// What the text would run where these variables are set, and the names of those that it sets itself.
-pub fn steps_with(
+pub fn simple_commands_with(
     text: &str,
     world: ShellEnv<'_>,
     vars: &[(String, String)],
@@ -101,7 +101,7 @@ pub fn steps_with(
 }
 
 /// What a program with its arguments would run.
-pub fn steps_of_argv(argv: &[String], world: ShellEnv<'_>) -> Result<Vec<SimpleCommand>, ParseError> {
+pub fn simple_commands_of_argv(argv: &[String], world: ShellEnv<'_>) -> Result<Vec<SimpleCommand>, ParseError> {
     let mut walk = Interpreter::new(world);
     let words: Vec<_> =
         (0..).zip(argv).map(|(at, word)| Expanded { span: Some((at, at + 1)), ..Expanded::literal(word) }).collect();

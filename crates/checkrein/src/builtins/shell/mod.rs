@@ -18,7 +18,7 @@ mod tests;
 mod word;
 mod wrappers;
 
-pub use commands::{ShellEnv, SimpleCommand, lexical, steps, steps_of_argv, steps_with};
+pub use commands::{ShellEnv, SimpleCommand, lexical, simple_commands, simple_commands_of_argv, simple_commands_with};
 pub(crate) use read_only::{is_reader, pieces};
 pub use testing::exercise_shell;
 pub use word::Expanded;

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::{ShellEnv, SimpleCommand, commands, pieces, steps_of_argv, steps_with};
+use super::{ShellEnv, SimpleCommand, pieces, simple_commands, simple_commands_of_argv, simple_commands_with};
 
 /// Reads bytes as a shell command, with and without what is known of its surroundings. For fuzzing: must not panic, whatever
 /// the bytes, and positions of words must be right.
@@ -9,14 +9,14 @@ pub fn exercise_shell(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let cwd = Path::new("/work");
     let known = ShellEnv { home: Some("/home/me"), cwd };
-    if let Ok(found) = steps(&text, known) {
+    if let Ok(found) = simple_commands(&text, known) {
         let characters: Vec<char> = text.chars().collect();
         found.iter().for_each(|step| check_spans(step, &characters, known));
     }
     let variables = [("DIR".to_owned(), "/srv/a b".to_owned()), ("x".to_owned(), String::new())];
-    let _ = steps_with(&text, ShellEnv { home: None, cwd }, &variables);
+    let _ = simple_commands_with(&text, ShellEnv { home: None, cwd }, &variables);
     let words: Vec<String> = text.split_ascii_whitespace().map(str::to_owned).collect();
-    let _ = steps_of_argv(&words, known);
+    let _ = simple_commands_of_argv(&words, known);
     words.iter().for_each(|word| assert!(pieces(word).all(|piece| word.contains(piece)), "not a piece of {word:?}"));
 }
 
@@ -27,7 +27,7 @@ fn check_spans(step: &SimpleCommand, text: &[char], world: ShellEnv<'_>) {
         let word: String = text[start..end].iter().collect();
         // A backslash and a carriage return mean something else at the end of a text.
         let behind = if end == text.len() { "" } else { " ;" };
-        let alone = steps(&format!(": {word}{behind}"), world)
+        let alone = simple_commands(&format!(": {word}{behind}"), world)
             .map(|steps| steps.first().map(|step| step.args.iter().map(|arg| arg.text.clone()).collect::<Vec<_>>()));
         assert_eq!(alone, Ok(Some(vec![value.text.clone()])), "{word:?} at {start} is another word");
     }

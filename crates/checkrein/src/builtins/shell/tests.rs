@@ -9,10 +9,10 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
 
-use super::{ParseError, ShellEnv, SimpleCommand, commands};
+use super::{ParseError, ShellEnv, SimpleCommand, simple_commands};
 
 fn read(text: &str) -> Result<Vec<SimpleCommand>, ParseError> {
-    steps(text, ShellEnv { home: Some("/home/me"), cwd: Path::new("/nowhere") })
+    simple_commands(text, ShellEnv { home: Some("/home/me"), cwd: Path::new("/nowhere") })
 }
 
 /// Runs a text in bash with these functions, without any other program, and returns what the functions wrote to `$OUT`.
