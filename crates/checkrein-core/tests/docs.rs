@@ -47,14 +47,16 @@ fn actions() -> String {
 #[test]
 fn the_table_of_events() {
     let mut text = "# Events\n\n\
-        Every kind of event, and what hooks may do there at the widest; an agent's dialect may allow less. A block \
-        that means *refuse* makes the kind a gate: by default, a hook that fails there denies.\n\n\
-        Fields marked with `!` are required. Every event may also carry `session_id`, `cwd`, `transcript_path`, \
-        `permission_mode`, `agent_id`, `agent_type`, `turn`, and whatever its host adds.\n\n\
-        `Verdict::action()` is the host's next step: the verdict's decision with these columns applied.\n\n\
+        This table lists every kind of event and the most that hooks may do there. The dialect of an agent may allow \
+        less. A kind whose blocks mean *refuse* is a gate: by default, a failed hook denies there.\n\n\
+        Fields marked with `!` are required. Every event can also have `session_id`, `cwd`, `transcript_path`, \
+        `permission_mode`, `agent_id`, `agent_type` and `turn`. The host can add other fields.\n\n\
+        `Verdict::action()` returns the next step of the host. It applies these columns to the decision of the \
+        verdict:\n\n\
         ACTIONS\n\
-        `no_opinion` and `allow` are `Proceed` everywhere. `ask` and `defer` are `Ask` at gates. A decision that an event \
-        has no use for is dropped with a warning.\n\n\
+        `no_opinion` and `allow` lead to `Proceed` at every event. `ask` and `defer` lead to `Ask` at gates. A decision \
+        that the event does not support is dropped with a warning. The column `time` is the class of the default \
+        timeout, see [config.md](config.md#hook-keys).\n\n\
         | event | when | matched on | a block means | can halt | rewrites | context | text is context | time | fields |\n\
         |---|---|---|---|---|---|---|---|---|---|\n"
         .replace("ACTIONS", &actions());
