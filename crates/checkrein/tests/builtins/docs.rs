@@ -10,10 +10,10 @@ use checkrein::builtins::{all, block_dangerous_commands::RULES};
 fn the_table_of_builtins() {
     let registry = Registry::new();
     let mut text = "# Builtins\n\n\
-        Functions that every registry brings: a hook names one and gives it arguments. They run in the process, under the \
-        hook's time limit. Arguments that make no sense are a problem when the hook is loaded, with what to write \
-        instead. The names are those of docker-agent where it has the same.\n\n\
-        | name | what it does | arguments | events |\n|---|---|---|---|\n"
+        Builtins are functions that every registry contains. A hook names one and passes arguments. Builtins run inside \
+        the process, with the timeout of the hook. Invalid arguments are reported when the hook is loaded, with a \
+        correction. Names are the same as in docker-agent if it has the same function.\n\n\
+        | name | effect | arguments | events |\n|---|---|---|---|\n"
         .to_owned();
     for (name, _) in all() {
         let doc = registry.builtin(name).unwrap().doc();
@@ -21,11 +21,12 @@ fn the_table_of_builtins() {
         writeln!(text, "| `{name}` | {} | {} | {} |", doc.summary, doc.args, doc.events).unwrap();
     }
     text.push_str(
-        "\nThose that rewrite (`redact_secrets`, `limit_large_tool_results`, `elide_repeated_tool_results`) run before all \
-         others at the same event, one on the result of the other, in the order of the config.\n\n\
+        "\nBuiltins that rewrite (`redact_secrets`, `limit_large_tool_results`, `elide_repeated_tool_results`) run before \
+         all other hooks of the event. They run in config order, and each one receives the result of the previous \
+         one.\n\n\
          ## Rules of `block_dangerous_commands`\n\n\
-         `--allow=RULE`, `--ask=RULE` and `--deny=RULE` change what a rule does.\n\n\
-         | rule | by default | it fits a command that |\n|---|---|---|\n",
+         `--allow=RULE`, `--ask=RULE` and `--deny=RULE` change the decision of a rule.\n\n\
+         | rule | default | matches a command that |\n|---|---|---|\n",
     );
     for rule in RULES {
         writeln!(text, "| `{}` | {} | {} |", rule.name, rule.decision, rule.why).unwrap();
