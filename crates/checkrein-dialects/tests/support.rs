@@ -53,26 +53,25 @@ fn table(dialect: &Dialect) -> String {
     let mut out = String::new();
     let host = dialect.host;
     writeln!(out, "## {}\n", dialect.name).unwrap();
-    let outcome = |what: HostBehavior| match what {
-        HostBehavior::Runs => "runs",
-        HostBehavior::Blocked => "is refused",
-        HostBehavior::Unknown => "nobody knows",
+    let outcome = |what: Outcome| match what {
+        Outcome::Runs => "runs",
+        Outcome::Blocked => "is blocked",
+        Outcome::Unknown => "unknown",
     };
     if (host.missing_program, host.killed, host.on_hook_timeout)
         != (HostBehavior::Unknown, HostBehavior::Unknown, HostBehavior::Unknown)
     {
         writeln!(
             out,
-            "A tool whose hook is missing: {}; is killed: {}; takes too long: {}.",
+            "A tool whose hook is missing: {}; is killed: {}; exceeds its timeout: {}.",
             outcome(host.missing_program),
             outcome(host.killed),
             outcome(host.on_hook_timeout)
         )
         .unwrap();
-        let switch = host
-            .failure_switch
-            .map(|(key, value)| format!("`\"{key}\": {value}` beside a hook makes failures refuse."));
-        writeln!(out, "{}", switch.unwrap_or_else(|| "Nothing in its files makes failures refuse.".to_owned()))
+        let switch =
+            host.failure_switch.map(|(key, value)| format!("`\"{key}\": {value}` beside a hook makes failures block."));
+        writeln!(out, "{}", switch.unwrap_or_else(|| "No setting in its files makes failures block.".to_owned()))
             .unwrap();
         writeln!(
             out,
@@ -82,18 +81,18 @@ fn table(dialect: &Dialect) -> String {
                 ExitReason::WithCommandLine =>
                     "The reason of a denial by exit code comes with the hook's command line.",
                 ExitReason::Lost => "The reason of a denial by exit code is lost.",
-                ExitReason::Unknown => "What becomes of the reason of a denial by exit code, nobody knows.",
+                ExitReason::Unknown => "The effect of the reason of a denial by exit code is unknown.",
             }
         )
         .unwrap();
     }
-    if !host.not_observable.is_empty() {
-        writeln!(out, "Hooks never hear of:\n").unwrap();
-        host.not_observable.iter().for_each(|what| writeln!(out, "- {what}").unwrap());
+    if !host.unseen.is_empty() {
+        writeln!(out, "Hooks are not called for:\n").unwrap();
+        host.unseen.iter().for_each(|what| writeln!(out, "- {what}").unwrap());
         out.push('\n');
     }
     if !host.uncertain.is_empty() {
-        writeln!(out, "Not certain:\n").unwrap();
+        writeln!(out, "Uncertain:\n").unwrap();
         host.uncertain.iter().for_each(|what| writeln!(out, "- {what}").unwrap());
         out.push('\n');
     }
@@ -104,7 +103,7 @@ fn table(dialect: &Dialect) -> String {
         .map(|row| format!("`{}`", row.name))
         .collect();
     if !unnamed.is_empty() {
-        writeln!(out, "Payloads that do not say which event they are: {}.\n", unnamed.join(", ")).unwrap();
+        writeln!(out, "Payloads without the name of the event: {}.\n", unnamed.join(", ")).unwrap();
     }
     writeln!(out, "| event | kind | can block | can rewrite | can add context | known |\n|---|---|---|---|---|---|")
         .unwrap();
@@ -119,12 +118,12 @@ fn table(dialect: &Dialect) -> String {
 
 const HEAD: &str = "# AnswerKind hooks can do, agent by agent
 
-AnswerKind each agent lets a hook do at each of its events, and where that is known from: *observed* is what the agent itself was
-seen doing, *documented* is in its source or its maker's documentation, *uncertain* is what others say, or what sources differ
-about. This page is made from the tables in `crates/checkrein-dialects`; a test keeps it so.
+This page lists, for each agent and event, the possible effects of a hook and the evidence for them. *observed* means that the real agent
+behaved this way. *documented* means that its source or official documentation describes it. *uncertain* means that other sources
+describe it, or that sources differ. A test keeps this page equal to the tables in `crates/checkrein-dialects`.
 
-checkrein's own events are in [events.md](events.md), with the most that hooks may do at each. AnswerKind an agent cannot be told
-becomes the nearest that is not weaker, see [dialects.md](dialects.md).
+[events.md](events.md) lists checkrein's own events, with the most that hooks may do at each. If an agent does not support a decision,
+checkrein uses the next stricter one, see [dialects.md](dialects.md).
 
 ";
 
@@ -138,7 +137,10 @@ fn the_page_is_what_the_tables_say() {
         std::fs::write(&path, &page).unwrap();
     }
     let have = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(have == page, "docs/support.md is not what the tables say; UPDATE_DOCS=1 writes it anew");
+    assert!(
+        have == page,
+        "docs/support.md is out of date: run `UPDATE_DOCS=1 cargo test -p checkrein-dialects --test support`"
+    );
 }
 
 #[test]
