@@ -138,4 +138,14 @@ mod documents {
     struct Embedding;
     #[doc = include_str!("../../../docs/trust.md")]
     struct Trust;
+    #[doc = include_str!("../../../docs/guides/migrate/claw.md")]
+    struct MigrateClaw;
+    #[doc = include_str!("../../../docs/guides/migrate/docker-agent.md")]
+    struct MigrateDockerAgent;
+    #[doc = include_str!("../../../docs/guides/migrate/evva.md")]
+    struct MigrateEvva;
+    #[doc = include_str!("../../../docs/guides/migrate/testagent.md")]
+    struct MigrateTestagent;
+    #[doc = include_str!("../../../docs/guides/migrate/ub.md")]
+    struct MigrateUb;
 }
