@@ -47,12 +47,30 @@ fn every_page_is_in_the_table_of_contents_once() {
 }
 
 #[test]
+fn paths_in_the_contributing_guide_exist() {
+    let pages = pages();
+    let code = prose(&pages["CONTRIBUTING.md"]).into_iter().flat_map(|(_, line)| line.split('`').skip(1).step_by(2));
+    let is_path = |text: &&str| ["crates/", "docs/", "fuzz/"].iter().any(|folder| text.starts_with(folder));
+    let mut count = 0;
+    for path in code.filter(is_path) {
+        // A name in capitals is a placeholder.
+        let real = path.split_once("/AGENT").map_or(path, |(folder, _)| folder);
+        assert!(root().join(real).exists(), "CONTRIBUTING.md names `{path}`, which does not exist");
+        count += 1;
+    }
+    assert!(count > 20, "the test found only {count} paths");
+}
+
+#[test]
 fn links_are_found_outside_of_code() {
     let text = "# A `b` C\n[x](y.md#z) `[no](no.md)` ![i](i.png) [t][ref]\n\n```text\n[no](no.md)\n```\n[ref]: r.md\n";
     let found: Vec<_> = links(text).0.into_iter().map(|link| (link.line, link.target)).collect();
     assert_eq!(found, [(2, "y.md#z".to_owned()), (2, "i.png".to_owned()), (7, "r.md".to_owned())]);
     assert_eq!(links("[t][gone]").1, [(1, "gone".to_owned())]);
-    assert_eq!(anchors("# A `b` C\n## X, y: z\n## X, y: z\n"), BTreeSet::from(["a-b-c", "x-y-z", "x-y-z-1"].map(String::from)));
+    assert_eq!(
+        anchors("# A `b` C\n## X, y: z\n## X, y: z\n"),
+        BTreeSet::from(["a-b-c", "x-y-z", "x-y-z-1"].map(String::from))
+    );
 }
 
 /// Returns why a link does not resolve.
@@ -131,8 +149,11 @@ fn with_includes(page: &str, text: &str) -> String {
             Some(include) => {
                 let (path, anchor) = include.split_once(':').unwrap_or((include, ""));
                 let path = resolve(page, path).unwrap_or_else(|| panic!("{page}: {line}"));
-                let text = std::fs::read_to_string(root().join(&path)).unwrap_or_else(|error| panic!("{path}: {error}"));
-                expanded.push_str(anchored(&text, anchor).unwrap_or_else(|| panic!("{page}: no anchor `{anchor}` in {path}")));
+                let text =
+                    std::fs::read_to_string(root().join(&path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+                expanded.push_str(
+                    anchored(&text, anchor).unwrap_or_else(|| panic!("{page}: no anchor `{anchor}` in {path}")),
+                );
             }
             None => expanded.push_str(line),
         }
