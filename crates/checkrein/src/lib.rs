@@ -136,6 +136,8 @@ mod documents {
     #[cfg(unix)]
     #[doc = include_str!("../../../docs/embedding.md")]
     struct Embedding;
+    #[doc = include_str!("../../../docs/guides/embed-in-an-agent.md")]
+    struct EmbeddingGuide;
     #[doc = include_str!("../../../docs/trust.md")]
     struct Trust;
     #[doc = include_str!("../../../docs/guides/migrate/claw.md")]
