@@ -29,14 +29,6 @@ fn steady(printed: &str) -> String {
     text
 }
 
-/// `(12 ms)` as `(N ms)`, as it is in what the program printed.
-fn without_times(text: &str) -> String {
-    let parts: Vec<_> = text.split(" ms)").collect();
-    let (last, parts) = parts.split_last().unwrap();
-    let tidy = parts.iter().map(|part| part.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned() + "N ms)");
-    tidy.collect::<String>() + last
-}
-
 fn records(printed: &str) -> Vec<Record> {
     printed.lines().map(|line| serde_json::from_str(line).expect("each line is a record")).collect()
 }
@@ -44,22 +36,6 @@ fn records(printed: &str) -> Vec<Record> {
 #[test]
 fn without_hooks_a_starter_set_is_shown() {
     insta::assert_snapshot!(steady(&fine(Place::with(&[]).run(&["simulate"]))));
-}
-
-#[test]
-fn the_readme_shows_what_it_really_prints() {
-    let readme = include_str!("../../../README.md");
-    let shown = readme
-        .split("```text\n")
-        .nth(1)
-        .and_then(|rest| rest.split("```").next())
-        .expect("the README has a block of output");
-    let printed = fine(Place::with(&[]).run(&["simulate"]));
-    let shown = without_times(shown);
-    assert!(shown.split("…\n").count() > 2);
-    for part in shown.split("…\n") {
-        assert!(printed.contains(part.trim_matches('\n')), "the README shows what is not printed:\n{part}");
-    }
 }
 
 #[test]
