@@ -53,10 +53,10 @@ fn table(dialect: &Dialect) -> String {
     let mut out = String::new();
     let host = dialect.host;
     writeln!(out, "## {}\n", dialect.name).unwrap();
-    let outcome = |what: Outcome| match what {
-        Outcome::Runs => "runs",
-        Outcome::Blocked => "is blocked",
-        Outcome::Unknown => "unknown",
+    let outcome = |what: HostBehavior| match what {
+        HostBehavior::Runs => "runs",
+        HostBehavior::Blocked => "is blocked",
+        HostBehavior::Unknown => "unknown",
     };
     if (host.missing_program, host.killed, host.on_hook_timeout)
         != (HostBehavior::Unknown, HostBehavior::Unknown, HostBehavior::Unknown)
@@ -86,9 +86,9 @@ fn table(dialect: &Dialect) -> String {
         )
         .unwrap();
     }
-    if !host.unseen.is_empty() {
+    if !host.not_observable.is_empty() {
         writeln!(out, "Hooks are not called for:\n").unwrap();
-        host.unseen.iter().for_each(|what| writeln!(out, "- {what}").unwrap());
+        host.not_observable.iter().for_each(|what| writeln!(out, "- {what}").unwrap());
         out.push('\n');
     }
     if !host.uncertain.is_empty() {

@@ -63,13 +63,13 @@ impl<'a> LoadContext<'a> {
         }
     }
 
-    /// For a file of another dialect that a file in this context includes. `in_shadow`: so that file says of all its hooks.
-    pub(super) fn included(&self, dialect: &'static Dialect, include: &Include, in_shadow: bool) -> Self {
+    /// For a file of another dialect that a file in this context includes. `dry_run`: the including file makes all its hooks dry runs.
+    pub(super) fn included(&self, dialect: &'static Dialect, include: &Include, dry_run: bool) -> Self {
         let mut dialect_chain = self.dialect_chain.clone();
         if !dialect_chain.contains(&dialect.name) {
             dialect_chain.push(dialect.name);
         }
-        Self { dialect, dialect_chain, includes: self.includes.with(include, in_shadow, self.scope), ..self.clone() }
+        Self { dialect, dialect_chain, includes: self.includes.with(include, dry_run, self.scope), ..self.clone() }
     }
 
     /// The directory that files are looked for from.

@@ -20,23 +20,23 @@ pub(super) struct IncludeChain {
     on_failure: Vec<(FailurePolicy, Scope)>,
     /// Variables that hooks get.
     env_allow: Vec<(String, Scope)>,
-    /// The widest scope that puts hooks in the shadow.
-    shadow: Option<Scope>,
+    /// Widest scope that makes hooks dry runs.
+    dry_run: Option<Scope>,
     /// The widest scope that runs hooks also under the agent that the file belongs to.
     under_own_agent: Option<Scope>,
 }
 
 impl IncludeChain {
-    /// The chain with one more include, which is in a file of this scope. `in_shadow`: that file puts all its hooks in the
-    /// shadow.
-    pub(super) fn with(&self, include: &Include, in_shadow: bool, by: Scope) -> Self {
+    /// The chain with one more include, which is in a file of this scope. `dry_run`: that file makes all its
+    /// hooks dry runs.
+    pub(super) fn with(&self, include: &Include, dry_run: bool, by: Scope) -> Self {
         let mut chain = self.clone();
         chain.depth += 1;
         chain.by = Some(by);
         chain.on_failure.extend(include.on_failure.map(|effect| (effect, by)));
         chain.env_allow.extend(include.env_allow.iter().map(|name| (name.clone(), by)));
-        if include.shadow || in_shadow {
-            chain.shadow = widest(chain.shadow, by);
+        if include.dry_run || dry_run {
+            chain.dry_run = widest(chain.dry_run, by);
         }
         if include.under_own_agent {
             chain.under_own_agent = widest(chain.under_own_agent, by);
@@ -53,9 +53,9 @@ impl IncludeChain {
         self.by
     }
 
-    /// `true` if hooks of this scope run in the shadow.
-    pub(super) fn in_shadow(&self, scope: Scope) -> bool {
-        self.shadow.is_some_and(|by| by.may_change(scope))
+    /// `true` if hooks of this scope are dry runs.
+    pub(super) fn is_dry_run(&self, scope: Scope) -> bool {
+        self.dry_run.is_some_and(|by| by.may_change(scope))
     }
 
     /// `true` if hooks of this scope run also under the agent that their file belongs to.
@@ -97,9 +97,9 @@ impl IncludeChain {
                 refuse(*by, &format!("pass `{variable}` on to its hooks"));
             }
         }
-        match self.shadow {
+        match self.dry_run {
             Some(by) if by.may_change(scope) => hooks.iter_mut().for_each(HookSpec::set_dry_run),
-            Some(by) => refuse(by, "put its hooks in the shadow"),
+            Some(by) => refuse(by, "make its hooks dry runs"),
             None => {}
         }
         diagnostics
@@ -117,7 +117,7 @@ fn widest(outer: Option<Scope>, inner: Scope) -> Option<Scope> {
 /// Says that an include in a file of scope `by` cannot do something to a file of this scope.
 fn refused(file: &Path, scope: Scope, by: Scope, what: &str) -> Diagnostic {
     let text = format!("a {by} file includes this one, and cannot {what}");
-    let note = Diagnostic::of_file(Severity::Warning, "not-its-to-say", name(file), text);
+    let note = Diagnostic::of_file(Severity::Warning, "scope-not-permitted", name(file), text);
     note.with_help(format!("only a {scope} file can say that"))
 }
 

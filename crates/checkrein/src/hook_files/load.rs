@@ -61,7 +61,7 @@ struct Rank {
     scope: TrustLevel,
     /// Trust level of the file that includes it.
     included_by: TrustLevel,
-    /// `false` if an include puts its hooks in the shadow.
+    /// `false` if an include makes its hooks dry runs.
     in_force: bool,
 }
 
@@ -71,7 +71,7 @@ impl Rank {
         Self {
             scope: scope.trust_level(),
             included_by: includes.by().unwrap_or(scope).trust_level(),
-            in_force: !includes.in_shadow(scope),
+            in_force: !includes.is_dry_run(scope),
         }
     }
 }
@@ -144,7 +144,7 @@ impl Loader {
         if let Some(directory) = directory.as_deref().and_then(Path::parent).filter(|_| is_empty) {
             let ownership = ownership::of(directory, place);
             if ownership.problem.is_some() {
-                self.unguarded(directory, context, ownership);
+                self.reject_insecure(directory, context, ownership);
             }
         }
         self.roots.push(place.root.clone());
@@ -261,7 +261,7 @@ impl Loader {
         if context.scope == Scope::Managed {
             let ownership = ownership::of(path, context.place());
             if ownership.problem.is_some() {
-                self.unguarded(path, context, ownership);
+                self.reject_insecure(path, context, ownership);
                 return;
             }
         }
@@ -283,10 +283,10 @@ impl Loader {
                 let decoded = context.dialect.decode_with(&name(path), context.scope, text, format, context.options());
                 let status = if decoded.unreadable { FileStatus::Unreadable } else { FileStatus::Found };
                 let includes = decoded.settings.includes.clone();
-                let in_shadow = decoded.settings.shadow;
+                let dry_run = decoded.settings.dry_run;
                 self.take(path, context, decoded, status, Some(text));
                 for include in &includes {
-                    self.include(path, include, in_shadow, context);
+                    self.include(path, include, dry_run, context);
                 }
             }
             Err(ReadError { status, why }) => {
@@ -299,13 +299,13 @@ impl Loader {
 
     /// Takes that somebody else may write an administrator's file. Nothing of it runs, since it may be anybody's, and all
     /// that it could guard is closed, since it may have been the administrator's.
-    fn unguarded(&mut self, path: &Path, context: &LoadContext<'_>, ownership: Ownership) {
+    fn reject_insecure(&mut self, path: &Path, context: &LoadContext<'_>, ownership: Ownership) {
         let problem = ownership.problem.clone().unwrap_or_default();
         let text = format!("this is not taken for an administrator's: {problem}");
-        let why = Diagnostic::of_file(Severity::Error, "unguarded", name(path), text)
+        let why = Diagnostic::of_file(Severity::Error, "insecure-permissions", name(path), text)
             .with_help("until that is mended, everything that hooks can guard is refused");
         let decoded = context.dialect.unreadable(&name(path), context.scope, why);
-        self.take(path, context, decoded, FileStatus::Unguarded, Some(&problem));
+        self.take(path, context, decoded, FileStatus::InsecurePermissions, Some(&problem));
         if let Some(file) = self.files.last_mut() {
             file.state.ownership = Some(ownership);
         }
@@ -336,10 +336,10 @@ impl Loader {
         true
     }
 
-    fn include(&mut self, from: &Path, include: &Include, in_shadow: bool, context: &LoadContext<'_>) {
+    fn include(&mut self, from: &Path, include: &Include, dry_run: bool, context: &LoadContext<'_>) {
         // The decoder takes only names of dialects that there are.
         let Some(dialect) = context.options().find_dialect(include.dialect) else { return };
-        let inner = context.included(dialect, include, in_shadow);
+        let inner = context.included(dialect, include, dry_run);
         match &include.path {
             // Whoever includes a file vouches for it, so it is his.
             Some(path) => {

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use checkrein::dialects::agents::native;
-//! use checkrein::sources::{Sources, Where};
+//! use checkrein::hook_files::{Locations, Sources};
 //! # let dir = tempfile::tempdir()?;
 //! # let (home, project) = (dir.path().join("home"), dir.path().join("project"));
 //! # std::fs::create_dir_all(project.join(".checkrein"))?;
@@ -12,7 +12,7 @@
 //!     "hooks: [{id: guard, event: PreToolUse, matcher: Bash, command: ./guard.sh}]",
 //! )?;
 //! // `Sources::discover` looks where the process's own user keeps files.
-//! let sources = Sources::discover_in(&native::DIALECT, &project, Where::new(dir.path()).home(home));
+//! let sources = Sources::discover_in(&native::DIALECT, &project, Locations::new(dir.path()).home(home));
 //! let loaded = sources.load();
 //! assert!(loaded.diagnostics.is_empty());
 //! assert_eq!(loaded.hooks[0].info.id, "guard");
@@ -362,13 +362,13 @@ pub enum FileStatus {
     /// It is larger than what is read.
     TooLarge,
     /// It is where an administrator's files are, and others may write it.
-    Unguarded,
+    InsecurePermissions,
 }
 
 impl FileStatus {
     /// Whether it is there, and nothing of it is known.
     pub fn is_unknown(self) -> bool {
-        matches!(self, Self::Unreadable | Self::TooLarge | Self::Unguarded)
+        matches!(self, Self::Unreadable | Self::TooLarge | Self::InsecurePermissions)
     }
 }
 
@@ -379,7 +379,7 @@ impl fmt::Display for FileStatus {
             Self::Missing => "missing",
             Self::Unreadable => "unreadable",
             Self::TooLarge => "too large",
-            Self::Unguarded => "unguarded",
+            Self::InsecurePermissions => "insecure permissions",
         })
     }
 }

@@ -239,7 +239,7 @@ impl Project {
                 None if script.path.symlink_metadata().is_err() => None,
                 None => {
                     return Status::Changed(format!(
-                        "it was approved, and runs {} now, which was not approved with it; see `checkrein trust`",
+                        "it was approved, and runs {} now, which was not approved with it",
                         script.path.display()
                     ));
                 }
@@ -316,7 +316,7 @@ fn changes(before: &[Property], now: &[Property]) -> String {
     changed.dedup();
     // A lockfile does not say what an entry was.
     let what = if before.is_empty() || changed.is_empty() { "its entry".to_owned() } else { changed.join(", ") };
-    format!("{what} changed since it was approved; see `checkrein trust`")
+    format!("{what} changed since it was approved")
 }
 
 /// A file as it is named in approvals: from the root of the project if it lies there.

@@ -13,14 +13,14 @@
 //!
 //! ```
 //! use checkrein::dialects::agents::native;
-//! use checkrein::sources::{Sources, Where};
+//! use checkrein::hook_files::{Locations, Sources};
 //! use checkrein::hook::HookState;
 //! use checkrein::Trust;
 //! # let dir = tempfile::tempdir()?;
 //! # let project = dir.path().join("project");
 //! # std::fs::create_dir_all(project.join(".checkrein"))?;
 //! std::fs::write(project.join(".checkrein/hooks.yaml"), "hooks: [{id: guard, event: PreToolUse, command: ./guard.sh}]")?;
-//! let sources = Sources::discover_in(&native::DIALECT, &project, Where::new(dir.path()))
+//! let sources = Sources::discover_in(&native::DIALECT, &project, Locations::new(dir.path()))
 //!     .trust(Trust::in_dir(dir.path().join("state")));
 //! assert_eq!(sources.load().hooks[0].state, HookState::Untrusted);
 //!
@@ -57,8 +57,15 @@ pub(crate) use review::revoke;
 pub use review::{Content, Review, Reviewed, ReviewedScript, Status};
 pub(crate) use script_refs::is_system;
 
-/// What is said of a hook that was never approved.
-pub(crate) const NOT_APPROVED: &str = "its user has not approved it; `checkrein trust` shows it";
+/// Returns the end of a message about a hook that does not run: the command that approves it.
+pub(crate) fn approve_hint(id: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,".contains(c);
+    if !id.is_empty() && id.chars().all(is_plain) {
+        format!("review and approve it: `checkrein trust approve {id}`")
+    } else {
+        format!("review and approve it: `checkrein trust approve '{}'`", id.replace('\'', r"'\''"))
+    }
+}
 
 /// Whose word counts for the hooks of projects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -162,7 +162,7 @@ mod tests {
     fn what_leads_into_the_project_does_so_without_descriptors_left() {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         const ALONE: &str = "CHECKREIN_TEST_ALONE";
-        const NAME: &str = "trust::ground::tests::what_leads_into_the_project_does_so_without_descriptors_left";
+        const NAME: &str = "trust::project_roots::tests::what_leads_into_the_project_does_so_without_descriptors_left";
         if std::env::var_os(ALONE).is_none() {
             let mut own = std::process::Command::new(std::env::current_exe().unwrap());
             let ran = own.args(["--exact", NAME]).env(ALONE, "1").output().unwrap();

@@ -191,8 +191,7 @@ impl Reviewed {
                 script.before = hash.and_then(|hash| store.as_ref()?.kept(&hash));
                 if self.status.is_trusted() {
                     let path = script.path.display();
-                    self.status =
-                        Status::Changed(format!("{path} has changed since it was approved; see `checkrein trust`"));
+                    self.status = Status::Changed(format!("{path} has changed since it was approved"));
                 }
             }
             // The user shall see what is run, not what leads there.

@@ -34,15 +34,15 @@ const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Why a script does not run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotVerified {
-    #[error("{} has changed since it was approved; see `checkrein trust`", .0.display())]
+    #[error("{} has changed since it was approved", .0.display())]
     Changed(PathBuf),
-    #[error("{} was not there when the hook was approved, and now it is; see `checkrein trust`", .0.display())]
+    #[error("{} was not there when the hook was approved, and now it is", .0.display())]
     Appeared(PathBuf),
-    #[error("{} was approved and is gone; see `checkrein trust`", .0.display())]
+    #[error("{} was approved and is gone", .0.display())]
     Gone(PathBuf),
     #[error("{} cannot be read, so nobody knows whether it is what was approved: {}", .0.display(), .1)]
     Unreadable(PathBuf, io::Error),
-    #[error("it would run {}, and {} was approved; see `checkrein trust`", .0.display(), .1.display())]
+    #[error("it would run {}, and {} was approved", .0.display(), .1.display())]
     Elsewhere(PathBuf, PathBuf),
     #[error("no copy of {} can be kept to run it from: {}", .0.display(), .1)]
     NoCopy(PathBuf, String),

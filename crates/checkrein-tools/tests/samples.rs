@@ -54,7 +54,7 @@ fn compact(json: &str) -> String {
 
 #[test]
 fn the_library_has_all_captures() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/catalogue/captures.tsv");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/samples/captures.tsv");
     let mut lines = String::new();
     for (dialect, event, sent) in captures() {
         lines += &format!("{}\t{event}\t{}\n", dialect.name, compact(sent.as_str()));
@@ -63,7 +63,7 @@ fn the_library_has_all_captures() {
         std::fs::write(&path, &lines).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap();
-    assert!(kept == lines, "captures.tsv is not current: UPDATE_DOCS=1 cargo test -p checkrein-tools --test catalogue");
+    assert!(kept == lines, "captures.tsv is not current: UPDATE_DOCS=1 cargo test -p checkrein-tools --test samples");
 }
 
 /// Every event of a dialect: its name there, and its kind.
