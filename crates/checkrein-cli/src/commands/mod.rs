@@ -1,4 +1,7 @@
-//! One file per command.
+//! The commands, one file or folder each, and the functions that they share for output.
+//!
+//! Notes and errors go to standard error, results to standard output. Text from hooks and files must pass [`printable`] or
+//! [`print_note`] before it reaches a terminal.
 
 pub mod audit;
 pub mod bench;
@@ -17,6 +20,7 @@ pub mod init;
 pub mod install;
 pub mod list;
 pub mod man;
+mod paths;
 pub mod progress;
 pub mod record;
 pub mod replay;
@@ -30,28 +34,74 @@ pub mod trust;
 
 use std::fmt;
 use std::io::{self, Write};
+use std::sync::OnceLock;
 
+pub use self::paths::{display_path, display_source, shorten_paths};
 use crate::exit::Exit;
 
-/// What texts of several lines may have in them.
+/// Control characters that texts of several lines may contain.
 const LINES: &[char] = &['\n', '\t'];
 
-/// Writes an error and what led to it, in one clear form.
+/// Amount of text that `-q` and `-v` select.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verbosity {
+    Quiet,
+    Normal,
+    Verbose,
+}
+
+static VERBOSITY: OnceLock<Verbosity> = OnceLock::new();
+
+/// Sets the verbosity for the rest of the process. Only the first call has an effect.
+pub fn set_verbosity(verbosity: Verbosity) {
+    let _ = VERBOSITY.set(verbosity);
+}
+
+fn verbosity() -> Verbosity {
+    VERBOSITY.get().copied().unwrap_or(Verbosity::Normal)
+}
+
+/// `true` after `-q`: print no notes and no progress.
+pub fn is_quiet() -> bool {
+    verbosity() == Verbosity::Quiet
+}
+
+/// `true` after `-v`: print all details.
+pub fn is_verbose() -> bool {
+    verbosity() == Verbosity::Verbose
+}
+
+/// Prints an error with its causes on standard error.
 pub fn print_error(error: &anyhow::Error) -> io::Result<()> {
-    writeln!(anstream::stderr(), "checkrein: {}", sanitize(&format!("{error:#}"), LINES))
+    write_message(&format!("{error:#}"))
 }
 
-/// Tells something beside the result, on standard error. When that is closed there is nobody left to tell.
+/// Prints the reason for a failure on standard error, also after `-q`.
+pub fn print_failure(text: &str) {
+    // A closed standard error has no reader.
+    let _ = write_message(text);
+}
+
+/// Prints a note beside the result on standard error, unless `-q` was given.
 pub fn print_note(text: &str) {
-    let _ = writeln!(anstream::stderr(), "checkrein: {}", sanitize(text, LINES));
+    if !is_quiet() {
+        print_failure(text);
+    }
 }
 
-/// Text without what would move a terminal's cursor or change its colours: names, matchers and words of hooks are foreign.
+/// Only the first line is shortened: the others may be lines of a file with a mark below them.
+fn write_message(text: &str) -> io::Result<()> {
+    let (first, rest) = text.split_at(text.find('\n').unwrap_or(text.len()));
+    writeln!(anstream::stderr(), "checkrein: {}", sanitize(&(shorten_paths(first) + rest), LINES))
+}
+
+/// Replaces characters that would move a terminal's cursor or change its colours. Ids, matchers and output of hooks are
+/// foreign text.
 pub fn printable(text: &str) -> String {
     sanitize(text, &['\t'])
 }
 
-/// Whether a character does something to a terminal, or to the order in which others are shown.
+/// Returns `true` if a character controls a terminal, or the order in which others are shown.
 pub fn is_terminal_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
