@@ -121,22 +121,22 @@ fn every_refusal_is_written() {
     assert!(place.run(&["audit", "verify"]).stdout.starts_with("4 lines in 1 file, all as it was written"));
 }
 
-/// A hook in the shadow stops nothing, says nothing to the agent, and is in the log with what it would have done.
+/// A dry-run hook blocks nothing and sends nothing to the agent. The log has its hypothetical effect.
 #[test]
-fn what_hooks_in_the_shadow_would_have_done() {
+fn audit_dry_runs_shows_hypothetical_effects() {
     let place = place();
     place.write(
         "home/.config/checkrein/hooks.yaml",
-        "audit: true\nhooks:\n  - {id: tried, event: PreToolUse, command: 'grep -q x && echo never >&2 && exit 2; exit 0', shadow: true}\n  - {id: fails, event: PreToolUse, command: 'exit 1', shadow: true}\n",
+        "audit: true\nhooks:\n  - {id: tried, event: PreToolUse, command: 'grep -q x && echo never >&2 && exit 2; exit 0', dry_run: true}\n  - {id: fails, event: PreToolUse, command: 'exit 1', dry_run: true}\n",
     );
-    assert!(place.run(&["audit", "shadow"]).stderr.contains("nothing has been written yet"));
+    assert!(place.run(&["audit", "dry-runs"]).stderr.contains("nothing has been written yet"));
     for command in ["ls", "ls x", "rm x"] {
         hook(&place, command);
     }
     let sent = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls x"}}"#;
     let ran = place.run_with(&["hook", "claude"], sent);
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""), "nothing for the agent");
-    let ran = place.run(&["audit", "shadow", "--examples", "2"]).stdout;
+    let ran = place.run(&["audit", "dry-runs", "--examples", "2"]).stdout;
     let lines: Vec<_> = ran.lines().collect();
     assert!(lines[0].starts_with("tried DIR/home/.config/checkrein/hooks.yaml:3 (user)"), "{ran}");
     assert!(lines[1].starts_with("  ran 4 times, "), "{ran}");
@@ -144,7 +144,7 @@ fn what_hooks_in_the_shadow_would_have_done() {
     assert!(lines[3].ends_with("pre_tool_use Bash  deny: never  (the verdict was the same)"), "{ran}");
     assert!(lines[4].ends_with("pre_tool_use Bash  deny: never"), "{ran}");
     assert!(lines[5].starts_with("fails ") && lines[8] == "  failed 4 times", "{ran}");
-    let (_, json) = place.run_json(&["audit", "shadow", "--json", "--examples", "1"]);
+    let (_, json) = place.run_json(&["audit", "dry-runs", "--json", "--examples", "1"]);
     let tried = &json["hooks"][0];
     assert_eq!(
         (&tried["id"], &tried["fires"], &tried["denied"], &tried["differs"]),
@@ -152,18 +152,18 @@ fn what_hooks_in_the_shadow_would_have_done() {
     );
     assert_eq!(tried["examples"].as_array().unwrap().len(), 1);
     assert_eq!(json["hooks"][1]["failed"], 4);
-    assert_eq!(place.run_json(&["audit", "shadow", "--json", "--since", "2999"]).1["hooks"], serde_json::json!([]));
+    assert_eq!(place.run_json(&["audit", "dry-runs", "--json", "--since", "2999"]).1["hooks"], serde_json::json!([]));
     let tail = place.run(&["audit", "tail", "-n", "1"]).stdout;
-    assert!(tail.contains("(tried in the shadow: would be deny)"), "{tail}");
+    assert!(tail.contains("(tried: dry run, would be deny)"), "{tail}");
 
     let shown = place.run(&["run", "PreToolUse", "--tool", "Read", "--input", r#"{"file_path":"x"}"#]).stdout;
-    assert!(shown.contains("in the shadow: without that the verdict would be deny"), "{shown}");
+    assert!(shown.contains("dry run: the verdict would be deny"), "{shown}");
     assert!(shown.contains("=> no_opinion"), "{shown}");
-    assert!(place.run(&["list"]).stdout.contains("in the shadow: it decides nothing"));
+    assert!(place.run(&["list"]).stdout.contains("dry run: cannot block"));
     assert!(
-        place.run(&["explain", "PreToolUse", "--tool", "Bash"]).stdout.contains("in the shadow: it decides nothing")
+        place.run(&["explain", "PreToolUse", "--tool", "Bash"]).stdout.contains("dry run: cannot block")
     );
-    assert!(place.run(&["check"]).stdout.contains("warning[shadow-gate]"));
+    assert!(place.run(&["check"]).stdout.contains("warning[dry-run-gate]"));
 }
 
 /// Each line once, as it comes, also over a file that is put away because it is full.

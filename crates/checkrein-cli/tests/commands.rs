@@ -341,10 +341,10 @@ fn whatever_hooks_may_do_at_an_event_there_is_an_example() {
 #[test]
 fn every_lint_is_silenced_by_a_comment_also_one_that_is_found_on_reading() {
     let hooks = "hooks:\n  PreToolUse:\n    - {id: late, async: true, command: 'true'}\n";
-    let place = Place::with(&[("a.yaml", hooks), ("b.yaml", &format!("# checkrein: allow async-gate\n{hooks}"))]);
+    let place = Place::with(&[("a.yaml", hooks), ("b.yaml", &format!("# checkrein: allow background-gate\n{hooks}"))]);
     let found = |file: &str| place.run(&["check", "--strict", "--config", file]);
     assert_eq!(found("a.yaml").code, 1);
-    assert!(found("a.yaml").stdout.contains("warning[async-gate]"), "{}", found("a.yaml").stdout);
+    assert!(found("a.yaml").stdout.contains("warning[background-gate]"), "{}", found("a.yaml").stdout);
     assert_eq!(fine(found("b.yaml")), "1 hook in 1 file: 0 errors, 0 warnings\n");
     let ran = place.run(&["check", "b.yaml", "--allow", "exit1"]);
     assert_eq!(ran.code, 0);

@@ -16,7 +16,7 @@ const HOOKS: &str = r#"{ "hooks": {
       { "id": "asks", "command": "grep -q ask || exit 0; echo '{\"decision\":\"ask\",\"reason\":\"sure?\"}'" },
       { "id": "fails", "command": "grep -q fail && exit 1; true" },
       { "id": "halts", "command": "grep -q halt || exit 0; echo '{\"continue\":false,\"stopReason\":\"enough\"}'" },
-      { "id": "tried", "command": "echo no >&2; exit 2", "shadow": true },
+      { "id": "tried", "command": "echo no >&2; exit 2", "dry_run": true },
       { "id": "off", "command": "exit 2", "enabled": false }
     ] },
     { "matcher": "Never", "hooks": [{ "id": "script", "command": "./none.sh" }] }
@@ -87,7 +87,7 @@ const CALLS: &[(&[&str], Option<&str>)] = &[
     (&["record", "status"], Some("record-status")),
     (&["audit", "tail"], Some("audit")),
     (&["audit", "show", "1"], Some("audit")),
-    (&["audit", "shadow"], Some("audit-shadow")),
+    (&["audit", "dry-runs"], Some("audit-dry-runs")),
     (&["audit", "export"], Some("audit")),
     (&["audit", "verify"], Some("audit")),
     (&["replay", "kept.json"], Some("replay")),

@@ -152,7 +152,7 @@ fn a_file_that_others_may_write_is_told_of_everywhere_and_closes_all() {
         ] {
             let ran = machine.run(arguments, open, "");
             let all = format!("{}{}", ran.stdout, ran.stderr);
-            assert!(all.contains("error[unguarded]") && all.contains(&told), "{arguments:?}: {all}");
+            assert!(all.contains("error[insecure-permissions]") && all.contains(&told), "{arguments:?}: {all}");
         }
         assert_eq!(machine.run(&["status", "--effective"], open, "").code, 1);
         assert!(!machine.place.dir.path().join("ran").exists());

@@ -61,9 +61,9 @@ fn a_fire_goes_on_and_says_why() {
     assert!(ran.stdout.contains("DIR/.checkrein/hooks.yaml:2") && ran.stdout.contains("checkrein trust"), "{ran:?}");
     let ran = place.run_with(&["hook", "claude"], SENT);
     assert!(ran.code == 0 && !ran.stdout.contains("deny"), "{ran:?}");
-    assert!(ran.stdout.contains("has not approved it"), "{ran:?}");
+    assert!(ran.stdout.contains("not approved yet; review and approve it"), "{ran:?}");
     assert!(place.run(&["list"]).stdout.contains("[not approved]"));
-    assert!(place.run(&["explain", "PreToolUse"]).stdout.contains("has not approved it"));
+    assert!(place.run(&["explain", "PreToolUse"]).stdout.contains("not approved yet"));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_case_vouches_for_no_file() {
 fn an_approval_of_a_dry_run_is_none_for_enforcement() {
     let place = cloned();
     let hooks = |more: &str| format!("hooks:\n  - {{id: guard, event: PreToolUse, command: ./guard.sh{more}}}\n");
-    place.write(FILE, &hooks(", shadow: true"));
+    place.write(FILE, &hooks(", dry_run: true"));
     let approved = place.run(&["trust", "approve", "--all", "--yes"]);
     assert!(approved.code == 0 && approved.stdout.contains("dry run: yes"), "{approved:?}");
     let answer = place.run_with(&["hook", "claude"], SENT);
@@ -135,7 +135,7 @@ fn an_approval_of_a_dry_run_is_none_for_enforcement() {
     assert_eq!(place.run(&["trust", "approve", "--all", "--yes"]).code, 0);
     assert!(place.run_with(&["hook", "claude"], SENT).stdout.contains("deny") && ran(&place));
     // Nor does one of enforcement approve a dry run: its user counts on it.
-    place.write(FILE, &hooks(", shadow: true"));
+    place.write(FILE, &hooks(", dry_run: true"));
     assert_eq!(place.run(&["trust", "check"]).code, 1);
     let answer = place.run_with(&["hook", "claude"], SENT).stdout;
     assert!(answer.contains("deny") && answer.contains("`dry run` changed since it was approved"), "{answer}");

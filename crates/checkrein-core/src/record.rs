@@ -233,16 +233,16 @@ pub struct HookRecord {
     /// Names of the host's variables that it did not get, although its agent would have passed them on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_back: Vec<String>,
-    /// Whether it ran in the shadow: what is said of it here had no effect.
+    /// `true` if the hook ran as a dry run: its decision and its failure had no effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub shadow: bool,
-    /// What would have come of it, if it ran in the shadow.
+    pub dry_run: bool,
+    /// Effect that a dry-run hook would have had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub would: Option<DryRunRecord>,
 }
 
-/// What would have come of a hook if it had not run in the shadow. Hooks behind it are taken as they were, although they
-/// might have seen what it rewrote.
+/// Effect that a dry-run hook would have had in force. The results of later hooks are those of the actual run, although the
+/// hook might have rewritten their input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -329,7 +329,7 @@ impl HookRecord {
             truncated: false,
             left_running: Vec::new(),
             held_back: Vec::new(),
-            shadow: hook.dry_run,
+            dry_run: hook.dry_run,
             would: None,
         }
     }

@@ -160,7 +160,7 @@ pub struct HookInfo {
     pub on_timeout: Option<FailurePolicy>,
     /// Whether a failure of it that changes nothing is only kept in the record, and not warned of.
     pub log_only_failures: bool,
-    /// Whether it runs in the shadow: what it says, or that it fails, is recorded and has no effect.
+    /// `true` for a dry run: the hook runs, and its reply or failure is recorded without effect.
     pub dry_run: bool,
 }
 
@@ -191,13 +191,13 @@ impl HookInfo {
             on_failure,
             on_timeout,
             log_only_failures: quiet,
-            dry_run: shadow,
+            dry_run,
         } = self;
         properties.add_set("on_failure", on_failure.as_ref());
         properties.add_set("on_timeout", on_timeout.as_ref());
         properties.add_flag("rewrites", *declares_rewrites);
         properties.add_flag("quiet", *quiet);
-        properties.add_flag(Self::DRY_RUN, *shadow);
+        properties.add_flag(Self::DRY_RUN, *dry_run);
     }
 
     /// Label of the property that the hook runs without effect.
@@ -234,7 +234,7 @@ impl HookInfo {
         self
     }
 
-    /// The same in the shadow.
+    /// Makes the hook a dry run.
     #[must_use]
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;

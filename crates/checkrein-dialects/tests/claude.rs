@@ -400,7 +400,7 @@ fn what_is_wrong_is_said_where_it_stands() {
         (r#"{"PreToolUse": [{"hooks": [{"type": "command"}]}]}"#, &["closed-gate", "missing-key"]),
         (r#"{"PreToolUse": [{"hooks": [{"type": "commnd", "command": "x"}]}]}"#, &["closed-gate", "unknown-handler"]),
         (r#"{"PreToolUse": [{"hooks": [{"type": "command", "command": "x", "timout": 5}]}]}"#, &["unknown-key"]),
-        (r#"{"PreToolUse": [{"hooks": [{"type": "command", "command": "x", "async": true}]}]}"#, &["async-gate"]),
+        (r#"{"PreToolUse": [{"hooks": [{"type": "command", "command": "x", "async": true}]}]}"#, &["background-gate"]),
         (
             r#"{"PreToolUse": [{"hooks": [{"type": "command", "command": "x", "onFailure": "deny"}]}]}"#,
             &["closed-gate", "unknown-value"],

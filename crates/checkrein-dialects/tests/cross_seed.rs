@@ -492,6 +492,6 @@ fn a_gate_that_nobody_waits_for_is_told_of() {
     for dialect in [&evva::DIALECT, &claude::DIALECT, &native::DIALECT] {
         let text = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"x","async":true}]}]}}"#;
         let decoded = dialect.decode("file", checkrein_core::Scope::User, text, Format::Json);
-        assert!(decoded.diagnostics.iter().any(|diagnostic| diagnostic.code == "async-gate"), "{}", dialect.name);
+        assert!(decoded.diagnostics.iter().any(|diagnostic| diagnostic.code == "background-gate"), "{}", dialect.name);
     }
 }

@@ -88,7 +88,7 @@ const FULL: &str = r#"{
 #[test]
 fn a_file_is_read() {
     let decoded = decode(FULL);
-    assert_eq!(codes(&decoded), ["cannot-decide", "async-gate"]);
+    assert_eq!(codes(&decoded), ["cannot-decide", "background-gate"]);
     assert!(decoded.diagnostics.iter().all(|told| told.severity == Severity::Warning));
     let seen: Vec<_> =
         decoded.hooks.iter().map(|spec| (spec.handler.kind().name(), spec.background, spec.timeout)).collect();

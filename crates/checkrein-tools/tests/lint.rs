@@ -51,7 +51,7 @@ fn every_lint_finds_its_fault_and_nothing_else() {
     assert_eq!(codes("bash", "", "true", None), ["matcher-fits-nothing"]);
     assert_eq!(codes("mcp__db__.*", "", "true", None), [""; 0]);
     assert_eq!(codes("Bash(git *)", "", "true", None), ["rule-in-matcher"]);
-    assert_eq!(codes("Bash", r#","async":true"#, "true", None), ["async-gate"]);
+    assert_eq!(codes("Bash", r#","async":true"#, "true", None), ["background-gate"]);
     assert_eq!(of_script("#!/bin/sh\necho no >&2\nexit 1\n"), ["exit-1"]);
     assert_eq!(codes("Bash", r#","onFailure":"block""#, "echo no >&2; exit 1", None), [""; 0]);
     assert_eq!(of_script("#!/bin/sh\necho '{\"decision\":\"block\"}' >&2\nexit 2\n"), ["json-to-stderr"]);
@@ -150,7 +150,7 @@ fn answers_and_feedback_depend_on_the_event() {
     assert_eq!(at("PermissionRequest", both), [""; 0]);
 
     let told = "#!/bin/sh\ncargo fmt --check || echo 'not formatted' >&2\nexit 0\n";
-    assert_eq!(at("PostToolUse", told), ["unheard-feedback"]);
+    assert_eq!(at("PostToolUse", told), ["feedback-not-shown"]);
     assert_eq!(at("PostToolUse", &told.replace("exit 0", "exit 2")), [""; 0]);
     assert_eq!(at("SessionEnd", told), [""; 0], "nothing can be told there anyway");
 }
@@ -183,13 +183,13 @@ fn times_in_the_wrong_unit() {
 }
 
 #[test]
-fn gates_in_the_shadow() {
+fn dry_run_gate_is_reported() {
     let native: &'static Dialect = &checkrein::dialects::agents::native::DIALECT;
-    for (event, shadow, told) in [("PreToolUse", true, 1), ("PreToolUse", false, 0), ("SessionEnd", true, 0)] {
-        let text = format!("hooks: [{{event: {event}, command: 'true', shadow: {shadow}}}]");
+    for (event, dry_run, told) in [("PreToolUse", true, 1), ("PreToolUse", false, 0), ("SessionEnd", true, 0)] {
+        let text = format!("hooks: [{{event: {event}, command: 'true', dry_run: {dry_run}}}]");
         let decoded = native.decode("hooks.yaml", Scope::User, &text, Format::Yaml);
         let codes: Vec<_> = lint(&decoded.hooks, std::path::Path::new(".")).iter().map(|found| found.code).collect();
-        assert_eq!(codes, vec!["shadow-gate"; told], "{text}");
+        assert_eq!(codes, vec!["dry-run-gate"; told], "{text}");
     }
 }
 

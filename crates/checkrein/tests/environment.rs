@@ -84,7 +84,7 @@ async fn the_warning_comes_once_however_many_hooks_there_are() {
     assert_eq!(verdict.warnings().len(), 1, "{:?}", verdict.warnings());
     assert_eq!(verdict.warnings()[0].hook.id, "h0");
     let (verdict, _) = fired(hooks().map(HookSpec::dry_run), PATH).await;
-    assert_eq!(verdict, Verdict::default(), "nothing is told for hooks in the shadow");
+    assert_eq!(verdict, Verdict::default(), "dry-run hooks report nothing");
 }
 
 #[tokio::test]

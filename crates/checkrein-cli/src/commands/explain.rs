@@ -1,4 +1,6 @@
-//! `checkrein explain`: what would run for an event, and why, without running it.
+//! `checkrein explain`: lists the hooks that would run for an event, and the reason why the others would not.
+//!
+//! Runs no hook.
 
 use std::io::{self, Write};
 
@@ -10,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::config::{self, ConfigArguments};
 use super::event::EventArguments;
-use super::printable;
+use super::{display_source, printable, shorten_paths};
 use crate::exit::{self, Exit};
 
 /// Shows for each hook whether it would run for an event, and why not: the matcher and what it was compared with, disabled,
@@ -57,7 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     let mut hooks = plan.iter().filter(about).peekable();
     if hooks.peek().is_none() {
-        writeln!(out, "  no hook is for this event")?;
+        writeln!(out, "  no hooks for this event")?;
     }
     for planned in hooks {
         show(&mut out, planned)?;
@@ -67,25 +69,25 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 
 fn show(out: &mut impl Write, planned: &ExplainedHook) -> io::Result<()> {
     let hook = &planned.hook;
-    let (id, source) = (printable(&hook.info.id), printable(&hook.info.source.to_string()));
+    let (id, source) = (printable(&hook.info.id), display_source(&hook.info.source));
+    let text = |text: &str| shorten_paths(&printable(text));
     let matcher = match hook.matcher.pattern() {
-        "" => "no matcher".to_owned(),
-        pattern => format!("its matcher `{pattern}` fits"),
+        "" => "it has no matcher".to_owned(),
+        pattern => format!("its matcher `{pattern}` matches"),
     };
-    let sandbox = if planned.hook.sandbox().is_some() { ", in a sandbox" } else { "" };
-    let shadow = if hook.info.dry_run { ", in the shadow: it decides nothing" } else { "" };
-    let green = "in ".green();
+    let sandbox = if planned.hook.sandbox().is_some() { "; in a sandbox" } else { "" };
+    let dry_run = if hook.info.dry_run { "; dry run, cannot block" } else { "" };
     match (&planned.why_not, &planned.fails) {
-        (Some(why), _) => writeln!(out, "  {}  {id} ({source}): {}", "out".dimmed(), printable(&why_not(planned, why))),
-        (None, Some(fails)) => writeln!(out, "  {}  {id} ({source}): fails, {}{shadow}", "in ".red(), printable(fails)),
-        (None, None) => writeln!(out, "  {green}  {id} ({source}): {}{sandbox}{shadow}", printable(&matcher)),
+        (Some(why), _) => writeln!(out, "  {}  {id} ({source}): {}", "skip".dimmed(), text(&why_not(planned, why))),
+        (None, Some(fails)) => writeln!(out, "  {}  {id} ({source}): {}{dry_run}", "fail".red(), text(fails)),
+        (None, None) => writeln!(out, "  {}  {id} ({source}): {}{sandbox}{dry_run}", "run ".green(), text(&matcher)),
     }
 }
 
-/// Why a hook does not run, and who says so.
+/// Reason why a hook does not run, with the setting that disables it.
 fn why_not(planned: &ExplainedHook, why: &SkipReason) -> String {
     match (&planned.hook.disabled_by, why) {
-        (Some(by), SkipReason::Disabled) => format!("it is off: {by}"),
+        (Some(by), SkipReason::Disabled) => format!("it is disabled: {by}"),
         _ => why.to_string(),
     }
 }
@@ -99,7 +101,7 @@ fn as_json(planned: &ExplainedHook) -> Value {
         "sandbox": planned.hook.sandbox().map(ToString::to_string),
         "matcher": planned.hook.matcher.pattern(),
         "runs": planned.why_not.is_none(),
-        "shadow": info.dry_run,
+        "dry_run": info.dry_run,
         "why_not": planned.why_not.as_ref().map(|why| why_not(planned, why)),
         "fails": planned.fails,
     })

@@ -1,17 +1,21 @@
-//! `checkrein list`: all hooks, in the order in which they would run.
+//! `checkrein list`: shows all hooks by event, in the order in which they run.
+//!
+//! `status --effective` uses its functions for the state and the command of a hook.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Result;
+use checkrein::dialects::config::Diagnostic;
 use checkrein::dialects::{CommandLine, HandlerSpec};
 use checkrein::hook::HookState;
+use checkrein::hook_files::Loaded;
 use checkrein::{EventKind, FailureKind, FailurePolicy, HookSpec};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use super::config::{self, ConfigArguments};
-use super::printable;
+use super::{display_path, display_source, printable, shorten_paths};
 use crate::exit::{self, Exit};
 
 /// Shows all hooks by event, in the order in which they would run: where they stand, whose they are, what does their work,
@@ -31,7 +35,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dialect = arguments.config.dialect.0;
     let mut loaded = arguments.config.load()?;
     loaded.look_at_scripts();
-    config::tell(&loaded);
+    tell(&loaded, arguments.json);
     config::hint_at_others(dialect, &arguments.config.config, &loaded, &arguments.config.directory()?);
     let mut hooks: Vec<_> = loaded.hooks.iter().collect();
     hooks.sort_by_key(|hook| hook.rank());
@@ -45,56 +49,142 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         return Ok(exit::SUCCESS);
     }
     if hooks.is_empty() {
-        writeln!(out, "no hooks; looked for:")?;
-        for file in &loaded.files {
-            writeln!(out, "  {} ({})", file.path.display(), file.status)?;
-        }
+        show_places(&mut out, &loaded)?;
         return Ok(exit::SUCCESS);
     }
+    let (broken, hooks): (Vec<&HookSpec>, Vec<&HookSpec>) =
+        hooks.into_iter().partition(|hook| matches!(hook.state, HookState::Broken(_)));
     let mut by_kind: BTreeMap<(usize, &str), (&EventKind, Vec<&HookSpec>)> = BTreeMap::new();
     for hook in &hooks {
         for kind in &hook.kinds {
-            let place = EventKind::ALL.iter().position(|own| own == kind).unwrap_or(usize::MAX);
-            by_kind.entry((place, kind.name())).or_insert_with(|| (kind, Vec::new())).1.push(hook);
+            let position = EventKind::ALL.iter().position(|own| own == kind).unwrap_or(usize::MAX);
+            by_kind.entry((position, kind.name())).or_insert_with(|| (kind, Vec::new())).1.push(hook);
         }
     }
     for (kind, hooks) in by_kind.into_values() {
         writeln!(out, "{}", dialect.name_of(kind).unwrap_or(kind.name()).bold())?;
         for hook in hooks {
             let info = &hook.info;
-            let matcher = Some(hook.matcher.pattern()).filter(|pattern| !pattern.is_empty());
-            let matcher = matcher.map(|pattern| format!("  on {pattern}")).unwrap_or_default();
-            let state = state(hook).map(|state| format!("  [{state}]")).unwrap_or_default();
-            writeln!(out, "  {}{}{}", printable(&info.id), printable(&matcher), printable(&state).red())?;
-            let what = printable(&shown(hook));
+            write!(out, "  {}{}", printable(&info.id), printable(&conditions(hook)))?;
+            match state(hook) {
+                Some(state) => writeln!(out, "{}", format!("  [{}]", shorten_paths(&printable(&state))).red())?,
+                None => writeln!(out)?,
+            }
+            let command = printable(&shown(hook));
             let fails = effect(hook, kind, FailureKind::Exit);
             let slow = effect(hook, kind, FailureKind::Timeout);
             let time = hook.timeout_for(kind);
-            let open = if kind.contract().is_gate() && fails == FailurePolicy::Open {
-                "  (a gate that fails open)"
-            } else {
-                ""
-            };
-            let waits = if hook.background { ", not waited for" } else { "" };
-            writeln!(out, "    {}  {} ({})", what, info.source.dimmed(), info.source.scope.dimmed())?;
+            writeln!(out, "    {command}  {} ({})", display_source(&info.source).dimmed(), info.source.scope.dimmed())?;
             if let Some(sandbox) = hook.sandbox() {
-                writeln!(out, "    in a sandbox: {sandbox}")?;
+                writeln!(out, "    sandbox: {sandbox}")?;
             }
             match info.dry_run {
-                true => writeln!(out, "    up to {time:?}{waits}; {}", "in the shadow: it decides nothing".yellow())?,
-                false => writeln!(out, "    up to {time:?}{waits}, then {slow}; fails {fails}{}", open.yellow())?,
+                _ if hook.background => writeln!(out, "    timeout {time:?}; in the background, cannot block")?,
+                true => writeln!(out, "    timeout {time:?}; {}", "dry run: cannot block".yellow())?,
+                false if !kind.contract().is_gate() => writeln!(out, "    timeout {time:?}; cannot block")?,
+                false => {
+                    write!(out, "    timeout {time:?} -> {}; failure -> {}", effect_word(slow), effect_word(fails))?;
+                    match fails {
+                        FailurePolicy::Open => writeln!(out, "{}", "  (a failure does not block)".yellow())?,
+                        _ => writeln!(out)?,
+                    }
+                }
             }
         }
     }
+    show_broken(&mut out, &broken)?;
     Ok(exit::SUCCESS)
 }
 
+/// Prints diagnostics on standard error, without those that the list itself contains.
+fn tell(loaded: &Loaded, as_json: bool) {
+    let is_listed = |diagnostic: &Diagnostic| {
+        loaded.hooks.iter().any(|hook| match &hook.state {
+            HookState::Broken(why) => {
+                hook.info.source.file.as_deref() == Some(diagnostic.file.as_str()) && why.contains(&diagnostic.message)
+            }
+            _ => false,
+        })
+    };
+    for diagnostic in loaded.diagnostics.iter().filter(|diagnostic| as_json || !is_listed(diagnostic)) {
+        super::print_note(&diagnostic.to_string());
+    }
+}
+
+/// Prints how to create hooks, and the places of hook files. Files that differ only in their extension share a line.
+fn show_places(out: &mut impl Write, loaded: &Loaded) -> Result<()> {
+    writeln!(out, "no hooks. Create some: checkrein init [--user]")?;
+    let mut places: Vec<(std::path::PathBuf, Vec<String>)> = Vec::new();
+    for file in &loaded.files {
+        let stem = file.path.with_extension("");
+        let extension = file.path.extension().unwrap_or_default().to_string_lossy().into_owned();
+        match places.iter_mut().find(|(place, _)| *place == stem) {
+            Some((_, extensions)) => extensions.push(extension),
+            None => places.push((stem, vec![extension])),
+        }
+    }
+    writeln!(out, "Files that are read:")?;
+    for (stem, extensions) in &places {
+        let stem = display_path(stem);
+        match extensions.as_slice() {
+            [none] if none.is_empty() => writeln!(out, "  {stem}")?,
+            [one] => writeln!(out, "  {stem}.{one}")?,
+            several => writeln!(out, "  {stem}.{{{}}}", several.join(","))?,
+        }
+    }
+    Ok(())
+}
+
+/// Prints each hook and file that cannot be loaded once, whatever its events are.
+fn show_broken(out: &mut impl Write, broken: &[&HookSpec]) -> Result<()> {
+    if broken.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", "Not loaded".bold())?;
+    for hook in broken {
+        let HookState::Broken(why) = &hook.state else { continue };
+        let (info, why) = (&hook.info, shorten_paths(&printable(why)));
+        let place = format!("{} ({})", display_source(&info.source), info.source.scope);
+        // A file that cannot be read has one hook without a command.
+        match work(hook).is_empty() {
+            true => writeln!(out, "  {place}: {}", why.red())?,
+            false => writeln!(out, "  {}  {place}: {}", printable(&info.id), why.red())?,
+        }
+    }
+    Ok(())
+}
+
+/// Conditions of a hook beside its event: matcher, permission rule and input patterns.
+fn conditions(hook: &HookSpec) -> String {
+    let mut text = String::new();
+    if !hook.matcher.pattern().is_empty() {
+        text += &format!("  on {}", hook.matcher.pattern());
+    }
+    if let Some(rule) = &hook.permission_rule {
+        text += &format!("  if {rule}");
+    }
+    for input in &hook.input {
+        text += &format!("  if {} matches {}", input.field, input.matcher.pattern());
+    }
+    text
+}
+
+/// Effect of a failure policy, in one word.
+fn effect_word(policy: FailurePolicy) -> &'static str {
+    match policy {
+        FailurePolicy::Open => "ignore",
+        FailurePolicy::Closed => "block",
+        FailurePolicy::Ask => "ask",
+    }
+}
+
+/// State of a hook in words. `None`: it is ready.
 pub fn state(hook: &HookSpec) -> Option<String> {
     match &hook.state {
         HookState::Ready => None,
         HookState::Disabled => Some(match &hook.disabled_by {
-            Some(why) => format!("off: {why}"),
-            None => "off".to_owned(),
+            Some(why) => format!("disabled: {why}"),
+            None => "disabled".to_owned(),
         }),
         HookState::Skipped(why) => Some(format!("skipped: {why}")),
         HookState::Untrusted => Some("not approved".to_owned()),
@@ -103,10 +193,10 @@ pub fn state(hook: &HookSpec) -> Option<String> {
     }
 }
 
-/// What is done about a failure of this kind.
+/// Effect of a failure of this kind at an event.
 pub fn effect(hook: &HookSpec, kind: &EventKind, failure: FailureKind) -> FailurePolicy {
     let info = &hook.info;
-    // Where nothing waits for leave there is nothing to close.
+    // Events that cannot be blocked have nothing to close.
     if !kind.contract().is_gate() {
         return FailurePolicy::Open;
     }
@@ -114,7 +204,7 @@ pub fn effect(hook: &HookSpec, kind: &EventKind, failure: FailureKind) -> Failur
     own.unwrap_or_else(|| hook.dialect.failure_effect(kind, failure))
 }
 
-/// What does a hook's work.
+/// Command, URL or builtin that a hook runs.
 pub fn work(hook: &HookSpec) -> String {
     match &hook.handler {
         HandlerSpec::Command(command) => match &command.run {
@@ -127,12 +217,12 @@ pub fn work(hook: &HookSpec) -> String {
     }
 }
 
-/// What does a hook's work, in a few words.
+/// First line of the command, URL or builtin that a hook runs, at most 80 characters.
 pub fn shown(hook: &HookSpec) -> String {
     let text = work(hook);
     let line = text.lines().next().unwrap_or_default().trim().to_owned();
     match line.char_indices().nth(80) {
-        Some((at, _)) => format!("{}…", &line[..at]),
+        Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
 }
@@ -164,7 +254,7 @@ fn as_json(hook: &HookSpec) -> Value {
         "matcher": hook.matcher.pattern(),
         "order": hook.order,
         "waited_for": !hook.background,
-        "shadow": info.dry_run,
+        "dry_run": info.dry_run,
         "state": state(hook).unwrap_or_else(|| "ready".to_owned()),
         "events": events,
     })

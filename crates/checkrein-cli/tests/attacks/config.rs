@@ -33,7 +33,7 @@ fn a_lower_file_cannot_switch_off_a_guard() {
         "hooks: [{id: guard, event: PreToolUse, command: 'true'}]",
         "hooks: [{id: guard, event: PreToolUse, command: 'true', enabled: false}]",
         "hooks: [{id: z, order: -1000, event: PreToolUse, command: 'echo ''{\"decision\":\"allow\"}'''}]",
-        "shadow: true\ninclude: [{dialect: native, path: ../home/.config/checkrein/hooks.yaml, shadow: true}]\nhooks: []",
+        "dry_run: true\ninclude: [{dialect: native, path: ../home/.config/checkrein/hooks.yaml, dry_run: true}]\nhooks: []",
     ] {
         holds_beside(&[(PROJECT, text)]);
         holds_beside(&[(LOCAL, text)]);
@@ -48,13 +48,13 @@ fn a_lower_file_does_not_decide_what_happens_when_a_guard_fails() {
     let failing = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 1"}]}]}}"#;
     for path in [PROJECT, LOCAL] {
         let place = Place::untrusted(&[("home/.claude/settings.json", failing)]);
-        for include in ["", ", on_failure: closed", ", on_failure: ask", ", shadow: true"] {
+        for include in ["", ", on_failure: closed", ", on_failure: ask", ", dry_run: true"] {
             place.write(path, &format!("include: [{{dialect: claude{include}}}]\nhooks: []"));
             let ran = place.run_with(&["hook", "codex"], &sent("Bash", &json!({"command": "ls"})));
             assert_eq!((ran.code, ran.stdout.contains("permissionDecision")), (0, false), "{path} {include}: {ran:?}");
             assert!(ran.stdout.contains("exit code 1"), "the guard has run and failed in force: {ran:?}");
             let checked = place.run(&["check"]);
-            assert_eq!(checked.stdout.contains("not-its-to-say"), !include.is_empty(), "{path} {include}: {checked:?}");
+            assert_eq!(checked.stdout.contains("scope-not-permitted"), !include.is_empty(), "{path} {include}: {checked:?}");
         }
     }
 }

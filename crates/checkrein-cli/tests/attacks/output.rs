@@ -32,7 +32,7 @@ fn terminal_escapes_are_not_obeyed() {
         &["check"],
         &["audit", "tail"],
         &["audit", "show", "1"],
-        &["audit", "shadow"],
+        &["audit", "dry-runs"],
     ] {
         let ran = place.run(command);
         assert!(is_tame(&ran.stdout) && is_tame(&ran.stderr), "{command:?}: {ran:?}");

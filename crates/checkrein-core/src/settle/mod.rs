@@ -43,13 +43,13 @@ pub struct HookResult<'a> {
 /// ```
 /// use std::sync::Arc;
 /// use checkrein_core::payload::Prompt;
-/// use checkrein_core::{Decision, Event, HookInfo, Opinion, Outcome, Rules, Source, settle};
+/// use checkrein_core::{Decision, Event, HookInfo, Opinion, HookResult, Rules, Source, settle};
 ///
 /// let event = Event::prompt_submit(Prompt::new("deploy to production"));
 /// let hooks = ["lint", "freeze"].map(|id| Arc::new(HookInfo::new(id, Source::here())));
 /// let verdict = settle(&Rules::NATIVE, &event, &[
-///     Outcome { hook: &hooks[0], result: Ok(&Opinion::allow()) },
-///     Outcome { hook: &hooks[1], result: Ok(&Opinion::deny("code freeze until Monday")) },
+///     HookResult { hook: &hooks[0], result: Ok(&Opinion::allow()) },
+///     HookResult { hook: &hooks[1], result: Ok(&Opinion::deny("code freeze until Monday")) },
 /// ]);
 /// assert_eq!(verdict.decision(), Decision::Deny);
 /// assert_eq!(verdict.reason(), Some("code freeze until Monday"));
@@ -149,7 +149,7 @@ impl<'a> Settlement<'a> {
     /// An opinion with a rewrite that the event does not allow is a failure as a whole: who allows a rewritten input has
     /// not allowed the original. Only a deny in it counts all the same.
     ///
-    /// What a hook in the shadow says changes nothing.
+    /// The reply of a dry-run hook changes nothing.
     pub fn push(&mut self, position: usize, hook: &Arc<HookInfo>, opinion: &Opinion) -> ChainStep {
         if opinion.is_none() || hook.dry_run {
             return if self.cancelled { ChainStep::End } else { ChainStep::Next };
@@ -190,7 +190,7 @@ impl<'a> Settlement<'a> {
         if marked { ChainStep::End } else { self.step(decision, rewrote, effect) }
     }
 
-    /// Takes that the hook at this place in config order failed. For one in the shadow that changes nothing.
+    /// Takes that the hook at this place in config order failed. The failure of a dry-run hook changes nothing.
     pub fn push_failure(&mut self, position: usize, hook: &Arc<HookInfo>, failure: &Failure) -> ChainStep {
         if hook.dry_run {
             return if self.cancelled { ChainStep::End } else { ChainStep::Next };

@@ -11,6 +11,21 @@ use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
 use crate::table::Dialect;
 use checkrein_document::{LineColumn, LineIndex, Member, Node, Span};
 
+/// Renamed keys of checkrein's own files: the old name, then the current one. The old name is accepted with a warning.
+const RENAMED_KEYS: &[(&str, &str)] = &[("shadow", "dry_run")];
+
+/// Current name of a key that has an old name, if `known` has it.
+pub(super) fn current_key(old: &str, known: &[&str]) -> Option<&'static str> {
+    let current = RENAMED_KEYS.iter().find(|(name, _)| *name == old)?.1;
+    if known.contains(&current) { Some(current) } else { None }
+}
+
+/// Value of a key, under its current or its old name. The current name takes precedence.
+pub(super) fn value_of<'n, 't>(node: &'n Node<'t>, key: &str) -> Option<&'n Node<'t>> {
+    let old = || RENAMED_KEYS.iter().find(|(_, current)| *current == key).and_then(|(old, _)| node.get(old));
+    node.get(key).or_else(old)
+}
+
 /// Reads one file: takes its hooks, and what is wrong with it.
 #[derive(Debug)]
 pub struct Decoder<'a> {
@@ -135,11 +150,20 @@ impl<'a> Decoder<'a> {
         &mut self.diagnostics[last]
     }
 
-    /// Reports keys that nobody knows.
+    /// Reports keys that are not known, and old names of known ones.
     pub fn check_keys(&mut self, members: &[Member<'_>], known: &[&str]) {
         for member in members.iter().filter(|member| !known.contains(&&*member.key)) {
-            self.unknown("unknown-key", member.key_span, "key", &member.key, known);
+            match current_key(&member.key, known) {
+                Some(current) => self.renamed(member, current),
+                None => self.unknown("unknown-key", member.key_span, "key", &member.key, known),
+            }
         }
+    }
+
+    /// Reports an old name of a key.
+    pub(super) fn renamed(&mut self, member: &Member<'_>, current: &str) {
+        let text = format!("`{}` is now called `{current}`; rename it", member.key);
+        self.warning("renamed-key", member.key_span, text);
     }
 
     /// Reports a word that nobody knows.
@@ -331,14 +355,14 @@ impl<'a> Decoder<'a> {
         let mut spec = HookSpec::new("", kind, handler);
         spec.info = HookInfo::new(id, Source::at(self.scope, self.file, place.line, place.column)).into();
         spec.dialect = self.dialect;
-        if self.settings.shadow { spec.dry_run() } else { spec }
+        if self.settings.dry_run { spec.dry_run() } else { spec }
     }
 
-    /// Reads something as if the file said this about the shadow.
-    pub(super) fn dry_run(&mut self, shadow: bool, read: impl FnOnce(&mut Self)) {
-        let of_file = std::mem::replace(&mut self.settings.shadow, shadow);
+    /// Calls `read` with this value of the file's `dry_run`.
+    pub(super) fn with_dry_run(&mut self, dry_run: bool, read: impl FnOnce(&mut Self)) {
+        let of_file = std::mem::replace(&mut self.settings.dry_run, dry_run);
         read(self);
-        self.settings.shadow = of_file;
+        self.settings.dry_run = of_file;
     }
 
     /// Takes a hook.
@@ -415,11 +439,11 @@ impl<'a> Decoder<'a> {
         if let Some(matcher) = matcher {
             spec.matcher = matcher;
         }
-        let shadow = spec.info.dry_run;
+        let dry_run = spec.info.dry_run;
         self.hooks.push(spec);
         let name = self.dialect.name_of(kind).unwrap_or(kind.name()).to_owned();
-        if shadow {
-            let text = format!("this hook cannot be loaded; it is in the shadow, so nothing of `{name}` is refused");
+        if dry_run {
+            let text = format!("this hook cannot be loaded; it is a dry run, so `{name}` is not blocked");
             self.error("not-loaded", span, text).help = Some("mend it or take it out".to_owned());
             return;
         }

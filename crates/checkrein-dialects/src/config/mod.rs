@@ -241,8 +241,8 @@ pub struct Settings {
     pub protect_self: Option<bool>,
     /// Names of the host's variables that are passed on to hooks which inherit the environment, whatever they look like.
     pub env_allow: Option<Vec<String>>,
-    /// Whether its hooks, and those of the files that it includes, run in the shadow.
-    pub shadow: bool,
+    /// `true` if the hooks of this file and of the files that it includes are dry runs.
+    pub dry_run: bool,
     /// Directories whose projects need no approval, as they are written.
     pub trusted_paths: Option<Vec<String>>,
     /// Keys whose owners may approve hooks for this user, in a project's lockfile.
@@ -284,8 +284,8 @@ pub struct Include {
     pub path: Option<String>,
     /// What is done when its hooks fail, if it is not as their own dialect says.
     pub on_failure: Option<checkrein_core::FailurePolicy>,
-    /// Whether its hooks run in the shadow.
-    pub shadow: bool,
+    /// `true` if its hooks are dry runs.
+    pub dry_run: bool,
     /// Names of the host's variables that its hooks get, whatever they look like.
     pub env_allow: Vec<String>,
     /// Whether its hooks run also under the agent that the file belongs to, which runs them itself.
@@ -359,7 +359,7 @@ impl Dialect {
         match checkrein_document::parse(text, format) {
             Ok(parsed) => {
                 for problem in &parsed.problems {
-                    decoder.warning("odd-document", problem.span(), problem.to_string());
+                    decoder.warning("suspicious-document", problem.span(), problem.to_string());
                 }
                 // A YAML file in which all is commented out is as good as an empty one.
                 if format != Format::Yaml || !parsed.root.is_null() {

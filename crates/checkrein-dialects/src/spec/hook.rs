@@ -22,13 +22,13 @@ const MATCHER: &str = "matcher";
 ///
 /// ```
 /// use std::time::Duration;
-/// use checkrein_core::{Effect, EventKind, Matcher};
+/// use checkrein_core::{FailurePolicy, EventKind, Matcher};
 /// use checkrein_dialects::HookSpec;
 ///
 /// let guard = HookSpec::shell("guard", EventKind::PreToolUse, "./guard.sh --strict")
 ///     .matching(Matcher::names(["Bash"]))
 ///     .timeout(Duration::from_secs(5))
-///     .on_timeout(Effect::Ask);
+///     .on_timeout(FailurePolicy::Ask);
 /// assert_eq!(guard.info.id, "guard");
 /// ```
 #[derive(Debug, Clone)]
@@ -220,7 +220,7 @@ impl HookSpec {
         text_of(&properties)
     }
 
-    /// Puts it in the shadow: it runs and is recorded, and what it says or that it fails has no effect.
+    /// Makes the hook a dry run: it runs and is recorded, and its reply or failure has no effect.
     #[must_use]
     pub fn dry_run(mut self) -> Self {
         self.set_dry_run();

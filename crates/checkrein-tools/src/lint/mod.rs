@@ -1,7 +1,7 @@
-//! What is probably wrong with hooks themselves: the faults that guards in the wild really have.
+//! Static checks of hooks and their scripts, for mistakes that published guards have. `checkrein check` uses them.
 //!
-//! Each lint has a code, which is the same from release to release, and an explanation ([`RULES`]). A comment with
-//! `checkrein: allow CODE` in it silences one: in the script, or in the file that the hook stands in.
+//! Each lint has a stable code and an explanation ([`RULES`]). A comment with `checkrein: allow CODE` silences it, in the
+//! script or in the hook's file. Lints must never run a hook.
 
 mod answers;
 mod code;
@@ -21,11 +21,11 @@ use checkrein_document::{LineIndex, Span};
 
 use script::Script;
 
-/// Looks at hooks, and at the scripts that they run. `dir` is where the agent would be started.
+/// Checks hooks and the scripts that they run. `dir` is the agent's working directory.
 pub fn lint(hooks: &[HookSpec], dir: &Path) -> Vec<Diagnostic> {
-    // Nothing is run for that, so it does not matter who has approved what.
-    let is_whole = |state: &HookState| matches!(state, HookState::Ready | HookState::Untrusted | HookState::Changed(_));
-    hooks.iter().filter(|hook| is_whole(&hook.state)).flat_map(|hook| lint_hook(hook, dir)).collect()
+    // Lints run nothing, so unapproved hooks are checked too.
+    let is_decoded = |state: &HookState| matches!(state, HookState::Ready | HookState::Untrusted | HookState::Changed(_));
+    hooks.iter().filter(|hook| is_decoded(&hook.state)).flat_map(|hook| lint_hook(hook, dir)).collect()
 }
 
 fn lint_hook(hook: &HookSpec, dir: &Path) -> Vec<Diagnostic> {
@@ -33,12 +33,12 @@ fn lint_hook(hook: &HookSpec, dir: &Path) -> Vec<Diagnostic> {
     matcher(hook, &mut found);
     timeout(hook, &mut found);
     if hook.info.dry_run && is_gate(hook) {
-        found.push(of_hook(hook, "shadow-gate", "it runs in the shadow, so it stops nothing here"));
+        found.push(for_hook(hook, "dry-run-gate", "it is a dry run, so it cannot block"));
     }
     let mut script = None;
     if let HandlerSpec::Command(command) = &hook.handler {
-        let script = script.insert(Script::of(command, hook.dialect, dir));
-        script.lint(hook, &mut |code, line, message| found.push(told(hook, code, line, message, script)));
+        let script = script.insert(Script::from_command(command, hook.dialect, dir));
+        script.lint(hook, &mut |code, line, message| found.push(for_script(hook, code, line, message, script)));
     }
     if !found.is_empty() {
         let config = hook.info.source.file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
@@ -48,40 +48,40 @@ fn lint_hook(hook: &HookSpec, dir: &Path) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether a comment in the file that it is about silences this, if it is a lint. Some are found when files are read, before
-/// [`lint`] looks at hooks.
+/// Returns `true` if a comment in the diagnostic's file silences it. Only lints can be silenced. Some of them are found when
+/// files are read, before [`lint`] runs.
 pub fn is_silenced(diagnostic: &Diagnostic) -> bool {
     rule(diagnostic.code).is_some()
         && std::fs::read_to_string(&diagnostic.file).is_ok_and(|text| allows(&text, diagnostic.code))
 }
 
-/// Whether a comment in this text silences a lint.
+/// Returns `true` if a comment in this text silences the lint `code`.
 fn allows(text: &str, code: &str) -> bool {
     let mut allowed = text.split("checkrein: allow ").skip(1);
     allowed.any(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '-').next() == Some(code))
 }
 
-/// A lint about a hook, or about a line of its script.
-fn told(hook: &HookSpec, code: &'static str, line: Option<u32>, message: String, script: &Script) -> Diagnostic {
+/// Diagnostic about a line of the hook's script, or about the hook if there is no line or no script file.
+fn for_script(hook: &HookSpec, code: &'static str, line: Option<u32>, message: String, script: &Script) -> Diagnostic {
     match (line, script.path()) {
-        (Some(line), Some(path)) => of_line(&path.display().to_string(), code, line, message),
-        _ => of_hook(hook, code, &message),
+        (Some(line), Some(path)) => for_line(&path.display().to_string(), code, line, message),
+        _ => for_hook(hook, code, &message),
     }
 }
 
-fn of_line(file: &str, code: &'static str, line: u32, message: String) -> Diagnostic {
-    finished(Diagnostic::of_file(Severity::Warning, code, file, message), Some(line))
+fn for_line(file: &str, code: &'static str, line: u32, message: String) -> Diagnostic {
+    with_help_and_line(Diagnostic::of_file(Severity::Warning, code, file, message), Some(line))
 }
 
-fn of_hook(hook: &HookSpec, code: &'static str, message: &str) -> Diagnostic {
+fn for_hook(hook: &HookSpec, code: &'static str, message: &str) -> Diagnostic {
     let info = &hook.info;
     let file = info.source.file.clone().unwrap_or_default();
     let text = format!("hook `{}`: {message}", info.id);
-    finished(Diagnostic::of_file(Severity::Warning, code, file, text), info.source.line)
+    with_help_and_line(Diagnostic::of_file(Severity::Warning, code, file, text), info.source.line)
 }
 
-/// With its line and what to do.
-fn finished(diagnostic: Diagnostic, line: Option<u32>) -> Diagnostic {
+/// Adds the help text of the lint, and the location of the line.
+fn with_help_and_line(diagnostic: Diagnostic, line: Option<u32>) -> Diagnostic {
     let diagnostic = match rule(diagnostic.code) {
         Some(rule) => diagnostic.with_help(rule.help),
         None => diagnostic,
@@ -92,7 +92,7 @@ fn finished(diagnostic: Diagnostic, line: Option<u32>) -> Diagnostic {
     }
 }
 
-/// What stands in a line.
+/// Location of a line's text without its indentation.
 fn location(text: &str, line: u32) -> Location {
     let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum();
     let whole = text[before..].lines().next().unwrap_or_default();
@@ -114,35 +114,35 @@ fn matcher(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
         rest.ends_with(')') && !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     });
     if is_rule && !hook.matcher.matches(pattern) {
-        let text = format!("its matcher `{pattern}` is a permission rule; as a pattern it fits hardly anything");
-        found.push(of_hook(hook, "rule-in-matcher", &text));
+        let text = format!("matcher `{pattern}` is a permission rule, which matches no tool name");
+        found.push(for_hook(hook, "rule-in-matcher", &text));
         return;
     }
-    // Tools of MCP servers have names that nobody knows here.
-    let may_be_other = pattern.contains("mcp") || pattern.contains(':');
-    if !tools.is_empty() && !may_be_other && !tools.iter().any(|tool| hook.matcher.matches(tool)) {
+    // The tool names of MCP servers are unknown here.
+    let may_be_mcp = pattern.contains("mcp") || pattern.contains(':');
+    if !tools.is_empty() && !may_be_mcp && !tools.iter().any(|tool| hook.matcher.matches(tool)) {
         let close = checkrein_core::closest_match(pattern, tools.iter().copied());
         let hint = close.map(|tool| format!(", did you mean `{tool}`?")).unwrap_or_default();
-        let text = format!("its matcher `{pattern}` fits no tool of {}{hint}", hook.dialect.name);
-        found.push(of_hook(hook, "matcher-fits-nothing", &text));
+        let text = format!("matcher `{pattern}` matches no tool of {}{hint}", hook.dialect.name);
+        found.push(for_hook(hook, "matcher-fits-nothing", &text));
     }
 }
 
 fn timeout(hook: &HookSpec, found: &mut Vec<Diagnostic>) {
     let Some(time) = hook.timeout else { return };
-    // Nobody lets an agent wait for most of an hour; thousands are milliseconds.
+    // A round number of at least 1000 is probably meant as milliseconds.
     if time.as_secs() >= 1000 && time.subsec_nanos() == 0 && time.as_secs() % 100 == 0 {
-        let text = format!("its timeout is {} seconds, as long as {} minutes", time.as_secs(), time.as_secs() / 60);
-        found.push(of_hook(hook, "timeout-unit", &text));
+        let text = format!("its timeout is {} seconds ({} minutes)", time.as_secs(), time.as_secs() / 60);
+        found.push(for_hook(hook, "timeout-unit", &text));
     }
-    // Nor does anybody give a process less time than it takes to start; single digits are seconds.
+    // Less time than a process needs to start is probably meant as seconds.
     if !time.is_zero() && time < std::time::Duration::from_millis(100) {
-        let text = format!("its timeout is {time:?}, in which hardly anything can start");
-        found.push(of_hook(hook, "timeout-unit", &text));
+        let text = format!("its timeout is {time:?}, too short for most programs to start");
+        found.push(for_hook(hook, "timeout-unit", &text));
     }
 }
 
-/// Whether a hook could stop something at one of its events.
+/// Returns `true` if the hook can block at one of its events.
 fn is_gate(hook: &HookSpec) -> bool {
     hook.kinds.iter().any(|kind: &EventKind| hook.dialect.is_gate(kind))
 }

@@ -61,15 +61,15 @@ pub const RULES: &[LintRule] = &[
                       hardly any tool, so the hook is dead.",
     },
     LintRule {
-        code: "async-gate",
+        code: "background-gate",
         help: "take `async` out if the hook shall stop something",
         explanation: "A hook that nobody waits for cannot stop anything: what it says comes too late.",
     },
     LintRule {
-        code: "shadow-gate",
-        help: "take `shadow` out when `checkrein audit shadow` shows what you expect",
-        explanation: "The hook runs in the shadow: what it says is recorded, and nothing is stopped. That is how to try a \
-                      guard on real work, and easily forgotten.",
+        code: "dry-run-gate",
+        help: "remove `dry_run` when `checkrein audit dry-runs` shows the results that you expect",
+        explanation: "The hook is a dry run: its reply is recorded, and it blocks nothing. A dry run tests a guard on real \
+                      work and is easily forgotten.",
     },
     LintRule {
         code: "exit-1",
@@ -127,7 +127,7 @@ pub const RULES: &[LintRule] = &[
                       sets. Here it ends with 1 on every call, which stops nothing.",
     },
     LintRule {
-        code: "unheard-feedback",
+        code: "feedback-not-shown",
         help: "end with exit 2, or print an answer to standard output",
         explanation: "The script tells something on standard error and ends with 0. This agent reads standard error only \
                       when a hook blocks, so neither the model nor the user sees it.",

@@ -49,7 +49,7 @@ pub const ALL: &[Schema] = &[
     Schema { name: "test-report", about: "what `test --json` prints", make: test_report },
     Schema { name: "audit-line", about: "lines of the audit log", make: audit_line },
     Schema { name: "audit", about: "what `audit --json` prints: what `verify` found, or a list of lines", make: audit },
-    Schema { name: "audit-shadow", about: "what `audit shadow --json` prints", make: audit_shadow },
+    Schema { name: "audit-dry-runs", about: "output of `audit dry-runs --json`", make: audit_dry_runs },
     Schema { name: "recording", about: "lines of recordings, as `record` keeps them", make: recording },
     Schema { name: "record-status", about: "what `record --json` prints", make: record_status },
     Schema { name: "replay", about: "what `replay --json` prints", make: replay },
@@ -123,7 +123,7 @@ pub fn config() -> Value {
             "protect_self": flag("Whether checkrein's own files are kept from agents; true if nothing is said. Counts in managed files."),
             "disableAllHooks": flag("Whether no hooks run, but for those that an administrator has set."),
             "allow_skip": { "type": "boolean", "description": "Whether `CHECKREIN=0` and `CHECKREIN_SKIP` count under an agent, whose project could set them. Only in files of the user and the administrator." },
-            "shadow": flag("Whether its hooks, and those that it includes, run in the shadow: they are recorded and decide nothing."),
+            "dry_run": flag("Makes the hooks of this file and of the files that it includes dry runs: they are recorded and have no effect."),
             "env_allow": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that hooks of other agents get although they look like secrets or make programs load something else; `*` for all. Only in files of the user and the administrator." },
             "trusted_paths": { "type": "array", "items": { "type": "string" }, "description": "Directories whose projects' hooks run without approval; `~` is the home directory. Only in files of the user and the administrator." },
             "trusted_keys": { "type": "array", "items": { "type": "string" }, "description": "SSH keys (ssh-ed25519) whose signature under a project's checkrein.lock approves the hooks in it. Only in files of the user and the administrator." },
@@ -174,7 +174,7 @@ pub fn config() -> Value {
                             "dialect": { "type": "string" },
                             "path": { "type": "string" },
                             "on_failure": { "enum": ["open", "closed", "ask"] },
-                            "shadow": flag("Whether its hooks run in the shadow: they are recorded and decide nothing."),
+                            "dry_run": flag("Makes the hooks of the included files dry runs: they are recorded and have no effect."),
                             "env_allow": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that its hooks get although they look like secrets or make programs load something else; `*` for all." },
                             "under_own_agent": flag("Whether its hooks run also under the agent that the files belong to, which runs them itself."),
                         },
@@ -335,9 +335,9 @@ pub fn audit() -> Value {
     root
 }
 
-/// What `audit shadow --json` prints.
-pub fn audit_shadow() -> Value {
-    titled(schemars::schema_for!(checkrein::audit::DryRunReport), "What hooks in the shadow would have done")
+/// Output of `audit dry-runs --json`.
+pub fn audit_dry_runs() -> Value {
+    titled(schemars::schema_for!(checkrein::audit::DryRunReport), "Effects that dry-run hooks would have had")
 }
 
 /// Lines of recordings.
@@ -391,7 +391,7 @@ fn of_key(key: &HookKey, shape: &config::HookFileLayout) -> Value {
         | Attribute::Once
         | Attribute::Enabled
         | Attribute::Rewrites
-        | Attribute::Shadow
+        | Attribute::DryRun
         | Attribute::Strict => json!({ "type": "boolean" }),
         Attribute::OnFailure(words) | Attribute::OnTimeout(words) => {
             json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() })

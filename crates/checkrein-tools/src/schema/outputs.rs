@@ -93,7 +93,7 @@ pub fn list() -> Value {
         ("matcher", text()),
         ("order", json!({ "type": "integer" })),
         ("waited_for", flag()),
-        ("shadow", flag()),
+        ("dry_run", flag()),
         ("state", text()),
         ("events", list_of(&event)),
     ]);
@@ -149,7 +149,7 @@ pub fn explain() -> Value {
         ("sandbox", or_null(&text())),
         ("matcher", text()),
         ("runs", flag()),
-        ("shadow", flag()),
+        ("dry_run", flag()),
         ("why_not", or_null(&text())),
         ("fails", or_null(&text())),
     ]);

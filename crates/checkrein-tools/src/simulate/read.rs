@@ -46,7 +46,7 @@ impl Script {
         let script = match checkrein_document::parse(text, format) {
             Ok(parsed) => {
                 for problem in &parsed.problems {
-                    reader.error("odd-document", problem.span(), problem.to_string());
+                    reader.error("suspicious-document", problem.span(), problem.to_string());
                 }
                 reader.script(&parsed.root)
             }

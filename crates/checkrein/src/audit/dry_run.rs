@@ -1,20 +1,20 @@
-//! What hooks in the shadow would have done, by hook.
+//! Summary of dry runs in an audit log, by hook.
 
 use checkrein_core::{Decision, HookRecord, Record, SourceRecord};
 use serde::Serialize;
 
 use super::files::LogLine;
 
-/// What a log says of hooks in the shadow.
+/// Dry runs in an audit log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DryRunReport {
-    /// Each hook that ran in the shadow, in the order in which they first did.
+    /// Dry-run hooks, in the order of their first run.
     pub hooks: Vec<DryRunHook>,
 }
 
-/// What a log says of one hook in the shadow.
+/// Runs of one dry-run hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -43,7 +43,7 @@ pub struct DryRunHook {
     pub examples: Vec<DryRunExample>,
 }
 
-/// One time that a hook in the shadow would have done something.
+/// One run in which a dry-run hook would have had an effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -70,7 +70,7 @@ impl DryRunReport {
     /// Takes a line, and keeps so many examples of each hook.
     pub fn take(&mut self, line: &LogLine, examples: usize) {
         let Some(record) = &line.entry.record else { return };
-        for hook in record.hooks.iter().filter(|hook| hook.shadow) {
+        for hook in record.hooks.iter().filter(|hook| hook.dry_run) {
             self.of(hook).take(line, record, hook, examples);
         }
     }

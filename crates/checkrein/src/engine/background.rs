@@ -198,7 +198,7 @@ impl Background {
                 let event = Arc::clone(&seen.event);
                 let (result, record) = (done.result, done.record);
                 let broken_observers = done.broken_observers;
-                // What is said in the shadow is for nobody but observers.
+                // The result of a dry run goes only to observers.
                 if !hook.dry_run {
                     outlet.send(Completion { hook, event, result, record, broken_observers });
                 }

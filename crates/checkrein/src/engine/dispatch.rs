@@ -27,7 +27,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, begun: PreparedEvent, record: Opt
     async {
         let Selection { hooks, waited, in_background, rules } = choose(shared, &event);
         let wants_records = record.is_some() || !shared.observers.is_empty() || shared.is_audited();
-        let has_shadows = waited.iter().any(|(_, claim)| claim.hook.spec.info.dry_run);
+        let has_dry_runs = waited.iter().any(|(_, claim)| claim.hook.spec.info.dry_run);
         let mut driver = Dispatch {
             shared,
             hooks,
@@ -40,7 +40,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, begun: PreparedEvent, record: Opt
             records: Vec::new(),
             unseen: false,
             held_back: None,
-            outcomes: (wants_records && has_shadows).then(DryRunOutcomes::default),
+            outcomes: (wants_records && has_dry_runs).then(DryRunOutcomes::default),
         };
         if let Some(panic) = without_envelope {
             let failure = Failure::from(panic);
@@ -142,7 +142,7 @@ struct Dispatch<'a> {
     unseen: bool,
     /// The first hook that did not get all that its agent would have passed on, and what any of them did not get.
     held_back: Option<(usize, Arc<HookInfo>, Vec<String>)>,
-    /// What came of each, if one of them runs in the shadow.
+    /// Outcomes of all hooks, if one of them is a dry run.
     outcomes: Option<DryRunOutcomes>,
 }
 

@@ -1,4 +1,4 @@
-//! What hooks in the shadow would have changed.
+//! Effects that dry-run hooks would have had.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use checkrein_core::{
     ChainStep, DryRunRecord, Event, Failure, HookInfo, HookRecord, Opinion, Rules, Settlement, Verdict,
 };
 
-/// What came of all hooks of a fire, so that it can be settled again. Kept only if one of them runs in the shadow.
+/// Outcomes of all hooks of a fire, for settling again. Recorded only if one of the hooks is a dry run.
 #[derive(Default)]
 pub(super) struct DryRunOutcomes(Vec<DryRunOutcome>);
 
@@ -30,19 +30,19 @@ impl DryRunOutcomes {
         self.0.push(DryRunOutcome { position, hook: Arc::clone(hook), result: result.clone(), in_turn });
     }
 
-    /// Says of each hook in the shadow what would have come of it.
+    /// Adds to the record of each dry-run hook the effect that it would have had.
     pub(super) fn note(&self, rules: &Rules, event: &Event, verdict: &Verdict, records: &mut [(usize, HookRecord)]) {
-        for shadow in self.0.iter().filter(|outcome| outcome.hook.dry_run) {
-            let mut info = HookInfo::clone(&shadow.hook);
+        for dry_run in self.0.iter().filter(|outcome| outcome.hook.dry_run) {
+            let mut info = HookInfo::clone(&dry_run.hook);
             info.dry_run = false;
             let info = Arc::new(info);
-            let alone = settled(rules, event, std::iter::once((shadow, &info)));
+            let alone = settled(rules, event, std::iter::once((dry_run, &info)));
             let all = self.0.iter().map(|outcome| {
-                let is_it = std::ptr::eq(outcome, shadow);
+                let is_it = std::ptr::eq(outcome, dry_run);
                 (outcome, if is_it { &info } else { &outcome.hook })
             });
             let with_it = settled(rules, event, all);
-            let own = records.iter_mut().find(|(at, record)| *at == shadow.position && record.id == info.id);
+            let own = records.iter_mut().find(|(at, record)| *at == dry_run.position && record.id == info.id);
             if let Some((_, record)) = own {
                 record.would = Some(DryRunRecord::new(&alone, &with_it, verdict));
             }

@@ -9,7 +9,7 @@ use checkrein_core::{
 use super::conditions::with_conditions;
 use crate::handler::{CallbackHandler, Handler, HandlerEnv, HandlerProblem};
 use crate::session_store::SessionStore;
-use crate::trust::NOT_APPROVED;
+use crate::trust::approve_hint;
 use checkrein_dialects::config::Diagnostic;
 use checkrein_dialects::{HandlerSpec, HookSpec};
 
@@ -229,7 +229,7 @@ fn declaring(spec: HookSpec, env: &HandlerEnv) -> HookSpec {
 /// What makes it the same hook in the next generation.
 pub(super) fn key(spec: &HookSpec) -> (&'static str, Option<String>, String, bool) {
     let info = &spec.info;
-    // What it said in the shadow is not what it has to say.
+    // A dry run does not use up the single run of a `once` hook.
     (spec.dialect.name, info.source.file.clone(), info.id.clone(), info.dry_run)
 }
 
@@ -241,12 +241,16 @@ fn once_key(spec: &HookSpec) -> String {
 
 fn load(spec: Arc<HookSpec>, env: &HandlerEnv) -> LoadedHook {
     let handler = match &spec.state {
-        // It never was the user's gate, so a cloned repository cannot lock its reader out with it.
+        // Open: the user never relied on this gate, so a cloned repository cannot lock the user out.
         HookState::Untrusted => {
-            Err(Failure::new(FailureKind::Untrusted, NOT_APPROVED).with_effect(FailurePolicy::Open))
+            let message = format!("not approved yet; {}", approve_hint(&spec.info.id));
+            Err(Failure::new(FailureKind::Untrusted, message).with_effect(FailurePolicy::Open))
         }
-        HookState::Changed(why) => Err(Failure::new(FailureKind::Untrusted, why)),
-        // So may one that cannot be loaded and never was approved.
+        HookState::Changed(what) => {
+            let message = format!("{what}; {}", approve_hint(&spec.info.id));
+            Err(Failure::new(FailureKind::Untrusted, message))
+        }
+        // Open for the same reason: no hook of the file was ever approved.
         HookState::Broken(reason) if spec.info.on_failure == Some(FailurePolicy::Open) => {
             Err(Failure::new(FailureKind::Schema, reason).with_effect(FailurePolicy::Open))
         }

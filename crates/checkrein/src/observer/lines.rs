@@ -63,7 +63,7 @@ fn line(run: &HookRun, record: &HookRecord, took: Duration) -> String {
         (_, Some(decision), _) => decision.to_string(),
         _ => "-".to_owned(),
     });
-    parts.extend(record.shadow.then(|| "in the shadow".to_owned()));
+    parts.extend(record.dry_run.then(|| "dry run".to_owned()));
     parts.push(format!("{} ms", took.as_millis()));
     parts.extend(record.exit_code.map(|code| format!("exit {code}")));
     let said = record.reason.as_deref().or(record.detail.as_deref()).unwrap_or_default();

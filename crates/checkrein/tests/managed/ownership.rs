@@ -35,11 +35,11 @@ async fn a_file_that_others_may_write_runs_nothing_and_closes_everything() {
         assert!(told.contains(&format!("may be written by {who} (mode {mode:04o}): chmod go-w ")), "{told}");
         assert!(told.contains(&world.path(path).display().to_string()), "{told}");
         assert_eq!(ready(&loaded.hooks), ["mine"], "{path} {mode:o}");
-        assert_eq!(world.codes(&loaded), [format!("{MANAGED} unguarded")]);
+        assert_eq!(world.codes(&loaded), [format!("{MANAGED} insecure-permissions")]);
         assert!(!loaded.allow_skip, "nothing of it counts");
         assert_eq!(
             loaded.files.iter().find(|file| file.path == world.path(MANAGED)).unwrap().status,
-            FileStatus::Unguarded
+            FileStatus::InsecurePermissions
         );
         assert_eq!(verdict(&world).await, Decision::Deny, "{path} {mode:o}");
         assert!(!world.path("project/ran").exists());
@@ -96,7 +96,7 @@ async fn a_directory_from_which_others_can_take_the_file_is_told_of_without_one(
     for (path, mode) in [("root", 0o755), ("root/etc", 0o755), ("root/etc/checkrein", 0o777)] {
         world.mode(path, mode);
     }
-    assert_eq!(world.codes(&world.load()), ["root/etc/checkrein unguarded"]);
+    assert_eq!(world.codes(&world.load()), ["root/etc/checkrein insecure-permissions"]);
     assert_eq!(verdict(&world).await, Decision::Deny);
     world.mode("root/etc/checkrein", 0o755);
     assert!(world.load().hooks.is_empty(), "and nothing comes of one that is the administrator's");
@@ -113,7 +113,7 @@ fn files_that_an_administrator_includes_must_be_his_too() {
     world.write(MANAGED, include(&world.path("home/open/claude.json").display().to_string()));
     let loaded = world.load();
     assert!(ready(&loaded.hooks).is_empty());
-    assert_eq!(world.codes(&loaded), ["home/open/claude.json unguarded"]);
+    assert_eq!(world.codes(&loaded), ["home/open/claude.json insecure-permissions"]);
 }
 
 #[test]
@@ -124,5 +124,5 @@ fn the_same_holds_for_what_other_agents_have_of_an_administrator() {
     let load = || Sources::discover_in(&claude::DIALECT, world.path("project"), world.place()).load();
     assert_eq!(ready(&load().hooks).len(), 1);
     world.mode(OTHER, 0o666);
-    assert_eq!(world.codes(&load()), [format!("{OTHER} unguarded")]);
+    assert_eq!(world.codes(&load()), [format!("{OTHER} insecure-permissions")]);
 }

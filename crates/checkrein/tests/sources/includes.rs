@@ -91,7 +91,7 @@ fn a_repository_cannot_loosen_what_is_not_its_own() {
     let loaded = Sources::discover_in(agent, world.path("project"), world.place()).trust(Trust::everything()).load();
     let effects: Vec<_> = loaded.hooks.iter().map(|spec| (spec.info.id.as_str(), spec.info.on_failure)).collect();
     assert_eq!(effects, [("user", None), ("project", Some(FailurePolicy::Open))]);
-    assert_eq!(world.codes(&loaded), [format!("{USER} not-its-to-say")]);
+    assert_eq!(world.codes(&loaded), [format!("{USER} scope-not-permitted")]);
 }
 
 #[test]

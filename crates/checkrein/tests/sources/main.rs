@@ -6,13 +6,13 @@ mod agents;
 mod common;
 mod conditions;
 mod corpus;
+mod dry_run;
 mod includes;
 mod order;
 #[cfg(unix)]
 mod reload;
 mod scopes;
 mod settings;
-mod shadow;
 #[cfg(unix)]
 #[path = "../common/mod.rs"]
 mod shared;

@@ -29,7 +29,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("audit", &["true", "false", r#"{"path": "x", "on_failure": "closed"}"#]),
     ("restrict", &[r#"{"scopes": []}"#, r#"{"handlers": []}"#, r#"{"urls": []}"#, r#"{"env": []}"#]),
     ("protect_self", &["true", "false"]),
-    ("shadow", &["true", "false"]),
+    ("dry_run", &["true", "false"]),
     ("env_allow", &[r#"["*"]"#, r#"["A", "B"]"#, "[]"]),
     ("trusted_paths", &[r#"["/"]"#, "[]"]),
     ("trusted_keys", &[r#"["ssh-ed25519 AAAA"]"#, "[]"]),
@@ -55,7 +55,7 @@ const INCLUDES: &[(&str, &[&str])] = &[
         ],
     ),
     ("on_failure", &[r#""open""#, r#""closed""#, r#""ask""#]),
-    ("shadow", &["true", "false"]),
+    ("dry_run", &["true", "false"]),
     ("env_allow", &[r#"["*"]"#, r#"["A"]"#]),
     ("under_own_agent", &["true", "false"]),
 ];
@@ -170,7 +170,7 @@ const OF_WIDER: &[&str] = &[
     "",
     r#""disableAllHooks": true, "include": ["claude"], "compat": "safe", "allow_skip": false,"#,
     r#""disableAllHooks": false, "allowedHttpHookUrls": ["https://*user.example/*"], "httpHookAllowedEnvVars": ["A"],"#,
-    r#""shadow": true, "include": ["claude"], "env_allow": ["A"], "audit": true,"#,
+    r#""dry_run": true, "include": ["claude"], "env_allow": ["A"], "audit": true,"#,
     r#""include": [{"dialect": "claude", "on_failure": "ask", "env_allow": ["C"]}], "compat": "exact","#,
 ];
 
@@ -279,7 +279,7 @@ fn a_file_stays_its_owners_whichever_file_names_it_first() {
     for (owner, scope) in [(USER, Scope::User), (MANAGED, Scope::Managed)] {
         let world = World::with(&[(owner, &hooks(&["guard"]))]);
         let path = world.path(owner).display().to_string();
-        for more in ["", r#", "shadow": true"#, r#", "on_failure": "open""#] {
+        for more in ["", r#", "dry_run": true"#, r#", "on_failure": "open""#] {
             let include = format!(r#"{{"include": [{{"dialect": "native", "path": "{path}"{more}}}]}}"#);
             world.write("project/agent.json", include);
             let first = Sources::discover_in(project_only("agent.json"), world.path("project"), world.place());
@@ -310,7 +310,7 @@ fn an_include_of_the_user_counts_whichever_comes_first() {
     let world = World::with(&[
         (USER, r#"{"include": [{"dialect": "claude", "on_failure": "closed", "env_allow": ["A"]}]}"#),
         (CLAUDE_USER, &claude_file("user", "")),
-        ("project/agent.json", r#"{"include": [{"dialect": "claude", "on_failure": "open", "shadow": true}]}"#),
+        ("project/agent.json", r#"{"include": [{"dialect": "claude", "on_failure": "open", "dry_run": true}]}"#),
     ]);
     let first = Sources::discover_in(project_only("agent.json"), world.path("project"), world.place());
     let with = first.and(world.untrusted_in("project")).trust(Trust::everything()).load();

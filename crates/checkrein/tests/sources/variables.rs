@@ -45,6 +45,6 @@ fn a_project_cannot_say_so_for_hooks_of_its_reader() {
         assert_eq!(world.codes(&world.load()), [format!("{file} no-effect")], "{file}");
         world.write(USER, "{}");
         assert_eq!(allowed(&world), [&[""; 0][..]], "{file}");
-        assert!(world.codes(&world.load()).contains(&format!("{CLAUDE_USER} not-its-to-say")), "{file}");
+        assert!(world.codes(&world.load()).contains(&format!("{CLAUDE_USER} scope-not-permitted")), "{file}");
     }
 }

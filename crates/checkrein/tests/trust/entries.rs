@@ -52,7 +52,7 @@ const KEYS: &[(&str, &str, &str, Comes)] = &[
     ("order", COMMAND, "order: 5", Changed),
     ("rewrites", COMMAND, "rewrites: true", Changed),
     ("strict", COMMAND, "strict: true", Changed),
-    ("shadow", COMMAND, "shadow: true", Changed),
+    ("dry_run", COMMAND, "dry_run: true", Changed),
     ("statusMessage", COMMAND, "statusMessage: x", Ready),
     ("prompt", PROMPT, "event: PreToolUse, type: prompt, prompt: y", Changed),
     ("model", PROMPT, "model: x", Changed),
@@ -99,7 +99,7 @@ fn every_key_of_an_entry_asks_again_or_is_without_effect() {
 #[test]
 fn what_an_include_says_of_a_hook_is_part_of_it() {
     let claude = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#;
-    for more in ["shadow: true", "on_failure: closed", "env_allow: [A]"] {
+    for more in ["dry_run: true", "on_failure: closed", "env_allow: [A]"] {
         let with = format!("include: [{{dialect: claude, {more}}}]\n");
         for (approved, now) in [(with.as_str(), "include: [claude]\n"), ("include: [claude]\n", with.as_str())] {
             let world = World::with(&[("project/.claude/settings.json", claude), (FILE, approved)]);

@@ -91,11 +91,11 @@ fn any_other_lockfile_does_not() {
 fn a_lockfile_approves_the_whole_entry() {
     let world = World::guard("true");
     let hook = |more: &str| format!("hooks: [{{id: guard, event: PreToolUse, command: 'true'{more}}}]\n");
-    world.write(FILE, &hook(", shadow: true"));
+    world.write(FILE, &hook(", dry_run: true"));
     world.approve();
     world.sources().review().lock().unwrap();
     assert_eq!(world.sources().review().not_locked().unwrap().len(), 0);
-    for more in ["", ", shadow: true, on_timeout: open", ", shadow: true, strict: true"] {
+    for more in ["", ", dry_run: true, on_timeout: open", ", dry_run: true, strict: true"] {
         world.write(FILE, &hook(more));
         assert_eq!(world.sources().review().not_locked().unwrap().len(), 1, "{more}");
     }

@@ -27,7 +27,7 @@ Example:
   checkrein audit tail -n 20
   checkrein audit tail --follow
   checkrein audit show 17
-  checkrein audit shadow
+  checkrein audit dry-runs
   checkrein audit verify
   checkrein audit export --since 2026-01-01T00:00:00Z > january.jsonl")]
 pub struct Arguments {
@@ -57,8 +57,8 @@ enum Action {
         /// Its number
         seq: u64,
     },
-    /// Shows what hooks in the shadow would have done, by hook
-    Shadow {
+    /// Show what dry-run hooks would have done
+    DryRuns {
         /// How many examples of each are shown, the last ones
         #[arg(long, value_name = "N", default_value = "3")]
         examples: usize,
@@ -89,7 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     match &arguments.action {
         Action::Tail { lines, follow: false } => tail(&log, *lines, arguments.json),
         Action::Tail { lines, follow: true } => follow(&log, *lines, arguments.json),
-        Action::Shadow { examples, since } => shadow(&log, *examples, since.as_deref(), arguments.json),
+        Action::DryRuns { examples, since } => dry_runs(&log, *examples, since.as_deref(), arguments.json),
         Action::Show { seq } => one(&log, *seq, arguments.json),
         Action::Verify { expect } => verify(&log, expect.as_ref(), arguments.json),
         Action::Export { since, until } => export(&log, since.as_deref(), until.as_deref(), arguments.json),
@@ -149,7 +149,7 @@ fn follow(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
     }
 }
 
-fn shadow(log: &AuditLog, examples: usize, since: Option<&str>, json: bool) -> Result<Exit> {
+fn dry_runs(log: &AuditLog, examples: usize, since: Option<&str>, json: bool) -> Result<Exit> {
     let mut report = DryRunReport::default();
     for line in log.lines()? {
         let line = line?;
@@ -162,7 +162,7 @@ fn shadow(log: &AuditLog, examples: usize, since: Option<&str>, json: bool) -> R
         serde_json::to_writer_pretty(&mut out, &report).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
-        show::shadow(&mut out, &report)?;
+        show::dry_runs(&mut out, &report)?;
     }
     Ok(exit::SUCCESS)
 }

@@ -29,7 +29,7 @@ pub fn line(out: &mut impl Write, line: &LogLine) -> io::Result<()> {
             for hook in record.hooks.iter().filter(|hook| hook.would.as_ref().is_some_and(|would| would.differs)) {
                 let id = printable(&hook.id, 60);
                 let would = hook.would.as_ref().map_or("", |would| would.verdict.name());
-                write!(out, "  {}", format!("({id} in the shadow: would be {would})").yellow())?;
+                write!(out, "  {}", format!("({id}: dry run, would be {would})").yellow())?;
             }
         }
         (None, EntryKind::Refusal) => {
@@ -114,18 +114,18 @@ pub fn verification(out: &mut impl Write, found: &Verification) -> io::Result<()
     Ok(())
 }
 
-/// What hooks in the shadow would have done.
-pub fn shadow(out: &mut impl Write, report: &DryRunReport) -> io::Result<()> {
+/// Prints what dry-run hooks would have done.
+pub fn dry_runs(out: &mut impl Write, report: &DryRunReport) -> io::Result<()> {
     if report.hooks.is_empty() {
         return writeln!(
             out,
-            "no hook has run in the shadow; `shadow: true` at a hook, a file or an include puts it there"
+            "no dry runs yet; set `dry_run: true` for a hook, a file or an include to try it without effect"
         );
     }
-    report.hooks.iter().try_for_each(|hook| shadow_hook(out, hook))
+    report.hooks.iter().try_for_each(|hook| dry_run_hook(out, hook))
 }
 
-fn shadow_hook(out: &mut impl Write, hook: &DryRunHook) -> io::Result<()> {
+fn dry_run_hook(out: &mut impl Write, hook: &DryRunHook) -> io::Result<()> {
     write!(out, "{}", printable(&hook.id, 80).bold())?;
     if let Some(file) = &hook.source.file {
         let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What people see of a fire.
+//! Text report of `checkrein run`: each hook, the reason why it ran, its output, and the verdict.
 
 use std::io::{self, Write};
 
@@ -7,16 +7,17 @@ use checkrein::engine::ExplainedHook;
 use checkrein::event::Target;
 use checkrein::hook::SkipReason;
 use checkrein::record::{HookOutcome, HookRecord};
-use checkrein::{Event, Verdict};
-use owo_colors::OwoColorize;
+use checkrein::verdict::Warning;
+use checkrein::{Event, FailureKind, FailurePolicy, Verdict};
+use owo_colors::{OwoColorize, Style};
 
-use super::super::{colours, is_terminal_control, printable};
+use super::super::{colours, display_source, layout, printable, shorten_paths};
 use super::Fired;
 
-/// How much of a stream is shown.
+/// Number of lines of a stream that are shown.
 const SHOWN_LINES: usize = 12;
 
-/// All fires of one event, and where they differ.
+/// Writes the results of one event under all dialects, and the dialects whose verdict differs.
 pub fn fired(out: &mut impl Write, dialect: &Dialect, event: &Event, all: &[Fired]) -> io::Result<()> {
     let name = dialect.name_of(&event.kind()).unwrap_or_default();
     let name = if name.is_empty() { event.kind().name().to_owned() } else { name.to_owned() };
@@ -24,19 +25,19 @@ pub fn fired(out: &mut impl Write, dialect: &Dialect, event: &Event, all: &[Fire
     if let Some(subject) = event.subject() {
         write!(out, " {}", printable(&subject))?;
     }
-    if let Some(what) = event.original(Target::Input).or_else(|| event.original(Target::Prompt)) {
-        write!(out, " {}", cut(what.as_str(), 120).dimmed())?;
+    if let Some(text) = event.original(Target::Input).or_else(|| event.original(Target::Prompt)) {
+        write!(out, " {}", layout::one_line(text.as_str(), 120).dimmed())?;
     }
     writeln!(out)?;
-    for (at, fired) in all.iter().enumerate() {
+    for (position, fired) in all.iter().enumerate() {
         if all.len() > 1 {
-            writeln!(out, "\nby the rules of {}", fired.dialect.name.bold())?;
+            writeln!(out, "\nwith the rules of {}", fired.dialect.name.bold())?;
         }
-        // The hooks are the same under all rules; only the first time all of it is shown.
-        if at == 0 || differs(&all[0].verdict, &fired.verdict) {
+        // The hooks are the same under all rules, so that their details are shown only once.
+        if position == 0 || differs(&all[0].verdict, &fired.verdict) {
             hooks(out, fired)?;
         }
-        verdict(out, &fired.verdict)?;
+        verdict(out, fired)?;
     }
     if let [first, others @ ..] = all
         && !others.is_empty()
@@ -47,7 +48,7 @@ pub fn fired(out: &mut impl Write, dialect: &Dialect, event: &Event, all: &[Fire
             .map(|other| other.dialect.name)
             .collect();
         match &different[..] {
-            [] => writeln!(out, "\nall come to the same verdict")?,
+            [] => writeln!(out, "\nall rules give the same verdict")?,
             names => writeln!(out, "\n{} from {}: {}", "differs".yellow(), first.dialect.name, names.join(", "))?,
         }
     }
@@ -70,14 +71,14 @@ fn hooks(out: &mut impl Write, fired: &Fired) -> io::Result<()> {
     for planned in fired.plan.iter().filter(|planned| planned.hook.kinds.contains(&fired.kind())) {
         let info = &planned.hook.info;
         match &planned.why_not {
-            // Shown above, with the others.
+            // Part of the record, so that it is shown above.
             None | Some(SkipReason::Skipped { .. }) => {}
             Some(why) => writeln!(
                 out,
                 "  {} {} {} {}",
-                "out".dimmed(),
+                "skip".dimmed(),
                 printable(&info.id),
-                printable(&info.source.to_string()).dimmed(),
+                display_source(&info.source).dimmed(),
                 printable(&format!("({why})"))
             )?,
         }
@@ -99,36 +100,47 @@ impl Fired {
 }
 
 fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<()> {
-    let (label, style) = colours::label(record);
+    let planned = fired.planned(record);
+    let is_started = record.outcome == HookOutcome::Skipped && planned.is_some_and(|planned| planned.hook.background);
+    let (label, style) = if is_started { ("started", Style::new()) } else { colours::label(record) };
     write!(out, "  {} {}", label.style(style), printable(&record.id).bold())?;
     if let (Some(file), Some(line)) = (&record.source.file, record.source.line) {
-        write!(out, " {}", printable(&format!("{file}:{line}")).dimmed())?;
+        write!(out, " {}", layout::place(file, Some(line)).dimmed())?;
     }
     let mut facts = vec![record.source.scope.to_string(), record.handler.clone()];
     facts.extend(record.exit_code.map(|code| format!("exit {code}")));
     facts.extend(record.status.map(|status| format!("status {status}")));
     facts.extend(record.duration_ms.map(|ms| format!("{ms} ms")));
     writeln!(out, " ({})", facts.join(", "))?;
-    if record.shadow {
-        writeln!(out, "      {}", shadow(record).yellow())?;
+    if record.dry_run {
+        writeln!(out, "      {}", dry_run(record).yellow())?;
     }
-    if let Some(planned) = fired.planned(record).filter(|_| record.outcome != HookOutcome::Skipped) {
-        // One that was chosen and failed before it could run has not run.
-        let ran = if planned.fails.is_some() { "chosen" } else { "ran" };
+    if let Some(planned) = planned
+        && record.outcome != HookOutcome::Skipped
+    {
+        // A hook that is broken or not approved is selected, and fails before it runs.
+        let verb = if planned.fails.is_some() { "selected" } else { "ran" };
         match planned.hook.matcher.pattern() {
-            "" => writeln!(out, "      {ran} because it has no matcher")?,
-            pattern => writeln!(out, "      {ran} because its matcher `{}` fits", printable(pattern))?,
+            "" => writeln!(out, "      {verb} because it has no matcher")?,
+            pattern => writeln!(out, "      {verb} because its matcher `{}` matches", printable(pattern))?,
         }
     }
-    if let Some(detail) = &record.detail {
-        writeln!(out, "      {}", printable(detail))?;
+    if is_started {
+        writeln!(out, "      runs in the background; cannot block")?;
+    } else if let Some(detail) = &record.detail {
+        let detail = shorten_paths(&printable(detail));
+        let warning = fired.verdict.warnings().iter().find(|warning| is_about(warning, record));
+        match warning.and_then(|warning| warning.failure) {
+            Some((kind, policy)) => writeln!(out, "      {detail}; {}", consequence(kind, policy))?,
+            None => writeln!(out, "      {detail}")?,
+        }
     }
     if let Some(reason) = &record.reason {
-        writeln!(out, "      because: {}", cut(reason, 400))?;
+        writeln!(out, "      reason: {}", layout::one_line(reason, 400))?;
     }
     for (what, texts) in [("context", &record.context), ("message", &record.system_messages)] {
         for text in texts {
-            writeln!(out, "      {what}: {}", cut(text, 400))?;
+            writeln!(out, "      {what}: {}", layout::one_line(text, 400))?;
         }
     }
     if !record.rewrote.is_empty() {
@@ -136,14 +148,15 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
     }
     streams(out, record)?;
     if !record.held_back.is_empty() {
-        writeln!(out, "      not given all of: {}", printable(&record.held_back.join(", ")))?;
+        let names = printable(&record.held_back.join(", "));
+        writeln!(out, "      variables not passed to the hook: {names} (`env_allow` passes them)")?;
     }
     for left in &record.left_running {
         writeln!(out, "      left running: {}", printable(left))?;
     }
     for completion in fired.later.iter().filter(|completion| completion.hook.id == record.id) {
         if let Some(later) = &completion.record {
-            writeln!(out, "      then, in the background:")?;
+            writeln!(out, "      in the background, after the verdict:")?;
             streams(out, later)?;
             if let Some(code) = later.exit_code {
                 writeln!(out, "      exit {code}")?;
@@ -153,16 +166,40 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
     Ok(())
 }
 
-/// What a hook in the shadow would have changed.
-fn shadow(record: &HookRecord) -> String {
+/// `true` if the warning reports the failure of this hook.
+fn is_about(warning: &Warning, record: &HookRecord) -> bool {
+    let (info, source) = (&warning.hook, &record.source);
+    warning.failure.is_some()
+        && record.outcome == HookOutcome::Failure
+        && record.detail.is_some()
+        && (&info.id, &info.source.file, info.source.line) == (&record.id, &source.file, source.line)
+}
+
+/// Effect of a failure, with the config key that sets it.
+fn consequence(kind: FailureKind, policy: FailurePolicy) -> String {
+    let effect = match policy {
+        FailurePolicy::Open => "ignored",
+        FailurePolicy::Closed => "blocked",
+        FailurePolicy::Ask => "the user is asked",
+    };
+    match kind {
+        // No key of the hook changes the effect of these.
+        FailureKind::Untrusted | FailureKind::Cancelled => effect.to_owned(),
+        FailureKind::Timeout => format!("{effect} (on_timeout: {policy})"),
+        _ => format!("{effect} (on_failure: {policy})"),
+    }
+}
+
+/// Effect that a dry-run hook would have had.
+fn dry_run(record: &HookRecord) -> String {
     match &record.would {
         Some(would) if would.differs && would.verdict == would.decision => {
-            format!("in the shadow: without that the verdict would be {}", would.verdict)
+            format!("dry run: the verdict would be {}", would.verdict)
         }
         Some(would) if would.differs => {
-            format!("in the shadow: without that the verdict would be another ({})", would.verdict)
+            format!("dry run: the verdict would differ ({})", would.verdict)
         }
-        _ => "in the shadow: the verdict would be the same without that".to_owned(),
+        _ => "dry run: the verdict would be the same".to_owned(),
     }
 }
 
@@ -171,15 +208,15 @@ fn streams(out: &mut impl Write, record: &HookRecord) -> io::Result<()> {
     stream(out, "stderr", record.stderr.as_deref(), record.stderr_bytes)
 }
 
-/// A stream, of which there was perhaps more than was kept.
+/// Writes the start of a stream. `all` is its size if only a part was kept.
 fn stream(out: &mut impl Write, name: &str, text: Option<&str>, all: Option<u64>) -> io::Result<()> {
     let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(()) };
     match all {
-        Some(all) => writeln!(out, "      {name} ({all} bytes, the first {} were kept):", text.len())?,
+        Some(all) => writeln!(out, "      {name} ({all} bytes, of which {} were kept):", text.len())?,
         None => writeln!(out, "      {name} ({} bytes):", text.len())?,
     }
     for line in text.lines().take(SHOWN_LINES) {
-        writeln!(out, "      {} {}", "|".dimmed(), cut(&printable(line), 200))?;
+        writeln!(out, "      {} {}", "|".dimmed(), layout::one_line(&printable(line), 200))?;
     }
     let left = text.lines().count().saturating_sub(SHOWN_LINES);
     if left > 0 {
@@ -188,32 +225,26 @@ fn stream(out: &mut impl Write, name: &str, text: Option<&str>, all: Option<u64>
     Ok(())
 }
 
-fn verdict(out: &mut impl Write, verdict: &Verdict) -> io::Result<()> {
+fn verdict(out: &mut impl Write, fired: &Fired) -> io::Result<()> {
+    let verdict = &fired.verdict;
     let decision = verdict.decision();
     write!(out, "=> {}", decision.name().style(colours::of(decision)))?;
     if let Some(reason) = verdict.reason() {
-        write!(out, ": {}", cut(reason, 400))?;
+        write!(out, ": {}", layout::one_line(reason, 400))?;
     }
     writeln!(out)?;
     for target in Target::ALL {
         if let Some(rewritten) = verdict.rewritten(target) {
-            writeln!(out, "   {target} is now {}", cut(rewritten.effective.as_str(), 400))?;
+            writeln!(out, "   {target} rewritten to {}", layout::one_line(rewritten.effective.as_str(), 400))?;
         }
     }
-    for said in verdict.context() {
-        writeln!(out, "   context for the model: {}", cut(&said.text, 400))?;
+    for message in verdict.context() {
+        writeln!(out, "   context for the model: {}", layout::one_line(&message.text, 400))?;
     }
-    for warning in verdict.warnings() {
-        writeln!(out, "   {} {}", "warning:".yellow(), printable(&warning.to_string()))?;
+    // Failures are shown with their hooks.
+    let is_shown = |warning: &Warning| fired.record.hooks.iter().any(|record| is_about(warning, record));
+    for warning in verdict.warnings().iter().filter(|warning| !is_shown(warning)) {
+        writeln!(out, "   {} {}", "warning:".yellow(), shorten_paths(&printable(&warning.to_string())))?;
     }
     Ok(())
-}
-
-/// The start of a text, on one line.
-fn cut(text: &str, most: usize) -> String {
-    let line: String = text.chars().map(|c| if is_terminal_control(c) { ' ' } else { c }).take(most + 1).collect();
-    match line.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line,
-    }
 }

@@ -93,8 +93,8 @@ pub enum Attribute {
     Rewrites,
     /// Whether nothing is overlooked in its answers.
     Strict,
-    /// Whether it runs in the shadow.
-    Shadow,
+    /// Dry run.
+    DryRun,
     /// Whether variables stand in the words of its command.
     Variables,
     /// Something that only its handler understands.
@@ -142,7 +142,7 @@ impl Attribute {
             Self::Order => "its place among others",
             Self::Rewrites => "that it rewrites",
             Self::Variables => "that variables stand in its words",
-            Self::Shadow => "that it runs in the shadow",
+            Self::DryRun => "that it is a dry run",
             Self::Strict => "that nothing is overlooked in its answers",
             Self::Setting | Self::Elsewhere | Self::Nothing(_) => "a setting",
         }
@@ -250,9 +250,9 @@ impl HookKey {
             }
             Attribute::Once => spec.once = decoder.flag(node, name)?,
             Attribute::Strict => spec.strict = decoder.flag(node, name)?,
-            Attribute::Shadow => {
-                let shadow = decoder.flag(node, name)?;
-                info(spec, |info| info.dry_run = shadow);
+            Attribute::DryRun => {
+                let dry_run = decoder.flag(node, name)?;
+                info(spec, |info| info.dry_run = dry_run);
             }
             Attribute::Enabled => disabled(spec, decoder.flag(node, name)?),
             Attribute::Status => spec.status = Some(decoder.text(node, name)?),

@@ -185,8 +185,8 @@ pub(crate) fn unwritable(spec: &HookSpec, can_say: impl Fn(Attribute) -> bool) -
     match spec.state {
         HookState::Disabled if !can_say(Attribute::Enabled) => Some("it is switched off, which cannot be said there"),
         HookState::Broken(_) => Some("it could not be read itself"),
-        _ if spec.info.dry_run && !can_say(Attribute::Shadow) => {
-            Some("it runs in the shadow, which cannot be said there")
+        _ if spec.info.dry_run && !can_say(Attribute::DryRun) => {
+            Some("it is a dry run, which cannot be written there")
         }
         _ => None,
     }
@@ -279,7 +279,7 @@ const ALL: [Attribute; 26] = [
     Attribute::Order,
     Attribute::Rewrites,
     Attribute::Strict,
-    Attribute::Shadow,
+    Attribute::DryRun,
 ];
 
 /// What a hook has of an attribute, as JSON. `None`: what is usual in the dialect that it is written for.
@@ -303,7 +303,7 @@ fn value(attribute: Attribute, spec: &HookSpec, dialect: &Dialect) -> Option<Str
         Attribute::Rewake => yes(spec.wake_agent),
         Attribute::Once => yes(spec.once),
         Attribute::Strict => yes(spec.strict),
-        Attribute::Shadow => yes(info.dry_run),
+        Attribute::DryRun => yes(info.dry_run),
         Attribute::Enabled => (!is_enabled(spec)).then(|| "false".to_owned()),
         Attribute::Status => spec.status.as_deref().map(text),
         Attribute::Description => spec.description.as_deref().map(text),

@@ -13,13 +13,14 @@ pub use attribute::{Attribute, HookKey, TimeUnit};
 pub(crate) use encode::{unsaid, unwritable, written_matcher};
 pub use sandbox::{SANDBOX_KEYS, STRICT, SandboxKey, UNLIMITED};
 
+use super::decoder::{current_key, value_of};
 use super::{Decoder, Include};
 use crate::spec::{HandlerSpec, HookSpec};
 use crate::table::Dialect;
 use checkrein_document::{Member, Node, Span};
 
 /// Keys of an entry of `include`.
-pub const INCLUDE_KEYS: &[&str] = &["dialect", "path", "on_failure", "shadow", "env_allow", "under_own_agent"];
+pub const INCLUDE_KEYS: &[&str] = &["dialect", "path", "on_failure", "dry_run", "env_allow", "under_own_agent"];
 
 /// What is particular about one dialect's use of the shape.
 #[derive(Debug, Clone, Copy)]
@@ -246,8 +247,8 @@ impl HookFileLayout {
             match read {
                 Ok(spec) => decoder.push(spec),
                 Err(why) => {
-                    let (shadow, matcher) = (self.is_in_shadow(decoder, hook), Some(matcher.clone()));
-                    decoder.dry_run(shadow, |decoder| decoder.broken(id, kind, matcher, hook.span, &why));
+                    let (dry_run, matcher) = (self.is_dry_run(decoder, hook), Some(matcher.clone()));
+                    decoder.with_dry_run(dry_run, |decoder| decoder.broken(id, kind, matcher, hook.span, &why));
                 }
             }
         }
@@ -308,19 +309,22 @@ impl HookFileLayout {
                 let name = self.keys.iter().find(|key| matches!(key.says, Attribute::Id));
                 let name = name.and_then(|key| hook.get(key.name)?.as_str()).filter(|name| !name.is_empty());
                 let id = name.unwrap_or(id);
-                let shadow = self.is_in_shadow(decoder, hook);
+                let dry_run = self.is_dry_run(decoder, hook);
                 for kind in kinds {
                     let matcher = matcher.cloned().or_else(|| decoder.matcher_of(hook, kind));
-                    decoder.dry_run(shadow, |decoder| decoder.broken(id, kind, matcher, hook.span, &why));
+                    decoder.with_dry_run(dry_run, |decoder| decoder.broken(id, kind, matcher, hook.span, &why));
                 }
             }
         }
     }
 
-    /// Whether a hook that cannot be loaded would have run in the shadow.
-    fn is_in_shadow(&self, decoder: &Decoder<'_>, hook: &Node<'_>) -> bool {
-        let key = self.keys.iter().find(|key| key.says == Attribute::Shadow);
-        key.and_then(|key| hook.get(key.name)).map_or(decoder.settings.shadow, |said| said.as_bool() == Some(true))
+    /// `true` if a hook that cannot be loaded is a dry run.
+    fn is_dry_run(&self, decoder: &Decoder<'_>, hook: &Node<'_>) -> bool {
+        let key = self.keys.iter().find(|key| key.says == Attribute::DryRun);
+        match key.and_then(|key| value_of(hook, key.name)) {
+            Some(value) => value.as_bool() == Some(true),
+            None => decoder.settings.dry_run,
+        }
     }
 
     /// Reads a hook that stands under these events.
@@ -356,7 +360,11 @@ impl HookFileLayout {
                 Some(key) => key.read(self, decoder, &member.value, &mut spec)?,
                 None => {
                     let known: Vec<_> = self.keys.iter().map(|key| key.name).collect();
-                    decoder.unknown("unknown-key", member.key_span, "key", &member.key, &known);
+                    decoder.check_keys(std::slice::from_ref(member), &known);
+                    let current = current_key(&member.key, &known).filter(|current| hook.get(current).is_none());
+                    if let Some(key) = self.keys.iter().find(|key| Some(key.name) == current) {
+                        key.read(self, decoder, &member.value, &mut spec)?;
+                    }
                 }
             }
         }
@@ -366,7 +374,7 @@ impl HookFileLayout {
             decoder.warning("cannot-decide", hook.span, text);
         } else if gate && spec.background {
             let text = "a hook in the background cannot stop anything here";
-            decoder.warning("async-gate", hook.span, text).help = Some("take `async` out if it shall".to_owned());
+            decoder.warning("background-gate", hook.span, text).help = Some("take `async` out if it shall".to_owned());
         }
         if let HandlerSpec::Command(command) = &spec.handler {
             decoder.check_command(command, hook.span)?;
@@ -423,12 +431,17 @@ impl HookFileLayout {
     fn settings(&self, decoder: &mut Decoder<'_>, members: &[Member<'_>]) {
         for member in members {
             let node = &member.value;
-            let is_ours = self.file_keys.is_some_and(|keys| keys.contains(&&*member.key));
-            if is_ours || self.file_keys.is_none() && crate::config::prefilter::SETTINGS.contains(&&*member.key) {
-                let line = decoder.place(member.key_span).line;
-                decoder.settings.lines.push((member.key.to_string(), line));
+            let current = current_key(&member.key, self.file_keys.unwrap_or_default());
+            if current.is_some_and(|current| members.iter().any(|other| other.key == current)) {
+                continue;
             }
-            match &*member.key {
+            let key = current.unwrap_or(&member.key);
+            let is_ours = self.file_keys.is_some_and(|keys| keys.contains(&key));
+            if is_ours || self.file_keys.is_none() && crate::config::prefilter::SETTINGS.contains(&key) {
+                let line = decoder.place(member.key_span).line;
+                decoder.settings.lines.push((key.to_owned(), line));
+            }
+            match key {
                 "disableAllHooks" => decoder.settings.disable_all = decoder.flag(node, &member.key).ok(),
                 // What cannot be read is taken for the stricter.
                 "allowManagedHooksOnly" => {
@@ -463,7 +476,7 @@ impl HookFileLayout {
                     decoder.settings.env_allow = Some(decoder.texts(node, &member.key).unwrap_or_default());
                 }
                 // What cannot be read leaves them in force.
-                "shadow" if self.flat => decoder.settings.shadow = decoder.flag(node, &member.key).unwrap_or(false),
+                "dry_run" if self.flat => decoder.settings.dry_run = decoder.flag(node, &member.key).unwrap_or(false),
                 "trusted_paths" if self.flat => {
                     decoder.settings.trusted_paths = Some(decoder.texts(node, &member.key).unwrap_or_default());
                 }
@@ -485,7 +498,9 @@ impl HookFileLayout {
                 None => match decoder.object(item, "include") {
                     Ok(members) => {
                         decoder.check_keys(members, INCLUDE_KEYS);
-                        if members.iter().any(|member| !INCLUDE_KEYS.contains(&&*member.key)) {
+                        let is_known =
+                            |key: &str| INCLUDE_KEYS.contains(&key) || current_key(key, INCLUDE_KEYS).is_some();
+                        if members.iter().any(|member| !is_known(&member.key)) {
                             decoder.broken_somewhere("include", item.span, "an include with a key that nobody knows");
                             continue;
                         }
@@ -522,13 +537,13 @@ impl HookFileLayout {
                 .map(|node| attribute::effect(decoder, node, "on_failure", attribute::EFFECTS))
                 .transpose();
             let flag = |decoder: &mut Decoder<'_>, key: &str| -> Result<bool, String> {
-                item.get(key).map_or(Ok(false), |node| decoder.flag(node, key))
+                value_of(item, key).map_or(Ok(false), |node| decoder.flag(node, key))
             };
-            let flags = flag(decoder, "shadow").and_then(|shadow| Ok((shadow, flag(decoder, "under_own_agent")?)));
+            let flags = flag(decoder, "dry_run").and_then(|dry_run| Ok((dry_run, flag(decoder, "under_own_agent")?)));
             // Without a list that can be read, nothing more is passed on.
             let env_allow = item.get("env_allow").and_then(|node| decoder.texts(node, "env_allow").ok());
             let env_allow = env_allow.unwrap_or_default();
-            let (path, on_failure, (shadow, under_own_agent)) = match (path, on_failure, flags) {
+            let (path, on_failure, (dry_run, under_own_agent)) = match (path, on_failure, flags) {
                 (Ok(path), Ok(on_failure), Ok(flags)) => (path, on_failure, flags),
                 (Err(why), ..) | (_, Err(why), _) | (.., Err(why)) => {
                     decoder.broken_somewhere("include", item.span, &why);
@@ -536,7 +551,7 @@ impl HookFileLayout {
                 }
             };
             let dialect = dialect.name;
-            let include = Include { dialect, path, on_failure, shadow, env_allow, under_own_agent };
+            let include = Include { dialect, path, on_failure, dry_run, env_allow, under_own_agent };
             decoder.settings.includes.push(include);
         }
     }

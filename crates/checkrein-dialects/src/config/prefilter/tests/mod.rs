@@ -103,7 +103,7 @@ fn what_may_be_something_is_left_to_the_full_parser() {
         r#"{"hooks": [{"command": "x"}]}"#,
         r#"{"hooks": ["Stop"]}"#,
         // Settings.
-        r#"{"shadow": true, "hooks": []}"#,
+        r#"{"dry_run": true, "hooks": []}"#,
         r#"{"include": ["claude"], "hooks": []}"#,
         r#"{"disableAllHooks": false, "hooks": []}"#,
         r#"{"disableAll\u0048ooks": false, "hooks": []}"#,

@@ -84,7 +84,7 @@ impl Dice {
             members.push(("trusted_paths", Say::List(vec![self.text(TEXTS)])));
         }
         if self.once_in(20) {
-            let key = self.one_of(&["shadow", "disableAllHooks", "allow_skip", "unknown"]);
+            let key = self.one_of(&["dry_run", "disableAllHooks", "allow_skip", "unknown"]);
             members.push((key, Say::Bare("true")));
         }
         members.push(("hooks", self.hooks()));

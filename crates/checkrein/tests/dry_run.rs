@@ -1,4 +1,4 @@
-//! Hooks in the shadow: they run, they are recorded, and nothing that they say has an effect.
+//! Dry-run hooks: they run and are recorded, and their replies have no effect.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
 
@@ -29,7 +29,7 @@ async fn fired(event: Event, hooks: impl IntoIterator<Item = HookSpec>) -> (Verd
     Engine::builder().hooks(hooks).build().fire_recorded(event).await
 }
 
-/// Whatever a hook says: in the shadow the verdict is as if it were not there, and in force it is not.
+/// A dry-run hook does not change the verdict; the same hook in force does.
 #[tokio::test]
 async fn nothing_that_a_hook_says_or_fails_with_has_an_effect() {
     let hook = |event: EventKind, command: &str| HookSpec::shell("tried", event, command);
@@ -59,7 +59,7 @@ async fn nothing_that_a_hook_says_or_fails_with_has_an_effect() {
         assert_eq!(verdict, Verdict::default(), "{what}");
         let [tried] = &record.hooks[..] else { panic!("{what}: {record:?}") };
         let would = tried.would.as_ref().unwrap();
-        assert!(tried.shadow && tried.outcome != HookOutcome::Skipped, "{what}: {tried:?}");
+        assert!(tried.dry_run && tried.outcome != HookOutcome::Skipped, "{what}: {tried:?}");
         assert_eq!(would.verdict, live.decision(), "{what}");
         assert_eq!(would.decision, live.decision(), "{what}");
         let changes = live.decision() != Decision::NoOpinion
@@ -76,7 +76,7 @@ async fn what_would_have_been_is_told_beside_what_was() {
     let would = record.hooks[1].would.as_ref().unwrap();
     assert_eq!((would.decision, would.verdict, would.differs), (Decision::Deny, Decision::Deny, false));
     assert_eq!(would.reason.as_deref(), Some("tried says no"));
-    assert!(!record.hooks[0].shadow && record.hooks[0].would.is_none());
+    assert!(!record.hooks[0].dry_run && record.hooks[0].would.is_none());
 
     let asks = HookSpec::shell("asks", GATE, r#"echo '{"decision":"ask","reason":"sure?"}'"#);
     let (verdict, record) = fired(tool_call(), [asks, deny("one").dry_run(), deny("two").dry_run()]).await;
@@ -91,7 +91,7 @@ async fn what_would_have_been_is_told_beside_what_was() {
     assert_eq!(record.hooks[0].would.as_ref().unwrap().decision, Decision::Ask, "what is done about its failure");
 }
 
-/// A chain goes on behind a hook in the shadow, whatever that says; but what would have been ends there.
+/// A chain continues after a dry-run hook. The hypothetical result ends at that hook.
 #[tokio::test]
 async fn a_chain_goes_on_behind_it() {
     let allow = HookSpec::shell("allow", GATE, r#"echo '{"decision":"allow"}'"#);
@@ -112,7 +112,7 @@ async fn others_do_not_see_what_it_rewrites() {
     assert_eq!(record.hooks[0].would.as_ref().unwrap().rewrites, ["input"]);
 }
 
-/// What ran once in the shadow has not had its one run.
+/// A dry run does not use up the single run of a `once` hook.
 #[tokio::test]
 async fn one_that_runs_once_runs_again_in_force() {
     let once = || deny("once").once();
@@ -127,8 +127,8 @@ struct Seen(Arc<Mutex<Vec<(String, bool)>>>);
 
 impl Observer for Seen {
     fn finished(&self, run: &HookRun, record: &HookRecord, _: Duration) {
-        assert_eq!(run.hook.dry_run, record.shadow);
-        self.0.lock().unwrap().push((record.id.clone(), record.shadow));
+        assert_eq!(run.hook.dry_run, record.dry_run);
+        self.0.lock().unwrap().push((record.id.clone(), record.dry_run));
     }
 }
 
