@@ -1,9 +1,9 @@
-//! What a run costs, as a ratio to a floor in the same run: `cargo bench -p checkrein-process`.
+//! Cost of a run relative to a floor: `cargo bench -p checkrein-process`.
 //!
-//! The floor is `std::process` with an absolute path, a group, a directory and an environment of its own, pipes for all
-//! three streams, and blocking reads. Both take turns, so that a change of the machine's mood hits both.
+//! The floor is `std::process` with an absolute path, its own group, directory and environment, pipes for all three
+//! streams, and blocking reads. Both run in turns, so that other load on the machine affects both.
 
-#![allow(clippy::unwrap_used, reason = "a bench may")]
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
 #[cfg(unix)]
 fn main() {
@@ -38,7 +38,7 @@ mod unix {
 
     fn environment() -> Vec<(String, String)> {
         let mut all = vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())];
-        all.extend((0..20).map(|at| (format!("VARIABLE_{at}"), format!("some value of variable {at}"))));
+        all.extend((0..20).map(|index| (format!("VARIABLE_{index}"), format!("some value of variable {index}"))));
         all
     }
 
@@ -55,7 +55,7 @@ mod unix {
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
-        // What fits into a pipe needs no thread.
+        // Input that fits into a pipe needs no thread.
         if stdin.len() <= 64 * 1024 {
             let _ = pipe.write_all(stdin);
             drop(pipe);
@@ -68,19 +68,19 @@ mod unix {
         }
     }
 
-    /// How long one run takes, in a task, as in a host that serves many things.
+    /// Duration of one run in a spawned task, as in a host with many tasks.
     fn timed(
         runtime: &Runtime,
         prepared: &ResolvedCommand,
-        place: &ExecContext,
+        context: &ExecContext,
         stdin: &Stdin,
         limits: Limits,
     ) -> Duration {
-        let (prepared, place, stdin) = (prepared.clone(), place.clone(), stdin.clone());
+        let (prepared, context, stdin) = (prepared.clone(), context.clone(), stdin.clone());
         let run = async move {
             let begun = Instant::now();
-            let reply = prepared.run(&place, &stdin, &limits).await.unwrap();
-            assert!(reply.exit.success() && reply.leftovers.is_empty());
+            let output = prepared.run(&context, &stdin, &limits).await.unwrap();
+            assert!(output.exit.success() && output.leftovers.is_empty());
             begun.elapsed()
         };
         runtime.block_on(async { tokio::spawn(run).await.unwrap() })
@@ -88,8 +88,8 @@ mod unix {
 
     fn measure(bench: &Bench, case: &Case, runtime: &Runtime, name: &str) {
         let env = environment();
-        let place = ExecContext::new("/").env(env.clone());
-        let prepared: ResolvedCommand = case.program.clone().prepare(&place).unwrap();
+        let context = ExecContext::new("/").env(env.clone());
+        let prepared: ResolvedCommand = case.program.clone().prepare(&context).unwrap();
         let limits = Limits::new(Duration::from_secs(60));
         let bytes: Arc<[u8]> = vec![b'x'; case.stdin].into();
         let stdin = Stdin::bytes(bytes.clone());
@@ -99,7 +99,7 @@ mod unix {
             floor(case.floor, &env, &bytes);
             begun.elapsed()
         };
-        let run_ours = || timed(runtime, &prepared, &place, &stdin, limits);
+        let run_ours = || timed(runtime, &prepared, &context, &stdin, limits);
         timing(bench, case, name).compare_timed(run_ours, run_floor);
     }
 
@@ -107,10 +107,10 @@ mod unix {
         bench.case(format!("{}, {name}", case.name)).rounds(case.rounds).budget(case.budget)
     }
 
-    /// What a sandbox costs, with a run without one as the floor.
+    /// Cost of a sandbox, with a run without one as the floor.
     #[cfg(target_os = "linux")]
     fn measure_sandbox(bench: &Bench, case: &Case, runtime: &Runtime, name: &str) {
-        let place = ExecContext::new("/").env(environment());
+        let context = ExecContext::new("/").env(environment());
         let files = Files::none().read("/srv");
         let sandbox = Sandbox::new()
             .files(files)
@@ -119,12 +119,12 @@ mod unix {
             .processes(64)
             .open_files(256)
             .file_size(256 << 20);
-        let caged = place.clone().sandbox(sandbox);
-        let prepared: ResolvedCommand = case.program.clone().prepare(&place).unwrap();
+        let sandboxed = context.clone().sandbox(sandbox);
+        let prepared: ResolvedCommand = case.program.clone().prepare(&context).unwrap();
         let limits = Limits::new(Duration::from_secs(60));
         let stdin = Stdin::bytes(vec![b'x'; case.stdin]);
-        let run = |place: &ExecContext| timed(runtime, &prepared, place, &stdin, limits);
-        timing(bench, case, name).compare_timed(|| run(&caged), || run(&place));
+        let run = |context: &ExecContext| timed(runtime, &prepared, context, &stdin, limits);
+        timing(bench, case, name).compare_timed(|| run(&sandboxed), || run(&context));
     }
 
     pub(super) fn main() {
@@ -160,12 +160,12 @@ mod unix {
         }
         #[cfg(target_os = "linux")]
         {
-            let caged = [
+            let sandboxed = [
                 case("sandbox: /bin/true", &[], "/bin/true", 0, 2000, 1.5),
                 case("sandbox: true via sh", &[], "true", 0, 2000, 1.5),
                 case("sandbox: reads 1 KiB, answers", &[], read, 1 << 10, 1000, 1.5),
             ];
-            for case in &caged {
+            for case in &sandboxed {
                 for (name, runtime) in &runtimes {
                     measure_sandbox(&bench, case, runtime, name);
                 }

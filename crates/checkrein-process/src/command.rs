@@ -1,3 +1,5 @@
+//! Commands and shells, as the caller specifies them. [`ResolvedCommand`] is the form that runs.
+
 use std::ffi::OsString;
 use std::fmt;
 
@@ -5,13 +7,13 @@ use crate::exec_context::ExecContext;
 use crate::resolve::ResolveError;
 use crate::resolved_command::ResolvedCommand;
 
-/// What to run: a text for a shell, or a program with its arguments.
+/// A command to run: a text for a shell, or a program with its arguments.
 ///
 /// ```
-/// use checkrein_process::Program;
+/// use checkrein_process::HookCommand;
 ///
-/// let text = Program::shell("jq -r .tool_name >> tools.log");
-/// let argv = Program::argv(["python3", "check.py", "--strict"]);
+/// let text = HookCommand::shell("jq -r .tool_name >> tools.log");
+/// let argv = HookCommand::argv(["python3", "check.py", "--strict"]);
 /// assert_eq!(argv.to_string(), "python3 check.py --strict");
 /// # let _ = text;
 /// ```
@@ -27,8 +29,8 @@ pub(crate) enum Kind {
 impl HookCommand {
     /// A text for the default [`Shell`].
     ///
-    /// Where the text needs no shell, none is started; the process behaves as if one had been. See
-    /// [`Reply::direct`](crate::Reply::direct).
+    /// A text that needs no shell runs without one, with the same result. See
+    /// [`RunOutput::ran_without_shell`](crate::RunOutput::ran_without_shell).
     pub fn shell(text: impl Into<String>) -> Self {
         Self::shell_with(Shell::default(), text)
     }
@@ -38,7 +40,7 @@ impl HookCommand {
         Self(Kind::Text { shell, text: text.into() })
     }
 
-    /// A program and its arguments. A program without a slash in its name is found in the `PATH` of the [`Place`].
+    /// A program and its arguments. A program without a slash in its name is searched in the `PATH` of the [`ExecContext`].
     pub fn argv<A: Into<OsString>>(argv: impl IntoIterator<Item = A>) -> Self {
         Self(Kind::Argv(argv.into_iter().map(Into::into).collect()))
     }
@@ -47,10 +49,10 @@ impl HookCommand {
     ///
     /// # Errors
     ///
-    /// When there is no such program, or no such shell. A program that only the shell would miss is no error: the run
-    /// ends with 127 or 126, as the shell has it.
-    pub fn prepare(self, place: &ExecContext) -> Result<ResolvedCommand, ResolveError> {
-        ResolvedCommand::new(self, place)
+    /// The program or the shell does not exist or is not executable. A program inside a shell text is not checked: the
+    /// run then exits with 127 or 126, as in the shell.
+    pub fn prepare(self, context: &ExecContext) -> Result<ResolvedCommand, ResolveError> {
+        ResolvedCommand::new(self, context)
     }
 }
 
@@ -59,8 +61,8 @@ impl fmt::Display for HookCommand {
         match &self.0 {
             Kind::Text { text, .. } => f.write_str(text),
             Kind::Argv(argv) => {
-                for (at, arg) in argv.iter().enumerate() {
-                    let space = if at == 0 { "" } else { " " };
+                for (index, arg) in argv.iter().enumerate() {
+                    let space = if index == 0 { "" } else { " " };
                     write!(f, "{space}{}", arg.display())?;
                 }
                 Ok(())
@@ -69,7 +71,7 @@ impl fmt::Display for HookCommand {
     }
 }
 
-/// A shell, and the arguments that come before the text.
+/// A shell and its arguments before the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shell {
     program: OsString,
@@ -77,7 +79,7 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// This shell. A name without a slash is found in the `PATH` of the [`Place`].
+    /// A shell by name or path. A name without a slash is searched in the `PATH` of the [`ExecContext`].
     ///
     /// ```
     /// use checkrein_process::Shell;
@@ -100,7 +102,7 @@ impl Shell {
     }
 }
 
-/// `/bin/sh -c`, on Windows `cmd /D /S /C`. Never a login shell: its profile would be read at every run.
+/// `/bin/sh -c`, on Windows `cmd /D /S /C`. Never a login shell: it would read its profile on every run.
 impl Default for Shell {
     fn default() -> Self {
         if cfg!(windows) { Self::new("cmd.exe", ["/D", "/S", "/C"]) } else { Self::new("/bin/sh", ["-c"]) }

@@ -1,3 +1,5 @@
+//! The working directory, environment and sandbox of a process.
+
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -5,15 +7,15 @@ use std::sync::Arc;
 
 use crate::sandbox::Sandbox;
 
-/// Where a process runs: its working directory, its whole environment, and its [`Sandbox`]. Clones share the data.
+/// Working directory, complete environment and [`Sandbox`] of a process. Clones share the data.
 ///
-/// Nothing of the host's environment is added, save the [marker](crate::MARKER).
+/// The process inherits no variable of the host. Only the [marker](crate::MARKER) is added.
 ///
 /// ```
-/// use checkrein_process::Place;
+/// use checkrein_process::ExecContext;
 ///
-/// let place = Place::new("/tmp").env([("PATH", "/usr/bin:/bin"), ("LANG", "C.UTF-8")]);
-/// assert_eq!(place.var("LANG").unwrap(), "C.UTF-8");
+/// let context = ExecContext::new("/tmp").env([("PATH", "/usr/bin:/bin"), ("LANG", "C.UTF-8")]);
+/// assert_eq!(context.var("LANG").unwrap(), "C.UTF-8");
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct ExecContext {
@@ -23,35 +25,38 @@ pub struct ExecContext {
 }
 
 impl ExecContext {
-    /// This working directory and an empty environment. A relative directory is taken from the host's own, now.
+    /// A working directory with an empty environment. A relative directory is resolved against the current one of the host.
     pub fn new(cwd: impl Into<PathBuf>) -> Self {
         let cwd = cwd.into();
         let cwd = std::path::absolute(&cwd).unwrap_or(cwd);
         Self { cwd: cwd.into(), env: Arc::new([]), sandbox: None }
     }
 
-    /// The same with these variables and no others. Of a name that comes twice, the last value counts.
+    /// Replaces all variables. If a name occurs twice, the last value applies.
     #[must_use]
     pub fn env<K: Into<OsString>, V: Into<OsString>>(mut self, variables: impl IntoIterator<Item = (K, V)>) -> Self {
         self.env = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         self
     }
 
-    /// The same with these variables besides.
+    /// Adds variables.
     #[must_use]
-    pub fn also<K: Into<OsString>, V: Into<OsString>>(mut self, variables: impl IntoIterator<Item = (K, V)>) -> Self {
+    pub fn add_env<K: Into<OsString>, V: Into<OsString>>(
+        mut self,
+        variables: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
         let more = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
         self.env = self.env.iter().cloned().chain(more).collect();
         self
     }
 
-    /// The same with another working directory.
+    /// Replaces the working directory.
     #[must_use]
-    pub fn at(self, cwd: impl Into<PathBuf>) -> Self {
+    pub fn with_cwd(self, cwd: impl Into<PathBuf>) -> Self {
         Self { env: self.env, sandbox: self.sandbox, ..Self::new(cwd) }
     }
 
-    /// The same in a sandbox.
+    /// Sets the sandbox.
     #[must_use]
     pub fn sandbox(mut self, sandbox: impl Into<Arc<Sandbox>>) -> Self {
         self.sandbox = Some(sandbox.into());
@@ -73,12 +78,12 @@ impl ExecContext {
         &self.env
     }
 
-    /// The value of a variable.
+    /// The value of a variable. Names are case-insensitive on Windows.
     pub fn var(&self, name: &str) -> Option<&OsStr> {
-        let same = |have: &OsStr| {
-            if cfg!(windows) { have.eq_ignore_ascii_case(name) } else { have == name }
+        let is_same = |other: &OsStr| {
+            if cfg!(windows) { other.eq_ignore_ascii_case(name) } else { other == name }
         };
-        let (_, value) = self.env.iter().rev().find(|(have, _)| same(have))?;
+        let (_, value) = self.env.iter().rev().find(|(other, _)| is_same(other))?;
         Some(value)
     }
 }
@@ -86,7 +91,7 @@ impl ExecContext {
 impl fmt::Debug for ExecContext {
     // The values of variables may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Place")
+        f.debug_struct("ExecContext")
             .field("cwd", &self.cwd)
             .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
             .field("sandbox", &self.sandbox)

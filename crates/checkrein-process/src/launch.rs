@@ -1,3 +1,5 @@
+//! Input of one process start, and its error.
+
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
@@ -6,46 +8,46 @@ use crate::exec_context::ExecContext;
 use crate::marker::{MARKER, Marker};
 use crate::sandbox::SandboxError;
 
-/// All that one start needs, borrowed.
+/// Borrowed input of one process start.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SpawnSpec<'a> {
-    /// A path with a directory in it. Absolute, or relative to the place's directory.
+    /// A path with a directory in it. Absolute, or relative to the working directory.
     pub(crate) program: &'a Path,
-    /// The name that the process sees as its own.
-    #[cfg_attr(windows, expect(dead_code, reason = "Windows has one name for both"))]
+    /// The first argument: the name that the process gets.
+    #[cfg_attr(windows, expect(dead_code, reason = "Windows derives the name from the program"))]
     pub(crate) arg0: &'a OsStr,
     pub(crate) args: Args<'a>,
-    pub(crate) place: &'a ExecContext,
-    /// The value of `PWD`, where it must differ from the one in the place.
+    pub(crate) context: &'a ExecContext,
+    /// The value of `PWD`, if it must differ from the one in the context.
     pub(crate) pwd: Option<&'a OsStr>,
     pub(crate) marker: &'a Marker,
-    /// The sandbox's own temporary directory.
+    /// The private temporary directory of the sandbox.
     pub(crate) temporary: Option<&'a Path>,
-    /// Whether nobody reads stdout.
+    /// `true` if writes to stdout must fail.
     pub(crate) stdout_closed: bool,
 }
 
-/// git fails if its file in the home directory is there and cannot be read. This variable names another one.
+/// git fails if its configuration in the home directory exists and cannot be read. This variable replaces that file.
 const GIT_CONFIG: (&str, &str) = ("GIT_CONFIG_GLOBAL", "/dev/null");
 
 impl<'a> SpawnSpec<'a> {
     /// The variables of the new process. If a name occurs twice, the last value applies.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> + use<'a> {
-        let hides_git_config = self.hides_home() && self.place.var(GIT_CONFIG.0).is_none();
+        let hides_git_config = self.hides_home() && self.context.var(GIT_CONFIG.0).is_none();
         let own = [
             Some((OsStr::new(MARKER), self.marker.value())),
             self.pwd.map(|pwd| (OsStr::new("PWD"), pwd)),
             self.temporary.map(|path| (OsStr::new("TMPDIR"), path.as_os_str())),
             hides_git_config.then_some((OsStr::new(GIT_CONFIG.0), OsStr::new(GIT_CONFIG.1))),
         ];
-        let given = self.place.variables().iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let given = self.context.variables().iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
         given.chain(own.into_iter().flatten())
     }
 
-    /// Returns whether the sandbox keeps the home directory from the process.
+    /// Returns `true` if the sandbox does not allow the home directory.
     fn hides_home(&self) -> bool {
-        let files = self.place.sandboxed().and_then(|sandbox| sandbox.files.as_ref());
-        let (Some(files), Some(home)) = (files, self.place.var("HOME")) else { return false };
+        let files = self.context.sandboxed().and_then(|sandbox| sandbox.files.as_ref());
+        let (Some(files), Some(home)) = (files, self.context.var("HOME")) else { return false };
         !files.read.iter().chain(&files.write).any(|open| Path::new(home).starts_with(open))
     }
 }
@@ -53,7 +55,7 @@ impl<'a> SpawnSpec<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Args<'a> {
     List(&'a [OsString]),
-    /// A shell's own arguments, and the text.
+    /// The arguments of a shell, and the text.
     Shell(&'a [OsString], &'a OsStr),
 }
 
@@ -67,21 +69,23 @@ impl<'a> Args<'a> {
     }
 }
 
-/// A start that failed.
+/// Failure of a start.
 #[derive(Debug)]
 pub(crate) struct StartError {
     pub(crate) error: io::Error,
-    /// Whether the process ran, if only for a moment. It must not be started a second time then.
+    /// `true` if the program was executed. It must not be started again then.
     pub(crate) ran: bool,
-    /// What the sandbox had to do with it.
+    /// The problem of the sandbox, if that is the cause.
     pub(crate) sandbox: Option<SandboxError>,
 }
 
 impl StartError {
+    /// A failure before the program was executed.
     pub(crate) fn before(error: io::Error) -> Self {
         Self { error, ran: false, sandbox: None }
     }
 
+    /// A failure after the program was executed.
     pub(crate) fn after(error: io::Error) -> Self {
         Self { error, ran: true, sandbox: None }
     }

@@ -36,20 +36,19 @@ pub use run_output::{CapturedStream, Exit, Leftover, RunOutput};
 pub use sandbox::{Files, LimitExceeded, Sandbox, SandboxError};
 pub use stdin::{Chunk, Stdin};
 
-/// Keeps all descriptors above stderr that are open now from all future children of this process.
+/// Marks all open file descriptors above stderr as close-on-exec, so that children do not inherit them.
 ///
-/// A program was started with descriptors that it does not know, such as locks and pipes of the program that started it. This call
-/// marks them as close-on-exec. It is for programs, not for libraries: the mark also holds for children that others start. Linux (5.11
-/// and later) only; elsewhere it does nothing.
+/// A program may have inherited descriptors from its parent, such as locks and pipes. Only programs should call this, not
+/// libraries: the flag also affects children that other code starts. Linux (5.11 and later) only; elsewhere it does nothing.
 pub fn close_descriptors_on_exec() {
     sys::close_descriptors_on_exec();
 }
 
-/// Waits until everything is gone that runs whose futures were dropped had started, and the temporary directories of
-/// sandboxes; or the time is over. Whether all is gone.
+/// Waits until the processes of dropped runs have exited and the temporary directories of sandboxes are removed, or until
+/// the timeout. Returns `true` if nothing is left.
 ///
-/// Dropping sends a KILL at once but cannot wait; a thread of this crate looks after what is slow to die, and ends with the
-/// host. So a host that is about to leave calls this last. Blocks, but not if there is nothing to wait for.
-pub fn reap_dropped(patience: std::time::Duration) -> bool {
-    sys::reap_dropped(patience)
+/// Dropping a run sends KILL but cannot wait. A thread of this crate reaps the processes, and that thread ends with the
+/// host. A host should therefore call this before it exits. Blocks only if something is left.
+pub fn reap_dropped(timeout: std::time::Duration) -> bool {
+    sys::reap_dropped(timeout)
 }

@@ -1,6 +1,8 @@
+//! Timeouts and output caps of a run, and the treatment of leftover processes.
+
 use std::time::Duration;
 
-/// How long a process may run, how much it may print, and what becomes of what it leaves behind.
+/// Timeout, output caps and treatment of leftover processes.
 ///
 /// ```
 /// use checkrein_process::{Leftovers, Limits};
@@ -12,24 +14,24 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// How long it may run. Writing stdin and reading the output count.
+    /// Maximum duration of a run, including the transfer of stdin and output.
     pub timeout: Duration,
-    /// How many bytes of stdout are kept. The rest is read and dropped.
+    /// Number of bytes of stdout to keep. The rest is read and dropped.
     pub stdout_cap: usize,
-    /// Whether nobody reads stdout: writing there fails, as it does when the host has gone.
+    /// `true` if stdout has no reader, so that writes to it fail.
     pub stdout_closed: bool,
-    /// How many bytes of stderr are kept. The rest is read and dropped.
+    /// Number of bytes of stderr to keep. The rest is read and dropped.
     pub stderr_cap: usize,
-    /// How long output is still read after the process has exited, when something else holds its streams open.
+    /// Time to read output after the process has exited, if another process holds its streams open.
     pub drain_grace: Duration,
-    /// How long processes have between the request to end (TERM) and the end (KILL).
+    /// Time between TERM and KILL.
     pub term_grace: Duration,
-    /// What becomes of processes that are still there after a normal exit.
+    /// Treatment of processes that are alive after a normal exit.
     pub leftovers: Leftovers,
 }
 
 impl Limits {
-    /// This timeout, and for the rest: 1 MiB of each stream, 100 ms of drain, 500 ms from TERM to KILL, leftovers ended.
+    /// Limits with this timeout and defaults: 1 MiB of each stream, 100 ms of drain, 500 ms from TERM to KILL, leftovers ended.
     pub const fn new(timeout: Duration) -> Self {
         Self {
             timeout,
@@ -42,7 +44,7 @@ impl Limits {
         }
     }
 
-    /// The same with another cap for stdout and for stderr.
+    /// Sets the cap of stdout and of stderr.
     #[must_use]
     pub const fn output_cap(mut self, bytes: usize) -> Self {
         self.stdout_cap = bytes;
@@ -50,42 +52,42 @@ impl Limits {
         self
     }
 
-    /// The same with another grace for the streams after the exit.
+    /// Sets the time to read output after the exit.
     #[must_use]
     pub const fn drain_grace(mut self, grace: Duration) -> Self {
         self.drain_grace = grace;
         self
     }
 
-    /// The same with nobody who reads stdout.
+    /// Leaves stdout without a reader, so that writes to it fail.
     #[must_use]
     pub const fn close_stdout(mut self) -> Self {
         self.stdout_closed = true;
         self
     }
 
-    /// The same with another grace between TERM and KILL. With none, KILL comes at once.
+    /// Sets the time between TERM and KILL. With zero, no TERM is sent.
     #[must_use]
     pub const fn term_grace(mut self, grace: Duration) -> Self {
         self.term_grace = grace;
         self
     }
 
-    /// The same with another fate for leftovers.
+    /// Sets the treatment of leftover processes.
     #[must_use]
-    pub const fn leftovers(mut self, fate: Leftovers) -> Self {
-        self.leftovers = fate;
+    pub const fn leftovers(mut self, leftovers: Leftovers) -> Self {
+        self.leftovers = leftovers;
         self
     }
 }
 
-/// What becomes of processes that are still there after a normal exit. After a timeout all are ended, always.
+/// Treatment of processes that are alive after a normal exit. After a timeout, all are always ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Leftovers {
-    /// They are ended: TERM, a grace, KILL.
+    /// End them: TERM, a grace period, KILL.
     #[default]
     End,
-    /// They go on and are reported. What they print is read and dropped for as long as the runtime lives, so that a
-    /// server that logs to its stdout is not ended by a broken pipe.
+    /// Keep them running and report them. Their output is read and dropped while the runtime lives, so that a server that
+    /// logs to stdout does not get a broken pipe.
     Leave,
 }

@@ -1,14 +1,14 @@
-//! The mark that a run leaves in the environment of everything it starts.
+//! Environment variable that marks all processes of a run. The process tree uses it to find processes that left their group.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::OnceLock;
 
-/// The environment variable that marks every process of a run. Its value is random, and different for each run.
+/// The environment variable that marks every process of a run. Its value is random and unique per run.
 ///
-/// In a host that was itself started by such a run, the value holds the host's own mark too, so that the outer run
-/// still finds what the inner one started.
+/// If the host itself belongs to a run, the value also contains the marker of that run. So the outer run still finds the
+/// processes of the inner one.
 pub const MARKER: &str = "CHECKREIN_RUN";
 
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ impl Marker {
 
         let mut token = String::with_capacity(32);
         for _ in 0..2 {
-            // Each new state has keys of its own, which come from the system's randomness.
+            // Each new state has its own keys, from the randomness of the system.
             let random = RandomState::new().hash_one(0_u8);
             // Writing to a string cannot fail.
             let _ = write!(token, "{random:016x}");
@@ -43,19 +43,19 @@ impl Marker {
         Self { value, token_len }
     }
 
-    /// The variable's value.
+    /// The value of the variable.
     pub(crate) fn value(&self) -> &OsStr {
         &self.value
     }
 
-    /// What tells this run from all others.
+    /// The part of the value that is unique to this run.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "needs a sandbox"))]
     pub(crate) fn token(&self) -> String {
         let value = self.value.to_string_lossy();
         value[value.len() - self.token_len..].to_owned()
     }
 
-    /// Whether an environment, as the system lists it (entries that end in NUL), has this run's mark.
+    /// Returns `true` if an environment block (entries that end in NUL) contains the marker of this run.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "needs a list of processes"))]
     pub(crate) fn is_in(&self, environment: &[u8]) -> bool {
         let value = self.value.as_encoded_bytes();
@@ -72,14 +72,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_run_has_its_own_mark() {
+    fn each_run_has_its_own_marker() {
         let (one, two) = (Marker::new(), Marker::new());
         assert_ne!(one.value(), two.value());
         assert_eq!(one.token_len, 32);
     }
 
     #[test]
-    fn the_mark_is_found_alone_and_among_others() {
+    fn marker_is_found_alone_and_among_others() {
         let marker = Marker::new();
         let value = marker.value().to_str().unwrap();
         for (environment, found) in [

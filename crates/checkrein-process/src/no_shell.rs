@@ -1,7 +1,8 @@
-//! Shell texts that need no shell.
+//! Execution of simple shell texts without the shell.
 //!
-//! A shell costs a sixth of the whole run of a small program. A text that is only plain words, whose first names a
-//! program, means the same without one. Everything doubtful goes to the shell.
+//! A shell costs a sixth of the run time of a small program. A text of plain words whose first word is a program has the
+//! same meaning without a shell. All other texts must go to the shell. [`ResolvedCommand`](crate::ResolvedCommand) uses
+//! this module.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -10,10 +11,10 @@ use crate::command::Shell;
 use crate::exec_context::ExecContext;
 use crate::sys;
 
-/// A text that is run without its shell.
+/// A text that runs without its shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DirectExec {
-    /// As the shell would execute it: an absolute path from `PATH`, or the first word, if that has a slash.
+    /// The path that the shell would execute: an absolute path from `PATH`, or the first word if it has a slash.
     pub(crate) program: PathBuf,
     pub(crate) words: Vec<OsString>,
     /// The working directory without symbolic links, for `PWD`.
@@ -21,25 +22,25 @@ pub(crate) struct DirectExec {
 }
 
 impl DirectExec {
-    /// Reads a text. None if it needs its shell.
-    pub(crate) fn read(shell: &Shell, text: &str, place: &ExecContext) -> Option<Self> {
-        if !sys::HAS_DIRECT || !is_plain_shell(shell) || !is_plain_environment(place) {
+    /// Parses a text. Returns `None` if it needs its shell.
+    pub(crate) fn parse(shell: &Shell, text: &str, context: &ExecContext) -> Option<Self> {
+        if !sys::HAS_DIRECT || !is_plain_shell(shell) || !is_plain_environment(context) {
             return None;
         }
         let words = words(text)?;
-        let program = find(words.first()?, place)?;
+        let program = find(words.first()?, context)?;
         Some(Self {
             program,
             words: words.into_iter().map(OsString::from).collect(),
-            physical_cwd: place.cwd().canonicalize().ok()?,
+            physical_cwd: context.cwd().canonicalize().ok()?,
         })
     }
 
-    /// The value of `PWD` that a shell would set, if the place does not have it already.
-    pub(crate) fn pwd(&self, place: &ExecContext) -> Option<&OsStr> {
-        let given = place.var("PWD").map(Path::new);
+    /// The value of `PWD` that a shell would set. `None` if the context already has a valid one.
+    pub(crate) fn pwd(&self, context: &ExecContext) -> Option<&OsStr> {
+        let given = context.var("PWD").map(Path::new);
         match given {
-            Some(given) if given == place.cwd() || given == self.physical_cwd => None,
+            Some(given) if given == context.cwd() || given == self.physical_cwd => None,
             // A shell keeps any absolute name of the directory.
             Some(given) if given.is_absolute() && given.canonicalize().is_ok_and(|real| real == self.physical_cwd) => {
                 None
@@ -49,22 +50,22 @@ impl DirectExec {
     }
 }
 
-/// Shells that read no file and run plain words as POSIX has it. zsh is not among them: it always reads `.zshenv`.
+/// Returns `true` for shells that read no startup file and run plain words as POSIX specifies. zsh always reads `.zshenv`.
 fn is_plain_shell(shell: &Shell) -> bool {
     let name = Path::new(shell.program()).file_name();
     let known = ["sh", "dash", "bash"].iter().any(|known| name == Some(OsStr::new(known)));
     known && shell.args() == ["-c"]
 }
 
-/// Some variables make a shell read a file, define functions or set options.
-pub(crate) fn is_plain_environment(place: &ExecContext) -> bool {
-    place.variables().iter().all(|(name, _)| {
+/// Returns `true` if no variable makes a shell read a file, define functions or set options.
+pub(crate) fn is_plain_environment(context: &ExecContext) -> bool {
+    context.variables().iter().all(|(name, _)| {
         let name = name.as_encoded_bytes();
         !name.starts_with(b"BASH_") && !matches!(name, b"ENV" | b"SHELLOPTS" | b"BASHOPTS")
     })
 }
 
-/// Plain words, or none if anything in the text could be more than that.
+/// Splits a text into plain words. Returns `None` if any character could have a meaning for the shell.
 fn words(text: &str) -> Option<Vec<&str>> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b" \t_-./,:+@%=".contains(&byte);
     if !text.bytes().all(plain) {
@@ -72,20 +73,20 @@ fn words(text: &str) -> Option<Vec<&str>> {
     }
     let words: Vec<&str> = text.split([' ', '\t']).filter(|word| !word.is_empty()).collect();
     let first = words.first()?;
-    // An assignment, a job, an option.
+    // The first word may be an assignment, a job or an option.
     (!first.contains(['=', '%']) && !first.starts_with(['-', '+'])).then_some(words)
 }
 
-fn find(word: &str, place: &ExecContext) -> Option<PathBuf> {
+fn find(word: &str, context: &ExecContext) -> Option<PathBuf> {
     if word.contains('/') {
-        let path = place.cwd().join(word);
+        let path = context.cwd().join(word);
         return is_program(&path)?.then(|| PathBuf::from(word));
     }
-    if OWN_WORDS.binary_search(&word).is_ok() {
+    if SHELL_WORDS.binary_search(&word).is_ok() {
         return None;
     }
-    for directory in std::env::split_paths(place.var("PATH")?) {
-        // What a relative entry means, and `%` in one, differs between shells.
+    for directory in std::env::split_paths(context.var("PATH")?) {
+        // Shells differ in the meaning of relative entries, and of `%` in an entry.
         if !directory.is_absolute() || directory.as_os_str().as_encoded_bytes().contains(&b'%') {
             return None;
         }
@@ -97,7 +98,7 @@ fn find(word: &str, place: &ExecContext) -> Option<PathBuf> {
     None
 }
 
-/// Whether there is a program, or none if there is something else.
+/// `Some(true)` for an executable file, `Some(false)` if nothing has this path, `None` in all other cases.
 fn is_program(path: &Path) -> Option<bool> {
     match std::fs::metadata(path) {
         Ok(metadata) => (metadata.is_file() && sys::may_execute(path)).then_some(true),
@@ -107,7 +108,7 @@ fn is_program(path: &Path) -> Option<bool> {
 }
 
 /// Builtins, keywords and functions of sh, dash, bash, ksh and zsh. Sorted.
-const OWN_WORDS: &[&str] = &[
+const SHELL_WORDS: &[&str] = &[
     "!",
     ".",
     ":",
@@ -266,12 +267,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn own_words_are_sorted() {
-        assert!(OWN_WORDS.is_sorted());
+    fn shell_words_are_sorted() {
+        assert!(SHELL_WORDS.is_sorted());
     }
 
     #[test]
-    fn only_plain_words_are_read() {
+    fn only_plain_words_are_split() {
         assert_eq!(words("git  status\t--short").unwrap(), ["git", "status", "--short"]);
         assert_eq!(words(" ./check.sh --level=3 a,b:c@d%e+f ").unwrap().len(), 3);
         for text in [
@@ -285,27 +286,27 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn words_of_the_shell_go_to_the_shell() {
-        let place = ExecContext::new("/").env([("PATH", "/usr/bin:/bin")]);
-        let read = |text, place: &ExecContext| DirectExec::read(&Shell::default(), text, place);
+    fn builtins_and_shell_settings_need_the_shell() {
+        let context = ExecContext::new("/").env([("PATH", "/usr/bin:/bin")]);
+        let parse = |text, context: &ExecContext| DirectExec::parse(&Shell::default(), text, context);
         for text in ["true", "echo a", "exec ls", "time ls", "if", "cd /", "test -f a", "nothing-of-that-name"] {
-            assert_eq!(read(text, &place), None, "{text:?}");
+            assert_eq!(parse(text, &context), None, "{text:?}");
         }
-        let found = read("ls -l /", &place).unwrap();
+        let found = parse("ls -l /", &context).unwrap();
         assert!(found.program.is_absolute());
         assert_eq!(found.words, ["ls", "-l", "/"]);
-        assert_eq!(read("/bin/ls", &place).unwrap().program, Path::new("/bin/ls"));
-        assert_eq!(read("bin/ls", &place).unwrap().program, Path::new("bin/ls"));
+        assert_eq!(parse("/bin/ls", &context).unwrap().program, Path::new("/bin/ls"));
+        assert_eq!(parse("bin/ls", &context).unwrap().program, Path::new("bin/ls"));
 
         for variable in ["ENV", "BASH_ENV", "BASH_FUNC_ls%%", "SHELLOPTS"] {
-            let place = ExecContext::new("/").env([("PATH", "/usr/bin:/bin"), (variable, "x")]);
-            assert_eq!(read("ls", &place), None, "{variable}");
+            let context = ExecContext::new("/").env([("PATH", "/usr/bin:/bin"), (variable, "x")]);
+            assert_eq!(parse("ls", &context), None, "{variable}");
         }
         for path in ["", ":/bin", ".:/bin", "bin", "%func:/bin"] {
-            assert_eq!(read("ls", &ExecContext::new("/").env([("PATH", path)])), None, "{path:?}");
+            assert_eq!(parse("ls", &ExecContext::new("/").env([("PATH", path)])), None, "{path:?}");
         }
-        assert_eq!(read("ls", &ExecContext::new("/")), None);
-        assert_eq!(DirectExec::read(&Shell::new("/bin/zsh", ["-c"]), "ls", &place), None);
-        assert_eq!(DirectExec::read(&Shell::new("/bin/bash", ["-lc"]), "ls", &place), None);
+        assert_eq!(parse("ls", &ExecContext::new("/")), None);
+        assert_eq!(DirectExec::parse(&Shell::new("/bin/zsh", ["-c"]), "ls", &context), None);
+        assert_eq!(DirectExec::parse(&Shell::new("/bin/bash", ["-lc"]), "ls", &context), None);
     }
 }

@@ -1,4 +1,6 @@
-//! Moves bytes to and from a process, all streams at once.
+//! Transfer of stdin, stdout and stderr at the same time. [`supervise`](crate::supervise) drives it.
+//!
+//! A flood of output must never delay the deadline, and one stream must never starve another.
 
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
@@ -12,13 +14,14 @@ use crate::run_output::CapturedStream;
 use crate::stdin::Stdin;
 use crate::sys::{PipeReader, Writer};
 
-/// Most runs print little; a stream that fills this gets more.
+/// Initial size of the read buffer. Most runs print little. A read that fills the buffer grows it.
 const SMALL: usize = 2 * 1024;
 const LARGE: usize = 128 * 1024;
 const GROWTH: usize = 8;
-/// How many steps are taken before others get their turn, the deadline among them.
+/// Number of steps before the task yields, so that the deadline is checked.
 const STEPS: usize = 32;
 
+/// The streams of one process.
 pub(crate) struct Pump<'a> {
     feed: Option<Feed<'a>>,
     stdout: Capture,
@@ -42,11 +45,11 @@ impl<'a> Pump<'a> {
         }
     }
 
-    /// Keeps the bytes moving while something else is waited for.
+    /// Transfers bytes until a future is ready. Returns its output.
     pub(crate) async fn during<F: Future>(&mut self, work: F) -> F::Output {
         let mut work = pin!(work);
         poll_fn(|cx| {
-            // The other work first: it holds the deadline, which no flood may outrun.
+            // The future comes first: it contains the deadline, which a flood of output must not delay.
             if let Poll::Ready(output) = work.as_mut().poll(cx) {
                 return Poll::Ready(output);
             }
@@ -56,7 +59,7 @@ impl<'a> Pump<'a> {
         .await
     }
 
-    /// The same, but only until both outputs have ended: none if they did so first.
+    /// Transfers bytes until a future is ready or both outputs have ended. Returns `None` if the outputs ended first.
     pub(crate) async fn during_output<F: Future>(&mut self, work: F) -> Option<F::Output> {
         let mut work = pin!(work);
         poll_fn(|cx| match work.as_mut().poll(cx) {
@@ -66,14 +69,14 @@ impl<'a> Pump<'a> {
         .await
     }
 
-    /// Moves bytes until both outputs have ended.
-    pub(crate) async fn run_dry(&mut self) {
+    /// Transfers bytes until both outputs have ended.
+    pub(crate) async fn drain(&mut self) {
         poll_fn(|cx| self.poll(cx)).await;
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         for _ in 0..STEPS {
-            // One step of each in turn, so that no stream starves another.
+            // One step of each stream in turn, so that none starves another.
             let mut moved = self.stdout.step(cx, &mut self.scratch);
             moved |= self.stderr.step(cx, &mut self.scratch);
             moved |= self.feed_step(cx);
@@ -92,7 +95,7 @@ impl<'a> Pump<'a> {
         match self.feed.as_mut().map(|feed| feed.step(cx)) {
             Some(PumpStep::Moved) => true,
             Some(PumpStep::Ended) => {
-                // Closes the pipe: the process sees the end.
+                // Closes the pipe: the process reads the end of the file.
                 self.feed = None;
                 false
             }
@@ -104,16 +107,16 @@ impl<'a> Pump<'a> {
         self.stdout.source.is_none() && self.stderr.source.is_none()
     }
 
-    /// What was read so far. What comes later is read and dropped.
+    /// Returns the output so far. Later output is read and dropped.
     ///
     /// # Errors
     ///
-    /// If a stream could not be read to its end: what there is of it must not pass for all of it.
+    /// A read error of a stream. Its partial output must not be treated as complete.
     pub(crate) fn take(&mut self) -> io::Result<(CapturedStream, CapturedStream)> {
         Ok((self.stdout.take()?, self.stderr.take()?))
     }
 
-    /// Whether the process is given its stdin while it runs.
+    /// `true` while stdin is being written to a pipe.
     pub(crate) fn is_feeding(&self) -> bool {
         self.feed.is_some()
     }
@@ -135,7 +138,7 @@ struct Capture {
     kept: Vec<u8>,
     total: u64,
     cap: usize,
-    /// Why it could not be read to its end.
+    /// The error that ended the stream.
     error: Option<io::Error>,
 }
 
@@ -210,7 +213,7 @@ impl Feed<'_> {
         };
         match written {
             Poll::Pending => PumpStep::Waiting,
-            // A process that does not read, or has stopped reading, is not at fault: EPIPE is no error.
+            // A process may ignore its stdin, so EPIPE is no error.
             Poll::Ready(Err(_) | Ok(0)) => PumpStep::Ended,
             Poll::Ready(Ok(count)) => {
                 self.advance(count);
@@ -233,7 +236,7 @@ impl Feed<'_> {
     }
 }
 
-/// Reads a stream to its end and drops what it reads.
+/// Reads a stream to its end and drops the bytes.
 pub(crate) async fn discard_output(mut source: PipeReader) {
     let mut scratch = vec![0; SMALL * GROWTH];
     while let Ok(1..) = poll_fn(|cx| source.poll_read(cx, &mut scratch)).await {}

@@ -1,3 +1,5 @@
+//! Search for an executable file, by path or in `PATH`.
+
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -5,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::exec_context::ExecContext;
 use crate::sys;
 
-/// A program that was found: an absolute path to a file that may be executed. Only [`find`](Self::find) makes one.
+/// Absolute path of an existing, executable file. Only [`find`](Self::find) creates one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolvedProgram {
     path: PathBuf,
@@ -13,35 +15,35 @@ pub struct ResolvedProgram {
 }
 
 impl ResolvedProgram {
-    /// Finds a program: by its path, relative to the place's directory, or in the directories of the place's `PATH`.
+    /// Finds a program by its path, relative to the working directory, or in the `PATH` of the context.
     ///
     /// # Errors
     ///
-    /// When it is missing, is a directory, or may not be executed.
-    pub fn find(name: impl AsRef<OsStr>, place: &ExecContext) -> Result<Self, ResolveError> {
+    /// The program does not exist, is a directory, or is not executable.
+    pub fn find(name: impl AsRef<OsStr>, context: &ExecContext) -> Result<Self, ResolveError> {
         let name = name.as_ref();
         if name.is_empty() {
             return Err(ResolveError::Empty);
         }
         if has_directory(name) {
-            let path = place.cwd().join(name);
+            let path = context.cwd().join(name);
             check(&path)?;
             return Ok(Self { depends_on_cwd: !Path::new(name).is_absolute(), path });
         }
 
-        let search = place.var("PATH").unwrap_or_default();
+        let search = context.var("PATH").unwrap_or_default();
         let mut depends_on_cwd = false;
         let mut best = ResolveError::NotFound { program: name.to_owned(), search: Some(search.to_owned()) };
-        // An empty entry is the working directory, as ever; an empty PATH is no entry at all.
+        // An empty entry is the working directory. An empty PATH has no entry.
         for directory in std::env::split_paths(search).filter(|_| !search.is_empty()) {
             depends_on_cwd |= !directory.is_absolute();
-            for file_name in sys::file_names(name, place) {
-                let path = place.cwd().join(&directory).join(file_name);
+            for file_name in sys::file_names(name, context) {
+                let path = context.cwd().join(&directory).join(file_name);
                 match check(&path) {
                     Ok(()) => {
                         return Ok(Self { path, depends_on_cwd });
                     }
-                    // Go on as a shell does; if nothing else turns up, this says more than "not found".
+                    // Continue as a shell does. If no other entry has the program, this error is better than "not found".
                     Err(problem @ (ResolveError::NotExecutable { .. } | ResolveError::Directory { .. })) => {
                         if matches!(best, ResolveError::NotFound { .. }) {
                             best = problem;
@@ -54,12 +56,12 @@ impl ResolvedProgram {
         Err(best)
     }
 
-    /// Where it is: an absolute path.
+    /// The absolute path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether another working directory could mean another program.
+    /// `true` if another working directory could select another program.
     pub(crate) fn depends_on_cwd(&self) -> bool {
         self.depends_on_cwd
     }
@@ -70,7 +72,7 @@ fn has_directory(name: &OsStr) -> bool {
     bytes.contains(&b'/') || (cfg!(windows) && (bytes.contains(&b'\\') || bytes.contains(&b':')))
 }
 
-/// Whether a path leads to a file that may be executed.
+/// Checks that a path is an executable file.
 pub(crate) fn check(path: &Path) -> Result<(), ResolveError> {
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -90,32 +92,32 @@ pub(crate) fn check(path: &Path) -> Result<(), ResolveError> {
     Ok(())
 }
 
-/// Why a program was not found.
+/// Reason why a program cannot be executed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResolveError {
-    /// There is no such file.
-    #[error("program {} not found{}", .program.display(), searched(.search.as_deref()))]
+    /// The file does not exist.
+    #[error("program `{}` not found{}", .program.display(), searched(.search.as_deref()))]
     NotFound {
-        /// What was looked for.
+        /// The name or path of the program.
         program: OsString,
-        /// The `PATH` that was searched; none for a program given with its directory.
+        /// The `PATH` that was searched; `None` for a program with a directory.
         search: Option<OsString>,
     },
-    /// It is there, but may not be executed.
-    #[error("{} is not executable", .path.display())]
+    /// The file exists but is not executable.
+    #[error("`{}` is not executable; run `chmod +x` on it", .path.display())]
     NotExecutable {
         /// The file.
         path: PathBuf,
     },
-    /// It is a directory.
-    #[error("{} is a directory, not a program", .path.display())]
+    /// The path is a directory.
+    #[error("`{}` is a directory, not a program", .path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
     },
-    /// No program is named.
-    #[error("no program is named")]
+    /// The name of the program is empty.
+    #[error("the name of the program is empty")]
     Empty,
 }
 
@@ -123,6 +125,6 @@ fn searched(search: Option<&OsStr>) -> String {
     match search {
         None => String::new(),
         Some(search) if search.is_empty() => " (PATH is empty)".into(),
-        Some(search) => format!(" in PATH {}", search.display()),
+        Some(search) => format!(" in PATH `{}`", search.display()),
     }
 }

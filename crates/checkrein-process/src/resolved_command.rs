@@ -1,3 +1,5 @@
+//! [`ResolvedCommand`]: a command whose program was found, and its run.
+
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -17,121 +19,126 @@ use crate::stdin::Stdin;
 use crate::supervise;
 use crate::sys;
 
-/// A program that was found, ready to run any number of times. Made by [`Program::prepare`].
+/// A command whose program was found, for any number of runs. Created by [`HookCommand::prepare`].
 #[derive(Debug, Clone)]
 pub struct ResolvedCommand {
     program: HookCommand,
-    route: Resolution,
-    place: ExecContext,
+    resolution: Resolution,
+    context: ExecContext,
 }
 
 #[derive(Debug, Clone)]
 struct Resolution {
     /// The program, or the shell.
-    first: ResolvedProgram,
+    executable: ResolvedProgram,
     direct: Option<DirectExec>,
 }
 
 impl Resolution {
-    fn choose(program: &HookCommand, place: &ExecContext) -> Result<Self, ResolveError> {
+    fn new(program: &HookCommand, context: &ExecContext) -> Result<Self, ResolveError> {
         match &program.0 {
             Kind::Argv(argv) => Ok(Self {
-                first: ResolvedProgram::find(argv.first().ok_or(ResolveError::Empty)?, place)?,
+                executable: ResolvedProgram::find(argv.first().ok_or(ResolveError::Empty)?, context)?,
                 direct: None,
             }),
             Kind::Text { shell, text } => Ok(Self {
-                first: ResolvedProgram::find(shell.program(), place)?,
-                direct: DirectExec::read(shell, text, place),
+                executable: ResolvedProgram::find(shell.program(), context)?,
+                direct: DirectExec::parse(shell, text, context),
             }),
         }
     }
 
-    /// Whether what was found for one place holds for another.
-    fn holds(&self, found_at: &ExecContext, place: &ExecContext) -> bool {
-        let same_path = found_at.var("PATH") == place.var("PATH");
-        let cwd_matters = self.first.depends_on_cwd() || self.direct.is_some();
-        same_path && (!cwd_matters || found_at.cwd() == place.cwd())
+    /// Returns `true` if the resolution for one context is also correct for another.
+    fn is_valid_for(&self, resolved_for: &ExecContext, context: &ExecContext) -> bool {
+        let same_path = resolved_for.var("PATH") == context.var("PATH");
+        let cwd_matters = self.executable.depends_on_cwd() || self.direct.is_some();
+        same_path && (!cwd_matters || resolved_for.cwd() == context.cwd())
     }
 
-    /// The same without a shell, if it needs none.
-    fn without_a_shell<'a>(&'a self, launch: &SpawnSpec<'a>) -> Option<SpawnSpec<'a>> {
-        let direct = self.direct.as_ref().filter(|_| no_shell::is_plain_environment(launch.place))?;
+    /// The start without a shell. `None` if the shell is needed.
+    fn without_shell<'a>(&'a self, spec: &SpawnSpec<'a>) -> Option<SpawnSpec<'a>> {
+        let direct = self.direct.as_ref()?;
+        if !no_shell::is_plain_environment(spec.context) {
+            return None;
+        }
         let (arg0, args) = direct.words.split_first()?;
-        let pwd = direct.pwd(launch.place);
-        Some(SpawnSpec { program: &direct.program, arg0, args: Args::List(args), pwd, ..*launch })
+        let pwd = direct.pwd(spec.context);
+        Some(SpawnSpec { program: &direct.program, arg0, args: Args::List(args), pwd, ..*spec })
     }
 }
 
 impl ResolvedCommand {
-    pub(crate) fn new(program: HookCommand, place: &ExecContext) -> Result<Self, ResolveError> {
-        let route = Resolution::choose(&program, place)?;
-        Ok(Self { program, route, place: place.clone() })
+    pub(crate) fn new(program: HookCommand, context: &ExecContext) -> Result<Self, ResolveError> {
+        let resolution = Resolution::new(&program, context)?;
+        Ok(Self { program, resolution, context: context.clone() })
     }
 
-    /// What is run.
+    /// The command.
     pub fn program(&self) -> &HookCommand {
         &self.program
     }
 
-    /// The executable that was found: the program, or the shell of a text.
+    /// The executable: the program, or the shell of a text.
     pub fn executable(&self) -> &ResolvedProgram {
-        &self.route.first
+        &self.resolution.executable
     }
 
-    /// Runs it once.
+    /// Runs the command once.
     ///
-    /// The place may differ from the one it was prepared for; where that could mean another program, it is found anew.
+    /// The context may differ from the one of [`HookCommand::prepare`]. If that could select another program, the search
+    /// is repeated.
     ///
-    /// Dropping the future ends everything that the run has started, at once.
+    /// Dropping the future kills all processes of the run.
     ///
     /// # Errors
     ///
-    /// When the process could not be started. What happens after the start is a [`Reply`].
+    /// The process could not be started, or its exit status was lost. Anything else that happens after the start is part
+    /// of the [`RunOutput`].
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime with I/O and time switched on.
-    pub async fn run(&self, place: &ExecContext, stdin: &Stdin, limits: &Limits) -> Result<RunOutput, RunError> {
+    /// Outside of a tokio runtime with I/O and time enabled.
+    pub async fn run(&self, context: &ExecContext, stdin: &Stdin, limits: &Limits) -> Result<RunOutput, RunError> {
         let begun = Instant::now();
-        let route = if self.route.holds(&self.place, place) {
-            Cow::Borrowed(&self.route)
+        let resolution = if self.resolution.is_valid_for(&self.context, context) {
+            Cow::Borrowed(&self.resolution)
         } else {
-            Cow::Owned(Resolution::choose(&self.program, place)?)
+            Cow::Owned(Resolution::new(&self.program, context)?)
         };
-        let not_caged = |problem| RunError::Sandbox { program: route.first.path().into(), problem };
-        // It lives as long as the run.
-        let temporary = sys::temporary(place).map_err(not_caged)?;
+        let sandbox_error = |problem| RunError::Sandbox { program: resolution.executable.path().into(), problem };
+        // Removed when the run ends.
+        let temporary = sys::temporary(context).map_err(sandbox_error)?;
         let marker = Marker::new();
         let path = temporary.as_ref().map(sys::Temporary::path);
-        let whole = self.launch(&route, place, &marker, path, limits.stdout_closed)?;
-        let plain = route.without_a_shell(&whole);
-        let mut direct = plain.as_ref();
+        let full = self.spawn_spec(&resolution, context, &marker, path, limits.stdout_closed)?;
+        let shell_less = resolution.without_shell(&full);
+        let mut direct = shell_less.as_ref();
         let started = loop {
-            let launch = direct.unwrap_or(&whole);
-            match sys::start(launch, stdin) {
+            let spec = direct.unwrap_or(&full);
+            match sys::start(spec, stdin) {
                 Ok(started) => break started,
-                // Whatever is wrong, a missing program or a script without `#!`: what the shell makes of it is right.
+                // The shell handles every failure, such as a missing program or a script without `#!`.
                 Err(failed) if !failed.ran && direct.is_some() => direct = None,
-                Err(failed) => return Err(RunError::from_start(failed, launch)),
+                Err(failed) => return Err(RunError::from_start(failed, spec)),
             }
         };
-        let lost = |source| RunError::Lost { program: route.first.path().into(), source };
-        let mut reply = supervise::run_to_completion(started, stdin, limits, begun).await.map_err(lost)?;
-        reply.ran_without_shell = direct.is_some();
+        let lost = |source| RunError::Lost { program: resolution.executable.path().into(), source };
+        let mut output = supervise::run_to_completion(started, stdin, limits, begun).await.map_err(lost)?;
+        output.ran_without_shell = direct.is_some();
         if let Some(temporary) = temporary
-            && reply.leftovers.iter().all(|left| left.ended)
+            && output.leftovers.iter().all(|leftover| leftover.ended)
         {
             temporary.give_back();
         }
-        reply.limit_exceeded =
-            reply.limit_exceeded.or_else(|| LimitExceeded::by_signal(reply.exit, place.sandboxed()?));
-        Ok(reply)
+        output.limit_exceeded =
+            output.limit_exceeded.or_else(|| LimitExceeded::from_signal(output.exit, context.sandboxed()?));
+        Ok(output)
     }
 
-    fn launch<'a>(
+    fn spawn_spec<'a>(
         &'a self,
-        route: &'a Resolution,
-        place: &'a ExecContext,
+        resolution: &'a Resolution,
+        context: &'a ExecContext,
         marker: &'a Marker,
         temporary: Option<&'a Path>,
         stdout_closed: bool,
@@ -143,6 +150,7 @@ impl ResolvedCommand {
             }
             Kind::Text { shell, text } => (shell.program(), Args::Shell(shell.args(), OsStr::new(text))),
         };
-        Ok(SpawnSpec { program: route.first.path(), arg0, args, place, pwd: None, marker, temporary, stdout_closed })
+        let program = resolution.executable.path();
+        Ok(SpawnSpec { program, arg0, args, context, pwd: None, marker, temporary, stdout_closed })
     }
 }

@@ -1,41 +1,43 @@
+//! Result of a run: exit status, captured output and leftover processes.
+
 use std::fmt;
 use std::time::Duration;
 
 use crate::sandbox::LimitExceeded;
 
-/// What came of one run.
+/// Result of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunOutput {
-    /// How the process ended.
+    /// Exit status of the process.
     pub exit: Exit,
-    /// Whether it was ended because its time was up.
+    /// `true` if the process was ended at the timeout.
     pub timed_out: bool,
-    /// The limit of its sandbox that it went over, if it was ended for that.
+    /// The limit of the sandbox for which the process was ended.
     pub limit_exceeded: Option<LimitExceeded>,
-    /// What it printed on stdout.
+    /// Output on stdout.
     pub stdout: CapturedStream,
-    /// What it printed on stderr.
+    /// Output on stderr.
     pub stderr: CapturedStream,
-    /// From the start to the complete reply. Ending leftovers counts.
+    /// Time from the start to this result, including the end of leftovers.
     pub duration: Duration,
-    /// Processes other than the first that were still there: after the exit, or when the time was up.
+    /// Processes other than the first that were alive after the exit or at the timeout.
     pub leftovers: Vec<Leftover>,
-    /// Whether it ran without the shell that it was written for. Only of interest for speed.
+    /// `true` if a shell text ran without its shell. Affects only the speed.
     pub ran_without_shell: bool,
 }
 
-/// How a process ended.
+/// Exit status of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Exit {
-    /// By itself, with this code.
+    /// Exited with this code.
     Exited(i32),
-    /// By a signal with this number.
+    /// Ended by a signal with this number.
     Signalled(i32),
 }
 
 impl Exit {
-    /// The exit code, if it ended by itself.
+    /// The exit code. `None` after a signal.
     pub const fn code(self) -> Option<i32> {
         match self {
             Self::Exited(code) => Some(code),
@@ -43,7 +45,7 @@ impl Exit {
         }
     }
 
-    /// Whether it ended by itself with 0.
+    /// `true` if the exit code is 0.
     pub const fn success(self) -> bool {
         matches!(self, Self::Exited(0))
     }
@@ -58,28 +60,28 @@ impl fmt::Display for Exit {
     }
 }
 
-/// What was read from one stream.
+/// Output of one stream.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CapturedStream {
-    /// The bytes that were kept: all, or the first up to the cap.
+    /// The bytes up to the cap.
     pub bytes: Vec<u8>,
-    /// How many bytes were seen.
+    /// Number of bytes read, including dropped ones.
     pub total: u64,
-    /// Whether bytes were dropped because of the cap.
+    /// `true` if bytes were dropped because of the cap.
     pub cut: bool,
-    /// Whether the stream came to its end. If not, another process still held it when reading stopped.
+    /// `true` if the stream reached its end. Otherwise another process still held it open when reading stopped.
     pub ended: bool,
 }
 
-/// A process that was still there when the first one was done, or when the time was up.
+/// A process that was alive after the first one exited, or at the timeout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leftover {
-    /// Its process id. Where processes can't be listed (not on Linux, not on Windows), that of their group.
+    /// Process id. On systems other than Linux and Windows, the id of the process group.
     pub pid: u32,
-    /// Its short name, as the system has it; empty where that is not known.
+    /// Short name of the process. Empty if unknown.
     pub name: String,
-    /// Whether it is gone. If not, it was left on purpose, or it could not be ended.
+    /// `true` if the process has ended. Otherwise it was left running on purpose or could not be ended.
     pub ended: bool,
 }

@@ -1,3 +1,5 @@
+//! Settings, limits and errors of sandboxes, on all systems. The Linux implementation is in `unix/sandbox`.
+
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -5,34 +7,33 @@ use std::time::Duration;
 
 use crate::run_output::Exit;
 
-/// What a process, and all that it starts, may do. Part of a [`Place`](crate::Place).
+/// Restrictions of a process and all its descendants. Part of an [`ExecContext`](crate::ExecContext).
 ///
-/// Only Linux has it. Where something that is asked for is not to be had, the run fails with a [`SandboxError`] and the
-/// process is not started.
+/// Linux only. If a restriction is not available, the run fails with a [`SandboxError`] and the process is not started.
 ///
 /// ```
-/// use checkrein_process::{Files, Place, Sandbox};
+/// use checkrein_process::{ExecContext, Files, Sandbox};
 ///
 /// let sandbox = Sandbox::new().files(Files::none().read("/home/ann/project")).processes(64).memory(512 << 20);
-/// let place = Place::new("/home/ann/project").env([("PATH", "/usr/bin:/bin")]).sandbox(sandbox);
-/// assert!(!place.sandboxed().unwrap().network);
+/// let context = ExecContext::new("/home/ann/project").env([("PATH", "/usr/bin:/bin")]).sandbox(sandbox);
+/// assert!(!context.sandboxed().unwrap().network);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sandbox {
-    /// The files that it may use. `None`: all that the host may.
+    /// Allowed files. `None` allows all files that the host can use.
     pub files: Option<Files>,
-    /// Whether it may use the network.
+    /// `true` if the network is allowed.
     pub network: bool,
-    /// How much time of a processor each process may use. Rounded up to whole seconds.
+    /// CPU time limit of each process. Rounded up to whole seconds.
     pub cpu: Option<Duration>,
-    /// How many bytes of memory all of them may have together. No single process can ask for more either.
+    /// Memory limit in bytes, for all processes together and for the allocations of each one.
     pub memory: Option<u64>,
-    /// How many processes there may be at a time, the first among them.
+    /// Maximum number of simultaneous processes, including the first.
     pub processes: Option<u32>,
-    /// How many files each process may have open.
+    /// Maximum number of open files of each process.
     pub open_files: Option<u64>,
-    /// How large a file may become that they write, in bytes.
+    /// Maximum size of a written file in bytes.
     pub file_size: Option<u64>,
 }
 
@@ -43,7 +44,7 @@ impl Default for Sandbox {
 }
 
 impl Sandbox {
-    /// No network; all files, and no limits.
+    /// A sandbox without network, with all files and without limits.
     pub const fn new() -> Self {
         Self {
             files: None,
@@ -56,49 +57,49 @@ impl Sandbox {
         }
     }
 
-    /// The same with these files and no others.
+    /// Allows only these files.
     #[must_use]
     pub fn files(mut self, files: Files) -> Self {
         self.files = Some(files);
         self
     }
 
-    /// The same with the network.
+    /// Allows the network.
     #[must_use]
     pub const fn allow_network(mut self) -> Self {
         self.network = true;
         self
     }
 
-    /// The same with so much time of a processor for each process.
+    /// Sets the CPU time limit of each process.
     #[must_use]
     pub const fn cpu(mut self, time: Duration) -> Self {
         self.cpu = Some(time);
         self
     }
 
-    /// The same with so many bytes of memory.
+    /// Sets the memory limit in bytes.
     #[must_use]
     pub const fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
     }
 
-    /// The same with so many processes.
+    /// Sets the maximum number of processes.
     #[must_use]
     pub const fn processes(mut self, count: u32) -> Self {
         self.processes = Some(count);
         self
     }
 
-    /// The same with so many open files.
+    /// Sets the maximum number of open files of each process.
     #[must_use]
     pub const fn open_files(mut self, count: u64) -> Self {
         self.open_files = Some(count);
         self
     }
 
-    /// The same with files of this size at most.
+    /// Sets the maximum size of a written file in bytes.
     #[must_use]
     pub const fn file_size(mut self, bytes: u64) -> Self {
         self.file_size = Some(bytes);
@@ -106,34 +107,34 @@ impl Sandbox {
     }
 }
 
-/// The files that a sandbox opens.
+/// Files that a sandbox allows.
 ///
-/// What programs need is always there, to read and to execute: the system's directories, those of the `PATH` with the
-/// libraries beside them, the program itself; besides `/dev/null` and its like, and a private temporary directory, which
-/// `TMPDIR` names and which is gone after the run.
+/// Some files are always allowed for reading and execution: the system directories, the directories of `PATH` with the
+/// libraries next to them, and the program itself. Also allowed are `/dev/null` and similar devices, and a private temporary
+/// directory. `TMPDIR` contains its path, and it is removed after the run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Files {
-    /// Files and directories, with all in them, that may be read and executed. What is missing is passed over.
+    /// Files and directory trees to read and execute. Missing paths are skipped.
     pub read: Vec<PathBuf>,
-    /// Files and directories, with all in them, that may be written as well.
+    /// Files and directory trees to read, execute and write. Missing paths are skipped.
     pub write: Vec<PathBuf>,
 }
 
 impl Files {
-    /// None but those that programs need.
+    /// Only the files that are always allowed.
     pub const fn none() -> Self {
         Self { read: Vec::new(), write: Vec::new() }
     }
 
-    /// The same with these to read. `/` is everything.
+    /// Allows reading a path. `/` allows everything.
     #[must_use]
     pub fn read(mut self, path: impl Into<PathBuf>) -> Self {
         self.read.push(path.into());
         self
     }
 
-    /// The same with these to read and to write.
+    /// Allows reading and writing a path.
     #[must_use]
     pub fn write(mut self, path: impl Into<PathBuf>) -> Self {
         self.write.push(path.into());
@@ -141,23 +142,23 @@ impl Files {
     }
 }
 
-/// A limit of the sandbox that a run went over. All of it was ended then.
+/// A limit of the sandbox that a run exceeded. All its processes were ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LimitExceeded {
-    /// There were more processes than this.
+    /// More processes than this number.
     Processes(u32),
-    /// They had more bytes of memory than this.
+    /// More memory than this number of bytes.
     Memory(u64),
-    /// The first process used more time of a processor than this.
+    /// More CPU time of the first process than this.
     Cpu(Duration),
-    /// The first process wrote a file larger than this.
+    /// A file of the first process larger than this number of bytes.
     FileSize(u64),
 }
 
 impl LimitExceeded {
-    /// Some limits the system itself sees to, by a signal.
-    pub(crate) fn by_signal(exit: Exit, sandbox: &Sandbox) -> Option<Self> {
+    /// The limit that the system enforces with the signal of an exit status.
+    pub(crate) fn from_signal(exit: Exit, sandbox: &Sandbox) -> Option<Self> {
         const CPU: i32 = 24;
         const FILE_SIZE: i32 = 25;
         match exit {
@@ -173,75 +174,75 @@ impl fmt::Display for LimitExceeded {
         match self {
             Self::Processes(count) => write!(f, "more than {count} processes"),
             Self::Memory(bytes) => write!(f, "more than {bytes} bytes of memory"),
-            Self::Cpu(time) => write!(f, "more than {time:?} of a processor's time"),
+            Self::Cpu(time) => write!(f, "more than {time:?} of CPU time"),
             Self::FileSize(bytes) => write!(f, "a file of more than {bytes} bytes"),
         }
     }
 }
 
-/// Why there is no such sandbox.
+/// Reason why a sandbox is not available.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// Not on this system.
-    #[error("there are no sandboxes on {system}, only on Linux")]
+    /// The operating system has no sandbox.
+    #[error("sandboxes are supported only on Linux, not on {system}")]
     System {
-        /// The system.
+        /// The operating system.
         system: &'static str,
     },
-    /// Not on this machine.
-    #[error("no sandbox for {machine} processors")]
+    /// The processor architecture has no sandbox.
+    #[error("sandboxes are not supported on {machine} processors")]
     Machine {
-        /// What its processor is.
+        /// The processor architecture.
         machine: &'static str,
     },
-    /// The kernel was built or started without Landlock, or something keeps us from it.
-    #[error("files cannot be kept from a process here: the kernel has no Landlock, or a container hides it")]
+    /// The kernel was built or started without Landlock, or a container blocks it.
+    #[error("file access cannot be restricted: the kernel has no Landlock, or a container blocks it")]
     NoLandlock,
-    /// The kernel's Landlock cannot keep files from being cut.
+    /// The Landlock version of the kernel cannot prevent truncation of files.
     #[error(
-        "files cannot be kept from a process here: Landlock has version {have}, and version {need} is needed (Linux 6.2)"
+        "file access cannot be restricted: Landlock version {have} is too old, version {need} is needed (Linux 6.2)"
     )]
     OldLandlock {
-        /// Its version.
+        /// Version of the kernel.
         have: u32,
-        /// The version that is needed.
+        /// Required version.
         need: u32,
     },
-    /// There is no private temporary directory.
-    #[error("no temporary directory can be made for the sandbox in {}: {source}", .parent.display())]
+    /// The private temporary directory cannot be created.
+    #[error("cannot create a temporary directory for the sandbox in `{}`: {source}", .parent.display())]
     Temporary {
-        /// Where it was to be.
+        /// The parent directory.
         parent: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The system refused a part of it.
-    #[error("the system refuses {part}: {source}")]
+    /// The system rejected a step of the setup.
+    #[error("cannot {part}: {source}")]
     Refused {
-        /// Which part.
+        /// The step, as a verb phrase.
         part: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The program lies where the sandbox does not let it be executed.
-    #[error("{} or its interpreter lies outside of the sandbox", .program.display())]
+    /// The sandbox does not allow execution of the program.
+    #[error("the sandbox does not allow `{}` or its interpreter; allow reading of its directory", .program.display())]
     OutOfReach {
         /// The program.
         program: PathBuf,
     },
 }
 
-/// Where there are no sandboxes.
+/// Stand-in for systems without sandboxes.
 #[cfg(not(target_os = "linux"))]
-pub(crate) mod nowhere {
+pub(crate) mod unsupported {
     use std::convert::Infallible;
     use std::path::Path;
 
     use super::SandboxError;
     use crate::exec_context::ExecContext;
 
-    /// There is none.
+    /// Never exists on these systems.
     #[derive(Debug)]
     pub(crate) struct Temporary(Infallible);
 
@@ -255,9 +256,9 @@ pub(crate) mod nowhere {
         }
     }
 
-    /// Refuses every sandbox.
-    pub(crate) fn temporary(place: &Place) -> Result<Option<Temporary>, SandboxError> {
-        match place.sandboxed() {
+    /// Rejects every sandbox.
+    pub(crate) fn temporary(context: &ExecContext) -> Result<Option<Temporary>, SandboxError> {
+        match context.sandboxed() {
             None => Ok(None),
             Some(_) => Err(SandboxError::System { system: std::env::consts::OS }),
         }

@@ -1,9 +1,11 @@
+//! Standard input of a process, in shared chunks.
+
 use std::fmt;
 use std::sync::Arc;
 
-/// What a process reads.
+/// Standard input of a process.
 ///
-/// A large value can stand between a head and a tail without being copied:
+/// Chunks are shared, so a large value between a head and a tail needs no copy:
 ///
 /// ```
 /// use checkrein_process::Stdin;
@@ -19,17 +21,17 @@ pub struct Stdin {
 }
 
 impl Stdin {
-    /// Nothing: the process reads from the null device.
+    /// No input: the process reads from the null device.
     pub const fn none() -> Self {
         Self { chunks: Vec::new() }
     }
 
-    /// These bytes.
+    /// Input of one chunk.
     pub fn bytes(bytes: impl Into<Chunk>) -> Self {
         Self::none().then(bytes)
     }
 
-    /// The same, followed by these bytes.
+    /// Appends a chunk.
     #[must_use]
     pub fn then(mut self, bytes: impl Into<Chunk>) -> Self {
         let chunk = bytes.into();
@@ -39,17 +41,17 @@ impl Stdin {
         self
     }
 
-    /// How many bytes there are.
+    /// Number of bytes.
     pub fn len(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.as_ref().len()).sum()
     }
 
-    /// Whether there is nothing to read.
+    /// `true` if there is no input.
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
 
-    /// The pieces, in order. None of them is empty.
+    /// The chunks in order. None of them is empty.
     pub fn chunks(&self) -> &[Chunk] {
         &self.chunks
     }
@@ -61,7 +63,7 @@ impl FromIterator<Chunk> for Stdin {
     }
 }
 
-/// Some bytes that many runs can share.
+/// Bytes that many runs can share.
 #[derive(Clone)]
 pub struct Chunk(ChunkRepr);
 
@@ -74,7 +76,7 @@ enum ChunkRepr {
 }
 
 impl Chunk {
-    /// Bytes in whatever keeps them.
+    /// A chunk with the bytes of any owner.
     pub fn from_owner(owner: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
         Self(ChunkRepr::Other(Arc::new(owner)))
     }

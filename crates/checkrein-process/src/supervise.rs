@@ -1,4 +1,7 @@
-//! From the start of a process to its reply.
+//! Supervision of a started process: transfer of its streams, timeout, limits, leftovers and exit status.
+//!
+//! [`ResolvedCommand::run`](crate::ResolvedCommand::run) calls it. When it returns, no process of the run is alive, unless
+//! [`Leftovers::Leave`] keeps it or the kernel cannot end it.
 
 use std::future::poll_fn;
 use std::io;
@@ -15,10 +18,10 @@ use crate::sandbox::LimitExceeded;
 use crate::stdin::Stdin;
 use crate::sys::{self, Child, RunningChild};
 
-/// As good as never, and small enough to be added to any clock.
+/// Longest timeout: practically infinite, and small enough to be added to any clock.
 const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 
-/// Runs a process to its end. An error means that its exit status was lost.
+/// Runs a process to its end. An error means that its exit status was lost or its output could not be read.
 pub(crate) async fn run_to_completion(
     started: RunningChild,
     stdin: &Stdin,
@@ -28,44 +31,44 @@ pub(crate) async fn run_to_completion(
     let RunningChild { mut child, writer, stdout, stderr } = started;
     let mut pump = Pump::new(writer, stdin, stdout, stderr, limits);
     let until = begun + limits.timeout.min(NEVER);
-    let unread = if pump.is_feeding() { Duration::ZERO } else { sys::UNREAD };
-    let mut deadline = pin!(time::sleep_until(until.min(begun + unread).into()));
+    let read_delay = if pump.is_feeding() { Duration::ZERO } else { sys::READ_DELAY };
+    let mut deadline = pin!(time::sleep_until(until.min(begun + read_delay).into()));
 
     let mut exited = None;
-    if !unread.is_zero() {
+    if !read_delay.is_zero() {
         exited = in_time(&mut child, deadline.as_mut()).await;
     }
     if exited.is_none() {
         deadline.as_mut().reset(until.into());
         exited = match pump.during_output(in_time(&mut child, deadline.as_mut())).await {
             Some(exited) => exited,
-            // Mostly the streams end because the process does. To sleep and be woken again costs more than to look.
-            None if child.exits_now() => Some(Ok(None)),
+            // Streams usually end because the process exits. A short poll costs less than a sleep and a wake-up.
+            None if child.is_about_to_exit() => Some(Ok(None)),
             None => pump.during(in_time(&mut child, deadline.as_mut())).await,
         };
     }
     let timed_out = exited.is_none();
     let mut leftovers = Vec::new();
-    let over = match exited {
+    let limit_exceeded = match exited {
         Some(exited) => exited?,
         None => {
             leftovers = pump.during(child.end(limits.term_grace)).await;
             None
         }
     };
-    if over.is_some() {
-        // Whoever multiplies is not asked to end.
+    if limit_exceeded.is_some() {
+        // No TERM: a fork bomb would use the grace period to multiply.
         leftovers = pump.during(child.end(Duration::ZERO)).await;
     }
 
-    // What the process itself has printed is in the pipes by now and is read without waiting. Only for the output of
-    // others that hold the streams there is a wait, and it is short.
-    let _ = time::timeout(limits.drain_grace.min(NEVER), pump.run_dry()).await;
+    // The output of the process itself is in the pipes by now and is read without a wait. The grace period is for other
+    // processes that hold the streams open.
+    let _ = time::timeout(limits.drain_grace.min(NEVER), pump.drain()).await;
     let (stdout, stderr) = pump.take()?;
 
-    if !timed_out && over.is_none() {
+    if !timed_out && limit_exceeded.is_none() {
         leftovers = match limits.leftovers {
-            Leftovers::Leave => child.left().await?,
+            Leftovers::Leave => child.leftovers().await?,
             Leftovers::End if child.has_no_descendants()? => Vec::new(),
             Leftovers::End => pump.during(child.end(limits.term_grace)).await,
         };
@@ -80,7 +83,7 @@ pub(crate) async fn run_to_completion(
     Ok(RunOutput {
         exit,
         timed_out,
-        limit_exceeded: over,
+        limit_exceeded,
         stdout,
         stderr,
         duration: begun.elapsed(),
@@ -89,9 +92,9 @@ pub(crate) async fn run_to_completion(
     })
 }
 
-/// Waits for the exit, or for more than is allowed; or none at the deadline.
+/// Waits for the exit or an exceeded limit. Returns `None` at the deadline.
 async fn in_time(child: &mut Child, mut deadline: Pin<&mut Sleep>) -> Option<io::Result<Option<LimitExceeded>>> {
-    let mut exited = pin!(child.exited_or_over());
+    let mut exited = pin!(child.exited_or_exceeded());
     poll_fn(|cx| match exited.as_mut().poll(cx) {
         Poll::Ready(exited) => Poll::Ready(Some(exited)),
         Poll::Pending => deadline.as_mut().poll(cx).map(|()| None),

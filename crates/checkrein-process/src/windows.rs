@@ -1,4 +1,5 @@
-//! Processes on Windows: one job object each, which holds whatever the process starts. Compiled, but not yet run.
+//! Processes on Windows. Each run has a job object, which contains all its processes. `unix/` has the same interface.
+//! Compiled, but not yet run.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -24,31 +25,31 @@ use windows_sys::Win32::System::JobObjects::{
 };
 use windows_sys::Win32::System::Threading::{CREATE_SUSPENDED, OpenThread, ResumeThread, THREAD_SUSPEND_RESUME};
 
+use crate::exec_context::ExecContext;
 use crate::launch::{Args, SpawnSpec, StartError};
-use crate::place::Place;
-use crate::reply::{Exit, Leftover};
-use crate::sandbox::Over;
-pub(crate) use crate::sandbox::nowhere::{Temporary, temporary};
+use crate::run_output::{Exit, Leftover};
+use crate::sandbox::LimitExceeded;
+pub(crate) use crate::sandbox::unsupported::{Temporary, temporary};
 use crate::stdin::Stdin;
 
-/// Windows passes on only handles that are named.
+/// Does nothing: on Windows, children inherit only listed handles.
 pub(crate) fn close_descriptors_on_exec() {}
 
-/// A job ends with its last handle, so nothing is left to wait for.
+/// Always returns `true`: a job ends when its last handle is closed.
 pub(crate) fn reap_dropped(_: Duration) -> bool {
     true
 }
 
-/// Whether texts that need no shell are run without one.
+/// `true` if simple shell texts run without a shell on this system.
 pub(crate) const HAS_DIRECT: bool = false;
 
-/// The exit code of processes that are ended.
+/// The exit code of terminated processes.
 const ENDED: u32 = 1;
-/// How long processes may take to end.
+/// Maximum time to wait for terminated processes.
 const END_WAIT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Our end of a process's output.
+/// Read end of an output pipe.
 pub(crate) struct PipeReader(Box<dyn AsyncRead + Send + Unpin>);
 
 impl PipeReader {
@@ -58,31 +59,31 @@ impl PipeReader {
     }
 }
 
-/// Streams are read from the start.
-pub(crate) const UNREAD: Duration = Duration::ZERO;
+/// Output is read from the start.
+pub(crate) const READ_DELAY: Duration = Duration::ZERO;
 
 pub(crate) type Writer = ChildStdin;
 
-/// Whether the host may execute a file. Windows asks only for the right ending.
+/// Always returns `true`: Windows decides by the file extension.
 pub(crate) fn may_execute(_: &Path) -> bool {
     true
 }
 
-/// The file names that a program's name stands for: with each ending of `PATHEXT`, or as it is, if it has one.
-pub(crate) fn file_names(name: &OsStr, place: &Place) -> impl Iterator<Item = OsString> + use<> {
-    let with_ending = Path::new(name).extension().is_some();
-    let endings = place.var("PATHEXT").and_then(OsStr::to_str).unwrap_or(".COM;.EXE;.BAT;.CMD");
-    let endings: Vec<String> = endings.split(';').map(str::to_owned).collect();
+/// File names to search for a program: the name itself if it has an extension, and the name with each extension of `PATHEXT`.
+pub(crate) fn file_names(name: &OsStr, context: &ExecContext) -> impl Iterator<Item = OsString> + use<> {
+    let has_extension = Path::new(name).extension().is_some();
+    let extensions = context.var("PATHEXT").and_then(OsStr::to_str).unwrap_or(".COM;.EXE;.BAT;.CMD");
+    let extensions: Vec<String> = extensions.split(';').map(str::to_owned).collect();
     let name = name.to_owned();
-    let plain = with_ending.then(|| name.clone());
-    plain.into_iter().chain(endings.into_iter().map(move |ending| {
+    let plain = has_extension.then(|| name.clone());
+    plain.into_iter().chain(extensions.into_iter().map(move |extension| {
         let mut full = name.clone();
-        full.push(ending);
+        full.push(extension);
         full
     }))
 }
 
-/// A process that runs, and our ends of its streams.
+/// A running process and the host's ends of its streams.
 pub(crate) struct RunningChild {
     pub(crate) child: Child,
     pub(crate) writer: Option<Writer>,
@@ -90,12 +91,12 @@ pub(crate) struct RunningChild {
     pub(crate) stderr: PipeReader,
 }
 
-pub(crate) fn start(launch: &SpawnSpec<'_>, stdin: &Stdin) -> Result<RunningChild, StartError> {
-    let mut command = Command::new(launch.program);
-    match launch.args {
+pub(crate) fn start(spec: &SpawnSpec<'_>, stdin: &Stdin) -> Result<RunningChild, StartError> {
+    let mut command = Command::new(spec.program);
+    match spec.args {
         Args::List(args) => command.args(args),
-        // cmd does not read arguments as others do: between the outer quotes everything is text.
-        Args::Shell(args, text) if is_cmd(launch.program) => {
+        // cmd has its own parsing of arguments: everything between the outer quotes is text.
+        Args::Shell(args, text) if is_cmd(spec.program) => {
             let mut quoted = OsString::from("\"");
             quoted.push(text);
             quoted.push("\"");
@@ -104,14 +105,14 @@ pub(crate) fn start(launch: &SpawnSpec<'_>, stdin: &Stdin) -> Result<RunningChil
         Args::Shell(args, text) => command.args(args).arg(text),
     };
     command
-        .current_dir(launch.place.cwd())
+        .current_dir(spec.context.cwd())
         .env_clear()
-        .envs(launch.variables())
+        .envs(spec.variables())
         .stdin(if stdin.is_empty() { Stdio::null() } else { Stdio::piped() })
-        .stdout(if launch.stdout_closed { unread().map_err(StartError::before)? } else { Stdio::piped() })
+        .stdout(if spec.stdout_closed { closed_pipe().map_err(StartError::before)? } else { Stdio::piped() })
         .stderr(Stdio::piped())
         .kill_on_drop(true)
-        // It must be in the job before it can start anything.
+        // The process must be in the job before it can start others.
         .creation_flags(CREATE_SUSPENDED);
 
     let job = Job::new().map_err(StartError::before)?;
@@ -120,17 +121,17 @@ pub(crate) fn start(launch: &SpawnSpec<'_>, stdin: &Stdin) -> Result<RunningChil
 }
 
 fn connect(job: Job, mut process: tokio::process::Child) -> io::Result<RunningChild> {
-    let gone = || io::Error::other("process ended before it began");
+    let gone = || io::Error::other("the process ended before it was resumed");
     let pid = process.id().ok_or_else(gone)?;
-    job.take_in(process.raw_handle().ok_or_else(gone)?)?;
+    job.add(process.raw_handle().ok_or_else(gone)?)?;
     resume(pid)?;
 
-    let missing = || io::Error::other("stream missing");
+    let missing = || io::Error::other("the process has no stderr");
     Ok(RunningChild {
         writer: process.stdin.take(),
         stdout: match process.stdout.take() {
             Some(stdout) => PipeReader(Box::new(stdout)),
-            // Nobody reads it.
+            // stdout is closed.
             None => PipeReader(Box::new(tokio::io::empty())),
         },
         stderr: PipeReader(Box::new(process.stderr.take().ok_or_else(missing)?)),
@@ -138,8 +139,8 @@ fn connect(job: Job, mut process: tokio::process::Child) -> io::Result<RunningCh
     })
 }
 
-/// A pipe that nobody reads, from before the process starts.
-fn unread() -> io::Result<Stdio> {
+/// A pipe whose read end is closed, so that writes fail.
+fn closed_pipe() -> io::Result<Stdio> {
     let (_, writer) = io::pipe()?;
     Ok(writer.into())
 }
@@ -148,7 +149,7 @@ fn is_cmd(program: &Path) -> bool {
     program.file_stem().is_some_and(|stem| stem.eq_ignore_ascii_case("cmd"))
 }
 
-/// A process that we started, with everything that it started. Dropping it ends them all: the job dies with its handle.
+/// A started process with its descendants. Dropping it ends them all: the job ends when its handle is closed.
 pub(crate) struct Child {
     pid: u32,
     process: tokio::process::Child,
@@ -156,30 +157,30 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Waits until the first process has exited. There are no sandboxes that could be too full.
-    pub(crate) async fn exited_or_over(&mut self) -> io::Result<Option<Over>> {
+    /// Waits until the first process has exited. Windows has no sandboxes, so no limit is exceeded.
+    pub(crate) async fn exited_or_exceeded(&mut self) -> io::Result<Option<LimitExceeded>> {
         self.process.wait().await.map(|_| None)
     }
 
-    /// Whether the first process exits this very moment.
-    pub(crate) fn exits_now(&mut self) -> bool {
+    /// Returns `true` if the first process has exited.
+    pub(crate) fn is_about_to_exit(&mut self) -> bool {
         self.process.try_wait().is_ok_and(|status| status.is_some())
     }
 
-    /// Whether provably nothing is left beside the first process, which has exited.
+    /// Returns `true` if only the first process, which has exited, is left.
     pub(crate) fn has_no_descendants(&mut self) -> io::Result<bool> {
         Ok(self.others()?.is_empty())
     }
 
-    /// What is left beside the first process, which has exited. It may go on.
-    #[expect(clippy::unused_async, reason = "its twin waits")]
-    pub(crate) async fn left(&mut self) -> io::Result<Vec<Leftover>> {
+    /// Returns the processes other than the first, which has exited, and keeps them running.
+    #[expect(clippy::unused_async, reason = "the function for Unix is async")]
+    pub(crate) async fn leftovers(&mut self) -> io::Result<Vec<Leftover>> {
         let others = self.others()?;
-        self.job.ends_on_close(false)?;
+        self.job.set_kill_on_close(false)?;
         Ok(others.into_iter().map(|pid| report(pid, false)).collect())
     }
 
-    /// Ends everything. There is no gentle way that works for all programs, so the grace is not used.
+    /// Ends all processes. Windows has no TERM that works for all programs, so the grace period is not used.
     pub(crate) async fn end(&mut self, _: Duration) -> Vec<Leftover> {
         let found = self.others().unwrap_or_default();
         self.job.end();
@@ -192,7 +193,7 @@ impl Child {
         found.into_iter().map(|pid| report(pid, !alive.contains(&pid))).collect()
     }
 
-    /// Takes the exit code.
+    /// Returns the exit code.
     pub(crate) fn reap(mut self) -> io::Result<Exit> {
         let status = self.process.try_wait()?;
         let code = status.and_then(|status| status.code());
@@ -210,7 +211,7 @@ fn report(pid: u32, ended: bool) -> Leftover {
     Leftover { pid, name: String::new(), ended }
 }
 
-/// A job object: the processes in it, and all that they start.
+/// A job object. Descendants of its processes are in the job too.
 struct Job(OwnedHandle);
 
 impl Job {
@@ -218,7 +219,7 @@ impl Job {
         // SAFETY: both pointers may be null: no security attributes, no name.
         let handle = unsafe { CreateJobObjectW(std::ptr::null(), std::ptr::null()) };
         let job = Self(owned(handle)?);
-        job.ends_on_close(true)?;
+        job.set_kill_on_close(true)?;
         Ok(job)
     }
 
@@ -226,10 +227,10 @@ impl Job {
         self.0.as_raw_handle()
     }
 
-    /// Whether the processes in it end when the job's handle is closed.
-    fn ends_on_close(&self, ends: bool) -> io::Result<()> {
+    /// Sets whether the processes end when the handle of the job is closed.
+    fn set_kill_on_close(&self, kill: bool) -> io::Result<()> {
         let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
-        if ends {
+        if kill {
             limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
         }
         // SAFETY: the pointer and the size are those of a live structure of the kind that is named.
@@ -244,27 +245,27 @@ impl Job {
         checked(done)
     }
 
-    fn take_in(&self, process: HANDLE) -> io::Result<()> {
+    fn add(&self, process: HANDLE) -> io::Result<()> {
         // SAFETY: both handles are open.
         checked(unsafe { AssignProcessToJobObject(self.handle(), process) })
     }
 
     fn end(&self) {
-        // SAFETY: the handle is open. An error means that nobody is there.
+        // SAFETY: the handle is open. An error means that the job is empty.
         let _ = unsafe { TerminateJobObject(self.handle(), ENDED) };
     }
 
-    /// The processes in it that live.
+    /// Ids of the living processes.
     fn members(&self) -> io::Result<Vec<u32>> {
-        const ROOM: usize = 1024;
+        const CAPACITY: usize = 1024;
         #[repr(C)]
         struct List {
             head: JOBOBJECT_BASIC_PROCESS_ID_LIST,
-            more: [usize; ROOM],
+            more: [usize; CAPACITY],
         }
-        let mut list = Box::new(List { head: JOBOBJECT_BASIC_PROCESS_ID_LIST::default(), more: [0; ROOM] });
-        // SAFETY: the pointer and the size are those of a live structure that begins as the named kind does and has
-        // room behind its last field, which is an array of any length. The length that was written may be null.
+        let mut list = Box::new(List { head: JOBOBJECT_BASIC_PROCESS_ID_LIST::default(), more: [0; CAPACITY] });
+        // SAFETY: the pointer and the size are those of a live structure that starts with the requested type and has
+        // space after its last field, an array of variable length. The pointer for the written length may be null.
         let done = unsafe {
             QueryInformationJobObject(
                 self.handle(),
@@ -281,22 +282,22 @@ impl Job {
     }
 }
 
-/// Lets a process begin that was created suspended. It has one thread.
+/// Resumes a process that was created suspended. It has one thread.
 fn resume(pid: u32) -> io::Result<()> {
-    // SAFETY: plain numbers go in, a handle or the invalid value comes out.
+    // SAFETY: takes numbers, and returns a handle or the invalid value.
     let snapshot = unsafe { CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0) };
     if snapshot == INVALID_HANDLE_VALUE {
         return Err(io::Error::last_os_error());
     }
     let snapshot = owned(snapshot)?;
     let mut entry = THREADENTRY32 { dwSize: small_size::<THREADENTRY32>(), ..THREADENTRY32::default() };
-    // SAFETY: the handle is open and the entry says its own size.
+    // SAFETY: the handle is open and the entry contains its own size.
     let mut more = unsafe { Thread32First(snapshot.as_raw_handle(), &raw mut entry) } != 0;
     while more {
         if entry.th32OwnerProcessID == pid {
-            // SAFETY: plain numbers go in, a handle or null comes out.
+            // SAFETY: takes numbers, and returns a handle or null.
             let thread = owned(unsafe { OpenThread(THREAD_SUSPEND_RESUME, 0, entry.th32ThreadID) })?;
-            // SAFETY: the handle is open and has the right that is needed.
+            // SAFETY: the handle is open and has the required right.
             return match unsafe { ResumeThread(thread.as_raw_handle()) } {
                 u32::MAX => Err(io::Error::last_os_error()),
                 _ => Ok(()),
@@ -312,7 +313,7 @@ fn owned(handle: HANDLE) -> io::Result<OwnedHandle> {
     if handle.is_null() {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the handle was just made for us, is not null, and nobody else closes it.
+    // SAFETY: the handle is new and not null, and no other code closes it.
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
@@ -323,7 +324,7 @@ fn checked(done: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// The size of a structure, as the system wants it.
+/// The size of a structure as `u32`, which the system expects.
 const fn small_size<T>() -> u32 {
     assert!(size_of::<T>() <= u32::MAX as usize);
     size_of::<T>() as u32

@@ -1,7 +1,7 @@
-//! What a process leaves behind after a normal exit.
+//! Leftover processes after a normal exit.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use checkrein_process::{Exit, HookCommand, Leftovers, Stdin};
 use common::{LONG, SOON, Tag, limits, run, until};
 
-/// Ways to leave something behind that keeps running.
+/// Commands that leave a process running.
 const WAYS: &[(&str, &str)] = &[
     ("holds the streams", "sleep 100 & echo done"),
     ("silent", "sleep 100 >/dev/null 2>&1 </dev/null & echo done"),
@@ -18,7 +18,7 @@ const WAYS: &[(&str, &str)] = &[
     ("setsid, silent", "setsid sleep 100 >/dev/null 2>&1 </dev/null & echo done"),
     ("double fork, silent", "(setsid sh -c 'sleep 100 & sleep 100' >/dev/null 2>&1 </dev/null &); echo done"),
     ("ignores TERM", "(trap '' TERM; sleep 100) & echo done"),
-    ("drops the mark", "env -i sleep 100 & echo done"),
+    ("removes the marker", "env -i sleep 100 & echo done"),
 ];
 
 #[tokio::test]
@@ -40,7 +40,7 @@ async fn leftovers_are_ended() {
 }
 
 #[tokio::test]
-async fn leftovers_are_left_and_reported() {
+async fn leftovers_keep_running_and_are_reported() {
     for (way, text) in &WAYS[..5] {
         let tag = Tag::new();
         let limits = limits().leftovers(Leftovers::Leave).drain_grace(Duration::from_secs(1));
@@ -57,10 +57,10 @@ async fn leftovers_are_left_and_reported() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_left_may_go_on_printing() {
+async fn leftover_server_can_continue_to_print() {
     let dir = tempfile::tempdir().unwrap();
     let tag = Tag::new();
-    // More than a pipe holds, after the reply.
+    // More output than fits into a pipe, after the end of the run.
     let text = "(while [ ! -e go ]; do sleep 0.01; done; head -c 1000000 /dev/zero && echo ok > done) & echo up";
     let limits = limits().leftovers(Leftovers::Leave).drain_grace(Duration::from_millis(10));
     let reply = run(HookCommand::shell(tag.text(text)), &tag.place(dir.path()), &Stdin::none(), &limits).await.unwrap();
@@ -71,21 +71,21 @@ async fn a_server_that_is_left_may_go_on_printing() {
 }
 
 #[tokio::test]
-async fn output_that_a_child_prints_shortly_after_the_exit_is_kept() {
+async fn output_of_a_child_during_the_drain_grace_is_kept() {
     let tag = Tag::new();
     let limits = limits().drain_grace(SOON);
     let text = "(sleep 0.2; echo late) & echo early";
     let reply = run(HookCommand::shell(tag.text(text)), &tag.place("/"), &Stdin::none(), &limits).await.unwrap();
     assert_eq!(reply.stdout.bytes, b"early\nlate\n");
-    assert!(reply.stdout.ended && reply.duration < SOON, "the grace is not waited out");
+    assert!(reply.stdout.ended && reply.duration < SOON, "the grace period ends early");
 }
 
 #[tokio::test]
-async fn nothing_left_is_nothing_reported() {
+async fn processes_that_have_exited_are_not_reported() {
     for text in ["sleep 0.01 & wait", "seq 100 | tail -n 1 | cat", "(setsid true)", "true", "/bin/true"] {
-        for fate in [Leftovers::End, Leftovers::Leave] {
+        for leftovers in [Leftovers::End, Leftovers::Leave] {
             let tag = Tag::new();
-            let limits = limits().leftovers(fate);
+            let limits = limits().leftovers(leftovers);
             let reply =
                 run(HookCommand::shell(tag.text(text)), &tag.place("/"), &Stdin::none(), &limits).await.unwrap();
             assert_eq!(reply.leftovers, [], "{text}");

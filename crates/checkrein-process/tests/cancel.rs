@@ -1,7 +1,7 @@
-//! Dropping the future ends everything, at once and for good.
+//! Dropping the future of a run kills all its processes.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -12,29 +12,29 @@ use checkrein_process::{HookCommand, Stdin};
 use common::{ENDLESS, Tag, limits, run, until, zombies};
 
 #[tokio::test]
-async fn nothing_survives_a_drop() {
+async fn drop_kills_all_processes() {
     for (way, text) in ENDLESS {
         let dir = tempfile::tempdir().unwrap();
         let tag = Tag::new();
-        // Where it says `up`, it also leaves a file, so that the drop comes when all is there.
+        // The command also creates a file, so that the drop comes after all processes have started.
         let text = tag.text(text).replace("echo up", "echo up; : > up");
         let place = tag.place(dir.path());
         let (stdin, limits) = (Stdin::bytes(vec![0; 1 << 20]), limits());
         let up = dir.path().join("up");
         tokio::select! {
             reply = run(HookCommand::shell(text), &place, &stdin, &limits) => panic!("{way}: {reply:?}"),
-            () = until("it is up", || up.exists()) => {}
+            () = until("the command has started", || up.exists()) => {}
         }
-        until(&format!("{way}: all are gone"), || tag.living().is_empty()).await;
+        until(&format!("{way}: all processes have ended"), || tag.living().is_empty()).await;
         tokio::time::sleep(Duration::from_millis(20)).await;
-        assert_eq!(tag.living(), [""; 0], "{way}: and stay gone");
+        assert_eq!(tag.living(), [""; 0], "{way}: no new process was started");
     }
-    until("the dead are taken note of", || zombies().is_empty()).await;
+    until("all processes are reaped", || zombies().is_empty()).await;
 }
 
-/// The process may not even be its program yet.
+/// The process may not have executed its program yet.
 #[tokio::test]
-async fn nothing_survives_a_drop_at_the_first_moment() {
+async fn drop_after_the_first_poll_kills_all_processes() {
     let tag = Tag::new();
     let place = tag.place("/");
     let prepared = HookCommand::shell(tag.text("sleep 100; :")).prepare(&place).unwrap();
@@ -43,11 +43,11 @@ async fn nothing_survives_a_drop_at_the_first_moment() {
         let mut run = Box::pin(prepared.run(&place, &stdin, &limits));
         assert!(std::future::poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await.is_pending());
     }
-    until("all are gone", || tag.living().is_empty() && zombies().is_empty()).await;
+    until("all processes are reaped", || tag.living().is_empty() && zombies().is_empty()).await;
 }
 
 #[test]
-fn nothing_survives_the_end_of_the_runtime() {
+fn end_of_the_runtime_kills_all_processes() {
     let tag = Tag::new();
     let dir = tempfile::tempdir().unwrap();
     let place = tag.place(dir.path());
@@ -57,9 +57,9 @@ fn nothing_survives_the_end_of_the_runtime() {
         let program = HookCommand::shell("setsid sleep 100 & : > up; sleep 100");
         run(program, &place, &Stdin::none(), &limits()).await.unwrap();
     });
-    runtime.block_on(until("it is up", || up.exists()));
+    runtime.block_on(until("the command has started", || up.exists()));
     drop(runtime);
-    // No runtime is left that could take note of the dead.
+    // The processes are reaped without a runtime.
     let begun = std::time::Instant::now();
     while !tag.living().is_empty() || !zombies().is_empty() {
         assert!(begun.elapsed() < common::SOON, "{:?} {:?}", tag.living(), zombies());
@@ -67,9 +67,9 @@ fn nothing_survives_the_end_of_the_runtime() {
     }
 }
 
-/// Tasks that drop runs at any time, move them to other tasks, and are dropped with their runtime.
+/// Tasks that drop runs at random times, move them to other tasks, and are dropped with their runtime.
 #[test]
-fn nothing_survives_runtimes_that_end_at_any_time() {
+fn drops_at_random_times_kill_all_processes() {
     for round in 0..if common::stress() { 100 } else { 6 } {
         let tag = Tag::new();
         let place = tag.place("/");

@@ -1,7 +1,7 @@
-//! Texts that are run without a shell behave as with one.
+//! Shell texts have the same result with and without a shell.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 use checkrein_process::{ExecContext, Exit, HookCommand, RunOutput, Shell, Stdin};
 use common::{limits, path, run, script, text};
 
-/// The same shell, told to read its text in a way that never leads around it.
+/// A shell with an option that prevents the run without a shell.
 fn slow_shell(program: &str) -> Shell {
     Shell::new(program, ["-C", "-c"])
 }
@@ -37,12 +37,12 @@ fn scripts(dir: &Path) {
 }
 
 #[tokio::test]
-async fn the_same_comes_out() {
+async fn output_and_exit_status_equal_those_of_the_shell() {
     let dir = tempfile::tempdir().unwrap();
     scripts(dir.path());
     let env = [("PATH", path()), ("LC_ALL", "C".into())];
     let place = ExecContext::new(dir.path()).env(env);
-    // The text, and whether it should go without a shell.
+    // The text, and `true` if it runs without a shell.
     let table = [
         ("cat", true),
         ("  cat\t-  ", true),
@@ -86,7 +86,7 @@ async fn the_same_comes_out() {
             let label = format!("{shell}: {command:?}");
             assert_eq!(fast.ran_without_shell, direct, "{label}");
             assert_eq!(text(&fast.stdout.bytes), text(&slow.stdout.bytes), "{label}");
-            // The one difference: some shells stand between and turn a signal into a code and a remark, others don't.
+            // The only difference: some shells turn a signal into an exit code and a message.
             if let (Exit::Signalled(signal), Exit::Exited(code)) = (fast.exit, slow.exit) {
                 assert_eq!(code, 128 + signal, "{label}");
                 continue;
@@ -98,7 +98,7 @@ async fn the_same_comes_out() {
 }
 
 #[tokio::test]
-async fn the_environment_is_the_same() {
+async fn environment_equals_that_of_the_shell() {
     let dir = tempfile::tempdir().unwrap();
     let (real, link) = (dir.path().join("real"), dir.path().join("link"));
     std::fs::create_dir(&real).unwrap();
@@ -112,7 +112,7 @@ async fn the_environment_is_the_same() {
             assert!(fast.ran_without_shell);
             let sorted = |reply: &RunOutput| {
                 let lines = text(&reply.stdout.bytes).lines();
-                // The mark differs from run to run; `_` and `SHLVL` are what some shells add about themselves.
+                // The marker is unique per run. Some shells add `_` and `SHLVL`.
                 let own = ["CHECKREIN_RUN=", "_=", "SHLVL=", "OLDPWD"];
                 let mut lines: Vec<_> = lines.filter(|line| !own.iter().any(|own| line.starts_with(own))).collect();
                 lines.sort_unstable();
@@ -124,7 +124,7 @@ async fn the_environment_is_the_same() {
 }
 
 #[tokio::test]
-async fn another_place_is_looked_at_anew() {
+async fn program_is_resolved_again_for_another_context() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     script(&one.path().join("tool"), "#!/bin/sh\necho one\n");
     script(&two.path().join("tool"), "#!/bin/sh\necho two\n");
@@ -145,7 +145,7 @@ async fn another_place_is_looked_at_anew() {
 }
 
 #[tokio::test]
-async fn a_variable_that_means_something_to_shells_leads_to_the_shell() {
+async fn variable_with_a_meaning_for_shells_needs_the_shell() {
     let plain = common::place("/");
     let prepared = HookCommand::shell_with(Shell::new("bash", ["-c"]), "env").prepare(&plain).unwrap();
     assert!(prepared.run(&plain, &Stdin::none(), &limits()).await.unwrap().ran_without_shell);

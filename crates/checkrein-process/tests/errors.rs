@@ -1,7 +1,7 @@
-//! Everything that can keep a process from starting has a name.
+//! Each cause of a failed start has its own error.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -16,24 +16,24 @@ async fn fails(program: HookCommand, place: &ExecContext) -> RunError {
 }
 
 #[tokio::test]
-async fn a_missing_program() {
+async fn missing_program_is_reported() {
     let error = fails(HookCommand::argv(["no-such-program-here", "x"]), &place("/")).await;
     assert!(
         matches!(&error, RunError::Program(ResolveError::NotFound { program, .. }) if program == "no-such-program-here")
     );
-    assert_eq!(error.to_string(), format!("program no-such-program-here not found in PATH {}", path()));
+    assert_eq!(error.to_string(), format!("program `no-such-program-here` not found in PATH `{}`", path()));
 
     let error = fails(HookCommand::argv(["./none"]), &place("/tmp")).await;
-    assert_eq!(error.to_string(), "program /tmp/./none not found");
+    assert_eq!(error.to_string(), "program `/tmp/./none` not found");
     let error = fails(HookCommand::shell_with(Shell::new("no-such-shell", ["-c"]), "true"), &place("/")).await;
-    assert!(error.to_string().starts_with("program no-such-shell not found"));
+    assert!(error.to_string().starts_with("program `no-such-shell` not found"));
     let error = fails(HookCommand::argv(["ls"]), &ExecContext::new("/")).await;
-    assert_eq!(error.to_string(), "program ls not found (PATH is empty)");
+    assert_eq!(error.to_string(), "program `ls` not found (PATH is empty)");
     assert!(matches!(fails(HookCommand::argv([""; 0]), &place("/")).await, RunError::Program(ResolveError::Empty)));
 }
 
 #[tokio::test]
-async fn a_program_that_vanishes_after_it_was_found() {
+async fn program_removed_after_prepare_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     script(&dir.path().join("tool"), "#!/bin/sh\n");
     let place = place(dir.path());
@@ -45,7 +45,7 @@ async fn a_program_that_vanishes_after_it_was_found() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_executable_and_a_directory() {
+async fn file_without_execute_permission_and_directory_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("plain"), "text").unwrap();
     std::fs::create_dir(dir.path().join("folder")).unwrap();
@@ -53,14 +53,14 @@ async fn a_file_that_is_not_executable_and_a_directory() {
     assert!(matches!(error, RunError::Program(ResolveError::NotExecutable { .. })), "{error:?}");
     let error = fails(HookCommand::argv(["./folder"]), &place(dir.path())).await;
     assert!(matches!(error, RunError::Program(ResolveError::Directory { .. })), "{error:?}");
-    // Found by name, the same: more helpful than "not found".
+    // The same error for a search in PATH, since it is more helpful than "not found".
     let place = ExecContext::new("/").env([("PATH", dir.path())]);
     let error = fails(HookCommand::argv(["plain"]), &place).await;
     assert!(matches!(error, RunError::Program(ResolveError::NotExecutable { .. })), "{error:?}");
 }
 
 #[tokio::test]
-async fn a_bad_interpreter() {
+async fn missing_interpreter_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     script(&dir.path().join("script"), "#!/no/such/interpreter -x\n");
     script(&dir.path().join("windows"), "#!/bin/sh\r\necho\r\n");
@@ -69,14 +69,14 @@ async fn a_bad_interpreter() {
     let RunError::BadInterpreter { interpreter, .. } = &error else { panic!("{error:?}") };
     assert_eq!(interpreter.as_deref(), Some(Path::new("/no/such/interpreter")));
     let error = fails(HookCommand::argv(["./windows"]), &place(dir.path())).await;
-    assert!(error.to_string().contains(r"/bin/sh\r is missing"), "{error}");
+    assert!(error.to_string().contains(r"its interpreter `/bin/sh\r` does not exist"), "{error}");
     let error = fails(HookCommand::argv(["./bare"]), &place(dir.path())).await;
     assert!(matches!(error, RunError::NotAProgram { .. }), "{error:?}");
 }
 
-/// The error is known at the start, so a deadline that has passed does not hide it.
+/// The error is known at the start, before the timeout is checked.
 #[tokio::test]
-async fn a_failed_start_without_time_left() {
+async fn failed_start_is_reported_with_a_zero_timeout() {
     let dir = tempfile::tempdir().unwrap();
     script(&dir.path().join("script"), "#!/no/such/interpreter\n");
     let place = place(dir.path());
@@ -90,7 +90,7 @@ async fn a_failed_start_without_time_left() {
 /// With and without a sandbox.
 #[cfg(target_os = "linux")]
 #[test]
-fn no_processes_left() {
+fn process_limit_of_the_system_is_reported() {
     let calls = &[
         #[cfg(target_arch = "x86_64")]
         libc::SYS_fork,
@@ -112,7 +112,7 @@ fn no_processes_left() {
 }
 
 #[tokio::test]
-async fn a_working_directory_that_is_gone() {
+async fn missing_working_directory_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let gone = dir.path().join("gone");
     std::fs::write(dir.path().join("file"), "").unwrap();
@@ -125,39 +125,39 @@ async fn a_working_directory_that_is_gone() {
 }
 
 #[tokio::test]
-async fn arguments_that_are_too_long() {
+async fn too_long_arguments_are_reported() {
     let long = "x".repeat(200 * 1024);
     let error = fails(HookCommand::argv(["ls", &long]), &place("/")).await;
     assert!(matches!(error, RunError::ArgumentsTooLong { bytes, .. } if bytes > 200 * 1024), "{error:?}");
     let error = fails(HookCommand::shell(format!("echo {long}")), &place("/")).await;
     assert!(matches!(error, RunError::ArgumentsTooLong { .. }), "{error:?}");
-    // None too long alone, but together.
+    // Each argument is short enough, but their sum is not.
     let many = std::iter::once("ls".to_owned()).chain(std::iter::repeat_n("x".repeat(100 * 1024), 200));
     let error = fails(HookCommand::argv(many), &place("/")).await;
     assert!(matches!(error, RunError::ArgumentsTooLong { .. }), "{error:?}");
 }
 
 #[tokio::test]
-async fn an_environment_that_is_too_large() {
+async fn too_large_environment_is_reported() {
     let place = ExecContext::new("/").env([("PATH", path()), ("BIG", "x".repeat(200 * 1024))]);
     for program in [HookCommand::argv(["ls"]), HookCommand::shell("ls"), HookCommand::shell("echo a; b")] {
         let error = fails(program, &place).await;
         assert!(matches!(&error, RunError::EnvironmentTooLarge { largest, .. } if largest == "BIG"), "{error:?}");
     }
-    let many = (0..200).map(|at| (format!("V{at}"), "x".repeat(100 * 1024)));
+    let many = (0..200).map(|index| (format!("V{index}"), "x".repeat(100 * 1024)));
     let place = ExecContext::new("/").env(many.chain([("PATH".to_owned(), path())]));
     let error = fails(HookCommand::argv(["ls"]), &place).await;
     assert!(matches!(error, RunError::EnvironmentTooLarge { .. }), "{error:?}");
 }
 
 #[tokio::test]
-async fn a_nul_byte_is_refused() {
+async fn nul_byte_in_an_argument_is_rejected() {
     let error = fails(HookCommand::argv(["ls", "a\0b"]), &place("/")).await;
     assert!(matches!(error, RunError::Io { .. }), "{error:?}");
 }
 
 #[test]
-fn programs_are_found_where_the_place_says() {
+fn programs_are_searched_in_the_path_of_the_context() {
     let dir = tempfile::tempdir().unwrap();
     script(&dir.path().join("tool"), "#!/bin/sh\n");
     let found =

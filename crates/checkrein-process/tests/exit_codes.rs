@@ -1,7 +1,7 @@
-//! How a process ended is reported as it was.
+//! Exit codes and signals are reported unchanged.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -9,7 +9,7 @@ use checkrein_process::{Exit, HookCommand, Stdin};
 use common::{limits, place, run, shell};
 
 #[tokio::test]
-async fn exit_codes_are_passed_on() {
+async fn exit_codes_are_reported() {
     for code in [0, 1, 2, 126, 127, 255] {
         let reply = shell(&format!("exit {code}"), Stdin::none()).await;
         assert_eq!(reply.exit, Exit::Exited(code));
@@ -20,17 +20,17 @@ async fn exit_codes_are_passed_on() {
 }
 
 #[tokio::test]
-async fn signals_are_told_from_codes() {
+async fn signals_are_distinguished_from_exit_codes() {
     for (name, number) in [("SEGV", 11), ("KILL", 9), ("TERM", 15)] {
         let reply = shell(&format!("kill -{name} $$"), Stdin::none()).await;
         assert_eq!(reply.exit, Exit::Signalled(number), "{name}");
         assert_eq!(reply.exit.code(), None);
-        assert!(!reply.timed_out, "it did that by itself");
+        assert!(!reply.timed_out, "the process ended itself");
     }
 }
 
 #[tokio::test]
-async fn a_program_that_only_the_shell_misses_reads_as_the_shell_has_it() {
+async fn missing_program_in_a_shell_text_has_the_exit_code_of_the_shell() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("plain"), "text").unwrap();
     let place = place(dir.path());
@@ -42,7 +42,7 @@ async fn a_program_that_only_the_shell_misses_reads_as_the_shell_has_it() {
 }
 
 #[tokio::test]
-async fn a_program_that_vanishes_between_two_runs_reads_as_the_shell_has_it() {
+async fn program_removed_between_two_runs_has_the_exit_code_of_the_shell() {
     let dir = tempfile::tempdir().unwrap();
     let script = dir.path().join("check");
     common::script(&script, "#!/bin/sh\nexit 3\n");
@@ -54,7 +54,7 @@ async fn a_program_that_vanishes_between_two_runs_reads_as_the_shell_has_it() {
 
     common::script(&script, "exit 4\n");
     let reply = prepared.run(&place, &Stdin::none(), &limits()).await.unwrap();
-    assert_eq!(reply.exit, Exit::Exited(4), "a script without its first line is the shell's");
+    assert_eq!(reply.exit, Exit::Exited(4), "the shell runs a script without `#!`");
 
     std::fs::remove_file(&script).unwrap();
     let reply = prepared.run(&place, &Stdin::none(), &limits()).await.unwrap();

@@ -1,7 +1,7 @@
-//! Output without end: the process is not held up, memory stays flat, and the reply is marked cut.
+//! Large output: the process is not blocked, memory use stays constant, and the output is marked as cut.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -17,12 +17,12 @@ fn peak_kib() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// In a process of its own, so that what other tests use is not counted.
+/// In its own process, so that the memory of other tests is not counted.
 #[test]
-fn memory_stays_flat() {
+fn memory_use_is_constant() {
     if std::env::var_os("CHECKREIN_FLOOD").is_none() {
         let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "memory_stays_flat", "--nocapture"])
+            .args(["--exact", "memory_use_is_constant", "--nocapture"])
             .env("CHECKREIN_FLOOD", "1")
             .output()
             .unwrap();

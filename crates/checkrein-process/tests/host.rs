@@ -1,7 +1,7 @@
-//! The host and its processes keep out of each other's way.
+//! Isolation between the host and its processes: descriptors, signals, environment, memory and zombies.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -13,8 +13,8 @@ use checkrein_process::{ExecContext, HookCommand, MARKER, Stdin};
 use checkrein_process::{Limits, RunError, Sandbox};
 use common::{limits, path, place, run, shell, text, until, zombies};
 
-/// Descriptors that this process itself was started with and that say so: they are meant for all children.
-fn meant_for_children() -> BTreeSet<String> {
+/// Descriptors of this process without the close-on-exec flag. Children inherit them.
+fn inheritable() -> BTreeSet<String> {
     let numbers = std::fs::read_dir("/proc/self/fdinfo").unwrap().flatten().map(|entry| entry.file_name());
     let numbers = numbers.filter_map(|number| number.into_string().ok());
     let open_on_exec = |number: &String| {
@@ -28,14 +28,14 @@ fn meant_for_children() -> BTreeSet<String> {
 #[tokio::test]
 async fn descriptors_of_the_host_are_not_inherited() {
     let file = OwnedFd::from(std::fs::File::open("/dev/null").unwrap());
-    let meant = meant_for_children();
-    assert!(!meant.contains(&file.as_raw_fd().to_string()));
-    // Some other runs at the same time, whose pipes must not show up either.
+    let inheritable = inheritable();
+    assert!(!inheritable.contains(&file.as_raw_fd().to_string()));
+    // Parallel runs, whose pipes must not be inherited either.
     let others: Vec<_> = (0..10).map(|_| tokio::spawn(shell("sleep 0.3", Stdin::bytes(vec![0; 1 << 20])))).collect();
     for stdin in [Stdin::none(), Stdin::bytes("x"), Stdin::bytes(vec![0; 1 << 20])] {
         let reply = run(HookCommand::argv(["ls", "/proc/self/fd"]), &place("/"), &stdin, &limits()).await.unwrap();
-        let found = text(&reply.stdout.bytes).lines().filter(|number| !meant.contains(*number));
-        // What is not the three streams is the directory that is being listed.
+        let found = text(&reply.stdout.bytes).lines().filter(|number| !inheritable.contains(*number));
+        // Besides the three streams, only the listed directory is open.
         let found: Vec<&str> = found.filter(|number| !["0", "1", "2"].contains(number)).collect();
         assert!(found.len() <= 1, "{found:?}");
     }
@@ -44,32 +44,32 @@ async fn descriptors_of_the_host_are_not_inherited() {
     }
 }
 
-/// Without the call, `std` passes these on to every child.
+/// Without the call, every child inherits these descriptors.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_program_can_keep_all_descriptors_from_its_children() {
+fn close_descriptors_on_exec_applies_to_all_descriptors() {
     if !common::is_own_process("CHECKREIN_CLOSES_ON_EXEC") {
         return;
     }
     let file = std::fs::File::open("/dev/null").unwrap();
     let open = rustix::io::fcntl_dupfd_cloexec(&file, 50).unwrap();
     rustix::io::fcntl_setfd(&open, rustix::io::FdFlags::empty()).unwrap();
-    assert!(meant_for_children().contains(&open.as_raw_fd().to_string()));
+    assert!(inheritable().contains(&open.as_raw_fd().to_string()));
     checkrein_process::close_descriptors_on_exec();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     for stdin in [Stdin::none(), Stdin::bytes("x"), Stdin::bytes(vec![0; 1 << 20])] {
         let (place, limits) = (place("/"), limits());
         let reply = runtime.block_on(run(HookCommand::argv(["ls", "/proc/self/fd"]), &place, &stdin, &limits)).unwrap();
-        // The last is the directory that is being listed.
+        // The last is the listed directory.
         assert_eq!(text(&reply.stdout.bytes), "0\n1\n2\n3\n");
     }
 }
 
-/// A child of `vfork` shares the host's memory, where a handler would do the host's work twice.
+/// A child of `vfork` shares the memory of the host, so a handler in the child would change the state of the host.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "a signal handler")]
 #[test]
-fn handlers_of_the_host_do_not_run_in_a_child() {
+fn signal_handlers_of_the_host_do_not_run_in_a_child() {
     use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
     static HOST: AtomicU32 = AtomicU32::new(0);
     static RAN: AtomicBool = AtomicBool::new(false);
@@ -110,7 +110,7 @@ fn handlers_of_the_host_do_not_run_in_a_child() {
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "no handler is installed")]
 #[test]
-fn a_host_that_loses_its_children_gets_an_error() {
+fn lost_exit_status_is_an_error() {
     if !common::is_own_process("CHECKREIN_LOSES_CHILDREN") {
         return;
     }
@@ -133,14 +133,14 @@ fn a_host_that_loses_its_children_gets_an_error() {
 }
 
 #[tokio::test]
-async fn the_process_leads_a_group_of_its_own() {
+async fn process_leads_its_own_group() {
     let reply = shell("cut -d' ' -f1,5 /proc/$$/stat", Stdin::none()).await;
     let mut numbers = text(&reply.stdout.bytes).split_whitespace();
     assert_eq!(numbers.next().unwrap(), numbers.next().unwrap());
 }
 
 #[tokio::test]
-async fn only_the_given_variables_arrive() {
+async fn environment_has_only_the_given_variables() {
     let place = ExecContext::new("/").env([("PATH", path()), ("A", "1".into()), ("A", "2".into())]);
     let reply = run(HookCommand::argv(["env"]), &place, &Stdin::none(), &limits()).await.unwrap();
     let lines: Vec<&str> = text(&reply.stdout.bytes).lines().collect();
@@ -151,8 +151,8 @@ async fn only_the_given_variables_arrive() {
 }
 
 #[tokio::test]
-async fn signals_are_as_usual() {
-    // The host ignores SIGPIPE, as Rust programs do. If its children did too, `yes` would complain instead of ending.
+async fn sigpipe_has_its_default_action() {
+    // The host ignores SIGPIPE, as Rust programs do. If its children did too, `yes` would print an error.
     let reply = shell("{ yes; echo $? >&2; } | head -n 1 >/dev/null", Stdin::none()).await;
     assert_eq!(text(&reply.stderr.bytes), "141\n");
     let reply = shell("grep -E '^Sig(Blk|Ign)' /proc/self/status", Stdin::none()).await;
@@ -174,9 +174,9 @@ fn resident_kib() -> usize {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// In a process of its own, so that other tests don't disturb the count.
+/// In its own process, so that other tests do not affect the counts.
 #[test]
-fn many_runs_leave_nothing_behind() {
+fn many_runs_leak_no_descriptors_memory_or_zombies() {
     if !common::is_own_process("CHECKREIN_MANY") {
         return;
     }
@@ -187,17 +187,17 @@ fn many_runs_leave_nothing_behind() {
         let prepared = texts.map(|text| HookCommand::shell(text).prepare(&place).unwrap());
         let limits = limits().drain_grace(std::time::Duration::ZERO);
         let round = async |count: usize| {
-            for at in 0..count {
-                let stdin = Stdin::bytes(vec![b'x'; if at % 7 == 0 { 200_000 } else { 100 }]);
-                let reply = prepared[at % texts.len()].run(&place, &stdin, &limits).await.unwrap();
+            for index in 0..count {
+                let stdin = Stdin::bytes(vec![b'x'; if index % 7 == 0 { 200_000 } else { 100 }]);
+                let reply = prepared[index % texts.len()].run(&place, &stdin, &limits).await.unwrap();
                 assert!(!reply.timed_out);
-                if at % 10 == 0 {
-                    // Given up on after the start.
+                if index % 10 == 0 {
+                    // Cancelled after the start.
                     let run = prepared[3].run(&place, &stdin, &limits);
                     let _ = tokio::time::timeout(std::time::Duration::ZERO, run).await;
                 }
             }
-            until("the reaper has no more to do", || zombies().is_empty()).await;
+            until("the reaper is idle", || zombies().is_empty()).await;
         };
         round(60).await;
         let (descriptors, memory) = (open_descriptors(), resident_kib());
@@ -210,7 +210,7 @@ fn many_runs_leave_nothing_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_hundred_at_once() {
+async fn two_hundred_parallel_runs_succeed() {
     let place = place("/");
     let prepared =
         HookCommand::shell("head -c 100000 /dev/zero; wc -c; head -c 100000 /dev/zero >&2").prepare(&place).unwrap();

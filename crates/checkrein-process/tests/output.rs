@@ -1,7 +1,7 @@
-//! Output comes as the bytes it is.
+//! Captured output: bytes, caps and closed streams.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -11,7 +11,7 @@ use checkrein_process::{Exit, HookCommand, Stdin};
 use common::{limits, place, run, shell};
 
 #[tokio::test]
-async fn bytes_that_are_no_text_survive() {
+async fn binary_output_is_unchanged() {
     let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
     let reply = shell("cat; cat /proc/self/fd/0 >&2", Stdin::bytes(bytes.clone())).await;
     assert!(reply.stdout.bytes == bytes && reply.stderr.bytes == bytes);
@@ -30,7 +30,7 @@ async fn no_output_is_empty() {
 }
 
 #[tokio::test]
-async fn streams_are_kept_apart() {
+async fn stdout_and_stderr_are_separate() {
     let reply = shell("echo out; echo err >&2", Stdin::none()).await;
     assert_eq!((&*reply.stdout.bytes, &*reply.stderr.bytes), (&b"out\n"[..], &b"err\n"[..]));
 }
@@ -42,7 +42,7 @@ async fn closed_streams_are_no_error() {
 }
 
 #[tokio::test]
-async fn the_cap_is_exact() {
+async fn output_is_cut_exactly_at_the_cap() {
     for (size, cut) in [(999, false), (1000, false), (1001, true), (300_000, true)] {
         let limits = limits().output_cap(1000);
         let text = format!("head -c {size} /dev/zero; head -c {size} /dev/zero >&2");
@@ -51,7 +51,7 @@ async fn the_cap_is_exact() {
             assert_eq!(output.bytes.len(), size.min(1000));
             assert_eq!((output.total, output.cut), (size as u64, cut));
         }
-        assert_eq!(reply.exit, Exit::Exited(0), "the process is not disturbed");
+        assert_eq!(reply.exit, Exit::Exited(0), "the process is not affected");
     }
 }
 
@@ -66,10 +66,10 @@ async fn output_during_the_grace_after_term_is_kept() {
 }
 
 #[tokio::test]
-async fn a_stdout_that_nobody_reads_ends_who_writes_there() {
+async fn write_to_a_closed_stdout_raises_sigpipe() {
     let cases = [
         ("echo out; echo not reached >&2", Exit::Signalled(13), ""),
-        ("trap '' PIPE; echo out 2>/dev/null || { echo told >&2; exit 3; }", Exit::Exited(3), "told\n"),
+        ("trap '' PIPE; echo out 2>/dev/null || { echo failed >&2; exit 3; }", Exit::Exited(3), "failed\n"),
         ("echo fine >&2; exit 2", Exit::Exited(2), "fine\n"),
     ];
     for (text, exit, stderr) in cases {

@@ -1,9 +1,14 @@
-//! What processes in a sandbox can't do, tried by processes that try.
+//! Restrictions of sandboxes, tested with real processes.
 //!
-//! The processes are this test program itself, started once more with the name of what it shall do (see [`act`]).
+//! The processes are this test program, started with the name of an action (see [`act`]).
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test may")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 mod common;
 
@@ -25,18 +30,18 @@ use common::{Tag, limits, path, run, script, text};
 use tempfile::TempDir;
 
 const ACT: &str = "SANDBOX_ACT";
-/// The arguments with which this program runs [`act`] alone.
+/// The arguments for this program to run only [`act`].
 const ACT_ARGUMENTS: &[&str] = &["--exact", "act", "--include-ignored", "--nocapture"];
-/// How many generations are still to come.
+/// Number of remaining generations of a fork bomb.
 const GENERATIONS: &str = "CHECKREIN_TEST_GENERATIONS";
-const AT: &str = "SANDBOX_AT";
+const TARGET: &str = "SANDBOX_TARGET";
 
-/// The work of the processes. Not a test.
+/// The actions of the processes. Not a test.
 #[test]
-#[ignore = "other tests start it as a process of its own"]
+#[ignore = "other tests start it as a process"]
 fn act() {
     let Ok(name) = std::env::var(ACT) else { return };
-    let at = std::env::var(AT).unwrap_or_default();
+    let at = std::env::var(TARGET).unwrap_or_default();
     let at = Path::new(&at);
     let done: io::Result<()> = match name.as_str() {
         "read" => fs::read(at).map(drop),
@@ -99,7 +104,7 @@ fn act() {
             println!("ACT: had {} MiB", all.len() * 16);
             Ok(())
         }
-        // In memory that a file in memory is: no limit of one process counts it.
+        // A file in memory: no limit of a single process applies to it.
         "share" => {
             let flags = rustix::fs::MemfdFlags::empty();
             let mut file = fs::File::from(rustix::fs::memfd_create("shared", flags).unwrap());
@@ -110,7 +115,7 @@ fn act() {
         "burn" => loop {
             std::hint::spin_loop();
         },
-        // Some nine hundred in all if nobody stops them: far more than they may be, and not what a machine dies of.
+        // About nine hundred processes without a limit: far more than allowed, but harmless for a machine.
         "multiply" => {
             let left: u32 = std::env::var(GENERATIONS).map_or(2, |left| left.parse().unwrap());
             for _ in 0..if left == 0 { 0 } else { 30 } {
@@ -132,7 +137,7 @@ fn ok_if_zero(status: std::process::ExitStatus) -> io::Result<()> {
     if status.success() { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
 }
 
-#[allow(unsafe_code, reason = "shared memory has no safe way")]
+#[allow(unsafe_code, reason = "shared memory has no safe interface")]
 fn map_and_fill(file: &mut fs::File, size: u64) -> io::Result<()> {
     let size = usize::try_from(size).unwrap();
     // SAFETY: a new mapping of a file that only this process has.
@@ -155,7 +160,7 @@ fn map_and_fill(file: &mut fs::File, size: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// A project, something outside of it, and what programs are told.
+/// A project directory and a directory outside of it.
 struct World {
     dir: TempDir,
 }
@@ -175,40 +180,40 @@ impl World {
     }
 
     fn place(&self, act: &str, at: &str) -> ExecContext {
-        // What shells start must be within reach: the directories of the PATH are.
+        // Shells start this program by its path. A directory of the PATH is always allowed.
         let here = std::env::current_exe().unwrap();
         let path = format!("{}:{}", path(), here.parent().unwrap().display());
-        ExecContext::new(self.at("project")).env([("PATH", path), (ACT, act.into()), (AT, at.into())])
+        ExecContext::new(self.at("project")).env([("PATH", path), (ACT, act.into()), (TARGET, at.into())])
     }
 }
 
-fn itself() -> HookCommand {
+fn this_program() -> HookCommand {
     let me = std::env::current_exe().unwrap();
     HookCommand::argv(std::iter::once(me.as_os_str()).chain(ACT_ARGUMENTS.iter().map(OsStr::new)))
 }
 
-/// The same by way of a shell, and a shell that it starts: what holds for a process holds for its children.
-fn by_way_of_shells() -> HookCommand {
+/// This program as a grandchild of two shells: restrictions apply to descendants too.
+fn this_program_in_shells() -> HookCommand {
     let me = std::env::current_exe().unwrap();
     HookCommand::shell(format!("sh -c '\"{}\" {}; :'; :", me.display(), ACT_ARGUMENTS.join(" ")))
 }
 
-fn said(reply: &RunOutput) -> String {
+/// The result that [`act`] printed, or a description of the failure.
+fn result(reply: &RunOutput) -> String {
     let printed = text(&reply.stdout.bytes);
-    // The test harness may have printed before it on the same line.
-    let said = printed.lines().find_map(|line| line.split_once("ACT: ")).map(|(_, said)| said.to_owned());
-    said.unwrap_or_else(|| {
+    // The test harness may print on the same line before the result.
+    let result = printed.lines().find_map(|line| line.split_once("ACT: ")).map(|(_, result)| result.to_owned());
+    result.unwrap_or_else(|| {
         format!("{:?} {:?} {printed} {}", reply.exit, reply.limit_exceeded, text(&reply.stderr.bytes))
     })
 }
 
-async fn tried(program: HookCommand, place: &ExecContext, sandbox: &Sandbox) -> Result<RunOutput, RunError> {
+async fn run_sandboxed(program: HookCommand, place: &ExecContext, sandbox: &Sandbox) -> Result<RunOutput, RunError> {
     run(program, &place.clone().sandbox(sandbox.clone()), &Stdin::none(), &limits()).await
 }
 
-/// Whether this kernel has what sandboxes for files need. Without, there is nothing to try; that they are refused then is
-/// tested beside the code.
-async fn can_keep_files() -> bool {
+/// Returns `true` if this kernel can restrict files. Otherwise the test is skipped.
+async fn can_restrict_files() -> bool {
     let place = ExecContext::new("/").env([("PATH", path())]).sandbox(Sandbox::new().files(Files::none()));
     match run(HookCommand::argv(["true"]), &place, &Stdin::none(), &limits()).await {
         Ok(reply) => {
@@ -227,8 +232,8 @@ async fn can_keep_files() -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files() {
-    if !can_keep_files().await {
+async fn file_access_is_restricted() {
+    if !can_restrict_files().await {
         return;
     }
     let world = World::new();
@@ -238,7 +243,7 @@ async fn files() {
     let writes = Files::none().write(&project);
     let reads_all = Files::none().read(everything).write(&project);
     let (yes, no) = ("ok", "PermissionDenied");
-    // Landlock says that a link across a border would be one between file systems.
+    // Landlock reports a link out of an allowed directory as a link between file systems.
     let far = "CrossesDevices";
     script(Path::new(&world.at("outside/program")), "#!/bin/sh\n:");
     #[rustfmt::skip]
@@ -270,16 +275,16 @@ async fn files() {
     ];
     for (act, at, expected) in rows {
         for (files, expected) in [&nothing, &reads, &writes, &reads_all].into_iter().zip(expected) {
-            for program in [itself(), by_way_of_shells()] {
+            for program in [this_program(), this_program_in_shells()] {
                 for new in ["project/new", "project/new.directory", "project/new.link"] {
                     let _ = fs::remove_file(world.at(new)).or_else(|_| fs::remove_dir(world.at(new)));
                 }
                 let place = world.place(act, &world.at(at));
-                let reply = tried(program, &place, &Sandbox::new().files(files.clone())).await.unwrap();
-                let said = said(&reply);
-                // Which of two reasons is named first is the kernel's own affair.
-                let same = said == expected || (expected == far && said == no);
-                assert!(same, "{act} {at} with {files:?}: {said}, not {expected}");
+                let reply = run_sandboxed(program, &place, &Sandbox::new().files(files.clone())).await.unwrap();
+                let result = result(&reply);
+                // The kernel may report either of two errors.
+                let same = result == expected || (expected == far && result == no);
+                assert!(same, "{act} {at} with {files:?}: {result}, not {expected}");
             }
         }
     }
@@ -287,14 +292,14 @@ async fn files() {
     assert_eq!(fs::metadata(world.at("outside/file")).unwrap().permissions().mode() & 0o111, 0);
 }
 
-/// Landlock is missing in the kernel, switched off at boot, or hidden by a container.
+/// Landlock is missing in the kernel, disabled at boot, or blocked by a container.
 #[test]
-fn without_landlock_files_are_never_left_open() {
+fn file_sandbox_fails_without_landlock() {
     for error in [libc::ENOSYS, libc::EOPNOTSUPP, libc::EPERM] {
         common::without_calls(&[libc::SYS_landlock_create_ruleset], error, || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             let place = ExecContext::new("/").env([("PATH", path())]);
-            let ran = |sandbox: Sandbox| runtime.block_on(tried(HookCommand::argv(["true"]), &place, &sandbox));
+            let ran = |sandbox: Sandbox| runtime.block_on(run_sandboxed(HookCommand::argv(["true"]), &place, &sandbox));
             let refused = ran(Sandbox::new().files(Files::none()));
             assert!(
                 matches!(&refused, Err(RunError::Sandbox { problem: SandboxError::NoLandlock, .. })),
@@ -306,8 +311,8 @@ fn without_landlock_files_are_never_left_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_home_is_out_of_reach_but_its_programs_are_not() {
-    if !can_keep_files().await {
+async fn home_is_blocked_but_programs_in_its_path_run() {
+    if !can_restrict_files().await {
         return;
     }
     let world = World::new();
@@ -319,14 +324,14 @@ async fn a_home_is_out_of_reach_but_its_programs_are_not() {
         .env([("PATH", format!("{}:{}", world.at("home/bin"), path())), ("HOME", world.at("home"))]);
     let sandbox = Sandbox::new().files(Files::none().read(world.at("project")));
     for program in [HookCommand::argv(["mine"]), HookCommand::shell("mine | cat")] {
-        let reply = tried(program, &place, &sandbox).await.unwrap();
+        let reply = run_sandboxed(program, &place, &sandbox).await.unwrap();
         assert_eq!(text(&reply.stdout.bytes), "ran\n");
         assert!(text(&reply.stderr.bytes).contains("Permission denied"));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_network() {
+async fn network_access_is_restricted() {
     let world = World::new();
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -334,7 +339,7 @@ async fn the_network() {
     let _datagrams = UnixDatagram::bind(world.at("datagrams")).unwrap();
     let (yes, no) = ("ok", "PermissionDenied");
     let mut sandboxes = vec![(Sandbox::new(), 0), (Sandbox::new().allow_network(), 2)];
-    if can_keep_files().await {
+    if can_restrict_files().await {
         let files = Files::none().write(world.dir.path());
         sandboxes.push((Sandbox::new().files(files.clone()), 0));
         sandboxes.push((Sandbox::new().files(files).allow_network(), 1));
@@ -350,25 +355,26 @@ async fn the_network() {
     ];
     for (act, at, expected) in &rows {
         for (sandbox, column) in &sandboxes {
-            for program in [itself(), by_way_of_shells()] {
-                let reply = tried(program, &world.place(act, at), sandbox).await.unwrap();
-                assert_eq!(said(&reply), expected[*column], "{act} with {sandbox:?}");
+            for program in [this_program(), this_program_in_shells()] {
+                let reply = run_sandboxed(program, &world.place(act, at), sandbox).await.unwrap();
+                assert_eq!(result(&reply), expected[*column], "{act} with {sandbox:?}");
             }
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ways_out() {
+async fn escapes_and_privileges_are_blocked() {
     let world = World::new();
     let sandbox = Sandbox::new().open_files(100);
     for act in ["setsid", "setpgid", "namespace", "raise a limit"] {
-        for program in [itself(), by_way_of_shells()] {
-            let reply = tried(program, &world.place(act, ""), &sandbox).await.unwrap();
-            assert_eq!(said(&reply), "PermissionDenied", "{act}");
+        for program in [this_program(), this_program_in_shells()] {
+            let reply = run_sandboxed(program, &world.place(act, ""), &sandbox).await.unwrap();
+            assert_eq!(result(&reply), "PermissionDenied", "{act}");
         }
     }
-    let reply = tried(HookCommand::argv(["cat", "/proc/self/status"]), &world.place("", ""), &sandbox).await.unwrap();
+    let reply =
+        run_sandboxed(HookCommand::argv(["cat", "/proc/self/status"]), &world.place("", ""), &sandbox).await.unwrap();
     let status = text(&reply.stdout.bytes);
     let field = |name: &str| {
         let line =
@@ -381,109 +387,111 @@ async fn ways_out() {
         let kept = u64::from_str_radix(&field(set), 16).unwrap();
         assert_eq!(kept & !0b1_1111, 0, "{set} {kept:x}");
     }
-    // Signals come as in any new process.
+    // Signals have the state of a new process.
     assert_eq!(field("SigBlk:"), "0000000000000000");
     let ignored = u64::from_str_radix(&field("SigIgn:"), 16).unwrap();
     assert_eq!(ignored & (1 << (libc::SIGPIPE - 1)), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_host_gets_no_signals() {
+async fn signals_to_the_host_are_blocked() {
     let world = World::new();
-    let reply = tried(itself(), &world.place("signal the host", ""), &Sandbox::new()).await.unwrap();
-    // Kernels before 6.12 can't keep them away.
+    let reply = run_sandboxed(this_program(), &world.place("signal the host", ""), &Sandbox::new()).await.unwrap();
+    // Kernels before 6.12 cannot block them.
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
     let numbers: Vec<u32> = release.split(['.', '-']).take(2).filter_map(|part| part.parse().ok()).collect();
     match &numbers[..] {
-        [major, minor] if (*major, *minor) >= (6, 12) && can_keep_files().await => {
-            assert_eq!(said(&reply), "PermissionDenied");
+        [major, minor] if (*major, *minor) >= (6, 12) && can_restrict_files().await => {
+            assert_eq!(result(&reply), "PermissionDenied");
         }
-        _ => common::skip("signal-scope", format!("Linux {release} cannot keep signals from the host")),
+        _ => common::skip("signal-scope", format!("Linux {release} cannot block signals to the host")),
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_hosts_variables_are_not_read() {
-    if !can_keep_files().await {
+async fn environment_of_the_host_is_not_readable() {
+    if !can_restrict_files().await {
         return;
     }
     let world = World::new();
     let sandbox = Sandbox::new().files(Files::none().read("/"));
-    let reply = tried(itself(), &world.place("environment of the host", ""), &sandbox).await.unwrap();
-    assert_eq!(said(&reply), "PermissionDenied");
+    let reply = run_sandboxed(this_program(), &world.place("environment of the host", ""), &sandbox).await.unwrap();
+    assert_eq!(result(&reply), "PermissionDenied");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn descriptors_of_the_host_are_closed() {
-    // One that the host meant for all its children.
+    // A descriptor without the close-on-exec flag.
     let file = fs::File::open("/dev/null").unwrap();
     let open = rustix::io::fcntl_dupfd_cloexec(&file, 50).unwrap();
     rustix::io::fcntl_setfd(&open, rustix::io::FdFlags::empty()).unwrap();
     for stdin in [Stdin::none(), Stdin::bytes("x"), Stdin::bytes(vec![0; 1 << 20])] {
         let place = common::place("/").sandbox(Sandbox::new());
         let reply = run(HookCommand::argv(["ls", "/proc/self/fd"]), &place, &stdin, &limits()).await.unwrap();
-        // The last is the directory that is being listed.
+        // The last is the listed directory.
         assert_eq!(text(&reply.stdout.bytes), "0\n1\n2\n3\n");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn open_files_and_file_size() {
+async fn open_files_and_file_size_are_limited() {
     let world = World::new();
-    let reply = tried(itself(), &world.place("open files", ""), &Sandbox::new().open_files(40)).await.unwrap();
-    let opened = said(&reply);
+    let reply =
+        run_sandboxed(this_program(), &world.place("open files", ""), &Sandbox::new().open_files(40)).await.unwrap();
+    let opened = result(&reply);
     let opened: u32 = opened.strip_prefix("opened ").unwrap_or_else(|| panic!("{opened}")).parse().unwrap();
     assert!((10..40).contains(&opened), "{opened}");
 
     let at = world.at("project/large");
     let sandbox = Sandbox::new().file_size(1 << 20);
-    let reply = tried(itself(), &world.place("large file", &at), &sandbox).await.unwrap();
-    assert_eq!(reply.limit_exceeded, Some(LimitExceeded::FileSize(1 << 20)), "{}", said(&reply));
+    let reply = run_sandboxed(this_program(), &world.place("large file", &at), &sandbox).await.unwrap();
+    assert_eq!(reply.limit_exceeded, Some(LimitExceeded::FileSize(1 << 20)), "{}", result(&reply));
     assert!(fs::metadata(&at).unwrap().len() <= 1 << 20);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn memory() {
+async fn memory_is_limited() {
     let world = World::new();
     let most = 256 << 20;
-    let reply = tried(itself(), &world.place("allocate", ""), &Sandbox::new().memory(most)).await.unwrap();
-    // Its own limit was in the way, or somebody saw it.
-    let had = said(&reply);
+    let reply =
+        run_sandboxed(this_program(), &world.place("allocate", ""), &Sandbox::new().memory(most)).await.unwrap();
+    // Either the limit of the process or the monitor stopped it.
+    let had = result(&reply);
     let small =
         had.strip_prefix("had ").and_then(|had| had.strip_suffix(" MiB")).map(|had| had.parse::<u64>().unwrap());
     assert!(small.is_some_and(|had| had <= 256) || reply.limit_exceeded == Some(LimitExceeded::Memory(most)), "{had}");
 
-    let reply = tried(itself(), &world.place("share", ""), &Sandbox::new().memory(most)).await.unwrap();
-    assert_eq!(reply.limit_exceeded, Some(LimitExceeded::Memory(most)), "{}", said(&reply));
+    let reply = run_sandboxed(this_program(), &world.place("share", ""), &Sandbox::new().memory(most)).await.unwrap();
+    assert_eq!(reply.limit_exceeded, Some(LimitExceeded::Memory(most)), "{}", result(&reply));
     assert!(!reply.timed_out);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn processor_time() {
+async fn cpu_time_is_limited() {
     let world = World::new();
     let sandbox = Sandbox::new().cpu(Duration::from_secs(1));
-    let reply = tried(itself(), &world.place("burn", ""), &sandbox).await.unwrap();
+    let reply = run_sandboxed(this_program(), &world.place("burn", ""), &sandbox).await.unwrap();
     assert_eq!(
         (reply.limit_exceeded, reply.timed_out),
         (Some(LimitExceeded::Cpu(Duration::from_secs(1))), false),
         "{}",
-        said(&reply)
+        result(&reply)
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_multiplies() {
+async fn fork_bomb_is_killed_at_the_process_limit() {
     let world = World::new();
     let tag = Tag::new();
     let shells = "f() { [ $1 = 0 ] || f $(($1 - 1)) | f $(($1 - 1)) & sleep 100; }; f 8";
-    for program in [itself(), HookCommand::shell(shells)] {
-        let place = tag.place(world.at("project")).also([(ACT, "multiply")]);
-        let reply = tried(program, &place, &Sandbox::new().processes(20)).await.unwrap();
+    for program in [this_program(), HookCommand::shell(shells)] {
+        let place = tag.place(world.at("project")).add_env([(ACT, "multiply")]);
+        let reply = run_sandboxed(program, &place, &Sandbox::new().processes(20)).await.unwrap();
         assert_eq!(
             (reply.limit_exceeded, reply.timed_out),
             (Some(LimitExceeded::Processes(20)), false),
             "{}",
-            said(&reply)
+            result(&reply)
         );
         assert_eq!(tag.living(), Vec::<String>::new());
         assert!(reply.leftovers.iter().all(|left| left.ended));
@@ -491,7 +499,7 @@ async fn one_that_multiplies() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn its_end_is_everybodys() {
+async fn timeout_ends_all_sandboxed_processes() {
     let world = World::new();
     for (name, text) in common::ENDLESS {
         let tag = Tag::new();
@@ -503,8 +511,8 @@ async fn its_end_is_everybodys() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn usual_programs_work() {
-    if !can_keep_files().await {
+async fn common_programs_work_in_a_sandbox() {
+    if !can_restrict_files().await {
         return;
     }
     let world = World::new();
@@ -561,11 +569,11 @@ async fn usual_programs_work() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_temporary_directory_is_private_and_goes() {
-    if !can_keep_files().await {
+async fn temporary_directory_is_private_and_removed() {
+    if !can_restrict_files().await {
         return;
     }
-    let place = common::place("/").also([("TMPDIR", "/elsewhere")]).sandbox(Sandbox::new().files(Files::none()));
+    let place = common::place("/").add_env([("TMPDIR", "/elsewhere")]).sandbox(Sandbox::new().files(Files::none()));
     let line = "stat -c %a \"$TMPDIR\"; echo \"$TMPDIR\"; mkdir -p \"$TMPDIR/a/b\"; echo x > \"$TMPDIR/a/b/c\"";
     let reply = run(HookCommand::shell(line), &place, &Stdin::none(), &limits()).await.unwrap();
     let printed = text(&reply.stdout.bytes);
@@ -577,8 +585,8 @@ async fn the_temporary_directory_is_private_and_goes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_started_is_told() {
-    if !can_keep_files().await {
+async fn failed_start_in_a_sandbox_is_reported() {
+    if !can_restrict_files().await {
         return;
     }
     let world = World::new();
@@ -587,23 +595,23 @@ async fn what_cannot_be_started_is_told() {
     script(Path::new(&world.at("project/script")), &format!("#!{interpreter}\necho ran"));
     let place = world.place("", "");
     let sandbox = Sandbox::new().files(Files::none().read(world.at("project")));
-    let told = tried(HookCommand::argv(["./script"]), &place, &sandbox).await.unwrap_err();
-    assert!(matches!(&told, RunError::Sandbox { problem: SandboxError::OutOfReach { .. }, .. }), "{told:?}");
-    assert!(told.to_string().ends_with("or its interpreter lies outside of the sandbox"), "{told}");
-    // What is wrong without a sandbox is told as ever.
-    let gone = place.clone().at(world.at("nowhere"));
-    let told = tried(HookCommand::argv(["/bin/true"]), &gone, &sandbox).await.unwrap_err();
-    assert!(matches!(told, RunError::Cwd { .. }), "{told:?}");
+    let error = run_sandboxed(HookCommand::argv(["./script"]), &place, &sandbox).await.unwrap_err();
+    assert!(matches!(&error, RunError::Sandbox { problem: SandboxError::OutOfReach { .. }, .. }), "{error:?}");
+    assert!(error.to_string().contains("the sandbox does not allow `"), "{error}");
+    // Other errors are the same as without a sandbox.
+    let gone = place.clone().with_cwd(world.at("nowhere"));
+    let error = run_sandboxed(HookCommand::argv(["/bin/true"]), &gone, &sandbox).await.unwrap_err();
+    assert!(matches!(error, RunError::Cwd { .. }), "{error:?}");
     fs::write(world.at("project/empty"), "").unwrap();
     fs::set_permissions(world.at("project/empty"), fs::Permissions::from_mode(0o755)).unwrap();
-    let told = tried(HookCommand::argv(["./empty"]), &place, &sandbox).await.unwrap_err();
-    assert!(matches!(told, RunError::NotAProgram { .. }), "{told:?}");
+    let error = run_sandboxed(HookCommand::argv(["./empty"]), &place, &sandbox).await.unwrap_err();
+    assert!(matches!(error, RunError::NotAProgram { .. }), "{error:?}");
 }
 
-/// Rules are about what paths lead to, and are kept for the next run.
+/// Each run resolves its paths again.
 #[tokio::test]
-async fn what_takes_the_place_of_a_directory_has_its_rules() {
-    if !can_keep_files().await {
+async fn rules_apply_to_the_current_target_of_a_path() {
+    if !can_restrict_files().await {
         return;
     }
     let dir = TempDir::new().unwrap();
@@ -620,7 +628,7 @@ async fn what_takes_the_place_of_a_directory_has_its_rules() {
         assert!(reply.exit.success(), "round {round}: {}", text(&reply.stderr.bytes));
         fs::rename(&project, dir.path().join(format!("old-{round}"))).unwrap();
     }
-    // What has made room is out of reach, and so is what a link led to before.
+    // The replaced directory and the previous target of a link are not allowed any more.
     fs::create_dir(&project).unwrap();
     fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink("two", &link).unwrap();

@@ -1,7 +1,7 @@
-//! Stdin: all of it, at any size, to processes that read it, read it late, or don't.
+//! Stdin of all sizes, for processes that read it, read it late or ignore it.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -17,7 +17,7 @@ fn large() -> Stdin {
 }
 
 #[tokio::test]
-async fn a_process_that_ignores_ten_mebibytes() {
+async fn process_can_ignore_large_stdin() {
     for command in ["echo done", "exec <&-; echo done", "sleep 0.2; echo done"] {
         let reply = shell(command, large()).await;
         assert_eq!((reply.exit, text(&reply.stdout.bytes)), (Exit::Exited(0), "done\n"), "{command}");
@@ -26,7 +26,7 @@ async fn a_process_that_ignores_ten_mebibytes() {
 }
 
 #[tokio::test]
-async fn a_process_that_prints_a_mebibyte_before_it_reads_ten() {
+async fn process_can_print_before_it_reads_stdin() {
     let reply = shell("head -c 1048576 /dev/zero; wc -c", large()).await;
     assert_eq!(reply.exit, Exit::Exited(0));
     assert_eq!(reply.stdout.total, MIB as u64 + 9);
@@ -36,18 +36,18 @@ async fn a_process_that_prints_a_mebibyte_before_it_reads_ten() {
 }
 
 #[tokio::test]
-async fn a_process_that_reads_and_prints_at_the_same_time() {
+async fn process_can_read_and_print_at_the_same_time() {
     let place = place("/");
     let limits = limits().output_cap(20 * MIB);
-    let bytes: Arc<[u8]> = (0..10 * MIB).map(|at| (at % 251) as u8).collect();
+    let bytes: Arc<[u8]> = (0..10 * MIB).map(|index| (index % 251) as u8).collect();
     let program = HookCommand::argv(["cat"]);
     let reply = run(program, &place, &Stdin::bytes(bytes.clone()), &limits).await.unwrap();
-    assert!(reply.stdout.bytes == *bytes, "something was lost or mixed up");
+    assert!(reply.stdout.bytes == *bytes, "the output differs from the input");
     assert!(!reply.stdout.cut);
 }
 
 #[tokio::test]
-async fn every_size_arrives_whole() {
+async fn stdin_of_every_size_is_complete() {
     for size in [1, 1024, 64 * 1024, 100 * 1024, 100 * 1024 + 1, MIB + 1] {
         let reply = shell("wc -c", Stdin::bytes(vec![b'x'; size])).await;
         assert_eq!(text(&reply.stdout.bytes).trim(), size.to_string());
@@ -55,7 +55,7 @@ async fn every_size_arrives_whole() {
 }
 
 #[tokio::test]
-async fn pieces_come_in_order() {
+async fn chunks_are_written_in_order() {
     for size in [10, MIB] {
         let middle: Arc<str> = "m".repeat(size).into();
         let mut stdin = Stdin::bytes("head,").then(String::new());
@@ -71,7 +71,7 @@ async fn pieces_come_in_order() {
 }
 
 #[tokio::test]
-async fn no_stdin_is_empty() {
+async fn empty_stdin_is_the_null_device() {
     for stdin in [Stdin::none(), Stdin::bytes("")] {
         let reply = shell("wc -c; readlink /proc/self/fd/0", stdin).await;
         assert_eq!(text(&reply.stdout.bytes), "0\n/dev/null\n");
@@ -80,9 +80,9 @@ async fn no_stdin_is_empty() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_small_stdin_is_a_sealed_file_read_from_its_start() {
+async fn small_stdin_is_a_sealed_file() {
     let reply = shell("readlink /proc/self/fd/0; head -c 2; cat; cat /dev/stdin", Stdin::bytes("abcdef")).await;
-    // `cat` goes on where `head` stopped; opening it anew starts from 0.
+    // `cat` continues at the offset of `head`; `/dev/stdin` starts from 0.
     assert_eq!(text(&reply.stdout.bytes), "/memfd:stdin (deleted)\nabcdefabcdef");
 
     let reply = shell("echo x >> /proc/self/fd/0 || echo sealed; cat", Stdin::bytes("abc")).await;
@@ -91,13 +91,13 @@ async fn a_small_stdin_is_a_sealed_file_read_from_its_start() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_large_stdin_is_a_pipe() {
+async fn large_stdin_is_a_pipe() {
     let reply = shell("readlink /proc/self/fd/0; cat >/dev/null", large()).await;
     assert!(text(&reply.stdout.bytes).starts_with("pipe:"));
 }
 
 #[tokio::test]
-async fn one_prepared_program_runs_many_times() {
+async fn resolved_command_runs_many_times() {
     let place = place("/");
     let prepared = HookCommand::shell("cat").prepare(&place).unwrap();
     for at in 0..20 {
@@ -108,7 +108,7 @@ async fn one_prepared_program_runs_many_times() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn without_a_memfd_a_small_stdin_is_a_pipe() {
+fn small_stdin_is_a_pipe_without_memfd() {
     common::without_calls(&[libc::SYS_memfd_create], libc::EPERM, || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let reply = runtime.block_on(shell("readlink /proc/self/fd/0; cat", Stdin::bytes("in")));

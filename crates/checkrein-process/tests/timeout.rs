@@ -1,7 +1,7 @@
-//! At the deadline everything ends, whatever it tried.
+//! The timeout ends all processes of a run.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -10,13 +10,12 @@ use std::time::{Duration, Instant};
 use checkrein_process::{HookCommand, Limits, Stdin};
 use common::{ENDLESS, LONG, SOON, Tag, run};
 
-/// How much later than it has to a reply may come. A busy machine needs some of it; a reply that waits for one of the sleepers, or
-/// for more output, is late by three times as much.
+/// Allowed delay of a result on a busy machine. A run that wrongly waits for a `sleep 100` takes three times as long.
 const BUSY: Duration = Duration::from_secs(30);
 
 #[tokio::test]
-async fn nothing_is_left_alive() {
-    // All at once: each has two seconds to get under way, which none needs.
+async fn timeout_ends_all_processes() {
+    // In parallel: each has two seconds to start, which is more than needed.
     let runs: Vec<_> = ENDLESS.iter().map(|(way, text)| tokio::spawn(ends(way, text))).collect();
     for run in runs {
         run.await.unwrap();
@@ -42,7 +41,7 @@ async fn ends(way: &str, text: &str) {
 }
 
 #[tokio::test]
-async fn the_grace_is_not_waited_out_when_all_obey() {
+async fn grace_period_ends_when_all_processes_have_exited() {
     let tag = Tag::new();
     let limits = Limits::new(Duration::from_millis(100)).term_grace(LONG);
     let text = "setsid sleep 100 & sleep 100 & sleep 100 | cat";
@@ -52,7 +51,7 @@ async fn the_grace_is_not_waited_out_when_all_obey() {
 }
 
 #[tokio::test]
-async fn without_a_grace_kill_comes_at_once() {
+async fn zero_grace_period_sends_kill_without_term() {
     let tag = Tag::new();
     let limits = Limits::new(Duration::from_millis(100)).term_grace(Duration::ZERO);
     let text = "trap 'echo trapped' TERM; sleep 100";
@@ -62,7 +61,7 @@ async fn without_a_grace_kill_comes_at_once() {
 }
 
 #[tokio::test]
-async fn the_deadline_counts_while_stdin_waits_and_output_floods() {
+async fn timeout_applies_during_stdin_and_large_output() {
     for text in ["sleep 100", "yes", "yes >&2", "yes & yes >&2", "cat; sleep 100"] {
         let tag = Tag::new();
         let limits = Limits::new(Duration::from_millis(200));
@@ -74,7 +73,7 @@ async fn the_deadline_counts_while_stdin_waits_and_output_floods() {
 }
 
 #[tokio::test]
-async fn a_timeout_of_nothing_and_one_without_end() {
+async fn zero_and_maximum_timeouts_work() {
     let place = common::place("/");
     let program = HookCommand::shell("sleep 100");
     let reply = run(program, &place, &Stdin::none(), &Limits::new(Duration::ZERO)).await.unwrap();

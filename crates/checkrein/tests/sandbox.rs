@@ -135,7 +135,7 @@ async fn whatever_goes_past_a_limit_fails_and_closes_the_gate() {
     // `outside: write` needs no Landlock, so these hold on every kernel.
     for (sandbox, command, why) in [
         ("{outside: write, processes: 10}", "while :; do sleep 100 & done", "more than 10 processes"),
-        ("{outside: write, cpu: 1}", "while :; do :; done", "more than 1s of a processor's time"),
+        ("{outside: write, cpu: 1}", "while :; do :; done", "more than 1s of CPU time"),
         ("{outside: write, memory: 64MiB}", many, "more than 67108864 bytes of memory"),
         ("{outside: write, file_size: 64KiB}", "exec head -c 1M /dev/zero > large", "a file of more than 65536 bytes"),
     ] {

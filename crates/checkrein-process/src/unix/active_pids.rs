@@ -1,7 +1,7 @@
-//! The first processes of all runs of this host that are under way.
+//! Ids of the first processes of all active runs of this host.
 //!
-//! Their ids are ours until their status is taken, so whoever has one of them belongs to no other run. With many runs at
-//! once this is mostly all there is to know, and `/proc` need not be asked.
+//! The kernel does not reuse these ids until the processes are reaped, so they belong to no other run. With many parallel
+//! runs, this usually answers the check for descendants without a read of `/proc`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,15 +13,15 @@ pub(super) fn add(leader: Pid) {
     lock().push(leader);
 }
 
-/// Must come before the status is taken: afterwards the id may be anybody's.
+/// Must be called before the process is reaped: afterwards the kernel may reuse the id.
 pub(super) fn remove(leader: Pid) {
     let mut leaders = lock();
-    if let Some(at) = leaders.iter().position(|&one| one == leader) {
-        leaders.swap_remove(at);
+    if let Some(index) = leaders.iter().position(|&other| other == leader) {
+        leaders.swap_remove(index);
     }
 }
 
-/// Those of these ids that belong to nobody here.
+/// Removes the ids of active runs from a sequence.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "processes can't be listed"))]
 pub(super) fn others(ids: impl Iterator<Item = i32>) -> impl Iterator<Item = i32> {
     let leaders = lock().clone();

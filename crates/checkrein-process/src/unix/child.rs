@@ -1,3 +1,5 @@
+//! [`Child`]: a started process with its descendants. It waits for them, signals them and reaps the first one.
+
 #[cfg(target_os = "linux")]
 use std::future::poll_fn;
 use std::io;
@@ -20,26 +22,26 @@ use crate::marker::Marker;
 use crate::run_output::{Exit, Leftover};
 use crate::sandbox::LimitExceeded;
 
-/// How long something may take to die of a KILL. Only a process that hangs inside the system takes so long.
+/// Maximum time between KILL and the exit. Only a process that hangs in the kernel takes so long.
 const KILL_WAIT: Duration = Duration::from_secs(5);
-/// How often those that are no children of ours are looked at. First often, then less so.
+/// First interval of polling for descendants. It doubles up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_micros(500);
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
-/// How long those are waited for of whom it can't be told yet whether they are ours.
-const CLEARING_UP: Duration = Duration::from_secs(1);
+/// Maximum wait for processes whose membership is ambiguous.
+const AMBIGUITY_WAIT: Duration = Duration::from_secs(1);
 
-/// How long a process takes from the end of its streams to its exit, if it is on its way.
-const LAST_MOMENT: Duration = Duration::from_micros(50);
+/// Maximum time between the end of the streams and the exit, for a process that is exiting.
+const EXIT_DELAY: Duration = Duration::from_micros(50);
 
-/// A process that we started, with everything that it started. Dropping it ends them all.
+/// A started process with its descendants. Dropping it kills them all.
 pub(crate) struct Child {
     pid: Pid,
-    family: ProcessTree,
-    watcher: Option<ExitWait>,
+    tree: ProcessTree,
+    exit_wait: Option<ExitWait>,
     exit: Option<Exit>,
-    /// Who looks whether there is too much of it.
+    /// The monitor of the limits of its sandbox.
     #[cfg(target_os = "linux")]
-    census: Option<UsageMonitor>,
+    monitor: Option<UsageMonitor>,
     done: bool,
 }
 
@@ -48,127 +50,127 @@ impl Child {
         active_pids::add(pid);
         Self {
             pid,
-            family: ProcessTree::new(pid, marker),
-            watcher: None,
+            tree: ProcessTree::new(pid, marker),
+            exit_wait: None,
             exit: None,
             #[cfg(target_os = "linux")]
-            census: None,
+            monitor: None,
             done: false,
         }
     }
 
-    /// It is in a sandbox.
+    /// Marks the process as sandboxed, with the monitor of its limits.
     #[cfg(target_os = "linux")]
-    pub(super) fn confined(mut self, census: Option<UsageMonitor>) -> Self {
-        self.family.restrict_to_group();
-        self.census = census;
+    pub(super) fn with_sandbox(mut self, monitor: Option<UsageMonitor>) -> Self {
+        self.tree.restrict_to_group();
+        self.monitor = monitor;
         self
     }
 
-    /// Waits until the first process has exited, or there is more than its sandbox allows.
-    pub(crate) async fn exited_or_over(&mut self) -> io::Result<Option<LimitExceeded>> {
+    /// Waits until the first process has exited or a limit of the sandbox is exceeded.
+    pub(crate) async fn exited_or_exceeded(&mut self) -> io::Result<Option<LimitExceeded>> {
         #[cfg(target_os = "linux")]
-        if let Some(census) = &self.census {
+        if let Some(monitor) = &self.monitor {
             let exited = async {
-                match &mut self.watcher {
-                    Some(watcher) => watcher.exited().await,
+                match &mut self.exit_wait {
+                    Some(exit_wait) => exit_wait.exited().await,
                     None => Ok(()),
                 }
             };
-            let (mut exited, mut over) = (pin!(exited), pin!(census.over()));
+            let (mut exited, mut exceeded) = (pin!(exited), pin!(monitor.exceeded()));
             return poll_fn(|cx| match exited.as_mut().poll(cx) {
                 Poll::Ready(exited) => Poll::Ready(exited.map(|()| None)),
-                Poll::Pending => over.as_mut().poll(cx).map(|over| Ok(Some(over))),
+                Poll::Pending => exceeded.as_mut().poll(cx).map(|limit| Ok(Some(limit))),
             })
             .await;
         }
         self.exited().await.map(|()| None)
     }
 
-    /// Begins to wait for its exit.
+    /// Registers the process for [`exited`](Self::exited).
     pub(super) fn watch(&mut self) -> io::Result<()> {
-        self.watcher = Some(ExitWait::new(self.pid)?);
+        self.exit_wait = Some(ExitWait::new(self.pid)?);
         Ok(())
     }
 
-    /// Waits until the first process has exited. Its status stays until [`reap`](Self::reap).
+    /// Waits until the first process has exited. Its status is kept until [`reap`](Self::reap).
     pub(crate) async fn exited(&mut self) -> io::Result<()> {
-        match &mut self.watcher {
-            Some(watcher) => watcher.exited().await,
+        match &mut self.exit_wait {
+            Some(exit_wait) => exit_wait.exited().await,
             None => Ok(()),
         }
     }
 
-    /// Whether the first process, which has let go of its streams, exits this very moment.
-    pub(crate) fn exits_now(&self) -> bool {
+    /// Returns `true` if the first process, whose streams have ended, exits within [`EXIT_DELAY`]. Polls so long.
+    pub(crate) fn is_about_to_exit(&self) -> bool {
         let begun = std::time::Instant::now();
         loop {
             match has_exited(self.pid) {
-                Ok(false) if begun.elapsed() < LAST_MOMENT => std::thread::yield_now(),
+                Ok(false) if begun.elapsed() < EXIT_DELAY => std::thread::yield_now(),
                 exited => return exited.unwrap_or(false),
             }
         }
     }
 
-    /// Whether provably nothing is left beside the first process, which has exited.
+    /// Returns `true` if it is certain that only the first process, which has exited, is left.
     pub(crate) fn has_no_descendants(&mut self) -> io::Result<bool> {
-        self.take_early()?;
-        // Without its leader's status the group may be another's by now.
-        Ok(self.done || self.family.has_no_descendants())
+        self.reap_early()?;
+        // After the leader is reaped, the id of the group may be reused.
+        Ok(self.done || self.tree.has_no_descendants())
     }
 
-    /// What is left beside the first process, which has exited.
-    pub(crate) async fn left(&mut self) -> io::Result<Vec<Leftover>> {
+    /// Returns the processes other than the first, which has exited.
+    pub(crate) async fn leftovers(&mut self) -> io::Result<Vec<Leftover>> {
         if self.has_no_descendants()? {
             return Ok(Vec::new());
         }
-        let until = Instant::now() + CLEARING_UP;
+        let until = Instant::now() + AMBIGUITY_WAIT;
         loop {
-            let found = self.family.find_alive();
-            // One that is just becoming another program can be told from strangers in a moment.
-            if !found.is_empty() || !self.family.is_ambiguous() || Instant::now() >= until {
+            let found = self.tree.find_alive();
+            // A process in the middle of `execve` can be identified a moment later.
+            if !found.is_empty() || !self.tree.is_ambiguous() || Instant::now() >= until {
                 return Ok(found.iter().map(|member| member.report(false)).collect());
             }
             time::sleep(FIRST_PAUSE).await;
         }
     }
 
-    /// Ends everything: TERM, a grace, KILL. Returns when all are gone, and says who there was beside the first.
+    /// Ends all processes: TERM, a grace period, KILL. Returns when they have exited, and reports all but the first.
     pub(crate) async fn end(&mut self, grace: Duration) -> Vec<Leftover> {
-        // Before the first signal, while parents still tell whose child is whose. Nobody leaves the group of a sandbox,
-        // and while it is listed, one that multiplies would go on.
-        if !self.family.is_confined() {
-            self.family.find_alive();
+        // Before the first signal, while parent ids still connect the processes. No process can leave the group of a
+        // sandbox, and a fork bomb would continue during the listing.
+        if !self.tree.is_confined() {
+            self.tree.find_alive();
         }
         let gone = !grace.is_zero() && {
-            self.family.signal(Signal::TERM);
-            self.gone_within(grace, false).await
+            self.tree.signal(Signal::TERM);
+            self.wait_until_gone(grace, false).await
         };
         if !gone {
-            self.family.signal(Signal::KILL);
-            self.gone_within(KILL_WAIT, true).await;
+            self.tree.signal(Signal::KILL);
+            self.wait_until_gone(KILL_WAIT, true).await;
         }
-        let found = self.family.known();
+        let found = self.tree.known();
         found.iter().map(|member| member.report(!member.is_alive())).collect()
     }
 
-    /// Waits until all are gone, or the time is up. Those that turn up meanwhile get the same signal as the others.
-    async fn gone_within(&mut self, grace: Duration, kill: bool) -> bool {
+    /// Waits until all processes have exited. Returns `false` at the timeout. New processes get the same signal.
+    async fn wait_until_gone(&mut self, grace: Duration, kill: bool) -> bool {
         let until = Instant::now() + grace.min(Duration::from_secs(60 * 60 * 24));
         let mut pause = FIRST_PAUSE;
         loop {
-            // An error means that the status is gone, and so is the process.
+            // An error means that the process was already reaped.
             let first_gone = has_exited(self.pid).unwrap_or(true);
             if first_gone {
-                let _ = self.take_early();
+                let _ = self.reap_early();
             }
-            if first_gone && !self.family.known().iter().any(Member::is_alive) {
-                let before = self.family.known().len();
-                if self.family.is_gone() {
+            if first_gone && !self.tree.known().iter().any(Member::is_alive) {
+                let before = self.tree.known().len();
+                if self.tree.is_gone() {
                     return true;
                 }
-                if kill || self.family.known().len() > before {
-                    self.family.signal(if kill { Signal::KILL } else { Signal::TERM });
+                if kill || self.tree.known().len() > before {
+                    self.tree.signal(if kill { Signal::KILL } else { Signal::TERM });
                 }
             }
             if Instant::now() >= until {
@@ -183,19 +185,19 @@ impl Child {
         }
     }
 
-    /// Takes the exit status. The process, and its id, are gone after that.
+    /// Reaps the first process and returns its exit status. Its id may be reused after that.
     pub(crate) fn reap(mut self) -> io::Result<Exit> {
         if self.exit.is_none() {
             self.exit = take_exit(self.pid)?;
         }
         self.done = self.exit.is_some();
-        // None: it has been sent a KILL and hangs inside the system. Dropping it leaves the rest to the reaper.
+        // `None`: the process got KILL and hangs in the kernel. Drop passes it to the reaper.
         Ok(self.exit.unwrap_or(Exit::Signalled(Signal::KILL.as_raw())))
     }
 
-    /// Where processes can't be listed, the only question is whether the group still exists, and it does as long as the
-    /// first process's status is not taken.
-    fn take_early(&mut self) -> io::Result<()> {
+    /// Reaps the first process now if processes cannot be listed. The only check is then whether the group exists, and it
+    /// exists until the first process is reaped.
+    fn reap_early(&mut self) -> io::Result<()> {
         if !ProcessTree::can_list() && self.exit.is_none() {
             self.exit = take_exit(self.pid)?;
         }
@@ -206,11 +208,11 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         if !self.done {
-            if !self.family.is_confined() {
-                self.family.find_alive();
+            if !self.tree.is_confined() {
+                self.tree.find_alive();
             }
-            self.family.signal(Signal::KILL);
-            reaper::adopt(self.family.clone());
+            self.tree.signal(Signal::KILL);
+            reaper::adopt(self.tree.clone());
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Waiting for the exit of a process without taking its exit status.
+//! Wait for the exit of a process without reaping it.
 //!
-//! The status is left where it is until all is done: as long as it waits there, the system gives the process id, and
-//! with it the group's, to nobody else. So a signal to the group can't hit a stranger.
+//! The process is reaped only at the end of the run. Until then the kernel does not reuse its id or the id of its group,
+//! so a signal to the group cannot reach an unrelated process.
 
 use std::io;
 #[cfg(target_os = "linux")]
@@ -19,10 +19,10 @@ use super::active_pids;
 use crate::run_output::Exit;
 
 pub(super) enum ExitWait {
-    /// A descriptor that can be read when the process has exited.
+    /// A pidfd, which is readable after the exit.
     #[cfg(target_os = "linux")]
     Descriptor(AsyncFd<OwnedFd>, Pid),
-    /// A thread that waits, where there is no such descriptor.
+    /// A blocking thread, for systems without pidfd.
     Thread(JoinHandle<io::Result<()>>),
     /// The process has exited.
     Done,
@@ -43,7 +43,7 @@ impl ExitWait {
         }))
     }
 
-    /// Waits for the exit. May be dropped and called again.
+    /// Waits for the exit. Cancel-safe.
     pub(super) async fn exited(&mut self) -> io::Result<()> {
         match self {
             #[cfg(target_os = "linux")]
@@ -62,22 +62,22 @@ impl ExitWait {
     }
 }
 
-/// A descriptor that the runtime watches.
+/// Registers a descriptor with the runtime.
 #[cfg(target_os = "linux")]
 fn readable(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    // SAFETY: the descriptor is owned by what it is given to, so it stays open and the same until that is dropped.
+    // SAFETY: the `AsyncFd` owns the descriptor, which stays open and the same until the `AsyncFd` is dropped.
     #[expect(unsafe_code, reason = "the safe way to register a descriptor is deprecated")]
-    let watched = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) };
-    watched.map_err(|failed| failed.into_parts().1)
+    let registered = unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) };
+    registered.map_err(|failed| failed.into_parts().1)
 }
 
-/// Whether a child has exited. Leaves its status.
+/// Returns `true` if a child has exited. Does not reap it.
 pub(super) fn has_exited(pid: Pid) -> io::Result<bool> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     Ok(waitid_retry(pid, options)?.is_some())
 }
 
-/// Takes a child's exit status, if it has exited.
+/// Reaps a child. Returns `None` if it has not exited.
 pub(super) fn take_exit(pid: Pid) -> io::Result<Option<Exit>> {
     active_pids::remove(pid);
     let exit = waitid_retry(pid, WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
@@ -108,14 +108,14 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_thread_does_the_same() {
+    async fn thread_waits_without_reaping() {
         let mut child = Command::new("/bin/cat").stdin(Stdio::piped()).spawn().unwrap();
         let pid = Pid::from_child(&child);
-        let mut watcher = ExitWait::thread(pid);
+        let mut exit_wait = ExitWait::thread(pid);
         assert!(!has_exited(pid).unwrap());
         drop(child.stdin.take());
-        watcher.exited().await.unwrap();
-        watcher.exited().await.unwrap();
+        exit_wait.exited().await.unwrap();
+        exit_wait.exited().await.unwrap();
         assert!(has_exited(pid).unwrap());
         assert_eq!(take_exit(pid).unwrap(), Some(Exit::Exited(0)));
         assert!(child.wait().is_err(), "the status is gone");

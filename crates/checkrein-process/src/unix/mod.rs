@@ -1,4 +1,5 @@
-//! Processes on Unix: one group each, and whatever has left the group found again by other marks.
+//! Processes on Unix. Each run has its own process group. On Linux, processes that have left the group are found through
+//! `/proc`. `windows.rs` has the same interface.
 
 mod active_pids;
 mod child;
@@ -34,22 +35,22 @@ pub(crate) use reader::PipeReader;
 pub(crate) use sandbox::Temporary;
 pub(crate) use start::{RunningChild, Writer, start};
 
-/// How long the streams of a process may go unread: if it is gone by then, as most are that are in nobody's way, nobody had
-/// to watch them. One that prints more than fits into them waits so long, once.
-pub(crate) const UNREAD: Duration = Duration::from_millis(5);
+/// Time before the output of a process is read for the first time. Most processes have exited by then, which saves the
+/// registration of their pipes. A process that fills a pipe earlier waits once.
+pub(crate) const READ_DELAY: Duration = Duration::from_millis(5);
 
-/// Whether texts that need no shell are run without one.
+/// `true` if simple shell texts run without a shell on this system.
 pub(crate) const HAS_DIRECT: bool = true;
 
-/// Waits until nothing is left to finish, or the time is over. Whether it is.
-pub(crate) fn reap_dropped(patience: Duration) -> bool {
+/// Waits for the processes and temporary directories of dropped runs. Returns `false` at the timeout.
+pub(crate) fn reap_dropped(timeout: Duration) -> bool {
     #[cfg(target_os = "linux")]
     {
         let begun = Instant::now();
-        reaper::wait(patience) && sandbox::wait_for_removal(patience.saturating_sub(begun.elapsed()))
+        reaper::wait(timeout) && sandbox::wait_for_removal(timeout.saturating_sub(begun.elapsed()))
     }
     #[cfg(not(target_os = "linux"))]
-    reaper::wait(patience)
+    reaper::wait(timeout)
 }
 
 /// Marks all descriptors above stderr as close-on-exec.
@@ -58,27 +59,30 @@ pub(crate) fn close_descriptors_on_exec() {
     {
         const FIRST: libc::c_long = 3;
         const LAST: libc::c_long = u32::MAX as libc::c_long;
-        // SAFETY: takes numbers, and sets a flag on descriptors. Older kernels refuse it.
+        // SAFETY: takes numbers, and sets a flag on descriptors. Older kernels reject it.
         #[expect(unsafe_code, reason = "rustix does not wrap this system call")]
         let _ = unsafe { libc::syscall(libc::SYS_close_range, FIRST, LAST, libc::CLOSE_RANGE_CLOEXEC) };
     }
 }
 
-/// Whether the host may execute a file.
+/// Returns `true` if the host may execute a file.
 pub(crate) fn may_execute(path: &Path) -> bool {
     access(path, Access::EXEC_OK).is_ok()
 }
 
-/// The temporary directory of a place's sandbox, if it has one.
+/// Creates the temporary directory of a sandbox that restricts files. `None` without such a sandbox.
 #[cfg(target_os = "linux")]
-pub(crate) fn temporary(place: &ExecContext) -> Result<Option<Temporary>, SandboxError> {
-    place.sandboxed().filter(|sandbox| sandbox.files.is_some()).map(|_| Temporary::new()).transpose()
+pub(crate) fn temporary(context: &ExecContext) -> Result<Option<Temporary>, SandboxError> {
+    match context.sandboxed() {
+        Some(sandbox) if sandbox.files.is_some() => Temporary::new().map(Some),
+        _ => Ok(None),
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use crate::sandbox::nowhere::{Temporary, temporary};
+pub(crate) use crate::sandbox::unsupported::{Temporary, temporary};
 
-/// The file names that a program's name stands for.
+/// File names to search for a program.
 pub(crate) fn file_names<'a>(name: &'a OsStr, _: &ExecContext) -> impl Iterator<Item = &'a OsStr> + use<'a> {
     std::iter::once(name)
 }

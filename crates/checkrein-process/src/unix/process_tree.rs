@@ -1,8 +1,8 @@
-//! A process and all that it started.
+//! A process and its descendants.
 //!
-//! On Linux, `/proc` tells who belongs to it: members of its group, children of those that belong to it, and whoever
-//! carries its mark. A process that has left the group, lost its parent and dropped the mark is not found. Where there
-//! is no such list, the group is all that is known.
+//! On Linux, members are found in `/proc`: processes of the group, children of members, and processes with the marker. A
+//! process that has left the group, lost its parent and removed the marker is not found. Without `/proc`, only the group
+//! is known.
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
@@ -17,35 +17,35 @@ pub(super) struct ProcessTree {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "needs a list of processes"))]
     marker: Marker,
     known: Vec<Member>,
-    /// Whether there may be more who could not be told from others when they were last looked for.
-    unclear: bool,
-    /// Whether nobody can leave the group.
+    /// `true` if the last search found processes whose membership is ambiguous.
+    ambiguous: bool,
+    /// `true` if no process can leave the group.
     confined: bool,
 }
 
-/// One that belongs to it, beside the first process.
+/// A member other than the first process.
 #[derive(Debug, Clone)]
 pub(super) enum Member {
     #[cfg(target_os = "linux")]
     Process(ProcEntry),
-    /// The whole group, where its members can't be told apart.
+    /// The whole group, if processes cannot be listed.
     Group(Pid),
 }
 
 impl ProcessTree {
-    /// The family of a process that leads a group of its own. Where processes can be listed, its exit status
-    /// must not be taken as long as the family is in use: the group's id would no longer be safe.
+    /// The tree of a process that leads its own group. If processes can be listed, the leader must not be reaped while
+    /// the tree is in use: the kernel could reuse the id of the group.
     pub(super) fn new(leader: Pid, marker: Marker) -> Self {
-        Self { leader, marker, known: Vec::new(), unclear: false, confined: false }
+        Self { leader, marker, known: Vec::new(), ambiguous: false, confined: false }
     }
 
-    /// Nobody can leave the group, so there is nobody else.
+    /// Restricts the search to the group, for a sandbox whose processes cannot leave it.
     #[cfg(target_os = "linux")]
     pub(super) fn restrict_to_group(&mut self) {
         self.confined = true;
     }
 
-    /// Whether nobody can leave the group.
+    /// `true` if no process can leave the group.
     pub(super) fn is_confined(&self) -> bool {
         self.confined
     }
@@ -54,7 +54,7 @@ impl ProcessTree {
         self.leader
     }
 
-    /// Whether its members can be told apart.
+    /// `true` if processes can be listed.
     pub(super) fn can_list() -> bool {
         #[cfg(target_os = "linux")]
         return super::procfs::is_ours();
@@ -62,7 +62,7 @@ impl ProcessTree {
         false
     }
 
-    /// Whether provably nobody is left but the first process, which has exited. Cheap, and never wrongly true.
+    /// Returns `true` if it is certain that only the first process, which has exited, is left. Cheap.
     pub(super) fn has_no_descendants(&self) -> bool {
         #[cfg(target_os = "linux")]
         if Self::can_list() {
@@ -71,16 +71,16 @@ impl ProcessTree {
         !Member::Group(self.leader).is_alive()
     }
 
-    /// All that live, but for the first process. They are known from now on.
+    /// Finds all living members other than the first process, and adds them to the known ones.
     pub(super) fn find_alive(&mut self) -> Vec<Member> {
         #[cfg(target_os = "linux")]
         if Self::can_list() {
             let known = self.known.iter().filter_map(Member::listed).cloned().collect::<Vec<_>>();
-            let (found, unclear) = match self.confined {
-                true => (procfs_tree::living_in_group(self.leader), false),
+            let (found, ambiguous) = match self.confined {
+                true => (procfs_tree::find_alive_in_group(self.leader), false),
                 false => procfs_tree::find_alive(self.leader, &self.marker, &known),
             };
-            self.unclear = unclear;
+            self.ambiguous = ambiguous;
             let new = found.iter().filter(|found| !known.iter().any(|known| known.is_same(found)));
             self.known.extend(new.cloned().map(Member::Process));
             return found.into_iter().map(Member::Process).collect();
@@ -90,22 +90,23 @@ impl ProcessTree {
         self.known.clone()
     }
 
-    /// Whether provably nobody lives but the first process. Those that do are known from now on.
+    /// Returns `true` if it is certain that no member other than the first process is alive. Adds living members to the
+    /// known ones.
     pub(super) fn is_gone(&mut self) -> bool {
-        self.find_alive().is_empty() && !self.unclear
+        self.find_alive().is_empty() && !self.ambiguous
     }
 
-    /// Whether there may be more who could not be told from others when they were last looked for.
+    /// `true` if the last search found processes whose membership is ambiguous.
     pub(super) fn is_ambiguous(&self) -> bool {
-        self.unclear
+        self.ambiguous
     }
 
-    /// Everybody who was ever found.
+    /// All members that were ever found.
     pub(super) fn known(&self) -> &[Member] {
         &self.known
     }
 
-    /// Sends a signal to the group, and to those known who have left it.
+    /// Sends a signal to the group and to known members outside of it.
     pub(super) fn signal(&self, signal: Signal) {
         // An error means that the group is gone.
         let _ = kill_process_group(self.leader, signal);
@@ -155,15 +156,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_leaves_the_group_after_being_found_is_signalled_all_the_same() {
-        // The second stays in the group until it is told to go.
+    fn known_member_is_signalled_after_it_left_the_group() {
+        // The second process leaves the group when it reads a line.
         let text = "exec 3<&0; (read go <&3; exec setsid sleep 100) & wait";
         let mut sh = Command::new("sh");
         let mut leader = sh.args(["-c", text]).stdin(Stdio::piped()).process_group(0).spawn().unwrap();
         let id = Pid::from_child(&leader);
-        let mut family = ProcessTree::new(id, Marker::new());
+        let mut tree = ProcessTree::new(id, Marker::new());
         let second = loop {
-            if let [Member::Process(second)] = &family.find_alive()[..] {
+            if let [Member::Process(second)] = &tree.find_alive()[..] {
                 break second.clone();
             }
             std::thread::yield_now();
@@ -173,8 +174,8 @@ mod tests {
             std::thread::yield_now();
         }
         assert!(second.is_alive());
-        assert_eq!(family.find_alive().len(), 1);
-        family.signal(Signal::KILL);
+        assert_eq!(tree.find_alive().len(), 1);
+        tree.signal(Signal::KILL);
         leader.wait().unwrap();
         let begun = std::time::Instant::now();
         while second.is_alive() && begun.elapsed().as_secs() < 10 {

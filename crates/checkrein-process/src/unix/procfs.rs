@@ -1,4 +1,4 @@
-//! What `/proc` says about processes.
+//! Reads processes, their environments and the last process id from `/proc`.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -16,9 +16,9 @@ pub(super) struct Stat {
     pub(super) parent: i32,
     pub(super) group: i32,
     threads: i64,
-    /// Whether it is a part of the system itself.
+    /// `true` for a kernel thread.
     is_kernel: bool,
-    /// When it started, in clock ticks since boot. With the pid, this is one process and no other.
+    /// Start time in clock ticks since boot. Together with the pid, it identifies a process.
     pub(super) start: u64,
 }
 
@@ -26,14 +26,14 @@ pub(super) struct Stat {
 const KERNEL_THREAD: u32 = 0x0020_0000;
 
 impl Stat {
-    pub(super) fn of(pid: i32) -> Option<Self> {
+    pub(super) fn read(pid: i32) -> Option<Self> {
         let mut buffer = [0; 1024];
         let read = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut buffer).ok()?;
         Self::parse(pid, &buffer[..read])
     }
 
     fn parse(pid: i32, line: &[u8]) -> Option<Self> {
-        // The name may hold anything, spaces and parentheses too; what follows the last one is plain.
+        // The name may contain spaces and parentheses. The fields after the last parenthesis are plain.
         let open = line.iter().position(|&byte| byte == b'(')?;
         let close = line.iter().rposition(|&byte| byte == b')')?;
         let name = String::from_utf8_lossy(line.get(open + 1..close)?).into_owned();
@@ -53,15 +53,14 @@ impl Stat {
         })
     }
 
-    /// Whether it still runs, and is somebody's. One that only waits for its parent to take note does not; one whose first thread has
-    /// ended looks the same, but has others.
+    /// `true` for a running user process. A zombie is not alive, unless it has other threads: its first thread may have
+    /// ended before them.
     pub(super) fn is_alive(&self) -> bool {
         !self.is_kernel && (!matches!(self.state, b'Z' | b'X' | b'x') || self.threads > 1)
     }
 }
 
-/// Whether `/proc` is there and speaks of this process's own world. In a container it may be another's, in which the
-/// same number is somebody else.
+/// Returns `true` if `/proc` exists and shows the pid namespace of this process. In a container it may show another one.
 pub(super) fn is_ours() -> bool {
     static OURS: OnceLock<bool> = OnceLock::new();
     *OURS.get_or_init(|| {
@@ -70,36 +69,36 @@ pub(super) fn is_ours() -> bool {
     })
 }
 
-/// All processes that there are.
+/// Ids of all processes.
 pub(super) fn pids() -> impl Iterator<Item = i32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The group of a process, or something that is no group. A hundred times cheaper than to read files.
+/// The group of a process, or an invalid id. A hundred times cheaper than a read of `/proc`.
 pub(super) fn group(pid: i32) -> i32 {
-    // SAFETY: takes and gives numbers.
-    #[expect(unsafe_code, reason = "who wraps it does not know of the kernel's own, which have none")]
+    // SAFETY: takes and returns numbers.
+    #[expect(unsafe_code, reason = "rustix expects a nonzero group, which kernel threads do not have")]
     unsafe {
         libc::getpgid(pid)
     }
 }
 
 /// The file with the last process id. It is read after every run, so it stays open.
-fn loads() -> Option<&'static File> {
+fn loadavg() -> Option<&'static File> {
     static FILE: OnceLock<Option<File>> = OnceLock::new();
     FILE.get_or_init(|| File::open("/proc/loadavg").ok()).as_ref()
 }
 
-/// The process id that the kernel gave out last, to a process or a thread. They are given out in turn.
+/// The last id that the kernel assigned to a process or thread. Ids are assigned in sequence.
 pub(super) fn last_pid() -> Option<i32> {
     let mut buffer = [0; 128];
-    let read = loads()?.read_at(&mut buffer, 0).ok()?;
+    let read = loadavg()?.read_at(&mut buffer, 0).ok()?;
     parse_last_pid(str::from_utf8(&buffer[..read]).ok()?)
 }
 
 fn parse_last_pid(line: &str) -> Option<i32> {
-    // Three loads, running and all threads, the last id.
+    // Three load averages, running and all threads, the last id.
     line.split_ascii_whitespace().nth(4)?.parse().ok()
 }
 
@@ -107,50 +106,50 @@ fn parse_last_pid(line: &str) -> Option<i32> {
 pub(super) enum HasMarker {
     Yes,
     No,
-    /// It is just becoming another program, and has no environment for a moment.
-    Unclear,
+    /// The process is in the middle of `execve` and has no environment.
+    Unknown,
 }
 
-/// The environment that a process was started with. One that becomes another program meanwhile has none from then on, so it is
-/// read at once: a part would pass for the whole.
+/// The environment that a process was started with. It is read in one call, since an `execve` of the process would cut off
+/// the rest, and a part must not be treated as complete.
 fn environment(pid: i32) -> std::io::Result<Vec<u8>> {
-    const ENOUGH: usize = 32 * 1024;
+    const BUFFER: usize = 32 * 1024;
     let mut file = File::open(format!("/proc/{pid}/environ"))?;
     let mut all = Vec::new();
     loop {
-        let at = all.len();
-        all.resize(at + ENOUGH, 0);
+        let start = all.len();
+        all.resize(start + BUFFER, 0);
         let read = loop {
-            match file.read(&mut all[at..]) {
+            match file.read(&mut all[start..]) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 read => break read?,
             }
         };
-        all.truncate(at + read);
-        if read < ENOUGH {
+        all.truncate(start + read);
+        if read < BUFFER {
             return Ok(all);
         }
     }
 }
 
-pub(super) fn is_marked(pid: i32, marker: &Marker) -> HasMarker {
+pub(super) fn has_marker(pid: i32, marker: &Marker) -> HasMarker {
     let by_environment = || match environment(pid) {
         Err(_) => Some(HasMarker::No),
-        Ok(environment) => is_in(&environment, marker),
+        Ok(environment) => find_marker(&environment, marker),
     };
     by_environment().unwrap_or_else(|| match std::fs::read(format!("/proc/{pid}/cmdline")) {
-        // An empty environment is possible, a program without arguments hardly.
-        Ok(arguments) if arguments.is_empty() => HasMarker::Unclear,
-        // It may have become another program between the two looks, and has an environment now.
+        // An empty environment is possible. A program without arguments is very rare.
+        Ok(arguments) if arguments.is_empty() => HasMarker::Unknown,
+        // An `execve` may have ended between the two reads, so the process has an environment now.
         _ => by_environment().unwrap_or(HasMarker::No),
     })
 }
 
-/// Whether an environment has a mark, if all of it is there.
-fn is_in(environment: &[u8], marker: &Marker) -> Option<HasMarker> {
+/// Searches an environment for a marker. `None` if the environment is incomplete.
+fn find_marker(environment: &[u8], marker: &Marker) -> Option<HasMarker> {
     match marker.is_in(environment) {
         true => Some(HasMarker::Yes),
-        // The last entry has its end, unless it was cut off.
+        // A complete environment ends with NUL.
         false => environment.ends_with(&[0]).then_some(HasMarker::No),
     }
 }
@@ -160,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_with_a_strange_name_is_read() {
+    fn stat_line_with_parentheses_in_the_name_is_parsed() {
         let line = b"42 (a) b (c)) S 7 40 39 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 3 0 987654 1 2 3\n";
         let stat = Stat::parse(42, line).unwrap();
         assert_eq!(stat.name, "a) b (c)");
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_process_id_is_read() {
+    fn last_process_id_is_parsed() {
         assert_eq!(parse_last_pid("0.52 0.58 0.59 3/412 31337\n"), Some(31337));
         for other in ["", "0.52 0.58 0.59", "0.52 0.58 0.59 3/412", "0.52 0.58 0.59 3/412 x"] {
             assert_eq!(parse_last_pid(other), None, "{other}");
@@ -179,18 +178,18 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_an_environment_proves_nothing() {
+    fn incomplete_environment_gives_no_answer() {
         let marker = Marker::new();
         let whole = [b"PATH=/bin\0CHECKREIN_RUN=", marker.value().as_encoded_bytes(), b"\0"].concat();
-        assert_eq!(is_in(&whole, &marker), Some(HasMarker::Yes));
-        assert_eq!(is_in(&whole, &Marker::new()), Some(HasMarker::No));
+        assert_eq!(find_marker(&whole, &marker), Some(HasMarker::Yes));
+        assert_eq!(find_marker(&whole, &Marker::new()), Some(HasMarker::No));
         for cut in ["", "PATH=/b", "PATH=/bin\0CHECKREIN_RUN=0"] {
-            assert_eq!(is_in(cut.as_bytes(), &marker), None, "{cut}");
+            assert_eq!(find_marker(cut.as_bytes(), &marker), None, "{cut}");
         }
     }
 
     #[test]
-    fn an_environment_is_read_whole_however_long_it_is() {
+    fn long_environment_is_read_completely() {
         for len in [0, 10, 32 * 1024, 100_000] {
             let mut sleep = std::process::Command::new("sleep");
             let mut sleep = sleep.arg("100").env_clear().env("LONG", "x".repeat(len)).spawn().unwrap();
@@ -202,12 +201,12 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_there() {
+    fn own_process_is_found() {
         let me = i32::try_from(std::process::id()).unwrap();
-        let stat = Stat::of(me).unwrap();
+        let stat = Stat::read(me).unwrap();
         assert!(stat.is_alive());
         assert!(pids().any(|pid| pid == me));
         assert!(is_ours() && last_pid().is_some());
-        assert_eq!(is_marked(me, &Marker::new()), HasMarker::No);
+        assert_eq!(has_marker(me, &Marker::new()), HasMarker::No);
     }
 }

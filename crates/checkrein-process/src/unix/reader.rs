@@ -1,4 +1,4 @@
-//! Our end of a process's output.
+//! Read end of an output pipe. [`Pump`](crate::pump::Pump) polls it.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -9,8 +9,8 @@ use rustix::io::Errno;
 use tokio::io::{AsyncRead as _, ReadBuf};
 use tokio::net::unix::pipe;
 
-/// The read end of a pipe. It is registered with the runtime only when a read would block: most processes exit before that, and
-/// a registration costs more than one read.
+/// The read end of a pipe. A pipe is registered with the runtime only when a read would block: most processes exit before
+/// that, and a registration costs more than one read.
 pub(crate) enum PipeReader {
     /// Not registered with the runtime.
     Unwatched(OwnedFd),
@@ -21,7 +21,7 @@ pub(crate) enum PipeReader {
 }
 
 impl PipeReader {
-    /// Takes a descriptor that does not block.
+    /// A reader of a nonblocking descriptor.
     pub(super) fn new(end: OwnedFd) -> Self {
         Self::Unwatched(end)
     }

@@ -1,7 +1,6 @@
-//! Finishes what a dropped run has left: processes that were sent a KILL and need a moment to die.
+//! Reaps the processes of dropped runs after KILL.
 //!
-//! Dropping can't wait, and there may be no runtime any more that could. So a thread does it, which is there only as
-//! long as there is something to do.
+//! Drop cannot wait, and the runtime may have ended. So a thread reaps them, which exists only while there are any.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
@@ -12,54 +11,55 @@ use rustix::process::Signal;
 use super::exit_wait::take_exit;
 use super::process_tree::ProcessTree;
 
-/// How long processes that don't die of a KILL are looked after, beside the first.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Maximum time to signal descendants that do not exit after KILL.
+const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 struct Orphan {
-    family: ProcessTree,
+    tree: ProcessTree,
     since: Instant,
 }
 
 struct Orphans {
-    waiting: Vec<Orphan>,
-    at_work: bool,
+    new: Vec<Orphan>,
+    /// `true` while the thread exists.
+    running: bool,
 }
 
-static ORPHANS: Mutex<Orphans> = Mutex::new(Orphans { waiting: Vec::new(), at_work: false });
+static ORPHANS: Mutex<Orphans> = Mutex::new(Orphans { new: Vec::new(), running: false });
 static IDLE: Condvar = Condvar::new();
 
-/// Waits until nothing is left to finish, or the time is over. Whether it is.
-pub(crate) fn wait(patience: Duration) -> bool {
+/// Waits until all processes are reaped. Returns `false` at the timeout.
+pub(crate) fn wait(timeout: Duration) -> bool {
     let orphans = ORPHANS.lock().unwrap_or_else(PoisonError::into_inner);
-    let busy = |orphans: &mut Orphans| orphans.at_work;
-    let (orphans, _) = IDLE.wait_timeout_while(orphans, patience, busy).unwrap_or_else(PoisonError::into_inner);
-    !orphans.at_work
+    let busy = |orphans: &mut Orphans| orphans.running;
+    let (orphans, _) = IDLE.wait_timeout_while(orphans, timeout, busy).unwrap_or_else(PoisonError::into_inner);
+    !orphans.running
 }
 
-/// Takes over a family that has been sent a KILL.
-pub(super) fn adopt(family: ProcessTree) {
+/// Takes over a process tree after KILL.
+pub(super) fn adopt(tree: ProcessTree) {
     let mut orphans = ORPHANS.lock().unwrap_or_else(PoisonError::into_inner);
-    orphans.waiting.push(Orphan { family, since: Instant::now() });
-    if !orphans.at_work {
-        // Without a thread, the next drop tries again.
-        orphans.at_work = thread::Builder::new().name("checkrein-reaper".into()).spawn(work).is_ok();
+    orphans.new.push(Orphan { tree, since: Instant::now() });
+    if !orphans.running {
+        // If the thread cannot be created, the next drop tries again.
+        orphans.running = thread::Builder::new().name("checkrein-reaper".into()).spawn(reap_all).is_ok();
     }
 }
 
-fn work() {
-    let mut mine = Vec::new();
+fn reap_all() {
+    let mut pending = Vec::new();
     let mut pause = FIRST_PAUSE;
     loop {
-        mine.retain_mut(|orphan: &mut Orphan| !orphan.is_done());
+        pending.retain_mut(|orphan: &mut Orphan| !orphan.try_reap());
         {
             let mut orphans = ORPHANS.lock().unwrap_or_else(PoisonError::into_inner);
-            if !orphans.waiting.is_empty() {
+            if !orphans.new.is_empty() {
                 pause = FIRST_PAUSE;
-                mine.append(&mut orphans.waiting);
-            } else if mine.is_empty() {
-                orphans.at_work = false;
+                pending.append(&mut orphans.new);
+            } else if pending.is_empty() {
+                orphans.running = false;
                 IDLE.notify_all();
                 return;
             }
@@ -70,12 +70,13 @@ fn work() {
 }
 
 impl Orphan {
-    fn is_done(&mut self) -> bool {
-        if ProcessTree::can_list() && self.since.elapsed() < PATIENCE && !self.family.is_gone() {
-            self.family.signal(Signal::KILL);
+    /// Sends KILL to living descendants, or reaps the first process. Returns `true` if it is reaped.
+    fn try_reap(&mut self) -> bool {
+        if ProcessTree::can_list() && self.since.elapsed() < KILL_TIMEOUT && !self.tree.is_gone() {
+            self.tree.signal(Signal::KILL);
             return false;
         }
-        // The first one's status last: until then its group is nobody else's. An error means that it is gone already.
-        !matches!(take_exit(self.family.leader()), Ok(None))
+        // The first process is reaped last: until then its group id is not reused. An error means that it was already reaped.
+        !matches!(take_exit(self.tree.leader()), Ok(None))
     }
 }

@@ -1,21 +1,21 @@
-//! How a process gets its stdin.
+//! Source of a process's stdin: the null device, a file in memory, or a pipe.
 
 use std::os::fd::OwnedFd;
 
 use crate::stdin::Stdin;
 
-/// Up to here, memory that the process reads like a file is as cheap as a pipe, and nobody has to feed it. Far above, a
-/// pipe is faster: the process reads while we write.
+/// Maximum size of stdin in a memory file. Up to here it is as fast as a pipe, and the host writes nothing during the run.
+/// For much larger input a pipe is faster: the process reads while the host writes.
 #[cfg(target_os = "linux")]
 const FILE_MAX: usize = 100 * 1024;
 
 pub(super) enum Source {
-    /// Nothing.
+    /// The null device.
     Null,
-    /// All of it, ready to be read.
+    /// A file in memory with the whole input.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "needs a memfd"))]
     File(OwnedFd),
-    /// A pipe, fed while the process runs.
+    /// A pipe that the host writes to during the run.
     Pipe,
 }
 
@@ -26,7 +26,7 @@ impl Source {
         }
         #[cfg(target_os = "linux")]
         if stdin.len() <= FILE_MAX
-            && let Some(file) = linux::in_memory(stdin)
+            && let Some(file) = linux::memory_file(stdin)
         {
             return Self::File(file);
         }
@@ -34,12 +34,12 @@ impl Source {
     }
 }
 
-/// Gives a pipe for a large stdin more room, so that writer and reader wake each other less often.
+/// Enlarges the pipe of a large stdin, so that writer and reader wake each other less often.
 #[cfg(target_os = "linux")]
 pub(super) fn widen(pipe: &OwnedFd, len: usize) {
-    const ROOM: usize = 256 * 1024;
-    // The system may refuse; the pipe then stays as it is.
-    let _ = rustix::pipe::fcntl_setpipe_size(pipe, len.clamp(1, ROOM));
+    const MAX_PIPE: usize = 256 * 1024;
+    // If the system rejects the size, the pipe keeps its own.
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, len.clamp(1, MAX_PIPE));
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -56,8 +56,8 @@ mod linux {
 
     use crate::stdin::Stdin;
 
-    /// The bytes in memory, sealed: nobody can change them any more. None where the system does not have that.
-    pub(super) fn in_memory(stdin: &Stdin) -> Option<OwnedFd> {
+    /// A sealed file in memory with the input. `None` if the system does not support it.
+    pub(super) fn memory_file(stdin: &Stdin) -> Option<OwnedFd> {
         let file = create()?;
         let slices: Vec<_> = stdin.chunks().iter().map(|chunk| IoSlice::new(chunk.as_ref())).collect();
         // Written at an offset, so that the process starts to read at 0 without a seek.
@@ -70,12 +70,12 @@ mod linux {
     }
 
     fn create() -> Option<OwnedFd> {
-        // Since Linux 6.3 the system wants to be told that this is not to be executed, and may insist on it.
-        static TELLS: AtomicBool = AtomicBool::new(true);
+        // Linux 6.3 and later can require this flag for files that are not executed. Older kernels reject it.
+        static HAS_NOEXEC_SEAL: AtomicBool = AtomicBool::new(true);
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-        if TELLS.load(Ordering::Relaxed) {
+        if HAS_NOEXEC_SEAL.load(Ordering::Relaxed) {
             match memfd_create(c"stdin", flags | MemfdFlags::NOEXEC_SEAL) {
-                Err(Errno::INVAL) => TELLS.store(false, Ordering::Relaxed),
+                Err(Errno::INVAL) => HAS_NOEXEC_SEAL.store(false, Ordering::Relaxed),
                 made => return made.ok(),
             }
         }

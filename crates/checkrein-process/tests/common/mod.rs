@@ -1,6 +1,6 @@
-//! What the tests share.
+//! Helpers of the integration tests.
 
-#![allow(dead_code, reason = "each test uses its own part of this")]
+#![allow(dead_code, reason = "each test uses a part of this module")]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use checkrein_process::{ExecContext, HookCommand, Limits, RunError, RunOutput, Stdin};
 
-/// How long a process of a test would run if nothing stopped it.
+/// Run time of an endless command.
 pub const LONG: Duration = Duration::from_secs(100);
-/// Far less than that, far more than anything here needs.
+/// Less than [`LONG`], but much more than any test needs.
 pub const SOON: Duration = Duration::from_secs(60);
 
-/// Whether the tests shall take their full size.
+/// `true` if the heavy tests run at full size.
 pub fn stress() -> bool {
     std::env::var_os("CHECKREIN_STRESS").is_some_and(|value| !value.is_empty() && value != "0")
 }
@@ -23,7 +23,7 @@ pub fn stress() -> bool {
 /// # Panics
 ///
 /// If `CHECKREIN_REQUIRE`, a list with commas, names the capability.
-#[allow(clippy::print_stderr, reason = "a skipped test says so")]
+#[allow(clippy::print_stderr, reason = "a skipped test is reported")]
 pub fn skip(capability: &str, reason: impl std::fmt::Display) {
     let required = std::env::var("CHECKREIN_REQUIRE").unwrap_or_default();
     assert!(!required.split(',').any(|name| name.trim() == capability), "{capability} is required: {reason}");
@@ -60,20 +60,19 @@ pub fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).unwrap()
 }
 
-/// Waits for something that must come true.
-pub async fn until(what: &str, mut is_true: impl FnMut() -> bool) {
+/// Waits until a condition is true.
+pub async fn until(condition: &str, mut is_true: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_true() {
-        assert!(begun.elapsed() < SOON, "waited in vain: {what}");
+        assert!(begun.elapsed() < SOON, "timeout: {condition}");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }
 
-/// A tag that only the processes of one test carry: in their environment, or in their arguments, where the environment
-/// is dropped.
+/// Identifies the processes of one test by their environment, or by their arguments if they clear the environment.
 pub struct Tag(String);
 
-#[allow(clippy::new_without_default, reason = "each is another")]
+#[allow(clippy::new_without_default, reason = "each tag is unique")]
 impl Tag {
     pub fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -81,7 +80,7 @@ impl Tag {
         Self(format!("100.0{:07}{count:05}", std::process::id()))
     }
 
-    /// The text, with every `sleep 100` told apart from those of other tests.
+    /// Makes every `sleep 100` of a text unique to this test.
     pub fn text(&self, text: &str) -> String {
         text.replace("sleep 100", &format!("sleep {}", self.0))
     }
@@ -101,12 +100,12 @@ impl Tag {
         })
     }
 
-    /// The processes with this tag that live, as `pid (name) state`.
+    /// Living processes with this tag, as `pid (name) state`.
     pub fn living(&self) -> Vec<String> {
         self.pids().filter_map(stat_if_alive).collect()
     }
 
-    /// Kills the processes with this tag and says how many there were.
+    /// Kills the processes with this tag. Returns their number.
     pub fn kill(&self) -> usize {
         let pids: Vec<String> = self.pids().map(|pid| pid.to_string()).collect();
         if !pids.is_empty() {
@@ -121,14 +120,14 @@ pub fn processes() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The start of a process's stat line, unless it is dead or only waits to be taken note of.
+/// The start of the stat line of a living process. `None` for a zombie.
 pub fn stat_if_alive(pid: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let state = stat.rsplit_once(") ")?.1.chars().next()?;
     (!matches!(state, 'Z' | 'X')).then(|| stat.chars().take(40).collect())
 }
 
-/// Children of this process that have exited and whose status nobody has taken.
+/// Children of this process that have exited and are not reaped.
 pub fn zombies() -> Vec<String> {
     let me = format!(" {} ", std::process::id());
     processes()
@@ -137,15 +136,15 @@ pub fn zombies() -> Vec<String> {
         .collect()
 }
 
-/// Writes a file that may be executed. Another process does it: a process that is being started at the same moment
-/// could hold a file that we write open, and then it can't be executed.
+/// Writes an executable file, in another process. A child that is started at the same moment could inherit a descriptor
+/// for writing, and a file that is open for writing cannot be executed.
 pub fn script(path: &Path, text: &str) {
     let write = r#"printf %s "$1" > "$0" && chmod 755 "$0""#;
     let done = std::process::Command::new("sh").args(["-c", write]).arg(path).arg(text).status().unwrap();
     assert!(done.success());
 }
 
-/// Each of these would take a hundred seconds, and prints `up` when all of it is there.
+/// Commands that take a hundred seconds. Each prints `up` when all its processes have started.
 pub const ENDLESS: &[(&str, &str)] = &[
     ("plain", "echo up; sleep 100; echo x"),
     ("exec", "echo up; exec sleep 100"),
@@ -157,13 +156,12 @@ pub const ENDLESS: &[(&str, &str)] = &[
     ("setsid, silent", "setsid sleep 100 >/dev/null 2>&1 </dev/null & echo up; sleep 100"),
     ("setsid, ignores TERM", "setsid sh -c 'trap \"\" TERM; echo up; sleep 100; sleep 100' & sleep 100"),
     ("daemon", "(setsid sh -c '(sleep 100 &) & sleep 100' >/dev/null 2>&1 </dev/null &); echo up; sleep 100"),
-    ("setsid without the mark", "setsid env -i PATH=\"$PATH\" sh -c 'echo up; sleep 100; :' 2>/dev/null; sleep 100"),
+    ("setsid without the marker", "setsid env -i PATH=\"$PATH\" sh -c 'echo up; sleep 100; :' 2>/dev/null; sleep 100"),
     ("stopped", "sh -c 'echo up; kill -STOP $$; sleep 100'; sleep 100"),
-    ("breeds", "echo up; while :; do setsid sleep 100 >/dev/null 2>&1 & sleep 0.02; done"),
+    ("forks", "echo up; while :; do setsid sleep 100 >/dev/null 2>&1 & sleep 0.02; done"),
 ];
 
-/// Runs a test in a process and process group of its own, because it changes something that holds for the whole process. Returns
-/// whether this is that process.
+/// Runs a test in its own process and group, because it changes process-wide state. Returns `true` in that process.
 pub fn is_own_process(variable: &str) -> bool {
     use std::os::unix::process::CommandExt as _;
     if std::env::var_os(variable).is_some() {

@@ -1,4 +1,6 @@
-//! Hooks that are processes.
+//! Handler of commands: hooks that run as processes.
+//!
+//! A command of a project runs only with the scripts that were approved.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -18,13 +20,13 @@ use checkrein_dialects::{
     self as dialects, CommandLine, CommandSpec, Cwd, Dialect, HandlerSpec, HookSpec, VerifiedScripts,
 };
 
-/// How long a process has between being told to end and being ended.
+/// Time between SIGTERM and SIGKILL.
 const TERM_GRACE: Duration = Duration::from_millis(500);
 
-/// What ending a process may take besides the grace, before the engine ends it the hard way.
-const WIND_UP: Duration = Duration::from_secs(2);
+/// Time for the end of a process after the grace period, before the engine drops the run.
+const KILL_GRACE: Duration = Duration::from_secs(2);
 
-/// Makes handlers for commands.
+/// Creates handlers for commands.
 #[derive(Debug)]
 pub struct CommandFactory;
 
@@ -33,7 +35,7 @@ impl HandlerFactory for CommandFactory {
         let HandlerSpec::Command(spec) = &hook.handler else {
             return Err(Failure::new(FailureKind::UnknownHandler, "not a command"));
         };
-        spec.check().map_err(|wrong| Failure::new(FailureKind::Spawn, wrong.to_string()))?;
+        spec.check().map_err(|error| Failure::new(FailureKind::Spawn, error.to_string()))?;
         let pinned_spec = spec.verified_scripts.as_ref().map(|pins| verified_command::command(spec, pins));
         let as_written = spec;
         let spec = pinned_spec.as_ref().unwrap_or(spec);
@@ -50,11 +52,11 @@ impl HandlerFactory for CommandFactory {
             Some(cwd) => env.cwd.join(cwd),
             None => env.cwd.clone(),
         };
-        let ChildEnv { variables, mut held_back } = environment::given(spec, dialect, scope, env);
-        held_back.extend(refused.map(str::to_owned));
+        let ChildEnv { variables, mut withheld } = environment::child_env(spec, dialect, scope, env);
+        withheld.extend(refused.map(str::to_owned));
         let mut place = ExecContext::new(cwd).env(variables);
         if let Some(pins) = &spec.verified_scripts {
-            place = place.also(verified_command::variables(pins));
+            place = place.add_env(verified_command::variables(pins));
         }
         if let Some(own) = &spec.sandbox {
             place = place.sandbox(sandbox::sandbox(own, spec, env));
@@ -62,8 +64,8 @@ impl HandlerFactory for CommandFactory {
         let process = &dialect.process;
         let leaves = spec.leave_background.unwrap_or(process.leaves_background);
         Ok(Arc::new(CommandHandler {
-            // A program that is not there yet may be there when the hook runs; what is wrong then is told then.
-            // Nor may copies of scripts be there yet.
+            // A missing program is no error yet: it may exist when the hook runs. Copies of scripts are created at the first
+            // run.
             prepared: match spec.verified_scripts {
                 None => program.clone().prepare(&place).map_or_else(|_| OnceLock::new(), OnceLock::from),
                 Some(_) => OnceLock::new(),
@@ -78,7 +80,7 @@ impl HandlerFactory for CommandFactory {
             own_cwd,
             host_cwd: env.cwd.clone(),
             place,
-            held_back,
+            withheld,
             limits: Limits::new(Duration::ZERO)
                 .output_cap(spec.output_cap.unwrap_or(process.output_cap))
                 .term_grace(TERM_GRACE)
@@ -87,7 +89,7 @@ impl HandlerFactory for CommandFactory {
     }
 }
 
-/// The program, and in `refused` the variable that names a shell which is not taken for one.
+/// Returns the program. Sets `refused` to the variable that names a shell which is not accepted.
 fn program(
     spec: &CommandSpec,
     dialect: &Dialect,
@@ -98,21 +100,21 @@ fn program(
     match &spec.run {
         CommandLine::Shell { text, shell: Some(shell) } => match shell.split_first() {
             Some((first, rest)) => Ok(HookCommand::shell_with(Shell::new(first, rest), text)),
-            None => Err(Failure::new(FailureKind::Spawn, "the shell is empty")),
+            None => Err(Failure::new(FailureKind::Spawn, "`shell` is empty; omit it to use the default")),
         },
         CommandLine::Shell { text, shell: None } => {
-            let mut of_variable = |name: &'static str| match shell::of_variable(name, spec, scope, env) {
-                shell::Named::Shell(shell) => Some(shell),
-                shell::Named::Nothing => None,
-                shell::Named::Refused => {
+            let mut from_variable = |name: &'static str| match shell::from_variable(name, spec, scope, env) {
+                shell::ShellVariable::Shell(shell) => Some(shell),
+                shell::ShellVariable::Unusable => None,
+                shell::ShellVariable::Refused => {
                     *refused = Some(name);
                     None
                 }
             };
             let named = match dialect.process.shell {
                 dialects::Shell::Bash => Some("bash".to_owned()),
-                dialects::Shell::User => of_variable("SHELL"),
-                dialects::Shell::Variable(name) => of_variable(name),
+                dialects::Shell::User => from_variable("SHELL"),
+                dialects::Shell::Variable(name) => from_variable(name),
                 dialects::Shell::Sh | dialects::Shell::None => None,
             };
             Ok(match named {
@@ -128,7 +130,7 @@ fn program(
 }
 
 struct CommandHandler {
-    /// As its config has it.
+    /// Command as in the hook file, for messages.
     name: String,
     program: HookCommand,
     prepared: OnceLock<ResolvedCommand>,
@@ -137,8 +139,8 @@ struct CommandHandler {
     own_cwd: Option<PathBuf>,
     host_cwd: PathBuf,
     place: ExecContext,
-    held_back: Vec<String>,
-    /// All but the time.
+    withheld: Vec<String>,
+    /// All limits except the timeout.
     limits: Limits,
 }
 
@@ -148,28 +150,29 @@ impl Handler for CommandHandler {
     }
 
     fn shutdown_grace(&self) -> Duration {
-        TERM_GRACE + WIND_UP
+        TERM_GRACE + KILL_GRACE
     }
 
     fn withheld_env(&self) -> &[String] {
-        &self.held_back
+        &self.withheld
     }
 }
 
 impl CommandHandler {
     async fn run(&self, call: &Call) -> Result<Reply, Failure> {
-        let mut elsewhere = self.place_of(call);
-        // Files with what is too large for a variable live as long as the run.
-        let variables = Variables::of(self.dialect, call.event(), &self.host_cwd).map_err(|error| {
-            Failure::new(FailureKind::Spawn, format!("what is too large for a variable cannot be kept: {error}"))
+        let mut own_context = self.context_for(call);
+        // Dropped after the run: it removes the files with values that are too long for a variable.
+        let variables = Variables::for_event(self.dialect, call.event(), &self.host_cwd).map_err(|error| {
+            let message = format!("cannot write a temporary file for a value that is too long for a variable: {error}");
+            Failure::new(FailureKind::Spawn, message)
         })?;
         if !variables.all.is_empty() {
-            let place = elsewhere.take().unwrap_or_else(|| self.place.clone());
-            elsewhere = Some(place.also(variables.all.iter().cloned()));
+            let context = own_context.take().unwrap_or_else(|| self.place.clone());
+            own_context = Some(context.add_env(variables.all.iter().cloned()));
         }
-        let place = elsewhere.as_ref().unwrap_or(&self.place);
+        let place = own_context.as_ref().unwrap_or(&self.place);
         if let Some(pins) = &self.pins {
-            verified_command::verify(pins, place.cwd())?;
+            verified_command::verify(&call.hook.id, pins, place.cwd())?;
         }
         let prepared = match self.prepared.get() {
             Some(prepared) => prepared,
@@ -185,7 +188,7 @@ impl CommandHandler {
         let mut tries = if self.pins.is_some() { verified_command::TRIES } else { 0 };
         let reply = loop {
             match prepared.run(place, &stdin, &limits).await {
-                // Another thread started a process while the copy was written: that has it open until it has begun.
+                // Another thread forked while the copy was written: the child has the file open until it calls `execve`.
                 Err(RunError::Io { source, .. })
                     if tries > 0 && source.kind() == std::io::ErrorKind::ExecutableFileBusy =>
                 {
@@ -196,8 +199,8 @@ impl CommandHandler {
             }
         };
         if let Some(over) = reply.limit_exceeded {
-            let why = format!("it was ended: it had {over}, and its sandbox allows no more");
-            return Err(Failure::new(FailureKind::Sandbox, why));
+            let message = format!("killed for exceeding a sandbox limit: it had {over}");
+            return Err(Failure::new(FailureKind::Sandbox, message));
         }
         let exit = match reply.exit {
             Exit::Exited(code) => ProcessExit::Code(code),
@@ -211,12 +214,12 @@ impl CommandHandler {
         Ok(Reply::Process(read.left_running(left)))
     }
 
-    /// The place for events that happen in another directory than the host's own.
-    fn place_of(&self, call: &Call) -> Option<ExecContext> {
+    /// Returns the context for an event in another working directory. `None` if the default one applies.
+    fn context_for(&self, call: &Call) -> Option<ExecContext> {
         if self.dialect.process.cwd == Cwd::Host {
             return None;
         }
-        // One that is relative starts where the host is.
+        // A relative directory is relative to the host's.
         let event_cwd = self.host_cwd.join(call.event().envelope.cwd.as_ref()?);
         let cwd = match &self.own_cwd {
             Some(own) => event_cwd.join(own),
@@ -225,7 +228,7 @@ impl CommandHandler {
         if self.dialect.process.cwd == Cwd::EventOrHost && !cwd.is_dir() {
             return None;
         }
-        (cwd != self.place.cwd()).then(|| self.place.clone().at(cwd))
+        (cwd != self.place.cwd()).then(|| self.place.clone().with_cwd(cwd))
     }
 }
 

@@ -1,4 +1,6 @@
-//! Files that a sandbox allows: rules for Landlock.
+//! Landlock rules for the files that a sandbox allows.
+//!
+//! A missing right of the kernel is an error: a sandbox must never allow more than was requested.
 
 use std::ffi::OsStr;
 use std::io;
@@ -16,11 +18,11 @@ use super::refused;
 use crate::exec_context::ExecContext;
 use crate::sandbox::{Files, SandboxError};
 
-/// Before this version, files that may not be written could still be truncated.
+/// Earlier versions cannot prevent truncation of read-only files.
 const NEEDED: ABI = ABI::V3;
 
-/// What programs need, to read and to execute. Of `/etc` only what is no secret even to root. A star stands for the rest of
-/// a name.
+/// Paths that programs need to read and execute. In `/etc`, only files that are readable by all users. A star matches the
+/// rest of a name.
 const SYSTEM: &[&str] = &[
     "/usr",
     "/bin",
@@ -67,14 +69,14 @@ const ONLINE: &[&str] = &[
     "/etc/ssl/certs",
 ];
 
-/// Those of them that exist, except links into others. Each rule costs time at every start.
+/// The existing paths of [`SYSTEM`], without links into others of them. Each rule costs time at every start.
 fn system() -> &'static [PathBuf] {
     static FOUND: OnceLock<Vec<PathBuf>> = OnceLock::new();
     FOUND.get_or_init(|| {
         let mut found: Vec<PathBuf> = Vec::new();
-        for path in SYSTEM.iter().flat_map(|path| expanded(path)) {
-            let is_held = |real: &PathBuf| found.iter().any(|other| real.starts_with(other));
-            if path.canonicalize().is_ok_and(|real| !is_held(&real)) {
+        for path in SYSTEM.iter().flat_map(|path| expand(path)) {
+            let is_covered = |real: &PathBuf| found.iter().any(|other| real.starts_with(other));
+            if path.canonicalize().is_ok_and(|real| !is_covered(&real)) {
                 found.push(path);
             }
         }
@@ -82,44 +84,44 @@ fn system() -> &'static [PathBuf] {
     })
 }
 
-fn expanded(path: &str) -> Vec<PathBuf> {
+fn expand(path: &str) -> Vec<PathBuf> {
     let Some((directory, start)) = path.strip_suffix('*').and_then(|path| path.rsplit_once('/')) else {
         return vec![path.into()];
     };
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let fits = |name: &OsStr| name.as_encoded_bytes().starts_with(start.as_bytes());
-    entries.filter(|entry| fits(&entry.file_name())).map(|entry| entry.path()).collect()
+    let matches = |name: &OsStr| name.as_encoded_bytes().starts_with(start.as_bytes());
+    entries.filter(|entry| matches(&entry.file_name())).map(|entry| entry.path()).collect()
 }
 
-/// Devices that hold nothing.
+/// Devices without content.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
 
-/// Beside a directory of programs, where their libraries are.
-const BESIDE: &[&str] = &["lib", "lib64", "libexec"];
+/// Directories of libraries next to a directory of programs.
+const LIBRARIES: &[&str] = &["lib", "lib64", "libexec"];
 
-/// What this one process needs besides.
+/// Further paths that one process needs.
 pub(super) struct RuntimePaths<'a> {
     pub(super) program: &'a Path,
-    pub(super) place: &'a ExecContext,
+    pub(super) context: &'a ExecContext,
     pub(super) temporary: Option<&'a Path>,
     pub(super) network: bool,
 }
 
 impl RuntimePaths<'_> {
-    /// The program, the directories of the `PATH`, and the libraries beside those.
+    /// The program, the directories of the `PATH`, and the libraries next to those.
     fn paths(&self) -> Vec<PathBuf> {
-        let program = self.place.cwd().join(self.program);
+        let program = self.context.cwd().join(self.program);
         let mut all: Vec<PathBuf> = Vec::from_iter(program.canonicalize());
-        let search = self.place.var("PATH").unwrap_or_default();
+        let search = self.context.var("PATH").unwrap_or_default();
         for directory in std::env::split_paths(search).filter(|directory| directory.is_absolute()) {
-            // The root would be everything.
-            if is_of_system(&directory) || directory.parent().is_none() || all.contains(&directory) {
+            // The root directory would allow all files.
+            if is_in_system(&directory) || directory.parent().is_none() || all.contains(&directory) {
                 continue;
             }
             if let (Some("bin" | "sbin"), Some(parent)) =
                 (directory.file_name().and_then(|name| name.to_str()), directory.parent())
             {
-                all.extend(BESIDE.iter().map(|name| parent.join(name)));
+                all.extend(LIBRARIES.iter().map(|name| parent.join(name)));
             }
             all.push(directory);
         }
@@ -127,42 +129,42 @@ impl RuntimePaths<'_> {
     }
 }
 
-fn is_of_system(path: &Path) -> bool {
+fn is_in_system(path: &Path) -> bool {
     system().iter().any(|system| path.starts_with(system))
 }
 
-/// The rules for these files. `None` if nothing was asked for that this kernel's Landlock could do.
+/// Creates the rules for these files. `None` if nothing was requested that this kernel supports.
 pub(super) fn ruleset(files: Option<&Files>, needed: &RuntimePaths<'_>) -> Result<Option<OwnedFd>, SandboxError> {
     let mut ruleset = Ruleset::default();
     if files.is_some() {
         let required = ruleset.set_compatibility(CompatLevel::HardRequirement);
         ruleset = required.handle_access(AccessFs::from_all(NEEDED)).map_err(unsupported)?;
     }
-    // Newer kernels can also keep special requests from device files, and signals from processes outside.
+    // Newer kernels can also block ioctls on devices, and signals to processes outside of the sandbox.
     ruleset = ruleset.set_compatibility(CompatLevel::BestEffort);
     if files.is_some() {
         ruleset = ruleset.handle_access(AccessFs::IoctlDev).map_err(unsupported)?;
     }
     let created = ruleset.scope(Scope::Signal).and_then(Ruleset::create);
-    let mut created = created.map_err(|error| refused("a set of rules for files")(io::Error::other(error)))?;
+    let mut created = created.map_err(|error| refused("create file rules")(io::Error::other(error)))?;
     if let Some(files) = files {
-        allow_all(&mut created, files, needed).map_err(|error| refused("a rule for files")(io::Error::other(error)))?;
+        allow_all(&mut created, files, needed).map_err(|error| refused("add a file rule")(io::Error::other(error)))?;
     }
     Ok(created.into())
 }
 
 fn allow_all(ruleset: &mut RulesetCreated, files: &Files, needed: &RuntimePaths<'_>) -> Result<(), RulesetError> {
     let read = AccessFs::from_read(NEEDED);
-    // No device files: with them, root could go around all of this.
+    // No new device files: root could bypass the rules with them.
     let write = AccessFs::from_all(NEEDED) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
     for path in &files.write {
-        allow(ruleset, &needed.place.cwd().join(path), write)?;
+        allow(ruleset, &needed.context.cwd().join(path), write)?;
     }
     if let Some(path) = needed.temporary {
         allow(ruleset, path, write)?;
     }
     for path in &files.read {
-        allow(ruleset, &needed.place.cwd().join(path), read)?;
+        allow(ruleset, &needed.context.cwd().join(path), read)?;
     }
     for path in needed.paths().iter().chain(system()) {
         allow(ruleset, path, read)?;
@@ -178,21 +180,21 @@ fn allow_all(ruleset: &mut RulesetCreated, files: &Files, needed: &RuntimePaths<
     Ok(())
 }
 
-/// Adds a rule. A path that does not exist needs none. Rights that only directories have are left out for files.
+/// Adds a rule. Missing paths are skipped. For files, the rights that only directories have are omitted.
 fn allow(ruleset: &mut RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> Result<(), RulesetError> {
     let Ok(descriptor) = PathFd::new(path) else { return Ok(()) };
     ruleset.add_rule(PathBeneath::new(descriptor, access)).map(drop)
 }
 
-/// The kernel lacks rights that are required.
+/// The error for rights that the kernel lacks.
 fn unsupported(error: RulesetError) -> SandboxError {
     let RulesetError::HandleAccesses(HandleAccessesError::Fs(HandleAccessError::Compat(CompatError::Access(access)))) =
         error
     else {
-        return refused("a set of rules for files")(io::Error::other(error));
+        return refused("create file rules")(io::Error::other(error));
     };
     match access {
-        // Version 2 has brought `Refer`, version 3 `Truncate`.
+        // Version 2 added `Refer`, version 3 `Truncate`.
         AccessError::PartiallyCompatible { incompatible, .. } => {
             let have = if incompatible.contains(AccessFs::Refer) { 1 } else { 2 };
             SandboxError::OldLandlock { have, need: NEEDED as u32 }
@@ -206,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn older_versions_are_told_apart() {
+    fn error_contains_the_landlock_version_of_the_kernel() {
         let missing = |incompatible: BitFlags<AccessFs>| {
             let access = AccessError::PartiallyCompatible { access: AccessFs::from_all(NEEDED), incompatible };
             unsupported(HandleAccessesError::Fs(CompatError::Access(access).into()).into())
@@ -218,10 +220,10 @@ mod tests {
     }
 
     #[test]
-    fn the_path_opens_its_directories_and_libraries_but_no_home() {
-        let place = ExecContext::new("/").env([("PATH", "/usr/bin:/:relative:/home/ann/bin:/home/ann/.node/bin")]);
+    fn path_variable_allows_directories_and_libraries_but_no_home() {
+        let context = ExecContext::new("/").env([("PATH", "/usr/bin:/:relative:/home/ann/bin:/home/ann/.node/bin")]);
         let paths =
-            RuntimePaths { program: Path::new("/no/such"), place: &place, temporary: None, network: false }.paths();
+            RuntimePaths { program: Path::new("/no/such"), context: &context, temporary: None, network: false }.paths();
         for (path, is_in) in [
             ("/home/ann/bin", true),
             ("/home/ann/lib", true),

@@ -1,8 +1,8 @@
-//! Sandboxes on Linux: Landlock for files, seccomp for the network and for ways out, resource limits, and a look now and
-//! then at what no such limit can count.
+//! Sandboxes on Linux: Landlock for files, seccomp for the network and for escapes, resource limits, and a monitor of the
+//! limits that the kernel does not have.
 //!
-//! All is prepared in the host, which can allocate. The child only makes system calls ([`spawn()`]), so that it can share the host's
-//! memory until it executes its program, as with `posix_spawn`: a fork would copy the host's page tables.
+//! The host prepares everything, since it can allocate. The child only makes system calls ([`spawn()`]), so it can share
+//! the memory of the host until it executes its program, as with `posix_spawn`. A fork would copy the page tables.
 
 mod landlock;
 mod limits;
@@ -24,7 +24,7 @@ use seccompiler::BpfProgram;
 use crate::launch::SpawnSpec;
 use crate::sandbox::{Sandbox, SandboxError};
 
-/// A sandbox, ready for one process.
+/// Prepared sandbox of one process.
 pub(super) struct PreparedSandbox {
     ruleset: Option<OwnedFd>,
     filters: Vec<BpfProgram>,
@@ -33,22 +33,23 @@ pub(super) struct PreparedSandbox {
 }
 
 impl PreparedSandbox {
-    pub(super) fn new(sandbox: &Sandbox, launch: &SpawnSpec<'_>) -> Result<Self, SandboxError> {
+    pub(super) fn new(sandbox: &Sandbox, spec: &SpawnSpec<'_>) -> Result<Self, SandboxError> {
         let needed = landlock::RuntimePaths {
-            program: launch.program,
-            place: launch.place,
-            temporary: launch.temporary,
+            program: spec.program,
+            context: spec.context,
+            temporary: spec.temporary,
             network: sandbox.network,
         };
         Ok(Self {
             ruleset: landlock::ruleset(sandbox.files.as_ref(), &needed)?,
             filters: seccomp::programs(sandbox)?,
-            limits: limits::of(sandbox),
+            limits: limits::resource_limits(sandbox),
             capabilities: limits::kept_capabilities()?,
         })
     }
 }
 
+/// The error of a step that the system rejected. The step is a verb phrase.
 fn refused(part: &'static str) -> impl Fn(std::io::Error) -> SandboxError {
     move |source| SandboxError::Refused { part, source }
 }

@@ -1,6 +1,6 @@
-//! System calls that a sandbox refuses: programs for seccomp.
+//! Seccomp programs that reject system calls.
 //!
-//! All calls that are not named are allowed. Those that are named would lead around the other parts of the sandbox, or out of it.
+//! The tables list calls that would bypass the other parts of the sandbox, or leave it. All other calls are allowed.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -24,7 +24,7 @@ enum When {
     IsSet(u8),
 }
 
-/// One call that fails with an error number.
+/// A call that fails with an error number.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     call: libc::c_long,
@@ -40,7 +40,7 @@ const fn never(call: libc::c_long) -> Row {
     row(call, When::Always, libc::EPERM)
 }
 
-/// Programs know that this call may be missing, and do without it.
+/// A call that fails as if the kernel did not have it. Programs use their fallback.
 const fn missing(call: libc::c_long) -> Row {
     row(call, When::Always, libc::ENOSYS)
 }
@@ -58,7 +58,7 @@ const TYPING: &[u32] = &[libc::TIOCSTI as u32, libc::TIOCLINUX as u32];
 
 /// In every sandbox.
 const ALWAYS: &[Row] = &[
-    // Its arguments lie in memory, where a filter cannot look. Without it, all use `clone`.
+    // A filter cannot read its arguments, which are in memory. Programs fall back to `clone`.
     missing(libc::SYS_clone3),
     no_namespace(&[libc::CLONE_NEWNS as u32]),
     no_namespace(&[libc::CLONE_NEWCGROUP as u32]),
@@ -69,10 +69,10 @@ const ALWAYS: &[Row] = &[
     no_namespace(&[libc::CLONE_NEWNET as u32]),
     never(libc::SYS_unshare),
     never(libc::SYS_setns),
-    // Whoever stays in the group is ended with it, and counted.
+    // Processes must stay in the group, where they are counted and ended.
     never(libc::SYS_setsid),
     never(libc::SYS_setpgid),
-    // It makes sockets, and more, without calls that a filter could see.
+    // It creates sockets, and more, without system calls that a filter could see.
     missing(libc::SYS_io_uring_setup),
     missing(libc::SYS_io_uring_enter),
     missing(libc::SYS_io_uring_register),
@@ -84,7 +84,7 @@ const ALWAYS: &[Row] = &[
     never(libc::SYS_kcmp),
     row(libc::SYS_prlimit64, When::IsSet(0), libc::EPERM),
     row(libc::SYS_ioctl, When::Is(1, u32::MAX, TYPING), libc::EPERM),
-    // What outlives the process, and what is shared with those outside.
+    // Objects that outlive the process or are shared with processes outside.
     never(libc::SYS_shmget),
     never(libc::SYS_semget),
     never(libc::SYS_msgget),
@@ -92,12 +92,12 @@ const ALWAYS: &[Row] = &[
     never(libc::SYS_add_key),
     never(libc::SYS_keyctl),
     never(libc::SYS_request_key),
-    // Deep parts of the kernel that no hook needs.
+    // Kernel features that no hook needs.
     never(libc::SYS_bpf),
     never(libc::SYS_perf_event_open),
     never(libc::SYS_userfaultfd),
     never(libc::SYS_open_by_handle_at),
-    // What root could do.
+    // Calls that need root privileges.
     never(libc::SYS_mount),
     never(libc::SYS_umount2),
     never(libc::SYS_move_mount),
@@ -119,18 +119,18 @@ const ALWAYS: &[Row] = &[
 /// Without the network.
 const NO_NETWORK: &[Row] = &[
     row(libc::SYS_socket, When::Always, libc::EACCES),
-    // Pairs are pipes; but one for datagrams can be turned to any address.
+    // A pair is like a pipe, but a datagram socket can send to any address.
     row(libc::SYS_socketpair, When::Is(1, KIND_OF_SOCKET, DATAGRAMS), libc::EACCES),
 ];
 
-/// With the network, but not with all files: services on this machine would do there what the process may not.
+/// With the network and restricted files: a local service could otherwise access files for the process.
 const INTERNET_ONLY: &[Row] = &[
     row(libc::SYS_socket, When::IsNot(0, INTERNET), libc::EACCES),
     row(libc::SYS_socketpair, When::Is(1, KIND_OF_SOCKET, DATAGRAMS), libc::EACCES),
 ];
 
-/// What Landlock does not look at: modes, owners, attributes and times of files, by name or by descriptor. Only the
-/// times of a file that is open can be set.
+/// Changes that Landlock does not restrict: modes, owners, attributes and times of files, by name or by descriptor. Only
+/// the times of an open file can be set.
 const NO_METADATA: &[Row] = &[
     #[cfg(target_arch = "x86_64")]
     never(libc::SYS_chmod),
@@ -159,11 +159,11 @@ const NO_METADATA: &[Row] = &[
     #[cfg(target_arch = "x86_64")]
     never(libc::SYS_futimesat),
     row(libc::SYS_utimensat, When::IsSet(1), libc::EPERM),
-    // The same by way of a request to the file system.
+    // Attributes, through an ioctl.
     row(libc::SYS_ioctl, When::Is(1, u32::MAX, &[SET_FLAGS, SET_ATTRIBUTES]), libc::EPERM),
 ];
 
-// Newer calls have the same number everywhere.
+// Newer calls have the same number on all architectures.
 const FCHMODAT2: libc::c_long = 452;
 const SETXATTRAT: libc::c_long = 463;
 const REMOVEXATTRAT: libc::c_long = 466;
@@ -172,10 +172,10 @@ const FILE_SETATTR: libc::c_long = 469;
 const SET_FLAGS: u32 = 0x4008_6602;
 const SET_ATTRIBUTES: u32 = 0x401c_5820;
 
-/// Calls of the x32 ABI have numbers from here on. They are not in the table, so all of them are refused.
+/// First number of the x32 ABI. Its calls are not in the tables, so all of them are rejected.
 const X32: Option<u32> = if cfg!(target_arch = "x86_64") { Some(0x4000_0000) } else { None };
 
-/// The programs for a sandbox, one for each error number: a program has one action. The kernel takes the strictest result.
+/// The programs of a sandbox, one for each error number, since a program has one action. The kernel uses the strictest result.
 pub(super) fn programs(sandbox: &Sandbox) -> Result<Vec<BpfProgram>, SandboxError> {
     let machine = std::env::consts::ARCH;
     let arch = TargetArch::try_from(machine).map_err(|_| SandboxError::Machine { machine })?;
@@ -186,7 +186,7 @@ pub(super) fn programs(sandbox: &Sandbox) -> Result<Vec<BpfProgram>, SandboxErro
     };
     let metadata = if sandbox.files.is_some() { NO_METADATA } else { &[] };
     compile(&[ALWAYS, network, metadata].concat(), arch)
-        .map_err(|error| refused("to filter system calls")(io::Error::other(error)))
+        .map_err(|error| refused("filter system calls")(io::Error::other(error)))
 }
 
 fn compile(rows: &[Row], arch: TargetArch) -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
@@ -196,7 +196,7 @@ fn compile(rows: &[Row], arch: TargetArch) -> Result<Vec<BpfProgram>, seccompile
         for row in rows.iter().filter(|row| row.error == error) {
             calls.entry(row.call).or_default().extend(row.when.rules()?);
         }
-        // A call without rules is always refused, also if another row has some for it.
+        // A call without rules is always rejected, even if another row has rules for it.
         for row in rows.iter().filter(|row| row.error == error && matches!(row.when, When::Always)) {
             calls.insert(row.call, Vec::new());
         }
@@ -219,8 +219,8 @@ fn compile(rows: &[Row], arch: TargetArch) -> Result<Vec<BpfProgram>, seccompile
     Ok(programs)
 }
 
-/// How many calls a program of `seccompiler` has. It compares one number after the other, and the kernel runs it once for each of its
-/// calls when it is installed: as a single list, that takes a quarter of a millisecond.
+/// Number of calls in one program of `seccompiler`, which compares numbers one by one. At installation the kernel runs a
+/// program once per system call. With a single list, that takes a quarter of a millisecond.
 const RANGE: usize = 8;
 
 const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
@@ -232,17 +232,18 @@ fn step(code: u32, jf: u8, k: u32) -> seccompiler::sock_filter {
     seccompiler::sock_filter { code: code as u16, jt: 0, jf, k }
 }
 
-/// Joins programs into one that runs the last whose number is not above that of the call, or else the first. Sorted by number.
+/// Joins programs, sorted by number, into one. It runs the last program whose number is not above that of the call, or the
+/// first.
 fn join(ranges: Vec<(u32, BpfProgram)>) -> BpfProgram {
-    /// Where a call's number is in the input of a program.
+    /// Offset of the call's number in the input of a program.
     const NUMBER: u32 = 0;
     let mut choice = Vec::new();
     let mut programs = BpfProgram::new();
     for (first, program) in ranges {
         if !programs.is_empty() {
-            // Behind this are the steps for smaller numbers, then the programs for these.
-            let behind = u32::try_from(choice.len() + programs.len()).unwrap_or(u32::MAX);
-            choice.splice(0..0, [step(IF_AT_LEAST, 1, first), step(JUMP, 0, behind)]);
+            // The jump skips the steps and programs for smaller numbers.
+            let distance = u32::try_from(choice.len() + programs.len()).unwrap_or(u32::MAX);
+            choice.splice(0..0, [step(IF_AT_LEAST, 1, first), step(JUMP, 0, distance)]);
         }
         programs.extend(program);
     }
@@ -252,7 +253,7 @@ fn join(ranges: Vec<(u32, BpfProgram)>) -> BpfProgram {
 }
 
 impl When {
-    /// One of these rules must hold.
+    /// Alternative rules: at least one of them must match.
     fn rules(self) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
         let dword = SeccompCmpArgLen::Dword;
         match self {
@@ -332,7 +333,7 @@ mod tests {
     const DATAGRAM: u64 = libc::SOCK_DGRAM as u64 | libc::SOCK_NONBLOCK as u64;
 
     #[test]
-    fn calls_are_refused_by_their_number_and_arguments() {
+    fn calls_are_rejected_by_number_and_arguments() {
         let strict = Sandbox::new().files(Files::none());
         let online = strict.clone().allow_network();
         let open = Sandbox::new().allow_network();
@@ -380,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_found() {
+    fn every_row_is_rejected_and_nothing_else() {
         let programs = programs(&Sandbox::new().files(Files::none())).unwrap();
         let always = |row: &&Row| matches!(row.when, When::Always);
         for row in [ALWAYS, NO_NETWORK, NO_METADATA].concat().iter().filter(always) {
@@ -394,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn other_sets_of_calls_lead_nowhere() {
+    fn other_system_call_abis_are_rejected() {
         let programs = programs(&Sandbox::new()).unwrap();
         assert_eq!(verdict(&programs, 0x4000_0003, 11, &[]), libc::SECCOMP_RET_KILL_PROCESS, "32 bits");
         if let Some(first) = X32 {

@@ -1,9 +1,9 @@
-//! Spawning of a process in its sandbox.
+//! Spawn of a process in its sandbox.
 //!
-//! The child shares the host's memory until it executes its program, and the thread that starts it is suspended so long
-//! (`CLONE_VM | CLONE_VFORK`, as in `posix_spawn`). So nothing is copied, and all that the child needs can live on the stack and heap
-//! of that thread. Between its first instruction and `execve` the child makes system calls and nothing else: it allocates nothing,
-//! takes no lock and never panics. `posix_spawn` itself cannot be used: it has no actions for Landlock, seccomp and limits.
+//! The child shares the memory of the host until it executes its program, and the calling thread is suspended so long
+//! (`CLONE_VM | CLONE_VFORK`, as in `posix_spawn`). So nothing is copied, and the input of the child can be on the stack and
+//! heap of the caller. Before `execve` the child must only make system calls: it must not allocate, lock or panic.
+//! `posix_spawn` cannot be used: it has no actions for Landlock, seccomp and limits.
 
 #![expect(unsafe_code, reason = "the child runs on the memory of its host")]
 
@@ -31,13 +31,13 @@ use crate::sandbox::SandboxError;
 /// The size of the child's stack, in units of its alignment (16 bytes): 64 KiB. Only the pages that the child uses are touched.
 const STACK: usize = 4096;
 
-/// Spawns a process that enters its sandbox and executes its program. Returns when it has, or has failed.
+/// Spawns a process that enters its sandbox and executes its program. Returns after the `execve` or a failure.
 pub(in super::super) fn spawn(
-    launch: &SpawnSpec<'_>,
+    spec: &SpawnSpec<'_>,
     sandbox: &PreparedSandbox,
     stdio: &ChildStdio,
 ) -> Result<Pid, StartError> {
-    let strings = ExecStrings::new(launch).map_err(StartError::before)?;
+    let strings = ExecStrings::new(spec).map_err(StartError::before)?;
     let (argv, envp) = (pointers(&strings.args), pointers(&strings.variables));
     let mut setup = ChildSetup {
         program: &strings.program,
@@ -51,12 +51,12 @@ pub(in super::super) fn spawn(
     };
     let pid = clone(&mut setup).map_err(StartError::before)?;
     let Some(error) = setup.error else { return Ok(pid) };
-    // Its status says nothing, and the host may have taken it.
+    // The status has no information, and other code of the host may have reaped the child.
     while matches!(waitpid(Some(pid), WaitOptions::empty()), Err(Errno::INTR)) {}
-    Err(setup.step.failure(error.into(), launch))
+    Err(setup.step.failure(error.into(), spec))
 }
 
-/// The strings that `execve` takes.
+/// The strings for `execve`.
 struct ExecStrings {
     program: CString,
     cwd: CString,
@@ -65,16 +65,16 @@ struct ExecStrings {
 }
 
 impl ExecStrings {
-    fn new(launch: &SpawnSpec<'_>) -> io::Result<Self> {
+    fn new(spec: &SpawnSpec<'_>) -> io::Result<Self> {
         let string = |text: &OsStr| CString::new(text.as_bytes());
         let mut variables = Vec::new();
-        for (name, value) in launch.variables().collect::<BTreeMap<_, _>>() {
+        for (name, value) in spec.variables().collect::<BTreeMap<_, _>>() {
             variables.push(CString::new([name.as_bytes(), b"=", value.as_bytes()].concat())?);
         }
         Ok(Self {
-            program: string(launch.program.as_os_str())?,
-            cwd: string(launch.place.cwd().as_os_str())?,
-            args: std::iter::once(launch.arg0).chain(launch.args.iter()).map(string).collect::<Result<_, _>>()?,
+            program: string(spec.program.as_os_str())?,
+            cwd: string(spec.context.cwd().as_os_str())?,
+            args: std::iter::once(spec.arg0).chain(spec.args.iter()).map(string).collect::<Result<_, _>>()?,
             variables,
         })
     }
@@ -104,10 +104,10 @@ fn clone(setup: &mut ChildSetup<'_>) -> io::Result<Pid> {
     let mut stack = Box::<[u128]>::new_uninit_slice(STACK);
     let stack_top = stack.as_mut_ptr_range().end.cast::<c_void>();
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // A signal in the child must not run one of the host's handlers, which would work on the host's memory.
+    // A signal in the child must not run a handler of the host, which would work on the memory of the host.
     let blocked = set_signal_mask(&all_signals());
-    // SAFETY: the stack and the setup outlive the child's use of them, since this thread is suspended so long. The end of the stack is
-    // aligned for a call. `child_main` expects a setup, and does nothing that would harm the memory that it shares.
+    // SAFETY: the stack and the setup outlive the child's use of them, since this thread is suspended so long. The end of the
+    // stack is aligned for a call. `child_main` expects a setup, and only changes its own fields in the shared memory.
     let pid = unsafe { libc::clone(child_main, stack_top, flags, ptr::from_mut(setup).cast()) };
     let error = io::Error::last_os_error();
     set_signal_mask(&blocked);
@@ -131,8 +131,8 @@ impl ChildSetup<'_> {
     /// Enters the sandbox and executes the program. Runs in the child and returns only if that fails.
     fn execute(&mut self) -> Result<Infallible, Errno> {
         reset_signal_handlers();
-        // A group of its own, and a session: without the host's terminal, and where the kernel shares processors among sessions,
-        // processes that multiply take nothing from the host, which has to end them.
+        // Its own group and session, without the terminal of the host. If the kernel schedules by session, a fork bomb cannot
+        // starve the host, which has to end it.
         rustix::process::setsid()?;
 
         self.step = Step::Streams;
@@ -173,7 +173,7 @@ impl ChildSetup<'_> {
     }
 }
 
-/// The last thing that the child did, for the error.
+/// Last step of the child, for the error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Start,
@@ -187,19 +187,19 @@ enum Step {
 }
 
 impl Step {
-    fn failure(self, error: io::Error, launch: &SpawnSpec<'_>) -> StartError {
+    fn failure(self, error: io::Error, spec: &SpawnSpec<'_>) -> StartError {
         let part = match self {
             Self::Start | Self::Directory => return StartError::before(error),
             Self::Execute if error.kind() == io::ErrorKind::PermissionDenied => {
-                let program = launch.place.cwd().join(launch.program);
+                let program = spec.context.cwd().join(spec.program);
                 return StartError::sandbox(SandboxError::OutOfReach { program });
             }
             Self::Execute => return StartError::before(error),
-            Self::Streams => "to close the host's descriptors",
-            Self::Privileges => "to give up privileges",
-            Self::Files => "to keep files from a process",
-            Self::Limits => "a limit",
-            Self::Calls => "to filter system calls",
+            Self::Streams => "close the file descriptors of the host",
+            Self::Privileges => "give up privileges",
+            Self::Files => "restrict file access",
+            Self::Limits => "set a resource limit",
+            Self::Calls => "filter system calls",
         };
         StartError::sandbox(SandboxError::Refused { part, source: error })
     }
@@ -226,15 +226,15 @@ fn restrict_files(ruleset: RawFd) -> Result<(), Errno> {
 fn filter_calls(code: BpfProgramRef<'_>) -> Result<(), Errno> {
     let len = u16::try_from(code.len()).map_err(|_| Errno::INVAL)?;
     let program = libc::sock_fprog { len, filter: code.as_ptr().cast_mut().cast() };
-    // SAFETY: the program is as long as it says and its steps have the kernel's layout. The kernel only reads it.
+    // SAFETY: the length is that of the program, and its steps have the layout of the kernel. The kernel only reads it.
     checked(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program) })
 }
 
-/// Sets all handlers of the host to their defaults, since they must not run in the child. `SIGPIPE` gets its default as well: Rust
-/// programs ignore it, and a new program expects otherwise. Other ignored signals stay ignored.
+/// Resets all signal handlers of the host, since they must not run in the child. `SIGPIPE` gets its default action too: Rust
+/// programs ignore it, but new programs expect the default. Other ignored signals stay ignored.
 fn reset_signal_handlers() {
     for signal in 1..=libc::SIGRTMAX() {
-        // SAFETY: both structures live on this stack, and all zero is the default action. For signals that have no action the call
+        // SAFETY: both structures are on this stack, and all zero is the default action. For signals without an action the call
         // fails and changes nothing.
         unsafe {
             let mut action: libc::sigaction = zeroed();

@@ -1,4 +1,6 @@
-//! A temporary directory for one run.
+//! Private temporary directory of a sandboxed run, and its removal.
+//!
+//! Removal must never follow symbolic links: the sandboxed process controls the content.
 
 use std::ffi::{CStr, CString};
 use std::fs::DirBuilder;
@@ -15,20 +17,20 @@ use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, chmodat, openat, renameat, rmd
 use crate::marker::Marker;
 use crate::sandbox::SandboxError;
 
-/// A directory that only this user may enter. Gone, with all in it, when this is dropped.
+/// A directory that only this user may enter. Dropping it removes the directory with its content.
 #[derive(Debug)]
 pub(crate) struct Temporary {
     path: PathBuf,
 }
 
 impl Temporary {
-    /// A new one in the host's own temporary directory.
+    /// Creates a directory in the temporary directory of the host, or reuses an empty one.
     pub(crate) fn new() -> Result<Self, SandboxError> {
         if let Some(path) = spare::take() {
             return Ok(Self { path });
         }
         let parent = std::env::temp_dir();
-        // A name that nobody can guess.
+        // A random name, so that other users cannot create it first.
         let path = parent.join(format!("checkrein-{}", Marker::new().token()));
         match DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => Ok(Self { path }),
@@ -40,7 +42,7 @@ impl Temporary {
         &self.path
     }
 
-    /// Gives it to the next run, if it is empty. Nobody may be left who could use it.
+    /// Keeps the directory for the next run if it is empty. No process of the run may be alive.
     pub(crate) fn give_back(mut self) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let names = openat(CWD, &self.path, flags, Mode::empty()).map_err(Into::into).and_then(|top| names(&top));
@@ -50,20 +52,20 @@ impl Temporary {
     }
 }
 
-/// Directories that nobody uses: on some file systems it takes longer to make and remove one than to start a process.
+/// Unused directories for later runs. On some file systems, creation and removal take longer than the start of a process.
 mod spare {
     use super::*;
 
-    const MOST: usize = 4;
+    const MAX_SPARE: usize = 4;
     static SPARE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
     pub(super) fn take() -> Option<PathBuf> {
-        // Somebody may tidy up the temporary directory.
+        // A cleanup job of the system may have removed some.
         std::iter::from_fn(|| lock().pop()).find(|path| path.is_dir())
     }
 
     pub(super) fn has_room() -> bool {
-        lock().len() < MOST
+        lock().len() < MAX_SPARE
     }
 
     pub(super) fn put(path: PathBuf) {
@@ -71,7 +73,7 @@ mod spare {
     }
 
     pub(super) fn remove_all() {
-        std::mem::take(&mut *lock()).into_iter().for_each(cleaner::take);
+        std::mem::take(&mut *lock()).into_iter().for_each(cleaner::add);
     }
 
     fn lock() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -84,65 +86,65 @@ impl Drop for Temporary {
         if self.path.as_os_str().is_empty() {
             return;
         }
-        cleaner::take(std::mem::take(&mut self.path));
+        cleaner::add(std::mem::take(&mut self.path));
     }
 }
 
-/// Whether all are gone, if need be after waiting so long.
-pub(crate) fn wait_for_removal(patience: Duration) -> bool {
+/// Waits until all directories are removed. Returns `false` at the timeout.
+pub(crate) fn wait_for_removal(timeout: Duration) -> bool {
     spare::remove_all();
-    cleaner::wait(patience)
+    cleaner::wait(timeout)
 }
 
-/// Removes directories while others go on: on some file systems a single one takes longer than to start a process, and
-/// how much is in it nobody knows. The thread is there only as long as there is something to do.
+/// Removes directories in a thread, since the amount of content is unknown. The thread exists only while there are any.
 mod cleaner {
     use super::*;
 
-    struct Work {
-        waiting: Vec<PathBuf>,
-        at_work: bool,
+    struct Queue {
+        paths: Vec<PathBuf>,
+        /// `true` while the thread exists.
+        running: bool,
     }
 
-    static WORK: Mutex<Work> = Mutex::new(Work { waiting: Vec::new(), at_work: false });
+    static QUEUE: Mutex<Queue> = Mutex::new(Queue { paths: Vec::new(), running: false });
     static IDLE: Condvar = Condvar::new();
 
-    pub(super) fn take(path: PathBuf) {
-        let mut work = lock();
-        work.waiting.push(path);
-        if !work.at_work {
-            // Without a thread, the next one tries again.
-            work.at_work = thread::Builder::new().name("checkrein-cleaner".into()).spawn(clean).is_ok();
+    pub(super) fn add(path: PathBuf) {
+        let mut queue = lock();
+        queue.paths.push(path);
+        if !queue.running {
+            // If the thread cannot be created, the next call tries again.
+            queue.running = thread::Builder::new().name("checkrein-cleaner".into()).spawn(clean).is_ok();
         }
     }
 
-    pub(super) fn wait(patience: Duration) -> bool {
-        let busy = |work: &mut Work| work.at_work;
-        let (work, _) = IDLE.wait_timeout_while(lock(), patience, busy).unwrap_or_else(PoisonError::into_inner);
-        !work.at_work
+    pub(super) fn wait(timeout: Duration) -> bool {
+        let busy = |queue: &mut Queue| queue.running;
+        let (queue, _) = IDLE.wait_timeout_while(lock(), timeout, busy).unwrap_or_else(PoisonError::into_inner);
+        !queue.running
     }
 
     fn clean() {
         loop {
-            let mut work = lock();
-            let Some(path) = work.waiting.pop() else {
-                work.at_work = false;
+            let mut queue = lock();
+            let Some(path) = queue.paths.pop() else {
+                queue.running = false;
                 IDLE.notify_all();
                 return;
             };
-            drop(work);
-            // What cannot be removed stays: nobody is left who could be told.
+            drop(queue);
+            // Errors are ignored: the run has ended and cannot report them.
             let _ = rmdir(&path).map_err(Into::into).or_else(|_: io::Error| remove(&path));
         }
     }
 
-    fn lock() -> MutexGuard<'static, Work> {
-        WORK.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock() -> MutexGuard<'static, Queue> {
+        QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Removes a directory, however deep it goes: what lies in a directory in it is moved up first, so that nothing here
-/// grows with the depth. Links are never followed.
+/// Removes a directory of any depth. The content of subdirectories is moved up first, so that stack, descriptors and paths
+/// do not grow with the depth. Symbolic links are not followed.
 fn remove(path: &Path) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let top = openat(CWD, path, flags, Mode::empty())?;
@@ -156,7 +158,7 @@ fn remove(path: &Path) -> io::Result<()> {
             if unlinkat(&top, &name, AtFlags::empty()).is_ok() || unlinkat(&top, &name, AtFlags::REMOVEDIR).is_ok() {
                 continue;
             }
-            // A directory with something in it, perhaps one that may not be entered.
+            // A directory with content, perhaps without permission to enter it.
             let inner = openat(&top, &name, flags, Mode::empty()).or_else(|_| {
                 chmodat(&top, &name, Mode::RWXU, AtFlags::empty())?;
                 openat(&top, &name, flags, Mode::empty())
@@ -193,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_of_it_goes_and_nothing_else() {
+    fn whole_directory_is_removed_and_nothing_outside() {
         let outside = tempfile::tempdir().unwrap();
         fs::write(outside.path().join("kept"), "x").unwrap();
         let top = outside.path().join("top");
@@ -210,22 +212,22 @@ mod tests {
     }
 
     #[test]
-    fn it_may_be_deeper_than_any_path_is_long() {
+    fn directory_deeper_than_the_longest_path_is_removed() {
         let outside = tempfile::tempdir().unwrap();
         let top = outside.path().join("top");
         fs::create_dir(&top).unwrap();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let mut at = openat(CWD, &top, flags, Mode::empty()).unwrap();
+        let mut directory = openat(CWD, &top, flags, Mode::empty()).unwrap();
         for _ in 0..2500 {
-            rustix::fs::mkdirat(&at, "d", Mode::RWXU).unwrap();
-            at = openat(&at, "d", flags, Mode::empty()).unwrap();
+            rustix::fs::mkdirat(&directory, "d", Mode::RWXU).unwrap();
+            directory = openat(&directory, "d", flags, Mode::empty()).unwrap();
         }
         remove(&top).unwrap();
         assert!(!top.exists());
     }
 
     #[test]
-    fn nobody_else_may_enter() {
+    fn directory_is_private_and_removed_on_drop() {
         let temporary = Temporary::new().unwrap();
         assert_eq!(fs::metadata(temporary.path()).unwrap().permissions().mode() & 0o777, 0o700);
         let path = temporary.path().to_owned();

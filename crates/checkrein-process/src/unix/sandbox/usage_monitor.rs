@@ -1,7 +1,7 @@
-//! Counting what a sandbox holds.
+//! Monitor of the processes and memory of a sandbox.
 //!
-//! The system's own limits count what a user has (and root has as much as it likes), or what one process has. So somebody
-//! looks now and then. Nobody in a sandbox can leave its group, so the group is all there is.
+//! Kernel limits apply to a user (but not to root) or to one process, not to a group. So the monitor samples the group. No
+//! process of a sandbox can leave its group.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -13,9 +13,9 @@ use tokio::time;
 use super::super::procfs;
 use crate::sandbox::{LimitExceeded, Sandbox};
 
-/// Most processes are gone before the first look.
-const FIRST_LOOK: Duration = Duration::from_millis(5);
-const NEXT_LOOK: Duration = Duration::from_millis(10);
+/// Delay of the first sample. Most processes have exited by then.
+const FIRST_DELAY: Duration = Duration::from_millis(5);
+const INTERVAL: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
 pub(in super::super) struct UsageMonitor {
@@ -25,21 +25,23 @@ pub(in super::super) struct UsageMonitor {
 }
 
 impl UsageMonitor {
-    /// None, if there is nothing to count.
+    /// `None` for a sandbox without limits of processes and memory.
     pub(in super::super) fn new(leader: Pid, sandbox: &Sandbox) -> Option<Self> {
-        let counts = sandbox.processes.is_some() || sandbox.memory.is_some();
-        counts.then_some(Self { leader, processes: sandbox.processes, memory: sandbox.memory })
+        if sandbox.processes.is_none() && sandbox.memory.is_none() {
+            return None;
+        }
+        Some(Self { leader, processes: sandbox.processes, memory: sandbox.memory })
     }
 
-    /// Waits until there is too much of something.
-    pub(in super::super) async fn over(&self) -> LimitExceeded {
-        let mut pause = FIRST_LOOK;
+    /// Waits until a limit is exceeded.
+    pub(in super::super) async fn exceeded(&self) -> LimitExceeded {
+        let mut delay = FIRST_DELAY;
         loop {
-            time::sleep(pause).await;
-            if let Some(over) = self.sample() {
-                return over;
+            time::sleep(delay).await;
+            if let Some(limit) = self.sample() {
+                return limit;
             }
-            pause = NEXT_LOOK;
+            delay = INTERVAL;
         }
     }
 
@@ -54,10 +56,10 @@ impl UsageMonitor {
         (used > most).then_some(LimitExceeded::Memory(most))
     }
 
-    /// All of the group, or one more than there may be: where they multiply, there is no time to see them all.
+    /// The members of the group, at most one more than the limit: a fork bomb leaves no time to list them all.
     fn members(&self) -> Vec<i32> {
         let leader = self.leader.as_raw_nonzero().get();
-        // Ids are given out in turn: as long as none has been since the leader's own, it is alone.
+        // Ids are assigned in sequence: if none is newer than the leader, it is alone.
         if procfs::last_pid() == Some(leader) {
             return vec![leader];
         }
@@ -66,16 +68,16 @@ impl UsageMonitor {
     }
 }
 
-/// The bytes of memory that a process has, without what it only shares with a file.
+/// Memory of a process in bytes, without pages of files.
 fn memory(pid: i32) -> Option<u64> {
     let mut text = String::new();
     File::open(format!("/proc/{pid}/status")).ok()?.read_to_string(&mut text).ok()?;
-    // What is shared counts once for each: the one who shares it may be gone before the other.
-    let of = |name: &str| {
+    // Shared memory is counted for each process that maps it: one of them may exit before the other.
+    let field = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
         line.split_ascii_whitespace().next()?.parse::<u64>().ok()
     };
-    let kibibytes = ["RssAnon:", "RssShmem:"].into_iter().filter_map(of).sum::<u64>();
+    let kibibytes = ["RssAnon:", "RssShmem:"].into_iter().filter_map(field).sum::<u64>();
     Some(kibibytes.saturating_mul(1024))
 }
 
@@ -84,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_has_some_memory() {
+    fn memory_of_the_own_process_is_read() {
         let me = i32::try_from(std::process::id()).unwrap();
         assert!(memory(me).unwrap() > 100 * 1024);
         assert_eq!(memory(i32::MAX), None);
