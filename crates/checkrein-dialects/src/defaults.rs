@@ -1,8 +1,8 @@
 //! Default columns of every table.
 //!
 //! A table in [`agents`](crate::agents) or in a host's own crate ends in `..Dialect::BASE`, `..ReplyTable::BASE` and so on, and
-//! then shows only what is particular to its agent. The values are those of a dialect of which only the names of events are
-//! known: it has no files, and its hooks get and answer what checkrein's own hooks get and answer.
+//! then contains only the differences of its agent. The defaults are those of a dialect with event names only: it has no files,
+//! and its hooks have the payloads and answers of checkrein's own hooks.
 
 use checkrein_core::{Decision, Grammar, Rules};
 
@@ -37,7 +37,7 @@ impl Dialect {
         other_generations: &[],
     };
 
-    /// A dialect of which only the names of events are known.
+    /// A dialect with event names only.
     ///
     /// ```
     /// use checkrein_core::EventKind;
@@ -57,10 +57,10 @@ impl Dialect {
 }
 
 impl PayloadTable {
-    /// Everything that checkrein knows of the event, under its own names.
+    /// All fields of the event, under checkrein's names.
     pub const BASE: Self = Self { event: "hook_event_name", fields: &[], all_fields: true, includes_original: false };
 
-    /// These fields in every payload, besides those of the event's own row.
+    /// A table with these fields in every payload, besides those of the event's own row.
     pub const fn fields(fields: &'static [FieldRow]) -> Self {
         Self { fields, all_fields: false, ..Self::BASE }
     }
@@ -72,7 +72,7 @@ impl ReplyTable {
     pub const BASE: Self = Self {
         trigger: AnswerDetection::Never,
         malformed: MalformedPolicy::Failure,
-        unknown_keys: UnknownPolicy::Told,
+        unknown_keys: UnknownPolicy::Reported,
         bad_values: UnknownPolicy::Failure,
         exact_case: true,
         keys: &[],
@@ -90,7 +90,7 @@ impl ReplyTable {
         trigger: AnswerDetection::Object,
         malformed: MalformedPolicy::Text,
         unknown_keys: UnknownPolicy::Ignored,
-        bad_values: UnknownPolicy::Told,
+        bad_values: UnknownPolicy::Reported,
         ..Self::BASE
     };
 }

@@ -1,48 +1,48 @@
-//! Where the entry goes that puts checkrein in front of an agent.
+//! Locations of the settings entry that makes an agent call checkrein. `checkrein install` uses them.
 
 use crate::config::PathBase;
 use crate::table::Dialect;
 
-/// How an agent is told to call a program as its hook, for who writes its settings.
+/// Settings of an agent that make it call a hook program.
 ///
-/// An agent without this table is told by hand.
+/// Users of an agent without this table add the entry by hand.
 #[derive(Debug, Clone, Copy)]
 pub struct InstallTable {
-    /// What its program is called. Empty: it has none that is called by name.
+    /// Names of its program. Empty: it has no program with a known name.
     pub programs: &'static [&'static str],
-    /// Directories that are there if the agent is.
+    /// Directories that exist if the agent is installed.
     pub signs: &'static [SettingsPath],
-    /// The user's file, or the directory of programs if the dialect's files are programs: the first that is there, else the
-    /// last.
+    /// File of the user, or the directory of programs if the dialect's files are programs. The first existing one is used, or
+    /// else the last.
     pub user: &'static [SettingsPath],
-    /// The project's, likewise.
+    /// File of a project, likewise.
     pub project: &'static [SettingsPath],
-    /// The dialect that the entry speaks, if it is not this one.
+    /// Dialect of the entry. `None`: this one.
     pub through: Option<&'static Dialect>,
-    /// The first version that knows the switch which makes failures of hooks block, if older ones overlook it.
+    /// First version with the key that makes failures of hooks block, if older versions ignore it.
     pub switch_since: Option<&'static str>,
-    /// What is left for the user to do, in words.
+    /// Further steps for the user.
     pub then: &'static [&'static str],
 }
 
-/// A place in the file system.
+/// A path of a settings file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SettingsPath {
-    /// Where the path starts.
+    /// Start of the path.
     pub base: PathBase,
-    /// The path.
+    /// Path after the start.
     pub path: &'static str,
 }
 
 impl SettingsPath {
-    /// A place.
+    /// Creates a path.
     pub const fn new(base: PathBase, path: &'static str) -> Self {
         Self { base, path }
     }
 }
 
 impl InstallTable {
-    /// An agent with one file for the user, and one for a project.
+    /// An agent with files for the user and for projects.
     pub(crate) const fn new(
         programs: &'static [&'static str],
         signs: &'static [SettingsPath],
@@ -52,19 +52,19 @@ impl InstallTable {
         Self { programs, signs, user, project, through: None, switch_since: None, then: &[] }
     }
 
-    /// What is left for the user to do.
+    /// Adds further steps for the user.
     pub(crate) const fn then(mut self, then: &'static [&'static str]) -> Self {
         self.then = then;
         self
     }
 
-    /// Older versions than this overlook the switch.
+    /// Sets the first version with the key that makes failures block.
     pub(crate) const fn switch_since(mut self, version: &'static str) -> Self {
         self.switch_since = Some(version);
         self
     }
 
-    /// The entry speaks this dialect.
+    /// Sets the dialect of the entry.
     pub(crate) const fn through(mut self, dialect: &'static Dialect) -> Self {
         self.through = Some(dialect);
         self

@@ -1,19 +1,19 @@
-//! Finding what stands in an object.
+//! Lookup of fields in a JSON object by paths such as `a.b`. Payloads and answers are read through it.
 
 use std::borrow::Cow;
 
 use checkrein_core::{Entries, Entry, RawJson};
 
-/// The fields of an object, found once for being looked up many times: tables have dozens of paths, and objects few fields.
+/// Index of the fields of an object, for many lookups: tables have dozens of paths, and objects have few fields.
 pub(crate) struct FieldIndex<'a> {
     fields: Vec<(Cow<'a, str>, Entry<'a>)>,
-    /// How the keys start: of most paths, this tells that nothing is there.
+    /// Bits of the first bytes of all keys. Most lookups without a result end here.
     starts: u64,
 }
 
 impl<'a> FieldIndex<'a> {
-    /// `None`: it is no object.
-    pub(crate) fn of(json: &'a RawJson) -> Option<Self> {
+    /// Creates an index. `None`: the JSON is not an object.
+    pub(crate) fn new(json: &'a RawJson) -> Option<Self> {
         let mut found = Self { fields: Vec::with_capacity(8), starts: 0 };
         for entry in json.entries()? {
             let key = entry.key();
@@ -27,14 +27,14 @@ impl<'a> FieldIndex<'a> {
         self.fields.into_iter().map(|(_, entry)| entry)
     }
 
-    /// What stands at a path of keys.
+    /// Returns the entry at a path of keys.
     #[inline]
     pub(crate) fn at(&self, path: &str) -> Option<Entry<'a>> {
         if self.starts & start_of(path) == 0 { None } else { self.find(path) }
     }
 
     fn find(&self, path: &str) -> Option<Entry<'a>> {
-        let (entry, rest) = self.fields.iter().find_map(|(key, entry)| Some((entry, behind(key, path)?)))?;
+        let (entry, rest) = self.fields.iter().find_map(|(key, entry)| Some((entry, strip_key(key, path)?)))?;
         match rest {
             "" => Some(entry.clone()),
             rest => follow(entry.entries()?, &rest[1..]),
@@ -42,20 +42,20 @@ impl<'a> FieldIndex<'a> {
     }
 }
 
-/// A bit for the first byte of a key, or of a path that starts with it; one of a dot is for an empty key.
+/// Returns a bit for the first byte of a key or path. An empty key has the bit of a dot.
 #[inline]
 fn start_of(text: &str) -> u64 {
     1 << (text.as_bytes().first().unwrap_or(&b'.') % 64)
 }
 
-/// What stands at a path of keys, for one look: nothing behind it is read.
+/// Returns the entry at a path of keys without an index, for a single lookup. Later entries are not read.
 pub(crate) fn at<'a>(json: &'a RawJson, path: &str) -> Option<Entry<'a>> {
     follow(json.entries()?, path)
 }
 
 fn follow<'a>(mut entries: Entries<'a>, mut path: &str) -> Option<Entry<'a>> {
     loop {
-        let (entry, rest) = entries.find_map(|entry| behind(&entry.key(), path).map(|rest| (entry, rest)))?;
+        let (entry, rest) = entries.find_map(|entry| strip_key(&entry.key(), path).map(|rest| (entry, rest)))?;
         if rest.is_empty() {
             return Some(entry);
         }
@@ -64,15 +64,15 @@ fn follow<'a>(mut entries: Entries<'a>, mut path: &str) -> Option<Entry<'a>> {
     }
 }
 
-/// What a path has behind its first key, if it is this one: nothing, or a dot and more.
+/// Returns the rest of a path after its first key, if that is `key`. The rest is empty or starts with a dot.
 #[inline]
-pub(crate) fn behind<'p>(key: &str, path: &'p str) -> Option<&'p str> {
-    // Most keys are told apart by their length.
+pub(crate) fn strip_key<'p>(key: &str, path: &'p str) -> Option<&'p str> {
+    // The length excludes most keys.
     if !matches!(path.as_bytes().get(key.len()), None | Some(b'.')) {
         return None;
     }
-    // A dot in a key leads nowhere.
-    path.strip_prefix(key).filter(|_| !key.contains('.'))
+    // A key with a dot is not reachable by a path.
+    if key.contains('.') { None } else { path.strip_prefix(key) }
 }
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Keys that are, start and end like parts of paths, in several spellings.
+    /// Objects whose keys equal or resemble parts of paths, in several spellings.
     fn any_object() -> impl Strategy<Value = String> {
         let leaf = prop_oneof![Just("null"), Just("1"), Just(r#""}""#), Just("[{\"a\":1}]")].prop_map(str::to_owned);
         let key =
@@ -95,10 +95,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn looking_up_finds_what_walking_does(text in any_object(), path in "(a|b|ab|\u{fffd}|)(\\.(a|b|ab|)){0,3}") {
-            // Some have a key in two spellings, which is refused.
+        fn index_and_lookup_agree_with_a_walk(text in any_object(), path in "(a|b|ab|\u{fffd}|)(\\.(a|b|ab|)){0,3}") {
+            // Objects with one key in two spellings are invalid.
             if let Ok(json) = RawJson::parse(text)
-                && let Some(fields) = FieldIndex::of(&json)
+                && let Some(fields) = FieldIndex::new(&json)
             {
                 let walked = path.split('.').try_fold(json.clone(), |json, key| json.field(key));
                 prop_assert_eq!(fields.at(&path).map(|entry| entry.to_json()), walked.clone());
@@ -108,14 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn paths_lead_through_keys() {
+    fn paths_lead_into_objects() {
         let json = RawJson::parse(r#"{"a.b": 1, "a": {"b": 2, "c": {"\u0064": 3}}, "": 4}"#).unwrap();
-        let fields = FieldIndex::of(&json).unwrap();
+        let fields = FieldIndex::new(&json).unwrap();
         let found = |path| fields.at(path).map(|entry| entry.value().to_owned());
         assert_eq!(found("a.b").as_deref(), Some("2"));
         assert_eq!(found("a.c.d").as_deref(), Some("3"));
         assert_eq!(found("").as_deref(), Some("4"));
         assert_eq!((found("a.c.d.e"), found("a.x"), found("ab"), found("a.")), (None, None, None, None));
-        assert!(FieldIndex::of(&RawJson::string("a")).is_none());
+        assert!(FieldIndex::new(&RawJson::string("a")).is_none());
     }
 }

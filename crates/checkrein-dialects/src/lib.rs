@@ -1,7 +1,7 @@
-//! Every agent's hook language, as data: one file each.
+//! Hook protocols of AI agents as tables, one file per agent.
 //!
-//! A dialect is a table of facts: names, payloads, answers, files, and what its agent does when hooks fail. Of two
-//! agents whose hooks are code, only the names of events are there. Names are in the agents' own spelling.
+//! A [`Dialect`] is a table of facts: event names, payloads, answers, hook files, and the agent's behaviour when hooks fail. Two
+//! agents whose hooks are code have only event names. Names are in the agents' own spelling.
 //!
 //! ```
 //! use checkrein_core::EventKind;
@@ -11,7 +11,7 @@
 //! assert_eq!(gemini.name_of(&EventKind::PreCompact), Some("PreCompress"));
 //!
 //! let error = gemini.kind_of("PreToolUse").unwrap_err();
-//! assert_eq!(error.to_string(), "gemini has no event `PreToolUse`; what others call so is its `BeforeTool`");
+//! assert_eq!(error.to_string(), "gemini has no event `PreToolUse`; use `BeforeTool`");
 //! # Ok::<(), checkrein_dialects::UnknownEvent>(())
 //! ```
 
@@ -51,10 +51,10 @@ pub use table::{
 };
 
 impl Dialect {
-    /// The kind that the dialect has this name for. Spelling counts, as it does in the agents themselves.
+    /// Returns the kind of event with this name. The spelling must be exact, as in the agents.
     ///
     /// # Errors
-    /// A name that the dialect does not have, with the one that was probably meant.
+    /// A name that the dialect does not have, with a suggestion.
     pub fn kind_of(&self, name: &str) -> Result<&'static EventKind, UnknownEvent> {
         match self.events.iter().find(|event| event.name == name) {
             Some(event) => Ok(&event.kind),
@@ -62,7 +62,7 @@ impl Dialect {
         }
     }
 
-    /// The dialect's name for a kind: the first, if it has several.
+    /// Returns the dialect's name for a kind: the first, if it has several.
     pub fn name_of(&self, kind: &EventKind) -> Option<&'static str> {
         self.events.iter().find(|event| event.kind == *kind).map(|event| event.name)
     }
@@ -77,7 +77,7 @@ impl Dialect {
     }
 }
 
-/// A name that a dialect has no event for.
+/// A name that is not an event of a dialect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownEvent {
     dialect: &'static str,
@@ -87,14 +87,14 @@ pub struct UnknownEvent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Suggestion {
-    /// A slip of the pen.
+    /// Correct spelling of a misspelt name.
     Close(&'static str),
-    /// The name that another dialect has for it.
+    /// The dialect's name for an event with this name in another dialect.
     OtherName(&'static str),
 }
 
 impl UnknownEvent {
-    /// What was probably meant.
+    /// Returns the name that was probably intended.
     pub fn suggestion(&self) -> Option<&'static str> {
         self.suggestion.map(|suggestion| match suggestion {
             Suggestion::Close(name) | Suggestion::OtherName(name) => name,
@@ -104,11 +104,14 @@ impl UnknownEvent {
 
 impl fmt::Display for UnknownEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} has no event `{}`", self.dialect, self.name)?;
+        match self.dialect {
+            "native" => write!(f, "unknown event `{}`", self.name)?,
+            dialect => write!(f, "{dialect} has no event `{}`", self.name)?,
+        }
         match self.suggestion {
             None => Ok(()),
             Some(Suggestion::Close(name)) => write!(f, ", did you mean `{name}`?"),
-            Some(Suggestion::OtherName(name)) => write!(f, "; what others call so is its `{name}`"),
+            Some(Suggestion::OtherName(name)) => write!(f, "; use `{name}`"),
         }
     }
 }
@@ -121,7 +124,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn names_are_distinct_and_lead_back() {
+    fn event_names_are_distinct_and_round_trip() {
         let mut dialects = BTreeSet::new();
         for dialect in ALL {
             assert!(dialects.insert(dialect.name));
@@ -136,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_are_complete() {
+    fn tables_have_all_events() {
         for (dialect, events) in [
             ("claw", 11),
             ("docker-agent", 28),
@@ -152,48 +155,48 @@ mod tests {
         }
     }
 
-    /// An entry in a file that the agent does not read would guard nothing.
+    /// An entry in a file that the agent does not read has no effect.
     #[test]
-    fn entries_go_to_files_that_are_read() {
+    fn installed_entries_are_in_files_that_agents_read() {
         use checkrein_core::Scope;
         for dialect in ALL.iter().filter(|dialect| dialect.install.is_some()) {
             let table = dialect.install.unwrap();
-            let speaks = table.through.unwrap_or(dialect);
+            let entry_dialect = table.through.unwrap_or(dialect);
             for (scope, spots) in [(Scope::User, table.user), (Scope::Project, table.project)] {
                 assert!(!spots.is_empty(), "{}", dialect.name);
                 for spot in spots {
                     let reads = |row: &&config::FileRow| {
                         let (before, after) = row.path.split_once('*').unwrap_or((row.path, ""));
                         let fits = match row.path.contains('*') {
-                            true if speaks.config.format.is_programs() => before == format!("{}/", spot.path),
+                            true if entry_dialect.config.format.is_programs() => before == format!("{}/", spot.path),
                             true => spot.path.starts_with(before) && spot.path.ends_with(after),
                             false => row.path == spot.path,
                         };
                         row.scope == scope && row.base == spot.base && fits
                     };
-                    assert!(speaks.config.files.iter().any(|row| reads(&row)), "{}: {spot:?}", dialect.name);
+                    assert!(entry_dialect.config.files.iter().any(|row| reads(&row)), "{}: {spot:?}", dialect.name);
                 }
             }
-            assert!(speaks.config.format.is_known(), "{}", dialect.name);
+            assert!(entry_dialect.config.format.is_known(), "{}", dialect.name);
         }
     }
 
     #[test]
-    fn every_kind_is_some_agents() {
-        // Kinds that an agent has without its name being known yet.
+    fn every_kind_is_an_event_of_an_agent() {
+        // Kinds of an agent whose name for them is not known yet.
         let nameless = [EventKind::SessionHeartbeat];
         for kind in EventKind::ALL.iter().filter(|kind| !nameless.contains(kind)) {
-            assert!(ALL.iter().any(|dialect| dialect.name_of(kind).is_some()), "{kind} is nobody's");
+            assert!(ALL.iter().any(|dialect| dialect.name_of(kind).is_some()), "no agent has {kind}");
         }
     }
 
     #[test]
-    fn unknown_names_get_a_suggestion() {
+    fn unknown_event_names_have_a_suggestion() {
         let claude = find("claude").unwrap();
         for (name, message) in [
             ("PreToolUsee", "claude has no event `PreToolUsee`, did you mean `PreToolUse`?"),
             ("preToolUse", "claude has no event `preToolUse`, did you mean `PreToolUse`?"),
-            ("BeforeAgent", "claude has no event `BeforeAgent`; what others call so is its `UserPromptSubmit`"),
+            ("BeforeAgent", "claude has no event `BeforeAgent`; use `UserPromptSubmit`"),
             ("zebra", "claude has no event `zebra`"),
         ] {
             assert_eq!(claude.kind_of(name).unwrap_err().to_string(), message);

@@ -1,66 +1,69 @@
-//! A verdict in the words of the agent that asked: the same tables as for replies, the other way round.
+//! Rendering of a verdict as the answer that an agent expects, by the same tables that read replies.
+//!
+//! The agent adapter and `checkrein say` use [`Dialect::say`]. The answer must never be weaker than the verdict: a decision that
+//! the agent does not support becomes the next stricter one, and everything that is dropped is in the notes.
 
 use checkrein_core::{BlockEffect, Decision, Event, EventKind, RawJson, RewriteMode, Rewritten, Target, Verdict};
 
 use crate::reply::{AnswerDetection, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning};
 use crate::table::{Dialect, PlainTextUse};
 
-/// What a program says to the agent that called it as a hook.
+/// Answer of a hook program to its agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Answer {
-    /// For standard output.
+    /// Standard output.
     pub stdout: String,
-    /// For standard error.
+    /// Standard error.
     pub stderr: String,
-    /// The exit code.
+    /// Exit code.
     pub exit: i32,
-    /// Whether what the user shall read is in it.
+    /// `true` if it contains the messages for the user.
     pub user_message_included: bool,
-    /// What the agent has no words for, and what was said instead.
+    /// Parts of the verdict that the agent does not support, with their replacements.
     pub notes: Vec<String>,
 }
 
 impl Dialect {
-    /// The verdict as an answer to the agent of this dialect. A decision that it cannot hear becomes the nearest one that
-    /// is not weaker; what else it cannot hear is noted.
+    /// Renders a verdict as an answer to the agent of this dialect. A decision that the agent does not support becomes the next
+    /// stricter one. Other unsupported parts are dropped with a note.
     pub fn say(&self, event: &Event, verdict: &Verdict) -> Answer {
         self.say_with(event, verdict, &[])
     }
 
-    /// The same with more that the user shall read, where the agent has a way to show it.
-    pub fn say_with(&self, event: &Event, verdict: &Verdict, told: &[String]) -> Answer {
+    /// Renders a verdict with further messages for the user, if the agent can show messages.
+    pub fn say_with(&self, event: &Event, verdict: &Verdict, messages: &[String]) -> Answer {
         let kind = event.kind();
-        let mut saying = VerdictRenderer {
+        let mut renderer = VerdictRenderer {
             dialect: self,
             kind: &kind,
             tree: JsonTree::default(),
             plain: None,
-            told: false,
+            has_messages: false,
             feedback: None,
             answer: Answer::default(),
         };
-        if !told.is_empty()
-            && let Some(path) = saying.key(|key| key == KeyMeaning::Message)
+        if !messages.is_empty()
+            && let Some(path) = renderer.key(|key| key == KeyMeaning::Message)
         {
-            let said = verdict.messages().iter().map(|said| said.text.as_str());
-            let all: Vec<_> = said.chain(told.iter().map(String::as_str)).collect();
-            saying.told = true;
-            saying.put(path, &RawJson::string(&all.join("\n")));
+            let own = verdict.messages().iter().map(|message| message.text.as_str());
+            let all: Vec<_> = own.chain(messages.iter().map(String::as_str)).collect();
+            renderer.has_messages = true;
+            renderer.put(path, &RawJson::string(&all.join("\n")));
         }
-        saying.decision(verdict);
-        saying.words(verdict);
-        // What does not happen needs no new input.
+        renderer.decision(verdict);
+        renderer.texts(verdict);
+        // A blocked event needs no rewrites.
         if !(verdict.decision().is_block() && kind.contract().is_gate()) {
-            saying.rewrites(verdict);
+            renderer.rewrites(verdict);
         }
-        saying.not_silent(verdict);
-        saying.finish()
+        renderer.avoid_implicit_allow(verdict);
+        renderer.finish()
     }
 }
 
 impl Dialect {
-    /// Whether the agent takes a hook that says nothing for leave.
+    /// `true` if the agent treats a hook without an answer as an allow.
     pub fn silence_means_allow(&self, kind: &EventKind) -> bool {
         let silence = self.reply.exits.iter().find(|rule| {
             matches!(rule.code, ExitCodeMatch::Is(0) | ExitCodeMatch::AtLeast(0) | ExitCodeMatch::Any)
@@ -74,28 +77,28 @@ struct VerdictRenderer<'a> {
     dialect: &'a Dialect,
     kind: &'a EventKind,
     tree: JsonTree,
-    /// Context that is said as text, if nothing else is said.
+    /// Context that is rendered as plain text, if the answer has nothing else.
     plain: Option<String>,
-    /// Why something was bad, for agents that hear it only as context.
+    /// Reason of a deny, for agents that accept it only as context.
     feedback: Option<String>,
-    /// Whether the user's messages are said already.
-    told: bool,
+    /// `true` if the messages for the user are rendered already.
+    has_messages: bool,
     answer: Answer,
 }
 
-/// Why something does not happen, if nobody said. Agents that want a reason overlook a block without one.
-const NO_REASON: &str = "refused by a hook, which gave no reason";
+/// Reason of a block without one. Agents that require a reason ignore a block without one.
+const NO_REASON: &str = "a hook denied this without a reason; ask the user before you try again";
 
 impl VerdictRenderer<'_> {
-    /// The keys that can be said here, in the table's order.
+    /// Lists the keys that can be rendered here, in the table's order.
     fn keys(&self) -> impl Iterator<Item = (usize, &'static Key)> + use<'_> {
-        let can = self.dialect.reply.trigger != AnswerDetection::Never;
+        let has_answers = self.dialect.reply.trigger != AnswerDetection::Never;
         self.dialect
             .reply
             .keys
             .iter()
             .enumerate()
-            .filter(move |(_, key)| can && !key.parse_only && key.at.fits(self.dialect, self.kind))
+            .filter(move |(_, key)| has_answers && !key.parse_only && key.at.fits(self.dialect, self.kind))
     }
 
     fn key(&self, wanted: impl Fn(KeyMeaning) -> bool) -> Option<&'static str> {
@@ -113,30 +116,31 @@ impl VerdictRenderer<'_> {
     fn decision(&mut self, verdict: &Verdict) {
         let decision = verdict.decision();
         let reason = verdict.reason().unwrap_or_default();
-        // From what was decided to what is stronger, until the agent has a word for it.
+        // The decision, then stricter ones, until the agent supports one.
         let tries: &[Decision] = match decision {
             Decision::NoOpinion => return,
-            // Not to say it leaves the agent as careful as it was.
+            // Without an allow, the agent applies its own permissions.
             Decision::Allow => &[Decision::Allow],
             Decision::Ask => &[Decision::Ask, Decision::Deny, Decision::Halt],
             Decision::Defer => &[Decision::Defer, Decision::Ask, Decision::Deny, Decision::Halt],
-            // Where a block is feedback, the model shall hear it; that is no reason to end everything.
+            // Feedback for the model must not become a halt.
             Decision::Deny if self.kind.contract().block == BlockEffect::Feedback => &[Decision::Deny],
             Decision::Deny => &[Decision::Deny, Decision::Halt],
             Decision::Halt => &[Decision::Halt, Decision::Deny],
         };
-        for &said in tries {
+        for &supported in tries {
             let mut reason = reason.to_owned();
             if reason.is_empty() && decision.is_block() {
                 NO_REASON.clone_into(&mut reason);
             }
-            if said != decision {
-                let cannot = format!("{} has no way to say {decision} here", self.dialect.name);
-                reason = if reason.is_empty() { cannot.clone() } else { format!("{reason} ({cannot})") };
+            if supported != decision {
+                let cannot = self.unsupported(decision);
+                reason = if reason.is_empty() { cannot } else { format!("{reason} ({cannot})") };
             }
-            if self.decide(said, &reason) {
-                if said != decision {
-                    self.note(format!("{} has no way to say {decision} here; it was told {said}", self.dialect.name));
+            if self.decide(supported, &reason) {
+                if supported != decision {
+                    let name = self.dialect.name;
+                    self.note(format!("{name} hooks cannot {decision} here, so the answer is {supported}"));
                 }
                 return;
             }
@@ -144,18 +148,32 @@ impl VerdictRenderer<'_> {
         let is_feedback = self.kind.contract().block == BlockEffect::Feedback && decision == Decision::Deny;
         if is_feedback && !reason.is_empty() && self.key(|key| key == KeyMeaning::Context).is_some() {
             self.feedback = Some(reason.to_owned());
-            self.note(format!("{} has no way to say deny here; it was told the reason as context", self.dialect.name));
+            self.note(format!("{} hooks cannot deny here, so the reason is sent as context", self.dialect.name));
         } else if decision != Decision::Allow {
-            self.note(format!("{} cannot be stopped at `{}`; its {decision} is lost", self.dialect.name, self.kind));
+            self.note(format!("{} hooks cannot block `{}`; the {decision} is dropped", self.dialect.name, self.kind));
         }
     }
 
-    /// Says a decision; tells whether there was a way.
+    /// Returns a text for the model: the agent does not support this decision, and what to do instead.
+    fn unsupported(&self, decision: Decision) -> String {
+        let name = self.dialect.name;
+        match decision {
+            Decision::Ask | Decision::Defer => {
+                format!(
+                    "this needs the user's confirmation, and {name} hooks cannot {decision} here; tell the user to do it"
+                )
+            }
+            Decision::Halt => format!("{name} hooks cannot halt here; stop and tell the user"),
+            _ => format!("{name} hooks cannot {decision} here"),
+        }
+    }
+
+    /// Renders a decision. Returns `false` if the agent does not support it.
     fn decide(&mut self, decision: Decision, reason: &str) -> bool {
         let found = self.keys().find_map(|(at, key)| match key.means {
             KeyMeaning::Decision(words) => {
-                let says = !key.never_says.contains(&decision);
-                let (word, _) = words.iter().find(|(_, means)| *means == decision && says)?;
+                let can_render = !key.never_says.contains(&decision);
+                let (word, _) = words.iter().find(|(_, means)| *means == decision && can_render)?;
                 Some((at, key.paths.first()?, RawJson::string(word)))
             }
             KeyMeaning::Flag(when, means) if means == decision => {
@@ -166,8 +184,8 @@ impl VerdictRenderer<'_> {
             _ => None,
         });
         if let Some((at, path, value)) = found {
-            let behind = self.keys().skip_while(|(behind, _)| *behind <= at);
-            let reason_paths: &[&str] = behind
+            let after = self.keys().skip_while(|(index, _)| *index <= at);
+            let reason_paths: &[&str] = after
                 .take_while(|(_, key)| {
                     !matches!(key.means, KeyMeaning::Decision(_) | KeyMeaning::Flag(..) | KeyMeaning::Because(_))
                 })
@@ -186,7 +204,7 @@ impl VerdictRenderer<'_> {
         let code = self.dialect.reply.exits.iter().filter(here).find_map(|rule| {
             let means = match rule.then {
                 ExitAction::Decide(means, _) => means,
-                // Its hooks stop things by failing, and its config says whether that counts.
+                // Hooks of this agent block by failing, if its config allows that.
                 ExitAction::FailFor(_) => Decision::Deny,
                 _ => return None,
             };
@@ -204,20 +222,20 @@ impl VerdictRenderer<'_> {
         false
     }
 
-    fn words(&mut self, verdict: &Verdict) {
-        let joined = |said: &[checkrein_core::HookMessage]| {
-            said.iter().map(|said| said.text.as_str()).collect::<Vec<_>>().join("\n")
+    fn texts(&mut self, verdict: &Verdict) {
+        let joined = |messages: &[checkrein_core::HookMessage]| {
+            messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n")
         };
-        let said = joined(verdict.context());
-        let parts = self.feedback.take().into_iter().chain([said].into_iter().filter(|said| !said.is_empty()));
+        let context = joined(verdict.context());
+        let parts = self.feedback.take().into_iter().chain([context].into_iter().filter(|text| !text.is_empty()));
         let context = parts.collect::<Vec<_>>().join("\n");
         let first = verdict.first_user_message().unwrap_or_default().to_owned();
         for (what, text, means) in [
             ("context", context, KeyMeaning::Context),
-            ("message for the user", joined(verdict.messages()), KeyMeaning::Message),
-            ("first user message", first, KeyMeaning::FirstMessage),
+            ("a message for the user", joined(verdict.messages()), KeyMeaning::Message),
+            ("a first user message", first, KeyMeaning::FirstMessage),
         ] {
-            if text.is_empty() || (means == KeyMeaning::Message && self.told) {
+            if text.is_empty() || (means == KeyMeaning::Message && self.has_messages) {
                 continue;
             }
             match self.key(|key| key == means) {
@@ -225,7 +243,12 @@ impl VerdictRenderer<'_> {
                 None if means == KeyMeaning::Context && self.dialect.plain(self.kind) == PlainTextUse::Context => {
                     self.plain = Some(text);
                 }
-                None => self.note(format!("{} takes no {what} at `{}`", self.dialect.name, self.kind)),
+                None => {
+                    self.note(format!(
+                        "{} hooks cannot send {what} at `{}`; it is dropped",
+                        self.dialect.name, self.kind
+                    ));
+                }
             }
         }
         if verdict.suppresses_output()
@@ -235,7 +258,8 @@ impl VerdictRenderer<'_> {
             self.put(path, &yes);
         }
         for (name, value) in verdict.metadata() {
-            if let Some(path) = self.key(|key| key == KeyMeaning::Named(leaked(self.dialect, name).unwrap_or_default()))
+            if let Some(path) =
+                self.key(|key| key == KeyMeaning::Named(table_name(self.dialect, name).unwrap_or_default()))
             {
                 self.put(path, value);
             }
@@ -246,15 +270,15 @@ impl VerdictRenderer<'_> {
         for target in Target::ALL {
             let Some(rewritten) = verdict.rewritten(target) else { continue };
             let key = self.keys().find_map(|(_, key)| match key.means {
-                KeyMeaning::Replace(of) if of == target => Some((key, key.paths.first()?, RewriteMode::Replace)),
-                KeyMeaning::Merge(of) if of == target => Some((key, key.paths.first()?, RewriteMode::Merge)),
+                KeyMeaning::Replace(own) if own == target => Some((key, key.paths.first()?, RewriteMode::Replace)),
+                KeyMeaning::Merge(own) if own == target => Some((key, key.paths.first()?, RewriteMode::Merge)),
                 _ => None,
             });
             match key {
-                // What is merged into the old value cannot take anything out of it.
-                Some((_, _, RewriteMode::Merge)) if takes_out(rewritten) => self.lost_rewrite(target),
+                // A merge cannot remove fields.
+                Some((_, _, RewriteMode::Merge)) if removes_fields(rewritten) => self.lost_rewrite(target),
                 Some((key, path, _)) => {
-                    self.put(path, &inside(key, &rewritten.effective));
+                    self.put(path, &wrap(key, &rewritten.effective));
                     if let Some((path, json)) = key.requires_sibling.filter(|(path, _)| !self.tree.has(path))
                         && let Ok(json) = RawJson::parse(json)
                     {
@@ -266,30 +290,35 @@ impl VerdictRenderer<'_> {
         }
     }
 
-    /// Who allowed something else must not be heard as allowing this.
+    /// Reports a rewrite that the agent does not support. At a gate the answer becomes a deny, because the hooks allowed only the
+    /// rewritten event.
     fn lost_rewrite(&mut self, target: Target) {
-        let text = format!("{} cannot be told of a new {target} at `{}`", self.dialect.name, self.kind);
+        let text = format!("{} hooks cannot change the {target} at `{}`", self.dialect.name, self.kind);
         if self.kind.contract().is_gate() {
             self.tree = JsonTree::default();
-            let denied = self.decide(Decision::Deny, &text);
-            self.note(if denied { format!("{text}; it was told deny") } else { text });
+            let next = match target {
+                Target::Prompt => "change the prompt and send it again",
+                _ => "tell the user",
+            };
+            let denied = self.decide(Decision::Deny, &format!("{text}, and a hook requires a change; {next}"));
+            self.note(if denied { format!("{text}, so the answer is deny") } else { text });
         } else {
             self.note(text);
         }
     }
 
-    /// Where silence gives leave, who has none to give fails.
-    fn not_silent(&mut self, verdict: &Verdict) {
+    /// Exits with 1 if the agent treats an empty answer as an allow and the verdict is not an allow.
+    fn avoid_implicit_allow(&mut self, verdict: &Verdict) {
         if self.dialect.silence_means_allow(self.kind) && self.answer.exit == 0 && verdict.decision() != Decision::Allow
         {
             self.answer.exit = 1;
-            "checkrein has no opinion here".clone_into(&mut self.answer.stderr);
+            "checkrein has no opinion".clone_into(&mut self.answer.stderr);
         }
     }
 
     fn finish(mut self) -> Answer {
         if !self.tree.0.is_empty() {
-            // An object of the answer that has the event's name has it always.
+            // An object with a key for the event's name always has that name.
             for (_, key) in self.keys().filter(|(_, key)| key.means == KeyMeaning::EventName).collect::<Vec<_>>() {
                 let name = self.dialect.name_of(self.kind).unwrap_or(self.kind.name());
                 if let Some(path) = key.paths.first()
@@ -299,26 +328,29 @@ impl VerdictRenderer<'_> {
                 }
             }
             self.answer.user_message_included =
-                self.told && self.key(|key| key == KeyMeaning::Message).is_some_and(|path| self.tree.has(path));
+                self.has_messages && self.key(|key| key == KeyMeaning::Message).is_some_and(|path| self.tree.has(path));
             self.answer.stdout = self.tree.to_json();
         }
         match self.plain.take() {
             Some(text) if self.answer.stdout.is_empty() && self.answer.exit == 0 => self.answer.stdout = text,
-            Some(_) => self.note(format!("{} takes context at `{}` only alone", self.dialect.name, self.kind)),
+            Some(_) => self.note(format!(
+                "{} hooks cannot send context with another answer at `{}`; the context is dropped",
+                self.dialect.name, self.kind
+            )),
             None => {}
         }
         self.answer
     }
 }
 
-/// Whether something of the old value is not in the new one.
-fn takes_out(rewritten: &Rewritten) -> bool {
+/// `true` if the new value lacks a field of the old one.
+fn removes_fields(rewritten: &Rewritten) -> bool {
     let original = rewritten.original.as_ref();
     original.and_then(RawJson::entries).into_iter().flatten().any(|old| rewritten.effective.field(&old.key()).is_none())
 }
 
-/// The value as the key has it.
-fn inside(key: &Key, value: &RawJson) -> RawJson {
+/// Wraps a value in the object of its key, if it has one.
+fn wrap(key: &Key, value: &RawJson) -> RawJson {
     let Some((name, beside)) = key.wrapped_in.filter(|_| value.entries().is_none()) else { return value.clone() };
     let mut tree = JsonTree::default();
     for (name, json) in beside {
@@ -330,15 +362,15 @@ fn inside(key: &Key, value: &RawJson) -> RawJson {
     RawJson::parse(tree.to_json()).unwrap_or_else(|_| value.clone())
 }
 
-/// The table's own text for a name.
-fn leaked(dialect: &Dialect, name: &str) -> Option<&'static str> {
+/// Returns the table's own static text for a name.
+fn table_name(dialect: &Dialect, name: &str) -> Option<&'static str> {
     dialect.reply.keys.iter().find_map(|key| match key.means {
         KeyMeaning::Named(own) if own == name => Some(own),
         _ => None,
     })
 }
 
-/// JSON that is built from paths.
+/// JSON object that is built from paths.
 #[derive(Default)]
 struct JsonTree(Vec<(String, Branch)>);
 

@@ -1,4 +1,4 @@
-//! What fuzzing does to a dialect: bytes in, and nothing may break.
+//! Entry points for fuzzing: each takes any bytes, and checks invariants of a dialect. No input may panic.
 
 use std::sync::Arc;
 
@@ -21,19 +21,19 @@ pub fn with_dialect(bytes: &[u8], exercise: fn(&'static Dialect, &[u8])) {
     }
 }
 
-/// Reads bytes as a config file in every format. What is read and can be written is read again as the same.
+/// Decodes bytes as a hook file in every format. Encoding without loss and decoding again yields the same hooks.
 pub fn exercise_config(dialect: &'static Dialect, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for format in [Format::Json, Format::Yaml, Format::Toml] {
         let decoded = dialect.decode("file", Scope::User, &text, format);
         for diagnostic in &decoded.diagnostics {
-            assert!(!diagnostic.to_string().is_empty(), "a diagnostic that says nothing");
+            assert!(!diagnostic.to_string().is_empty(), "an empty diagnostic");
         }
-        only_what_is_wanted(dialect, &text, format, &decoded);
+        check_filtered_decoding(dialect, &text, format, &decoded);
         let hooks: Vec<_> = decoded.hooks.iter().collect();
         let Some(encoded) = dialect.encode(&hooks) else { continue };
         if encoded.lost.is_empty() {
-            // A YAML reader takes JSON too, and each dialect writes what it reads.
+            // Each dialect writes JSON or YAML.
             let written = if encoded.text.trim_start().starts_with('{') { Format::Json } else { Format::Yaml };
             let again = dialect.decode("file", Scope::User, &encoded.text, written);
             let definitions = |hooks: &[HookSpec]| {
@@ -41,7 +41,7 @@ pub fn exercise_config(dialect: &'static Dialect, bytes: &[u8]) {
                 all.sort_unstable();
                 all
             };
-            // A hook for several events may come back as several hooks.
+            // A hook for several events may become several hooks.
             if decoded.hooks.iter().all(|hook| hook.kinds.len() == 1) {
                 assert_eq!(definitions(&again.hooks), definitions(&decoded.hooks), "changed:\n{}", encoded.text);
             }
@@ -49,8 +49,8 @@ pub fn exercise_config(dialect: &'static Dialect, bytes: &[u8]) {
     }
 }
 
-/// To read only what may run at an event takes out what may not, and nothing else.
-fn only_what_is_wanted(dialect: &'static Dialect, text: &str, format: Format, all: &Decoded) {
+/// Decoding with a filter must drop only hooks that cannot match.
+fn check_filtered_decoding(dialect: &'static Dialect, text: &str, format: Format, all: &Decoded) {
     let tool = EventFilter::new(EventKind::PreToolUse, vec!["Edit".to_owned()]);
     for filter in [tool, EventFilter::new(EventKind::Stop, Vec::new())] {
         let options = DecodeOptions::default().only(filter.clone());
@@ -60,7 +60,7 @@ fn only_what_is_wanted(dialect: &'static Dialect, text: &str, format: Format, al
         let found: Vec<_> = some.hooks.iter().map(HookSpec::definition).collect();
         assert_eq!(found, expected, "at {filter:?} of {}:\n{text}", dialect.name);
         assert_eq!(some.unreadable, all.unreadable, "{}:\n{text}", dialect.name);
-        // Whom somebody trusts is asked of files that are read in full.
+        // Trust settings are read only without a filter.
         let settings = |decoded: &Decoded| {
             let settings = decoded.settings.clone();
             Settings { lines: Vec::new(), trusted_paths: None, trusted_keys: None, ..settings }
@@ -69,13 +69,13 @@ fn only_what_is_wanted(dialect: &'static Dialect, text: &str, format: Format, al
     }
 }
 
-/// Reads bytes as replies of hooks at several events, and says what comes of them.
+/// Reads bytes as replies of hooks at several events, and renders the verdicts.
 pub fn exercise_reply(dialect: &'static Dialect, bytes: &[u8]) {
     let (code, rest) = bytes.split_first().map_or((0, bytes), |(first, rest)| (i32::from(*first) % 4, rest));
     let at = rest.iter().position(|byte| *byte == 0).unwrap_or(rest.len());
     let (stdout, stderr) = (rest[..at].to_vec(), rest.get(at + 1..).unwrap_or_default().to_vec());
     let json = || RawJson::parse(r#"{"command":"ls"}"#).unwrap_or_default();
-    let hook = Arc::new(HookInfo::new("h", Source::of(Scope::User)).rewrites());
+    let hook = Arc::new(HookInfo::new("h", Source::for_scope(Scope::User)).rewrites());
     for event in [
         Event::pre_tool_use(ToolCall::new("Bash", json())),
         Event::permission_request(ToolCall::new("Bash", json())),
@@ -94,7 +94,7 @@ pub fn exercise_reply(dialect: &'static Dialect, bytes: &[u8]) {
                     Err(failure) => settlement.push_failure(0, &hook, &failure),
                 };
                 let answer = dialect.say(&event, &settlement.finish());
-                // Context may be said as text where text is context.
+                // Context may be plain text.
                 let may_be_text = answer.stdout.is_empty() || dialect.plain(&event.kind()) == PlainTextUse::Context;
                 assert!(may_be_text || RawJson::parse(answer.stdout.as_str()).is_ok(), "{answer:?}");
             }
@@ -102,11 +102,11 @@ pub fn exercise_reply(dialect: &'static Dialect, bytes: &[u8]) {
     }
 }
 
-/// Reads bytes as a payload; what is an event becomes a payload again that is the same event.
+/// Reads bytes as a payload. An event written as a payload and read again has the same kind.
 pub fn exercise_payload(dialect: &'static Dialect, bytes: &[u8]) {
     let Ok(json) = RawJson::parse_bytes(bytes) else { return };
     let Ok(event) = dialect.event(&json, None) else { return };
-    // Events that no hook outside of the process hears have no payload.
+    // Events without external hooks have no payload.
     let rows = || dialect.fields_at(&event.kind());
     let mut required = event.kind().fields().iter().filter(|field| field.required);
     if !dialect.payload.all_fields
@@ -121,7 +121,7 @@ pub fn exercise_payload(dialect: &'static Dialect, bytes: &[u8]) {
     assert_eq!(
         again.map(|event| event.kind()),
         Some(event.kind()),
-        "{}: does not come back: {text} from {json}",
+        "{}: does not round-trip: {text} from {json}",
         dialect.name
     );
 }

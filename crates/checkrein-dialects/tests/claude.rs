@@ -162,7 +162,7 @@ fn http_answers() {
 #[test]
 fn verdicts_in_its_words() {
     use checkrein_core::{HookInfo, Settlement, Source};
-    let hook = std::sync::Arc::new(HookInfo::new("h", Source::of(Scope::Code)));
+    let hook = std::sync::Arc::new(HookInfo::new("h", Source::for_scope(Scope::Code)));
     let said = |event: &Event, opinion: Opinion| {
         let mut settlement = Settlement::new(&DIALECT.rules_at(&event.kind()), event);
         let _ = settlement.push(0, &hook, &opinion);
@@ -216,7 +216,7 @@ fn verdicts_in_its_words() {
     assert_eq!(prompt.notes.len(), 1, "{prompt:?}");
     assert_eq!(
         prompt.stdout,
-        r#"{"decision":"block","reason":"claude cannot be told of a new prompt at `prompt_submit`"}"#
+        r#"{"decision":"block","reason":"claude hooks cannot change the prompt at `prompt_submit`, and a hook requires a change; change the prompt and send it again"}"#
     );
 }
 

@@ -318,7 +318,7 @@ fn what_cannot_be_written_is_told() {
         (HookSpec::shell("a", gate.clone(), "x").timeout(Duration::from_secs(5)), &["its timeout"], true),
         (HookSpec::http("a", gate.clone(), "http://x/"), &["it has no hooks of the kind `http`"], false),
         (HookSpec::shell("a", EventKind::Stop, "x"), &["claw has no shell hooks at `stop`"], false),
-        (HookSpec::shell("a", gate, "x").disabled(), &["it is switched off"], false),
+        (HookSpec::shell("a", gate, "x").disabled(), &["it is disabled"], false),
     ];
     for (spec, lost, written) in table {
         let encoded = DIALECT.encode(&[&spec]).unwrap();

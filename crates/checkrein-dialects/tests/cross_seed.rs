@@ -232,7 +232,7 @@ fn where_the_reason_of_exit_2_comes_from() {
 fn denied() -> checkrein_core::Verdict {
     use checkrein_core::{HookInfo, Opinion, Scope, Settlement, Source};
     let event = gate();
-    let hook = std::sync::Arc::new(HookInfo::new("h", Source::of(Scope::Code)));
+    let hook = std::sync::Arc::new(HookInfo::new("h", Source::for_scope(Scope::Code)));
     let mut settlement = Settlement::new(&native::DIALECT.rules, &event);
     let _ = settlement.push(0, &hook, &Opinion::deny("why"));
     settlement.finish()
@@ -462,7 +462,7 @@ fn a_notification_decides_nothing_anywhere() {
 #[test]
 fn giving_up_is_neither_a_deny_nor_an_allow() {
     use checkrein_core::{Failure, HookInfo, Opinion, Scope, Settlement, Source};
-    let hook = std::sync::Arc::new(HookInfo::new("h", Source::of(Scope::Code)));
+    let hook = std::sync::Arc::new(HookInfo::new("h", Source::for_scope(Scope::Code)));
     for dialect in all() {
         let event = gate();
         let mut settlement = Settlement::new(&dialect.rules_at(&event.kind()), &event);
@@ -476,7 +476,7 @@ fn giving_up_is_neither_a_deny_nor_an_allow() {
 #[test]
 fn a_failure_is_beside_the_verdict_everywhere() {
     use checkrein_core::{Failure, HookInfo, Scope, Settlement, Source};
-    let hook = std::sync::Arc::new(HookInfo::new("h", Source::of(Scope::Code)));
+    let hook = std::sync::Arc::new(HookInfo::new("h", Source::for_scope(Scope::Code)));
     for dialect in all() {
         let event = gate();
         let mut settlement = Settlement::new(&dialect.rules_at(&event.kind()), &event);

@@ -423,12 +423,12 @@ fn what_cannot_be_written_is_told() {
     let search = Matcher::compile(&Grammar::NAMES_OR_SEARCH, Some("^(a|b)+$")).unwrap();
     let table: [(HookSpec, &[&str], bool); 7] = [
         (HookSpec::shell("a", gate.clone(), "x").matching(names), &[], true),
-        (HookSpec::shell("a", gate.clone(), "x").matching(search), &["its matcher `^(a|b)+$` cannot"], false),
+        (HookSpec::shell("a", gate.clone(), "x").matching(search), &["evva cannot express its matcher `^(a|b)+$`"], false),
         (HookSpec::argv("a", gate.clone(), ["./x", "a b"]), &[], true),
         (HookSpec::shell("a", gate.clone(), "x").timeout(Duration::from_secs(3600)), &["its timeout of 3600s"], true),
-        (HookSpec::http("a", gate.clone(), "http://x/"), &["what its endpoint answers"], true),
+        (HookSpec::http("a", gate.clone(), "http://x/"), &["the replies of its endpoint"], true),
         (HookSpec::shell("a", EventKind::PreCompact, "x"), &["evva has no event for `pre_compact`"], false),
-        (HookSpec::shell("a", gate, "x").disabled(), &["it is switched off"], false),
+        (HookSpec::shell("a", gate, "x").disabled(), &["it is disabled"], false),
     ];
     for (spec, lost, written) in table {
         let encoded = DIALECT.encode(&[&spec]).unwrap();

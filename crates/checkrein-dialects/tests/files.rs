@@ -78,10 +78,10 @@ fn one_bad_hook_costs_that_hook_and_closes_its_gate() {
     assert!(matches!(decoded.hooks[1].state, HookState::Broken(_)));
     assert!(decoded.diagnostics.iter().all(|diagnostic| diagnostic.severity == Severity::Error));
     let expected = [
-        "hooks:4:5: error[closed-gate]: this hook cannot be loaded, so `PreToolUse` is refused where it would have run\n  |\n4 |     {\"command\": \"bad\", \"timeout\": \"5\"}\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  = mend it or take it out",
+        "hooks:4:5: error[closed-gate]: this hook cannot be loaded, so every `PreToolUse` is blocked\n  |\n4 |     {\"command\": \"bad\", \"timeout\": \"5\"}\n  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  = fix or remove the hook",
         "hooks:4:35: error[wrong-type]: `timeout` should be a number, but is a string\n  |\n4 |     {\"command\": \"bad\", \"timeout\": \"5\"}\n  |                                   ^^^",
-        "hooks:6:3: error[unknown-event]: native has no event `PreToolUsee`, did you mean `PreToolUse`?\n  |\n6 |   \"PreToolUsee\": [{\"hooks\": [{\"command\": \"x\"}]}]\n  |   ^^^^^^^^^^^^^",
-        "hooks:6:3: error[closed-gate]: this hook cannot be loaded, so `PreToolUse` is refused where it would have run\n  |\n6 |   \"PreToolUsee\": [{\"hooks\": [{\"command\": \"x\"}]}]\n  |   ^^^^^^^^^^^^^\n  = mend it or take it out",
+        "hooks:6:3: error[unknown-event]: unknown event `PreToolUsee`, did you mean `PreToolUse`?\n  |\n6 |   \"PreToolUsee\": [{\"hooks\": [{\"command\": \"x\"}]}]\n  |   ^^^^^^^^^^^^^",
+        "hooks:6:3: error[closed-gate]: this hook cannot be loaded, so every `PreToolUse` is blocked\n  |\n6 |   \"PreToolUsee\": [{\"hooks\": [{\"command\": \"x\"}]}]\n  |   ^^^^^^^^^^^^^\n  = fix or remove the hook",
     ];
     assert_eq!(said(&decoded), expected);
 }

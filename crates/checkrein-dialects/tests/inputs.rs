@@ -156,7 +156,7 @@ fn several_files_are_a_line_each() {
     // What is only seen cannot be changed.
     let changed = json(&expected.replace(r#""file_path":"a\nb""#, r#""file_path":"c""#));
     let error = claude::DIALECT.rewritten_input(&event, &changed).unwrap_err();
-    assert_eq!(error.to_string(), "`file_path` cannot be changed here: it is only read out of `replacements`");
+    assert_eq!(error.to_string(), "`file_path` cannot be changed here, because it is derived from `replacements`");
 }
 
 #[test]

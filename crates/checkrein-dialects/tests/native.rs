@@ -40,7 +40,7 @@ fn outcome(event: &Event, reply: Reply) -> (Decision, Option<FailureKind>, Strin
 fn exit_codes_and_output_of_a_process() {
     use Decision::{Allow, Deny, Halt, NoOpinion};
     use FailureKind::{Exit, Parse};
-    const MIXED: &str = "what it printed has an answer in it that cannot be told from the rest";
+    const MIXED: &str = "its output contains an answer between other text; print only the JSON object";
     let allow = r#"{"decision":"allow"}"#;
     for (code, stdout, stderr, expected) in [
         (0, "", "", (NoOpinion, None, "")),
@@ -86,7 +86,7 @@ fn the_answer_is_the_last_that_was_printed() {
     let reply = Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(cut));
     assert_eq!(outcome(&gate(), reply).1, Some(FailureKind::OutputCap), "the answer may be in what is missing");
     let broken = read(&gate(), process(2, "{\"continue\":false,}", "why")).unwrap();
-    assert!(broken.messages()[0].contains("could not be read"));
+    assert!(broken.messages()[0].contains("its output is invalid"));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_cut_answer_is_a_failure() {
     let stdout = Captured::new(b"{\"decision\":\"allow\"}".to_vec(), 5000);
     let reply = Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(stdout));
     let (_, kind, message) = outcome(&gate(), reply);
-    assert_eq!((kind, message.as_str()), (Some(FailureKind::OutputCap), "printed 5000 bytes, only 20 are read"));
+    assert_eq!((kind, message.as_str()), (Some(FailureKind::OutputCap), "printed 5000 bytes, but only 20 are read"));
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn http_answers() {
     }
     let cut = HttpReply::new(200, Captured::new(b"{}".to_vec(), 9));
     let (_, kind, message) = outcome(&gate(), Reply::Http(cut));
-    assert_eq!((kind, &*message), (Some(OutputCap), "the answer is longer than the 2 bytes that were read of it"));
+    assert_eq!((kind, &*message), (Some(OutputCap), "the answer exceeds the limit of 2 bytes"));
     // Only what could have been followed.
     for (status, is_redirect) in [(301, true), (302, true), (303, false), (304, false), (307, true), (308, true)] {
         let (_, kind, message) = outcome(&gate(), Reply::Http(HttpReply::new(status, "")));

@@ -74,8 +74,8 @@ fn a_slip_of_the_pen_breaks_the_hook_and_never_loosens_it() {
         (r#"{ "processes": 1.5 }"#, "`processes` should be a whole number above 0"),
         (r#"{ "cpu": -1 }"#, "`cpu`"),
         (r#"{ "read": "all" }"#, "`read` should be an array"),
-        (r#"{ "project": "read", "outside": "write" }"#, "what is outside can't be more open than the project"),
-        (r#"{ "project": "none", "outside": "read" }"#, "what is outside can't be more open than the project"),
+        (r#"{ "project": "read", "outside": "write" }"#, "`outside` must not allow more than `project`"),
+        (r#"{ "project": "none", "outside": "read" }"#, "`outside` must not allow more than `project`"),
     ] {
         let (hook, said) = sandbox(value);
         assert!(matches!(hook.state, HookState::Broken(_)), "{value}: {:?}", hook.state);
@@ -87,7 +87,7 @@ fn a_slip_of_the_pen_breaks_the_hook_and_never_loosens_it() {
 fn only_commands_have_one() {
     let (hook, said) = hook(r#"{ "url": "https://example.com/x", "sandbox": true }"#);
     assert_eq!(hook.state, HookState::Ready);
-    assert!(said[0].contains("`sandbox` means nothing for a hook of type `http`"), "{said:?}");
+    assert!(said[0].contains("`sandbox` has no effect on a `http` hook"), "{said:?}");
 }
 
 #[test]

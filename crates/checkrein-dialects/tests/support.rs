@@ -28,7 +28,7 @@ impl Can {
             })
         };
         let exits = dialect.reply.exits.iter().any(|rule| {
-            rule.counts(dialect, &row.kind)
+            rule.applies_to(dialect, &row.kind)
                 && matches!(rule.then, ExitAction::Decide(Decision::Deny, _) | ExitAction::FailFor(_))
         });
         let block = match (said(Decision::Deny) || exits, said(Decision::Ask), said(Decision::Halt)) {

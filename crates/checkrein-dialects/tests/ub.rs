@@ -342,8 +342,8 @@ fn what_cannot_be_written_is_told() {
             &["that the user"],
             true,
         ),
-        (HookSpec::argv("a", gate.clone(), ["x"]).dialect(&DIALECT).disabled(), &["it is switched off"], false),
-        (HookSpec::argv("a", gate, ["x"]).dialect(&DIALECT).in_background(), &["whether it is waited for"], true),
+        (HookSpec::argv("a", gate.clone(), ["x"]).dialect(&DIALECT).disabled(), &["it is disabled"], false),
+        (HookSpec::argv("a", gate, ["x"]).dialect(&DIALECT).in_background(), &["that it runs in the background"], true),
     ];
     for (spec, lost, written) in table {
         let encoded = DIALECT.encode(&[&spec]).unwrap();

@@ -1,18 +1,20 @@
-//! The key `audit` of a file.
+//! The key `audit` of a file: settings of the audit log.
+//!
+//! An invalid value must never turn the log off: it is written, and gates close if it cannot be written.
 
 use std::time::Duration;
 
 use super::{AuditSettings, Decoder, duration};
 use checkrein_document::Node;
 
-/// The keys that it has.
+/// Keys of `audit`.
 const KEYS: &[&str] = &["path", "on_failure", "max_size", "max_age"];
 
 /// Units of sizes.
 const SIZES: &[(&str, u64)] =
     &[("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("KB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000)];
 
-/// `true`, or an object. What cannot be read is taken for the stricter: the log is written, and gates close without it.
+/// Reads `true`, `false` or an object. An invalid value has the stricter meaning.
 pub(super) fn read(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Option<AuditSettings> {
     if let Some(on) = node.as_bool() {
         return on.then(AuditSettings::default);
@@ -54,7 +56,11 @@ fn size(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Option<u64> {
     };
     let bytes = bytes.filter(|bytes| *bytes > 0);
     if bytes.is_none() {
-        decoder.error("bad-size", node.span, "`max_size` should be a number of bytes above 0, or as in `64MiB`");
+        decoder.error(
+            "bad-size",
+            node.span,
+            "`max_size` should be a number of bytes above 0, or a size such as `64MiB`",
+        );
     }
     bytes
 }
@@ -66,7 +72,7 @@ fn age(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Option<Duration> {
     let age = days.map(Duration::from_secs).or_else(|| duration::parse(text?).ok()?);
     let age = age.filter(|age| !age.is_zero());
     if age.is_none() {
-        decoder.error("bad-time", node.span, "`max_age` should be a time above 0, as in `30d` or `12h`");
+        decoder.error("bad-time", node.span, "`max_age` should be a duration above 0, such as `30d` or `12h`");
     }
     age
 }

@@ -1,4 +1,7 @@
-//! Reads nodes of a file and says what is wrong with them.
+//! The decoder of one hook file.
+//!
+//! Layouts and the agents' own formats use it to read values, to report problems and to collect hooks. A hook that cannot
+//! be read must not disappear: if it could block something, a broken hook takes its place and closes the gate.
 
 use std::time::Duration;
 
@@ -10,6 +13,9 @@ use super::{DecodeOptions, Decoded, Diagnostic, Location, Settings, Severity};
 use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec};
 use crate::table::Dialect;
 use checkrein_document::{LineColumn, LineIndex, Member, Node, Span};
+
+/// Help for a hook that cannot be loaded.
+const FIX_HOOK: &str = "fix or remove the hook";
 
 /// Renamed keys of checkrein's own files: the old name, then the current one. The old name is accepted with a warning.
 const RENAMED_KEYS: &[(&str, &str)] = &[("shadow", "dry_run")];
@@ -26,7 +32,7 @@ pub(super) fn value_of<'n, 't>(node: &'n Node<'t>, key: &str) -> Option<&'n Node
     node.get(key).or_else(old)
 }
 
-/// Reads one file: takes its hooks, and what is wrong with it.
+/// State of reading one file: the hooks and the diagnostics so far.
 #[derive(Debug)]
 pub struct Decoder<'a> {
     dialect: &'static Dialect,
@@ -36,10 +42,10 @@ pub struct Decoder<'a> {
     options: &'a DecodeOptions,
     hooks: Vec<HookSpec>,
     diagnostics: Vec<Diagnostic>,
-    /// What the file says about others.
+    /// Settings that apply to other hooks or files.
     pub settings: Settings,
     unreadable: bool,
-    /// The only hooks that are wanted, for the dialect that is spoken.
+    /// Filter for the hooks to read, adapted to the current dialect. `None`: all hooks.
     pub(super) filter: Option<EventFilter>,
 }
 
@@ -65,43 +71,43 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Where a part of the text stands.
+    /// Returns the line and column of a span.
     pub fn place(&self, span: Span) -> LineColumn {
         self.lines.place(span.start)
     }
 
-    /// Whose file it is.
+    /// Scope of the file.
     pub fn scope(&self) -> Scope {
         self.scope
     }
 
-    /// What the caller has said.
+    /// Options of the caller.
     pub fn options(&self) -> &'a DecodeOptions {
         self.options
     }
 
-    /// Its path.
+    /// Path of the file.
     pub fn file(&self) -> &'a str {
         self.file
     }
 
-    /// Whether hooks for this event are wanted at all.
+    /// `true` if hooks for this event are to be read.
     pub fn wants(&self, kind: &EventKind) -> bool {
         self.filter.as_ref().is_none_or(|filter| filter.has_kind(kind))
     }
 
-    /// Whether hooks with this matcher are.
+    /// `true` if hooks with this matcher are to be read.
     pub fn wants_matcher(&self, kind: &EventKind, matcher: &Matcher) -> bool {
         let accepts = |name: &str| matcher.matches(name);
         self.filter.as_ref().is_none_or(|filter| filter.can_match(std::slice::from_ref(kind), accepts))
     }
 
-    /// In whose language.
+    /// Current dialect.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect
     }
 
-    /// Reads something that is in another language.
+    /// Calls `read` with another dialect as the current one.
     pub(super) fn with_dialect(&mut self, dialect: &'static Dialect, read: impl FnOnce(&mut Self)) {
         let filter = self.options.only.as_ref().map(|filter| dialect.adapt_filter(filter));
         let own = std::mem::replace(&mut self.dialect, dialect);
@@ -123,12 +129,12 @@ impl<'a> Decoder<'a> {
         Decoded { hooks, diagnostics, settings, unreadable }
     }
 
-    /// Something that does not work.
+    /// Reports an error.
     pub fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) -> &mut Diagnostic {
         self.report(Severity::Error, code, span, message.into())
     }
 
-    /// Checks a command, and reports what is wrong with it.
+    /// Checks a command, and reports a command that cannot be started.
     pub(crate) fn check_command(&mut self, command: &CommandSpec, span: Span) -> Result<(), String> {
         command.check().map_err(|wrong| {
             let text = wrong.to_string();
@@ -137,7 +143,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Something that works, and is probably not meant.
+    /// Reports a warning.
     pub fn warning(&mut self, code: &'static str, span: Span, message: impl Into<String>) -> &mut Diagnostic {
         self.report(Severity::Warning, code, span, message.into())
     }
@@ -166,60 +172,60 @@ impl<'a> Decoder<'a> {
         self.warning("renamed-key", member.key_span, text);
     }
 
-    /// Reports a word that nobody knows.
+    /// Reports an unknown word. `what` names its role: `key`, `dialect`.
     pub fn unknown(&mut self, code: &'static str, span: Span, what: &str, word: &str, known: &[&str]) {
         let meant = closest_match(word, known.iter().copied()).map(str::to_owned);
         let choices = known.join(", ");
         let diagnostic = self.error(code, span, format!("unknown {what} `{word}`"));
         diagnostic.help = Some(match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("known are: {choices}"),
+            None => format!("use one of: {choices}"),
         });
     }
 
-    /// Reports a value of the wrong type.
+    /// Reports a value of the wrong type, and returns the message.
     pub fn wrong_type(&mut self, node: &Node<'_>, what: &str, expected: &str) -> String {
         let message = format!("`{what}` should be {expected}, but is {}", node.type_name());
         self.error("wrong-type", node.span, message.clone());
         message
     }
 
-    /// The members of an object.
+    /// Returns the members of an object.
     ///
     /// # Errors
-    /// What is wrong; it has been reported.
+    /// The message of the problem, which is already reported.
     pub fn object<'n, 't>(&mut self, node: &'n Node<'t>, what: &str) -> Result<&'n [Member<'t>], String> {
         node.as_object().ok_or_else(|| self.wrong_type(node, what, "an object"))
     }
 
-    /// The values of an array.
+    /// Returns the items of an array.
     ///
     /// # Errors
-    /// What is wrong; it has been reported.
+    /// The message of the problem, which is already reported.
     pub fn array<'n, 't>(&mut self, node: &'n Node<'t>, what: &str) -> Result<&'n [Node<'t>], String> {
         node.as_array().ok_or_else(|| self.wrong_type(node, what, "an array"))
     }
 
-    /// A string.
+    /// Returns a string.
     ///
     /// # Errors
-    /// What is wrong; it has been reported.
+    /// The message of the problem, which is already reported.
     pub fn text(&mut self, node: &Node<'_>, what: &str) -> Result<String, String> {
         node.as_str().map(str::to_owned).ok_or_else(|| self.wrong_type(node, what, "a string"))
     }
 
-    /// True or false.
+    /// Returns a boolean.
     ///
     /// # Errors
-    /// What is wrong; it has been reported.
+    /// The message of the problem, which is already reported.
     pub fn flag(&mut self, node: &Node<'_>, what: &str) -> Result<bool, String> {
         node.as_bool().ok_or_else(|| self.wrong_type(node, what, "true or false"))
     }
 
-    /// Strings.
+    /// Returns an array of strings.
     ///
     /// # Errors
-    /// What is wrong; it has been reported.
+    /// The message of the problem, which is already reported.
     pub fn texts(&mut self, node: &Node<'_>, what: &str) -> Result<Vec<String>, String> {
         let mut texts = Vec::new();
         for item in self.array(node, what)? {
@@ -228,15 +234,15 @@ impl<'a> Decoder<'a> {
         Ok(texts)
     }
 
-    /// Names and strings.
+    /// Returns the members of an object whose values are strings.
     ///
     /// # Errors
-    /// What is wrong; it has been reported.
+    /// The message of the problem, which is already reported.
     pub fn pairs(&mut self, node: &Node<'_>, what: &str) -> Result<Vec<(String, String)>, String> {
         let mut pairs = Vec::new();
         for member in self.object(node, what)? {
             let value = match (&member.value.as_number(), member.value.as_bool()) {
-                // In YAML, `PORT: 8080` is meant as text.
+                // `PORT: 8080` in YAML is a number, and the author means text.
                 (Some(number), _) => (*number).to_owned(),
                 (_, Some(flag)) => flag.to_string(),
                 _ => self.text(&member.value, &format!("{what}.{}", member.key))?,
@@ -246,10 +252,10 @@ impl<'a> Decoder<'a> {
         Ok(pairs)
     }
 
-    /// A time in this unit; whole or broken, and at least so long.
+    /// Returns a duration above 0, written as a number of units.
     ///
     /// # Errors
-    /// What is wrong; it has been reported.
+    /// The message of the problem, which is already reported.
     pub fn time(&mut self, node: &Node<'_>, what: &str, unit: Duration) -> Result<Duration, String> {
         let Some(number) = node.as_number() else {
             return Err(self.wrong_type(node, what, "a number"));
@@ -258,13 +264,14 @@ impl<'a> Decoder<'a> {
             Duration::try_from_secs_f64(count * unit.as_secs_f64()).ok().filter(|time| !time.is_zero())
         });
         time.ok_or_else(|| {
-            let message = format!("`{what}` should be a time above 0, but is {number}");
+            let message = format!("`{what}` should be above 0, but is `{number}`; omit it to use the default");
             self.error("bad-time", node.span, message.clone());
             message
         })
     }
 
-    /// The kind that an event's name stands for. checkrein's own names are understood only where all its events are.
+    /// Returns the kind of event that a name stands for, and reports an unknown name. checkrein's own names are valid only in
+    /// a dialect that has all of checkrein's events.
     pub fn event(&mut self, name: &str, span: Span) -> Option<EventKind> {
         let own = self.dialect.kind_of(name).cloned();
         match own.or_else(|unknown| name.parse().ok().filter(|_| self.dialect.has_all_events).ok_or(unknown)) {
@@ -272,16 +279,17 @@ impl<'a> Decoder<'a> {
             Err(unknown) => {
                 let names: Vec<_> = self.dialect.events.iter().map(|row| row.name).collect();
                 self.error("unknown-event", span, format!("{unknown}"));
-                // What other agents have under this very name is no slip of the pen for something else.
+                // A name that is an event of another agent is not a misspelling.
                 let named = || crate::ALL.iter().flat_map(|dialect| dialect.events).filter(|row| row.name == name);
-                let is_slip = |kind: &EventKind| named().next().is_none() || named().any(|row| row.kind == *kind);
+                let is_misspelling =
+                    |kind: &EventKind| named().next().is_none() || named().any(|row| row.kind == *kind);
                 let meant = unknown.suggestion().and_then(|meant| self.dialect.kind_named(meant).ok());
-                match meant.filter(is_slip) {
-                    // A slip of the pen must not open a gate.
+                match meant.filter(is_misspelling) {
+                    // A misspelt event must not open a gate.
                     Some(kind) => self.broken(name, &kind, None, span, &unknown.to_string()),
                     None => {
                         if let Some(diagnostic) = self.diagnostics.last_mut() {
-                            diagnostic.help = Some(format!("its events are: {}", names.join(", ")));
+                            diagnostic.help = Some(format!("use one of: {}", names.join(", ")));
                         }
                     }
                 }
@@ -290,10 +298,10 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// A matcher. Where matchers do not count, one that was written is reported.
+    /// Returns the matcher of a hook. Reports a matcher at an event without matchers, and ignores it.
     ///
     /// # Errors
-    /// What is wrong; it has been reported.
+    /// The message of the problem, which is already reported.
     pub fn matcher(&mut self, node: Option<&Node<'_>>, kind: &EventKind) -> Result<Matcher, String> {
         let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(Matcher::everything()) };
         let pattern = self.text(node, "matcher")?;
@@ -301,40 +309,40 @@ impl<'a> Decoder<'a> {
         self.foreign_pattern(&pattern, node.span);
         if !self.dialect.is_matched(kind) && !matcher.is_everything() {
             let name = self.dialect.name_of(kind).unwrap_or(kind.name());
-            let text = format!("matchers do not count at `{name}`: every hook of it runs");
+            let text = format!("`{name}` ignores matchers, so this hook always runs; remove the matcher");
             self.warning("matcher-ignored", node.span, text);
             return Ok(Matcher::everything());
         }
         Ok(matcher)
     }
 
-    /// The matcher of something else that is wrong, if that is good: it is refused only where it would have run.
+    /// Returns the matcher of a broken hook, if the matcher is valid. The broken hook then blocks only what it matches.
     pub(super) fn matcher_of(&self, node: &Node<'_>, kind: &EventKind) -> Option<Matcher> {
         let pattern = node.get("matcher")?.as_str().filter(|_| self.dialect.is_matched(kind))?;
         Matcher::compile(&self.dialect.matcher, Some(pattern)).ok()
     }
 
-    /// Reports what people write in a glob who know other agents' patterns.
+    /// Reports syntax of other agents' patterns in a glob.
     fn foreign_pattern(&mut self, pattern: &str, span: Span) {
         let grammar = &self.dialect.matcher;
         if grammar.otherwise != Syntax::Glob || grammar.list.is_some() {
             return;
         }
-        let (odd, meant) = if pattern.contains('|') {
+        let (foreign, meant) = if pattern.contains('|') {
             ("|", format!("{{{}}}", pattern.replace('|', ",")))
         } else if pattern.contains(".*") {
             (".*", pattern.replace(".*", "*"))
         } else {
             return;
         };
-        let text = format!("`{odd}` has no meaning in a glob: this fits only names that have it themselves");
+        let text = format!("`{foreign}` is literal in a glob, so this matches only names that contain `{foreign}`");
         self.warning("foreign-pattern", span, text).help = Some(format!("did you mean `{meant}`?"));
     }
 
-    /// A pattern in the dialect's grammar.
+    /// Compiles a pattern in the dialect's grammar.
     ///
     /// # Errors
-    /// What is wrong; it has been reported.
+    /// The message of the problem, which is already reported.
     pub fn pattern(&mut self, pattern: &str, span: Span) -> Result<Matcher, String> {
         self.pattern_in(&self.dialect.matcher, pattern, span)
     }
@@ -349,11 +357,11 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// A hook that stands here.
+    /// Returns a hook with this place in the file as its source.
     pub fn start(&self, id: impl Into<String>, kind: EventKind, handler: HandlerSpec, span: Span) -> HookSpec {
         let place = self.lines.place(span.start);
         let mut spec = HookSpec::new("", kind, handler);
-        spec.info = HookInfo::new(id, Source::at(self.scope, self.file, place.line, place.column)).into();
+        spec.info = HookInfo::new(id, Source::in_file(self.scope, self.file, place.line, place.column)).into();
         spec.dialect = self.dialect;
         if self.settings.dry_run { spec.dry_run() } else { spec }
     }
@@ -365,17 +373,17 @@ impl<'a> Decoder<'a> {
         self.settings.dry_run = of_file;
     }
 
-    /// Takes a hook.
+    /// Adds a hook.
     pub fn push(&mut self, mut spec: HookSpec) {
         spec.identity = self.dialect.config.dedup_key.identity(&spec);
         if self.hooks.is_empty() {
-            // Before a tool call, seldom more than one hook fits.
+            // With a filter, more than one hook is rare.
             self.hooks.reserve_exact(1);
         }
         self.hooks.push(spec);
     }
 
-    /// Switches the hooks of this file off that are called so, or whose command is this.
+    /// Disables the hooks of this file with one of these names or commands.
     pub fn switch_off(&mut self, names: &[(String, Span)]) {
         for (name, span) in names {
             let is_meant = |spec: &HookSpec| match &spec.handler {
@@ -387,20 +395,20 @@ impl<'a> Decoder<'a> {
             };
             let mut found = false;
             for spec in self.hooks.iter_mut().filter(|spec| is_meant(spec)) {
-                // One that cannot be loaded stays what it is.
+                // A broken hook stays broken.
                 if spec.state == HookState::Ready {
                     spec.state = HookState::Disabled;
                 }
                 found = true;
             }
             if !found {
-                let text = format!("`{name}` is no hook of this file, and those of other files are not switched off");
+                let text = format!("this file has no hook `{name}`; a file can disable only its own hooks");
                 self.warning("no-effect", *span, text);
             }
         }
     }
 
-    /// Takes the file itself as a hook: its name is that of an event, in any case. What is called otherwise is no hook.
+    /// Adds the file itself as a hook, if its name is that of an event. Letter case does not matter. Other files are ignored.
     pub(super) fn script(&mut self, executable: bool) {
         const EXTENSIONS: [&str; 11] = ["sh", "bash", "zsh", "js", "mjs", "cjs", "ts", "mts", "cts", "py", "ps1"];
         let path = std::path::Path::new(self.file);
@@ -416,7 +424,7 @@ impl<'a> Decoder<'a> {
             return;
         };
         if !executable {
-            let why = "the file is not executable, so its agent does not run it";
+            let why = "the file is not executable, so its agent skips it";
             self.error("not-executable", Span::default(), why).help = Some(format!("chmod +x {}", self.file));
             self.broken(row.name, &row.kind, None, Span::default(), why);
             return;
@@ -427,7 +435,7 @@ impl<'a> Decoder<'a> {
         self.push(spec);
     }
 
-    /// Takes that a hook cannot be loaded. If it might have stopped something, the gate is closed until it is mended.
+    /// Adds a broken hook. If it could block `kind`, the gate is closed until the hook is fixed.
     pub fn broken(&mut self, id: impl Into<String>, kind: &EventKind, matcher: Option<Matcher>, span: Span, why: &str) {
         if !self.dialect.is_gate(kind) {
             return;
@@ -439,27 +447,29 @@ impl<'a> Decoder<'a> {
         if let Some(matcher) = matcher {
             spec.matcher = matcher;
         }
-        let dry_run = spec.info.dry_run;
+        let (dry_run, pattern) = (spec.info.dry_run, spec.matcher.pattern().to_owned());
         self.hooks.push(spec);
         let name = self.dialect.name_of(kind).unwrap_or(kind.name()).to_owned();
         if dry_run {
             let text = format!("this hook cannot be loaded; it is a dry run, so `{name}` is not blocked");
-            self.error("not-loaded", span, text).help = Some("mend it or take it out".to_owned());
+            self.error("not-loaded", span, text).help = Some(FIX_HOOK.to_owned());
             return;
         }
-        let text = format!("this hook cannot be loaded, so `{name}` is refused where it would have run");
-        self.error("closed-gate", span, text).help = Some("mend it or take it out".to_owned());
+        let text = match pattern.as_str() {
+            "" => format!("this hook cannot be loaded, so every `{name}` is blocked"),
+            pattern => format!("this hook cannot be loaded, so `{name}` is blocked for `{pattern}`"),
+        };
+        self.error("closed-gate", span, text).help = Some(FIX_HOOK.to_owned());
     }
 
-    /// Looks at a file that has no hooks where they should be: somebody may have meant to put some there. `root` is the key
-    /// that they stand under.
+    /// Reports hooks in the wrong place of a file that has none under `root`, the key for hooks.
     pub fn misplaced(&mut self, members: &[Member<'_>], root: &str) {
         for member in members {
             let is_event = self.dialect.kind_of(&member.key).is_ok()
                 && (member.value.as_array().is_some() || member.value.as_object().is_some());
             if is_event {
-                let why = format!("`{}` stands beside `{root}` and not in it, so nothing of it is read", member.key);
-                self.error("misplaced", member.key_span, why.clone()).help = Some(format!("put it into `{root}`"));
+                let why = format!("`{}` is outside `{root}`, so its hooks are not read", member.key);
+                self.error("misplaced", member.key_span, why.clone()).help = Some(format!("move it into `{root}`"));
                 if let Ok(kind) = self.dialect.kind_of(&member.key).cloned() {
                     self.broken(member.key.clone(), &kind, None, member.key_span, &why);
                 }
@@ -471,7 +481,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Takes that a hook cannot be loaded of which nobody knows where it would have run: all gates are closed.
+    /// Adds a broken hook whose events are unknown. All gates are closed.
     pub fn broken_somewhere(&mut self, id: impl Into<String>, span: Span, why: &str) {
         let mut gates = EventKind::ALL.iter().filter(|kind| self.dialect.is_gate(kind)).cloned();
         let Some(first) = gates.next() else { return };
@@ -480,11 +490,11 @@ impl<'a> Decoder<'a> {
         spec.kinds.extend(gates);
         spec.state = HookState::Broken(why.to_owned());
         self.hooks.push(spec.on_failure(FailurePolicy::Closed));
-        let text = "nobody knows what this would have guarded, so everything that hooks can guard is refused";
-        self.error("closed-gate", span, text).help = Some("mend it or take it out".to_owned());
+        let text = "this cannot be read, so every event that a hook could block is blocked";
+        self.error("closed-gate", span, text).help = Some("fix or remove it".to_owned());
     }
 
-    /// Takes that nothing of the file can be read: nobody knows which gates it has, so all that it could have are closed.
+    /// Adds one broken hook for a file that cannot be read. All gates are closed, because the file could guard any of them.
     pub(crate) fn unreadable(&mut self, why: &str, place: LineColumn) {
         self.unreadable = true;
         let mut gates = EventKind::ALL.iter().filter(|kind| self.dialect.is_gate(kind)).cloned();
@@ -492,7 +502,7 @@ impl<'a> Decoder<'a> {
         let nothing = HandlerSpec::Command(CommandSpec::new(CommandLine::Argv(Vec::new())));
         let mut spec = self.start("", first, nothing, Span::default());
         spec.kinds.extend(gates);
-        let source = Source::at(self.scope, self.file, place.line, place.column);
+        let source = Source::in_file(self.scope, self.file, place.line, place.column);
         let info = HookInfo::new("unreadable", source);
         spec.info = if spec.info.dry_run { info.dry_run() } else { info }.into();
         spec.state = HookState::Broken(format!("the file cannot be read: {why}"));
@@ -500,16 +510,16 @@ impl<'a> Decoder<'a> {
         self.hooks.push(spec);
     }
 
-    /// Takes that the file is in a language that is not read.
+    /// Reports a file in a format that checkrein does not read.
     pub(super) fn not_read(&mut self, language: &str) {
-        let why = format!("{language} is not read");
+        let why = format!("checkrein does not read {language}");
         self.error("not-readable", Span::default(), why.clone()).help =
-            Some("write the hooks in one of the dialect's other formats".to_owned());
+            Some("write the hooks in another format that the agent reads, such as YAML".to_owned());
         self.unreadable(&why, self.lines.place(0));
     }
 }
 
-/// What cannot be loaded is closed, also where the dialect lets hooks that fail go.
+/// Makes a hook fail closed, also in dialects in which failures are open.
 fn close(spec: &mut HookSpec) {
     std::sync::Arc::make_mut(&mut spec.info).on_failure = Some(FailurePolicy::Closed);
 }

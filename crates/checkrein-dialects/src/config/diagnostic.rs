@@ -1,43 +1,45 @@
-//! What is wrong with a config file, for people.
+//! Diagnostics of hook files: severity, code, message, location and help.
+//!
+//! Decoders, the loader and lints create them. Control characters of files are replaced when a diagnostic is displayed.
 
 use std::fmt;
 
 use checkrein_document::{LineColumn, LineIndex, Span};
 
-/// Something that is wrong with a config file, or odd about it.
+/// A problem of a hook file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// A short name for it, the same from release to release.
+    /// Code, which stays the same between releases.
     pub code: &'static str,
-    /// What it is.
+    /// Message.
     pub message: String,
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// Where in it. `None`: it is about the whole file.
+    /// Location in the file. `None`: the whole file.
     pub at: Option<Location>,
-    /// What to do about it.
+    /// Hint for a fix.
     pub help: Option<String>,
 }
 
-/// A place in a file, with its line.
+/// A location in a file, with the text of its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Location {
     /// Line and column, from 1.
     pub place: LineColumn,
-    /// The bytes that it is about.
+    /// Range of bytes.
     pub span: Span,
-    /// How many characters of the line it is about.
+    /// Number of characters to mark in the line.
     pub width: usize,
-    /// The line.
+    /// Text of the line.
     pub line: String,
 }
 
 impl Location {
-    /// The place of a part of a text.
+    /// Returns the location of a span.
     pub fn of(lines: &LineIndex<'_>, span: Span) -> Self {
         let (place, end) = (lines.place(span.start), lines.place(span.end));
         let line = lines.line_text(place.line).to_owned();
@@ -47,12 +49,12 @@ impl Location {
     }
 }
 
-/// How bad something is.
+/// Severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Works, and is probably not meant.
+    /// The file is valid, and probably not as intended.
     Warning,
-    /// Does not work.
+    /// A part of the file has no effect or closes a gate.
     Error,
 }
 
@@ -66,7 +68,7 @@ impl fmt::Display for Severity {
 }
 
 impl Diagnostic {
-    /// About a whole file.
+    /// A diagnostic for a whole file.
     pub fn of_file(
         severity: Severity,
         code: &'static str,
@@ -76,14 +78,14 @@ impl Diagnostic {
         Self { severity, code, message: message.into(), file: file.into(), at: None, help: None }
     }
 
-    /// Where in the file it is.
+    /// Sets the location.
     #[must_use]
     pub fn at(mut self, location: Location) -> Self {
         self.at = Some(location);
         self
     }
 
-    /// What to do about it.
+    /// Sets the hint for a fix.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -91,12 +93,12 @@ impl Diagnostic {
     }
 }
 
-/// Words of a file, and names of files, are foreign: they must not steer the terminal that they are shown on.
+/// Replaces control characters. Texts of files are untrusted and must not control the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// `FILE:LINE:COLUMN: error[CODE]: MESSAGE`, the line with a mark under the place, and what to do.
+/// Shows `FILE:LINE:COLUMN: error[CODE]: MESSAGE`, the line with a mark under the location, and the hint.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { severity, code, message, file, at, help } = self;
@@ -106,7 +108,7 @@ impl fmt::Display for Diagnostic {
             Some(Location { place, line, width, .. }) => {
                 write!(f, "{file}:{}:{}: {severity}[{code}]: {message}", place.line, place.column)?;
                 let number = place.line.to_string();
-                // Tabs and long lines would put the mark in the wrong place.
+                // Tabs would move the mark, and long lines would wrap.
                 let shown: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
                 if shown.chars().count() <= 160 {
                     let (gap, before) = (" ".repeat(number.len()), " ".repeat(place.column as usize - 1));

@@ -1,8 +1,8 @@
-//! Times as programs in Go write them: `1m30s`, `500ms`.
+//! Durations in the format of Go: `1m30s`, `500ms`. Hook files and command options use it.
 
 use std::time::Duration;
 
-/// Units with what they are in nanoseconds. Longer names come before those that they end in.
+/// Units and their lengths in nanoseconds.
 const UNITS: &[(&str, u64)] = &[
     ("ns", 1),
     ("us", 1_000),
@@ -14,10 +14,10 @@ const UNITS: &[(&str, u64)] = &[
     ("h", 3600 * 1_000_000_000),
 ];
 
-/// A time as programs in Go write it (`1m30s`, `500ms`), or nothing if it is zero or negative.
+/// Parses a duration in Go's format (`1m30s`, `500ms`). `None`: it is zero or negative.
 ///
 /// # Errors
-/// In words, what is wrong with the text.
+/// A predicate for a message: `has no unit after ...`.
 pub fn parse(text: &str) -> Result<Option<Duration>, String> {
     let (negative, mut rest) = match text.strip_prefix(['-', '+']) {
         Some(rest) => (text.starts_with('-'), rest),
@@ -33,13 +33,13 @@ pub fn parse(text: &str) -> Result<Option<Duration>, String> {
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
         let (number, tail) = rest.split_at(digits);
-        let count: f64 = number.parse().map_err(|_| format!("has no number where `{rest}` stands"))?;
+        let count: f64 = number.parse().map_err(|_| format!("has no number at `{rest}`"))?;
         let name = tail.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(tail.len());
         let (unit, tail) = tail.split_at(name);
         let Some((_, nanos)) = UNITS.iter().find(|(name, _)| *name == unit) else {
             return Err(match unit {
-                "" => format!("has no unit behind `{number}`"),
-                unit => format!("has an unknown unit `{unit}`, use h, m, s or ms"),
+                "" => format!("has no unit after `{number}`; use h, m, s or ms"),
+                unit => format!("has the unknown unit `{unit}`; use h, m, s or ms"),
             });
         };
         total += count * *nanos as f64;
@@ -49,7 +49,7 @@ pub fn parse(text: &str) -> Result<Option<Duration>, String> {
     Ok(Some(time).filter(|time| !negative && !time.is_zero()))
 }
 
-/// The shortest text for a time that says all of it.
+/// Formats a duration without loss.
 pub(crate) fn write(time: Duration) -> String {
     let (mut rest, mut text) = (time.as_nanos(), String::new());
     for (unit, nanos) in [("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000)] {
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_and_written() {
+    fn durations_round_trip() {
         for (text, ms) in [
             ("10s", Some(10_000)),
             ("1m30s", Some(90_000)),
@@ -93,14 +93,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn invalid_durations_have_exact_messages() {
         for (text, why) in [
             ("", "is empty"),
-            ("10", "has no unit behind `10`"),
-            ("10 s", "has an unknown unit ` s`, use h, m, s or ms"),
-            ("10sec", "has an unknown unit `sec`, use h, m, s or ms"),
-            ("ten", "has no number where `ten` stands"),
-            ("1.2.3s", "has no number where `1.2.3s` stands"),
+            ("10", "has no unit after `10`; use h, m, s or ms"),
+            ("10 s", "has the unknown unit ` s`; use h, m, s or ms"),
+            ("10sec", "has the unknown unit `sec`; use h, m, s or ms"),
+            ("ten", "has no number at `ten`"),
+            ("1.2.3s", "has no number at `1.2.3s`"),
             ("9999999999999999h", "is too long"),
         ] {
             assert_eq!(parse(text), Err(why.to_owned()), "{text}");

@@ -1,4 +1,4 @@
-//! The hooks of a dialect that can match an event.
+//! Filter for the hooks of a dialect that can match an event. Decoders and the prefilter use it.
 
 use checkrein_core::{EventFilter, EventKind};
 
@@ -14,12 +14,12 @@ impl Dialect {
         !differs
     }
 
-    /// The filter as it applies to hooks of this dialect: their matchers may have the dialect's own names of tools, and may
-    /// be compared with something else than the subject.
+    /// Adapts a filter to hooks of this dialect. Their matchers may contain the dialect's own names of tools, and may be
+    /// compared with another value than the subject.
     pub(crate) fn adapt_filter(&self, filter: &EventFilter) -> EventFilter {
         filter.map_names(|kind, mut names| {
-            if let Some(always) = self.row(kind).and_then(|row| row.fixed_subject) {
-                names = vec![always.to_owned()];
+            if let Some(subject) = self.row(kind).and_then(|row| row.fixed_subject) {
+                names = vec![subject.to_owned()];
             } else if !self.is_matched(kind) || !self.compares_subject(kind) {
                 return None;
             }
@@ -31,7 +31,7 @@ impl Dialect {
 }
 
 impl HookSpec {
-    /// `true` if the hook can match. The filter is adapted to its dialect.
+    /// `true` if the hook can match. The filter must be adapted to its dialect.
     pub(crate) fn can_match(&self, filter: &EventFilter) -> bool {
         filter.can_match(&self.kinds, |name| self.matcher.matches(name))
     }

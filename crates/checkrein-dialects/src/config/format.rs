@@ -1,4 +1,4 @@
-//! The format of a dialect's hook files, and the functions that read and write a file by it.
+//! The format of a dialect's hook files. It selects the functions that decode and encode a file.
 
 use super::{Decoder, Encoded, HookFileLayout};
 use crate::spec::HookSpec;
@@ -29,7 +29,7 @@ impl FileFormat {
         match self {
             Self::None => {
                 let name = decoder.dialect().name;
-                decoder.error("no-files", root.span, format!("checkrein cannot read files of {name} yet"));
+                decoder.error("no-files", root.span, format!("checkrein cannot read files of `{name}` yet"));
             }
             Self::Layout(layout) => layout.decode(decoder, root),
             Self::Custom { decode, .. } => decode(decoder, root),

@@ -1,4 +1,7 @@
-//! Hooks in files.
+//! Hook files: decoding a file to [`HookSpec`]s and settings, and encoding hooks as a file.
+//!
+//! [`Dialect::decode`] and [`Dialect::encode`] are the entry points. The loader of hook files, `check` and `convert` use
+//! them. Decoding never drops a broken hook silently: it reports the hook and closes the gate that the hook guards.
 
 mod audit;
 mod decoder;
@@ -29,55 +32,55 @@ use crate::spec::HookSpec;
 use crate::table::Dialect;
 use checkrein_document::{Format, LineColumn};
 
-/// A dialect's files.
+/// Hook files of a dialect.
 #[derive(Debug, Clone, Copy)]
 pub struct ConfigTable {
-    /// Where they are, in the order in which their hooks run.
+    /// Locations, in the order in which their hooks run.
     pub files: &'static [FileRow],
     /// The format of the files.
     pub format: FileFormat,
-    /// Whether JSON may have comments and trailing commas.
+    /// `true` if JSON may have comments and trailing commas.
     pub comments: bool,
-    /// Where plugins of its agent keep hooks. `None`: nowhere that is known.
+    /// Location of hooks in plugins of the agent. `None`: not known.
     pub plugin: Option<PluginTable>,
-    /// When two hooks are the same, so that only one of them runs.
+    /// Criterion for duplicate hooks, of which only one runs.
     pub dedup_key: DedupKey,
-    /// Patterns with a meaning of their own, and what they are in the dialect's grammar. `None`: there are none.
+    /// Translates patterns with a special meaning to the dialect's grammar. `None`: there are none.
     pub pattern: Option<fn(&str) -> Option<String>>,
-    /// Where a user who adds hooks himself puts what [`Dialect::encode`] writes, in words. `None`: into one of the files.
+    /// Description of the place for the output of [`Dialect::encode`], if users add hooks by hand. `None`: one of the files.
     pub by_hand: Option<&'static str>,
 }
 
-/// A place where files are.
+/// A location of hook files.
 #[derive(Debug, Clone, Copy)]
 pub struct FileRow {
-    /// Whose they are.
+    /// Scope of the files.
     pub scope: Scope,
-    /// Where the path starts.
+    /// Start of the path.
     pub base: PathBase,
-    /// The path. After `/*` at its end, all files of a directory with one of the extensions, by name. `/*/` in it stands for
-    /// each directory there, and what is found belongs to the plugin that the directory is.
+    /// Path. `/*` at its end stands for all files of a directory with one of the extensions, sorted by name. `/*/` inside it
+    /// stands for each directory there, which is a plugin.
     pub path: &'static str,
-    /// Extensions that it is tried with. Empty: it is complete.
+    /// Possible extensions. Empty: the path is complete.
     pub extensions: &'static [&'static str],
-    /// Whether what these files say holds for those of all dialects: an administrator's.
+    /// `true` if the settings of these files apply to all dialects. Only for an administrator's files.
     pub rules: bool,
 }
 
 impl FileRow {
-    /// One file.
+    /// A file.
     pub const fn new(scope: Scope, base: PathBase, path: &'static str) -> Self {
         Self { scope, base, path, extensions: &[], rules: false }
     }
 
-    /// With one of these extensions.
+    /// Adds possible extensions.
     #[must_use]
     pub const fn with(mut self, extensions: &'static [&'static str]) -> Self {
         self.extensions = extensions;
         self
     }
 
-    /// With rule over the files of all dialects.
+    /// Makes the settings apply to all dialects.
     #[must_use]
     pub const fn ruling(mut self) -> Self {
         self.rules = true;
@@ -85,68 +88,67 @@ impl FileRow {
     }
 }
 
-/// Where a path starts.
+/// Start of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathBase {
-    /// At the root of the file system.
+    /// Root of the file system.
     Root,
-    /// In the user's home directory.
+    /// Home directory of the user.
     Home,
-    /// In the user's directory for settings, `$XDG_CONFIG_HOME` or `~/.config`.
+    /// Config directory of the user: `$XDG_CONFIG_HOME` or `~/.config`.
     Config,
-    /// In the directory that a variable names, else in this one of the home directory.
+    /// Directory in a variable. If it is not set, this directory in the home directory.
     Variable(&'static str, &'static str),
-    /// The same with several variables: the first that is set counts.
+    /// Directory in the first of these variables that is set. If none is set, this directory in the home directory.
     FirstVariable(&'static [&'static str], &'static str),
-    /// In the directory where the agent was started.
+    /// Directory in which the agent was started.
     Project,
-    /// There, or in the nearest directory above it that has the file: so many steps up, and not past the root of the
-    /// repository if `within_repository`.
+    /// Directory in which the agent was started, or the nearest parent directory that contains the file.
     Upwards {
-        /// How many steps.
+        /// Maximum number of steps up.
         steps: usize,
-        /// Whether the root of the repository is the last.
+        /// `true` if the search ends at the root of the repository.
         within_repository: bool,
     },
-    /// At the root of the repository.
+    /// Root of the repository.
     Repository,
 }
 
-/// How plugins of an agent bring hooks.
+/// Hooks in plugins of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PluginTable {
-    /// The file, from the plugin's own directory.
+    /// Path of the file in the plugin's directory.
     pub file: &'static str,
-    /// The variable that has the plugin's own directory; `${NAME}` is filled in in words of a command.
+    /// Variable with the plugin's directory. `${NAME}` in words of a command is replaced by it.
     pub root_variable: &'static str,
 }
 
 impl PluginTable {
-    /// Hooks in `hooks/hooks.json` of the plugin, as Claude Code's plugins have them.
+    /// Hooks in `hooks/hooks.json`, as in Claude Code's plugins.
     pub const fn new(root_variable: &'static str) -> Self {
         Self { file: "hooks/hooks.json", root_variable }
     }
 }
 
-/// When two hooks are the same.
+/// Criterion for duplicate hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DedupKey {
-    /// Never.
+    /// No hooks are duplicates.
     Never,
-    /// When their handlers are.
+    /// Equal handlers and failure policies.
     Handler,
-    /// When all that is said of them is.
+    /// Equal definitions.
     Everything,
-    /// The same, and their names too, if they have any.
+    /// Equal definitions and names.
     EverythingAndName,
 }
 
 impl DedupKey {
-    /// What two hooks have in common if they are the same.
+    /// Returns a key that only duplicates share.
     pub(crate) fn identity(self, spec: &HookSpec) -> Option<String> {
         match self {
             Self::Never => None,
-            // A copy that nobody waits for, or that fails in another way, is no copy: it must not stand in for a guard.
+            // A copy in the background, or with another failure policy, must not replace a guard.
             Self::Handler => {
                 let info = &spec.info;
                 let policy = (spec.background, info.on_failure, info.on_timeout, &spec.permission_rule, info.dry_run);
@@ -158,181 +160,181 @@ impl DedupKey {
     }
 }
 
-/// What a caller can say about how a file is read.
+/// Options for decoding a file.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct DecodeOptions {
-    /// Whose hooks are wanted, where a file has those of several agents.
+    /// Agent whose hooks are read, if the file has hooks of several agents.
     pub agent: Option<String>,
-    /// Only hooks that may run at an event are wanted. What is wrong with others need not be found.
+    /// Limits the result to hooks that can match an event. Problems of other hooks may stay unreported.
     pub only: Option<EventFilter>,
-    /// Dialects of the host, which files can name as they name checkrein's.
+    /// Dialects of the host, which files can name too.
     pub dialects: Vec<&'static Dialect>,
 }
 
 impl DecodeOptions {
-    /// Wants the hooks of this agent.
+    /// Reads the hooks of this agent.
     #[must_use]
     pub fn agent(mut self, name: impl Into<String>) -> Self {
         self.agent = Some(name.into());
         self
     }
 
-    /// Wants only the hooks that may run at an event.
+    /// Reads only hooks that can match an event.
     #[must_use]
     pub fn only(mut self, filter: EventFilter) -> Self {
         self.only = Some(filter);
         self
     }
 
-    /// Lets files name this dialect of the host.
+    /// Adds a dialect of the host.
     #[must_use]
     pub fn dialect(mut self, dialect: &'static Dialect) -> Self {
         self.dialects.push(dialect);
         self
     }
 
-    /// The dialect that a file means by this name: one of checkrein's, else one of the host's.
+    /// Returns the dialect with this name. checkrein's dialects take precedence over those of the host.
     pub fn find_dialect(&self, name: &str) -> Option<&'static Dialect> {
         self.known_dialects().find(|dialect| dialect.name == name)
     }
 
-    /// All dialects that a file can name.
+    /// Lists all dialects that a file can name.
     pub fn known_dialects(&self) -> impl Iterator<Item = &'static Dialect> {
         crate::ALL.iter().chain(&self.dialects).copied()
     }
 }
 
-/// What a file says.
+/// Content of a file.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Decoded {
-    /// Its hooks, in order.
+    /// Hooks, in the order of the file.
     pub hooks: Vec<HookSpec>,
-    /// What is wrong with it.
+    /// Problems of the file.
     pub diagnostics: Vec<Diagnostic>,
-    /// What it says about other files.
+    /// Settings that apply to other hooks or files.
     pub settings: Settings,
-    /// Whether nothing of it can be read. Its hooks are then one that closes all gates which it could have.
+    /// `true` if the file cannot be read. It then has one broken hook, which closes all gates.
     pub unreadable: bool,
 }
 
-/// What a file says about hooks of others.
+/// Settings of a file that apply to other hooks or files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Whether no hooks run, but for those that an administrator has set.
+    /// `true` if only managed hooks run (`disableAllHooks`).
     pub disable_all: Option<bool>,
-    /// Whether only those run that an administrator has set.
+    /// `true` if only managed hooks run (`allowManagedHooksOnly`).
     pub managed_only: Option<bool>,
-    /// Patterns of the URLs that hooks may call.
+    /// Patterns of the URLs that HTTP hooks may call.
     pub http_urls: Option<Vec<String>>,
-    /// Names of variables that hooks may send.
+    /// Names of variables that HTTP hooks may send.
     pub http_env: Option<Vec<String>>,
-    /// Whether an agent's rules are followed where they are not safe.
+    /// `true` if an agent's rules apply even where they are unsafe.
     pub exact: Option<bool>,
-    /// Whether the environment may say that hooks are skipped, also under an agent.
+    /// `true` if environment variables may skip hooks, also under an agent.
     pub allow_skip: Option<bool>,
-    /// Where what hooks decide is written down.
+    /// Audit log.
     pub audit: Option<AuditSettings>,
-    /// What hooks of others may be, if an administrator's file says so.
+    /// Restrictions of hooks that are not managed. Only in an administrator's file.
     pub restrict: Option<Restrictions>,
-    /// Whether checkrein's own files are kept from agents, if an administrator's file says so.
+    /// `true` if agents may not change checkrein's own files. Only in an administrator's file.
     pub protect_self: Option<bool>,
-    /// Names of the host's variables that are passed on to hooks which inherit the environment, whatever they look like.
+    /// Names of the host's variables that hooks with the host's environment get, even if the names look like secrets.
     pub env_allow: Option<Vec<String>>,
     /// `true` if the hooks of this file and of the files that it includes are dry runs.
     pub dry_run: bool,
-    /// Directories whose projects need no approval, as they are written.
+    /// Directories whose projects need no approval, as written.
     pub trusted_paths: Option<Vec<String>>,
-    /// Keys whose owners may approve hooks for this user, in a project's lockfile.
+    /// Keys whose signatures in a project's lockfile approve hooks.
     pub trusted_keys: Option<Vec<String>>,
-    /// Files of other dialects whose hooks run as well.
+    /// Included files of other dialects.
     pub includes: Vec<Include>,
-    /// The keys that are said, with their lines. Those in objects as in `restrict.scopes`.
+    /// Keys in the file with their lines. Keys in objects have paths such as `restrict.scopes`.
     pub lines: Vec<(String, u32)>,
 }
 
 impl Settings {
-    /// The line of a key, if it is said.
+    /// Returns the line of a key, if the file has it.
     pub fn line_of(&self, key: &str) -> Option<u32> {
-        self.lines.iter().find(|(said, _)| said == key).map(|(_, line)| *line)
+        self.lines.iter().find(|(name, _)| name == key).map(|(_, line)| *line)
     }
 }
 
-/// Where what hooks decide is written down, and how.
+/// Settings of the audit log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuditSettings {
-    /// The file, as it is written. `None`: the usual one.
+    /// Path of the log, as written. `None`: the default path.
     pub path: Option<String>,
-    /// Whether gates close if nothing can be written.
+    /// `true` if gates close when the log cannot be written.
     pub closed: bool,
-    /// How many bytes a file may have before another is started.
+    /// Size in bytes at which a new file is started.
     pub max_size: Option<u64>,
-    /// How old its first line may get.
+    /// Age of the first line at which a new file is started.
     pub max_age: Option<std::time::Duration>,
 }
 
-/// A file of another dialect whose hooks run as well.
+/// An include of files of another dialect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Include {
-    /// Whose language it is in.
+    /// Dialect of the files.
     pub dialect: &'static str,
-    /// Its path, as it is written. `None`: all files of that dialect, wherever they are.
+    /// Path, as written. `None`: all files of that dialect.
     pub path: Option<String>,
-    /// What is done when its hooks fail, if it is not as their own dialect says.
+    /// Failure policy of the hooks. `None`: that of their dialect.
     pub on_failure: Option<checkrein_core::FailurePolicy>,
-    /// `true` if its hooks are dry runs.
+    /// `true` if the hooks are dry runs.
     pub dry_run: bool,
-    /// Names of the host's variables that its hooks get, whatever they look like.
+    /// Names of the host's variables that the hooks get, even if the names look like secrets.
     pub env_allow: Vec<String>,
-    /// Whether its hooks run also under the agent that the file belongs to, which runs them itself.
+    /// `true` if the hooks also run under their own agent, which runs them itself.
     pub under_own_agent: bool,
 }
 
-/// Hooks as a file.
+/// Hooks encoded as a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Encoded {
-    /// The file.
+    /// Text of the file.
     pub text: String,
-    /// What it cannot say: the place of the hook in the list, and what is lost.
+    /// Everything that the file cannot express.
     pub lost: Vec<ConversionLoss>,
 }
 
-/// Something about a hook that a dialect has no words for.
+/// A hook, or a part of it, that a dialect cannot express.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConversionLoss {
-    /// The place of the hook in the list.
+    /// Index of the hook.
     pub hook: usize,
-    /// What is lost.
+    /// The lost part, or the reason for losing the whole hook.
     pub what: String,
-    /// Whether the whole hook is.
+    /// `true` if the whole hook is lost.
     pub all: bool,
 }
 
 impl ConversionLoss {
-    /// Something about a hook.
+    /// Loss of a part of a hook.
     pub fn part(hook: usize, what: impl Into<String>) -> Self {
         Self { hook, what: what.into(), all: false }
     }
 
-    /// A whole hook, and why.
+    /// Loss of a whole hook, with the reason.
     pub fn whole(hook: usize, why: impl Into<String>) -> Self {
         Self { hook, what: why.into(), all: true }
     }
 }
 
 impl Dialect {
-    /// Reads a file.
+    /// Decodes a file.
     pub fn decode(&'static self, file: &str, scope: Scope, text: &str, format: Format) -> Decoded {
         self.decode_with(file, scope, text, format, &DecodeOptions::default())
     }
 
-    /// Reads a file, with a say in how.
+    /// Decodes a file with options.
     pub fn decode_with(
         &'static self,
         file: &str,
@@ -348,7 +350,7 @@ impl Dialect {
         {
             return Decoded::default();
         }
-        // An empty file says nothing, and that is fine.
+        // An empty file has no hooks and is valid.
         if text.trim_start_matches('\u{feff}').trim().is_empty() {
             return decoder.finish();
         }
@@ -361,7 +363,7 @@ impl Dialect {
                 for problem in &parsed.problems {
                     decoder.warning("suspicious-document", problem.span(), problem.to_string());
                 }
-                // A YAML file in which all is commented out is as good as an empty one.
+                // A YAML file with only comments is empty.
                 if format != Format::Yaml || !parsed.root.is_null() {
                     self.config.format.decode(&mut decoder, &parsed.root);
                 }
@@ -374,7 +376,7 @@ impl Dialect {
         decoder.finish()
     }
 
-    /// The hook that a program is, by its name.
+    /// Decodes a program that is a hook. Its name is the event.
     pub fn decode_script(&'static self, file: &str, scope: Scope, executable: bool) -> Decoded {
         let options = DecodeOptions::default();
         let mut decoder = Decoder::new(self, file, scope, "", &options);
@@ -382,8 +384,8 @@ impl Dialect {
         decoder.finish()
     }
 
-    /// What comes of a file that is there and whose text is not to be had, for this reason: nobody knows which gates it
-    /// has, so all that it could have are closed.
+    /// Returns the result for a file that exists and cannot be read, for this reason. All gates are closed, because the file
+    /// could guard any of them.
     pub fn unreadable(&'static self, file: &str, scope: Scope, why: Diagnostic) -> Decoded {
         let options = DecodeOptions::default();
         let mut decoder = Decoder::new(self, file, scope, "", &options);
@@ -394,9 +396,9 @@ impl Dialect {
         decoded
     }
 
-    /// The layout by which the prefilter reads files of this dialect. `None`: files are read in full.
+    /// Layout for the prefilter. `None`: files of this dialect are parsed in full.
     ///
-    /// The prefilter compares matchers by the dialect's own grammar, so that no event may have another one.
+    /// The prefilter compares matchers by the dialect's own grammar, so no event may have another one.
     fn prefilter_layout(&self) -> Option<&'static HookFileLayout> {
         let is_plain = self.config.pattern.is_none() && self.events.iter().all(|row| row.grammar.is_none());
         match self.config.format {
@@ -405,13 +407,13 @@ impl Dialect {
         }
     }
 
-    /// Writes hooks as a file of this dialect.
+    /// Encodes hooks as a file of this dialect. `None`: the dialect has no such files.
     pub fn encode(&self, hooks: &[&HookSpec]) -> Option<Encoded> {
         self.config.format.encode(self, hooks)
     }
 }
 
-/// The language of a file that agents read and checkrein does not, by its extension.
+/// Returns the language of a file that checkrein does not read, by its extension.
 fn unread_language(file: &str) -> Option<&'static str> {
     const UNREAD: [(&str, &str); 1] = [("hcl", "HCL")];
     let extension = std::path::Path::new(file).extension()?;

@@ -1,22 +1,23 @@
-//! The key `restrict` of an administrator's file.
+//! The key `restrict` of an administrator's file, which limits hooks that are not managed.
+//!
+//! An invalid restriction must never allow anything: an invalid list allows nothing, and an unknown key closes all gates.
 
 use checkrein_core::{Scope, closest_match};
 
 use super::Decoder;
 use checkrein_document::Node;
 
-/// What hooks that an administrator has not set himself may be. `None`: whatever they like.
+/// Limits of hooks that are not managed. `None` in a field: no limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Restrictions {
-    /// Whose hooks may run.
+    /// Scopes whose hooks may run.
     pub scopes: Option<Vec<Scope>>,
-    /// The kinds of handlers that they may have.
+    /// Kinds of handlers that hooks may have.
     pub handlers: Option<Vec<String>>,
-    /// Patterns of the URLs that they may call.
+    /// Patterns of the URLs that hooks may call.
     pub urls: Option<Vec<String>>,
-    /// Names of variables that they may get, besides what every program needs. One that ends in `*` stands for all that begin
-    /// so.
+    /// Names of variables that hooks may get, besides those that every program needs. A `*` at the end stands for any ending.
     pub env: Option<Vec<String>>,
 }
 
@@ -24,41 +25,41 @@ pub struct Restrictions {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct RestrictKey {
-    /// Its name.
+    /// Name of the key.
     pub name: &'static str,
-    /// What it says.
+    /// Description.
     pub about: &'static str,
-    /// The words that it may have. Empty: any.
+    /// Valid words. Empty: any.
     pub words: &'static [&'static str],
-    /// The place of its words.
+    /// Stores the words.
     field: Field,
 }
 
 type Field = fn(&mut Restrictions, Vec<String>);
 
-/// All of them.
+/// All keys of `restrict`.
 pub const RESTRICT_KEYS: &[RestrictKey] = &[
     RestrictKey {
         name: "scopes",
-        about: "Whose hooks may run; the administrator's own always do.",
+        about: "Scopes whose hooks may run. Managed hooks always run.",
         words: &["managed", "user", "project", "local", "plugin"],
         field: |restrictions, words| restrictions.scopes = Some(words.iter().filter_map(|word| scope(word)).collect()),
     },
     RestrictKey {
         name: "handlers",
-        about: "The kinds of handlers that hooks of others may have.",
+        about: "Kinds of handlers that other hooks may have.",
         words: &[],
         field: |restrictions, words| restrictions.handlers = Some(words),
     },
     RestrictKey {
         name: "urls",
-        about: "Patterns of the URLs that hooks of others may call.",
+        about: "Patterns of the URLs that other hooks may call.",
         words: &[],
         field: |restrictions, words| restrictions.urls = Some(words),
     },
     RestrictKey {
         name: "env",
-        about: "Names of variables that hooks of others may get, besides what every program needs; `CI_*` is all that begin with `CI_`.",
+        about: "Names of variables that other hooks may get, besides those that every program needs. `CI_*` stands for all names that begin with `CI_`.",
         words: &[],
         field: |restrictions, words| restrictions.env = Some(words),
     },
@@ -70,8 +71,7 @@ fn scope(word: &str) -> Option<Scope> {
     SCOPES.iter().copied().find(|scope| scope.to_string() == word)
 }
 
-/// What cannot be read is taken for the strictest: nothing is allowed by it. A key that nobody knows might have restricted
-/// anything, so all is closed.
+/// Reads the restrictions. An invalid list allows nothing. An unknown key could restrict anything, so it closes all gates.
 pub(super) fn read(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Restrictions {
     let mut restrictions = Restrictions::default();
     let names: Vec<_> = RESTRICT_KEYS.iter().map(|key| key.name).collect();
@@ -85,7 +85,7 @@ pub(super) fn read(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Restrictions {
     decoder.check_keys(members, &names);
     for member in members {
         let Some(key) = RESTRICT_KEYS.iter().find(|key| key.name == member.key) else {
-            let why = format!("a restriction that nobody knows, `{}`", member.key);
+            let why = format!("unknown restriction `{}`", member.key);
             decoder.broken_somewhere("restrict", member.key_span, &why);
             continue;
         };
@@ -98,19 +98,19 @@ pub(super) fn read(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Restrictions {
             }
         }
         if key.name == "handlers" {
-            misspelt_handlers(decoder, &words, &member.value);
+            warn_misspelt_handlers(decoder, &words, &member.value);
         }
         (key.field)(&mut restrictions, words);
     }
     restrictions
 }
 
-/// A host may have kinds of its own, so only what looks like a slip of the pen is told.
-fn misspelt_handlers(decoder: &mut Decoder<'_>, words: &[String], node: &Node<'_>) {
+/// Reports misspelt kinds of handlers. Other unknown kinds are valid, because a host can register its own.
+fn warn_misspelt_handlers(decoder: &mut Decoder<'_>, words: &[String], node: &Node<'_>) {
     let known = || crate::agents::native::SHAPE.handlers.iter().map(|row| row.kind);
     for (word, item) in words.iter().zip(node.as_array().unwrap_or_default()) {
         if let Some(meant) = closest_match(word, known()).filter(|meant| meant != word) {
-            let text = format!("no handlers of the kind `{word}` are known");
+            let text = format!("unknown kind of handler `{word}`");
             decoder.warning("unknown-value", item.span, text).help = Some(format!("did you mean `{meant}`?"));
         }
     }

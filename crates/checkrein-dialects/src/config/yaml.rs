@@ -1,6 +1,6 @@
-//! JSON as YAML takes it.
+//! JSON as a part of a YAML file.
 
-/// JSON that is YAML as well: what YAML does not take as it is can only stand in strings, and is escaped there.
+/// Escapes the characters that JSON strings may contain and YAML may not.
 pub(crate) fn printable(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {

@@ -1,17 +1,17 @@
-//! Patches as models write them for tools such as Codex's `apply_patch`.
+//! Parts of patches in the format of Codex's `apply_patch`.
 
-/// What can be seen in a patch.
+/// Part of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatchLine {
-    /// The files that it changes.
+    /// Changed files.
     Files,
-    /// The lines that it takes out.
+    /// Removed lines.
     Removed,
-    /// The lines that it puts in.
+    /// Added lines.
     Added,
 }
 
-/// What can be seen of a tool whose input is a patch, under this name.
+/// Derived fields of a tool with a patch in the field `$own`.
 macro_rules! seen_in_patch {
     ($own:literal) => {
         &[
@@ -24,15 +24,15 @@ macro_rules! seen_in_patch {
 }
 pub(crate) use seen_in_patch;
 
-/// What the heads of patches name files with.
+/// Prefixes of the lines that name files.
 pub const HEADS: &[&str] = &["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
 
-/// The files that a text changes, if it is a patch.
+/// Lists the files that a patch changes. Text that is not a patch has none.
 pub fn files(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| HEADS.iter().find_map(|head| line.trim_start().strip_prefix(head))).map(str::trim)
 }
 
-/// What a text says, if it is a patch: a line for each. `None`: it is no patch, or has nothing of it.
+/// Returns a part of a patch, a line for each item. `None`: the text is not a patch, or the part is empty.
 pub(super) fn seen(text: &str, part: PatchLine) -> Option<String> {
     files(text).next()?;
     let mut lines: Vec<&str> = match part {
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patches_say_what_they_change() {
+    fn parts_of_patches_are_extracted() {
         let text =
             "*** Begin Patch\n*** Update File: a.rs\n@@\n-old\n+new\n+more\n*** Add File: b.rs\n+b\n*** End Patch";
         assert_eq!(seen(text, PatchLine::Files).as_deref(), Some("a.rs\nb.rs"));

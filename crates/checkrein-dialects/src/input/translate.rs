@@ -1,8 +1,8 @@
-//! An input's fields by other names.
+//! Renaming of the fields of a tool input.
 //!
-//! Names trade places: if a tool has `path` for what all call `file_path`, and a call of it has a `file_path` of its own as well,
-//! that becomes `path`. So a hook that looks at `file_path` always sees what the tool will act on, no field is lost, and the way
-//! back leads to the same input. Only keys are written anew; values go over as they are spelt.
+//! Names are swapped: if a tool has `path` for the canonical `file_path`, and an input also has a field `file_path`, that field
+//! becomes `path`. A hook that checks `file_path` therefore always sees the value that the tool uses, no field is lost, and the
+//! translation is reversible. Only keys change; the text of values stays the same.
 
 use std::borrow::Cow;
 
@@ -11,19 +11,19 @@ use checkrein_core::{JsonObject, JsonType, RawJson};
 use super::patch;
 use super::{InputForm, InputRow};
 
-/// A hook has changed a field that can only be seen.
+/// A hook has changed a derived field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{field}` cannot be changed here: it is only read out of `{from}`")]
+#[error("`{field}` cannot be changed here, because it is derived from `{from}`")]
 #[non_exhaustive]
 pub struct Untranslatable {
-    /// The field, in the words that all share.
+    /// Canonical name of the field.
     pub field: &'static str,
-    /// What it is read out of, in the agent's words.
+    /// The agent's name of the field that it is derived from.
     pub from: &'static str,
 }
 
-/// From the agent's words to those that all share. `sees`: with what can only be seen. `None`: nothing is different.
-pub(super) fn to_common(rows: &[InputRow], input: &RawJson, sees: bool) -> Option<RawJson> {
+/// Translates an input from the agent's names to the canonical ones. `derive`: adds derived fields. `None`: no difference.
+pub(super) fn to_common(rows: &[InputRow], input: &RawJson, derive: bool) -> Option<RawJson> {
     if rows.is_empty() {
         return None;
     }
@@ -34,8 +34,8 @@ pub(super) fn to_common(rows: &[InputRow], input: &RawJson, sees: bool) -> Optio
             used.push(row);
         }
     }
-    let seen = rows.iter().filter(|row| sees && row.is_seen() && !has(&keys, row.common));
-    let seen: Vec<_> = seen.filter_map(|row| Some((row.common, see(row, input)?))).collect();
+    let seen = rows.iter().filter(|row| derive && row.is_seen() && !has(&keys, row.common));
+    let seen: Vec<_> = seen.filter_map(|row| Some((row.common, derived(row, input)?))).collect();
     if seen.is_empty() && used.iter().all(|row| is_trivial(row)) {
         return None;
     }
@@ -46,7 +46,7 @@ pub(super) fn to_common(rows: &[InputRow], input: &RawJson, sees: bool) -> Optio
         let value = row.and_then(|row| match row.form {
             InputForm::Lines => joined(&RawJson::parse(entry.value()).ok()?).map(|text| RawJson::string(&text)),
             InputForm::Each(rows) => each(&RawJson::parse(entry.value()).ok()?, |_, item| {
-                Ok::<_, Untranslatable>(to_common(rows, item, sees))
+                Ok::<_, Untranslatable>(to_common(rows, item, derive))
             })
             .ok()?,
             _ => None,
@@ -65,8 +65,8 @@ pub(super) fn to_common(rows: &[InputRow], input: &RawJson, sees: bool) -> Optio
     out.finish()
 }
 
-/// The other way round. `sent` is the input as the agent sent it, which knows what names it used; without it, the first are
-/// taken. `None`: nothing is different.
+/// Translates an input from the canonical names to the agent's. `sent` is the input as the agent sent it, with the names that it
+/// used; without it, the first names are used. `None`: no difference.
 pub(super) fn from_common(
     rows: &[InputRow],
     input: &RawJson,
@@ -82,17 +82,17 @@ pub(super) fn from_common(
         }
         let same_field = || rows.iter().filter(|other| !other.is_seen() && other.common == row.common);
         let as_sent = same_field().find(|other| has(&sent_keys, other.own));
-        // One that has the shared name although its agent has another, as some version of it may.
-        let is_as_shared = as_sent.is_none() && has(&sent_keys, row.common);
-        used.extend(as_sent.or((!is_as_shared).then_some(row)));
+        // Some versions of the agent send the canonical name.
+        let is_canonical = as_sent.is_none() && has(&sent_keys, row.common);
+        used.extend(as_sent.or((!is_canonical).then_some(row)));
     }
     let mut dropped = Vec::new();
     for row in rows.iter().filter(|row| row.is_seen() && has(&keys, row.common) && !has(&sent_keys, row.common)) {
-        // Another row has it.
+        // Another row covers the field.
         if used.iter().any(|used| used.common == row.common) || dropped.contains(&row.common) {
             continue;
         }
-        let Some(was) = sent.and_then(|sent| see(row, sent)) else { continue };
+        let Some(was) = sent.and_then(|sent| derived(row, sent)) else { continue };
         let now = input.field(row.common);
         if now.as_ref().and_then(RawJson::as_text).is_none_or(|now| now != was) {
             return Err(Untranslatable { field: row.common, from: row.own });
@@ -134,7 +134,7 @@ fn is_trivial(row: &InputRow) -> bool {
     row.own == row.common && row.form == InputForm::Same
 }
 
-/// The new name of a key. One that nobody has renamed, but whose name is now another's, gets the name that has become free.
+/// Returns the new name of a key. A key without a row whose name is now in use gets the name that became free.
 fn follow<'k>(
     used: &[&InputRow],
     key: &'k str,
@@ -151,8 +151,8 @@ fn follow<'k>(
     free
 }
 
-/// What can be seen of a field.
-fn see(row: &InputRow, input: &RawJson) -> Option<String> {
+/// Returns the value of a derived field.
+fn derived(row: &InputRow, input: &RawJson) -> Option<String> {
     let from = input.field(row.own)?;
     match row.form {
         InputForm::SeenInPatch(part) => patch::seen(&from.as_text()?, part),
@@ -170,19 +170,19 @@ fn see(row: &InputRow, input: &RawJson) -> Option<String> {
     }
 }
 
-/// A list of texts as one. `None`: it is something else.
+/// Joins a list of texts. `None`: the JSON is not a list of texts.
 fn joined(list: &RawJson) -> Option<String> {
     let texts: Option<Vec<String>> =
         list.items()?.map(|item| Some(RawJson::parse(item).ok()?.as_text()?.into_owned())).collect();
     texts.map(|texts| texts.join("\n"))
 }
 
-/// A text as a list of texts: the one that it was, if it still says the same.
+/// Returns a text as a list of texts: the original list, if the text is unchanged.
 fn lines(value: &str, was: Option<RawJson>) -> Option<RawJson> {
     let value = RawJson::parse(value).ok().filter(|value| value.json_type() == JsonType::String)?;
     match was {
         Some(was) if joined(&was).is_some_and(|was| value.as_text().is_some_and(|now| now == was)) => Some(was),
-        // It was one text already.
+        // The agent sent one text.
         Some(was) if was.json_type() == JsonType::String => None,
         _ => RawJson::parse(format!("[{value}]")).ok(),
     }
@@ -192,7 +192,7 @@ fn item_of(list: Option<&RawJson>, at: usize) -> Option<RawJson> {
     list?.items()?.nth(at).and_then(|item| RawJson::parse(item).ok())
 }
 
-/// A list with its items made into others. `None`: it is no list, or nothing is different.
+/// Replaces the items of a list. `None`: the JSON is not a list, or nothing changes.
 fn each<E>(list: &RawJson, make: impl Fn(usize, &RawJson) -> Result<Option<RawJson>, E>) -> Result<Option<RawJson>, E> {
     let Some(items) = list.items() else { return Ok(None) };
     let (mut out, mut changed) = (Vec::new(), false);

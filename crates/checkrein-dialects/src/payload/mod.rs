@@ -1,4 +1,7 @@
-//! Events as a dialect's hooks read them, and as its agent sends them: one table, read both ways.
+//! Payloads: events as a dialect's hooks get them, and as its agent sends them. One [`PayloadTable`] serves both directions.
+//!
+//! Handlers use [`Dialect::payload`]; the agent adapter uses [`Dialect::event`]. A tool input is never changed on the way, except
+//! for its field names.
 
 mod object_writer;
 mod table;
@@ -11,26 +14,26 @@ use checkrein_core::{
 };
 
 use crate::input::canonical_input;
-use crate::json_index::{FieldIndex, at, behind};
+use crate::json_index::{FieldIndex, at, strip_key};
 use crate::table::{Dialect, EventRow};
 
 use self::object_writer::ObjectWriter;
 pub use self::table::{Absent, FieldEncoding, FieldRow, PayloadTable};
 
-/// Where checkrein's own hooks find the name that a tool has in the vocabulary that all agents share, if its agent calls it
-/// something else.
+/// Field of checkrein's own payloads with the canonical name of a tool, if its agent has another name for it.
 const COMMON_NAME: &str = "common_tool_name";
 
-/// Where they find what the tool is called with in its agent's own words, if those are others.
+/// Field of checkrein's own payloads with the tool input as the agent sent it, if its field names differ.
 const AGENT_INPUT: &str = "agent_tool_input";
 
-/// In payloads for hooks, JSON values of this size and above are passed on without being copied.
+/// Size of JSON values from which payloads for hooks share them instead of copying.
 const SHARE_FROM: usize = 64 * 1024;
 
 impl Dialect {
-    /// The event as a hook reads it: one JSON object, in pieces. JSON inside it, such as a tool's input, goes in as it is.
+    /// Returns the payload of an event for a hook: one JSON object, in pieces. JSON inside it, such as a tool's input, is not
+    /// reformatted.
     ///
-    /// `original` is the event as it was fired, if something has been rewritten since.
+    /// `original` is the event as it was fired, if a hook has rewritten it.
     pub fn payload(&self, event: &Event, original: Option<&Event>) -> Vec<JsonPiece> {
         let kind = event.kind();
         let row = self.row(&kind);
@@ -71,7 +74,7 @@ impl Dialect {
             let event = translated.as_ref().unwrap_or(event);
             return out.append(event);
         }
-        // What only the host knows is passed on, unless it would stand there twice.
+        // Extra fields of the host are passed on, unless the payload has them already.
         for (name, value) in &event.envelope.extra {
             if !self.fields_of(row).any(|field| field.from == name) {
                 out.extra(name.as_str(), value);
@@ -80,15 +83,15 @@ impl Dialect {
         out.finish()
     }
 
-    /// The event that an agent of this dialect has sent. `name` is the event's, where the payload does not have it.
+    /// Reads the payload of an agent of this dialect. `name` is the name of the event, if the payload does not contain it.
     ///
     /// # Errors
-    /// What is wrong with the payload, and where.
+    /// A payload that is not an event, with the location of the problem.
     pub fn event(&'static self, json: &RawJson, name: Option<&str>) -> Result<Event, PayloadError> {
-        let Some(fields) = FieldIndex::of(json) else {
+        let Some(fields) = FieldIndex::new(json) else {
             return Err(PayloadError::NotAnObject(json.json_type()));
         };
-        let name = name.map(Cow::Borrowed).or_else(|| self.name_found(|path| fields.at(path)));
+        let name = name.map(Cow::Borrowed).or_else(|| self.find_name(|path| fields.at(path)));
         let name = name.ok_or(PayloadError::NoName { field: self.payload.event })?;
         let row = self.events.iter().find(|row| row.name == name);
         let kind = match row {
@@ -120,7 +123,7 @@ impl Dialect {
         parts.finish(&mut canonical);
         // All other fields are kept under their names.
         let taken = |key: &str| {
-            let own = |path: &str| behind(key, path).is_some() && !foreign.contains(&path);
+            let own = |path: &str| strip_key(key, path).is_some() && !foreign.contains(&path);
             let named = row.and_then(|row| row.event_field).map_or(self.payload.event, |(place, _)| place);
             own(named) || rows().any(|field| own(field.name))
         };
@@ -133,10 +136,10 @@ impl Dialect {
         Ok(self.with_common_names(Event::from_fields(&kind, canonical)?))
     }
 
-    /// Which hooks may run at the event of a payload, told from as little of it as possible. `None`: that takes the whole
-    /// [event](Self::event).
+    /// Returns a filter for the hooks that can match the event of a payload, without reading the whole payload. `None`: the whole
+    /// [event](Self::event) is needed.
     pub fn event_filter(&self, json: &RawJson, name: Option<&str>) -> Option<EventFilter> {
-        let name = name.map(Cow::Borrowed).or_else(|| self.name_found(|path| at(json, path)))?;
+        let name = name.map(Cow::Borrowed).or_else(|| self.find_name(|path| at(json, path)))?;
         let row = self.events.iter().find(|row| row.name == name)?;
         let kind = row.kind.clone();
         if self.lacks_general(&kind) {
@@ -155,61 +158,61 @@ impl Dialect {
         Some(EventFilter::new(kind, subjects))
     }
 
-    /// The dialect's name for the event that a payload is of, if it says that.
+    /// Returns the dialect's name of the event, if the payload contains it.
     pub fn event_name(&self, payload: &RawJson) -> Option<String> {
-        self.name_found(|path| at(payload, path)).map(Cow::into_owned)
+        self.find_name(|path| at(payload, path)).map(Cow::into_owned)
     }
 
-    fn name_found<'p>(&self, find: impl Fn(&str) -> Option<Entry<'p>>) -> Option<Cow<'p, str>> {
-        let said = |path: &str| find(path)?.text();
-        let usual = || said(self.payload.event).filter(|_| !self.payload.event.is_empty());
+    fn find_name<'p>(&self, find: impl Fn(&str) -> Option<Entry<'p>>) -> Option<Cow<'p, str>> {
+        let text = |path: &str| find(path)?.text();
+        let usual = || if self.payload.event.is_empty() { None } else { text(self.payload.event) };
         let row = self
             .events
             .iter()
-            .find(|row| row.event_field.is_some_and(|(place, name)| said(place).is_some_and(|said| said == name)));
+            .find(|row| row.event_field.is_some_and(|(place, name)| text(place).is_some_and(|text| text == name)));
         row.map(|row| Cow::Borrowed(row.name)).or_else(usual)
     }
 
-    /// The fields that payloads of events of this kind have.
+    /// Lists the fields of payloads at events of this kind.
     pub fn fields_at(&self, kind: &EventKind) -> impl Iterator<Item = &'static FieldRow> + use<> {
         self.fields_of(self.row(kind))
     }
 
-    /// The fields that payloads of this event have; without one, those of all events.
+    /// Lists the fields of payloads of this event. `None`: those of all events.
     pub fn fields_of(&self, row: Option<&'static EventRow>) -> impl Iterator<Item = &'static FieldRow> + use<> {
         let common = row.and_then(|row| row.replaces_common_fields).unwrap_or(self.payload.fields);
         common.iter().chain(row.map_or(&[][..], |row| row.fields))
     }
 
-    /// The kind of this name, in the dialect's spelling or in checkrein's.
+    /// Returns the kind of event with this name, in the dialect's spelling or in checkrein's.
     ///
     /// # Errors
-    /// A name that neither has.
+    /// An unknown name.
     pub fn kind_named(&self, name: &str) -> Result<EventKind, crate::UnknownEvent> {
         self.kind_of(name).cloned().or_else(|unknown| name.parse().map_err(|_| unknown))
     }
 }
 
-/// Why a payload is no event.
+/// Reason why a payload is not an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PayloadError {
-    /// It is something else.
-    #[error("a payload is a JSON object, not {0}")]
+    /// The payload is not an object.
+    #[error("the payload should be a JSON object, but is {0}")]
     NotAnObject(JsonType),
-    /// It does not say which event it is.
+    /// The payload does not contain the name of the event.
     #[error("the payload does not name its event{}, and no name was given", in_field(.field))]
     NoName {
-        /// Where the name should be. Empty: nowhere, the agent does not say it.
+        /// Field for the name. Empty: payloads of the agent do not have one.
         field: &'static str,
     },
     /// The dialect does not have the event.
     #[error(transparent)]
     Unknown(#[from] crate::UnknownEvent),
-    /// A field is missing or wrong.
+    /// A field is missing or invalid.
     #[error(transparent)]
     Field(#[from] DecodeError),
-    /// It is not JSON.
+    /// The payload is not JSON.
     #[error(transparent)]
     Json(#[from] JsonError),
 }
@@ -218,13 +221,14 @@ fn in_field(field: &str) -> String {
     if field.is_empty() { String::new() } else { format!(" in `{field}`") }
 }
 
-/// A field of an event as text, by checkrein's name for it: text as it is, all else as JSON. Dots lead into JSON.
+/// Returns a field of an event as text, by checkrein's name for it. Strings stay unchanged; other values are JSON. Dots lead into
+/// JSON.
 pub fn text_at(event: &Event, path: &str) -> Option<String> {
     let json = if path.contains('.') { part_of(event, path)? } else { event.field(path)?.to_json() };
     Some(json.as_text().map_or_else(|| json.as_str().to_owned(), Cow::into_owned))
 }
 
-/// Parts of a tool's input are called as all call them.
+/// Returns a part of a field. Parts of a tool's input have canonical names.
 fn part_of(event: &Event, path: &str) -> Option<RawJson> {
     let (field, inside) = path.split_once('.')?;
     match (field, canonical_input(event)) {
@@ -243,7 +247,7 @@ fn fits(info: &FieldInfo, value: &FieldValue<'_>) -> bool {
     }
 }
 
-/// JSON whose members are fields of their own in the payload.
+/// Objects whose members are separate fields in the payload.
 #[derive(Default)]
 struct NestedFields(Vec<(&'static str, Vec<String>)>);
 
@@ -266,7 +270,7 @@ impl NestedFields {
 }
 
 fn write(row: &'static FieldRow, field: Option<Field<'_>>, out: &mut ObjectWriter<'_>) {
-    // Of several for one name, the first that has something.
+    // The first of several rows for one name applies.
     if matches!(row.absent, Absent::Implied(_)) || out.has(row.name) {
         return;
     }
@@ -322,8 +326,8 @@ fn is_void(field: &Field<'_>) -> bool {
     }
 }
 
-/// The JSON inside a string. A string that holds no JSON stays a string. Text that starts like an object or an array and
-/// is not valid, or ambiguous, is dropped: another parser could read something else in it.
+/// Returns the JSON inside a string. A string without JSON stays a string. Text that starts like an object or an array and is
+/// invalid or ambiguous is dropped, because another parser could read it differently.
 fn embedded_json(value: &str) -> Option<FieldValue<'_>> {
     let Some(text) = RawJson::text_of(value) else { return Some(FieldValue::Part(value)) };
     match RawJson::parse(text.as_ref()) {
@@ -339,7 +343,7 @@ fn read<'p>(row: &FieldRow, entry: Option<&Entry<'p>>, required: Option<&FieldIn
         return match (row.absent, required) {
             (Absent::Json("null"), None) => None,
             (Absent::Json(json) | Absent::Implied(json), _) => Some(FieldValue::Part(json)),
-            // It was left out because it is empty.
+            // The field is absent because it is empty.
             (Absent::OmittedIfEmpty | Absent::OmittedIfVoid, Some(info)) => match info.json {
                 "a string" => Some(FieldValue::Part("\"\"")),
                 _ => Some(FieldValue::Part("{}")),
@@ -377,7 +381,7 @@ fn read<'p>(row: &FieldRow, entry: Option<&Entry<'p>>, required: Option<&FieldIn
     }
 }
 
-/// The object with each value made into another; what cannot be made stays.
+/// Returns the object with each value replaced. `None` of `make` keeps a value.
 fn with_values(json: &RawJson, make: impl Fn(&str) -> Option<RawJson>) -> RawJson {
     let Some(entries) = json.entries() else { return json.clone() };
     let members: Vec<_> = entries

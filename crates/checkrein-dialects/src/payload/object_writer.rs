@@ -1,4 +1,4 @@
-//! Writing an object in pieces.
+//! Writer of a JSON object in pieces, so that large values are shared instead of copied.
 
 use std::borrow::Cow;
 
@@ -7,20 +7,20 @@ use checkrein_core::{Event, RawJson};
 
 use super::SHARE_FROM;
 
-/// Writes an object. Keys with dots are written into objects.
+/// Writer of one object. Fields with dots in their paths go into inner objects.
 pub(super) struct ObjectWriter<'n> {
     pieces: Vec<JsonPiece>,
     text: String,
-    /// The object inside that is open.
+    /// The open inner object.
     open: Option<&'n str>,
     names: Vec<Cow<'n, str>>,
-    /// Values from this size on are passed on without being copied.
+    /// Size of values from which they are shared.
     share_from: usize,
 }
 
 impl<'n> ObjectWriter<'n> {
     pub(super) fn new(share_from: usize) -> Self {
-        // Most payloads are shorter, and have fewer fields.
+        // Most payloads are smaller.
         let mut text = String::with_capacity(512);
         text.push('{');
         Self { pieces: Vec::new(), text, open: None, names: Vec::with_capacity(16), share_from }
@@ -54,7 +54,7 @@ impl<'n> ObjectWriter<'n> {
         self.names.iter().any(|taken| taken == name)
     }
 
-    /// A field that is left out if its name is taken. Its name has no meaning here, dots neither.
+    /// Adds a field unless the object has its name. Dots in the name have no meaning.
     pub(super) fn extra(&mut self, name: impl Into<Cow<'n, str>>, json: &RawJson) {
         let name = name.into();
         if self.has(&name) {
@@ -85,7 +85,7 @@ impl<'n> ObjectWriter<'n> {
         }
     }
 
-    /// The name of a field of the object itself.
+    /// Writes the name of a field of the outer object.
     fn name(&mut self, name: Cow<'n, str>) {
         self.write_name(&name);
         self.names.push(name);
@@ -98,7 +98,7 @@ impl<'n> ObjectWriter<'n> {
     }
 
     fn separate(&mut self) {
-        // No value ends like this, and after one that is shared the text is empty.
+        // No value ends with an opening brace, and the text is empty after a shared value.
         if !self.text.ends_with('{') {
             self.text.push(',');
         }
@@ -122,11 +122,11 @@ impl<'n> ObjectWriter<'n> {
         std::mem::take(&mut self.text)
     }
 
-    /// Goes on with an object that was written elsewhere, which has none of the names so far.
+    /// Appends the fields of an event. Its extra fields with names that exist already are dropped.
     pub(super) fn append(mut self, event: &Event) -> Vec<JsonPiece> {
         self.close();
-        let doubled = |name: &Cow<'_, str>| event.envelope.extra.contains_key(&**name);
-        let mut pieces = if self.names.iter().any(doubled) {
+        let is_duplicate = |name: &Cow<'_, str>| event.envelope.extra.contains_key(&**name);
+        let mut pieces = if self.names.iter().any(is_duplicate) {
             let mut stripped = event.clone();
             stripped.envelope.extra.retain(|name, _| !self.has(name));
             stripped.to_json_pieces(SHARE_FROM)
@@ -134,7 +134,7 @@ impl<'n> ObjectWriter<'n> {
             event.to_json_pieces(SHARE_FROM)
         };
         if let Some(JsonPiece::Text(text)) = pieces.first_mut() {
-            // In place of the opening brace.
+            // Replaces the opening brace.
             self.separate();
             text.replace_range(..1, &self.text);
         }

@@ -1,104 +1,103 @@
-//! What payloads have, as rows.
+//! Rows of the fields in payloads.
 
-/// What the payload of every event has.
+/// Fields of all payloads of a dialect.
 #[derive(Debug, Clone, Copy)]
 pub struct PayloadTable {
-    /// The field that names the event; dots lead into objects. Empty: payloads do not say which event they are, but for
-    /// those whose row says how.
+    /// Field with the name of the event. Dots lead into objects. Empty: only events with a field in their own row have the name.
     pub event: &'static str,
-    /// What all events have. Fields of one object stand together.
+    /// Fields of all events. Fields of one object must be adjacent.
     pub fields: &'static [FieldRow],
-    /// Whether all else that checkrein knows of the event follows, under its own names.
+    /// `true` if all other fields of the event follow, under checkrein's names.
     pub all_fields: bool,
-    /// Whether what was rewritten is there a second time, as `original_input` and so on.
+    /// `true` if payloads also have the values before rewrites, as `original_input` and so on.
     pub includes_original: bool,
 }
 
-/// One field.
+/// A field of a payload.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldRow {
-    /// The dialect's name for it; dots lead into objects.
+    /// The dialect's name. Dots lead into objects.
     pub name: &'static str,
-    /// checkrein's name for it. With dots, a part of it, which is read only where nothing else has the whole.
+    /// checkrein's name. With dots, a part of a field. A part is read only if no row has the whole field.
     pub from: &'static str,
-    /// What form it has.
+    /// Encoding of the value.
     pub form: FieldEncoding,
-    /// What stands there if the event does not have it.
+    /// Value if the event does not have the field.
     pub absent: Absent,
 }
 
-/// The form that a field has in a payload.
+/// Encoding of a field in a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldEncoding {
-    /// As it is.
+    /// Unchanged.
     Same,
-    /// A string that holds the JSON text.
+    /// A string with the JSON text.
     JsonText,
-    /// As it is. Older versions of the agent send an object as a string that holds the JSON text.
+    /// Unchanged. Older versions of the agent send an object as a string with the JSON text.
     OrJsonText,
-    /// A string: text as it is, all else as JSON text.
+    /// A string. Other values become JSON text.
     Text,
-    /// An object: JSON that is none is put into one, under this name.
+    /// An object. Other values are put into one, under this name.
     Object(&'static str),
-    /// An object whose values are strings that hold JSON text.
+    /// An object whose values are strings with JSON text.
     TextValues,
-    /// An array, whose first element it is.
+    /// An array with the value as its first element.
     First,
 }
 
-/// What stands in a payload if the event does not have a field.
+/// Treatment of a field that the event does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absent {
-    /// Nothing.
+    /// Omitted.
     Omitted,
-    /// Nothing, also if it is empty: `""`, `0`, `false`, `null`.
+    /// Omitted, also if the value is `""`, `0`, `false` or `null`.
     OmittedIfEmpty,
-    /// Nothing, also if it is empty or has nothing in it: `{}`, `[]`.
+    /// Omitted, also if the value is `""`, `0`, `false`, `null`, `{}` or `[]`.
     OmittedIfVoid,
     /// This JSON.
     Json(&'static str),
-    /// Nothing, ever: it is always this JSON, and the agent does not say so.
+    /// Always omitted, because the value is always this JSON.
     Implied(&'static str),
 }
 
 impl FieldRow {
-    /// A field that has the same name everywhere, and stands there if the event has it.
+    /// A field with checkrein's name, omitted if the event does not have it.
     pub const fn same(name: &'static str) -> Self {
         Self::named(name, name)
     }
 
-    /// A field that the dialect has another name for.
+    /// A field with another name in the dialect.
     pub const fn named(name: &'static str, from: &'static str) -> Self {
         Self { name, from, form: FieldEncoding::Same, absent: Absent::Omitted }
     }
 
-    /// A field that the dialect's payloads do not have, because it is always this JSON.
+    /// A field that payloads omit, because it is always this JSON.
     pub const fn implied(from: &'static str, json: &'static str) -> Self {
         Self { name: "", from, form: FieldEncoding::Same, absent: Absent::Implied(json) }
     }
 
-    /// In another form.
+    /// Sets the encoding.
     #[must_use]
     pub const fn form(mut self, form: FieldEncoding) -> Self {
         self.form = form;
         self
     }
 
-    /// Always there: with this JSON if the event does not have it.
+    /// Sets the JSON for events that do not have the field.
     #[must_use]
     pub const fn or(mut self, json: &'static str) -> Self {
         self.absent = Absent::Json(json);
         self
     }
 
-    /// Not there if it is empty.
+    /// Omits an empty value.
     #[must_use]
     pub const fn unless_empty(mut self) -> Self {
         self.absent = Absent::OmittedIfEmpty;
         self
     }
 
-    /// Not there if it is empty or has nothing in it.
+    /// Omits an empty value, also an empty object or array.
     #[must_use]
     pub const fn unless_void(mut self) -> Self {
         self.absent = Absent::OmittedIfVoid;

@@ -1,4 +1,4 @@
-//! What a JSON answer says, by a dialect's table of keys.
+//! Reading of JSON answers, by a dialect's table of keys.
 
 use std::borrow::Cow;
 
@@ -14,33 +14,34 @@ use crate::table::Dialect;
 /// Reads an answer.
 ///
 /// # Errors
-/// What the dialect takes for a failure: keys or values that it does not know, an answer to another event.
+/// An answer that is a failure in the dialect: unknown keys, invalid values, an answer to another event.
 pub(super) fn read(dialect: &Dialect, event: &Event, json: &RawJson, strict: bool) -> Result<Opinion, Failure> {
-    let (opinion, said) = (Opinion::none(), Vec::with_capacity(8));
-    let mut reading = AnswerReader { dialect, event, strict, opinion, said, unsayable: None };
-    let Some(fields) = FieldIndex::of(json) else {
+    let (opinion, decisions) = (Opinion::none(), Vec::with_capacity(8));
+    let mut reader = AnswerReader { dialect, event, strict, opinion, decisions, lost_rewrite: None };
+    let Some(fields) = FieldIndex::new(json) else {
         return Err(schema(format!("the answer should be an object, but is {}", json.json_type())));
     };
     let kind = event.kind();
     for key in dialect.reply.keys {
-        let counts = key.at.fits(dialect, &kind);
-        if counts && matches!(key.means, KeyMeaning::Decision(_) | KeyMeaning::Flag(..) | KeyMeaning::Because(_)) {
-            reading.said.push(AnswerValue::default());
+        let applies = key.at.fits(dialect, &kind);
+        if applies && matches!(key.means, KeyMeaning::Decision(_) | KeyMeaning::Flag(..) | KeyMeaning::Because(_)) {
+            reader.decisions.push(AnswerValue::default());
         }
         for path in key.paths {
-            // `null` is as good as absent.
-            let is_said =
+            // `null` means absent.
+            let is_present =
                 |value: &RawJson| value.json_type() != JsonType::Null && !(key.ignore_if_empty && is_empty(value));
-            let Some(value) = fields.at(path).map(|entry| entry.to_json()).filter(is_said) else { continue };
-            // Alone it does not count.
-            match key.requires_sibling.filter(|(beside, _)| counts && fields.at(beside).is_none()) {
-                Some((beside, _)) => reading.tell(key.means, format!("`{path}` counts only beside `{beside}`"))?,
-                None => reading.take(key, path, &value)?,
+            let Some(value) = fields.at(path).map(|entry| entry.to_json()).filter(is_present) else { continue };
+            match key.requires_sibling.filter(|(sibling, _)| applies && fields.at(sibling).is_none()) {
+                Some((sibling, _)) => {
+                    reader.report_ignored(key.means, format!("`{path}` has no effect without `{sibling}`"))?;
+                }
+                None => reader.read_key(key, path, &value)?,
             }
         }
     }
-    reading.unknown_keys(fields.into_iter(), "")?;
-    reading.finish()
+    reader.unknown_keys(fields.into_iter(), "")?;
+    reader.finish()
 }
 
 struct AnswerReader<'a> {
@@ -48,9 +49,9 @@ struct AnswerReader<'a> {
     event: &'a Event,
     strict: bool,
     opinion: Opinion,
-    said: Vec<AnswerValue>,
-    /// Why a rewrite cannot be told. It is never overlooked: who allowed something else has not allowed this.
-    unsayable: Option<Failure>,
+    decisions: Vec<AnswerValue>,
+    /// Reason why a rewrite cannot be translated. It is a failure unless the answer blocks: an allow was for the rewritten input.
+    lost_rewrite: Option<Failure>,
 }
 
 /// A decision and the reason that belongs to it.
@@ -58,32 +59,32 @@ struct AnswerReader<'a> {
 struct AnswerValue {
     decision: Decision,
     reason: Option<String>,
-    /// The key whose block needs a reason.
+    /// Path of a key whose block needs a reason.
     needs_reason: Option<&'static str>,
 }
 
 impl AnswerReader<'_> {
-    fn take(&mut self, key: &Key, path: &str, value: &RawJson) -> Result<(), Failure> {
+    fn read_key(&mut self, key: &Key, path: &str, value: &RawJson) -> Result<(), Failure> {
         if key.only_strict && !self.strict {
             return Ok(());
         }
         let kind = self.event.kind();
         if !key.at.fits(self.dialect, &kind) {
             let mut others = self.dialect.reply.keys.iter().filter(|other| other.paths.contains(&path));
-            if says_nothing(key.means, value) || others.any(|other| other.at.fits(self.dialect, &kind)) {
+            if has_no_effect(key.means, value) || others.any(|other| other.at.fits(self.dialect, &kind)) {
                 return Ok(());
             }
             let what = format!("`{path}` has no effect at `{}`", self.event.kind());
             let fails = self.strict || self.dialect.reply.unknown_keys == UnknownPolicy::Failure;
-            return if fails { Err(schema(what)) } else { self.tell(key.means, what) };
+            return if fails { Err(schema(what)) } else { self.report_ignored(key.means, what) };
         }
-        let held = || RawJson::parse(value.as_text()?.as_ref()).ok();
-        let inner = key.or_text.then(held).flatten();
-        self.take_value(key, path, inner.as_ref().unwrap_or(value)).or_else(|problem| self.bad(problem))
+        let embedded = || RawJson::parse(value.as_text()?.as_ref()).ok();
+        let inner = if key.or_text { embedded() } else { None };
+        self.read_value(key, path, inner.as_ref().unwrap_or(value)).or_else(|problem| self.bad(problem))
     }
 
-    /// Says that something was ignored, unless it never had a meaning.
-    fn tell(&mut self, means: KeyMeaning, what: String) -> Result<(), Failure> {
+    /// Reports an ignored key, unless the key never has an effect.
+    fn report_ignored(&mut self, means: KeyMeaning, what: String) -> Result<(), Failure> {
         if means != KeyMeaning::Nothing && self.dialect.reply.unknown_keys != UnknownPolicy::Ignored {
             self.message(what);
         }
@@ -98,7 +99,7 @@ impl AnswerReader<'_> {
         self.opinion = change(std::mem::take(&mut self.opinion));
     }
 
-    fn take_value(&mut self, key: &Key, path: &str, value: &RawJson) -> Result<(), Failure> {
+    fn read_value(&mut self, key: &Key, path: &str, value: &RawJson) -> Result<(), Failure> {
         let text = || value.as_text().ok_or_else(|| wrong_type(path, value, "a string"));
         let flag = || value.as_bool().ok_or_else(|| wrong_type(path, value, "true or false"));
         match key.means {
@@ -118,19 +119,19 @@ impl AnswerReader<'_> {
             }
             KeyMeaning::Reason => {
                 let text = text()?;
-                if self.said.is_empty() {
-                    self.said.push(AnswerValue::default());
+                if self.decisions.is_empty() {
+                    self.decisions.push(AnswerValue::default());
                 }
-                if let Some(said) = self.said.last_mut().filter(|_| !text.trim().is_empty()) {
-                    said.reason = Some(text.into_owned());
+                if let Some(last) = self.decisions.last_mut().filter(|_| !text.trim().is_empty()) {
+                    last.reason = Some(text.into_owned());
                 }
             }
             KeyMeaning::Because(decision) => {
                 let text = text()?;
                 if !text.trim().is_empty() {
                     self.decide(key, decision);
-                    if let Some(said) = self.said.last_mut() {
-                        said.reason = Some(text.into_owned());
+                    if let Some(last) = self.decisions.last_mut() {
+                        last.reason = Some(text.into_owned());
                     }
                 }
             }
@@ -162,11 +163,11 @@ impl AnswerReader<'_> {
                 }
             },
             KeyMeaning::Replace(target) => {
-                let value = self.in_words_of_event(path, target, value);
+                let value = self.translate_rewrite(path, target, value);
                 self.edit(|opinion| opinion.with_rewrite(Rewrite::replace(target, value)));
             }
             KeyMeaning::Merge(target) => {
-                let value = self.in_words_of_event(path, target, value);
+                let value = self.translate_rewrite(path, target, value);
                 self.edit(|opinion| opinion.with_rewrite(Rewrite::merge(target, value)));
             }
             KeyMeaning::FirstMessage => {
@@ -185,34 +186,34 @@ impl AnswerReader<'_> {
         Ok(())
     }
 
-    /// A tool's input as the agent that asked calls its fields.
-    fn in_words_of_event(&mut self, path: &str, target: Target, value: &RawJson) -> RawJson {
+    /// Translates a rewritten tool input to the field names of the agent that sent the event.
+    fn translate_rewrite(&mut self, path: &str, target: Target, value: &RawJson) -> RawJson {
         if target != Target::Input {
             return value.clone();
         }
         match self.dialect.rewritten_input(self.event, value) {
             Ok(input) => input.into_owned(),
-            Err(unsayable) => {
-                self.unsayable = Some(schema(format!("`{path}`: {unsayable}")));
+            Err(error) => {
+                self.lost_rewrite = Some(schema(format!("`{path}`: {error}")));
                 value.clone()
             }
         }
     }
 
-    /// Of two decisions in one place the stronger counts.
+    /// Adds a decision. The stronger of two decisions of one entry applies.
     fn decide(&mut self, key: &Key, decision: Decision) {
         if let Some(mark) = key.tags.filter(|_| decision.is_block()) {
             self.edit(|opinion| marked(opinion, mark));
         }
-        if let Some(said) = self.said.last_mut() {
-            said.decision = said.decision.max(decision);
+        if let Some(last) = self.decisions.last_mut() {
+            last.decision = last.decision.max(decision);
             if key.needs_reason && decision.is_block() {
-                said.needs_reason = key.paths.first().copied();
+                last.needs_reason = key.paths.first().copied();
             }
         }
     }
 
-    /// An answer to another event was not meant for this one.
+    /// Rejects an answer to another event.
     fn check_event(&self, name: &str) -> Result<(), Failure> {
         let kind = self.event.kind();
         let known = self.dialect.kind_named(name);
@@ -223,8 +224,8 @@ impl AnswerReader<'_> {
     }
 
     fn unknown_keys<'e>(&mut self, entries: impl Iterator<Item = Entry<'e>>, inside: &str) -> Result<(), Failure> {
-        let treatment = if self.strict { UnknownPolicy::Failure } else { self.dialect.reply.unknown_keys };
-        if treatment == UnknownPolicy::Ignored {
+        let policy = if self.strict { UnknownPolicy::Failure } else { self.dialect.reply.unknown_keys };
+        if policy == UnknownPolicy::Ignored {
             return Ok(());
         }
         let paths = || self.dialect.reply.keys.iter().flat_map(|key| key.paths).copied();
@@ -245,14 +246,14 @@ impl AnswerReader<'_> {
             }
             let last = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
             let meant = closest_match(&key, paths().map(last));
-            // At the wrong place is the commonest mistake of all.
+            // A key at the wrong level is the most common mistake.
             let elsewhere = paths().find(|path| last(path) == key);
             let hint = elsewhere
                 .map(|path| format!(", it belongs at `{path}`"))
                 .or_else(|| meant.map(|meant| format!(", did you mean `{meant}`?")))
                 .unwrap_or_default();
-            let misspelt = treatment == UnknownPolicy::MisspeltFails && meant.is_some();
-            if treatment == UnknownPolicy::Failure || misspelt {
+            let misspelt = policy == UnknownPolicy::MisspeltFails && meant.is_some();
+            if policy == UnknownPolicy::Failure || misspelt {
                 return Err(schema(format!("unknown key `{path}`{hint}")));
             }
             self.message(format!("its answer has an unknown key `{path}`{hint}"));
@@ -264,7 +265,7 @@ impl AnswerReader<'_> {
         match self.dialect.reply.bad_values {
             _ if self.strict => Err(problem),
             UnknownPolicy::Ignored => Ok(()),
-            UnknownPolicy::Told => {
+            UnknownPolicy::Reported => {
                 self.message(format!("{}; ignored", problem.message));
                 Ok(())
             }
@@ -273,19 +274,22 @@ impl AnswerReader<'_> {
     }
 
     fn finish(mut self) -> Result<Opinion, Failure> {
-        let blocks = self.said.iter().any(|said| said.decision.is_block());
-        if let Some(failure) = self.unsayable.take().filter(|_| !blocks) {
+        let blocks = self.decisions.iter().any(|value| value.decision.is_block());
+        if let Some(failure) = self.lost_rewrite.take()
+            && !blocks
+        {
             return Err(failure);
         }
-        let empty = |said: &&AnswerValue| said.reason.is_none();
-        if let Some(path) = self.said.iter().filter(empty).find_map(|said| said.needs_reason) {
-            return Err(schema(format!("`{path}` blocks without a reason, which voids the answer")));
+        let empty = |value: &&AnswerValue| value.reason.is_none();
+        if let Some(path) = self.decisions.iter().filter(empty).find_map(|value| value.needs_reason) {
+            return Err(schema(format!("`{path}` blocks without a reason, so the answer is invalid; add a reason")));
         }
-        // Of equals the first in the table gives the reason; one without a reason takes any.
-        let strongest = self.said.iter().map(|said| said.decision).max().unwrap_or_default();
-        let own = self.said.iter().filter(|said| said.decision == strongest).find_map(|said| said.reason.clone());
+        // Of equal decisions, the first in the table has the reason. Without a reason, any other reason is used.
+        let strongest = self.decisions.iter().map(|value| value.decision).max().unwrap_or_default();
+        let own =
+            self.decisions.iter().filter(|value| value.decision == strongest).find_map(|value| value.reason.clone());
         let reason = own
-            .or_else(|| self.said.iter().find_map(|said| said.reason.clone()))
+            .or_else(|| self.decisions.iter().find_map(|value| value.reason.clone()))
             .or_else(|| self.opinion.stop_reason().map(str::to_owned));
         let opinion = match strongest {
             Decision::NoOpinion => self.opinion,
@@ -307,8 +311,8 @@ fn is_empty(value: &RawJson) -> bool {
     }
 }
 
-/// Whether a key with this value would not have said anything in its own place either.
-fn says_nothing(means: KeyMeaning, value: &RawJson) -> bool {
+/// `true` if a key with this value has no effect at any event.
+fn has_no_effect(means: KeyMeaning, value: &RawJson) -> bool {
     match means {
         KeyMeaning::Flag(when, _) => value.as_bool() == Some(!when),
         KeyMeaning::Suppress | KeyMeaning::Nothing => value.as_bool() == Some(false),

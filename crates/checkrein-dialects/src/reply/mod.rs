@@ -1,4 +1,7 @@
-//! What replies say, by a dialect's table.
+//! Reading of replies: the output of a process or an HTTP response becomes an `Opinion`, by a dialect's [`ReplyTable`].
+//!
+//! [`Dialect::read`] is the entry point; handlers use it. An invalid answer at a gate must never become "no opinion" unless the
+//! dialect's table says so.
 
 mod answer;
 mod table;
@@ -16,12 +19,11 @@ use checkrein_core::{
 use crate::table::{Dialect, PlainTextUse};
 
 impl Dialect {
-    /// What a reply says, or why it says nothing that can be used. `strict`: nothing is overlooked, whatever the dialect
-    /// usually does.
+    /// Reads a reply. `strict`: unknown keys and invalid values are failures, even if the dialect ignores them.
     ///
     /// # Errors
     /// A failure with its kind: the process was ended by a signal, the exit code is unknown, the answer is not JSON, was
-    /// cut, or says something that the event does not allow.
+    /// cut, or contains something that the event does not allow.
     pub fn read(&self, event: &Event, reply: Reply, strict: bool) -> Result<Opinion, Failure> {
         let reader = ReplyReader { dialect: self, event, strict };
         match reply {
@@ -38,7 +40,7 @@ struct ReplyReader<'a> {
     strict: bool,
 }
 
-/// What standard output is.
+/// Content of standard output.
 enum Printed {
     Answer(Opinion),
     Text(String),
@@ -69,12 +71,12 @@ impl ReplyReader<'_> {
             ExitAction::Fail => Err(self.unexpected(reply)),
             ExitAction::FailFor(reasons) => {
                 let failure = self.unexpected(reply);
-                Err(match self.said_with(reasons, reply).2 {
+                Err(match self.answer_with_reason(reasons, reply).2 {
                     Some(reason) => failure.with_reason(reason),
                     None => failure,
                 })
             }
-            ExitAction::Read => self.text_counts(self.printed(stdout)?),
+            ExitAction::Read => self.opinion_of(self.printed(stdout)?),
             ExitAction::ReadOrFail => match self.printed(stdout) {
                 Ok(Printed::Answer(opinion)) => Ok(opinion),
                 _ => Err(self.unexpected(reply)),
@@ -87,45 +89,50 @@ impl ReplyReader<'_> {
                 })
             }
             ExitAction::Tell(texts) => {
-                let said = self.decided(Decision::NoOpinion, texts, reply);
-                Ok(said
-                    .reason()
-                    .filter(|text| !text.is_empty())
-                    .map_or_else(Opinion::none, |text| Opinion::none().with_message(text)))
+                let opinion = self.decided(Decision::NoOpinion, texts, reply);
+                Ok(match opinion.reason() {
+                    Some(text) if !text.is_empty() => Opinion::none().with_message(text),
+                    _ => Opinion::none(),
+                })
             }
         }
     }
 
-    /// The stream that an answer stands in.
+    /// Returns the stream that contains the answer.
     fn answer_of<'r>(&self, reply: &'r ProcessReply) -> &'r Captured {
         let blank = reply.stdout.bytes.trim_ascii().is_empty() && !reply.stdout.is_cut();
         if self.dialect.reply.stderr_answers && blank { &reply.stderr } else { &reply.stdout }
     }
 
-    /// A guard that blocks has blocked, whatever is wrong with what it printed.
+    /// Returns the decision of an exit code with the reason and the answer of the hook. An invalid answer does not cancel the
+    /// decision.
     fn decided(&self, decision: Decision, reasons: &[ReasonSource], reply: &ProcessReply) -> Opinion {
-        let (said, unread, reason) = self.said_with(reasons, reply);
-        let decision = said.decision().max(decision);
-        let said = match unread {
-            Some(failure) => said.with_message(format!("what it printed could not be read ({failure})")),
-            None => said,
+        let (answer, unread, reason) = self.answer_with_reason(reasons, reply);
+        let decision = answer.decision().max(decision);
+        let answer = match unread {
+            Some(failure) => answer.with_message(format!("its output is invalid ({failure})")),
+            None => answer,
         };
-        said.with_decision(decision).with_reason(reason.unwrap_or_default())
+        answer.with_decision(decision).with_reason(reason.unwrap_or_default())
     }
 
-    /// What was printed, what kept it from being read, and the first of the reasons that there is.
-    fn said_with(&self, reasons: &[ReasonSource], reply: &ProcessReply) -> (Opinion, Option<Failure>, Option<String>) {
-        let (said, text, unread) = match self.printed(self.answer_of(reply)) {
+    /// Returns the answer, the failure of reading it, and the first available reason.
+    fn answer_with_reason(
+        &self,
+        reasons: &[ReasonSource],
+        reply: &ProcessReply,
+    ) -> (Opinion, Option<Failure>, Option<String>) {
+        let (answer, text, unread) = match self.printed(self.answer_of(reply)) {
             Ok(Printed::Answer(opinion)) => (opinion, None, None),
             Ok(Printed::Text(text)) => (Opinion::none(), Some(text), None),
             Ok(Printed::Nothing) => (Opinion::none(), None, None),
             Err(failure) => (Opinion::none(), Some(reply.stdout.text().trim().to_owned()), Some(failure)),
         };
         let stderr = reply.stderr.text();
-        let reason = reasons.iter().find_map(|from| {
-            let text = match from {
+        let reason = reasons.iter().find_map(|source| {
+            let text = match source {
                 ReasonSource::Answer => {
-                    said.reason().or_else(|| said.messages().first().map(String::as_str))?.to_owned()
+                    answer.reason().or_else(|| answer.messages().first().map(String::as_str))?.to_owned()
                 }
                 ReasonSource::Stderr => stderr.trim().to_owned(),
                 ReasonSource::Stdout => text.clone()?,
@@ -137,7 +144,7 @@ impl ReplyReader<'_> {
             };
             Some(text).filter(|text| !text.is_empty())
         });
-        (said, unread, reason)
+        (answer, unread, reason)
     }
 
     fn unexpected(&self, reply: &ProcessReply) -> Failure {
@@ -152,13 +159,13 @@ impl ReplyReader<'_> {
         }
     }
 
-    fn text_counts(&self, printed: Printed) -> Result<Opinion, Failure> {
+    fn opinion_of(&self, printed: Printed) -> Result<Opinion, Failure> {
         let plain = self.dialect.plain(&self.event.kind());
         match (printed, plain) {
             (Printed::Answer(opinion), _) => Ok(opinion),
             (Printed::Text(text), plain) if self.strict || plain == PlainTextUse::Failure => Err(Failure::new(
                 FailureKind::Parse,
-                format!("printed text where only one JSON object may stand{}", first_line(&text)),
+                format!("printed text, but only one JSON object is allowed{}", first_line(&text)),
             )),
             (Printed::Text(text), PlainTextUse::Context) => Ok(Opinion::context(text)),
             (Printed::Text(text), PlainTextUse::LastLine) => {
@@ -171,7 +178,7 @@ impl ReplyReader<'_> {
     }
 
     fn printed(&self, stdout: &Captured) -> Result<Printed, Failure> {
-        // Some shells put a byte order mark in front.
+        // Some shells print a byte order mark first.
         let bytes = stdout.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&stdout.bytes).trim_ascii();
         let (opens, closes) = (bytes.first() == Some(&b'{'), bytes.last() == Some(&b'}'));
         let text = || match String::from_utf8_lossy(bytes).trim() {
@@ -181,7 +188,7 @@ impl ReplyReader<'_> {
         let is_gate = self.dialect.is_gate(&self.event.kind());
         match self.dialect.reply.trigger {
             AnswerDetection::Never => return Ok(text()),
-            // The answer may be in the part that is missing.
+            // The missing part may contain the answer.
             _ if stdout.is_cut() && (opens || is_gate) => return Err(cut(stdout)),
             AnswerDetection::OwnObject if opens => {
                 if let Some(mut entries) =
@@ -213,7 +220,7 @@ impl ReplyReader<'_> {
                         Ok(Printed::Answer(opinion.with_message(message)))
                     }
                     None if is_gate && looks_like_an_answer(bytes) => {
-                        let message = "what it printed has an answer in it that cannot be told from the rest";
+                        let message = "its output contains an answer between other text; print only the JSON object";
                         Err(Failure::new(FailureKind::Parse, message))
                     }
                     None => Ok(text()),
@@ -238,7 +245,7 @@ impl ReplyReader<'_> {
         }
     }
 
-    /// Whether a key of an answer is one of the dialect's, or a slip of the pen for one.
+    /// `true` if a key of an answer is one of the dialect's, or a misspelling of one.
     fn is_near_own(&self, key: &str) -> bool {
         let own = self.dialect.reply.keys.iter().flat_map(|key| key.paths).filter_map(|path| path.split('.').next());
         own.clone().any(|own| own == key) || closest_match(key, own).is_some()
@@ -255,8 +262,7 @@ impl ReplyReader<'_> {
             return Ok(Opinion::none());
         }
         if reply.body.is_cut() {
-            let message =
-                format!("the answer is longer than the {} bytes that were read of it", reply.body.bytes.len());
+            let message = format!("the answer exceeds the limit of {} bytes", reply.body.bytes.len());
             return Err(Failure::new(FailureKind::OutputCap, message));
         }
         self.json(&reply.body, bytes)
@@ -271,16 +277,16 @@ impl ReplyReader<'_> {
     }
 }
 
-/// What to do about an answer that leads elsewhere.
-const NOT_FOLLOWED: &str = ": the redirect was not followed; write the URL that it leads to into the hook, or have its host \
-                            allow redirects (`HttpSpec::follow_redirects`)";
+/// Hint for a redirect.
+const NOT_FOLLOWED: &str = ": the redirect was not followed; use its target as the URL of the hook, or allow redirects in the \
+                            host program (`HttpSpec::follow_redirects`)";
 
-/// The opinion with a mark for the host.
+/// Adds a mark for the host to an opinion.
 fn marked(opinion: Opinion, mark: &str) -> Opinion {
     opinion.with_metadata(mark, RawJson::parse("true").unwrap_or_default())
 }
 
-/// `: ` and the first line of what a process complained about, if it did.
+/// Returns `: ` and the first line of standard error, if it has one.
 fn first_line(stderr: &str) -> String {
     const SHOWN: usize = 200;
     match stderr.lines().map(str::trim).find(|line| !line.is_empty()) {
@@ -289,15 +295,15 @@ fn first_line(stderr: &str) -> String {
     }
 }
 
-/// What follows the mark in the last line that starts with it.
+/// Returns the text after the mark in the last line that starts with the mark.
 fn last_marked<'b>(bytes: &'b [u8], mark: &str) -> Option<&'b [u8]> {
     bytes.split(|byte| *byte == b'\n').rev().find_map(|line| line.strip_prefix(mark.as_bytes()))
 }
 
-/// A shell's profile or a tool may print before the hook does. If the text ends in a JSON object that starts on a line of
-/// its own, that is the answer: to take it for plain text would open a gate that the hook wanted closed.
+/// Returns the start of a JSON object at the end of the text, on its own line. A shell's profile or a tool may print before the
+/// hook does. If the answer were read as plain text, a deny would be lost.
 fn noise_before_answer(bytes: &[u8]) -> Option<usize> {
-    // Each try reads to the end, so their number is limited. The answer is the last that was printed.
+    // Each attempt parses to the end, so their number is limited. The answer is the last object.
     const TRIES: usize = 64;
     if bytes.last() != Some(&b'}') {
         return None;
@@ -310,13 +316,13 @@ fn noise_before_answer(bytes: &[u8]) -> Option<usize> {
     starts.take(TRIES).find(|&at| RawJson::parse_bytes(&bytes[at..]).is_ok())
 }
 
-/// Whether the text holds something that was meant as an answer.
+/// `true` if the text contains a key of answers.
 fn looks_like_an_answer(bytes: &[u8]) -> bool {
     const KEYS: [&[u8]; 4] = [b"\"decision\"", b"\"permissionDecision\"", b"\"continue\"", b"\"hookSpecificOutput\""];
     KEYS.iter().any(|key| bytes.windows(key.len()).any(|window| window == *key))
 }
 
 fn cut(captured: &Captured) -> Failure {
-    let message = format!("printed {} bytes, only {} are read", captured.total, captured.bytes.len());
+    let message = format!("printed {} bytes, but only {} are read", captured.total, captured.bytes.len());
     Failure::new(FailureKind::OutputCap, message)
 }

@@ -1,73 +1,71 @@
-//! The columns that say how replies are read, and how verdicts are said.
+//! Columns of a dialect for reading replies and rendering verdicts.
 
 use checkrein_core::{Decision, EventKind, Target};
 
 use crate::table::Dialect;
 
-/// How replies are read.
+/// Rules for reading replies.
 #[derive(Debug, Clone, Copy)]
 pub struct ReplyTable {
-    /// What makes standard output an answer.
+    /// Condition for standard output to be an answer.
     pub trigger: AnswerDetection,
-    /// What becomes of an answer that is no JSON.
+    /// Treatment of an answer that is not JSON.
     pub malformed: MalformedPolicy,
-    /// What becomes of keys that the dialect does not have.
+    /// Treatment of unknown keys.
     pub unknown_keys: UnknownPolicy,
-    /// What becomes of values of the wrong type, and of unknown decisions.
+    /// Treatment of values of the wrong type and of unknown decisions.
     pub bad_values: UnknownPolicy,
-    /// Whether `Deny` is another word than `deny`.
+    /// `true` if words for decisions are case-sensitive.
     pub exact_case: bool,
-    /// The keys of an answer. When a verdict is said, the first that fits is used; the reason of a decision is the next
-    /// reason behind it.
+    /// Keys of an answer. Rendering a verdict uses the first suitable key. The reason of a decision is the next reason after it.
     pub keys: &'static [Key],
-    /// What exit codes mean: the first rule that fits counts.
+    /// Meanings of exit codes. The first matching rule applies.
     pub exits: &'static [ExitRule],
-    /// Whether standard error is taken for standard output if nothing was printed there.
+    /// `true` if standard error is read as the answer when standard output is empty.
     pub stderr_answers: bool,
-    /// How many characters of a context, a message or a first prompt are taken; what is longer is kept elsewhere.
+    /// Limit of a context, a message or a first prompt in characters. Longer texts are stored in a file.
     pub text_cap: Option<usize>,
 }
 
-/// What makes standard output an answer.
+/// Condition for standard output to be an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerDetection {
-    /// Nothing does.
+    /// Standard output is never an answer.
     Never,
     /// An opening brace at its start.
     Brace,
     /// An opening brace at its start and a closing one at its end.
     Braces,
-    /// That it is a JSON object, whatever else it looks like.
+    /// A JSON object.
     Object,
-    /// That it is a JSON object with a key that the dialect has, or nearly has. Any other JSON is text, and an empty object
-    /// is nothing.
+    /// A JSON object with a key of the dialect, or a misspelling of one. Other JSON is text, and an empty object is empty output.
     OwnObject,
-    /// That it is a JSON object; or the last of the lines in it that start so, of which the rest is the answer.
+    /// A JSON object, or a line with this start. The rest of the last such line is the answer.
     ObjectOrLine(&'static str),
-    /// An opening brace at its start, or at the start of the line where its last part starts that is an object: shells
-    /// print greetings.
+    /// An opening brace at its start, or a JSON object at its end that starts on its own line. Shells may print a greeting
+    /// first.
     LastObject,
 }
 
-/// What becomes of an answer that is no JSON.
+/// Treatment of an answer that is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MalformedPolicy {
     /// A failure.
     Failure,
-    /// It is text.
+    /// Plain text.
     Text,
-    /// It is text, unless something waits for leave and it was meant as an answer: that is a failure.
+    /// Plain text. At a gate, text with a key of answers is a failure.
     TextUnlessAnswer,
 }
 
-/// What becomes of something in an answer that is not known.
+/// Treatment of unknown parts of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownPolicy {
-    /// Nothing.
+    /// Ignored.
     Ignored,
-    /// A message says that it was ignored.
-    Told,
-    /// A failure if it is a slip of the pen, else a message.
+    /// Ignored with a message.
+    Reported,
+    /// A failure if it is a misspelling. Otherwise ignored with a message.
     MisspeltFails,
     /// A failure.
     Failure,
@@ -76,37 +74,36 @@ pub enum UnknownPolicy {
 /// A key of an answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
-    /// Where it stands; dots lead into objects. The first is where verdicts say it.
+    /// Paths of the key. Dots lead into objects. Rendered verdicts have the first one.
     pub paths: &'static [&'static str],
-    /// What it says.
+    /// Meaning.
     pub means: KeyMeaning,
-    /// Where it counts.
+    /// Events at which it has an effect.
     pub at: EventScope,
-    /// Whether it is read, but never said: old names, and those of others.
+    /// `true` if it is read but never rendered: old names, and names of other agents.
     pub parse_only: bool,
-    /// Whether a string that holds JSON is that JSON.
+    /// `true` if a string with JSON is read as that JSON.
     pub or_text: bool,
-    /// Whether verdicts say it at all paths, and not only at the first.
+    /// `true` if rendered verdicts have it at all paths.
     pub at_all_paths: bool,
-    /// Whether it counts only in answers in which nothing is overlooked.
+    /// `true` if it is read only in strict mode.
     pub only_strict: bool,
-    /// Whether an empty text, array or object is as good as none.
+    /// `true` if an empty text, array or object means absent.
     pub ignore_if_empty: bool,
-    /// What the host is told under this name, `true`, when the key denies: for agents that know two kinds of it.
+    /// Name of metadata that is `true` when the key denies, for agents with two kinds of denial.
     pub tags: Option<&'static str>,
-    /// Decisions that are understood here, but never said: the agent does not do what they mean.
+    /// Decisions that are read but never rendered, because the agent ignores them.
     pub never_says: &'static [Decision],
-    /// Whether a block without a reason is none, and voids the answer.
+    /// `true` if a block without a reason makes the answer invalid.
     pub needs_reason: bool,
-    /// What must be said with it, unless something is said there already: a path and JSON. An answer that says nothing there
-    /// does not say this either.
+    /// Path that an answer must have besides this key, and the JSON that rendering adds there. Without it the key has no effect.
     pub requires_sibling: Option<(&'static str, &'static str)>,
-    /// The object that text is put into when it is said: the key that it has there, and what else is in it, as JSON.
+    /// Object that rendering puts text into: the key of the text, and further members as JSON.
     pub wrapped_in: Option<(&'static str, &'static [(&'static str, &'static str)])>,
 }
 
 impl Key {
-    /// A key that counts everywhere.
+    /// A key for all events.
     pub const fn new(paths: &'static [&'static str], means: KeyMeaning) -> Self {
         Self {
             paths,
@@ -125,82 +122,82 @@ impl Key {
         }
     }
 
-    /// Counts only there.
+    /// Limits the key to these events.
     #[must_use]
     pub const fn at(mut self, at: EventScope) -> Self {
         self.at = at;
         self
     }
 
-    /// Whether it counts at events of this kind.
+    /// `true` if the key has an effect at events of this kind.
     pub fn applies_to(&self, dialect: &Dialect, kind: &EventKind) -> bool {
         self.at.fits(dialect, kind)
     }
 
-    /// Is read, but never said.
+    /// Reads the key, but never renders it.
     #[must_use]
     pub const fn parse_only(mut self) -> Self {
         self.parse_only = true;
         self
     }
 
-    /// A string that holds JSON is that JSON.
+    /// Reads a string with JSON as that JSON.
     #[must_use]
     pub const fn or_text(mut self) -> Self {
         self.or_text = true;
         self
     }
 
-    /// Is said at all its paths.
+    /// Renders the key at all its paths.
     #[must_use]
     pub const fn at_all_paths(mut self) -> Self {
         self.at_all_paths = true;
         self
     }
 
-    /// Counts only in answers in which nothing is overlooked.
+    /// Reads the key only in strict mode.
     #[must_use]
     pub const fn only_strict(mut self) -> Self {
         self.only_strict = true;
         self
     }
 
-    /// Says nothing if it is empty.
+    /// Ignores an empty value.
     #[must_use]
     pub const fn ignore_if_empty(mut self) -> Self {
         self.ignore_if_empty = true;
         self
     }
 
-    /// Tells the host under this name when it denies.
+    /// Adds metadata with this name when it denies.
     #[must_use]
     pub const fn tags(mut self, mark: &'static str) -> Self {
         self.tags = Some(mark);
         self
     }
 
-    /// Understands these decisions, but never says them.
+    /// Reads these decisions, but never renders them.
     #[must_use]
     pub const fn never_says(mut self, decisions: &'static [Decision]) -> Self {
         self.never_says = decisions;
         self
     }
 
-    /// A block without a reason voids the answer.
+    /// Makes an answer that blocks without a reason invalid.
     #[must_use]
     pub const fn needs_reason(mut self) -> Self {
         self.needs_reason = true;
         self
     }
 
-    /// Is said with this, unless something is said there already.
+    /// Requires a value at another path. Rendering adds this JSON there, unless the path has a value.
     #[must_use]
     pub const fn requires_sibling(mut self, path: &'static str, json: &'static str) -> Self {
         self.requires_sibling = Some((path, json));
         self
     }
 
-    /// Text is said inside an object, under this key, beside what else is in it.
+    /// Renders text inside an object, under this key and beside these members.
     #[must_use]
     pub const fn wrapped_in(mut self, key: &'static str, beside: &'static [(&'static str, &'static str)]) -> Self {
         self.wrapped_in = Some((key, beside));
@@ -208,53 +205,53 @@ impl Key {
     }
 }
 
-/// What a key says.
+/// Meaning of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyMeaning {
     /// A decision, in these words.
     Decision(&'static [(&'static str, Decision)]),
-    /// Why the decision in front of it in the table was made.
+    /// Reason of the decision before it in the table.
     Reason,
-    /// This decision, if it is this truth value.
+    /// This decision, if the value is this boolean.
     Flag(bool, Decision),
-    /// This decision, by being there, and why: a text that is not empty.
+    /// This decision, if the text is not empty. The text is the reason.
     Because(Decision),
-    /// Why all ends.
+    /// Reason of a halt.
     StopReason,
     /// A message for the user.
     Message,
-    /// Whether the hook's output is to be shown.
+    /// Flag that hides the hook's output.
     Suppress,
-    /// Context for the model: text, or several.
+    /// Context for the model: a text, or an array of texts.
     Context,
     /// A new value.
     Replace(Target),
     /// New values for some fields.
     Merge(Target),
-    /// What the user says first.
+    /// First message of the user.
     FirstMessage,
-    /// Data for the host, each under its own name.
+    /// Metadata for the host, each under its own name.
     Metadata,
-    /// Data for the host, under this name.
+    /// Metadata for the host, under this name.
     Named(&'static str),
-    /// The event that the answer is for.
+    /// Name of the event.
     EventName,
-    /// Nothing that has an effect.
+    /// No effect.
     Nothing,
 }
 
-/// Where something counts.
+/// Events at which a key or a rule has an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventScope {
-    /// Everywhere.
+    /// All events.
     Any,
-    /// Where hooks can stop something.
+    /// Events at which hooks can block.
     Blocking,
-    /// Where they cannot.
+    /// Events at which hooks cannot block.
     Watching,
-    /// At events of these kinds.
+    /// Events of these kinds.
     Kinds(&'static [EventKind]),
-    /// At all others.
+    /// Events of all other kinds.
     Except(&'static [EventKind]),
 }
 
@@ -272,22 +269,22 @@ impl EventScope {
     }
 }
 
-/// What an exit code means.
+/// Meaning of an exit code.
 #[derive(Debug, Clone, Copy)]
 pub struct ExitRule {
-    /// For which codes.
+    /// Exit codes.
     pub code: ExitCodeMatch,
-    /// At which events.
+    /// Events.
     pub at: EventScope,
-    /// Whether only if the process complained about something.
+    /// `true` if the rule requires output on standard error.
     pub needs_stderr: bool,
-    /// Whether only if the process printed something, wherever.
+    /// `true` if the rule requires output on standard output or standard error.
     pub needs_text: bool,
-    /// Whether only if what was printed is an answer.
+    /// `true` if the rule requires an answer.
     pub if_answer: bool,
-    /// What then.
+    /// Action.
     pub then: ExitAction,
-    /// What the host is told under this name, `true`, when the rule denies.
+    /// Name of metadata that is `true` when the rule denies.
     pub marks: Option<&'static str>,
 }
 
@@ -297,40 +294,40 @@ impl ExitRule {
         Self { code, at: EventScope::Any, needs_stderr: false, needs_text: false, if_answer: false, then, marks: None }
     }
 
-    /// Counts only there.
+    /// Limits the rule to these events.
     #[must_use]
     pub const fn at(mut self, at: EventScope) -> Self {
         self.at = at;
         self
     }
 
-    /// Whether it counts at events of this kind.
-    pub fn counts(&self, dialect: &Dialect, kind: &EventKind) -> bool {
+    /// `true` if the rule applies to events of this kind.
+    pub fn applies_to(&self, dialect: &Dialect, kind: &EventKind) -> bool {
         self.at.fits(dialect, kind)
     }
 
-    /// Counts only if the process complained about something.
+    /// Requires output on standard error.
     #[must_use]
     pub const fn needs_stderr(mut self) -> Self {
         self.needs_stderr = true;
         self
     }
 
-    /// Counts only if the process printed something.
+    /// Requires output on standard output or standard error.
     #[must_use]
     pub const fn needs_text(mut self) -> Self {
         self.needs_text = true;
         self
     }
 
-    /// Counts only if what was printed is an answer.
+    /// Requires an answer.
     #[must_use]
     pub const fn if_answer(mut self) -> Self {
         self.if_answer = true;
         self
     }
 
-    /// Tells the host under this name when it denies.
+    /// Adds metadata with this name when it denies.
     #[must_use]
     pub const fn marks(mut self, mark: &'static str) -> Self {
         self.marks = Some(mark);
@@ -338,48 +335,48 @@ impl ExitRule {
     }
 }
 
-/// Exit codes.
+/// Set of exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitCodeMatch {
-    /// This one.
+    /// This code.
     Is(i32),
-    /// This one and all above.
+    /// This code and all higher ones.
     AtLeast(i32),
-    /// Any but 0, and signals.
+    /// All codes but 0, and signals.
     NotZero,
-    /// Any at all, and signals.
+    /// All codes, and signals.
     Any,
 }
 
-/// What follows from an exit code.
+/// Action for an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitAction {
-    /// What was printed counts.
+    /// Reads the output.
     Read,
-    /// What was printed counts if it is an answer; if not, the hook has failed.
+    /// Reads the answer. Without an answer, the hook has failed.
     ReadOrFail,
-    /// The decision, for the first reason of these that there is. What was printed counts as well if it is an answer.
+    /// Makes this decision with the first available reason. An answer is read too.
     Decide(Decision, &'static [ReasonSource]),
-    /// The user is told the first of these that there is, and nothing is decided.
+    /// Shows the user the first available text, without a decision.
     Tell(&'static [ReasonSource]),
-    /// The hook has failed.
+    /// Fails the hook.
     Fail,
-    /// The same; if that closes something, then for the first reason of these that there is.
+    /// Fails the hook, with the first available reason if the failure closes a gate.
     FailFor(&'static [ReasonSource]),
-    /// Nothing.
+    /// No opinion.
     Nothing,
 }
 
-/// Where a reason comes from.
+/// Source of a reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReasonSource {
-    /// The answer.
+    /// Answer.
     Answer,
     /// Standard error.
     Stderr,
     /// Standard output, as text.
     Stdout,
-    /// This text.
+    /// Fixed text.
     Fixed(&'static str),
     /// `hook PROGRAM exit CODE`.
     Exit,

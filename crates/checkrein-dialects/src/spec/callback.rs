@@ -1,4 +1,4 @@
-//! Hooks that are functions of the host, given with the hook.
+//! Callbacks: hooks that are functions of the host program. The engine calls them; files cannot contain them.
 
 use std::fmt;
 use std::pin::Pin;
@@ -9,20 +9,20 @@ use checkrein_core::{Event, EventKind, Opinion};
 
 use super::{HandlerSpec, HookSpec};
 
-/// The result of a [`Callback`] in time.
+/// Future result of a [`Callback`].
 pub type CallbackFuture = Pin<Box<dyn Future<Output = Result<Opinion, HandlerError>> + Send>>;
 
 type Immediate = dyn Fn(&Fire<'_>) -> Result<Opinion, HandlerError> + Send + Sync;
-type InTime = dyn Fn(Arc<Event>) -> CallbackFuture + Send + Sync;
+type Async = dyn Fn(Arc<Event>) -> CallbackFuture + Send + Sync;
 
-/// A function of the host that does the work of a hook. Made by [`HookSpec::callback`] and [`HookSpec::async_callback`].
+/// A function of the host that is a hook. [`HookSpec::callback`] and [`HookSpec::async_callback`] create it.
 #[derive(Clone)]
 pub struct Callback(Function);
 
 #[derive(Clone)]
 enum Function {
     Immediate(Arc<Immediate>),
-    InTime(Arc<InTime>),
+    Async(Arc<Async>),
 }
 
 impl Callback {
@@ -30,15 +30,15 @@ impl Callback {
     pub fn call(&self, event: &Arc<Event>) -> CallbackFuture {
         match &self.0 {
             Function::Immediate(function) => Box::pin(std::future::ready(function(&Fire::new(event)))),
-            Function::InTime(function) => function(Arc::clone(event)),
+            Function::Async(function) => function(Arc::clone(event)),
         }
     }
 
-    /// Tells two callbacks apart.
+    /// Returns the address of the function, which identifies the callback.
     fn address(&self) -> *const () {
         match &self.0 {
             Function::Immediate(function) => Arc::as_ptr(function).cast(),
-            Function::InTime(function) => Arc::as_ptr(function).cast(),
+            Function::Async(function) => Arc::as_ptr(function).cast(),
         }
     }
 }
@@ -61,8 +61,8 @@ impl fmt::Debug for Callback {
 impl HookSpec {
     /// A hook that calls a function of the host.
     ///
-    /// Callbacks run one after the other, before all hooks that cannot rewrite. Each sees what those before it have
-    /// rewritten. A callback that panics or returns an error fails closed at a gate. The function must not block for
+    /// Callbacks run one after the other, before all hooks that cannot rewrite. Each sees the rewrites of those
+    /// before it. A callback that panics or returns an error fails closed at a gate. The function must not block for
     /// long: use [`async_callback`](Self::async_callback) for one that waits.
     ///
     /// ```
@@ -96,6 +96,6 @@ impl HookSpec {
             let reply = callback(event);
             Box::pin(async move { reply.await.into_reply() })
         };
-        Self::new(id, kind, HandlerSpec::Callback(Callback(Function::InTime(Arc::new(function))))).rewrites()
+        Self::new(id, kind, HandlerSpec::Callback(Callback(Function::Async(Arc::new(function))))).rewrites()
     }
 }

@@ -1,4 +1,4 @@
-//! Commands of hooks: the command line, its environment, its directory and its limits.
+//! Commands of hooks: command line, environment, working directory and limits.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,32 +7,32 @@ use checkrein_core::property::Properties;
 
 use super::{SandboxSpec, VerifiedScripts};
 
-/// A process.
+/// A command that runs as a process.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommandSpec {
-    /// What is run.
+    /// Command line.
     pub run: CommandLine,
-    /// Where. Relative to the event's directory; `None`: there.
+    /// Working directory, relative to the event's directory. `None`: the event's directory.
     pub cwd: Option<PathBuf>,
-    /// Names of the host's variables that it gets besides the usual ones.
+    /// Names of the host's variables that it gets besides the default ones.
     pub env_allow: Vec<String>,
-    /// Whether it gets all of the host's variables. `None`: as its dialect says.
+    /// `true` if it gets all variables of the host. `None`: the default of its dialect.
     pub env_all: Option<bool>,
-    /// Variables that it gets with these values.
+    /// Variables to set, with their values.
     pub env_set: Vec<(String, String)>,
-    /// Lists of names that bound what it gets of the host's variables, besides the usual ones: a name must be in each of them.
-    /// One that ends in `*` stands for all that begin so.
+    /// Restrictions of the host's variables that it gets besides the default ones. A variable must be in each list. A `*` at the
+    /// end of a name stands for any ending.
     pub env_bounds: Vec<Vec<String>>,
-    /// Whether `${NAME}`, `${NAME:-default}` and `$$` in its words stand for variables that it gets, and for a dollar.
+    /// `true` if `${NAME}` and `${NAME:-default}` in its words are replaced by variables that it gets, and `$$` by a dollar.
     pub expands: bool,
-    /// How much of each output stream is kept, in bytes. `None`: as its dialect says.
+    /// Limit of each output stream in bytes. `None`: the default of its dialect.
     pub output_cap: Option<usize>,
-    /// Whether what it leaves behind in the background is left alone rather than ended. `None`: as its dialect says.
+    /// `true` if its background processes continue after it exits. `None`: the default of its dialect.
     pub leave_background: Option<bool>,
-    /// What it may do. `None`: all that the host may.
+    /// Sandbox. `None`: the command has the rights of the host.
     pub sandbox: Option<SandboxSpec>,
-    /// The scripts that it runs only with contents that were approved. `None`: whatever they are.
+    /// Scripts that run only with their approved contents. `None`: scripts are not verified.
     pub verified_scripts: Option<Box<VerifiedScripts>>,
 }
 
@@ -50,29 +50,29 @@ impl fmt::Debug for CommandSpec {
     }
 }
 
-/// What a process is started with.
+/// Command line of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandLine {
-    /// A text for a shell.
+    /// Text for a shell.
     Shell {
         /// The text.
         text: String,
-        /// The shell and its arguments, if it is not the usual one.
+        /// Shell and its arguments. `None`: the default shell of the dialect.
         shell: Option<Vec<String>>,
     },
-    /// A program and its arguments.
+    /// Program and its arguments.
     Argv(Vec<String>),
 }
 
-/// A command that could never be started.
+/// Reason why a command can never be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// There is nothing to run.
+    /// The command is empty.
     #[error("the command is empty")]
     Empty,
-    /// A variable to pass on or to set has a name that no variable can have.
-    #[error("`{0}` cannot be the name of a variable")]
+    /// A variable has an invalid name.
+    #[error("`{0}` is not a valid name of a variable")]
     VariableName(String),
 }
 
@@ -84,13 +84,13 @@ impl CommandSpec {
             env_allow,
             env_all,
             env_set,
-            // Left out: an administrator's files set it.
+            // Omitted: an administrator's files set it.
             env_bounds: _,
             expands,
             output_cap,
             leave_background,
             sandbox,
-            // Left out: approvals set it.
+            // Omitted: approvals set it.
             verified_scripts: _,
         } = self;
         let yes_or_no = |flag: bool| if flag { "yes" } else { "no" };
@@ -113,14 +113,14 @@ impl CommandSpec {
         }
     }
 
-    /// Gets no other variables of the host than these, besides the usual ones.
+    /// Restricts the variables of the host to these and the default ones.
     #[must_use]
     pub fn bounded_by(mut self, names: &[String]) -> Self {
         self.env_bounds.push(names.to_vec());
         self
     }
 
-    /// Whether nothing keeps this variable of the host from it.
+    /// `true` if no restriction excludes this variable of the host.
     pub fn may_get(&self, name: &str) -> bool {
         let fits = |allowed: &String| match allowed.strip_suffix('*') {
             Some(start) => name.starts_with(start),
@@ -129,7 +129,7 @@ impl CommandSpec {
         self.env_bounds.iter().all(|names| names.iter().any(fits))
     }
 
-    /// A text for the usual shell.
+    /// A command text for the default shell.
     pub fn shell(text: impl Into<String>) -> Self {
         Self::new(CommandLine::Shell { text: text.into(), shell: None })
     }
@@ -155,7 +155,7 @@ impl CommandSpec {
         }
     }
 
-    /// Checks what can be checked without starting it.
+    /// Checks the command without starting it.
     ///
     /// # Errors
     /// A command that could never be started.
@@ -174,7 +174,7 @@ impl CommandSpec {
         }
     }
 
-    /// Takes the text of a command, whatever was said before it.
+    /// Sets the text of the command, before or after its arguments.
     pub(crate) fn put_text(&mut self, command: String) {
         match &mut self.run {
             CommandLine::Shell { text, .. } => *text = command,
@@ -182,7 +182,7 @@ impl CommandSpec {
         }
     }
 
-    /// Takes arguments: the command is a program then, whether it was read already or not.
+    /// Sets arguments, which makes the command a program. The text of the command may follow later.
     pub(crate) fn put_args(&mut self, args: Vec<String>) {
         let program = match &self.run {
             CommandLine::Shell { text, .. } if !text.is_empty() => Some(text.clone()),
@@ -197,7 +197,7 @@ impl CommandSpec {
         }
     }
 
-    /// Uses another shell: a program and the arguments that stand before the text.
+    /// Sets the shell: a program and its arguments before the text.
     #[must_use]
     pub fn with_shell<A: Into<String>>(mut self, argv: impl IntoIterator<Item = A>) -> Self {
         if let CommandLine::Shell { shell, .. } = &mut self.run {
@@ -206,21 +206,21 @@ impl CommandSpec {
         self
     }
 
-    /// Runs there.
+    /// Sets the working directory.
     #[must_use]
     pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
         self.cwd = Some(cwd.into());
         self
     }
 
-    /// Passes this variable of the host on.
+    /// Passes on this variable of the host.
     #[must_use]
     pub fn allow_env(mut self, name: impl Into<String>) -> Self {
         self.env_allow.push(name.into());
         self
     }
 
-    /// Passes all variables of the host on, secrets among them.
+    /// Passes on all variables of the host, including secrets.
     #[must_use]
     pub fn allow_all_env(mut self) -> Self {
         self.env_all = Some(true);
@@ -234,21 +234,21 @@ impl CommandSpec {
         self
     }
 
-    /// Keeps so much of each output stream.
+    /// Sets the limit of each output stream.
     #[must_use]
     pub fn output_cap(mut self, bytes: usize) -> Self {
         self.output_cap = Some(bytes);
         self
     }
 
-    /// Keeps it in a sandbox.
+    /// Runs it in a sandbox.
     #[must_use]
     pub fn sandbox(mut self, sandbox: SandboxSpec) -> Self {
         self.sandbox = Some(sandbox);
         self
     }
 
-    /// Leaves alone what it starts in the background.
+    /// Lets its background processes continue after it exits.
     #[must_use]
     pub fn leave_background(mut self) -> Self {
         self.leave_background = Some(true);

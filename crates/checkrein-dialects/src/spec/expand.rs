@@ -1,11 +1,11 @@
-//! Variables in the words of a command.
+//! Expansion of variables in the words of a command.
 //!
-//! What stands for them is put into a word that is a word already, so nothing in a value can become another word or
-//! another command. And only variables count that the hook gets anyway: an allow-list that arguments go around is none.
+//! A value is inserted into a finished word, so it cannot become another word or another command. Only variables that the hook
+//! gets are expanded: arguments must not bypass the allow-list.
 
 use super::CommandSpec;
 
-/// Names that may stand in words whether the hook asks for them or not.
+/// Variables that words may contain without being in the allow-list.
 const ALWAYS: &[&str] = &["PATH", "HOME"];
 
 /// A part of a word.
@@ -16,7 +16,7 @@ enum Segment<'a> {
 }
 
 impl CommandSpec {
-    /// A word with its variables filled in, if the command has such. What is not set is empty.
+    /// Expands the variables of a word, if the command has variables. Unset variables are empty.
     pub fn expanded(&self, word: &str, value: impl Fn(&str) -> Option<String>) -> String {
         if !self.expands {
             return word.to_owned();
@@ -26,14 +26,14 @@ impl CommandSpec {
             .map(|part| match part {
                 Segment::Text(text) => text.to_owned(),
                 Segment::Variable { name, default } => {
-                    let value = Some(name).filter(|name| self.may_use(name)).and_then(&value);
+                    let value = if self.may_use(name) { value(name) } else { None };
                     value.filter(|value| !value.is_empty()).or(default.map(str::to_owned)).unwrap_or_default()
                 }
             })
             .collect()
     }
 
-    /// A variable in its words that it does not get.
+    /// Returns a variable in these words that the command does not get.
     pub(crate) fn foreign_variable(&self, words: &[String]) -> Option<String> {
         words.iter().flat_map(|word| parts(word)).find_map(|part| match part {
             Segment::Variable { name, .. } if !self.may_use(name) => Some(name.to_owned()),
@@ -46,22 +46,22 @@ impl CommandSpec {
     }
 }
 
-/// Whether a variable stands in the word.
+/// `true` if the word contains a variable.
 pub(crate) fn has_variables(word: &str) -> bool {
     parts(word).iter().any(|part| matches!(part, Segment::Variable { .. }))
 }
 
-/// A word without variables as it is meant: `$$` is a dollar.
+/// Replaces `$$` by `$` in a word without variables.
 pub(crate) fn plain(word: &str) -> String {
     word.replace("$$", "$")
 }
 
-/// The other way round.
+/// Replaces `$` by `$$`: the reverse of [`plain`].
 pub(crate) fn escaped(word: &str) -> String {
     word.replace('$', "$$")
 }
 
-/// A text for a shell that stands for these words.
+/// Quotes words as one text for a shell.
 pub(crate) fn shell_text(words: &[String]) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     let quoted = |word: &String| match word {
@@ -71,7 +71,7 @@ pub(crate) fn shell_text(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// Names are in capitals; whatever else follows a dollar is text.
+/// Splits a word into text and variables. Names are in capitals; a dollar before anything else is text.
 fn parts(word: &str) -> Vec<Segment<'_>> {
     let mut parts = Vec::new();
     let mut rest = word;
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_hook_gets_is_filled_in() {
+    fn only_allowed_variables_are_expanded() {
         let mut spec = CommandSpec::argv(["x"]).allow_env("TOKEN");
         spec.expands = true;
         let host = |name: &str| match name {
@@ -139,13 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn words_survive_a_shell() {
+    fn words_are_quoted_for_a_shell() {
         let words = ["./x", "a b", "it's", "", "$HOME", "--n=1"].map(str::to_owned);
         assert_eq!(shell_text(&words), r"./x 'a b' 'it'\''s' '' '$HOME' --n=1");
     }
 
     #[test]
-    fn dollars_survive() {
+    fn escaped_dollars_round_trip() {
         for word in ["a$b", "$$", "${X}", "plain"] {
             assert_eq!(plain(&escaped(word)), word);
             assert!(!has_variables(&escaped(word)));

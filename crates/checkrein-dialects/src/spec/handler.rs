@@ -7,28 +7,28 @@ use checkrein_core::property::{Properties, Property};
 
 use super::{Callback, CommandSpec, HttpSpec};
 
-/// What does a hook's work.
+/// Handler of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HandlerSpec {
-    /// A process.
+    /// A command.
     Command(CommandSpec),
     /// An HTTP endpoint.
     Http(HttpSpec),
-    /// A function of the registry.
+    /// A builtin of the registry.
     Builtin(BuiltinSpec),
-    /// A function of the host.
+    /// A callback of the host.
     Callback(Callback),
-    /// What only the host knows: a kind that it has registered, and settings for it.
+    /// A handler of a kind that the host has registered.
     Other {
-        /// The kind.
+        /// Name of the kind.
         kind: String,
-        /// Its settings.
+        /// Settings of the handler.
         settings: RawJson,
     },
 }
 
 impl HandlerSpec {
-    /// The kind by which the registry finds it.
+    /// Returns the kind, by which the registry finds the handler.
     pub fn kind(&self) -> HandlerKind<'_> {
         match self {
             Self::Command(_) => HandlerKind::Command,
@@ -39,7 +39,7 @@ impl HandlerSpec {
         }
     }
 
-    /// What tells it from other handlers, secrets included: not for the eyes of people.
+    /// Returns a text that identifies the handler. It may contain secrets, so it must not be shown.
     pub(crate) fn identity(&self) -> String {
         let mut properties = Properties::new();
         self.list_properties(&str::to_owned, &mut properties);
@@ -54,7 +54,7 @@ impl HandlerSpec {
                 properties.add("builtin", name);
                 properties.add_each("argument", args);
             }
-            // Callbacks are code of the host: they need no approval, and each is its own.
+            // Callbacks are code of the host: they need no approval, and no two are equal.
             Self::Callback(callback) => properties.add("callback", format!("{callback:?}")),
             Self::Other { kind, settings } => {
                 properties.add("handler", kind);
@@ -64,23 +64,23 @@ impl HandlerSpec {
     }
 }
 
-/// The kind of a handler.
+/// Kind of a handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HandlerKind<'a> {
-    /// A process.
+    /// A command.
     Command,
     /// An HTTP endpoint.
     Http,
-    /// A function of the registry.
+    /// A builtin of the registry.
     Builtin,
-    /// A function of the host.
+    /// A callback of the host.
     Callback,
     /// A kind that the host has registered under this name.
     Other(&'a str),
 }
 
 impl<'a> HandlerKind<'a> {
-    /// The name, as in files and records.
+    /// Returns the name, as in files and records.
     pub fn name(self) -> &'a str {
         match self {
             Self::Command => "command",
@@ -98,21 +98,21 @@ impl fmt::Display for HandlerKind<'_> {
     }
 }
 
-/// A text that is the same for the same properties, and for no others.
+/// Returns a text that is equal only for equal properties.
 pub(super) fn text_of(properties: &[Property]) -> String {
     let mut text = String::new();
     for Property { label, value } in properties {
-        // With the length, so that no value runs into the next one.
+        // The length separates the values.
         let _ = writeln!(text, "{label}:{}:{value}", value.len());
     }
     text
 }
 
-/// A function of the registry, and what it is called with.
+/// A builtin of the registry and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuiltinSpec {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its arguments.
+    /// Arguments.
     pub args: Vec<String>,
 }

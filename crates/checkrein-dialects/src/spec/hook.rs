@@ -49,40 +49,40 @@ pub struct HookSpec {
     pub order: i32,
     /// Key that identical hooks share. Of those with the same key only one runs. `None`: the hook has no duplicates.
     pub identity: Option<String>,
-    /// What does its work.
+    /// Handler.
     pub handler: HandlerSpec,
-    /// How long it may take. `None`: as long as its dialect says for the kind of event.
+    /// Timeout. `None`: the default of its dialect for the kind of event.
     pub timeout: Option<Duration>,
-    /// Whether the host waits for it. A hook in the background cannot decide anything.
+    /// `true` if the hook runs in the background. It then cannot decide anything.
     pub background: bool,
-    /// Whether it runs only once in each session: the first time that it fits and has its say.
+    /// `true` if the hook runs only once in each session. A failed run is repeated.
     pub once: bool,
-    /// Whose language it speaks: what it is given, how its reply is read, what is done when it fails.
+    /// Dialect: payload, reading of replies and failure policy.
     pub dialect: &'static Dialect,
-    /// Whether nothing is overlooked in its answers, whatever its dialect usually does.
+    /// `true` if invalid replies fail, even if its dialect ignores them.
     pub strict: bool,
-    /// Whether it wakes the agent if it runs in the background and has something to say.
+    /// `true` if the reply of a hook in the background wakes the agent.
     pub wake_agent: bool,
-    /// The rule that a tool call must fit.
+    /// Permission rule that the tool call must match.
     pub permission_rule: Option<PermissionRule>,
-    /// Patterns that fields of the tool's input must fit.
+    /// Patterns that fields of the tool's input must match.
     pub input: Vec<InputPattern>,
-    /// What the user is shown while it runs.
+    /// Status line while the hook runs.
     pub status: Option<String>,
-    /// What it is for.
+    /// Description.
     pub description: Option<String>,
-    /// What has switched it off, in words, if it is not its own entry.
+    /// Description of the setting that disabled the hook. `None`: its own entry, or the hook is enabled.
     pub disabled_by: Option<String>,
-    /// What else its file says of it and its handler has no use for: names, and values as JSON.
+    /// Keys of its entry without effect on its handler, with their values as JSON.
     pub unknown_keys: Vec<(String, String)>,
 }
 
 /// A pattern for a field of a tool's input.
 #[derive(Debug, Clone)]
 pub struct InputPattern {
-    /// The field; dots lead into objects.
+    /// Field. Dots lead into objects.
     pub field: String,
-    /// What it must fit.
+    /// Matcher for the value.
     pub matcher: Matcher,
 }
 
@@ -130,23 +130,23 @@ impl HookSpec {
         selector
     }
 
-    /// Whether it is an HTTP endpoint.
+    /// `true` if the hook is an HTTP endpoint.
     pub fn is_http(&self) -> bool {
         matches!(self.handler, HandlerSpec::Http(_))
     }
 
-    /// How long it may take at events of this kind.
+    /// Returns the timeout at events of this kind.
     pub fn timeout_for(&self, kind: &EventKind) -> Duration {
         let handler = self.handler.kind().name();
         let mut in_background =
-            self.dialect.time.in_background.iter().filter(|(of, _)| self.background && *of == handler);
+            self.dialect.time.in_background.iter().filter(|(kind, _)| self.background && *kind == handler);
         let usual = || in_background.next().map_or_else(|| self.dialect.timeout(kind, handler), |(_, time)| *time);
         let time = self.timeout.unwrap_or_else(usual);
         let of_event = self.dialect.row(kind).and_then(|row| row.timeout_cap);
         of_event.or(self.dialect.time.cap).map_or(time, |cap| time.min(cap))
     }
 
-    /// The sandbox of its command, if it has one.
+    /// Returns the sandbox of its command, if it has one.
     pub fn sandbox(&self) -> Option<&SandboxSpec> {
         match &self.handler {
             HandlerSpec::Command(command) => command.sandbox.as_ref(),
@@ -157,18 +157,18 @@ impl HookSpec {
     /// Lists all properties that its entry sets, in one form. `path` rewrites texts that can be paths: words, directories and
     /// values of variables.
     ///
-    /// This is what an approval is about: a change of any of these asks again. Values can be secrets.
+    /// An approval covers these properties: after a change of any of them, the hook needs a new approval. Values can be secrets.
     pub fn properties(&self, path: &dyn Fn(&str) -> String) -> Properties {
         let Self {
             info,
             kinds,
             matcher,
-            // Left out: a host adds conditions in code. The engine builds others from `rule` and `input`, which are listed.
+            // Omitted: a host adds conditions in code. The engine builds others from `permission_rule` and `input`.
             condition: _,
-            // Left out: it reports whether the hook can run now.
+            // Omitted: it reports whether the hook can run now.
             state: _,
             order,
-            // Left out: it is computed from these properties.
+            // Omitted: it is computed from these properties.
             identity: _,
             handler,
             timeout,
@@ -176,15 +176,15 @@ impl HookSpec {
             once,
             dialect,
             strict,
-            wake_agent: rewake,
-            permission_rule: rule,
+            wake_agent,
+            permission_rule,
             input,
-            // Left out: texts for people, without effect.
+            // Omitted: texts for people, without effect.
             status: _,
             description: _,
-            // Left out: it tells why the hook does not run now.
+            // Omitted: it reports why the hook does not run now.
             disabled_by: _,
-            unknown_keys: unused,
+            unknown_keys,
         } = self;
         let mut properties = Properties::new();
         properties.add("dialect", dialect.name);
@@ -196,7 +196,7 @@ impl HookSpec {
             properties.add("order", order.to_string());
         }
         info.list_properties(&mut properties);
-        properties.add_set("if", rule.as_ref());
+        properties.add_set("if", permission_rule.as_ref());
         for InputPattern { field, matcher } in input {
             properties.add("input", format!("{field}: {}", matcher.pattern()));
         }
@@ -205,15 +205,15 @@ impl HookSpec {
         properties.add_flag("in the background", *background);
         properties.add_flag("once in a session", *once);
         properties.add_flag("strict", *strict);
-        properties.add_flag("wakes the agent", *rewake);
-        for (name, value) in unused {
+        properties.add_flag("wakes the agent", *wake_agent);
+        for (name, value) in unknown_keys {
             properties.add(name, value);
         }
         properties
     }
 
-    /// All that its entry says, but for its name, its place, and when it runs: the same text for the same hook. Not for the
-    /// eyes of people: it can hold secrets.
+    /// Returns a text with all properties but name, source, events and matcher. It is equal for equal hooks. It may contain
+    /// secrets, so it must not be shown.
     pub fn definition(&self) -> String {
         let mut properties = self.properties(&str::to_owned).into_vec();
         properties.retain(|property| property.label != EVENT && property.label != MATCHER);
@@ -227,7 +227,7 @@ impl HookSpec {
         self
     }
 
-    /// The same in place.
+    /// Makes the hook a dry run, in place.
     pub fn set_dry_run(&mut self) {
         Arc::make_mut(&mut self.info).dry_run = true;
         if self.identity.is_some() {
@@ -235,35 +235,35 @@ impl HookSpec {
         }
     }
 
-    /// Speaks another language.
+    /// Sets the dialect.
     #[must_use]
     pub fn dialect(mut self, dialect: &'static Dialect) -> Self {
         self.dialect = dialect;
         self
     }
 
-    /// Runs for events of this kind as well.
+    /// Runs for events of this kind too.
     #[must_use]
     pub fn also_for(mut self, kind: EventKind) -> Self {
         self.kinds.push(kind);
         self
     }
 
-    /// Runs only if this holds.
+    /// Runs only if this condition is true.
     #[must_use]
     pub fn when(mut self, condition: Condition) -> Self {
         self.condition = Some(condition);
         self
     }
 
-    /// Runs before those with a higher number, whatever the order in files; 0 if nothing is said.
+    /// Runs before hooks with a higher number, independent of the order in files. The default is 0.
     #[must_use]
     pub fn order(mut self, order: i32) -> Self {
         self.order = order;
         self
     }
 
-    /// Is there, and does not run.
+    /// Disables the hook.
     #[must_use]
     pub fn disabled(mut self) -> Self {
         self.state = HookState::Disabled;
@@ -282,39 +282,39 @@ impl HookSpec {
         Self::new(id, kind, HandlerSpec::Command(CommandSpec::argv(argv)))
     }
 
-    /// A hook that calls a function of the registry.
+    /// A hook that calls a builtin of the registry.
     #[track_caller]
     pub fn builtin(id: impl Into<String>, kind: EventKind, name: impl Into<String>) -> Self {
         Self::new(id, kind, HandlerSpec::Builtin(BuiltinSpec { name: name.into(), args: Vec::new() }))
     }
 
-    /// Runs only for subjects that fit.
+    /// Runs only for matching subjects.
     #[must_use]
     pub fn matching(mut self, matcher: Matcher) -> Self {
         self.matcher = matcher;
         self
     }
 
-    /// May take this long.
+    /// Sets the timeout.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Does this when it fails, whatever its dialect says.
+    /// Sets the failure policy, which takes precedence over that of its dialect.
     #[must_use]
     pub fn on_failure(self, effect: FailurePolicy) -> Self {
         self.change_info(|info| info.on_failure = Some(effect))
     }
 
-    /// Does this when it takes too long, whatever else is said.
+    /// Sets the policy at a timeout, which takes precedence over the failure policy.
     #[must_use]
     pub fn on_timeout(self, effect: FailurePolicy) -> Self {
         self.change_info(|info| info.on_timeout = Some(effect))
     }
 
-    /// Declares that it rewrites: it runs before all that do not, and they see what it made of the event.
+    /// Declares that it rewrites: it runs before hooks that do not, and they see its rewrites.
     #[must_use]
     pub fn rewrites(self) -> Self {
         self.change_info(|info| info.declares_rewrites = true)
@@ -326,21 +326,21 @@ impl HookSpec {
         self.change_info(|info| info.declares_rewrites = false)
     }
 
-    /// Runs in the background: nobody waits for it, and it cannot decide anything.
+    /// Runs in the background: the host does not wait for it, and it cannot decide anything.
     #[must_use]
     pub fn in_background(mut self) -> Self {
         self.background = true;
         self
     }
 
-    /// Runs only once in each session: the first time that it fits and has its say.
+    /// Runs only once in each session. A failed run is repeated.
     #[must_use]
     pub fn once(mut self) -> Self {
         self.once = true;
         self
     }
 
-    /// Changes the command, if it is one.
+    /// Changes the command. Other handlers stay unchanged.
     #[must_use]
     pub fn command(mut self, change: impl FnOnce(CommandSpec) -> CommandSpec) -> Self {
         if let HandlerSpec::Command(command) = self.handler {
@@ -349,7 +349,7 @@ impl HookSpec {
         self
     }
 
-    /// Gives the function these arguments, if it is one.
+    /// Sets the arguments of a builtin. Other handlers stay unchanged.
     #[must_use]
     pub fn args<A: Into<String>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         if let HandlerSpec::Builtin(builtin) = &mut self.handler {

@@ -1,4 +1,4 @@
-//! Hooks that are HTTP endpoints, as they are configured.
+//! Settings of hooks that are HTTP endpoints. `Debug` output must never show secrets, headers or paths of URLs.
 
 use std::fmt;
 
@@ -7,41 +7,40 @@ use checkrein_core::property::Properties;
 
 use super::{HandlerSpec, HookSpec};
 
-/// An HTTP endpoint that is sent events.
+/// An HTTP endpoint that receives events.
 ///
 /// The event is the body of the request, as JSON. Each request carries `webhook-id` and `webhook-timestamp`, and with a
-/// secret `webhook-signature`, as the Standard Webhooks specification has them. A success (2xx) with JSON is read like
-/// what a process prints; an empty one is no opinion; everything else is a failure.
+/// secret `webhook-signature`, as in the Standard Webhooks specification. A success (2xx) with JSON is read like
+/// the output of a process. An empty body is no opinion. Everything else is a failure.
 ///
-/// What is printed of it (`Debug`) shows neither values of headers, nor the secret, nor more of the URL than its origin.
+/// `Debug` shows the names of headers and the origin of the URL, but no values of headers and no secret.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpSpec {
-    /// Where it is. A name and password in it become an `authorization` header.
+    /// URL. A name and password in it become an `authorization` header.
     pub url: String,
-    /// With which method it is called.
+    /// HTTP method.
     pub method: String,
-    /// Headers of the request. In values, `$NAME` and `${NAME}` stand for variables of the host that the hook may have
-    /// ([`env_allow`](Self::env_allow)), for nothing if it may not or there is none; `$$` is a dollar.
+    /// Headers of the request. In values, `$NAME` and `${NAME}` are replaced by variables in [`env_allow`](Self::env_allow).
+    /// Other and unset variables are empty. `$$` is a dollar.
     pub headers: Vec<(String, String)>,
-    /// Names of the host's variables that headers and the secret may use.
+    /// Names of the host's variables that headers and the secret may contain.
     pub env_allow: Vec<String>,
-    /// How much of an answer is read, in bytes. A longer one is a failure.
+    /// Limit of the response in bytes. A longer response is a failure.
     pub response_cap: usize,
-    /// Whether redirects are followed: at most 5, with the same method and body, and only to the same scheme, host and
-    /// port.
+    /// `true` if redirects are followed: at most 5, with the same method and body, and only to the same scheme, host and port.
     pub follow_redirects: bool,
-    /// What requests are signed with: text, or after `whsec_` base64. Variables are filled in as in headers.
+    /// Secret that signs requests: text, or base64 after `whsec_`. Variables are replaced as in headers.
     pub secret: Option<String>,
-    /// Whether answers must be signed too: with the same secret, under the request's `webhook-id`, within 5 minutes.
+    /// `true` if responses must be signed too: with the same secret and the request's `webhook-id`, within 5 minutes.
     pub require_signed_reply: bool,
-    /// Whether it may be on this machine or in a private network. Link-local addresses and those where clouds keep the
-    /// credentials of their machines are refused in any case.
+    /// `true` if the endpoint may be on this machine or in a private network. Link-local addresses and the metadata addresses of
+    /// clouds are always refused.
     pub allow_private: bool,
 }
 
 impl HttpSpec {
-    /// How much of an answer is read if nothing else is said.
+    /// Default limit of the response.
     pub const RESPONSE_CAP: usize = 1 << 20;
 
     pub(super) fn list_properties(&self, properties: &mut Properties) {
@@ -69,7 +68,7 @@ impl HttpSpec {
         properties.add_flag("public addresses only", !allow_private);
     }
 
-    /// An endpoint that events are posted to.
+    /// An endpoint that receives events by POST.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -84,28 +83,28 @@ impl HttpSpec {
         }
     }
 
-    /// Calls it with another method.
+    /// Sets the HTTP method.
     #[must_use]
     pub fn method(mut self, method: impl Into<String>) -> Self {
         self.method = method.into();
         self
     }
 
-    /// Sends this header.
+    /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Lets headers and the secret use this variable of the host.
+    /// Allows this variable of the host in headers and the secret.
     #[must_use]
     pub fn allow_env(mut self, name: impl Into<String>) -> Self {
         self.env_allow.push(name.into());
         self
     }
 
-    /// Reads so much of an answer.
+    /// Sets the limit of the response.
     #[must_use]
     pub fn response_cap(mut self, bytes: usize) -> Self {
         self.response_cap = bytes;
@@ -119,21 +118,21 @@ impl HttpSpec {
         self
     }
 
-    /// Signs requests.
+    /// Sets the secret that signs requests.
     #[must_use]
     pub fn secret(mut self, secret: impl Into<String>) -> Self {
         self.secret = Some(secret.into());
         self
     }
 
-    /// Takes only answers that are signed.
+    /// Requires signed responses.
     #[must_use]
     pub fn require_signed_reply(mut self) -> Self {
         self.require_signed_reply = true;
         self
     }
 
-    /// Refuses addresses of this machine and of private networks.
+    /// Allows only public addresses.
     #[must_use]
     pub fn public_only(mut self) -> Self {
         self.allow_private = false;
@@ -157,7 +156,7 @@ impl HookSpec {
         Self::new(id, kind, HandlerSpec::Http(HttpSpec::new(url)))
     }
 
-    /// Changes the request, if it makes one.
+    /// Changes the request. Other handlers stay unchanged.
     #[must_use]
     pub fn request(mut self, change: impl FnOnce(HttpSpec) -> HttpSpec) -> Self {
         if let HandlerSpec::Http(http) = self.handler {
@@ -168,7 +167,7 @@ impl HookSpec {
 }
 
 impl HttpSpec {
-    /// As much of its URL as has no secret in it.
+    /// Returns the part of its URL without secrets.
     pub fn url_shown(&self) -> String {
         shown(&self.url)
     }
@@ -191,8 +190,8 @@ impl fmt::Debug for HttpSpec {
     }
 }
 
-/// As much of a URL as has no secret in it: names and passwords stand before the host, tokens in paths and queries. For
-/// text that may not even be a URL; when in doubt it shows less.
+/// Returns the part of a URL without secrets. Names and passwords are before the host, tokens in paths and queries. The text may
+/// be an invalid URL.
 fn shown(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return "…".to_owned();
@@ -202,7 +201,7 @@ fn shown(url: &str) -> String {
     let is_scheme = scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
     match (is_scheme, path) {
         (false, _) => "…".to_owned(),
-        // A password with a slash in it looks like a path.
+        // A password with a slash looks like a path.
         (true, path) if path.contains('@') => format!("{scheme}://…"),
         (true, "" | "/") => format!("{scheme}://{host}{path}"),
         (true, _) => format!("{scheme}://{host}/…"),
@@ -214,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_of_a_url_is_shown_than_its_origin() {
+    fn only_the_origin_of_a_url_is_shown() {
         for (url, expected) in [
             ("http://localhost:8080", "http://localhost:8080"),
             ("http://localhost:8080/", "http://localhost:8080/"),

@@ -1,15 +1,15 @@
-//! Rules for tool calls, as permissions are written: `Bash(git *)`.
+//! Permission rules for tool calls: `Bash(git *)`. The key `if` of a hook contains one.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A rule that a tool call fits or not: a tool, and a pattern for what it is called with.
+/// A permission rule: a tool, and a pattern for its input.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct PermissionRule {
     /// The tool.
     pub tool: String,
-    /// What it is called with. `None`: anything.
+    /// Pattern for its input. `None`: any input.
     pub pattern: Option<String>,
 }
 
@@ -23,7 +23,7 @@ impl FromStr for PermissionRule {
             None => (text, None),
             Some((tool, rest)) => {
                 let pattern = rest.strip_suffix(')').ok_or_else(bad)?;
-                // A parenthesis that closes the first one earlier starts another rule.
+                // A parenthesis that closes the first one early means that another rule follows.
                 let mut open = 0_i32;
                 for c in pattern.chars() {
                     open += i32::from(c == '(') - i32::from(c == ')');
@@ -53,9 +53,9 @@ impl fmt::Display for PermissionRule {
     }
 }
 
-/// A text that is no rule.
+/// A text that is not a permission rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no rule: write a tool, or a tool and a pattern, as in `Bash(git *)`; exactly one")]
+#[error("`{0}` is not a permission rule; write one tool, with or without a pattern: `Bash` or `Bash(git *)`")]
 pub struct BadRule(String);
 
 #[cfg(test)]
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_read_and_written() {
+    fn rules_round_trip() {
         for (text, tool, pattern, written) in [
             ("Bash(git *)", "Bash", Some("git *"), "Bash(git *)"),
             ("Edit(*.ts)", "Edit", Some("*.ts"), "Edit(*.ts)"),

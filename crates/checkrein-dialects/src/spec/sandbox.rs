@@ -1,4 +1,4 @@
-//! What a command may do.
+//! Settings of the sandbox of a command. `checkrein-process` enforces them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use checkrein_core::property::Properties;
 
-/// What a command, and all that it starts, may do. What cannot be kept from it is a failure, and it does not run.
+/// Rights and limits of a command and its child processes. If the system cannot enforce one of them, the command does not run
+/// and fails.
 ///
 /// ```
 /// use checkrein_dialects::{CommandSpec, FileAccess, SandboxSpec};
@@ -18,30 +19,30 @@ use checkrein_core::property::Properties;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxSpec {
-    /// The files of the project. Never less than those outside: they are among them.
+    /// Access to files of the project. Never less than `outside`.
     pub project: FileAccess,
-    /// All other files. What programs need to run can always be read.
+    /// Access to all other files. Files that programs need to run are always readable.
     pub outside: FileAccess,
-    /// Files and directories that it may read besides. Relative to the project; `~` is the home directory.
+    /// Further files and directories that may be read. Paths are relative to the project; `~` is the home directory.
     pub read: Vec<PathBuf>,
-    /// Files and directories that it may write besides.
+    /// Further files and directories that may be written.
     pub write: Vec<PathBuf>,
-    /// Whether it may use the network.
+    /// `true` if the network is available.
     pub network: bool,
-    /// How much time of a processor each process may use. `None`: without limit.
+    /// CPU time for each process. `None`: no limit.
     pub cpu: Option<Duration>,
-    /// How many bytes of memory all processes may have together.
+    /// Memory in bytes for all processes together. `None`: no limit.
     pub memory: Option<u64>,
-    /// How many processes there may be at a time.
+    /// Number of processes at a time. `None`: no limit.
     pub processes: Option<u32>,
-    /// How many files each process may have open.
+    /// Number of open files for each process. `None`: no limit.
     pub files: Option<u64>,
-    /// How large a file may become that it writes, in bytes.
+    /// Maximum size of a written file in bytes. `None`: no limit.
     pub file_size: Option<u64>,
 }
 
 impl SandboxSpec {
-    /// Reads the project and nothing else, and has no network. Also what each key says that a file leaves out.
+    /// Read access to the project, no other files, no network. These are also the defaults of keys in files.
     pub const STRICT: Self = Self {
         project: FileAccess::Read,
         outside: FileAccess::None,
@@ -57,7 +58,7 @@ impl SandboxSpec {
 }
 
 impl SandboxSpec {
-    /// All of them, also those with their default values: a user should see a sandbox in full.
+    /// Lists all properties, including default values, so that a user sees the whole sandbox.
     pub(super) fn list_properties(&self, properties: &mut Properties) {
         let Self { project, outside, read, write, network, cpu, memory, processes, files, file_size } = self;
         let limit = |limit: Option<String>| limit.unwrap_or_else(|| "no limit".to_owned());
@@ -81,22 +82,22 @@ impl Default for SandboxSpec {
     }
 }
 
-/// What may be done with files.
+/// Access to files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileAccess {
-    /// Nothing.
+    /// No access.
     None,
-    /// They may be read and executed.
+    /// Reading and executing.
     Read,
-    /// They may be written as well.
+    /// Reading, executing and writing.
     Write,
 }
 
 impl FileAccess {
-    /// All of them.
+    /// All values.
     pub const ALL: &'static [Self] = &[Self::None, Self::Read, Self::Write];
 
-    /// The word for it in files.
+    /// Returns the word in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -106,7 +107,7 @@ impl FileAccess {
     }
 }
 
-/// In a few words.
+/// Shows a summary.
 impl fmt::Display for SandboxSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "project {}, outside {}", self.project.name(), self.outside.name())?;

@@ -1,37 +1,37 @@
-//! Scripts of a command that run only with contents that were approved.
+//! Scripts of a command that run only with their approved contents. The trust code sets them; the command handler verifies them.
 
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// The scripts that a command names, with what was approved of them.
+/// Scripts that a command names, with their approved contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedScripts {
     /// The scripts.
     pub scripts: Vec<VerifiedScript>,
-    /// The directory for copies of them, which only the user can write to.
+    /// Directory for copies of the scripts. Only the user can write to it.
     pub store: PathBuf,
 }
 
-/// A script with contents that were approved.
+/// A script with approved contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedScript {
-    /// The word of the command that names it.
+    /// Word of the command that names it.
     pub word: VerifiedWord,
-    /// The same word as it was read: a path that may be relative to where the command runs.
+    /// The word as a path, which may be relative to the working directory of the command.
     pub named: PathBuf,
-    /// The file that was approved.
+    /// Path of the approved file.
     pub path: PathBuf,
-    /// The directory up to which the script finds around it what it would find around the file.
+    /// Topmost directory whose other entries the copy of the script also finds around itself.
     pub base: PathBuf,
-    /// The SHA-256 of what was approved. `None`: the file was not there.
+    /// SHA-256 of the approved contents. `None`: the file did not exist.
     pub sha256: Option<[u8; 32]>,
 }
 
-/// Where a word of a command stands.
+/// Position of a word in a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VerifiedWord {
-    /// In the text for a shell: bytes.
+    /// Range of bytes in the text for a shell.
     Text(Range<usize>),
-    /// In the list of words.
+    /// Index in the list of words.
     Argv(usize),
 }

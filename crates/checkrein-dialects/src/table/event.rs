@@ -1,4 +1,4 @@
-//! The events of a dialect.
+//! Rows of the events of a dialect.
 
 use std::time::Duration;
 
@@ -7,75 +7,74 @@ use checkrein_core::{ChainEnd, DecisionRule, EventKind, FailurePolicy, Grammar, 
 use super::Provenance;
 use crate::payload::FieldRow;
 
-/// What a dialect calls an event, and what its hooks may do there. Several names may stand for one kind.
+/// An event of a dialect: its name and the rules for its hooks. Several rows may have one kind.
 #[derive(Debug, Clone)]
 pub struct EventRow {
     /// The dialect's name.
     pub name: &'static str,
-    /// The kind that it stands for.
+    /// Kind of event.
     pub kind: EventKind,
-    /// Whether matchers count here. If not, every hook of the event fits.
+    /// `true` if matchers apply here. Otherwise every hook of the event runs.
     pub matched: bool,
-    /// What makes the subject into what matchers are compared with, if that is not the subject itself. `None` of it: nobody
-    /// knows, and every hook fits.
+    /// Converts the subject to the text that matchers are compared with. If the function returns `None`, every hook matches.
     pub normalize_subject: Option<fn(&str) -> Option<String>>,
-    /// The field that matchers are compared with, under checkrein's name, if it is not the kind's; dots lead into objects.
+    /// Field that matchers are compared with, by checkrein's name. Dots lead into objects. `None`: the subject of the kind.
     pub subject_field: Option<&'static str>,
-    /// How matchers are written here, if it is not as everywhere.
+    /// Grammar of matchers here. `None`: the dialect's.
     pub grammar: Option<Grammar>,
-    /// What matchers are compared with, if it is always the same.
+    /// Fixed text that matchers are compared with.
     pub fixed_subject: Option<&'static str>,
-    /// Whether a hook can stop something here.
+    /// `true` if a hook can block here.
     pub blocks: bool,
-    /// What text that is no answer is taken for.
+    /// Use of plain text that is not an answer.
     pub plain: PlainTextUse,
-    /// What the payload has here besides what all have.
+    /// Fields of the payload besides the common ones.
     pub fields: &'static [FieldRow],
-    /// What the payload has here instead of what all have.
+    /// Fields of the payload instead of the common ones.
     pub replaces_common_fields: Option<&'static [FieldRow]>,
-    /// The field that names the event in its payload, and the name there, if it is not as everywhere.
+    /// Field of the payload with the name of the event, and that name. `None`: the dialect's.
     pub event_field: Option<(&'static str, &'static str)>,
-    /// How long hooks may take here, if it is not the usual time.
+    /// Default timeout here. `None`: the dialect's.
     pub timeout: Option<Duration>,
-    /// The most that a hook may ask for here, if it is not as everywhere.
+    /// Maximum timeout here. `None`: the dialect's.
     pub timeout_cap: Option<Duration>,
-    /// What is done about a hook that takes too long here, if it is not as everywhere.
+    /// Policy at a timeout here. `None`: the dialect's.
     pub on_timeout: Option<FailurePolicy>,
-    /// How hooks run here, if it is not as everywhere.
+    /// Run order here. `None`: the dialect's.
     pub order: Option<RunOrder>,
-    /// What ends the chain here, if it is not as everywhere.
+    /// End of a chain here. `None`: the dialect's.
     pub chain_end: Option<ChainEnd>,
-    /// Which decision wins here, if it is not as everywhere.
+    /// Rule for the final decision here. `None`: the dialect's.
     pub settle: Option<DecisionRule>,
-    /// What is done about every failure here, whatever the dialect's table and the hook itself say.
+    /// Policy for every failure here. It takes precedence over the dialect and the hook.
     pub failure_policy: Option<FailurePolicy>,
-    /// Whether hooks run in the background here, whatever they say.
+    /// `true` if all hooks run in the background here.
     pub always_background: bool,
-    /// Whether a program should be called here only if somebody asks for it: it comes very often, has whole conversations
-    /// with it, or not every version knows its name.
+    /// `true` if `install` adds the event only on request: it is very frequent, its payload has whole conversations, or some
+    /// versions do not have it.
     pub opt_in: bool,
-    /// Where all this comes from.
+    /// Source of these facts.
     pub known: Provenance,
 }
 
-/// What text that is no answer is taken for.
+/// Use of plain text that is not an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PlainTextUse {
-    /// Nothing.
+    /// None.
     #[default]
     Nothing,
     /// Context for the model.
     Context,
     /// A message for the user.
     Message,
-    /// What the hook made: the last line that has something in it.
+    /// New output of the tool: the last line that is not empty.
     LastLine,
     /// A failure.
     Failure,
 }
 
 impl EventRow {
-    /// An event at which hooks can only watch.
+    /// An event at which hooks can only observe.
     pub const fn new(name: &'static str, kind: EventKind) -> Self {
         Self {
             name,
@@ -103,14 +102,14 @@ impl EventRow {
         }
     }
 
-    /// Matchers count here.
+    /// Enables matchers.
     #[must_use]
     pub const fn matched(mut self) -> Self {
         self.matched = true;
         self
     }
 
-    /// Matchers count here, and are compared with what this makes of the subject.
+    /// Enables matchers, which are compared with the converted subject.
     #[must_use]
     pub const fn matched_as(mut self, normal: fn(&str) -> Option<String>) -> Self {
         self.matched = true;
@@ -118,7 +117,7 @@ impl EventRow {
         self
     }
 
-    /// Matchers count here, and are compared with this field.
+    /// Enables matchers, which are compared with this field.
     #[must_use]
     pub const fn subject_field(mut self, field: &'static str) -> Self {
         self.matched = true;
@@ -126,7 +125,7 @@ impl EventRow {
         self
     }
 
-    /// Matchers count here, and are written so.
+    /// Enables matchers with this grammar.
     #[must_use]
     pub const fn matched_by(mut self, grammar: Grammar) -> Self {
         self.matched = true;
@@ -134,7 +133,7 @@ impl EventRow {
         self
     }
 
-    /// Matchers count here, and are always compared with this.
+    /// Enables matchers, which are always compared with this text.
     #[must_use]
     pub const fn fixed_subject(mut self, subject: &'static str) -> Self {
         self.matched = true;
@@ -142,112 +141,112 @@ impl EventRow {
         self
     }
 
-    /// Hooks can stop something here.
+    /// Lets hooks block here.
     #[must_use]
     pub const fn blocks(mut self) -> Self {
         self.blocks = true;
         self
     }
 
-    /// Text is taken for this.
+    /// Sets the use of plain text.
     #[must_use]
     pub const fn plain(mut self, plain: PlainTextUse) -> Self {
         self.plain = plain;
         self
     }
 
-    /// The payload has these as well.
+    /// Adds fields to the payload.
     #[must_use]
     pub const fn fields(mut self, fields: &'static [FieldRow]) -> Self {
         self.fields = fields;
         self
     }
 
-    /// The payload has these instead of what all have.
+    /// Replaces the common fields of the payload.
     #[must_use]
     pub const fn replaces_common_fields(mut self, fields: &'static [FieldRow]) -> Self {
         self.replaces_common_fields = Some(fields);
         self
     }
 
-    /// The payload names the event in this field, by this name.
+    /// Sets the field with the name of the event, and that name.
     #[must_use]
     pub const fn event_field(mut self, field: &'static str, name: &'static str) -> Self {
         self.event_field = Some((field, name));
         self
     }
 
-    /// Hooks run in the background here.
+    /// Runs all hooks in the background.
     #[must_use]
     pub const fn always_background(mut self) -> Self {
         self.always_background = true;
         self
     }
 
-    /// A program should be called here only if somebody asks for it.
+    /// Makes `install` add the event only on request.
     #[must_use]
     pub const fn opt_in(mut self) -> Self {
         self.opt_in = true;
         self
     }
 
-    /// The agent was seen doing it.
+    /// Marks the facts as observed with the agent.
     #[must_use]
     pub const fn observed(mut self) -> Self {
         self.known = Provenance::Observed;
         self
     }
 
-    /// Others say so, or sources differ.
+    /// Marks the facts as uncertain.
     #[must_use]
     pub const fn uncertain(mut self) -> Self {
         self.known = Provenance::Uncertain;
         self
     }
 
-    /// Hooks may take so many milliseconds at most, whatever they ask for.
+    /// Sets the maximum timeout in milliseconds.
     #[must_use]
     pub const fn at_most_ms(mut self, ms: u64) -> Self {
         self.timeout_cap = Some(Duration::from_millis(ms));
         self
     }
 
-    /// Hooks may take so many milliseconds.
+    /// Sets the default timeout in milliseconds.
     #[must_use]
     pub const fn within_ms(mut self, ms: u64) -> Self {
         self.timeout = Some(Duration::from_millis(ms));
         self
     }
 
-    /// This is done about a hook that takes too long.
+    /// Sets the policy at a timeout.
     #[must_use]
     pub const fn on_timeout(mut self, effect: FailurePolicy) -> Self {
         self.on_timeout = Some(effect);
         self
     }
 
-    /// Hooks run in this order.
+    /// Sets the run order.
     #[must_use]
     pub const fn order(mut self, order: RunOrder) -> Self {
         self.order = Some(order);
         self
     }
 
-    /// This ends the chain.
+    /// Sets the end of a chain.
     #[must_use]
     pub const fn chain_end(mut self, end: ChainEnd) -> Self {
         self.chain_end = Some(end);
         self
     }
 
-    /// This decision wins.
+    /// Sets the rule for the final decision.
     #[must_use]
     pub const fn settle(mut self, settle: DecisionRule) -> Self {
         self.settle = Some(settle);
         self
     }
 
-    /// This is done about every failure, whatever the hook itself says.
+    /// Sets the policy for every failure, which takes precedence over the hook.
     #[must_use]
     pub const fn failure_policy(mut self, effect: FailurePolicy) -> Self {
         self.failure_policy = Some(effect);

@@ -1,37 +1,37 @@
-//! How endpoints are called, and how long handlers may take.
+//! Columns of a dialect for HTTP endpoints and timeouts.
 
 use std::time::Duration;
 
 use checkrein_core::TimeClass;
 
-/// How HTTP endpoints are called.
+/// Rules for HTTP endpoints.
 #[derive(Debug, Clone, Copy)]
 pub struct HttpTable {
-    /// Whether what the endpoint answers counts.
+    /// `true` if responses are read. Otherwise they are ignored.
     pub decides: bool,
-    /// Whether hooks that are endpoints run in the background unless they say otherwise.
+    /// `true` if HTTP hooks run in the background by default.
     pub in_background: bool,
-    /// Whether `$NAME` in headers stands for a variable. Where it does not, headers are sent as they are written.
+    /// `true` if `$NAME` in headers is replaced by a variable. Otherwise headers are sent unchanged.
     pub variables: bool,
 }
 
-/// How long hooks may take.
+/// Default timeouts and their limit.
 #[derive(Debug, Clone, Copy)]
 pub struct TimeTable {
-    /// If nothing else is said.
+    /// Default timeout.
     pub usual: Duration,
-    /// The same for events of these classes.
+    /// Default timeouts by class of event.
     pub classes: &'static [(TimeClass, Duration)],
-    /// The same for kinds of handlers.
+    /// Default timeouts by kind of handler.
     pub handlers: &'static [(&'static str, Duration)],
-    /// The same for kinds of handlers that nobody waits for.
+    /// Default timeouts of hooks in the background, by kind of handler.
     pub in_background: &'static [(&'static str, Duration)],
-    /// The most that a hook may ask for; what is more is cut down to it.
+    /// Maximum timeout. Longer timeouts are reduced to it.
     pub cap: Option<Duration>,
 }
 
 impl TimeTable {
-    /// The same time everywhere.
+    /// One timeout for all events and handlers.
     pub const fn seconds(seconds: u64) -> Self {
         Self { usual: Duration::from_secs(seconds), classes: &[], handlers: &[], in_background: &[], cap: None }
     }

@@ -1,45 +1,44 @@
-//! What an agent does with hooks.
+//! Behaviour of agents that call a hook program.
 
-/// What an agent does with a program that it calls as a hook, for who puts one in front of it.
+/// Behaviour of an agent that calls a hook program. `install` and `status` report it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostTable {
-    /// What is written beside a hook in its file so that its failures block: a key and its value as JSON. `None`: there is
-    /// no such thing.
+    /// Key of a hook in its file that makes failures block, and its value as JSON. `None`: there is no such key.
     pub failure_switch: Option<(&'static str, &'static str)>,
-    /// What it does with a tool call if the program is not there.
+    /// Effect on a tool call if the program is missing.
     pub missing_program: HostBehavior,
-    /// What it does with a tool call if the program is killed.
+    /// Effect on a tool call if the program is killed.
     pub killed: HostBehavior,
-    /// What it does with a tool call if the program takes too long.
+    /// Effect on a tool call if the program exceeds its timeout.
     pub on_hook_timeout: HostBehavior,
-    /// How its denial by exit code reads for the model.
+    /// Reason of a denial by exit code, as the model sees it.
     pub exit_reason: ExitReason,
-    /// What hooks never hear of, in words.
+    /// Descriptions of actions for which hooks are not called.
     pub not_observable: &'static [&'static str],
-    /// What is not certain of it besides what its events say, in words.
+    /// Descriptions of uncertain facts, besides those of its events.
     pub uncertain: &'static [&'static str],
 }
 
-/// What an agent does with a tool call when its hook fails.
+/// Effect of a failed hook on a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostBehavior {
     /// The tool runs.
     Runs,
-    /// It does not.
+    /// The tool is blocked.
     Blocked,
-    /// Nobody knows.
+    /// Not known.
     Unknown,
 }
 
-/// How the reason of a denial by exit code reads for the model.
+/// Reason of a denial by exit code, as the model sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitReason {
-    /// As it is.
+    /// Unchanged.
     Plain,
-    /// With the hook's whole command line in front.
+    /// After the hook's whole command line.
     WithCommandLine,
-    /// It is lost.
+    /// Not visible.
     Lost,
-    /// Nobody knows.
+    /// Not known.
     Unknown,
 }

@@ -1,4 +1,6 @@
-//! What a dialect is: one value, whose columns are facts.
+//! The [`Dialect`] table and its columns.
+//!
+//! Agents define their tables in [`agents`](crate::agents). A table contains facts about an agent, and no behaviour of checkrein.
 
 mod event;
 mod handler;
@@ -24,81 +26,80 @@ pub use self::handler::{HttpTable, TimeTable};
 pub use self::host::{ExitReason, HostBehavior, HostTable};
 pub use self::process::{Cwd, Data, Environment, ProcessTable, Shell, VariableRow};
 
-/// The hook language of one agent.
+/// The hook protocol of one agent.
 ///
-/// A dialect plays three parts, which need not be the same one: the hook's (how its file is read, what it is given, how
-/// its reply is read), the host's (how the event came in and how the verdict is said back), and the rules (how opinions
-/// settle).
+/// A dialect has three roles, and one event can involve a different dialect for each. The dialect of a hook defines its file, its
+/// payload and its reply. The dialect of the host defines the incoming payload and the answer. The dialect of the rules defines
+/// how opinions settle.
 #[derive(Clone)]
 pub struct Dialect {
-    /// What it is called: `claude`, or `docker-agent@g2` for one of its generations.
+    /// Name: `claude`, or `docker-agent@g2` for a generation of an agent.
     pub name: &'static str,
-    /// Its events, in its own order.
+    /// Events.
     pub events: &'static [EventRow],
-    /// Whether it has all of checkrein's events, with all that hooks may do there; its rows are then only names.
+    /// `true` if it has all of checkrein's events with their full contracts. The rows are then only names.
     pub has_all_events: bool,
-    /// The tools that its agent is known to have. Empty: nobody knows.
+    /// Known tools of its agent. Empty: not known.
     pub tools: &'static [ToolRow],
-    /// How matchers are written.
+    /// Grammar of matchers.
     pub matcher: Grammar,
-    /// What hooks are given.
+    /// Payloads.
     pub payload: PayloadTable,
-    /// How replies are read.
+    /// Reading of replies, and rendering of verdicts.
     pub reply: ReplyTable,
-    /// How processes run.
+    /// Rules for processes.
     pub process: ProcessTable,
-    /// How HTTP endpoints are called.
+    /// Rules for HTTP endpoints.
     pub http: HttpTable,
-    /// How long hooks may take.
+    /// Timeouts.
     pub time: TimeTable,
-    /// How opinions settle, and what is done about failures.
+    /// Rules for settling opinions and failures.
     pub rules: Rules,
-    /// Whether hooks must declare that they rewrite.
+    /// `true` if hooks must declare that they rewrite.
     pub declares_rewrites: bool,
-    /// How often a stop may be answered with "go on" before it stands. 0: as often as hooks like.
+    /// Number of times that hooks may prevent a stop. 0: no limit.
     pub stop_cap: u32,
-    /// Its files.
+    /// Hook files.
     pub config: ConfigTable,
-    /// What its agent does with a program that it calls as a hook.
+    /// Behaviour of its agent towards a hook program.
     pub host: HostTable,
-    /// How its agent is told to call one. `None`: by hand.
+    /// Settings that make its agent call a hook program. `None`: users add them by hand.
     pub install: Option<InstallTable>,
-    /// Fields that only payloads of another generation of it have, and that generation.
+    /// Fields that only payloads of another generation have, and that generation.
     pub other_generations: &'static [(&'static str, &'static Dialect)],
 }
 
-// Only the name: tables refer to each other in cycles.
+// Shows only the name, because tables refer to each other in cycles.
 impl fmt::Debug for Dialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Dialect").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-/// A tool.
+/// A tool of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToolRow {
-    /// What the agent calls it.
+    /// The agent's name.
     pub name: &'static str,
-    /// What it is called in the vocabulary that all dialects share, which is Claude Code's: `Bash`, `Write`, `Edit`,
-    /// `Read`, `Grep`, `Glob`, `Agent`, `WebFetch`, … Hooks that fit one of these fit the tool. Empty: it is not in it,
-    /// or has the same name there.
+    /// Canonical names, which are Claude Code's: `Bash`, `Write`, `Edit`, `Read`, `Grep`, `Glob`, `Agent`, `WebFetch`, … A matcher
+    /// for one of them matches the tool. Empty: there is none, or the agent's name is the canonical one.
     pub common: &'static [&'static str],
-    /// The fields of its input that the agent has other names for than Claude Code, or other forms.
+    /// Fields of its input with other names or forms than in Claude Code.
     pub inputs: &'static [InputRow],
 }
 
 impl ToolRow {
-    /// A tool that is called the same everywhere, or that nobody else has.
+    /// A tool with its canonical name, or without one.
     pub const fn same(name: &'static str) -> Self {
         Self { name, common: &[], inputs: &[] }
     }
 
-    /// A tool that the agent has another name for.
+    /// A tool with another name in the agent.
     pub const fn new(name: &'static str, common: &'static [&'static str]) -> Self {
         Self { name, common, inputs: &[] }
     }
 
-    /// With these fields of its input called otherwise.
+    /// Sets the fields of its input with other names or forms.
     #[must_use]
     pub const fn takes(mut self, inputs: &'static [InputRow]) -> Self {
         self.inputs = inputs;
@@ -106,20 +107,20 @@ impl ToolRow {
     }
 }
 
-/// Where a fact comes from.
+/// Source of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Provenance {
-    /// The agent was seen doing it.
+    /// Observed with the agent.
     Observed,
-    /// Its source or its maker's documentation says so.
+    /// Source code or documentation of the agent.
     #[default]
     Documented,
-    /// Others say so, or sources differ.
+    /// Other sources, or sources that differ.
     Uncertain,
 }
 
 impl Provenance {
-    /// In a word.
+    /// Returns the word for it.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Observed => "observed",
@@ -130,31 +131,31 @@ impl Provenance {
 }
 
 impl Dialect {
-    /// The agent that it is a language of: the same for all its generations.
+    /// Returns the name of the agent, which all its generations share.
     pub fn agent(&self) -> &'static str {
         self.name.split('@').next().unwrap_or(self.name)
     }
 
-    /// The dialect's first event of this kind.
+    /// Returns the first event of this kind.
     pub fn row(&self, kind: &EventKind) -> Option<&'static EventRow> {
         self.events.iter().find(|row| row.kind == *kind)
     }
 
-    /// Whether matchers count at events of this kind.
+    /// `true` if matchers apply at events of this kind.
     pub fn is_matched(&self, kind: &EventKind) -> bool {
         self.column(kind, |row| row.matched, |contract| contract.matched_on.is_some())
     }
 
-    /// How matchers are written at events of this kind.
+    /// Returns the grammar of matchers at events of this kind.
     pub fn grammar(&self, kind: &EventKind) -> &Grammar {
         self.row(kind).and_then(|row| row.grammar.as_ref()).unwrap_or(&self.matcher)
     }
 
-    /// What matchers of this dialect's hooks are compared with at an event. `None`: nobody knows.
+    /// Returns the text that matchers of this dialect's hooks are compared with at an event. `None`: not known.
     pub fn subject(&self, event: &Event) -> Option<String> {
         let row = self.row(&event.kind());
-        if let Some(always) = row.and_then(|row| row.fixed_subject) {
-            return Some(always.to_owned());
+        if let Some(subject) = row.and_then(|row| row.fixed_subject) {
+            return Some(subject.to_owned());
         }
         let subject = match row.and_then(|row| row.subject_field) {
             Some(path) => crate::payload::text_at(event, path),
@@ -166,15 +167,15 @@ impl Dialect {
         }
     }
 
-    /// What a tool is called in the vocabulary that all dialects share, besides its name.
+    /// Returns the canonical names of a tool, besides its own name.
     pub fn common_names(&self, tool: &str) -> &'static [&'static str] {
         self.tool(tool).map_or(&[], |row| row.common)
     }
 
-    /// The event with its tool and the tool's input taken for words of this dialect: the tool is called by the names that all
-    /// share as well, and hooks of other dialects read its input in their own words.
+    /// Adds the canonical names of the tool to an event of this dialect. Hooks of other dialects then get the tool input with their
+    /// own field names.
     ///
-    /// Where the agent has no event for all tools, hooks for all tools run as well.
+    /// If the agent has no event for all tools, hooks for all tools run at its events for some tools.
     #[must_use]
     pub fn with_common_names(&'static self, event: Event) -> Event {
         let lacks_general = self.lacks_general(&event.kind());
@@ -187,35 +188,35 @@ impl Dialect {
         }
     }
 
-    /// The generation that a payload is of, if it is another one.
+    /// Returns the generation of a payload, if it is another one.
     pub fn generation_of(&self, payload: &RawJson) -> Option<&'static Self> {
         let mut generations = self.other_generations.iter();
         generations.find(|(field, _)| payload.field(field).is_some()).map(|(_, dialect)| *dialect)
     }
 
-    /// Whether the agent has events of this kind, which is for some tools, and none for all of them.
+    /// `true` if the agent has events of this kind, which is for some tools, and no event for all tools.
     pub fn lacks_general(&self, kind: &EventKind) -> bool {
         let lacks =
             |general: &EventKind| !self.has_all_events && self.row(kind).is_some() && self.row(general).is_none();
         kind.parent_kind().as_ref().is_some_and(lacks)
     }
 
-    /// Whether payloads of this kind of event say which event they are. If not, somebody else must say it.
+    /// `true` if payloads of this kind contain the name of the event. Otherwise the caller must know it.
     pub fn names_event(&self, kind: &EventKind) -> bool {
         !self.payload.event.is_empty() || self.row(kind).is_some_and(|row| row.event_field.is_some())
     }
 
-    /// Whether a hook can stop something at events of this kind.
+    /// `true` if a hook can block events of this kind.
     pub fn blocks(&self, kind: &EventKind) -> bool {
         self.column(kind, |row| row.blocks, |contract| contract.block != BlockEffect::Ignored)
     }
 
-    /// Whether something waits for leave of this dialect's hooks there.
+    /// `true` if events of this kind are gates for this dialect's hooks: the agent waits for their permission.
     pub fn is_gate(&self, kind: &EventKind) -> bool {
         kind.contract().is_gate() && self.blocks(kind)
     }
 
-    /// What text that is no answer is taken for.
+    /// Returns the use of plain text that is not an answer.
     pub fn plain(&self, kind: &EventKind) -> PlainTextUse {
         let text =
             |contract: &Contract| if contract.plain_text { PlainTextUse::Context } else { PlainTextUse::Nothing };
@@ -226,29 +227,29 @@ impl Dialect {
         if self.has_all_events { own(kind.contract()) } else { self.row(kind).map(of_row).unwrap_or_default() }
     }
 
-    /// How long a hook may take at events of this kind if it does not say.
+    /// Returns the default timeout of a hook at events of this kind.
     pub fn timeout(&self, kind: &EventKind, handler: &str) -> Duration {
         let class = kind.contract().time;
-        let of_class = || self.time.classes.iter().find(|(of, _)| *of == class).map(|(_, time)| *time);
-        let of_handler = || self.time.handlers.iter().find(|(of, _)| *of == handler).map(|(_, time)| *time);
+        let of_class = || self.time.classes.iter().find(|(own, _)| *own == class).map(|(_, time)| *time);
+        let of_handler = || self.time.handlers.iter().find(|(own, _)| *own == handler).map(|(_, time)| *time);
         of_handler().or_else(|| self.row(kind)?.timeout).or_else(of_class).unwrap_or(self.time.usual)
     }
 
-    /// What is done about a failure of one of its hooks at events of this kind.
+    /// Returns the policy for a failure of one of its hooks at events of this kind.
     pub fn failure_effect(&self, kind: &EventKind, failure: FailureKind) -> FailurePolicy {
         let row = self.row(kind);
         let of_row = || row?.failure_policy.or(row?.on_timeout.filter(|_| failure == FailureKind::Timeout));
         if let Some(effect) = of_row() {
             effect
         } else if kind.contract().is_gate() && !self.is_gate(kind) {
-            // Its agent would never have heard it.
+            // The agent ignores hooks at this event.
             FailurePolicy::Open
         } else {
             self.rules.failures.effect(failure, kind.contract())
         }
     }
 
-    /// How opinions settle at events of this kind.
+    /// Returns the rules for settling opinions at events of this kind.
     pub fn rules_at(&self, kind: &EventKind) -> Rules {
         let mut rules = self.rules;
         if let Some(row) = self.row(kind) {

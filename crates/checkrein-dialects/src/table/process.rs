@@ -1,24 +1,24 @@
-//! How hooks that are processes run.
+//! Columns of a dialect for hooks that are processes.
 
-/// How processes run.
+/// Rules for processes.
 #[derive(Debug, Clone, Copy)]
 pub struct ProcessTable {
-    /// The shell for commands that are text.
+    /// Shell for commands that are text.
     pub shell: Shell,
-    /// What a hook gets of the host's environment.
+    /// Variables of the host that a hook gets.
     pub environment: Environment,
     /// Variables with data of the event.
     pub variables: &'static [VariableRow],
-    /// Where it runs.
+    /// Working directory.
     pub cwd: Cwd,
-    /// Whether `${env.NAME}` in the values of a hook's own variables stands for a variable of the host, and in its own
-    /// directory also `~`, `$NAME` and `${NAME}`.
+    /// `true` if `${env.NAME}` in the values of a hook's own variables is replaced by a variable of the host. In its working
+    /// directory, `~`, `$NAME` and `${NAME}` are replaced too.
     pub expands: bool,
-    /// Whether the payload ends with a new line.
+    /// `true` if the payload ends with a newline.
     pub newline: bool,
-    /// How much of each output stream is read, in bytes.
+    /// Limit of each output stream in bytes.
     pub output_cap: usize,
-    /// Whether what a hook leaves in the background is left alone, and reported, rather than ended.
+    /// `true` if background processes of a hook are reported and continue. Otherwise they are ended.
     pub leaves_background: bool,
 }
 
@@ -29,65 +29,65 @@ pub enum Shell {
     Sh,
     /// `bash -c`.
     Bash,
-    /// The one that `$SHELL` names, as `-c`.
+    /// The shell in `$SHELL`, with `-c`.
     User,
-    /// The one that this variable names, else `/bin/sh`.
+    /// The shell in this variable, or else `/bin/sh`.
     Variable(&'static str),
-    /// There is none: commands are lists of words.
+    /// No shell: commands are lists of words.
     None,
 }
 
-/// What a hook gets of the host's environment.
+/// Variables of the host that a hook gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Environment {
-    /// Names that every program needs, and what the hook asks for.
+    /// Variables that every program needs, and those that the hook lists.
     Usual,
-    /// Everything.
+    /// All variables.
     All,
-    /// Everything but what starts like this.
+    /// All variables but those with these prefixes.
     AllBut(&'static [&'static str]),
-    /// These, and what the hook asks for.
+    /// These variables, and those that the hook lists.
     Only(&'static [&'static str]),
 }
 
-/// Where hooks run.
+/// Working directory of hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cwd {
-    /// In the event's directory.
+    /// Directory of the event.
     Event,
-    /// There, or in the host's if it is gone.
+    /// Directory of the event, or that of the host if it does not exist.
     EventOrHost,
-    /// In the host's.
+    /// Directory of the host.
     Host,
 }
 
 /// A variable with data of the event.
 #[derive(Debug, Clone, Copy)]
 pub struct VariableRow {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// What it holds.
+    /// Source of the value.
     pub from: Data,
-    /// What it holds if the event does not have that. `None`: it is not set then.
+    /// Value if the event does not have the data. `None`: the variable is not set.
     pub absent: Option<&'static str>,
 }
 
-/// Where data comes from.
+/// Source of the value of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Data {
     /// The dialect's name for the event.
     EventName,
-    /// A field, under checkrein's name for it: text as it is, all else as JSON. Dots lead into JSON.
+    /// A field, by checkrein's name. Strings stay unchanged; other values are JSON. Dots lead into JSON.
     Field(&'static str),
-    /// The same, but `1` and `0` instead of true and false.
+    /// A field as in [`Field`](Self::Field), with `1` and `0` instead of true and false.
     Digit(&'static str),
-    /// The first of these fields that the event has, as [`Field`](Self::Field) has it.
+    /// The first of these fields that the event has, as in [`Field`](Self::Field).
     FirstOf(&'static [&'static str]),
-    /// `1` if the event is about a tool that failed, by its kind or by what it says, else `0`.
+    /// `1` if the event is about a failed tool, by its kind or its fields. Otherwise `0`.
     ToolFailed,
-    /// The directory that the host was started in.
+    /// Directory in which the host was started.
     ProjectDir,
-    /// This text.
+    /// Fixed text.
     Fixed(&'static str),
 }
 

@@ -18,7 +18,7 @@ fn answers_are_what_it_understands() {
                 "a denial ends the run",
                 call("run_commands"),
                 Opinion::deny("no"),
-                &cancel("no (cline has no way to say deny here)"),
+                &cancel("no (cline hooks cannot deny here)"),
                 "",
                 0,
                 "told halt",

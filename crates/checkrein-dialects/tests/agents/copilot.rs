@@ -45,7 +45,7 @@ fn answers_are_what_it_understands() {
                 "continue is ignored",
                 call("bash"),
                 Opinion::halt("no"),
-                r#"{"permissionDecision":"deny","permissionDecisionReason":"no (copilot has no way to say halt here)"}"#,
+                r#"{"permissionDecision":"deny","permissionDecisionReason":"no (copilot hooks cannot halt here; stop and tell the user)"}"#,
                 "",
                 0,
                 "told deny",

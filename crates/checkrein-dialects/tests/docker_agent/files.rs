@@ -148,14 +148,14 @@ fn gate(lines: &str) -> String {
 fn what_cannot_be_loaded_closes_its_gate_and_says_where() {
     let group = |group: &str| format!("pre_tool_use:\n  - {group}\n");
     for (text, code, message) in [
-        (gate("command: x"), "missing-key", "a hook needs a `type`"),
-        (gate("type: comand\ncommand: x"), "unknown-handler", "unknown type of hook `comand`"),
-        (gate("type: http\ncommand: x"), "unknown-handler", "unknown type of hook `http`"),
-        (gate("type: command"), "missing-key", "a hook of type `command` needs `command`"),
-        (gate("type: command\ncommand: '  '"), "missing-key", "a hook of type `command` needs `command`"),
-        (gate("type: builtin"), "missing-key", "a hook of type `builtin` needs `command`"),
-        (gate("type: model\nmodel: m"), "missing-key", "a hook of type `model` needs `prompt`"),
-        (gate("type: command\ncommand: x\ntimeout: -1"), "bad-time", "`timeout` should not be less than 0, but is -1"),
+        (gate("command: x"), "missing-key", "this hook has no `type`"),
+        (gate("type: comand\ncommand: x"), "unknown-handler", "unknown hook type `comand`"),
+        (gate("type: http\ncommand: x"), "unknown-handler", "unknown hook type `http`"),
+        (gate("type: command"), "missing-key", "this `command` hook has no `command`"),
+        (gate("type: command\ncommand: '  '"), "missing-key", "this `command` hook has no `command`"),
+        (gate("type: builtin"), "missing-key", "this `builtin` hook has no `command`"),
+        (gate("type: model\nmodel: m"), "missing-key", "this `model` hook has no `prompt`"),
+        (gate("type: command\ncommand: x\ntimeout: -1"), "bad-time", "`timeout` should not be below 0, but is `-1`; omit it to use the default"),
         (
             gate("type: command\ncommand: x\ntimeout: soon"),
             "wrong-type",
@@ -261,7 +261,7 @@ fn times() {
 #[test]
 fn hcl_is_not_read() {
     let decoded = DIALECT.decode("agent.hcl", Scope::Project, "agent \"root\" {}", Format::Yaml);
-    assert_eq!(said(&decoded), ["1:1 error[not-readable] HCL is not read"]);
+    assert_eq!(said(&decoded), ["1:1 error[not-readable] checkrein does not read HCL"]);
     assert!(matches!(decoded.hooks[0].state, HookState::Broken(_)));
 }
 

@@ -72,11 +72,11 @@ fn what_it_has_no_words_for_is_named() {
     assert_eq!(
         encoded.lost,
         [
-            ConversionLoss::whole(0, "it has no hooks of the kind `http`"),
+            ConversionLoss::whole(0, "docker-agent has no `http` hooks"),
             ConversionLoss::whole(1, "docker-agent has no event for `teammate_idle`"),
             ConversionLoss::part(2, "that it can stop something: at `stop` hooks only watch"),
             ConversionLoss::whole(3, "it is switched off"),
-            ConversionLoss::part(4, "its matcher `startup`: there are none at `session_start`"),
+            ConversionLoss::part(4, "its matcher `startup`, because `session_start` has none"),
         ]
     );
     assert!(encoded.text.contains(r#""command": "git log 'it'\\''s'", "timeout": 2"#), "{}", encoded.text);

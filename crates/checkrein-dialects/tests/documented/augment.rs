@@ -48,11 +48,11 @@ fn what_it_is_told() {
             (&gate(), Opinion::none(), "", 0),
             // It is not known to hear these.
             (&gate(), Opinion::allow(), "", 0),
-            (&gate(), Opinion::ask("?"), &denied("? (augment has no way to say ask here)"), 1),
+            (&gate(), Opinion::ask("?"), &denied("? (this needs the user's confirmation, and augment hooks cannot ask here; tell the user to do it)"), 1),
             (
                 &gate(),
                 Opinion::rewrite_input(json("{}")),
-                &denied("augment cannot be told of a new input at `pre_tool_use`"),
+                &denied("augment hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user"),
                 1,
             ),
             (&gate(), Opinion::deny("no"), &denied("no"), 0),
@@ -61,7 +61,7 @@ fn what_it_is_told() {
             (
                 &prompt(),
                 Opinion::deny("no"),
-                r#"{"continue":false,"stopReason":"no (augment has no way to say deny here)"}"#,
+                r#"{"continue":false,"stopReason":"no (augment hooks cannot deny here)"}"#,
                 1,
             ),
             (

@@ -19,7 +19,7 @@ fn what_it_is_told() {
             (&gate(), Opinion::none(), "", 0),
             (&gate(), Opinion::allow(), r#"{"decision":"allow"}"#, 0),
             (&gate(), Opinion::deny("no"), r#"{"decision":"deny","reason":"no"}"#, 0),
-            (&gate(), Opinion::ask("?"), r#"{"decision":"deny","reason":"? (crush has no way to say ask here)"}"#, 1),
+            (&gate(), Opinion::ask("?"), r#"{"decision":"deny","reason":"? (this needs the user's confirmation, and crush hooks cannot ask here; tell the user to do it)"}"#, 1),
             (&gate(), Opinion::halt("enough"), r#"{"halt":true,"reason":"enough"}"#, 0),
             (
                 &gate(),

@@ -118,7 +118,7 @@ fn what_others_have_is_put_in_its_words() {
 fn what_it_is_told() {
     let shell = Event::pre_shell(ToolCall::new("Shell", json(r#"{"command":"ls"}"#)));
     let subagent = Event::subagent_stop(SubagentStop::new());
-    let unasked = r#"{"permission":"deny","user_message":"sure? (cursor has no way to say ask here)","agent_message":"sure? (cursor has no way to say ask here)"}"#;
+    let unasked = r#"{"permission":"deny","user_message":"sure? (this needs the user's confirmation, and cursor hooks cannot ask here; tell the user to do it)","agent_message":"sure? (this needs the user's confirmation, and cursor hooks cannot ask here; tell the user to do it)"}"#;
     says(
         &DIALECT,
         &[
@@ -152,7 +152,7 @@ fn what_it_is_told() {
         ],
     );
     let unexplained = said(&DIALECT, &gate(), &Opinion::deny(""));
-    assert!(unexplained.stdout.contains("gave no reason"), "{unexplained:?}");
+    assert!(unexplained.stdout.contains("without a reason"), "{unexplained:?}");
     let halted = said(&DIALECT, &gate(), &Opinion::halt("enough"));
     assert!(halted.stdout.contains(r#""permission":"deny""#) && halted.notes.len() == 1, "{halted:?}");
 }

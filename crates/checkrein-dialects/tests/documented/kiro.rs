@@ -34,11 +34,11 @@ fn what_it_is_told() {
             (&gate(), Opinion::none(), "", 0),
             (&gate(), Opinion::allow(), "", 0),
             (&gate(), Opinion::deny("no"), "!no [2]", 0),
-            (&gate(), Opinion::ask("?"), "!? (kiro has no way to say ask here) [2]", 1),
+            (&gate(), Opinion::ask("?"), "!? (this needs the user's confirmation, and kiro hooks cannot ask here; tell the user to do it) [2]", 1),
             (
                 &gate(),
                 Opinion::rewrite_input(json("{}")),
-                "!kiro cannot be told of a new input at `pre_tool_use` [2]",
+                "!kiro hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user [2]",
                 1,
             ),
             (&prompt(), Opinion::deny("no"), "!no [2]", 0),

@@ -1,114 +1,116 @@
-//! What can be said of a hook, and under which keys dialects say it.
+//! Attributes of hooks in files, and the keys that dialects have for them.
+//!
+//! Layouts list their keys as [`HookKey`]s. Reading a key sets its attribute in a `HookSpec`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use checkrein_core::{FailurePolicy, HookInfo, HookState, RawJson};
 
-use super::{Decoder, HookFileLayout, disabled, sandbox};
+use super::{Decoder, HookFileLayout, sandbox, set_enabled};
 use crate::spec::{
     BuiltinSpec, CommandLine, CommandSpec, HandlerSpec, HookSpec, HttpSpec, InputPattern, PermissionRule,
 };
 use checkrein_document::Node;
 
-/// Something that can be said of a hook.
+/// An attribute of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attribute {
-    /// What kind of handler it has.
+    /// Kind of handler.
     Type,
-    /// Its command: text for a shell, or a list of words.
+    /// Command: text for a shell, or a list of words.
     Command,
-    /// Arguments of the command, which then is a program.
+    /// Arguments. The command is then a program.
     Args,
-    /// Its command on this system, in place of the usual one. Elsewhere it is kept.
+    /// Command on this operating system, instead of `Command`. Ignored and kept on other systems.
     CommandOn(&'static str),
-    /// Its command, always text for a shell; or the function of the registry, for a hook that is one.
+    /// Command as text for a shell, or the name of a builtin.
     ShellCommand,
-    /// Arguments of the function.
+    /// Arguments of the builtin.
     FunctionArgs,
-    /// Words for the shell by its name.
+    /// Name of the shell.
     Shell,
-    /// Its URL.
+    /// URL.
     Url,
-    /// The method of its request.
+    /// HTTP method.
     Method,
-    /// The headers of its request.
+    /// HTTP headers.
     Headers,
-    /// Variables of the host that headers may use.
+    /// Variables of the host that headers may contain.
     HeaderVariables,
-    /// What its requests are signed with.
+    /// Secret that signs requests.
     Secret,
-    /// Whether answers must be signed.
+    /// Flag: replies must be signed.
     SignedReply,
-    /// The function of the registry.
+    /// Name of the builtin.
     Builtin,
-    /// How long it may take.
+    /// Timeout.
     Timeout(TimeUnit),
-    /// How long it may take, in whole seconds. 0 is the usual time, and so is what is less if `negative` says so.
+    /// Timeout in whole seconds. 0 is the default.
     WholeSeconds {
-        /// Whether less than 0 is the usual time rather than a mistake.
+        /// `true` if negative numbers are the default too. Otherwise they are errors.
         negative: bool,
     },
-    /// Whether nobody waits for it.
+    /// Flag: the hook runs in the background.
     Background,
-    /// Whether nobody waits for it, unless it has something to say.
+    /// Flag: the hook runs in the background and its reply wakes the agent.
     Rewake,
-    /// Whether it runs once in a session.
+    /// Flag: the hook runs once in a session.
     Once,
-    /// The rule that the tool call must fit.
+    /// Permission rule that the tool call must match.
     Rule,
-    /// Patterns that fields of the tool's input must fit.
+    /// Patterns that fields of the tool's input must match.
     Input,
-    /// A pattern that this field of the tool's input must fit.
+    /// Pattern that this field of the tool's input must match.
     InputField(&'static str),
-    /// What the user is shown while it runs.
+    /// Status line while the hook runs.
     Status,
-    /// What is done when it fails, in these words.
+    /// Failure policy, with the words for each.
     OnFailure(&'static [(&'static str, FailurePolicy)]),
-    /// The same, and a word for going on without a warning.
+    /// Failure policy, and a word for a failure that is open and only logged.
     OnFailureOr(&'static [(&'static str, FailurePolicy)], &'static str),
-    /// Whether everything is refused when it fails.
+    /// Flag: the hook fails closed.
     FailClosed,
-    /// What is done when it takes too long, in these words.
+    /// Policy at a timeout, with the words for each.
     OnTimeout(&'static [(&'static str, FailurePolicy)]),
-    /// Its name.
+    /// Name.
     Id,
-    /// What it is for.
+    /// Description.
     Description,
-    /// Whether it runs at all.
+    /// Flag: the hook is enabled.
     Enabled,
-    /// Variables that it gets.
+    /// Variables to set.
     Env,
-    /// Variables of the host that it gets.
+    /// Variables of the host to pass on.
     EnvAllow,
-    /// How much of its output is read, in bytes.
+    /// Limit of the output that is read, in bytes.
     OutputCap,
-    /// Where it runs.
+    /// Working directory.
     Cwd,
-    /// What it may do.
+    /// Sandbox.
     Sandbox,
-    /// Where it stands among others.
+    /// Order among hooks.
     Order,
-    /// Whether it rewrites.
+    /// Flag: the hook rewrites.
     Rewrites,
-    /// Whether nothing is overlooked in its answers.
+    /// Flag: invalid replies fail in all cases.
     Strict,
-    /// Dry run.
+    /// Flag: the hook is a dry run.
     DryRun,
-    /// Whether variables stand in the words of its command.
+    /// Flag: words of the command contain variables.
     Variables,
-    /// Something that only its handler understands.
+    /// Setting of the handler.
     Setting,
-    /// Its command for this shell.
+    /// Command for this shell.
     CommandFor(&'static str),
-    /// Something that counts elsewhere: on another system, or only in the agent itself. It is kept.
+    /// Key for another system or only for the agent. It is kept.
     Elsewhere,
-    /// Something that has no effect, and why.
+    /// Key without effect, and the reason.
     Nothing(&'static str),
 }
 
 impl Attribute {
-    /// What it is, in words.
+    /// Noun phrase for messages: "its timeout".
     pub fn label(self) -> &'static str {
         match self {
             Self::Type => "its type",
@@ -119,31 +121,31 @@ impl Attribute {
             Self::Method => "the method of its request",
             Self::Headers => "the headers of its request",
             Self::HeaderVariables => "the variables that its headers may use",
-            Self::Secret => "the secret that its requests are signed with",
-            Self::SignedReply => "that answers must be signed",
-            Self::Builtin => "its function",
+            Self::Secret => "its signing secret",
+            Self::SignedReply => "that replies must be signed",
+            Self::Builtin => "its builtin",
             Self::Timeout(_) | Self::WholeSeconds { .. } => "its timeout",
-            Self::Background => "whether it is waited for",
+            Self::Background => "that it runs in the background",
             Self::Rewake => "that it wakes the agent",
-            Self::Once => "that it runs once",
-            Self::Rule => "the rule that the tool call must fit",
-            Self::Input | Self::InputField(_) => "the patterns that the tool's input must fit",
-            Self::Status => "what is shown while it runs",
-            Self::OnFailure(_) | Self::OnFailureOr(..) | Self::FailClosed => "what is done when it fails",
-            Self::OnTimeout(_) => "what is done when it takes too long",
+            Self::Once => "that it runs once in a session",
+            Self::Rule => "its permission rule (`if`)",
+            Self::Input | Self::InputField(_) => "its patterns for the tool input",
+            Self::Status => "its status message",
+            Self::OnFailure(_) | Self::OnFailureOr(..) | Self::FailClosed => "its failure policy",
+            Self::OnTimeout(_) => "its timeout policy",
             Self::Id => "its name",
             Self::Description => "its description",
-            Self::Enabled => "that it is switched off",
-            Self::Env => "its variables",
-            Self::EnvAllow => "the variables of the host that it gets",
-            Self::OutputCap => "how much of its output is read",
-            Self::Cwd => "where it runs",
+            Self::Enabled => "whether it is enabled",
+            Self::Env => "its environment variables",
+            Self::EnvAllow => "the host variables that it gets",
+            Self::OutputCap => "its output limit",
+            Self::Cwd => "its working directory",
             Self::Sandbox => "its sandbox",
-            Self::Order => "its place among others",
+            Self::Order => "its order",
             Self::Rewrites => "that it rewrites",
-            Self::Variables => "that variables stand in its words",
+            Self::Variables => "the variables in its command",
             Self::DryRun => "that it is a dry run",
-            Self::Strict => "that nothing is overlooked in its answers",
+            Self::Strict => "that its replies are checked strictly",
             Self::Setting | Self::Elsewhere | Self::Nothing(_) => "a setting",
         }
     }
@@ -152,24 +154,24 @@ impl Attribute {
 /// A key of a hook.
 #[derive(Debug, Clone, Copy)]
 pub struct HookKey {
-    /// The key.
+    /// Name of the key.
     pub name: &'static str,
-    /// What it says.
+    /// Attribute that the key sets.
     pub says: Attribute,
 }
 
-/// In what times are written.
+/// Unit of timeouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Seconds.
     Seconds,
     /// Milliseconds.
     Milliseconds,
-    /// Seconds, whole ones. 0 is the usual time.
+    /// Whole seconds. 0 is the default.
     WholeSeconds,
-    /// Seconds, whole ones. 0 is one.
+    /// Whole seconds. 0 means 1.
     WholeSecondsFromOne,
-    /// Milliseconds for commands, seconds for all else.
+    /// Milliseconds for commands, seconds for other handlers.
     MillisecondsForCommands,
 }
 
@@ -184,7 +186,7 @@ impl TimeUnit {
     }
 }
 
-/// checkrein's own words for what is done about failures.
+/// checkrein's own words for failure policies.
 pub(super) const EFFECTS: &[(&str, FailurePolicy)] =
     &[("open", FailurePolicy::Open), ("closed", FailurePolicy::Closed), ("ask", FailurePolicy::Ask)];
 
@@ -194,7 +196,7 @@ impl HookKey {
         Self { name, says }
     }
 
-    /// Reads its value.
+    /// Reads the value of the key into a hook.
     pub(super) fn read(
         &self,
         shape: &HookFileLayout,
@@ -222,7 +224,7 @@ impl HookKey {
                 if let Some((least, most)) = shape.timeout_range
                     && !(least..=most).contains(&time)
                 {
-                    let why = format!("`{name}` should be between {least:?} and {most:?}, but is {time:?}");
+                    let why = format!("`{name}` should be between {least:?} and {most:?}, but is `{time:?}`");
                     decoder.error("bad-time", node.span, why.clone());
                     return Err(why);
                 }
@@ -237,7 +239,8 @@ impl HookKey {
                     Ok(seconds) => Some(Duration::from_secs(seconds)),
                     Err(_) if negative => None,
                     Err(_) => {
-                        let why = format!("`{name}` should not be less than 0, but is {number}");
+                        let why =
+                            format!("`{name}` should not be below 0, but is `{number}`; omit it to use the default");
                         decoder.error("bad-time", node.span, why.clone());
                         return Err(why);
                     }
@@ -254,7 +257,7 @@ impl HookKey {
                 let dry_run = decoder.flag(node, name)?;
                 info(spec, |info| info.dry_run = dry_run);
             }
-            Attribute::Enabled => disabled(spec, decoder.flag(node, name)?),
+            Attribute::Enabled => set_enabled(spec, decoder.flag(node, name)?),
             Attribute::Status => spec.status = Some(decoder.text(node, name)?),
             Attribute::Description => spec.description = Some(decoder.text(node, name)?),
             Attribute::Rule => {
@@ -359,7 +362,7 @@ impl HookKey {
                         && !rest.starts_with('/')
                 });
                 if !has_host {
-                    // The text may hold secrets, so it is not repeated.
+                    // The message must not contain the value, which may have secrets.
                     let why = format!("`{name}` should be an http or https URL");
                     decoder.error("bad-url", node.span, why.clone());
                     return Err(why);
@@ -377,8 +380,7 @@ impl HookKey {
             (HandlerSpec::Builtin(builtin), Attribute::Args | Attribute::FunctionArgs) => {
                 builtin.args = decoder.texts(node, name)?;
             }
-            (HandlerSpec::Other { settings, .. }, says) => {
-                let _ = says;
+            (HandlerSpec::Other { settings, .. }, _) => {
                 let mut members: Vec<String> = settings
                     .entries()
                     .into_iter()
@@ -390,7 +392,7 @@ impl HookKey {
             }
             _ => {
                 let kind = spec.handler.kind();
-                let text = format!("`{name}` means nothing for a hook of type `{kind}`");
+                let text = format!("`{name}` has no effect on a `{kind}` hook");
                 decoder.warning("no-effect", node.span, text);
                 spec.unknown_keys.push((name.to_owned(), node.to_json()));
             }
@@ -399,7 +401,7 @@ impl HookKey {
     }
 }
 
-/// A handler of this kind about which nothing is known yet.
+/// Returns a handler of this kind without any settings.
 pub(super) fn empty_handler(kind: &'static str) -> HandlerSpec {
     match kind {
         "command" => HandlerSpec::Command(CommandSpec::shell("")),
@@ -409,7 +411,7 @@ pub(super) fn empty_handler(kind: &'static str) -> HandlerSpec {
     }
 }
 
-/// A shell and the words before the text.
+/// Returns the shell with this name and its arguments before the command text.
 fn shell_named(name: &str) -> Option<Vec<String>> {
     let words: &[&str] = match name {
         "sh" | "bash" | "zsh" | "dash" | "fish" => &["-c"],
@@ -439,12 +441,12 @@ fn info(spec: &mut HookSpec, change: impl FnOnce(&mut HookInfo)) {
     change(Arc::make_mut(&mut spec.info));
 }
 
-/// All attributes that a hook can have beside its handler's own, for what a dialect cannot say.
+/// `true` if the hook is not disabled.
 pub(super) fn is_enabled(spec: &HookSpec) -> bool {
     spec.state != HookState::Disabled
 }
 
-/// The name that its file gives it. Hooks without one are called by their place, which has brackets.
+/// Name of the hook in its file. The default names of hooks without one contain brackets.
 pub(in crate::config) fn own_name(spec: &HookSpec) -> Option<&str> {
     Some(spec.info.id.as_str()).filter(|id| !id.contains('['))
 }

@@ -1,4 +1,7 @@
-//! Writes hooks in the shape.
+//! Encoding of hooks as a file in a layout, for `checkrein convert` and `init`.
+//!
+//! Everything that the file cannot express is reported as a [`ConversionLoss`]. A hook that would run or block although it
+//! must not is not written.
 
 use std::time::Duration;
 
@@ -11,16 +14,16 @@ use crate::spec::{CommandLine, HandlerSpec, HookSpec, shell_text};
 use crate::table::Dialect;
 
 impl HookFileLayout {
-    /// Writes hooks as a file.
+    /// Encodes hooks as a file.
     pub fn encode(&self, dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
         let mut lost = Vec::new();
         if self.flat && hooks.iter().any(|spec| spec.kinds.len() > 1) {
             return self.encode_list(dialect, hooks);
         }
-        // Event, matcher, hooks; in the order in which they come.
+        // Events with their groups, in the order of the hooks.
         let mut events: Vec<(&str, Vec<Group>)> = Vec::new();
         for (at, spec) in hooks.iter().enumerate() {
-            // Its own language may stand there too.
+            // A hook of the sibling dialect keeps its dialect.
             let dialect = self.sibling.filter(|sibling| sibling.name == spec.dialect.name).unwrap_or(dialect);
             let Some(hook) = self.write_hook(dialect, at, spec, &mut lost) else { continue };
             for kind in &spec.kinds {
@@ -46,7 +49,7 @@ impl HookFileLayout {
         Encoded { text: self.text(&events), lost }
     }
 
-    /// As one list, in which a hook can have several events.
+    /// Encodes hooks as one list, in which a hook can have several events.
     fn encode_list(&self, dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
         let mut lost = Vec::new();
         let mut entries = Vec::new();
@@ -93,7 +96,7 @@ impl HookFileLayout {
         text + "\n"
     }
 
-    /// A hook as JSON, or nothing if the dialect has no such handler.
+    /// Encodes a hook as JSON. `None`: the layout cannot express the hook, and the loss is reported.
     pub(crate) fn write_hook(
         &self,
         dialect: &Dialect,
@@ -107,35 +110,40 @@ impl HookFileLayout {
             return None;
         }
         let Some(row) = self.handlers.iter().find(|row| row.kind == kind.name()) else {
-            lost.push(ConversionLoss::whole(at, format!("it has no hooks of the kind `{kind}`")));
+            lost.push(ConversionLoss::whole(at, format!("{} has no `{kind}` hooks", dialect.name)));
             return None;
         };
         let says_type = self.keys.iter().any(|key| key.says == Attribute::Type);
         let mut members: Vec<_> =
             says_type.then(|| format!("\"type\": {}", RawJson::string(row.name))).into_iter().collect();
-        let mut said = Vec::new();
-        let fitting = self.fitting(at, spec, lost);
-        let spec = fitting.as_ref().unwrap_or(spec);
+        let mut written = Vec::new();
+        let adapted = self.adapt(at, spec, lost);
+        let spec = adapted.as_ref().unwrap_or(spec);
         if spec.is_http() && spec.dialect.http.decides && !dialect.http.decides {
-            lost.push(ConversionLoss::part(at, "what its endpoint answers: that does not count there"));
+            lost.push(ConversionLoss::part(at, format!("the replies of its endpoint, which {} ignores", dialect.name)));
         }
         for HookKey { name, says } in self.keys {
-            // What one key has said, another need not say again.
+            // Each attribute is written under one key.
             let is_command = says.label() == Attribute::Command.label();
-            let is_said = said.contains(says) || (is_command && said.contains(&Attribute::Command));
-            if let Some(value) = value(*says, spec, dialect).filter(|_| !is_said) {
+            let is_written = written.contains(says) || (is_command && written.contains(&Attribute::Command));
+            if is_written {
+                continue;
+            }
+            if let Some(value) = value(*says, spec, dialect) {
                 members.push(format!("{}: {value}", RawJson::string(name)));
-                said.push(*says);
-                // Its arguments are in the text.
-                said.extend((*says == Attribute::ShellCommand).then_some(Attribute::Args));
+                written.push(*says);
+                // The text of the command contains its arguments.
+                if *says == Attribute::ShellCommand {
+                    written.push(Attribute::Args);
+                }
                 if matches!(says, Attribute::CommandFor(_)) {
-                    said.extend([Attribute::Command, Attribute::Shell]);
+                    written.extend([Attribute::Command, Attribute::Shell]);
                 }
             }
         }
         if let HandlerSpec::Other { settings, .. } = &spec.handler {
             for entry in settings.entries().into_iter().flatten() {
-                // A key that means something else there would make another hook of it.
+                // A key with another meaning in the layout would change the hook.
                 if self.keys.iter().any(|key| key.name == entry.key() && key.says == Attribute::Setting) {
                     members.push(format!("{}: {}", RawJson::string(&entry.key()), entry.value()));
                 } else {
@@ -152,52 +160,52 @@ impl HookFileLayout {
         );
         let of_group = spec.unknown_keys.iter().filter(|(name, _)| self.group.iter().any(|key| key.name == name));
         lost.extend(of_group.map(|(name, _)| ConversionLoss::part(at, format!("`{name}` of its group"))));
-        lost.extend(unsaid(at, spec, dialect, &said));
+        lost.extend(unsaid(at, spec, dialect, &written));
         Some(format!("{{ {} }}", members.join(", ")))
     }
 
-    /// The hook as the shape can say it, if that is not as it is.
-    fn fitting(&self, at: usize, spec: &HookSpec, lost: &mut Vec<ConversionLoss>) -> Option<HookSpec> {
-        let mut fitting = spec.clone();
-        let mut fits = true;
+    /// Returns an adapted hook if the layout cannot express its timeout or its argument list.
+    fn adapt(&self, at: usize, spec: &HookSpec, lost: &mut Vec<ConversionLoss>) -> Option<HookSpec> {
+        let mut adapted = spec.clone();
+        let mut is_adapted = false;
         if let (Some((least, most)), Some(time)) = (self.timeout_range, spec.timeout)
             && !(least..=most).contains(&time)
         {
             let cut = time.clamp(least, most);
-            lost.push(ConversionLoss::part(at, format!("its timeout of {time:?}: {cut:?} is as near as it goes")));
-            fitting.timeout = Some(cut);
-            fits = false;
+            lost.push(ConversionLoss::part(at, format!("its timeout of {time:?}, which becomes {cut:?}")));
+            adapted.timeout = Some(cut);
+            is_adapted = true;
         }
         let has_args = self.keys.iter().any(|key| key.says == Attribute::Args);
-        if let HandlerSpec::Command(command) = &mut fitting.handler
+        if let HandlerSpec::Command(command) = &mut adapted.handler
             && let CommandLine::Argv(words) = &command.run
             && !has_args
         {
             command.run = CommandLine::Shell { text: shell_text(words), shell: None };
-            fits = false;
+            is_adapted = true;
         }
-        (!fits).then_some(fitting)
+        if is_adapted { Some(adapted) } else { None }
     }
 }
 
-/// Why a hook must not stand in a file that cannot say that it does not run, or that it decides nothing.
+/// Returns the reason why a hook must not be written: the file cannot express that the hook is disabled or a dry run, or the
+/// hook is broken. `can_say`: `true` for attributes that the file can express.
 pub(crate) fn unwritable(spec: &HookSpec, can_say: impl Fn(Attribute) -> bool) -> Option<&'static str> {
     match spec.state {
-        HookState::Disabled if !can_say(Attribute::Enabled) => Some("it is switched off, which cannot be said there"),
-        HookState::Broken(_) => Some("it could not be read itself"),
-        _ if spec.info.dry_run && !can_say(Attribute::DryRun) => {
-            Some("it is a dry run, which cannot be written there")
-        }
+        HookState::Disabled if !can_say(Attribute::Enabled) => Some("it is disabled, which the file cannot express"),
+        HookState::Broken(_) => Some("it is broken"),
+        _ if spec.info.dry_run && !can_say(Attribute::DryRun) => Some("it is a dry run, which the file cannot express"),
         _ => None,
     }
 }
 
-/// What a hook has besides what was said of it.
-pub(crate) fn unsaid(at: usize, spec: &HookSpec, dialect: &Dialect, said: &[Attribute]) -> Vec<ConversionLoss> {
-    let is_said = |attribute: Attribute| said.iter().any(|said| said.label() == attribute.label());
-    let lost = ALL.into_iter().filter(|attribute| !is_said(*attribute) && value(*attribute, spec, dialect).is_some());
+/// Returns the attributes of a hook that were not written.
+pub(crate) fn unsaid(at: usize, spec: &HookSpec, dialect: &Dialect, written: &[Attribute]) -> Vec<ConversionLoss> {
+    let is_written = |attribute: Attribute| written.iter().any(|written| written.label() == attribute.label());
+    let lost =
+        ALL.into_iter().filter(|attribute| !is_written(*attribute) && value(*attribute, spec, dialect).is_some());
     let expands = matches!(&spec.handler, HandlerSpec::Command(command) if command.expands);
-    let variables = (expands && !is_said(Attribute::Variables)).then_some(Attribute::Variables);
+    let variables = (expands && !is_written(Attribute::Variables)).then_some(Attribute::Variables);
     lost.chain(variables).map(|attribute| ConversionLoss::part(at, attribute.label())).collect()
 }
 
@@ -207,7 +215,7 @@ struct Group {
 }
 
 impl Group {
-    /// Each hook by itself.
+    /// Encodes each hook with its own matcher.
     fn entries(&self) -> String {
         let matcher =
             self.matcher.as_ref().map(|pattern| format!("\"matcher\": {}, ", text(pattern))).unwrap_or_default();
@@ -223,8 +231,9 @@ impl Group {
     }
 }
 
-/// The matcher in the dialect's own grammar: `None` if it has no words for it.
-#[expect(clippy::option_option, reason = "no matcher, and no way to say it, are two things")]
+/// Returns the matcher in the dialect's own grammar. The outer `None`: the grammar cannot express it. The inner `None`: the hook
+/// needs no matcher.
+#[expect(clippy::option_option, reason = "no matcher and an inexpressible matcher differ")]
 pub(crate) fn written_matcher(
     dialect: &Dialect,
     spec: &HookSpec,
@@ -237,7 +246,7 @@ pub(crate) fn written_matcher(
         return Some(None);
     }
     if !dialect.is_matched(kind) {
-        lost.push(ConversionLoss::part(at, format!("its matcher `{}`: there are none at `{kind}`", matcher.pattern())));
+        lost.push(ConversionLoss::part(at, format!("its matcher `{}`, because `{kind}` has none", matcher.pattern())));
         return Some(None);
     }
     match matcher.in_grammar(dialect.grammar(kind)) {
@@ -245,14 +254,14 @@ pub(crate) fn written_matcher(
         None => {
             lost.push(ConversionLoss::whole(
                 at,
-                format!("its matcher `{}` cannot be written there", matcher.pattern()),
+                format!("{} cannot express its matcher `{}`", dialect.name, matcher.pattern()),
             ));
             None
         }
     }
 }
 
-/// Every attribute that can be lost.
+/// Attributes that can be lost.
 const ALL: [Attribute; 26] = [
     Attribute::Args,
     Attribute::Shell,
@@ -282,19 +291,19 @@ const ALL: [Attribute; 26] = [
     Attribute::DryRun,
 ];
 
-/// What a hook has of an attribute, as JSON. `None`: what is usual in the dialect that it is written for.
+/// Returns the value of an attribute as JSON. `None`: the default of the dialect.
 fn value(attribute: Attribute, spec: &HookSpec, dialect: &Dialect) -> Option<String> {
     let info = &spec.info;
     let yes = |flag: bool| flag.then(|| "true".to_owned());
     let word = |effect: Option<FailurePolicy>, words: &[(&str, FailurePolicy)]| {
         let effect = effect?;
-        // Without words it is only asked whether there is anything to say.
+        // Without words, the caller needs only to know that there is a value.
         let word = words.iter().find(|(_, have)| *have == effect).map(|(word, _)| *word);
         word.or(words.is_empty().then_some("")).map(text)
     };
     match attribute {
         Attribute::Timeout(unit) => spec.timeout.map(|time| number(time, unit, &spec.handler)),
-        // Rather a little longer than cut off.
+        // Rounded up, so that a hook does not lose time.
         Attribute::WholeSeconds { .. } => spec.timeout.map(|time| (time.as_millis().div_ceil(1000)).to_string()),
         Attribute::Background if spec.is_http() && dialect.http.in_background => {
             (!spec.background).then(|| "false".to_owned())
@@ -318,7 +327,7 @@ fn value(attribute: Attribute, spec: &HookSpec, dialect: &Dialect) -> Option<Str
         Attribute::OnFailure(words) => word(info.on_failure, words),
         Attribute::OnFailureOr(_, quiet) if info.log_only_failures => Some(text(quiet)),
         Attribute::OnFailureOr(words, _) => word(info.on_failure, words),
-        // To ask is less than to refuse, and nothing else is there.
+        // The dialect has no `ask`, so it becomes closed.
         Attribute::FailClosed => info.on_failure.map(|effect| (effect != FailurePolicy::Open).to_string()),
         Attribute::OnTimeout(words) => word(info.on_timeout, words),
         _ => of_handler(attribute, &spec.handler),
@@ -331,7 +340,7 @@ fn of_handler(attribute: Attribute, handler: &HandlerSpec) -> Option<String> {
             CommandLine::Shell { text: command, .. } => Some(text(command)),
             CommandLine::Argv(argv) => argv.first().map(|program| text(program)),
         },
-        // A command for one shell is written where that shell's commands stand; all others are plain commands.
+        // A command for another shell has its own key.
         (HandlerSpec::Command(command), Attribute::CommandFor(name)) => match &command.run {
             CommandLine::Shell { text: command, shell: Some(shell) } if is_shell(shell, name) => Some(text(command)),
             _ => None,
@@ -384,7 +393,7 @@ fn text(text: &str) -> String {
     RawJson::string(text).as_str().to_owned()
 }
 
-/// A word as a shell reads it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,6 @@
-//! The shape that Claude Code made known, `hooks → event → group → hooks`, which many agents have with other keys.
+//! The layout of hook files that Claude Code introduced: `hooks → event → group → hooks`.
+//!
+//! Many agents use it with other keys. Each of them has a [`HookFileLayout`], which decodes and encodes its files.
 
 mod attribute;
 mod encode;
@@ -22,62 +24,61 @@ use checkrein_document::{Member, Node, Span};
 /// Keys of an entry of `include`.
 pub const INCLUDE_KEYS: &[&str] = &["dialect", "path", "on_failure", "dry_run", "env_allow", "under_own_agent"];
 
-/// What is particular about one dialect's use of the shape.
+/// The layout as one dialect uses it.
 #[derive(Debug, Clone, Copy)]
 pub struct HookFileLayout {
-    /// Where the events stand; dots lead into objects.
+    /// Path of the object with the events. Dots lead into objects.
     pub root: &'static str,
-    /// Other keys beside the first part of `root` that are known. `None`: the file is a program's settings, of which hooks
-    /// are a part, and has keys of its own.
+    /// Known keys beside the first part of `root`. `None`: the file is a program's settings file with other keys too.
     pub file_keys: Option<&'static [&'static str]>,
-    /// The keys of a hook.
+    /// Keys of a hook.
     pub keys: &'static [HookKey],
-    /// The kinds of handlers, by the names that `type` has for them.
+    /// Kinds of handlers, by their names in `type`.
     pub handlers: &'static [HandlerRow],
-    /// Whether `type` may be left out, and follows from the other keys then.
+    /// `true` if `type` is optional and follows from the other keys.
     pub infers_type: bool,
-    /// Whether hooks may stand in one list, each with its `events`.
+    /// `true` if hooks may be in one list, each with its `events`.
     pub flat: bool,
-    /// Whether a hook may stand where a group does, with a matcher of its own.
+    /// `true` if a hook with its own matcher may be in the place of a group.
     pub direct: bool,
-    /// Keys of a group besides its matcher and its hooks, which say something of each of them.
+    /// Keys of a group that apply to each of its hooks.
     pub group: &'static [HookKey],
-    /// Keys beside the events that are none.
+    /// Keys beside the events that are not events.
     pub beside: &'static [&'static str],
-    /// Whose names of events may stand beside the dialect's own. Hooks there speak that dialect.
+    /// Dialect whose events may be beside the dialect's own. Hooks at these events have that dialect.
     pub sibling: Option<&'static Dialect>,
-    /// The shortest and the longest time that may be asked for; what lies outside is an error.
+    /// Shortest and longest timeout. Other values are errors.
     pub timeout_range: Option<(Duration, Duration)>,
-    /// Other names that files have for events, and the dialect's own.
+    /// Other names of events in files, each with the dialect's own name.
     pub names: &'static [(&'static str, &'static str)],
-    /// Whether upper case, lower case and `_` make no difference in the names of events.
+    /// `true` if names of events are compared without letter case and `_`.
     pub loose_names: bool,
-    /// Whether the events may stand in the file itself, where it has no `root`.
+    /// `true` if the events may be at the top level of a file without `root`.
     pub bare: bool,
-    /// Members that a file must have besides its hooks, with their values as JSON.
+    /// Members that a file needs besides its hooks, with their values as JSON.
     pub head: &'static [(&'static str, &'static str)],
 }
 
 /// A kind of handler.
 #[derive(Debug, Clone, Copy)]
 pub struct HandlerRow {
-    /// What `type` calls it.
+    /// Value of `type`.
     pub name: &'static str,
-    /// The kind by which the registry finds it.
+    /// Kind in the registry.
     pub kind: &'static str,
-    /// Keys that it must have.
+    /// Required keys.
     pub needs: &'static [&'static str],
-    /// Events at which it can be used. Empty: all.
+    /// Events that support it. Empty: all.
     pub at: &'static [EventKind],
 }
 
 impl HandlerRow {
-    /// A kind of handler that can be used at all events.
+    /// A kind of handler that all events support.
     pub const fn new(name: &'static str, kind: &'static str, needs: &'static [&'static str]) -> Self {
         Self { name, kind, needs, at: &[] }
     }
 
-    /// Only at these events.
+    /// Limits the handler to these events.
     #[must_use]
     pub const fn at(mut self, at: &'static [EventKind]) -> Self {
         self.at = at;
@@ -86,7 +87,7 @@ impl HandlerRow {
 }
 
 impl HookFileLayout {
-    /// What is usual: groups under `hooks`, in a program's settings, of hooks that say their type.
+    /// Default layout: groups under `hooks` in a program's settings file, whose hooks have a `type`.
     pub const USUAL: Self = Self {
         root: "hooks",
         file_keys: None,
@@ -109,7 +110,7 @@ impl HookFileLayout {
     pub fn decode(&self, decoder: &mut Decoder<'_>, root: &Node<'_>) {
         let Ok(members) = decoder.object(root, "the file") else {
             let place = decoder.place(root.span);
-            decoder.unreadable("it is no object", place);
+            decoder.unreadable("its top level is not an object", place);
             return;
         };
         if let Some(known) = self.file_keys {
@@ -124,7 +125,7 @@ impl HookFileLayout {
             decoder.misplaced(members, self.root.split('.').next().unwrap_or(self.root));
             return;
         };
-        // In YAML, a key whose entries are all commented out.
+        // A YAML key whose entries are all comments.
         if events.is_null() {
             return;
         }
@@ -137,7 +138,7 @@ impl HookFileLayout {
             _ => {
                 let Ok(events) = decoder.object(events, self.root) else {
                     let place = decoder.place(events.span);
-                    decoder.unreadable("its hooks are no object", place);
+                    decoder.unreadable(&format!("`{}` is not an object", self.root), place);
                     return;
                 };
                 for event in events.iter().filter(|event| !self.beside.contains(&&*event.key)) {
@@ -147,14 +148,14 @@ impl HookFileLayout {
         }
     }
 
-    /// A file whose events stand in it directly. What is no event may be another setting, or a slip of the pen.
+    /// Reads events at the top level of a file. Other keys are settings, or misspelt events.
     fn bare_events(&self, decoder: &mut Decoder<'_>, members: &[Member<'_>]) {
         let first = self.root.split('.').next().unwrap_or(self.root);
         for member in members.iter().filter(|member| !self.beside.contains(&&*member.key)) {
             let is_event = decoder.dialect().kind_of(self.own_name(decoder, &member.key)).is_ok();
-            let is_slip = member.value.as_array().is_some()
+            let is_misspelt = member.value.as_array().is_some()
                 && closest_match(&member.key, decoder.dialect().events.iter().map(|row| row.name)).is_some();
-            if is_event || is_slip {
+            if is_event || is_misspelt {
                 self.event(decoder, member);
             } else if closest_match(&member.key, [first]).is_some() {
                 decoder.misplaced(std::slice::from_ref(member), first);
@@ -177,7 +178,7 @@ impl HookFileLayout {
         }
         let groups = match (event.value.as_array(), event.value.as_object()) {
             (Some(groups), _) => groups,
-            // One instead of a list of one is no mistake that matters.
+            // A single group instead of a list is accepted.
             (None, Some(_)) if self.flat => std::slice::from_ref(&event.value),
             _ => {
                 let why = decoder.wrong_type(&event.value, &event.key, "an array");
@@ -194,7 +195,7 @@ impl HookFileLayout {
         }
     }
 
-    /// The dialect's own name for an event that a file may call otherwise.
+    /// Returns the dialect's own name for an event, which may have another name in the file.
     fn own_name<'n>(&self, decoder: &Decoder<'_>, name: &'n str) -> &'n str {
         let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
         let other = || self.names.iter().find(|(other, _)| *other == name).map(|(_, own)| *own);
@@ -222,7 +223,7 @@ impl HookFileLayout {
         decoder.check_keys(members, &keys);
         let matcher = decoder.matcher(group.get("matcher"), kind).map_err(|why| (why, group.span))?;
         let Some(hooks) = group.get("hooks") else {
-            let why = "a group needs `hooks`, a list of them".to_owned();
+            let why = "this group has no `hooks`; add a list of hooks".to_owned();
             decoder.error("missing-key", group.span, why.clone());
             return Err((why, group.span));
         };
@@ -231,7 +232,7 @@ impl HookFileLayout {
             return Ok(());
         }
         if hooks.is_empty() {
-            decoder.warning("no-hooks", group.span, "this group has no hooks");
+            decoder.warning("no-hooks", group.span, "`hooks` of this group is empty");
         }
         for (at, hook) in hooks.iter().enumerate() {
             let id = format!("{id}.hooks[{at}]");
@@ -255,7 +256,7 @@ impl HookFileLayout {
         Ok(())
     }
 
-    /// A hook of a list that says itself which events it is for.
+    /// Reads a hook in a list, which has its own `events`.
     fn flat_entry(&self, decoder: &mut Decoder<'_>, entry: &Node<'_>, at: usize) {
         let id = format!("hooks[{at}]");
         if let Err(why) = decoder.object(entry, &id) {
@@ -274,7 +275,7 @@ impl HookFileLayout {
             }
             (Some(event), _) | (None, Some(event)) => vec![event],
             (None, None) => {
-                let why = "a hook needs `events`, the names of those that it is for";
+                let why = "this hook has no `events`; add the events that it runs for";
                 decoder.error("missing-key", entry.span, why);
                 decoder.broken_somewhere(id, entry.span, why);
                 return;
@@ -286,7 +287,7 @@ impl HookFileLayout {
                 kinds.extend(decoder.event(&text, name.span).filter(|kind| decoder.wants(kind)));
             }
         }
-        // One matcher for events at which it counts and others at which it does not is two hooks.
+        // A hook for events with and without matchers becomes two hooks.
         let (matched, others): (Vec<_>, Vec<_>) =
             kinds.into_iter().partition(|kind| decoder.dialect().is_matched(kind));
         for kinds in [matched, others].iter().filter(|kinds| !kinds.is_empty()) {
@@ -305,7 +306,7 @@ impl HookFileLayout {
         match self.read_hook(decoder, hook, kinds, matcher, id) {
             Ok(spec) => decoder.push(spec),
             Err(why) => {
-                // Its user knows it by its own name, if it has one.
+                // Diagnostics show the name of the hook, if it has one.
                 let name = self.keys.iter().find(|key| matches!(key.says, Attribute::Id));
                 let name = name.and_then(|key| hook.get(key.name)?.as_str()).filter(|name| !name.is_empty());
                 let id = name.unwrap_or(id);
@@ -327,10 +328,10 @@ impl HookFileLayout {
         }
     }
 
-    /// Reads a hook that stands under these events.
+    /// Reads a hook for these events.
     ///
     /// # Errors
-    /// Why it cannot be loaded; it has been reported.
+    /// The reason why it cannot be loaded, which is already reported.
     pub(crate) fn read_hook(
         &self,
         decoder: &mut Decoder<'_>,
@@ -370,11 +371,12 @@ impl HookFileLayout {
         }
         let gate = kinds.iter().any(|kind| decoder.dialect().is_gate(kind));
         if gate && spec.is_http() && !decoder.dialect().http.decides {
-            let text = "what endpoints answer does not count, so this hook cannot stop anything here";
+            let text = format!("{} ignores HTTP responses, so this hook cannot block", decoder.dialect().name);
             decoder.warning("cannot-decide", hook.span, text);
         } else if gate && spec.background {
-            let text = "a hook in the background cannot stop anything here";
-            decoder.warning("background-gate", hook.span, text).help = Some("take `async` out if it shall".to_owned());
+            let text = "this hook runs in the background, so it cannot block";
+            decoder.warning("background-gate", hook.span, text).help =
+                Some("remove `async` if it must block".to_owned());
         }
         if let HandlerSpec::Command(command) = &spec.handler {
             decoder.check_command(command, hook.span)?;
@@ -392,8 +394,8 @@ impl HookFileLayout {
                     Some(row) => row,
                     None => {
                         let known: Vec<_> = self.handlers.iter().map(|row| row.name).collect();
-                        decoder.unknown("unknown-handler", node.span, "type of hook", &name, &known);
-                        return Err(format!("unknown type of hook `{name}`"));
+                        decoder.unknown("unknown-handler", node.span, "hook type", &name, &known);
+                        return Err(format!("unknown hook type `{name}`"));
                     }
                 }
             }
@@ -401,17 +403,17 @@ impl HookFileLayout {
                 self.handlers.iter().find(has).ok_or("no type")?
             }
             None => {
-                let why = "a hook needs a `type`".to_owned();
+                let why = "this hook has no `type`".to_owned();
                 let known: Vec<_> = self.handlers.iter().map(|row| row.name).collect();
                 decoder.error("missing-key", hook.span, why.clone()).help =
-                    Some(format!("one of {}", known.join(", ")));
+                    Some(format!("use one of: {}", known.join(", ")));
                 return Err(why);
             }
         };
         for key in row.needs {
             let empty = hook.get(key).is_none_or(|node| node.as_str().is_some_and(|text| text.trim().is_empty()));
             if empty {
-                let why = format!("a hook of type `{}` needs `{key}`", row.name);
+                let why = format!("this `{}` hook has no `{key}`", row.name);
                 decoder.error("missing-key", hook.span, why.clone());
                 return Err(why);
             }
@@ -420,14 +422,14 @@ impl HookFileLayout {
             && let Some(kind) = kinds.iter().find(|kind| !row.at.contains(kind))
         {
             let name = decoder.dialect().name_of(kind).unwrap_or(kind.name()).to_owned();
-            let why = format!("hooks of type `{}` do not run at `{name}`", row.name);
+            let why = format!("`{}` hooks do not run at `{name}`; use another type or event", row.name);
             decoder.error("handler-not-here", hook.span, why.clone());
             return Err(why);
         }
         Ok(attribute::empty_handler(row.kind))
     }
 
-    /// What the file says about others.
+    /// Reads the settings that apply to other hooks or files.
     fn settings(&self, decoder: &mut Decoder<'_>, members: &[Member<'_>]) {
         for member in members {
             let node = &member.value;
@@ -443,7 +445,7 @@ impl HookFileLayout {
             }
             match key {
                 "disableAllHooks" => decoder.settings.disable_all = decoder.flag(node, &member.key).ok(),
-                // What cannot be read is taken for the stricter.
+                // An invalid value has the stricter meaning.
                 "allowManagedHooksOnly" => {
                     decoder.settings.managed_only = Some(decoder.flag(node, &member.key).unwrap_or(true));
                 }
@@ -468,14 +470,14 @@ impl HookFileLayout {
                     decoder.settings.allow_skip = Some(decoder.flag(node, &member.key).unwrap_or(false));
                 }
                 "restrict" if self.flat => decoder.settings.restrict = Some(super::restrict::read(decoder, node)),
-                // What cannot be read is taken for the stricter.
+                // An invalid value has the stricter meaning.
                 "protect_self" if self.flat => {
                     decoder.settings.protect_self = Some(decoder.flag(node, &member.key).unwrap_or(true));
                 }
                 "env_allow" if self.flat => {
                     decoder.settings.env_allow = Some(decoder.texts(node, &member.key).unwrap_or_default());
                 }
-                // What cannot be read leaves them in force.
+                // An invalid value leaves the hooks in force.
                 "dry_run" if self.flat => decoder.settings.dry_run = decoder.flag(node, &member.key).unwrap_or(false),
                 "trusted_paths" if self.flat => {
                     decoder.settings.trusted_paths = Some(decoder.texts(node, &member.key).unwrap_or_default());
@@ -501,12 +503,12 @@ impl HookFileLayout {
                         let is_known =
                             |key: &str| INCLUDE_KEYS.contains(&key) || current_key(key, INCLUDE_KEYS).is_some();
                         if members.iter().any(|member| !is_known(&member.key)) {
-                            decoder.broken_somewhere("include", item.span, "an include with a key that nobody knows");
+                            decoder.broken_somewhere("include", item.span, "the include has an unknown key");
                             continue;
                         }
                         let dialect = item.get("dialect");
                         if dialect.is_none() {
-                            let why = "an include needs a `dialect`";
+                            let why = "this include has no `dialect`; add the agent whose files to include";
                             decoder.error("missing-key", item.span, why);
                             decoder.broken_somewhere("include", item.span, why);
                         }
@@ -526,7 +528,7 @@ impl HookFileLayout {
                 continue;
             };
             if !dialect.config.format.is_known() {
-                let why = format!("checkrein cannot read files of {name} yet");
+                let why = format!("checkrein cannot read files of `{name}` yet");
                 decoder.error("no-files", span, why.clone());
                 decoder.broken_somewhere("include", span, &why);
                 continue;
@@ -540,7 +542,7 @@ impl HookFileLayout {
                 value_of(item, key).map_or(Ok(false), |node| decoder.flag(node, key))
             };
             let flags = flag(decoder, "dry_run").and_then(|dry_run| Ok((dry_run, flag(decoder, "under_own_agent")?)));
-            // Without a list that can be read, nothing more is passed on.
+            // An invalid list passes no variables on.
             let env_allow = item.get("env_allow").and_then(|node| decoder.texts(node, "env_allow").ok());
             let env_allow = env_allow.unwrap_or_default();
             let (path, on_failure, (dry_run, under_own_agent)) = match (path, on_failure, flags) {
@@ -557,8 +559,8 @@ impl HookFileLayout {
     }
 }
 
-/// A hook that is switched off.
-pub(super) fn disabled(spec: &mut HookSpec, enabled: bool) {
+/// Disables a hook unless `enabled`.
+pub(super) fn set_enabled(spec: &mut HookSpec, enabled: bool) {
     if !enabled {
         spec.state = HookState::Disabled;
     }

@@ -1,4 +1,6 @@
-//! A sandbox in files: `true`, `strict`, or an object whose keys loosen or tighten what is strict.
+//! The key `sandbox` of a hook: `true`, `strict`, or an object whose keys change the strict sandbox.
+//!
+//! An invalid value must never loosen a sandbox: it makes the hook broken.
 
 use std::time::Duration;
 
@@ -8,43 +10,43 @@ use super::Decoder;
 use crate::spec::{FileAccess, SandboxSpec};
 use checkrein_document::Node;
 
-/// What a key of a sandbox says.
+/// Type of a key of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SandboxKey {
-    /// What may be done with files.
+    /// Access to files.
     Access,
-    /// A list of paths.
+    /// List of paths.
     Paths,
-    /// Whether there is a network.
+    /// Boolean.
     Flag,
-    /// A limit in seconds.
+    /// Limit in seconds.
     Seconds,
-    /// A limit in bytes, as a number or as in `512MiB`.
+    /// Limit in bytes, as a number or as in `512MiB`.
     Bytes,
-    /// A limit that is a number.
+    /// Limit as a number.
     Count,
 }
 
-/// The keys, what they say, and in words.
+/// Keys of a sandbox, with their types and descriptions.
 pub const SANDBOX_KEYS: &[(&str, SandboxKey, &str)] = &[
-    ("project", SandboxKey::Access, "what may be done with files of the project"),
-    ("outside", SandboxKey::Access, "what may be done with all other files"),
-    ("read", SandboxKey::Paths, "files and directories that may be read besides"),
-    ("write", SandboxKey::Paths, "files and directories that may be written besides"),
-    ("network", SandboxKey::Flag, "whether there is a network"),
-    ("cpu", SandboxKey::Seconds, "seconds of a processor's time for each process"),
+    ("project", SandboxKey::Access, "access to files of the project"),
+    ("outside", SandboxKey::Access, "access to all other files"),
+    ("read", SandboxKey::Paths, "further files and directories that may be read"),
+    ("write", SandboxKey::Paths, "further files and directories that may be written"),
+    ("network", SandboxKey::Flag, "network access"),
+    ("cpu", SandboxKey::Seconds, "CPU seconds for each process"),
     ("memory", SandboxKey::Bytes, "memory for all processes together"),
-    ("processes", SandboxKey::Count, "how many processes there may be at a time"),
-    ("files", SandboxKey::Count, "how many files each process may have open"),
-    ("file_size", SandboxKey::Bytes, "how large a file may become"),
+    ("processes", SandboxKey::Count, "number of processes at a time"),
+    ("files", SandboxKey::Count, "number of open files for each process"),
+    ("file_size", SandboxKey::Bytes, "maximum size of a written file"),
 ];
 
-/// The name of what is strict.
+/// Value for the strict sandbox.
 pub const STRICT: &str = "strict";
-/// Instead of a limit.
+/// Value for no limit.
 pub const UNLIMITED: &str = "unlimited";
 
-/// Units of bytes. Longer names come before those that they end in.
+/// Units of bytes. `B` is last, because the other names end in it.
 const UNITS: &[(&str, u64)] = &[
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
@@ -56,7 +58,7 @@ const UNITS: &[(&str, u64)] = &[
     ("B", 1),
 ];
 
-/// Reads a sandbox, or that there is none.
+/// Reads a sandbox. `None`: the hook has none (`false`).
 pub(super) fn read(decoder: &mut Decoder<'_>, node: &Node<'_>, name: &str) -> Result<Option<SandboxSpec>, String> {
     if let Some(wanted) = node.as_bool() {
         return Ok(wanted.then_some(SandboxSpec::STRICT));
@@ -90,7 +92,7 @@ pub(super) fn read(decoder: &mut Decoder<'_>, node: &Node<'_>, name: &str) -> Re
             "files" => spec.files = limit(decoder, value, |decoder| count(decoder, value, key))?,
             "file_size" => spec.file_size = limit(decoder, value, |decoder| bytes(decoder, value, key))?,
             _ => {
-                // A slip of the pen must not loosen or lose a limit.
+                // A misspelt key must not remove a limit.
                 let known: Vec<_> = SANDBOX_KEYS.iter().map(|(name, ..)| *name).collect();
                 decoder.unknown("unknown-key", member.key_span, "key", key, &known);
                 return Err(format!("unknown key `{key}` of `{name}`"));
@@ -102,7 +104,7 @@ pub(super) fn read(decoder: &mut Decoder<'_>, node: &Node<'_>, name: &str) -> Re
     }
     if spec.project < spec.outside {
         let why = format!(
-            "`project` is `{}` and `outside` is `{}`: what is outside can't be more open than the project",
+            "`project` is `{}` and `outside` is `{}`; `outside` must not allow more than `project`",
             spec.project.name(),
             spec.outside.name()
         );
@@ -156,7 +158,7 @@ fn bytes(decoder: &mut Decoder<'_>, node: &Node<'_>, name: &str) -> Result<u64, 
     bytes.ok_or_else(|| decoder.wrong_type(node, name, "bytes, as in 1048576 or `512MiB`, or `unlimited`"))
 }
 
-/// A sandbox as JSON: what differs from what is strict.
+/// Encodes a sandbox as JSON: its differences from the strict one.
 pub(super) fn write(spec: &SandboxSpec) -> String {
     let strict = SandboxSpec::STRICT;
     let text = |text: &str| RawJson::string(text).as_str().to_owned();
@@ -178,7 +180,7 @@ pub(super) fn write(spec: &SandboxSpec) -> String {
         ("files", spec.files != strict.files, number(spec.files)),
         ("file_size", spec.file_size != strict.file_size, number(spec.file_size)),
     ];
-    let said = members.into_iter().filter(|(_, differs, _)| *differs);
-    let said: Vec<_> = said.map(|(name, _, value)| format!("{}: {value}", text(name))).collect();
-    if said.is_empty() { "true".to_owned() } else { format!("{{ {} }}", said.join(", ")) }
+    let changed = members.into_iter().filter(|(_, differs, _)| *differs);
+    let changed: Vec<_> = changed.map(|(name, _, value)| format!("{}: {value}", text(name))).collect();
+    if changed.is_empty() { "true".to_owned() } else { format!("{{ {} }}", changed.join(", ")) }
 }

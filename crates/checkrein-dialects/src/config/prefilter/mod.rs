@@ -1,10 +1,10 @@
-//! The prefilter: it tells of most JSON files, in one pass that builds nothing, that no hook in them can match an event.
+//! The prefilter: it detects, in one pass without a tree, that no hook of a JSON file can match an event.
 //!
-//! Files are read before every tool call, and usually no hook matches. Reading all of them into trees and hooks takes several
-//! times as long. The prefilter only finds the events and the matcher of each hook; the [`EventFilter`] decides. Everything
-//! unusual is left to the full parser: a key that changes other hooks, an unknown name, an invalid pattern, a syntax error.
+//! Files are read before every tool call, and usually no hook matches. Decoding them in full takes several times as long. The
+//! prefilter finds only the events and the matcher of each hook. It leaves unusual files to the full parser: a key that changes
+//! other hooks, an unknown name, an invalid pattern, a syntax error.
 //!
-//! It must never say that no hook can match where the full parser finds one: that would open a gate.
+//! It must never report "no match" for a file in which the full parser finds a matching hook, because that opens a gate.
 
 #[cfg(test)]
 mod tests;
@@ -18,14 +18,14 @@ use checkrein_document::{Format, MAX_SIZE};
 use super::HookFileLayout;
 use crate::table::Dialect;
 
-/// Keys of checkrein's own files that say nothing about hooks. Files with any other key are left to the full parser.
+/// Keys of checkrein's own files without effect on hooks. Files with any other key are left to the full parser.
 const IGNORED_KEYS: &[&str] = &["$schema", "version", "description", "trusted_paths", "trusted_keys"];
 
-/// Keys that have a meaning in the settings of an agent's program. All its other keys are ignored.
+/// Keys of an agent's settings file that affect hooks. All other keys are ignored.
 pub(super) const SETTINGS: &[&str] =
     &["disableAllHooks", "allowManagedHooksOnly", "allowedHttpHookUrls", "httpHookAllowedEnvVars"];
 
-/// `true` if a file certainly has no hook that can match, and does not change other files. `filter` is adapted to the dialect.
+/// `true` if a file has no hook that can match and no setting for other files. `filter` must be adapted to the dialect.
 pub(super) fn has_no_match(dialect: &Dialect, text: &str, format: Format, filter: &EventFilter) -> bool {
     let lexer = match format {
         Format::Json => Lexer::new(text),
@@ -40,7 +40,7 @@ pub(super) fn has_no_match(dialect: &Dialect, text: &str, format: Format, filter
     }
 }
 
-/// `true` if the layout has no freedoms that the prefilter does not know.
+/// `true` if the prefilter supports all features of the layout.
 fn is_supported(dialect: &Dialect, layout: &HookFileLayout) -> bool {
     !layout.root.contains('.')
         && layout.beside.is_empty()
@@ -51,7 +51,7 @@ fn is_supported(dialect: &Dialect, layout: &HookFileLayout) -> bool {
         && dialect.config.pattern.is_none()
 }
 
-/// Its functions return `None` for whatever is left to the full parser, a hook that can match included.
+/// Scanner of one file. Its functions return `None` if the file is left to the full parser: it is unusual, or a hook can match.
 struct Prefilter<'a> {
     dialect: &'a Dialect,
     layout: &'a HookFileLayout,
@@ -104,7 +104,7 @@ impl<'a> Prefilter<'a> {
         Some(())
     }
 
-    /// The items of an array of hooks or groups. `kind`: the event that they are under.
+    /// Scans an array of hooks or groups. `kind`: the event that contains them.
     fn entries(&mut self, kind: Option<&EventKind>) -> Option<()> {
         loop {
             match self.token()?.kind {
@@ -124,7 +124,7 @@ impl<'a> Prefilter<'a> {
                     matcher = Some(self.string(token)?);
                 }
                 "event" | "events" if kind.is_none() && kinds.is_none() => kinds = Some(self.kinds()?),
-                // A duplicate.
+                // Duplicate keys.
                 "matcher" => return None,
                 "event" | "events" if kind.is_none() => return None,
                 _ => self.skip_value()?,
@@ -140,7 +140,7 @@ impl<'a> Prefilter<'a> {
         if kinds?.iter().any(can_match) { None } else { Some(()) }
     }
 
-    /// The value of `events`: a name or an array of names.
+    /// Scans the value of `events`: a name or an array of names.
     fn kinds(&mut self) -> Option<Vec<EventKind>> {
         let first = self.token()?;
         if first.kind != TokenKind::ArrayStart {
@@ -169,7 +169,7 @@ impl<'a> Prefilter<'a> {
     fn token(&mut self) -> Option<Token> {
         let token = self.lexer.next_token().ok()??;
         if let TokenKind::Key { escaped: true } | TokenKind::String { escaped: true } = token.kind {
-            // The full parser refuses half of a surrogate pair.
+            // The full parser rejects half of a surrogate pair.
             let inside = unquoted(&self.text[token.start..token.end]);
             if pieces(inside).any(|(piece, _)| matches!(piece, Piece::LoneSurrogate(_))) {
                 return None;
@@ -182,7 +182,7 @@ impl<'a> Prefilter<'a> {
         (self.token()?.kind == kind).then_some(())
     }
 
-    /// The next key of an object. The inner `None`: the object ends.
+    /// Returns the next key of an object. The inner `None`: end of the object.
     fn key(&mut self) -> Option<Option<Cow<'a, str>>> {
         let token = self.token()?;
         match token.kind {

@@ -1,4 +1,4 @@
-//! The prefilter is compared with the full parser, and both with what is selected.
+//! Compares the prefilter with the full parser, and both with the selection of hooks.
 
 mod styles;
 
@@ -32,7 +32,7 @@ fn check(dialect: &'static Dialect, text: &str, format: Format, filter: &EventFi
     let options = DecodeOptions::default().only(filter.clone());
     let found = dialect.decode_with("file", Scope::User, text, format, &options);
     let all = dialect.decode("file", Scope::User, text, format);
-    // Of the events of a hook, only those are kept that were asked for.
+    // A filtered hook keeps only the events of the filter.
     let summary = |spec: &HookSpec| {
         format!("{:?} {:?} {:?} {:?} {:?}", spec.info, spec.matcher, spec.state, spec.handler, spec.timeout)
     };
@@ -45,10 +45,10 @@ fn check(dialect: &'static Dialect, text: &str, format: Format, filter: &EventFi
     if is_ruled_out {
         assert_eq!(expected, Vec::<String>::new());
         assert!(!all.unreadable, "it cannot be read: {:?}\n{text}", all.diagnostics);
-        // Keys that are not about hooks are read by a caller that asks for them.
+        // Keys without effect on hooks are read only without a filter.
         let settings = Settings { lines: Vec::new(), trusted_paths: None, trusted_keys: None, ..all.settings };
         assert_eq!(settings, Settings::default(), "\n{text}");
-        // The hooks as they are, without what the engine adds for tools of other agents.
+        // Hooks without the additions of the engine for tools of other agents.
         let set = HookSet::new(all.hooks.iter().map(HookSpec::selector).collect());
         for name in ["Edit", "Bash", "Grep", "mcp__a__b", ""] {
             if *filter == EventFilter::new(filter.kind().clone(), vec![name.to_owned()]) {
@@ -79,7 +79,7 @@ fn usual_files_are_prefiltered() {
 }
 
 #[test]
-fn what_may_be_something_is_left_to_the_full_parser() {
+fn unusual_files_are_left_to_the_full_parser() {
     for text in [
         // A hook that can match.
         r#"{"hooks": [{"event": "PreToolUse", "command": "x"}]}"#,
@@ -108,7 +108,7 @@ fn what_may_be_something_is_left_to_the_full_parser() {
         r#"{"disableAllHooks": false, "hooks": []}"#,
         r#"{"disableAll\u0048ooks": false, "hooks": []}"#,
         r#"{"restrict": {}, "hooks": []}"#,
-        // No JSON.
+        // Invalid JSON.
         r#"{"hooks": []} {}"#,
         r#"{"hooks": [}"#,
         r#"{"hooks": [], }, "#,
@@ -126,7 +126,7 @@ fn what_may_be_something_is_left_to_the_full_parser() {
 }
 
 #[test]
-fn what_is_too_deep_is_left_to_the_full_parser() {
+fn deep_files_are_left_to_the_full_parser() {
     for (open, close) in [("[", "]"), ("{\"a\": ", "}")] {
         let nested = format!("{}1{}", open.repeat(200), close.repeat(200));
         assert!(!is_prefiltered(&format!("{{\"hooks\": [{{\"event\": \"Stop\", \"settings\": {nested}}}]}}")));
@@ -141,12 +141,12 @@ fn other_files_are_not_prefiltered() {
 }
 
 #[test]
-fn odd_files_are_read_the_same() {
+fn prefilter_and_parser_agree_on_unusual_files() {
     let (bash, edit) =
         (r#"{"matcher": "Bash", "hooks": [{"command": "a"}]}"#, r#"{"matcher": "Edit", "command": "b"}"#);
     let fits = r#"{"matcher": "Edit", "hooks": [{"type": "command", "command": "c"}]}"#;
     for events in [
-        // Keys that come twice, in one spelling or two: the last counts.
+        // Duplicate keys, in one spelling or two: the last one applies.
         format!(r#"{{"PreToolUse": [{fits}], "PreToolUse": [{bash}]}}"#),
         format!(r#"{{"PreToolUse": [{bash}], "PreToolUse": [{bash}, {fits}]}}"#),
         format!(r#"{{"PreToolUse": [{bash}, {fits}], "PreToolUs\u0065": [{edit}]}}"#),
@@ -155,15 +155,15 @@ fn odd_files_are_read_the_same() {
         format!(r#"{{"PreToolUse": [{fits}, {{"matcher": "Bash", "matcher": "Edit", "command": "d"}}]}}"#),
         format!(r#"{{"PreToolUse": [{fits}, {{"matcher": "Bash", "matche\u0072": "Edit", "command": "d"}}]}}"#),
         format!(r#"{{"PreToolUse": [{fits}, {{"matcher": "Bash", "hooks": [], "hooks": 1}}]}}"#),
-        // Names and matchers that are none.
+        // Invalid names and matchers.
         format!(r#"{{"PreToolUse": [{bash}, {fits}], "PreTolUse": [{bash}]}}"#),
         format!(r#"{{"PreToolUse": [{bash}, {{"matcher": null, "command": "d"}}, {{"matcher": 1, "command": "d"}}]}}"#),
         format!(r#"{{"PreToolUse": [{bash}, {{"matcher": "[", "command": "d"}}, [], null, "x", {{}}]}}"#),
         format!(r#"{{"Stop": {{"a": 1}}, "PostToolUse": null, "PreToolUse": {fits}}}"#),
-        // Where a place is counted from.
+        // Line and column with comments and other line ends.
         format!("{{\"PreToolUse\": [{bash}, /* é {{ */\r\n\t{fits}, // ]\n {bash}, {edit},]}}"),
         format!("{{\"Stop\": [\"\\ud83d\\ude00 \\\" 「」\"],\n\"PreToolUse\":[{bash},{fits} ,\n{edit}]}}"),
-        // Hooks that say themselves what they are for.
+        // Hooks with their own events.
         format!(r#"[{edit}, {{"event": "Stop", "command": "d"}}, {{"event": "PreToolUse", "command": "e"}}]"#),
         r#"[{"event": "Stop", "event": "PreToolUse", "command": "d"}, {"event": "Stop", "command": "e"}]"#.to_owned(),
         r#"[{"event": "Stop", "events": ["PreToolUse"], "command": "d"}, {"events": [], "command": "e"}]"#.to_owned(),
@@ -198,7 +198,7 @@ fn odd_files_are_read_the_same() {
     }
 }
 
-/// The prefilter must not become useless without a test that says so.
+/// Detects a prefilter that passes everything to the full parser.
 #[test]
 fn most_plain_files_without_a_match_are_prefiltered() {
     let (mut ruled_out, mut without) = (0, 0);
@@ -219,7 +219,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
     #[test]
-    fn files_are_read_the_same(seed in any::<u64>()) {
+    fn prefilter_and_parser_agree(seed in any::<u64>()) {
         let mut dice = Dice::new(seed);
         let (text, filter) = (dice.config(), dice.filter());
         for text in [&text, &dice.changed(&text), &dice.changed(&text), &dice.changed(&text)] {
@@ -231,9 +231,9 @@ proptest! {
         }
     }
 
-    /// The same with the event names of all dialects that have such files.
+    /// Covers the event names of all dialects with such files.
     #[test]
-    fn files_of_all_dialects_are_read_the_same(seed in any::<u64>()) {
+    fn prefilter_and_parser_agree_in_all_dialects(seed in any::<u64>()) {
         let mut dice = Dice::new(seed);
         let (text, filter) = (dice.config(), dice.filter());
         let text = if seed % 2 == 0 { text } else { dice.changed(&text) };
@@ -243,7 +243,7 @@ proptest! {
     }
 }
 
-/// The text with the dialect's names in place of Claude Code's.
+/// Replaces Claude Code's event names by those of the dialect.
 fn with_own_names(dialect: &Dialect, text: &str) -> String {
     let mut text = text.to_owned();
     for row in claude::DIALECT.events {

@@ -1,18 +1,18 @@
-//! JSON files as people write them, and what slips of the pen make of them.
+//! Generator of JSON hook files in common styles, with and without typing errors.
 
 use checkrein_core::{EventFilter, EventKind, RawJson};
 
-/// A small generator: the same seed, the same file.
+/// A deterministic generator: equal seeds create equal files.
 pub(super) struct Dice(u64);
 
-/// Something that a file says.
-enum Say {
-    /// Text, in whatever quotes.
+/// A value in a file.
+enum Value {
+    /// Text.
     Text(String),
     /// A number or a word.
     Bare(&'static str),
-    List(Vec<Say>),
-    Object(Vec<(&'static str, Say)>),
+    List(Vec<Value>),
+    Object(Vec<(&'static str, Value)>),
     /// Text of several lines.
     Lines(&'static [&'static str]),
 }
@@ -64,7 +64,7 @@ impl Dice {
         choice[self.below(choice.len())]
     }
 
-    /// The filter of some event.
+    /// Creates a filter for an event.
     pub(super) fn filter(&mut self) -> EventFilter {
         let tool = self.one_of(&["Bash", "Edit", "Grep", "mcp__a__b", ""]);
         match self.below(4) {
@@ -74,18 +74,18 @@ impl Dice {
         }
     }
 
-    /// What a whole file says.
-    fn members(&mut self) -> Vec<(&'static str, Say)> {
+    /// Creates the members of a file.
+    fn members(&mut self) -> Vec<(&'static str, Value)> {
         let mut members = Vec::new();
         if self.once_in(4) {
-            members.push(("version", Say::Bare("1")));
+            members.push(("version", Value::Bare("1")));
         }
         if self.once_in(6) {
-            members.push(("trusted_paths", Say::List(vec![self.text(TEXTS)])));
+            members.push(("trusted_paths", Value::List(vec![self.text(TEXTS)])));
         }
         if self.once_in(20) {
             let key = self.one_of(&["dry_run", "disableAllHooks", "allow_skip", "unknown"]);
-            members.push((key, Say::Bare("true")));
+            members.push((key, Value::Bare("true")));
         }
         members.push(("hooks", self.hooks()));
         if self.once_in(6) {
@@ -94,21 +94,21 @@ impl Dice {
         members
     }
 
-    /// A whole file, perhaps with comments.
+    /// Creates a file, with or without comments.
     pub(super) fn config(&mut self) -> String {
         let members = self.members();
         let mut out = String::new();
-        self.json(&mut out, &Say::Object(members));
+        self.json(&mut out, &Value::Object(members));
         out
     }
 
-    fn json(&mut self, out: &mut String, value: &Say) {
+    fn json(&mut self, out: &mut String, value: &Value) {
         let comma = if self.once_in(30) { "," } else { "" };
         match value {
-            Say::Text(text) => out.push_str(RawJson::string(text).as_str()),
-            Say::Bare(text) => out.push_str(text),
-            Say::Lines(lines) => out.push_str(RawJson::string(&lines.join("\n")).as_str()),
-            Say::List(items) => {
+            Value::Text(text) => out.push_str(RawJson::string(text).as_str()),
+            Value::Bare(text) => out.push_str(text),
+            Value::Lines(lines) => out.push_str(RawJson::string(&lines.join("\n")).as_str()),
+            Value::List(items) => {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {
                     self.json_gap(out, at);
@@ -116,7 +116,7 @@ impl Dice {
                 }
                 out.push_str(&format!("{comma}\n]"));
             }
-            Say::Object(members) => {
+            Value::Object(members) => {
                 out.push('{');
                 for (at, (key, value)) in members.iter().enumerate() {
                     self.json_gap(out, at);
@@ -137,10 +137,10 @@ impl Dice {
         }
     }
 
-    fn hooks(&mut self) -> Say {
+    fn hooks(&mut self) -> Value {
         let count = self.below(5);
         if self.once_in(2) {
-            return Say::List((0..count).map(|_| self.hook(true)).collect());
+            return Value::List((0..count).map(|_| self.hook(true)).collect());
         }
         let events = (0..count).map(|_| {
             let groups = (0..1 + self.below(2)).map(|_| match self.once_in(3) {
@@ -148,47 +148,47 @@ impl Dice {
                 false => {
                     let hooks = (0..1 + self.below(2)).map(|_| self.hook(false)).collect();
                     let matcher = self.text(MATCHERS);
-                    Say::Object(vec![("matcher", matcher), ("hooks", Say::List(hooks))])
+                    Value::Object(vec![("matcher", matcher), ("hooks", Value::List(hooks))])
                 }
             });
             let groups = groups.collect();
-            (self.event(), Say::List(groups))
+            (self.event(), Value::List(groups))
         });
-        Say::Object(events.collect())
+        Value::Object(events.collect())
     }
 
     fn event(&mut self) -> &'static str {
         if self.once_in(30) { "PreTolUse" } else { self.one_of(EVENTS) }
     }
 
-    fn hook(&mut self, flat: bool) -> Say {
+    fn hook(&mut self, flat: bool) -> Value {
         let mut members = Vec::new();
         if flat && self.once_in(3) {
-            let events = (0..1 + self.below(2)).map(|_| Say::Text(self.event().to_owned())).collect();
-            members.push(("events", Say::List(events)));
+            let events = (0..1 + self.below(2)).map(|_| Value::Text(self.event().to_owned())).collect();
+            members.push(("events", Value::List(events)));
         } else if flat {
-            members.push(("event", Say::Text(self.event().to_owned())));
+            members.push(("event", Value::Text(self.event().to_owned())));
         }
         if self.below(3) > 0 {
             members.push(("matcher", self.text(MATCHERS)));
         }
         let command = match self.below(6) {
-            0 => Say::Lines(self.one_of(&[
+            0 => Value::Lines(self.one_of(&[
                 &["set -e", "", "x: y # z"][..],
                 &["case a in", "  a) - b;;", "", "", "esac"],
                 &["# x", "- y"],
                 &["", "x"],
             ])),
-            1 => Say::List((0..self.below(3)).map(|_| self.text(TEXTS)).collect()),
+            1 => Value::List((0..self.below(3)).map(|_| self.text(TEXTS)).collect()),
             _ => self.text(TEXTS),
         };
         members.push(("command", command));
         for key in ["timeout", "env", "if", "settings", "id", "enabled"] {
             if self.once_in(6) {
                 let value = match key {
-                    "timeout" => Say::Bare(self.one_of(&["10", "1.5", "-1", "1e3", "null"])),
-                    "enabled" => Say::Bare(self.one_of(&["true", "false", "0"])),
-                    "env" => Say::Object(vec![("A_B", self.text(TEXTS)), ("matcher", self.text(MATCHERS))]),
+                    "timeout" => Value::Bare(self.one_of(&["10", "1.5", "-1", "1e3", "null"])),
+                    "enabled" => Value::Bare(self.one_of(&["true", "false", "0"])),
+                    "env" => Value::Object(vec![("A_B", self.text(TEXTS)), ("matcher", self.text(MATCHERS))]),
                     "settings" => self.settings(3),
                     _ => self.text(TEXTS),
                 };
@@ -197,26 +197,26 @@ impl Dice {
         }
         let at = self.below(members.len());
         members.swap(0, at);
-        Say::Object(members)
+        Value::Object(members)
     }
 
-    fn settings(&mut self, depth: usize) -> Say {
+    fn settings(&mut self, depth: usize) -> Value {
         match self.below(if depth == 0 { 2 } else { 4 }) {
             0 => self.text(TEXTS),
-            1 => Say::Bare(self.one_of(&["1", "true", "null", "1E+3"])),
-            2 => Say::List((0..self.below(3)).map(|_| self.settings(depth - 1)).collect()),
+            1 => Value::Bare(self.one_of(&["1", "true", "null", "1E+3"])),
+            2 => Value::List((0..self.below(3)).map(|_| self.settings(depth - 1)).collect()),
             _ => {
                 let keys = ["event", "b-c", "hooks"].into_iter().take(self.below(4));
-                Say::Object(keys.map(|key| (key, self.settings(depth - 1))).collect())
+                Value::Object(keys.map(|key| (key, self.settings(depth - 1))).collect())
             }
         }
     }
 
-    fn text(&mut self, choice: &[&str]) -> Say {
-        Say::Text(self.one_of(choice).to_owned())
+    fn text(&mut self, choice: &[&str]) -> Value {
+        Value::Text(self.one_of(choice).to_owned())
     }
 
-    /// A file with something in it changed, lost, or twice.
+    /// Changes, removes or repeats a part of a file.
     pub(super) fn changed(&mut self, text: &str) -> String {
         const BYTES: &[u8] = b"{}[]\",:'\\0 \n-/*\t\r.eEu1a";
         const PIECES: &[&str] = &[
@@ -261,7 +261,7 @@ impl Dice {
                     let piece = self.one_of(PIECES).bytes();
                     bytes.splice(at..at, piece);
                 }
-                // A line that has moved, or comes twice.
+                // Moves or repeats a line.
                 4 => {
                     let line =
                         String::from_utf8_lossy(&bytes).lines().nth(self.below(20)).unwrap_or_default().to_owned();
