@@ -1,5 +1,5 @@
-//! The harness of all benchmarks. A case runs in turns with a floor: the least that the same work can cost. Other load on the
-//! machine slows both down alike, so the ratio of the two is the result. Benchmarks are the only users of this crate.
+//! Benchmark harness. A case runs in turns with a floor: the minimum cost of the same work. Other load on the machine slows
+//! both down equally, so the ratio of the two is the result. Only benchmarks use this crate.
 //!
 //! ```
 //! let bench = checkrein_bench::Bench::from_args();
@@ -11,7 +11,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Rounds before those that count.
+/// Rounds before the measured ones.
 const WARM_UP: usize = 3;
 
 /// Length of a round of a [short](Case::short) case.
@@ -31,12 +31,12 @@ impl Bench {
         Self { filter }
     }
 
-    /// Returns whether a case is selected.
+    /// Returns `true` if a case is selected.
     pub fn is_selected(&self, name: &str) -> bool {
         name.contains(&self.filter)
     }
 
-    /// A case of this name. It is measured once, unless it is not selected.
+    /// Creates a case. `compare` and `time` skip it if it is not selected.
     pub fn case(&self, name: impl Into<String>) -> Case<'_> {
         let name = name.into();
         Case { bench: self, name, rounds: 100, work: 1, is_short: false, part: 2, ratio: None, on_top: None }
@@ -65,19 +65,19 @@ impl Case<'_> {
         self
     }
 
-    /// Sets how many units of work one call does. Times are shown for one unit.
+    /// Sets the units of work of one call. Times are shown for one unit.
     pub fn work(mut self, units: u32) -> Self {
         self.work = units;
         self
     }
 
-    /// Repeats the work in each round until the clock is fine enough: for work of nanoseconds.
+    /// Repeats the work in each round until the resolution of the clock is sufficient. For work of nanoseconds.
     pub fn short(mut self) -> Self {
         self.is_short = true;
         self
     }
 
-    /// Takes the fastest tenth instead of the median: for work that varies by more than the difference to its floor.
+    /// Uses the fastest tenth instead of the median. For work that varies by more than the difference to its floor.
     pub fn fastest_tenth(mut self) -> Self {
         self.part = 10;
         self
@@ -89,7 +89,7 @@ impl Case<'_> {
         self
     }
 
-    /// Sets the time that the case may take more than the floor.
+    /// Sets the allowed time above the floor.
     pub fn budget_on_top(mut self, time: Duration) -> Self {
         self.on_top = Some(time);
         self
@@ -103,14 +103,14 @@ impl Case<'_> {
         }
     }
 
-    /// Does the same with functions that measure the time themselves.
+    /// Measures the case in turns with its floor. Both functions return their own time.
     pub fn compare_timed(self, mut run: impl FnMut() -> Duration, mut floor: impl FnMut() -> Duration) {
         if self.bench.is_selected(&self.name) {
             self.measure(|| nanos(run()), Some(|| nanos(floor())));
         }
     }
 
-    /// Measures the case alone.
+    /// Measures the case without a floor.
     pub fn time(self, run: impl FnMut()) {
         if self.bench.is_selected(&self.name) {
             let run = self.timed(run);
@@ -118,7 +118,7 @@ impl Case<'_> {
         }
     }
 
-    /// A function that does the work and returns how long one repetition has taken.
+    /// A function that does the work and returns the time of one repetition in nanoseconds.
     fn timed(&self, mut run: impl FnMut()) -> impl FnMut() -> f64 {
         let mut repeat = move |repetitions: u32| {
             let begun = Instant::now();
@@ -137,16 +137,16 @@ impl Case<'_> {
     fn measure(&self, mut run: impl FnMut() -> f64, mut floor: Option<impl FnMut() -> f64>) {
         let (mut times, mut floors) = (Vec::new(), Vec::new());
         for round in 0..WARM_UP + self.rounds {
-            // The second one finds warm caches, or the garbage of the first: they take turns.
-            let (time, bare) = if round % 2 == 0 {
+            // The first one affects the caches of the second, so the order alternates.
+            let (time, floor_time) = if round % 2 == 0 {
                 (run(), floor.as_mut().map(|floor| floor()))
             } else {
-                let bare = floor.as_mut().map(|floor| floor());
-                (run(), bare)
+                let floor_time = floor.as_mut().map(|floor| floor());
+                (run(), floor_time)
             };
             if round >= WARM_UP {
                 times.push(time / f64::from(self.work));
-                floors.extend(bare.map(|bare| bare / f64::from(self.work)));
+                floors.extend(floor_time.map(|time| time / f64::from(self.work)));
             }
         }
         times.sort_by(f64::total_cmp);

@@ -1,66 +1,88 @@
+//! Errors and warnings of the parsers, with their positions.
+
+use super::Format;
 use super::node::Span;
 use crate::lines::LineColumn;
 
-/// Why a text could not be read, and where.
+/// Parse error with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message} at {place}")]
+#[error("{place}: {message}")]
 #[non_exhaustive]
 pub struct DocumentError {
-    /// The part of the text that is wrong; may be empty.
+    /// The invalid part of the text; may be empty.
     pub span: Span,
-    /// Where that part starts.
+    /// Start of that part.
     pub place: LineColumn,
-    /// What is wrong.
+    /// The problem, and its solution if it is known. Starts with `invalid JSON: ` (or YAML, TOML) unless a limit is exceeded.
     pub message: String,
 }
 
 impl DocumentError {
     #[cold]
-    pub(super) fn new(fault: ParseError, text: &str) -> Self {
-        Self { span: fault.span, place: LineColumn::of(text, fault.span.start), message: fault.message }
+    pub(super) fn new(error: ParseError, text: &str, format: Format) -> Self {
+        let message = match error.kind {
+            ErrorKind::Syntax => format!("invalid {}: {}", format.name(), error.message),
+            ErrorKind::Limit => error.message,
+        };
+        Self { span: error.span, place: LineColumn::from_offset(text, error.span.start), message }
     }
 }
 
-/// A [`DocumentError`] before its line is counted.
+/// A [`DocumentError`] without its line.
 #[derive(Debug)]
 pub(super) struct ParseError {
     pub span: Span,
-    pub message: String,
+    kind: ErrorKind,
+    message: String,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum ErrorKind {
+    Syntax,
+    /// A limit of this crate or a missing feature, in a text that may be valid.
+    Limit,
 }
 
 impl ParseError {
+    /// A syntax error.
     #[cold]
     pub fn new(span: Span, message: impl Into<String>) -> Self {
-        Self { span, message: message.into() }
+        Self { span, kind: ErrorKind::Syntax, message: message.into() }
+    }
+
+    /// An exceeded limit.
+    #[cold]
+    pub fn limit(span: Span, message: impl Into<String>) -> Self {
+        Self { span, kind: ErrorKind::Limit, message: message.into() }
     }
 }
 
-/// Something odd in a text that can be read nevertheless.
+/// Suspicious part of a valid text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentProblem {
-    /// The same key twice in one object. The last one counts, as it does in the agents.
-    #[error("duplicate key {key:?}, only the last one counts")]
+    /// The same key twice in one object. The last one is used, as agents do.
+    #[error("duplicate key `{key}`; only the last one is used, remove the others")]
     DuplicateKey {
         /// The key.
         key: String,
-        /// The key that does not count.
+        /// The ignored key.
         ignored: Span,
-        /// The key that counts.
+        /// The used key.
         used: Span,
     },
-    /// A YAML tag that means nothing here. Its value is read as if the tag was not there.
-    #[error("unknown tag `{tag}`, it is ignored")]
+    /// An unknown YAML tag. Its value is parsed without the tag.
+    #[error("unknown tag `{tag}` is ignored; remove it")]
     UnknownTag {
-        /// The tag, as it is written.
+        /// The tag as written.
         tag: String,
-        /// Where it stands.
+        /// Position of the tag.
         span: Span,
     },
 }
 
 impl DocumentProblem {
-    /// The part of the text that does not count.
+    /// The ignored part of the text.
     pub fn span(&self) -> Span {
         match self {
             Self::DuplicateKey { ignored: span, .. } | Self::UnknownTag { span, .. } => *span,

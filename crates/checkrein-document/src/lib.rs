@@ -1,11 +1,10 @@
-//! Config files as trees in which every node knows its place.
+//! Config files as trees in which every node has its source span.
 //!
-//! Agents keep their hooks in JSON, JSON with comments, YAML or TOML. [`parse`] reads all four into one kind of tree:
-//! text in, tree or error out, no I/O. Strings are borrowed from the text where they stand there as they are, and no
-//! number passes through a float.
+//! Agents use JSON, JSON with comments, YAML or TOML for their hooks. [`parse`] converts all four into one kind of tree,
+//! without I/O. Strings without escapes are borrowed from the text. Numbers are never converted to floats.
 //!
 //! ```
-//! use checkrein_document::{Format, Lines, parse};
+//! use checkrein_document::{Format, LineIndex, parse};
 //!
 //! let text = "{\"hooks\": [\n  {\"command\": \"./check\", \"timeout\": \"10\"}, // seconds\n]}";
 //! let parsed = parse(text, Format::Jsonc)?;
@@ -14,12 +13,12 @@
 //!
 //! let timeout = hook.get("timeout").unwrap();
 //! assert_eq!(timeout.type_name(), "a string");
-//! assert_eq!(Lines::new(text).place(timeout.span.start).to_string(), "line 2 column 37");
+//! assert_eq!(LineIndex::new(text).place(timeout.span.start).to_string(), "line 2 column 37");
 //! # Ok::<(), checkrein_document::DocumentError>(())
 //! ```
 //!
-//! All formats have limits, [`MAX_DEPTH`] and [`MAX_SIZE`]. In YAML, aliases are replaced by copies of what they stand
-//! for, with the places of the original, and may add [`MAX_COPIES`] values and [`MAX_SIZE`] bytes of text in all.
+//! All formats have limits: [`MAX_DEPTH`] and [`MAX_SIZE`]. YAML aliases are replaced by copies of their values, with the
+//! spans of the originals. All copies together are limited to [`MAX_COPIES`] values and [`MAX_SIZE`] bytes of text.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
@@ -49,57 +48,64 @@ pub use node::{Member, Node, Span, Value};
 #[doc(hidden)]
 pub use testing::exercise;
 
-/// How deep arrays and objects may nest: as deep as [`RawJson`](checkrein_core::RawJson) allows.
-///
-/// In TOML it is 80.
+/// Maximum nesting of arrays and objects, as in [`RawJson`](checkrein_core::RawJson). In TOML it is 80.
 pub const MAX_DEPTH: usize = checkrein_core::MAX_DEPTH;
 
-/// How long a text may be, in bytes.
+/// Maximum length of a text in bytes.
 pub const MAX_SIZE: usize = 8 * 1024 * 1024;
 
-/// How many values the aliases of a YAML text may add to the tree.
+/// Maximum number of values that the aliases of a YAML text add to the tree.
 pub const MAX_COPIES: usize = 100_000;
 
-/// The languages that config files are written in.
+/// Format of a config file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// JSON as RFC 8259 has it.
+    /// JSON (RFC 8259).
     Json,
     /// JSON with `//` and `/* */` comments and trailing commas.
     Jsonc,
-    /// YAML 1.2 with its core schema, and merge keys. Needs the feature `yaml`.
+    /// YAML 1.2 with the core schema and merge keys. Needs the feature `yaml`.
     Yaml,
     /// TOML. Needs the feature `toml`.
     Toml,
 }
 
 impl Format {
-    /// The format that a file's extension stands for.
-    pub fn of_path(path: &Path) -> Option<Self> {
+    /// The format for the extension of a file. `None` for other extensions.
+    pub fn from_path(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?;
         [("json", Self::Json), ("jsonc", Self::Jsonc), ("yaml", Self::Yaml), ("yml", Self::Yaml), ("toml", Self::Toml)]
             .into_iter()
             .find(|(name, _)| extension.eq_ignore_ascii_case(name))
             .map(|(_, format)| format)
     }
+
+    /// Name of the format in error messages.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Json | Self::Jsonc => "JSON",
+            Self::Yaml => "YAML",
+            Self::Toml => "TOML",
+        }
+    }
 }
 
-/// A text that could be read.
+/// Result of [`parse`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Parsed<'a> {
     /// The tree. Keys are distinct in every object.
     pub root: Node<'a>,
-    /// What is odd about the text, in the order of its places.
+    /// Warnings, sorted by position.
     pub problems: Vec<DocumentProblem>,
 }
 
-/// Reads a text. A byte order mark at its start is skipped.
+/// Parses a text. A byte order mark at its start is skipped.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place.
+/// The first syntax error or exceeded limit, with its position.
 pub fn parse(text: &str, format: Format) -> Result<Parsed<'_>, DocumentError> {
-    read(text, format).map_err(|fault| DocumentError::new(fault, text)).map(|(root, mut problems)| {
+    read(text, format).map_err(|error| DocumentError::new(error, text, format)).map(|(root, mut problems)| {
         problems.sort_by_key(DocumentProblem::span);
         Parsed { root, problems }
     })
@@ -109,8 +115,8 @@ type Tree<'a> = (Node<'a>, Vec<DocumentProblem>);
 
 fn read(text: &str, format: Format) -> Result<Tree<'_>, ParseError> {
     if text.len() > MAX_SIZE {
-        let message = format!("the text has {} bytes, more than the {MAX_SIZE} that are read", text.len());
-        return Err(ParseError::new(Span::default(), message));
+        let message = format!("the file has {} bytes, and the limit is {MAX_SIZE}", text.len());
+        return Err(ParseError::limit(Span::default(), message));
     }
     match format {
         Format::Json => json::read(text, json::Extensions::None),
@@ -128,15 +134,16 @@ fn read(text: &str, format: Format) -> Result<Tree<'_>, ParseError> {
 
 #[cfg(not(all(feature = "yaml", feature = "toml")))]
 fn missing(language: &str, feature: &str) -> ParseError {
-    let message = format!("{language} is not read: checkrein-document was built without its feature `{feature}`");
-    ParseError::new(Span::default(), message)
+    let message =
+        format!("{language} is not supported in this build; enable the feature `{feature}` of checkrein-document");
+    ParseError::limit(Span::default(), message)
 }
 
 fn too_deep(span: Span, levels: usize) -> ParseError {
-    ParseError::new(span, format!("nested more than {levels} levels deep"))
+    ParseError::limit(span, format!("nested more than {levels} levels deep, which is the limit"))
 }
 
-/// The text without its byte order mark, and how many bytes that takes away.
+/// The text without its byte order mark, and the length of the mark.
 fn without_mark(text: &str) -> (&str, usize) {
     let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
     (rest, text.len() - rest.len())

@@ -1,10 +1,12 @@
+//! Conversion of byte offsets to lines and columns.
+
 use std::cell::{Cell, OnceCell};
 use std::fmt;
 
 use super::node::offset;
 use super::without_mark;
 
-/// A place in a text, as editors show it.
+/// Position in a text, as editors show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineColumn {
     /// Line, from 1.
@@ -14,18 +16,18 @@ pub struct LineColumn {
 }
 
 impl LineColumn {
-    /// For a single place; many are found faster by [`Lines`].
-    pub(super) fn of(text: &str, at: u32) -> Self {
+    /// The position of a byte offset. For many positions, [`LineIndex`] is faster.
+    pub(super) fn from_offset(text: &str, at: u32) -> Self {
         let at = floor(text, at);
         let before = text.get(..at).unwrap_or(text);
         let start = before.rfind('\n').map_or(0, |end| end + 1);
-        let line = breaks(before) + 1;
+        let line = count_line_breaks(before) + 1;
         Self { line: offset(line), column: column(text, start, at) }
     }
 }
 
-/// How many lines end in a text. Counts that fit into a byte are made sixteen at a time.
-fn breaks(text: &str) -> usize {
+/// Number of line breaks in a text. Counts that fit into a byte let the compiler use SIMD.
+fn count_line_breaks(text: &str) -> usize {
     let count = |part: &[u8]| part.iter().map(|&byte| u8::from(byte == b'\n')).sum::<u8>();
     text.as_bytes().chunks(u8::MAX.into()).map(|part| usize::from(count(part))).sum()
 }
@@ -36,23 +38,24 @@ impl fmt::Display for LineColumn {
     }
 }
 
-/// The lines of a text, counted once. Lines end with LF or CRLF.
+/// Index of the lines of a text. Lines end with LF or CRLF.
 #[derive(Debug, Clone)]
 pub struct LineIndex<'a> {
     text: &'a str,
-    /// Where each line starts, if it was worth it to find that out.
+    /// Start of each line. Computed after [`MAX_SCANS`] lookups.
     starts: OnceCell<Vec<u32>>,
-    /// How many places were asked for before.
-    asked: Cell<u32>,
+    /// Number of lookups without the index.
+    scans: Cell<u32>,
 }
 
-/// How many places are found faster one by one. Before a tool call, seldom more than one hook fits.
-const FEW: u32 = 4;
+/// Number of lookups that scan the text instead of the index. Usually at most one hook matches a tool call, so few positions
+/// are needed.
+const MAX_SCANS: u32 = 4;
 
 impl<'a> LineIndex<'a> {
-    /// The lines of this text.
+    /// An index of a text.
     pub fn new(text: &'a str) -> Self {
-        Self { text, starts: OnceCell::new(), asked: Cell::new(0) }
+        Self { text, starts: OnceCell::new(), scans: Cell::new(0) }
     }
 
     fn starts(&self) -> &[u32] {
@@ -62,12 +65,12 @@ impl<'a> LineIndex<'a> {
         })
     }
 
-    /// The place of a byte offset. One inside of a character has the place of that character, one behind the text
-    /// the place of its end.
+    /// The position of a byte offset. An offset inside a character has the position of that character, and one after the
+    /// text has the position of its end.
     pub fn place(&self, at: u32) -> LineColumn {
-        if self.starts.get().is_none() && self.asked.get() < FEW {
-            self.asked.set(self.asked.get() + 1);
-            return LineColumn::of(self.text, at);
+        if self.starts.get().is_none() && self.scans.get() < MAX_SCANS {
+            self.scans.set(self.scans.get() + 1);
+            return LineColumn::from_offset(self.text, at);
         }
         let at = floor(self.text, at);
         let line = self.starts().partition_point(|&start| start as usize <= at);
@@ -75,7 +78,7 @@ impl<'a> LineIndex<'a> {
         LineColumn { line: offset(line), column: column(self.text, start as usize, at) }
     }
 
-    /// The text of a line, from 1, without its end. Empty if there is no such line.
+    /// The text of a line, from 1, without its line break. Empty if the line does not exist.
     pub fn line_text(&self, line: u32) -> &'a str {
         let Some(start) = (line as usize).checked_sub(1).and_then(|index| self.starts().get(index)) else {
             return "";
@@ -87,7 +90,7 @@ impl<'a> LineIndex<'a> {
     }
 }
 
-/// The offset, or the nearest one before it that a character starts at.
+/// The nearest start of a character at or before an offset.
 fn floor(text: &str, at: u32) -> usize {
     let mut at = text.len().min(at as usize);
     while !text.is_char_boundary(at) {
@@ -96,7 +99,7 @@ fn floor(text: &str, at: u32) -> usize {
     at
 }
 
-/// Editors do not show a byte order mark, so it is not counted.
+/// The column of an offset. A byte order mark is not counted, since editors do not show it.
 fn column(text: &str, start: usize, at: usize) -> u32 {
     let before = text.get(start..at).unwrap_or_default();
     let before = if start == 0 { without_mark(before).0 } else { before };
@@ -108,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_count_characters_and_lines() {
+    fn positions_count_characters_and_lines() {
         for (text, at, line, column) in [
             ("", 0, 1, 1),
             ("", 9, 1, 1),
@@ -129,23 +132,23 @@ mod tests {
         ] {
             let place = LineColumn { line, column };
             let lines = LineIndex::new(text);
-            // One by one, and then all of them at once.
-            for _ in 0..FEW + 2 {
+            // First by scans, then by the index.
+            for _ in 0..MAX_SCANS + 2 {
                 assert_eq!(lines.place(at), place, "{text:?} at {at}");
             }
         }
     }
 
     #[test]
-    fn many_lines_are_counted() {
+    fn line_breaks_of_long_texts_are_counted() {
         for count in [0, 1, 254, 255, 256, 1000] {
-            assert_eq!(breaks(&"\n".repeat(count)), count);
-            assert_eq!(breaks(&"a line\n".repeat(count)), count);
+            assert_eq!(count_line_breaks(&"\n".repeat(count)), count);
+            assert_eq!(count_line_breaks(&"a line\n".repeat(count)), count);
         }
     }
 
     #[test]
-    fn lines_come_without_their_ends() {
+    fn line_text_has_no_line_break() {
         let lines = LineIndex::new("\u{feff}one\r\ntwo\n\nfour");
         let texts: Vec<_> = (0..6).map(|line| lines.line_text(line)).collect();
         assert_eq!(texts, ["", "one", "two", "", "four", ""]);

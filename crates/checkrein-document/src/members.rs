@@ -1,26 +1,26 @@
-//! Keys that come twice.
+//! Removal of duplicate keys. The JSON and YAML parsers use it.
 
 use super::node::{Member, Span};
 use crate::error::DocumentProblem;
 
-/// Which of several members with one key stays.
+/// The member to keep of several with the same key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum DuplicatePolicy {
-    /// The first, as with YAML's merge keys.
+    /// The first, for YAML merge keys.
     #[cfg_attr(not(feature = "yaml"), expect(dead_code, reason = "only YAML has merge keys"))]
     First,
-    /// The last, as with keys that are written twice.
+    /// The last, for duplicate keys in the text.
     Last,
 }
 
-/// Takes out all but one of the members with the same key. Tells of each that goes: its key, its place, and the place
-/// of the one that stays.
-pub(super) fn make_distinct(
+/// Removes all but one of the members with the same key. Reports each removed one: its key, its span, and the span of the
+/// kept one.
+pub(super) fn remove_duplicates(
     members: &mut Vec<Member<'_>>,
-    keep: DuplicatePolicy,
-    mut tell: impl FnMut(&str, Span, Span),
+    policy: DuplicatePolicy,
+    mut report: impl FnMut(&str, Span, Span),
 ) {
-    // Most objects are small, and looking at all pairs needs no memory.
+    // Most objects are small, and a comparison of all pairs needs no memory.
     const SMALL: usize = 8;
     if members.len() <= SMALL {
         let mut rest = members.as_slice();
@@ -35,29 +35,29 @@ pub(super) fn make_distinct(
         }
     }
     let mut order: Vec<(&str, usize, Span)> =
-        members.iter().enumerate().map(|(at, member)| (&*member.key, at, member.key_span)).collect();
+        members.iter().enumerate().map(|(index, member)| (&*member.key, index, member.key_span)).collect();
     order.sort_unstable();
-    let mut goes = vec![false; members.len()];
+    let mut removed = vec![false; members.len()];
     for same in order.chunk_by(|one, other| one.0 == other.0) {
-        let (kept, others) = match keep {
+        let (kept, others) = match policy {
             DuplicatePolicy::First => same.split_first(),
             DuplicatePolicy::Last => same.split_last(),
         }
         .unzip();
-        for (key, at, span) in others.into_iter().flatten() {
-            if let (Some(goes), Some((_, _, used))) = (goes.get_mut(*at), kept) {
-                *goes = true;
-                tell(key, *span, *used);
+        for (key, index, span) in others.into_iter().flatten() {
+            if let (Some(removed), Some((_, _, used))) = (removed.get_mut(*index), kept) {
+                *removed = true;
+                report(key, *span, *used);
             }
         }
     }
-    let mut goes = goes.into_iter();
-    members.retain(|_| goes.next() != Some(true));
+    let mut removed = removed.into_iter();
+    members.retain(|_| removed.next() != Some(true));
 }
 
-/// [`make_distinct`] for what is written twice by mistake.
+/// Keeps the last of duplicate keys and reports the others as problems.
 pub(super) fn report_duplicates(members: &mut Vec<Member<'_>>, problems: &mut Vec<DocumentProblem>) {
-    make_distinct(members, DuplicatePolicy::Last, |key, ignored, used| {
+    remove_duplicates(members, DuplicatePolicy::Last, |key, ignored, used| {
         problems.push(DocumentProblem::DuplicateKey { key: key.to_owned(), ignored, used });
     });
 }

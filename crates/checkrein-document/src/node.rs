@@ -1,3 +1,5 @@
+//! The tree: nodes, values and spans.
+
 use std::borrow::Cow;
 
 use checkrein_core::RawJson;
@@ -5,33 +7,33 @@ use checkrein_core::RawJson;
 /// A part of a text, as byte offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
-    /// The first byte.
+    /// Offset of the first byte.
     pub start: u32,
-    /// The byte behind the last one.
+    /// Offset after the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// The part from one byte offset to another.
+    /// The span from one byte offset to another.
     pub fn new(start: usize, end: usize) -> Self {
         Self { start: offset(start), end: offset(end.max(start)) }
     }
 
-    /// The part of the text. Empty if the text is another one and has no such part.
-    pub fn of<'a>(&self, text: &'a str) -> &'a str {
+    /// The part of the text. Empty if the span is not in the text.
+    pub fn slice<'a>(&self, text: &'a str) -> &'a str {
         text.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 }
 
-/// Texts are limited to far less than what fits.
+/// Converts an offset. Texts are limited to far less than 4 GiB.
 pub(super) fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// A value and its place.
+/// A value with its span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node<'a> {
-    /// Where it stands. For a TOML table that is its header, or the key that brings it about.
+    /// Position of the value. For a TOML table, its header or the key that creates it.
     pub span: Span,
     /// The value.
     pub value: Value<'a>,
@@ -40,33 +42,33 @@ pub struct Node<'a> {
 /// The six types of JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
-    /// Null; in YAML also a value that is not there.
+    /// Null; in YAML also a missing value.
     Null,
     /// True or false.
     Bool(bool),
-    /// A number, as JSON writes it.
+    /// A number in JSON syntax.
     Number(Cow<'a, str>),
-    /// A string, decoded. Dates of TOML, and infinities and not-a-numbers, are strings as they are written.
+    /// A decoded string. TOML dates, infinities and NaN are strings as written.
     String(Cow<'a, str>),
     /// An array.
     Array(Vec<Node<'a>>),
-    /// An object, in the order of the text. Keys are distinct.
+    /// An object in the order of the text. Keys are distinct.
     Object(Vec<Member<'a>>),
 }
 
 /// A key of an object and its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member<'a> {
-    /// The key, decoded. Keys that are no strings are as they are written.
+    /// The decoded key. Keys that are not strings are as written.
     pub key: Cow<'a, str>,
-    /// Where the key stands.
+    /// Position of the key.
     pub key_span: Span,
     /// The value.
     pub value: Node<'a>,
 }
 
 impl<'a> Node<'a> {
-    /// What a string says.
+    /// The text of a string. `None` for other types.
     pub fn as_str(&self) -> Option<&str> {
         match &self.value {
             Value::String(text) => Some(text),
@@ -74,7 +76,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// True or false.
+    /// The value of a boolean. `None` for other types.
     pub fn as_bool(&self) -> Option<bool> {
         match self.value {
             Value::Bool(value) => Some(value),
@@ -82,7 +84,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A number, as JSON writes it.
+    /// A number in JSON syntax. `None` for other types.
     pub fn as_number(&self) -> Option<&str> {
         match &self.value {
             Value::Number(text) => Some(text),
@@ -90,7 +92,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The values of an array.
+    /// The values of an array. `None` for other types.
     pub fn as_array(&self) -> Option<&[Node<'a>]> {
         match &self.value {
             Value::Array(items) => Some(items),
@@ -98,7 +100,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The members of an object.
+    /// The members of an object. `None` for other types.
     pub fn as_object(&self) -> Option<&[Member<'a>]> {
         match &self.value {
             Value::Object(members) => Some(members),
@@ -106,17 +108,17 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether it is null.
+    /// `true` for null.
     pub fn is_null(&self) -> bool {
         self.value == Value::Null
     }
 
-    /// The value that an object has for a key. `None` if it is no object.
+    /// The value of a key. `None` if the object does not have it, or for other types.
     pub fn get(&self, key: &str) -> Option<&Node<'a>> {
         self.as_object()?.iter().find(|member| member.key == key).map(|member| &member.value)
     }
 
-    /// What it is, with its article: `a string`.
+    /// Name of the type with its article: `a string`.
     pub fn type_name(&self) -> &'static str {
         match self.value {
             Value::Null => "null",
@@ -128,7 +130,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The value as JSON text without white space. [`RawJson`] takes it.
+    /// The value as JSON text without white space. [`RawJson`] can parse it.
     pub fn to_json(&self) -> String {
         let mut out = String::new();
         self.write(&mut out);

@@ -1,9 +1,9 @@
-//! Numbers of YAML and TOML, as JSON writes them.
+//! Conversion of YAML and TOML numbers to JSON syntax.
 
 use std::borrow::Cow;
 
-/// A decimal number with the freedoms that YAML has: a plus sign, leading zeros, no digits on one side of the point.
-/// `None` if it is not one.
+/// Converts a decimal number in YAML syntax: with a plus sign, leading zeros, or no digits on one side of the point. `None`
+/// if the text is no number.
 pub(super) fn decimal(text: &str) -> Option<Cow<'_, str>> {
     let (negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -27,9 +27,9 @@ pub(super) fn decimal(text: &str) -> Option<Cow<'_, str>> {
     if !exponent.is_empty() && power.is_empty() {
         return None;
     }
-    let shorter = whole.trim_start_matches('0');
-    let lean = if shorter.is_empty() { "0" } else { shorter };
-    if lean == whole && fraction != Some("") && !text.starts_with('+') {
+    let trimmed = whole.trim_start_matches('0');
+    let trimmed = if trimmed.is_empty() { "0" } else { trimmed };
+    if trimmed == whole && fraction != Some("") && !text.starts_with('+') {
         return Some(Cow::Borrowed(text));
     }
     let sign = if negative { "-" } else { "" };
@@ -38,12 +38,12 @@ pub(super) fn decimal(text: &str) -> Option<Cow<'_, str>> {
         Some("") => (".", "0"),
         Some(fraction) => (".", fraction),
     };
-    Some(Cow::Owned([sign, lean, point, fraction, exponent].concat()))
+    Some(Cow::Owned([sign, trimmed, point, fraction, exponent].concat()))
 }
 
-/// A whole number in another base. `None` if it is not one, or has more than 128 bits.
-pub(super) fn whole(digits: &str, radix: u32) -> Option<String> {
-    // `from_str_radix` would take a sign.
+/// Converts an integer in another base. `None` if it is invalid or has more than 128 bits.
+pub(super) fn integer(digits: &str, radix: u32) -> Option<String> {
+    // `from_str_radix` would accept a sign.
     digits.starts_with(|first: char| first.is_digit(radix)).then_some(())?;
     u128::from_str_radix(digits, radix).ok().map(|number| number.to_string())
 }
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decimals_become_json() {
+    fn decimals_are_converted_to_json() {
         for (text, json) in [
             ("0", "0"),
             ("-0", "-0"),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bases_become_decimal() {
+    fn other_bases_are_converted_to_decimal() {
         for (digits, radix, json) in [
             ("ff", 16, Some("255")),
             ("FFFFFFFFFFFFFFFF", 16, Some("18446744073709551615")),
@@ -92,7 +92,7 @@ mod tests {
             ("8", 8, None),
             ("100000000000000000000000000000000", 16, None),
         ] {
-            assert_eq!(whole(digits, radix).as_deref(), json, "{digits}");
+            assert_eq!(integer(digits, radix).as_deref(), json, "{digits}");
         }
     }
 }

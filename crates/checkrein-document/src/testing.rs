@@ -1,8 +1,10 @@
+//! Properties that hold for every input. The fuzz target and the tests use them.
+
 use checkrein_core::RawJson;
 
 use super::{Format, LineIndex, Node, Span, Value, parse};
 
-/// Reads bytes in every format and looks at what comes out. For fuzzing: must not panic, whatever the bytes.
+/// Parses bytes in every format and checks the result. Must not panic for any input.
 pub fn exercise(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let lines = LineIndex::new(&text);
@@ -10,15 +12,15 @@ pub fn exercise(bytes: &[u8]) {
         match parse(&text, format) {
             Err(error) => {
                 check_span(error.span, &text);
-                assert_eq!(error.place, lines.place(error.span.start), "two places for one offset");
+                assert_eq!(error.place, lines.place(error.span.start), "two positions for one offset");
             }
             Ok(parsed) => {
                 check_node(&parsed.root, &text);
                 parsed.problems.iter().for_each(|problem| check_span(problem.span(), &text));
                 let json = parsed.root.to_json();
                 let again = parse(&json, Format::Json).map(|parsed| parsed.root.to_json());
-                assert_eq!(again.as_ref(), Ok(&json), "a document changed by being written and read");
-                assert!(json.parse::<RawJson>().is_ok(), "a document that cannot be carried on");
+                assert_eq!(again.as_ref(), Ok(&json), "the document changed when written and parsed");
+                assert!(json.parse::<RawJson>().is_ok(), "the document is no valid JSON");
             }
         }
     }
@@ -40,5 +42,5 @@ fn check_node(node: &Node<'_>, text: &str) {
 
 fn check_span(span: Span, text: &str) {
     let part = text.get(span.start as usize..span.end as usize);
-    assert!(part.is_some(), "{span:?} is no part of the text");
+    assert!(part.is_some(), "{span:?} is not in the text");
 }

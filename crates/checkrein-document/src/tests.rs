@@ -1,4 +1,4 @@
-//! What holds for all formats.
+//! Tests of all formats.
 
 use proptest::prelude::*;
 use serde_json::Value as Json;
@@ -8,7 +8,7 @@ use super::*;
 const ALL: [Format; 4] = [Format::Json, Format::Jsonc, Format::Yaml, Format::Toml];
 
 #[test]
-fn formats_have_their_extensions() {
+fn format_is_detected_by_extension() {
     for (path, format) in [
         ("a/settings.json", Some(Format::Json)),
         ("x.JSONC", Some(Format::Jsonc)),
@@ -19,12 +19,12 @@ fn formats_have_their_extensions() {
         (".json", None),
         ("x.txt", None),
     ] {
-        assert_eq!(Format::of_path(Path::new(path)), format, "{path}");
+        assert_eq!(Format::from_path(Path::new(path)), format, "{path}");
     }
 }
 
 #[test]
-fn nodes_are_easy_to_read() {
+fn node_accessors_match_the_type() {
     let parsed = parse(r#"{"n": null, "b": true, "i": 1, "s": "x", "a": [], "o": {}}"#, Format::Json).unwrap();
     let root = &parsed.root;
     let types: Vec<_> = root.as_object().unwrap().iter().map(|member| member.value.type_name()).collect();
@@ -41,17 +41,17 @@ fn nodes_are_easy_to_read() {
 }
 
 #[test]
-fn long_texts_are_refused() {
+fn too_long_texts_are_rejected() {
     let text = " ".repeat(MAX_SIZE + 1);
     for format in ALL {
         let error = parse(&text, format).unwrap_err();
-        assert_eq!(error.message, "the text has 8388609 bytes, more than the 8388608 that are read");
+        assert_eq!(error.message, "the file has 8388609 bytes, and the limit is 8388608");
         assert_eq!((error.span, error.place), (Span::default(), LineColumn { line: 1, column: 1 }));
     }
 }
 
 #[test]
-fn deep_texts_are_refused_at_their_place() {
+fn too_deep_texts_are_rejected_with_their_position() {
     let nested = |open: &str, close: &str, levels: usize| format!("{}{}", open.repeat(levels), close.repeat(levels));
     for (format, open, close, column) in [
         (Format::Json, "[", "]", 129),
@@ -64,22 +64,23 @@ fn deep_texts_are_refused_at_their_place() {
         let levels = MAX_DEPTH / open.matches(['[', '{', '-']).count();
         assert!(parse(&nested(open, close, levels), format).is_ok(), "{format:?}");
         let error = parse(&nested(open, close, levels + 1), format).unwrap_err();
-        assert_eq!(error.message, "nested more than 128 levels deep");
+        assert_eq!(error.message, "nested more than 128 levels deep, which is the limit");
         assert_eq!(error.place, LineColumn { line: 1, column }, "{format:?}");
     }
 }
 
 #[cfg(not(feature = "yaml"))]
 #[test]
-fn a_missing_feature_is_named() {
+fn missing_feature_is_reported() {
     let error = parse("a: 1", Format::Yaml).unwrap_err();
-    let message = "YAML is not read: checkrein-document was built without its feature `yaml` at line 1 column 1";
+    let message =
+        "line 1 column 1: YAML is not supported in this build; enable the feature `yaml` of checkrein-document";
     assert_eq!(error.to_string(), message);
 }
 
 /// Texts that make parsers slow or overflow their stack.
 #[test]
-fn hostile_texts_end() {
+fn hostile_texts_do_not_hang_or_overflow() {
     for piece in [
         "[",
         "{",
@@ -161,12 +162,12 @@ fn assert_same(value: &Json, formats: &[Format]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Of the characters that JSON need not escape, YAML does not want to see those that cannot be printed.
+/// YAML rejects unprintable characters, some of which JSON allows without escapes.
 #[cfg(feature = "yaml")]
 const PRINTABLE: &str = r"[\x00-\x7e\u{a0}-\u{d7ff}\u{e000}-\u{fefe}\u{ff00}-\u{fffd}\u{10000}-\u{10ffff}]{0,8}";
 
-/// What means something in one of the formats.
-const TELLING: &str = concat!(
+/// Characters and sequences with a meaning in one of the formats.
+const SYNTAX: &str = concat!(
     r"([\[\]{}:,\x22'#&*!|>%@`\-?=. \t\r\n\\/a1~<é\u{feff}]",
     r"|<<: |\[\[|a = |- |\*a|&a |\n  |---|u12|e5){0,30}",
 );
@@ -175,23 +176,23 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
     #[test]
-    fn json_is_read_as_it_was_meant(value in any_json("(?s).{0,8}")) {
+    fn json_is_parsed_like_serde_json(value in any_json("(?s).{0,8}")) {
         assert_same(&value, &[Format::Json, Format::Jsonc])?;
     }
 
     #[cfg(feature = "yaml")]
     #[test]
-    fn yaml_reads_json(value in any_json(PRINTABLE)) {
+    fn yaml_parses_json(value in any_json(PRINTABLE)) {
         assert_same(&value, &[Format::Yaml])?;
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "(?s).{0,40}") {
+    fn arbitrary_text_does_not_panic(text in "(?s).{0,40}") {
         exercise(text.as_bytes());
     }
 
     #[test]
-    fn any_text_of_telling_characters_is_read_or_refused(text in TELLING) {
+    fn arbitrary_syntax_does_not_panic(text in SYNTAX) {
         exercise(text.as_bytes());
     }
 }

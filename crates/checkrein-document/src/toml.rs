@@ -1,4 +1,4 @@
-//! TOML, by the `toml` crate, whose tables know the places of their keys and values.
+//! TOML, parsed by the `toml` crate, whose tables have the spans of their keys and values.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,11 +9,11 @@ use toml_parser::parser::{EventReceiver, parse_document};
 use toml_parser::{ErrorSink, Source};
 
 use super::node::{Member, Node, Span, Value};
-use super::number::{decimal, whole};
+use super::number::{decimal, integer};
 use super::{Tree, too_deep, without_mark};
 use crate::error::ParseError;
 
-/// The `toml` crate goes no deeper. Its switch against that would work for all of the host's build.
+/// Limit of the `toml` crate. The feature that removes it would apply to the whole build of the host.
 const MAX_DEPTH: usize = 80;
 
 pub(super) fn read(text: &str) -> Result<Tree<'_>, ParseError> {
@@ -22,14 +22,14 @@ pub(super) fn read(text: &str) -> Result<Tree<'_>, ParseError> {
     if let Some(span) = Depth::excess(rest) {
         return Err(too_deep(reader.span(span), MAX_DEPTH));
     }
-    let table = DeTable::parse(rest).map_err(|error| reader.fault(&error))?;
+    let table = DeTable::parse(rest).map_err(|error| reader.parse_error(&error))?;
     let members = reader.members(table.into_inner(), 1)?;
     Ok((Node { span: Span::new(skipped, text.len()), value: Value::Object(members) }, Vec::new()))
 }
 
 struct TomlReader<'a> {
     text: &'a str,
-    /// The bytes of a byte order mark.
+    /// Length of the byte order mark.
     skipped: usize,
 }
 
@@ -39,11 +39,11 @@ impl<'a> TomlReader<'a> {
         Span::new(within(range.start), within(range.end))
     }
 
-    fn fault(&self, error: &::toml::de::Error) -> ParseError {
+    fn parse_error(&self, error: &::toml::de::Error) -> ParseError {
         ParseError::new(self.span(error.span().unwrap_or_default()), error.message())
     }
 
-    /// In the order of the text: the parser sorts by key.
+    /// The members in the order of the text. The parser sorts them by key.
     fn members(&self, table: DeTable<'a>, depth: usize) -> Result<Vec<Member<'a>>, ParseError> {
         let mut members = table
             .into_iter()
@@ -61,14 +61,14 @@ impl<'a> TomlReader<'a> {
         if depth == MAX_DEPTH && matches!(value, DeValue::Array(_) | DeValue::Table(_)) {
             return Err(too_deep(span, MAX_DEPTH));
         }
-        let as_written = || Value::String(Cow::Borrowed(span.of(self.text)));
+        let as_written = || Value::String(Cow::Borrowed(span.slice(self.text)));
         let value = match value {
             DeValue::String(text) => Value::String(text),
             DeValue::Boolean(value) => Value::Bool(value),
             DeValue::Datetime(_) => as_written(),
-            DeValue::Integer(number) if number.radix() != 10 => match whole(number.as_str(), number.radix()) {
+            DeValue::Integer(number) if number.radix() != 10 => match integer(number.as_str(), number.radix()) {
                 Some(number) => Value::Number(Cow::Owned(number)),
-                None => return Err(ParseError::new(span, "an integer of more than 128 bits")),
+                None => return Err(ParseError::new(span, "integer with more than 128 bits; write it as a string")),
             },
             DeValue::Integer(number) => Value::Number(owned_decimal(number.as_str(), span)?),
             // Infinities and not-a-numbers.
@@ -90,24 +90,24 @@ fn owned_decimal(text: &str, span: Span) -> Result<Cow<'static, str>, ParseError
     Ok(Cow::Owned(number.into_owned()))
 }
 
-/// Counts levels before the tree is made. The `toml` crate limits the parts of a key and the nesting of values each for
-/// itself; together they make trees so deep that freeing them could overflow the stack. Nor does it tell the place of a
-/// key that is too long.
+/// Counts levels before the tree is built. The `toml` crate limits the parts of a key and the nesting of values separately.
+/// Together they can build a tree so deep that dropping it overflows the stack. Its error for a too long key also has no
+/// position.
 #[derive(Default)]
 struct Depth {
-    /// Levels below the root at this point.
+    /// Current levels below the root.
     levels: usize,
-    /// How many of them are due to the last header.
+    /// Levels of the last header.
     header: usize,
     in_header: bool,
-    /// How many are due to the dots of the last key: at the top level, and in each open array or inline table.
+    /// Levels of the dots of the last key at the top level. `open` has those of each open array or inline table.
     dots: usize,
     open: Vec<usize>,
     excess: Option<Range<usize>>,
 }
 
 impl Depth {
-    /// The first place that is too deep.
+    /// The first position that is too deep.
     fn excess(text: &str) -> Option<Range<usize>> {
         let tokens = Source::new(text).lex().into_vec();
         let mut depth = Self::default();
@@ -124,13 +124,13 @@ impl Depth {
         fits
     }
 
-    fn forget_key(&mut self) {
+    fn end_key(&mut self) {
         let dots = std::mem::take(self.open.last_mut().unwrap_or(&mut self.dots));
         self.levels = self.levels.saturating_sub(dots);
     }
 
     fn open_header(&mut self) {
-        self.forget_key();
+        self.end_key();
         self.levels = self.levels.saturating_sub(std::mem::take(&mut self.header));
         self.in_header = true;
     }
@@ -141,7 +141,7 @@ impl Depth {
     }
 
     fn close_value(&mut self) {
-        self.forget_key();
+        self.end_key();
         if self.open.pop().is_some() {
             self.levels = self.levels.saturating_sub(1);
         }
@@ -198,13 +198,13 @@ impl EventReceiver for Depth {
     }
 
     fn value_sep(&mut self, _: toml_parser::Span, _: &mut dyn ErrorSink) {
-        self.forget_key();
+        self.end_key();
     }
 
     fn newline(&mut self, _: toml_parser::Span, _: &mut dyn ErrorSink) {
         // A broken header ends with its line as well.
         if self.open.is_empty() {
-            self.forget_key();
+            self.end_key();
             self.in_header = false;
         }
     }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn values_become_those_of_json() {
+    fn values_are_converted_to_json() {
         for (text, written) in [
             ("", "{}"),
             ("z = 1\na = 'x'\n", r#"{"z":1,"a":"x"}"#),
@@ -239,39 +239,44 @@ mod tests {
     }
 
     #[test]
-    fn nodes_know_their_places() {
+    fn nodes_have_their_spans() {
         let text = "\u{feff}\"ä\" = [1, 'ü']\n[hooks.pre] # x\ncommand = \"c\"\n[[list]]\n";
         let root = toml(text).unwrap();
         let places: Vec<_> = root
             .as_object()
             .unwrap()
             .iter()
-            .map(|member| (member.key_span.of(text), member.value.span.of(text)))
+            .map(|member| (member.key_span.slice(text), member.value.span.slice(text)))
             .collect();
         assert_eq!(places, [("\"ä\"", "[1, 'ü']"), ("hooks", "hooks"), ("list", "[[list]]")]);
-        assert_eq!(root.get("ä").unwrap().as_array().unwrap()[1].span.of(text), "'ü'");
+        assert_eq!(root.get("ä").unwrap().as_array().unwrap()[1].span.slice(text), "'ü'");
         let pre = root.get("hooks").unwrap().get("pre").unwrap();
-        assert_eq!(pre.span.of(text), "[hooks.pre]");
-        assert_eq!(pre.get("command").unwrap().span.of(text), "\"c\"");
-        assert_eq!(root.span.of(text), text.trim_start_matches('\u{feff}'));
+        assert_eq!(pre.span.slice(text), "[hooks.pre]");
+        assert_eq!(pre.get("command").unwrap().span.slice(text), "\"c\"");
+        assert_eq!(root.span.slice(text), text.trim_start_matches('\u{feff}'));
     }
 
     #[test]
-    fn errors_have_their_exact_place() {
-        for (text, message) in [
-            ("a = 1\na = 2", "duplicate key at line 2 column 1"),
-            ("\u{feff}é = 1", "invalid unquoted key, expected letters, numbers, `-`, `_` at line 1 column 1"),
-            ("x = \"ü", "invalid basic string, expected `\"` at line 1 column 7"),
-            ("[a\nb=1", "unclosed table, expected `]` at line 1 column 3"),
-            ("a = 1\r\nb = 007", "unexpected leading zero, expected nothing at line 2 column 5"),
-            ("a = 0x100000000000000000000000000000000", "an integer of more than 128 bits at line 1 column 5"),
+    fn errors_have_their_position() {
+        for (text, place, message) in [
+            ("a = 1\na = 2", "line 2 column 1", "duplicate key"),
+            ("\u{feff}é = 1", "line 1 column 1", "invalid unquoted key, expected letters, numbers, `-`, `_`"),
+            ("x = \"ü", "line 1 column 7", "invalid basic string, expected `\"`"),
+            ("[a\nb=1", "line 1 column 3", "unclosed table, expected `]`"),
+            ("a = 1\r\nb = 007", "line 2 column 5", "unexpected leading zero, expected nothing"),
+            (
+                "a = 0x100000000000000000000000000000000",
+                "line 1 column 5",
+                "integer with more than 128 bits; write it as a string",
+            ),
         ] {
-            assert_eq!(toml(text).map(|root| root.to_json()), Err(message.to_owned()), "{text:?}");
+            let expected = format!("{place}: invalid TOML: {message}");
+            assert_eq!(toml(text).map(|root| root.to_json()), Err(expected), "{text:?}");
         }
     }
 
     #[test]
-    fn depth_is_limited_in_all_its_forms() {
+    fn depth_is_limited_for_keys_headers_and_values() {
         let dotted = |parts: usize| vec!["a"; parts].join(".");
         let array = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         for fits in [
@@ -296,7 +301,8 @@ mod tests {
             // Each part of these headers is an array and a table.
             ((1..50).map(|parts| format!("[[{}]]\n", dotted(parts))).collect(), "line 40 column 1"),
         ] {
-            assert_eq!(toml(&text).unwrap_err(), format!("nested more than 80 levels deep at {place}"));
+            let expected = format!("{place}: nested more than 80 levels deep, which is the limit");
+            assert_eq!(toml(&text).unwrap_err(), expected);
         }
     }
 }

@@ -1,8 +1,7 @@
 //! JSON, and JSON with comments, as trees.
 //!
-//! The text is read by the workspace's tokenizer. This module adds what files of people need and payloads do not: it
-//! takes the last of duplicate keys and reports the others, refuses half of a surrogate pair, and words its errors for an
-//! editor.
+//! The tokens come from the tokenizer of `checkrein-core`. This module adds the rules for files that users edit: it uses
+//! the last of duplicate keys and reports the others, rejects half of a surrogate pair, and has error messages for users.
 
 #[cfg(test)]
 mod tests;
@@ -29,7 +28,7 @@ pub(super) enum Extensions {
 struct Open<'a> {
     start: usize,
     value: Value<'a>,
-    /// The key whose value comes next.
+    /// The key of the next value.
     key: (Cow<'a, str>, Span),
 }
 
@@ -41,7 +40,7 @@ pub(super) fn read(text: &str, extensions: Extensions) -> Result<Tree<'_>, Parse
     let mut root = None;
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut problems = Vec::new();
-    while let Some(token) = lexer.next_token().map_err(|error| fault(text, extensions, error))? {
+    while let Some(token) = lexer.next_token().map_err(|error| parse_error(text, extensions, error))? {
         let mut start = token.start;
         let value = match token.kind {
             TokenKind::ObjectStart => {
@@ -107,7 +106,10 @@ fn string(text: &str, token: Token, escaped: bool) -> Result<Cow<'_, str>, Parse
             Piece::Character(character) => decoded.push(character),
             Piece::LoneSurrogate(_) => {
                 let span = Span::new(at, at + length);
-                return Err(ParseError::new(span, format!("`{}` is half of a surrogate pair", span.of(text))));
+                return Err(ParseError::new(
+                    span,
+                    format!("`{}` is half of a surrogate pair; write both halves", span.slice(text)),
+                ));
             }
         }
         at += length;
@@ -115,16 +117,16 @@ fn string(text: &str, token: Token, escaped: bool) -> Result<Cow<'_, str>, Parse
     Ok(Cow::Owned(decoded))
 }
 
-/// The error as it is shown to the author of the file.
+/// Converts an error of the tokenizer into one for the user.
 #[cold]
-fn fault(text: &str, extensions: Extensions, error: LexError) -> ParseError {
+fn parse_error(text: &str, extensions: Extensions, error: LexError) -> ParseError {
     let at = error.offset;
     let rest = text.get(at..).unwrap_or_default();
     let first = rest.chars().next().map_or(0, char::len_utf8);
     let expected = error.kind.expected();
     let is_unexpected = expected.is_some() || error.kind == LexErrorKind::TrailingText;
     if is_unexpected && extensions == Extensions::None && starts_comment(rest.as_bytes(), 0) {
-        return ParseError::new(Span::new(at, at + 2), "a comment, which JSON does not allow");
+        return ParseError::new(Span::new(at, at + 2), "comments are not allowed; remove the comment");
     }
     match error.kind {
         LexErrorKind::ExpectedValue
@@ -133,38 +135,40 @@ fn fault(text: &str, extensions: Extensions, error: LexError) -> ParseError {
         | LexErrorKind::ExpectedCommaOrBracket
         | LexErrorKind::ExpectedCommaOrBrace => {
             let (span, expected) = (word(text, at), expected.unwrap_or_default());
-            let message = match span.of(text) {
-                "" => format!("expected {expected}, found the end of the text"),
+            let message = match span.slice(text) {
+                "" => format!("expected {expected}, found the end of the file"),
                 found => format!("expected {expected}, found `{}`", shown(found)),
             };
             ParseError::new(span, message)
         }
-        LexErrorKind::TrailingText => ParseError::new(word(text, at), "text after the end of the value"),
+        LexErrorKind::TrailingText => ParseError::new(word(text, at), "unexpected text after the value; remove it"),
         LexErrorKind::TrailingComma => {
             let before = text.get(..at).unwrap_or_default().trim_ascii_end().len();
             let message =
-                format!("a comma before `{}`, which JSON does not allow", rest.get(..first).unwrap_or_default());
+                format!("trailing comma before `{}`; remove the comma", rest.get(..first).unwrap_or_default());
             ParseError::new(Span::new(before.saturating_sub(1), before), message)
         }
-        LexErrorKind::UnclosedString => ParseError::new(Span::new(at, at), "expected `\"`, found the end of the text"),
+        LexErrorKind::UnclosedString => ParseError::new(Span::new(at, at), "unclosed string; add `\"`"),
         LexErrorKind::ControlCharacter(b'\n' | b'\r') => {
-            ParseError::new(Span::new(at, at + 1), "expected `\"`, found the end of the line")
+            ParseError::new(Span::new(at, at + 1), "unclosed string; add `\"`, or write `\\n` for a line break")
         }
         LexErrorKind::ControlCharacter(byte) => {
-            ParseError::new(Span::new(at, at + 1), format!("unescaped control character 0x{byte:02x} in a string"))
+            let message = format!("unescaped control character in a string; write `\\u{byte:04x}`");
+            ParseError::new(Span::new(at, at + 1), message)
         }
         LexErrorKind::BadEscape if rest.starts_with("\\u") => {
             ParseError::new(Span::new(at, at + 2), "expected four hexadecimal digits after `\\u`")
         }
         LexErrorKind::BadEscape => {
             let escape = rest.chars().nth(1).map(String::from).unwrap_or_default();
-            ParseError::new(Span::new(at, at + 1 + escape.len()), format!("invalid escape `\\{}`", shown(&escape)))
+            let message = format!("invalid escape sequence `\\{}`; write `\\\\` for a backslash", shown(&escape));
+            ParseError::new(Span::new(at, at + 1 + escape.len()), message)
         }
         LexErrorKind::BadNumber => {
             let span = word(text, at);
-            ParseError::new(span, format!("invalid number `{}`", shown(span.of(text))))
+            ParseError::new(span, format!("invalid number `{}`", shown(span.slice(text))))
         }
-        LexErrorKind::UnclosedComment => ParseError::new(Span::new(at, at + 2), "a comment without its `*/`"),
+        LexErrorKind::UnclosedComment => ParseError::new(Span::new(at, at + 2), "unclosed comment; add `*/`"),
         LexErrorKind::TooDeep => too_deep(Span::new(at, at + 1), MAX_DEPTH),
     }
 }
@@ -177,7 +181,7 @@ fn word(text: &str, at: usize) -> Span {
     Span::new(at, at + length.max(first))
 }
 
-/// A piece of the text as errors show it: what cannot be seen is escaped.
+/// A piece of the text for an error message. Invisible characters are escaped.
 fn shown(text: &str) -> String {
     const SHOWN: usize = 24;
     let mut shown = String::new();

@@ -1,3 +1,5 @@
+//! Tests of JSON and JSON with comments.
+
 use super::super::{DocumentProblem, Format, Node, Span, Value, parse};
 
 fn json(text: &str) -> Result<Node<'_>, String> {
@@ -9,7 +11,7 @@ fn jsonc(text: &str) -> Result<Node<'_>, String> {
 }
 
 #[test]
-fn values_keep_what_they_say() {
+fn values_are_unchanged() {
     for (text, written) in [
         ("null", "null"),
         (" true\r\n", "true"),
@@ -46,7 +48,7 @@ fn strings_without_escapes_are_borrowed() {
 }
 
 #[test]
-fn comments_and_trailing_commas_are_for_jsonc() {
+fn jsonc_allows_comments_and_trailing_commas() {
     for (text, written) in [
         ("// a\n[1, // b\n 2,]// c", "[1,2]"),
         ("/* a */{/**/\"x\"/* * / */:/***/1/* ,*/,}/* c */", r#"{"x":1}"#),
@@ -58,62 +60,65 @@ fn comments_and_trailing_commas_are_for_jsonc() {
 }
 
 #[test]
-fn nodes_know_their_places() {
+fn nodes_have_their_spans() {
     let text = "\u{feff}{\"ä\": [1, \"x\\n\"],\r\n \"b\": {} }\n";
     let root = json(text).unwrap();
-    assert_eq!(root.span.of(text), "{\"ä\": [1, \"x\\n\"],\r\n \"b\": {} }");
+    assert_eq!(root.span.slice(text), "{\"ä\": [1, \"x\\n\"],\r\n \"b\": {} }");
     let [first, second] = root.as_object().unwrap() else { panic!("not two members") };
-    assert_eq!(first.key_span.of(text), "\"ä\"");
-    assert_eq!(first.value.span.of(text), "[1, \"x\\n\"]");
-    let items: Vec<_> = first.value.as_array().unwrap().iter().map(|item| item.span.of(text)).collect();
+    assert_eq!(first.key_span.slice(text), "\"ä\"");
+    assert_eq!(first.value.span.slice(text), "[1, \"x\\n\"]");
+    let items: Vec<_> = first.value.as_array().unwrap().iter().map(|item| item.span.slice(text)).collect();
     assert_eq!(items, ["1", "\"x\\n\""]);
-    assert_eq!((second.key_span.of(text), second.value.span.of(text)), ("\"b\"", "{}"));
+    assert_eq!((second.key_span.slice(text), second.value.span.slice(text)), ("\"b\"", "{}"));
 }
 
 #[test]
-fn errors_have_their_exact_place() {
+fn errors_have_their_position() {
     for (text, message) in [
-        ("", "expected a value, found the end of the text at line 1 column 1"),
-        (" \n", "expected a value, found the end of the text at line 2 column 1"),
-        ("\u{feff}x", "expected a value, found `x` at line 1 column 1"),
-        ("[True]", "expected a value, found `True` at line 1 column 2"),
-        ("truex", "expected a value, found `truex` at line 1 column 1"),
-        ("[\n 'a']", "expected a value, found `'` at line 2 column 2"),
-        ("[ä]", "expected a value, found `ä` at line 1 column 2"),
-        ("[\u{1}]", "expected a value, found `\\u{1}` at line 1 column 2"),
-        ("[\u{a0}1]", "expected a value, found `\\u{a0}` at line 1 column 2"),
-        ("[1 2]", "expected `,` or `]`, found `2` at line 1 column 4"),
-        ("[1}", "expected `,` or `]`, found `}` at line 1 column 3"),
-        ("[1", "expected `,` or `]`, found the end of the text at line 1 column 3"),
-        ("[,1]", "expected a value, found `,` at line 1 column 2"),
-        ("[1,,2]", "expected a value, found `,` at line 1 column 4"),
-        ("{\"ä\": 1 x", "expected `,` or `}`, found `x` at line 1 column 9"),
-        ("{a: 1}", "expected a key in double quotes, found `a` at line 1 column 2"),
-        ("{\"a\": 1,\r\n2: 3}", "expected a key in double quotes, found `2` at line 2 column 1"),
-        ("{\"a\" 1}", "expected `:`, found `1` at line 1 column 6"),
-        ("{\"a\":}", "expected a value, found `}` at line 1 column 6"),
-        ("{} {}", "text after the end of the value at line 1 column 4"),
-        ("1/2", "text after the end of the value at line 1 column 2"),
-        ("[01]", "invalid number `01` at line 1 column 2"),
-        ("-", "invalid number `-` at line 1 column 1"),
-        ("1.", "invalid number `1.` at line 1 column 1"),
-        ("1e+", "invalid number `1e+` at line 1 column 1"),
-        ("0x1F", "invalid number `0x1F` at line 1 column 1"),
-        ("1111111111111111111111111x", "invalid number `111111111111111111111111…` at line 1 column 1"),
-        ("+1", "expected a value, found `+1` at line 1 column 1"),
-        (".5", "expected a value, found `.5` at line 1 column 1"),
-        ("\"abc", "expected `\"`, found the end of the text at line 1 column 5"),
-        ("[\"abc\n\"]", "expected `\"`, found the end of the line at line 1 column 6"),
-        ("\"a\tb\"", "unescaped control character 0x09 in a string at line 1 column 3"),
-        ("\"a\\x\"", "invalid escape `\\x` at line 1 column 3"),
-        ("\"a\\ä\"", "invalid escape `\\ä` at line 1 column 3"),
-        ("\"\\", "invalid escape `\\` at line 1 column 2"),
-        ("\"\\u12g4\"", "expected four hexadecimal digits after `\\u` at line 1 column 2"),
-        ("\"\\u+123\"", "expected four hexadecimal digits after `\\u` at line 1 column 2"),
-        ("\"\\ud800\"", "`\\ud800` is half of a surrogate pair at line 1 column 2"),
-        ("\"x\\udc00\"", "`\\udc00` is half of a surrogate pair at line 1 column 3"),
-        ("\"\\ud800\\ud800\"", "`\\ud800` is half of a surrogate pair at line 1 column 2"),
-        ("\"\\ud800\\u12\"", "expected four hexadecimal digits after `\\u` at line 1 column 8"),
+        ("", "line 1 column 1: invalid JSON: expected a value, found the end of the file"),
+        (" \n", "line 2 column 1: invalid JSON: expected a value, found the end of the file"),
+        ("\u{feff}x", "line 1 column 1: invalid JSON: expected a value, found `x`"),
+        ("[True]", "line 1 column 2: invalid JSON: expected a value, found `True`"),
+        ("truex", "line 1 column 1: invalid JSON: expected a value, found `truex`"),
+        ("[\n 'a']", "line 2 column 2: invalid JSON: expected a value, found `'`"),
+        ("[ä]", "line 1 column 2: invalid JSON: expected a value, found `ä`"),
+        ("[\u{1}]", "line 1 column 2: invalid JSON: expected a value, found `\\u{1}`"),
+        ("[\u{a0}1]", "line 1 column 2: invalid JSON: expected a value, found `\\u{a0}`"),
+        ("[1 2]", "line 1 column 4: invalid JSON: expected `,` or `]`, found `2`"),
+        ("[1}", "line 1 column 3: invalid JSON: expected `,` or `]`, found `}`"),
+        ("[1", "line 1 column 3: invalid JSON: expected `,` or `]`, found the end of the file"),
+        ("[,1]", "line 1 column 2: invalid JSON: expected a value, found `,`"),
+        ("[1,,2]", "line 1 column 4: invalid JSON: expected a value, found `,`"),
+        ("{\"ä\": 1 x", "line 1 column 9: invalid JSON: expected `,` or `}`, found `x`"),
+        ("{a: 1}", "line 1 column 2: invalid JSON: expected a key in double quotes, found `a`"),
+        ("{\"a\": 1,\r\n2: 3}", "line 2 column 1: invalid JSON: expected a key in double quotes, found `2`"),
+        ("{\"a\" 1}", "line 1 column 6: invalid JSON: expected `:`, found `1`"),
+        ("{\"a\":}", "line 1 column 6: invalid JSON: expected a value, found `}`"),
+        ("{} {}", "line 1 column 4: invalid JSON: unexpected text after the value; remove it"),
+        ("1/2", "line 1 column 2: invalid JSON: unexpected text after the value; remove it"),
+        ("[01]", "line 1 column 2: invalid JSON: invalid number `01`"),
+        ("-", "line 1 column 1: invalid JSON: invalid number `-`"),
+        ("1.", "line 1 column 1: invalid JSON: invalid number `1.`"),
+        ("1e+", "line 1 column 1: invalid JSON: invalid number `1e+`"),
+        ("0x1F", "line 1 column 1: invalid JSON: invalid number `0x1F`"),
+        ("1111111111111111111111111x", "line 1 column 1: invalid JSON: invalid number `111111111111111111111111…`"),
+        ("+1", "line 1 column 1: invalid JSON: expected a value, found `+1`"),
+        (".5", "line 1 column 1: invalid JSON: expected a value, found `.5`"),
+        ("\"abc", "line 1 column 5: invalid JSON: unclosed string; add `\"`"),
+        ("[\"abc\n\"]", "line 1 column 6: invalid JSON: unclosed string; add `\"`, or write `\\n` for a line break"),
+        ("\"a\tb\"", "line 1 column 3: invalid JSON: unescaped control character in a string; write `\\u0009`"),
+        ("\"a\\x\"", "line 1 column 3: invalid JSON: invalid escape sequence `\\x`; write `\\\\` for a backslash"),
+        ("\"a\\ä\"", "line 1 column 3: invalid JSON: invalid escape sequence `\\ä`; write `\\\\` for a backslash"),
+        ("\"\\", "line 1 column 2: invalid JSON: invalid escape sequence `\\`; write `\\\\` for a backslash"),
+        ("\"\\u12g4\"", "line 1 column 2: invalid JSON: expected four hexadecimal digits after `\\u`"),
+        ("\"\\u+123\"", "line 1 column 2: invalid JSON: expected four hexadecimal digits after `\\u`"),
+        ("\"\\ud800\"", "line 1 column 2: invalid JSON: `\\ud800` is half of a surrogate pair; write both halves"),
+        ("\"x\\udc00\"", "line 1 column 3: invalid JSON: `\\udc00` is half of a surrogate pair; write both halves"),
+        (
+            "\"\\ud800\\ud800\"",
+            "line 1 column 2: invalid JSON: `\\ud800` is half of a surrogate pair; write both halves",
+        ),
+        ("\"\\ud800\\u12\"", "line 1 column 8: invalid JSON: expected four hexadecimal digits after `\\u`"),
     ] {
         assert_eq!(json(text).unwrap_err(), message, "{text:?}");
         assert_eq!(jsonc(text).unwrap_err(), message, "{text:?}");
@@ -121,39 +126,39 @@ fn errors_have_their_exact_place() {
 }
 
 #[test]
-fn json_says_what_only_jsonc_allows() {
+fn json_rejects_comments_and_trailing_commas() {
     for (text, message) in [
-        ("[1,\n]", "a comma before `]`, which JSON does not allow at line 1 column 3"),
-        ("{\"a\":1, }", "a comma before `}`, which JSON does not allow at line 1 column 7"),
-        ("[1 // x\n]", "a comment, which JSON does not allow at line 1 column 4"),
-        ("/* x */ 1", "a comment, which JSON does not allow at line 1 column 1"),
+        ("[1,\n]", "line 1 column 3: invalid JSON: trailing comma before `]`; remove the comma"),
+        ("{\"a\":1, }", "line 1 column 7: invalid JSON: trailing comma before `}`; remove the comma"),
+        ("[1 // x\n]", "line 1 column 4: invalid JSON: comments are not allowed; remove the comment"),
+        ("/* x */ 1", "line 1 column 1: invalid JSON: comments are not allowed; remove the comment"),
     ] {
         assert_eq!(json(text).unwrap_err(), message, "{text:?}");
     }
     for (text, message) in [
-        ("[1 /* x ]", "a comment without its `*/` at line 1 column 4"),
-        ("/*/", "a comment without its `*/` at line 1 column 1"),
-        ("[/ 1]", "expected a value, found `/` at line 1 column 2"),
-        ("[,]", "expected a value, found `,` at line 1 column 2"),
-        ("{,}", "expected a key in double quotes, found `,` at line 1 column 2"),
-        ("// only", "expected a value, found the end of the text at line 1 column 8"),
+        ("[1 /* x ]", "line 1 column 4: invalid JSON: unclosed comment; add `*/`"),
+        ("/*/", "line 1 column 1: invalid JSON: unclosed comment; add `*/`"),
+        ("[/ 1]", "line 1 column 2: invalid JSON: expected a value, found `/`"),
+        ("[,]", "line 1 column 2: invalid JSON: expected a value, found `,`"),
+        ("{,}", "line 1 column 2: invalid JSON: expected a key in double quotes, found `,`"),
+        ("// only", "line 1 column 8: invalid JSON: expected a value, found the end of the file"),
     ] {
         assert_eq!(jsonc(text).unwrap_err(), message, "{text:?}");
     }
 }
 
 #[test]
-fn of_duplicate_keys_the_last_counts() {
+fn last_of_duplicate_keys_is_used() {
     let text = r#"{"a": 1, "b": 2, "\u0061": 3, "a": 4}"#;
     let parsed = parse(text, Format::Json).unwrap();
     assert_eq!(parsed.root.to_json(), r#"{"b":2,"a":4}"#);
     let used = Span::new(30, 33);
     let problem = |start, end| DocumentProblem::DuplicateKey { key: "a".into(), ignored: Span::new(start, end), used };
     assert_eq!(parsed.problems, [problem(1, 4), problem(17, 25)]);
-    assert_eq!(parsed.problems[0].to_string(), "duplicate key \"a\", only the last one counts");
+    assert_eq!(parsed.problems[0].to_string(), "duplicate key `a`; only the last one is used, remove the others");
     assert_eq!(parsed.problems[0].span(), Span::new(1, 4));
 
-    // With more keys than are compared one by one.
+    // More keys than are compared in pairs.
     let many = format!("{{\"k7\": [], {}}}", (0..100).map(|n| format!("\"k{n}\": {n}")).collect::<Vec<_>>().join(","));
     let parsed = parse(&many, Format::Json).unwrap();
     assert_eq!(parsed.root.as_object().unwrap().len(), 100);

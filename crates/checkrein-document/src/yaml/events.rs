@@ -1,4 +1,4 @@
-//! From YAML text to a flat list of items.
+//! Conversion of YAML text to a flat list of items.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use super::super::node::{Span, Value};
 use super::super::{MAX_DEPTH, too_deep, without_mark};
 use super::scalar::resolve;
 
-/// A piece of a document, in the order of the text. What comes between a sequence or mapping and its end is in it.
+/// A piece of a document, in the order of the text. The items between a sequence or mapping and its end are its content.
 pub(super) struct Item<'a> {
     pub span: Span,
     pub kind: Kind<'a>,
@@ -19,21 +19,21 @@ pub(super) struct Item<'a> {
 pub(super) enum Kind<'a> {
     Scalar {
         text: Cow<'a, str>,
-        /// Whether it is a string whatever it looks like.
+        /// `true` if the scalar is always a string.
         quoted: bool,
-        /// What it is if not a string. Found out once, however often the scalar is copied.
+        /// The value if it is no string. Computed once for all copies of the scalar.
         typed: Option<Value<'a>>,
     },
     Sequence,
     Mapping,
     End,
-    /// Stands for the item at this index, which is complete at that point.
+    /// A reference to the item at this index, which is complete at that point.
     Alias(usize),
 }
 
 pub(super) fn read<'a>(text: &'a str, problems: &mut Vec<DocumentProblem>) -> Result<Vec<Item<'a>>, ParseError> {
     let (rest, skipped) = without_mark(text);
-    // The limits of the parser come into play where it looks ahead of its events.
+    // The limits of the parser apply when it scans ahead of its events.
     let mut options = granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
     options.set_emit_comments(false);
     let mut reader = EventReader {
@@ -47,11 +47,12 @@ pub(super) fn read<'a>(text: &'a str, problems: &mut Vec<DocumentProblem>) -> Re
     };
     let mut documents = 0;
     for event in Parser::new_from_str_with_options(rest, options) {
-        let (event, span) = event.map_err(|error| reader.fault(&error))?;
+        let (event, span) = event.map_err(|error| reader.parse_error(&error))?;
         if let Event::DocumentStart(..) = event {
             documents += 1;
             if documents > 1 {
-                return Err(ParseError::new(reader.span(&span), "a second document, where only one is read"));
+                let message = "a second YAML document is not supported; remove the `---`";
+                return Err(ParseError::limit(reader.span(&span), message));
             }
         }
         reader.event(event, &span)?;
@@ -59,23 +60,23 @@ pub(super) fn read<'a>(text: &'a str, problems: &mut Vec<DocumentProblem>) -> Re
     Ok(reader.items)
 }
 
-/// Where the item of an anchor is.
+/// State of an anchor.
 #[derive(Clone, Copy)]
 enum Anchor {
-    /// It has not ended yet.
+    /// The item has not ended yet.
     Open,
     Complete(usize),
 }
 
 struct EventReader<'a, 'p> {
     text: &'a str,
-    /// The bytes of a byte order mark.
+    /// Length of the byte order mark.
     skipped: usize,
     items: Vec<Item<'a>>,
-    /// The sequences and mappings that have not ended yet: item and anchor.
+    /// Open sequences and mappings: item and anchor.
     open: Vec<(usize, usize)>,
     anchors: HashMap<usize, Anchor>,
-    /// Where the last thing that can be seen ends. Blocks end there; the parser sees their end only further on.
+    /// End of the last visible item. Blocks end there, but the parser reports their end later.
     last_end: usize,
     problems: &'p mut Vec<DocumentProblem>,
 }
@@ -92,10 +93,10 @@ impl<'a> EventReader<'a, '_> {
                 match self.anchors.get(&anchor) {
                     Some(Anchor::Complete(item)) => self.push(span, Kind::Alias(*item)),
                     Some(Anchor::Open) => {
-                        let message = format!("`{}` stands inside of what it stands for", span.of(self.text));
+                        let message = format!("alias `{}` refers to a value that contains it", span.slice(self.text));
                         return Err(ParseError::new(span, message));
                     }
-                    None => return Err(ParseError::new(span, format!("no anchor for `{}`", span.of(self.text)))),
+                    None => return Err(ParseError::new(span, format!("unknown alias `{}`", span.slice(self.text)))),
                 }
             }
             _ => {}
@@ -113,11 +114,11 @@ impl<'a> EventReader<'a, '_> {
     ) -> Result<(), ParseError> {
         let place = self.span(span);
         let is_absent = place.start == place.end && tag.is_none();
-        // A value that is not there comes with a text nevertheless.
+        // The parser reports a text even for a missing value.
         let text = if is_absent { Cow::Borrowed("") } else { text };
         let typed = resolve(&text);
-        let (quoted, fits) = match tag.and_then(Tag::core_suffix) {
-            // `!` alone says that it is a string.
+        let (quoted, matches_tag) = match tag.and_then(Tag::core_suffix) {
+            // `!` alone marks a string.
             None if tag.is_some_and(|tag| tag.original() == "!") => (true, true),
             None => {
                 self.unknown_tag(tag, span);
@@ -129,8 +130,8 @@ impl<'a> EventReader<'a, '_> {
             Some("int" | "float") => (false, matches!(typed, Some(Value::Number(_)))),
             Some(_) => (true, false),
         };
-        if let (false, Some(tag)) = (fits, tag) {
-            return Err(ParseError::new(place, format!("the value does not fit its tag `{}`", tag.original())));
+        if let (false, Some(tag)) = (matches_tag, tag) {
+            return Err(ParseError::new(place, format!("the value does not match its tag `{}`", tag.original())));
         }
         self.complete(anchor, self.items.len());
         let typed = if quoted { None } else { typed };
@@ -155,7 +156,7 @@ impl<'a> EventReader<'a, '_> {
             Some((_, Some("seq"))) if matches!(kind, Kind::Sequence) => {}
             Some((_, Some("map"))) if matches!(kind, Kind::Mapping) => {}
             Some((tag, Some(_))) => {
-                return Err(ParseError::new(place, format!("the value does not fit its tag `{}`", tag.original())));
+                return Err(ParseError::new(place, format!("the value does not match its tag `{}`", tag.original())));
             }
         }
         if anchor != 0 {
@@ -197,7 +198,7 @@ impl<'a> EventReader<'a, '_> {
         }
     }
 
-    /// Without the white space that the parser counts to block scalars.
+    /// The span without the white space that the parser adds to block scalars.
     fn span(&self, span: &granit_parser::Span) -> Span {
         let (start, end) = (self.offset(&span.start), self.offset(&span.end));
         let text = self.text.get(start..end).unwrap_or_default();
@@ -205,31 +206,31 @@ impl<'a> EventReader<'a, '_> {
     }
 
     fn offset(&self, marker: &Marker) -> usize {
-        // Markers of strings have bytes; the count of characters is there for all others.
+        // Markers in strings have byte offsets. The count of characters is a fallback.
         let rest = self.text.get(self.skipped..).unwrap_or_default();
         let counted = || rest.char_indices().nth(marker.index()).map_or(rest.len(), |(at, _)| at);
         self.skipped + marker.byte_offset().unwrap_or_else(counted).min(rest.len())
     }
 
-    /// The parser's words, but where it says what it was doing rather than what is wrong.
-    fn fault(&self, error: &ScanError) -> ParseError {
+    /// Converts an error of the parser. Messages about the state of the parser are replaced.
+    fn parse_error(&self, error: &ScanError) -> ParseError {
         let at = self.offset(error.marker());
         let span = Span::new(at, at);
         let message = match error.kind() {
             ErrorKind::RecursionLimitExceeded => return too_deep(span, MAX_DEPTH),
             ErrorKind::TabInIndentation | ErrorKind::TabInBlockIndentation | ErrorKind::TabInPlainScalar => {
-                return ParseError::new(self.tab_near(at), "a tab in the indentation, where YAML wants spaces");
+                return ParseError::new(self.tab_near(at), "tab in the indentation; use spaces");
             }
-            ErrorKind::UnknownAnchor => "an alias without an anchor before it",
-            ErrorKind::ExpectedBlockMappingKey => "expected a key, indented as the keys before it",
-            ErrorKind::ExpectedBlockSequenceEntry => "expected `-`, indented as the items before it",
-            ErrorKind::MappingValueNotAllowed => "a `:` where no key can end; check the indentation, or quote the text",
+            ErrorKind::UnknownAnchor => "unknown alias; define its anchor (`&name`) before it",
+            ErrorKind::ExpectedBlockMappingKey => "expected a key with the indentation of the keys before it",
+            ErrorKind::ExpectedBlockSequenceEntry => "expected `-` with the indentation of the items before it",
+            ErrorKind::MappingValueNotAllowed => "unexpected `:`; check the indentation, or quote the text",
             kind => return ParseError::new(span, kind.to_string()),
         };
         ParseError::new(span, message)
     }
 
-    /// The first tab of the line, or the next one: the parser tells what comes after it, or the scalar before it.
+    /// The first tab of the line or after it. The parser reports the text after the tab, or the scalar before it.
     fn tab_near(&self, at: usize) -> Span {
         let start = self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
         match self.text.get(start..).and_then(|rest| rest.find('\t')) {

@@ -1,9 +1,9 @@
-//! YAML, in two steps: the parser's events become a flat list of items ([`events`]), and the list becomes a tree
-//! ([`tree`]). With the list, an alias is a jump back to where its anchor stands; a tree alone would have to keep a
-//! copy of everything that has an anchor.
+//! YAML, in two steps: the events of the parser become a flat list of items ([`events`]), and the list becomes a tree
+//! ([`tree`]). With the list, an alias is a jump back to its anchor. A tree alone would need a copy of every value with an
+//! anchor.
 //!
-//! The parser is `granit-parser`, which `serde-saphyr` stands on: it is fuzzed, has no `unsafe`, limits its own depth
-//! and tells the bytes of each event. `saphyr-parser`, where it comes from, tells characters only.
+//! The parser is `granit-parser`, which `serde-saphyr` also uses: it is fuzzed, has no `unsafe`, limits its own depth and
+//! reports byte offsets. Its origin `saphyr-parser` reports only characters.
 
 mod events;
 mod scalar;

@@ -1,11 +1,11 @@
-//! What a plain scalar means, by the core schema of YAML 1.2.
+//! Types of plain scalars, by the core schema of YAML 1.2.
 
 use std::borrow::Cow;
 
 use super::super::node::Value;
-use super::super::number::{decimal, whole};
+use super::super::number::{decimal, integer};
 
-/// The text's value; `None` if it is a string. `yes`, `on` and the like are strings since YAML 1.2.
+/// The value of a plain scalar. `None` if it is a string. `yes`, `on` and similar words are strings since YAML 1.2.
 pub(super) fn resolve<'a>(text: &Cow<'a, str>) -> Option<Value<'a>> {
     match &**text {
         "" | "~" | "null" | "Null" | "NULL" => return Some(Value::Null),
@@ -22,9 +22,9 @@ pub(super) fn resolve<'a>(text: &Cow<'a, str>) -> Option<Value<'a>> {
 
 fn number(text: &str) -> Option<Cow<'_, str>> {
     if let Some(digits) = text.strip_prefix("0x") {
-        whole(digits, 16).map(Cow::Owned)
+        integer(digits, 16).map(Cow::Owned)
     } else if let Some(digits) = text.strip_prefix("0o") {
-        whole(digits, 8).map(Cow::Owned)
+        integer(digits, 8).map(Cow::Owned)
     } else {
         decimal(text)
     }

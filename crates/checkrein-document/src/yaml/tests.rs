@@ -1,3 +1,5 @@
+//! Tests of YAML.
+
 use super::super::{DocumentProblem, Format, MAX_COPIES, Node, Span, parse};
 
 fn yaml(text: &str) -> Result<Node<'_>, String> {
@@ -31,7 +33,7 @@ fn plain_scalars_follow_the_core_schema() {
 }
 
 #[test]
-fn aliases_and_merge_keys_become_plain_values() {
+fn aliases_and_merge_keys_are_expanded() {
     for (text, written) in [
         ("a: &x [1, 2]\nb: *x", r#"{"a":[1,2],"b":[1,2]}"#),
         ("a: &x 1\nb: &x 2\nc: *x", r#"{"a":1,"b":2,"c":2}"#),
@@ -49,55 +51,61 @@ fn aliases_and_merge_keys_become_plain_values() {
 }
 
 #[test]
-fn nodes_know_their_places() {
+fn nodes_have_their_spans() {
     let text = "é: &x [1, ü]\nb:\n  - |\n    one\n\n    two\n\n  - k: 'v'\n    l:\n# end\nc: *x\n";
     let root = yaml(text).unwrap();
-    assert_eq!(root.span.of(text), text.trim_end());
-    let keys: Vec<_> = root.as_object().unwrap().iter().map(|member| member.key_span.of(text)).collect();
+    assert_eq!(root.span.slice(text), text.trim_end());
+    let keys: Vec<_> = root.as_object().unwrap().iter().map(|member| member.key_span.slice(text)).collect();
     assert_eq!(keys, ["é", "b", "c"]);
-    assert_eq!(root.get("é").unwrap().span.of(text), "[1, ü]");
-    assert_eq!(root.get("é").unwrap().as_array().unwrap()[1].span.of(text), "ü");
+    assert_eq!(root.get("é").unwrap().span.slice(text), "[1, ü]");
+    assert_eq!(root.get("é").unwrap().as_array().unwrap()[1].span.slice(text), "ü");
     let items = root.get("b").unwrap().as_array().unwrap();
-    assert_eq!(items[0].span.of(text), "one\n\n    two");
-    assert_eq!(items[1].span.of(text), "k: 'v'\n    l");
-    assert_eq!(items[1].get("k").unwrap().span.of(text), "'v'");
-    assert_eq!(items[1].get("l").unwrap().span.of(text), "");
-    // A copy stands where the original does.
+    assert_eq!(items[0].span.slice(text), "one\n\n    two");
+    assert_eq!(items[1].span.slice(text), "k: 'v'\n    l");
+    assert_eq!(items[1].get("k").unwrap().span.slice(text), "'v'");
+    assert_eq!(items[1].get("l").unwrap().span.slice(text), "");
+    // A copy has the span of the original.
     assert_eq!(root.get("c"), root.get("é"));
 }
 
 #[test]
-fn errors_have_their_exact_place() {
+fn errors_have_their_position() {
     for (text, message) in [
-        ("a: 1\n---\nb: 2", "a second document, where only one is read at line 2 column 1"),
-        ("a:\n\tb: 1", "a tab in the indentation, where YAML wants spaces at line 2 column 1"),
-        ("a:\n  ü: 1\n \tb: 1", "a tab in the indentation, where YAML wants spaces at line 3 column 2"),
-        ("a:\n    b: 1\n  c: 2", "expected a key, indented as the keys before it at line 3 column 3"),
-        ("- a\nb: 1", "expected `-`, indented as the items before it at line 2 column 1"),
-        ("ä: 1\n  b: 2", "a `:` where no key can end; check the indentation, or quote the text at line 2 column 4"),
-        ("a: b: c", "a `:` where no key can end; check the indentation, or quote the text at line 1 column 5"),
-        ("é: ü\nb: [", "unclosed bracket '[' at line 2 column 4"),
-        ("@a", "unexpected character: `@' at line 1 column 1"),
+        ("a: 1\n---\nb: 2", "line 2 column 1: a second YAML document is not supported; remove the `---`"),
+        ("a:\n\tb: 1", "line 2 column 1: invalid YAML: tab in the indentation; use spaces"),
+        ("a:\n  ü: 1\n \tb: 1", "line 3 column 2: invalid YAML: tab in the indentation; use spaces"),
+        (
+            "a:\n    b: 1\n  c: 2",
+            "line 3 column 3: invalid YAML: expected a key with the indentation of the keys before it",
+        ),
+        ("- a\nb: 1", "line 2 column 1: invalid YAML: expected `-` with the indentation of the items before it"),
+        ("ä: 1\n  b: 2", "line 2 column 4: invalid YAML: unexpected `:`; check the indentation, or quote the text"),
+        ("a: b: c", "line 1 column 5: invalid YAML: unexpected `:`; check the indentation, or quote the text"),
+        ("é: ü\nb: [", "line 2 column 4: invalid YAML: unclosed bracket '['"),
+        ("@a", "line 1 column 1: invalid YAML: unexpected character: `@'"),
         (
             "a: \"\\ud800\"",
-            "while parsing a quoted scalar, found high surrogate without following low surrogate at line 1 column 4",
+            "line 1 column 4: invalid YAML: while parsing a quoted scalar, found high surrogate without following low surrogate",
         ),
-        ("a: &x [*x]", "`*x` stands inside of what it stands for at line 1 column 8"),
-        ("a: &x\n  b: {c: *x}", "`*x` stands inside of what it stands for at line 2 column 10"),
-        ("\u{feff}a: *x", "an alias without an anchor before it at line 1 column 4"),
-        ("a: !!int x", "the value does not fit its tag `!!int` at line 1 column 10"),
-        ("a: !!map [1]", "the value does not fit its tag `!!map` at line 1 column 10"),
-        ("? [1]\n: 2", "an array cannot be a key at line 1 column 3"),
-        ("- &a {x: 1}\n- {*a : 1}", "an object cannot be a key at line 2 column 4"),
-        ("a:\n  <<: 3", "`<<` takes an object or an array of objects, found a number at line 2 column 7"),
-        ("- &a 1\n- <<: [{}, *a]", "`<<` takes an object or an array of objects, found a number at line 2 column 7"),
+        ("a: &x [*x]", "line 1 column 8: invalid YAML: alias `*x` refers to a value that contains it"),
+        ("a: &x\n  b: {c: *x}", "line 2 column 10: invalid YAML: alias `*x` refers to a value that contains it"),
+        ("\u{feff}a: *x", "line 1 column 4: invalid YAML: unknown alias; define its anchor (`&name`) before it"),
+        ("a: !!int x", "line 1 column 10: invalid YAML: the value does not match its tag `!!int`"),
+        ("a: !!map [1]", "line 1 column 10: invalid YAML: the value does not match its tag `!!map`"),
+        ("? [1]\n: 2", "line 1 column 3: invalid YAML: an array cannot be a key; use a string"),
+        ("- &a {x: 1}\n- {*a : 1}", "line 2 column 4: invalid YAML: an object cannot be a key; use a string"),
+        ("a:\n  <<: 3", "line 2 column 7: invalid YAML: `<<` needs an object or an array of objects, found a number"),
+        (
+            "- &a 1\n- <<: [{}, *a]",
+            "line 2 column 7: invalid YAML: `<<` needs an object or an array of objects, found a number",
+        ),
     ] {
         assert_eq!(yaml(text).map(|root| root.to_json()), Err(message.to_owned()), "{text:?}");
     }
 }
 
 #[test]
-fn oddities_are_reported() {
+fn duplicate_keys_and_unknown_tags_are_reported() {
     let parsed = parse("a: !env 1\nb: 2\na: 3\n<<: {b: 4}", Format::Yaml).unwrap();
     assert_eq!(parsed.root.to_json(), r#"{"b":2,"a":3}"#);
     assert_eq!(
@@ -107,38 +115,41 @@ fn oddities_are_reported() {
             DocumentProblem::UnknownTag { tag: "!env".into(), span: Span::new(3, 7) },
         ]
     );
-    assert_eq!(parsed.problems[1].to_string(), "unknown tag `!env`, it is ignored");
-    // Once, however often it is copied.
+    assert_eq!(parsed.problems[1].to_string(), "unknown tag `!env` is ignored; remove it");
+    // Once for all copies.
     assert_eq!(parse("- &x {a: 1, a: 2}\n- *x\n- *x", Format::Yaml).unwrap().problems.len(), 1);
 }
 
 #[test]
-fn bombs_do_not_go_off() {
+fn alias_bombs_are_rejected() {
     let doubling = |start: &str| {
         let lines = (1..30).map(|n| format!("a{n}: &a{n} [*a{m}, *a{m}]\n", m = n - 1));
         format!("a0: &a0 {start}\n{}", lines.collect::<String>())
     };
     assert_eq!(
         yaml(&doubling("x")).unwrap_err(),
-        format!("aliases stand for more than {MAX_COPIES} values at line 16 column 18"),
+        format!("line 16 column 18: aliases expand to more than {MAX_COPIES} values, which is the limit"),
     );
     let long = format!("\"\\n{}\"", "x".repeat(1_000_000));
     assert_eq!(
         yaml(&doubling(&long)).unwrap_err(),
-        "aliases stand for more than 8388608 bytes of text at line 4 column 10",
+        "line 4 column 10: aliases expand to more than 8388608 bytes of text, which is the limit",
     );
     let plain = format!("- &x {}\n{}", "x".repeat(1_000_000), "- *x\n".repeat(9));
-    assert_eq!(yaml(&plain).unwrap_err(), "aliases stand for more than 8388608 bytes of text at line 10 column 3");
+    assert_eq!(
+        yaml(&plain).unwrap_err(),
+        "line 10 column 3: aliases expand to more than 8388608 bytes of text, which is the limit",
+    );
     let merges = (1..30).map(|n| format!("- &a{n} {{<<: [*a{m}, *a{m}], k{n}: 1}}\n", m = n - 1));
-    assert!(yaml(&format!("- &a0 {{}}\n{}", merges.collect::<String>())).unwrap_err().starts_with("aliases stand"));
+    assert!(yaml(&format!("- &a0 {{}}\n{}", merges.collect::<String>())).unwrap_err().contains("aliases expand"));
 }
 
 #[test]
-fn aliases_do_not_get_around_the_depth() {
+fn depth_limit_applies_to_aliases() {
     let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     assert!(yaml(&format!("- &x {}\n- {}*x{}", deep(100), "[".repeat(27), "]".repeat(27))).is_ok());
     assert_eq!(
         yaml(&format!("- &x {}\n- {}*x{}", deep(100), "[".repeat(28), "]".repeat(28))).unwrap_err(),
-        "nested more than 128 levels deep at line 2 column 31",
+        "line 2 column 31: nested more than 128 levels deep, which is the limit",
     );
 }

@@ -1,14 +1,16 @@
-//! From the list of items to a tree.
+//! Conversion of the list of items to a tree.
+//!
+//! Aliases of aliases can expand to more than fits into memory, so copies are counted and limited.
 
 use std::borrow::Cow;
 
 use super::super::error::{DocumentProblem, ParseError};
-use super::super::members::{DuplicatePolicy, make_distinct, report_duplicates};
+use super::super::members::{DuplicatePolicy, remove_duplicates, report_duplicates};
 use super::super::node::{Member, Node, Span, Value};
 use super::super::{MAX_COPIES, MAX_DEPTH, MAX_SIZE, too_deep};
 use super::events::{Item, Kind};
 
-/// The root is null if there is none.
+/// Builds the tree. The root of an empty document is null.
 pub(super) fn build<'a>(items: &[Item<'a>], problems: &mut Vec<DocumentProblem>) -> Result<Node<'a>, ParseError> {
     Builder { items, at: 0, alias: None, copies: 0, copied_text: 0, problems }.node(0)
 }
@@ -16,10 +18,10 @@ pub(super) fn build<'a>(items: &[Item<'a>], problems: &mut Vec<DocumentProblem>)
 struct Builder<'a, 'i> {
     items: &'i [Item<'a>],
     at: usize,
-    /// The outermost alias that is being replaced.
+    /// The outermost alias whose value is being copied.
     alias: Option<Span>,
     copies: usize,
-    /// Bytes of the strings among the copies. They may be borrowed here, but are not where they are compared or written.
+    /// Bytes of strings in the copies. Borrowed strings are included, since consumers may copy them.
     copied_text: usize,
     problems: &'i mut Vec<DocumentProblem>,
 }
@@ -31,7 +33,7 @@ impl<'a, 'i> Builder<'a, 'i> {
         item
     }
 
-    /// The node at this point, with all that is in it. Goes no deeper than [`MAX_DEPTH`].
+    /// The next node with its content. Limited to [`MAX_DEPTH`].
     fn node(&mut self, depth: usize) -> Result<Node<'a>, ParseError> {
         let Some(item) = self.next() else {
             return Ok(Node { span: Span::default(), value: Value::Null });
@@ -40,10 +42,10 @@ impl<'a, 'i> Builder<'a, 'i> {
         let value = match &item.kind {
             Kind::Scalar { typed: Some(value), .. } => value.clone(),
             Kind::Scalar { text, typed: None, .. } => Value::String(text.clone()),
-            Kind::Sequence => Value::Array(self.items_of(self.deeper(depth, item)?)?),
-            Kind::Mapping => Value::Object(self.members_of(self.deeper(depth, item)?)?),
-            Kind::Alias(target) => return self.replaced(item.span, *target, |this| this.node(depth)),
-            // An end is seen by those whose end it is.
+            Kind::Sequence => Value::Array(self.sequence(self.deeper(depth, item)?)?),
+            Kind::Mapping => Value::Object(self.mapping(self.deeper(depth, item)?)?),
+            Kind::Alias(target) => return self.expand(item.span, *target, |this| this.node(depth)),
+            // The end of a sequence or mapping is consumed there.
             Kind::End => Value::Null,
         };
         Ok(Node { span: item.span, value })
@@ -57,7 +59,7 @@ impl<'a, 'i> Builder<'a, 'i> {
         matches!(self.items.get(self.at), None | Some(Item { kind: Kind::End, .. }))
     }
 
-    fn items_of(&mut self, depth: usize) -> Result<Vec<Node<'a>>, ParseError> {
+    fn sequence(&mut self, depth: usize) -> Result<Vec<Node<'a>>, ParseError> {
         let mut nodes = Vec::new();
         while !self.at_end() {
             nodes.push(self.node(depth)?);
@@ -66,7 +68,7 @@ impl<'a, 'i> Builder<'a, 'i> {
         Ok(nodes)
     }
 
-    fn members_of(&mut self, depth: usize) -> Result<Vec<Member<'a>>, ParseError> {
+    fn mapping(&mut self, depth: usize) -> Result<Vec<Member<'a>>, ParseError> {
         let mut members = Vec::new();
         let mut merged = Vec::new();
         while !self.at_end() {
@@ -84,21 +86,21 @@ impl<'a, 'i> Builder<'a, 'i> {
         if self.alias.is_none() {
             report_duplicates(&mut members, self.problems);
         } else {
-            // Told of where the original stands.
-            make_distinct(&mut members, DuplicatePolicy::Last, |_, _, _| {});
+            // Duplicates of the original are already reported.
+            remove_duplicates(&mut members, DuplicatePolicy::Last, |_, _, _| {});
         }
         if !merged.is_empty() {
             members.append(&mut merged);
-            make_distinct(&mut members, DuplicatePolicy::First, |_, _, _| {});
+            remove_duplicates(&mut members, DuplicatePolicy::First, |_, _, _| {});
         }
         Ok(members)
     }
 
-    /// The members that a merge key brings in: those of a mapping, or of several, the first of which counts most.
+    /// Adds the members of a merge key: those of one mapping or of several. The first mapping has priority.
     fn merge(&mut self, depth: usize, merged: &mut Vec<Member<'a>>) -> Result<(), ParseError> {
         let place = self.items.get(self.at).map(|item| item.span).unwrap_or_default();
         let wrong = |node: &Node<'_>| {
-            let message = format!("`<<` takes an object or an array of objects, found {}", node.type_name());
+            let message = format!("`<<` needs an object or an array of objects, found {}", node.type_name());
             Err(ParseError::new(place, message))
         };
         let node = self.node(depth)?;
@@ -122,7 +124,7 @@ impl<'a, 'i> Builder<'a, 'i> {
         let what = match &item.kind {
             Kind::Scalar { text, .. } => return Ok((text.clone(), item.span)),
             Kind::Alias(target) => {
-                return self.replaced(item.span, *target, |this| match this.next() {
+                return self.expand(item.span, *target, |this| match this.next() {
                     Some(target) => this.key(target).map(|(key, _)| (key, item.span)),
                     None => Ok((Cow::Borrowed(""), item.span)),
                 });
@@ -130,11 +132,11 @@ impl<'a, 'i> Builder<'a, 'i> {
             Kind::Sequence => "an array",
             Kind::Mapping | Kind::End => "an object",
         };
-        Err(ParseError::new(self.alias.unwrap_or(item.span), format!("{what} cannot be a key")))
+        Err(ParseError::new(self.alias.unwrap_or(item.span), format!("{what} cannot be a key; use a string")))
     }
 
-    /// Reads at the anchor, then goes on behind the alias.
-    fn replaced<T>(
+    /// Reads at the anchor, then continues after the alias.
+    fn expand<T>(
         &mut self,
         alias: Span,
         target: usize,
@@ -148,21 +150,23 @@ impl<'a, 'i> Builder<'a, 'i> {
         Ok(value)
     }
 
-    /// A few aliases of aliases can stand for more than fits into memory.
+    /// Counts a copied item and checks the limits.
     fn count(&mut self, item: &Item<'_>) -> Result<(), ParseError> {
         let Some(alias) = self.alias else { return Ok(()) };
         match &item.kind {
-            // What it stands for is counted.
+            // The value of the alias is counted.
             Kind::Alias(_) => return Ok(()),
             Kind::Scalar { text, .. } => self.copied_text += text.len(),
             _ => {}
         }
         self.copies += 1;
         if self.copies > MAX_COPIES {
-            return Err(ParseError::new(alias, format!("aliases stand for more than {MAX_COPIES} values")));
+            let message = format!("aliases expand to more than {MAX_COPIES} values, which is the limit");
+            return Err(ParseError::limit(alias, message));
         }
         if self.copied_text > MAX_SIZE {
-            return Err(ParseError::new(alias, format!("aliases stand for more than {MAX_SIZE} bytes of text")));
+            let message = format!("aliases expand to more than {MAX_SIZE} bytes of text, which is the limit");
+            return Err(ParseError::limit(alias, message));
         }
         Ok(())
     }
