@@ -195,7 +195,7 @@ fn answers_come_back_in_the_words_of_the_agent() {
     };
     let failure = read(&claude::DIALECT, &event, &answer("allow")).unwrap_err();
     assert_eq!(failure.kind, FailureKind::Schema);
-    assert!(failure.message.contains("only read out of `command`"), "{}", failure.message);
+    assert!(failure.message.contains("derived from `command`"), "{}", failure.message);
     assert!(read(&claude::DIALECT, &event, &answer("deny")).unwrap().decision().is_block());
 }
 

@@ -116,7 +116,7 @@ fn table(dialect: &Dialect) -> String {
     out
 }
 
-const HEAD: &str = "# AnswerKind hooks can do, agent by agent
+const HEAD: &str = "# What hooks can do, agent by agent
 
 This page lists, for each agent and event, the possible effects of a hook and the evidence for them. *observed* means that the real agent
 behaved this way. *documented* means that its source or official documentation describes it. *uncertain* means that other sources

@@ -21,7 +21,7 @@ fn answers_are_what_it_understands() {
                 &cancel("no (cline hooks cannot deny here)"),
                 "",
                 0,
-                "told halt",
+                "answer is halt",
             ),
             ("and that is a halt", call("run_commands"), Opinion::halt("no"), &cancel("no"), "", 0, ""),
             (
@@ -35,8 +35,8 @@ fn answers_are_what_it_understands() {
             ),
             ("context before a tool", call("run_commands"), Opinion::context("c"), r#"{"context":"c"}"#, "", 0, ""),
             ("context after a tool", done("run_commands"), Opinion::context("c"), r#"{"context":"c"}"#, "", 0, ""),
-            ("a stop stands", stop(), Opinion::deny("tests"), "", "", 0, "is lost"),
-            ("prompts never fire", prompt(), Opinion::deny("no"), "", "", 0, "is lost"),
+            ("a stop stands", stop(), Opinion::deny("tests"), "", "", 0, "is dropped"),
+            ("prompts never fire", prompt(), Opinion::deny("no"), "", "", 0, "is dropped"),
         ],
     );
     // "`ask`, headless: runs"

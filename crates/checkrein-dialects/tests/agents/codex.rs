@@ -23,7 +23,7 @@ fn answers_are_what_it_understands() {
                 r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"sure? (this needs the user's confirmation, and codex hooks cannot ask here; tell the user to do it)"}}"#,
                 "",
                 0,
-                "told deny",
+                "answer is deny",
             ),
             (
                 "continue is rejected before a tool",
@@ -32,7 +32,7 @@ fn answers_are_what_it_understands() {
                 r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no (codex hooks cannot halt here; stop and tell the user)"}}"#,
                 "",
                 0,
-                "told deny",
+                "answer is deny",
             ),
             (
                 "a rewrite needs an allow",
@@ -89,7 +89,7 @@ fn answers_are_what_it_understands() {
                 r#"{"continue":false,"stopReason":"no (codex hooks cannot deny here)"}"#,
                 "",
                 0,
-                "told halt",
+                "answer is halt",
             ),
             (
                 "context at the start",

@@ -48,7 +48,7 @@ fn answers_are_what_it_understands() {
                 r#"{"permissionDecision":"deny","permissionDecisionReason":"no (copilot hooks cannot halt here; stop and tell the user)"}"#,
                 "",
                 0,
-                "told deny",
+                "answer is deny",
             ),
             ("native rewrite", call("bash"), rewrite(), r#"{"modifiedArgs":{"command":"pwd"}}"#, "", 0, ""),
             ("context before a tool", call("bash"), Opinion::context("c"), r#"{"additionalContext":"c"}"#, "", 0, ""),
@@ -72,10 +72,10 @@ fn answers_are_what_it_understands() {
                 0,
                 "",
             ),
-            ("a prompt cannot be stopped", prompt(), Opinion::deny("no"), "", "", 0, "is lost"),
+            ("a prompt cannot be stopped", prompt(), Opinion::deny("no"), "", "", 0, "is dropped"),
             ("go on", stop(), Opinion::deny("tests"), r#"{"decision":"block","reason":"tests"}"#, "", 0, ""),
             ("context at the start", start(), Opinion::context("c"), r#"{"additionalContext":"c"}"#, "", 0, ""),
-            ("compaction cannot be stopped", compaction(), Opinion::deny("no"), "", "", 0, "is lost"),
+            ("compaction cannot be stopped", compaction(), Opinion::deny("no"), "", "", 0, "is dropped"),
         ],
     );
     let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#;

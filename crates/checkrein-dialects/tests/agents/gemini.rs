@@ -24,7 +24,7 @@ fn answers_are_what_it_understands() {
                 r#"{"decision":"deny","reason":"sure? (this needs the user's confirmation, and gemini hooks cannot ask here; tell the user to do it)"}"#,
                 "",
                 0,
-                "told deny",
+                "answer is deny",
             ),
             ("the run ends", call(shell), Opinion::halt("end"), r#"{"continue":false,"stopReason":"end"}"#, "", 0, ""),
             (
@@ -43,7 +43,7 @@ fn answers_are_what_it_understands() {
                 r#"{"decision":"deny","reason":"gemini hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user"}"#,
                 "",
                 0,
-                "told deny",
+                "answer is deny",
             ),
             ("no context before a tool", call(shell), Opinion::context("c"), "", "", 0, "cannot send context"),
             (
@@ -75,7 +75,7 @@ fn answers_are_what_it_understands() {
                 0,
                 "",
             ),
-            ("compression cannot be stopped", compaction(), Opinion::deny("no"), "", "", 0, "is lost"),
+            ("compression cannot be stopped", compaction(), Opinion::deny("no"), "", "", 0, "is dropped"),
             ("a message", prompt(), Opinion::none().with_message("m"), r#"{"systemMessage":"m"}"#, "", 0, ""),
             (
                 "an answer in the model's place counts beside a deny",

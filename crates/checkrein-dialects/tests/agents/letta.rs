@@ -20,7 +20,7 @@ fn answers_are_what_it_understands() {
                 "",
                 "sure? (this needs the user's confirmation, and letta hooks cannot ask here; tell the user to do it)",
                 2,
-                "told deny",
+                "answer is deny",
             ),
             (
                 "continue is ignored",
@@ -29,7 +29,7 @@ fn answers_are_what_it_understands() {
                 "",
                 "no (letta hooks cannot halt here; stop and tell the user)",
                 2,
-                "told deny",
+                "answer is deny",
             ),
             (
                 "a rewrite needs no decision",

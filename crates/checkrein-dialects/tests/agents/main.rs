@@ -74,7 +74,7 @@ fn says(dialect: &Dialect, rows: &[Saying<'_>]) {
         let reply = ProcessReply::new(ProcessExit::Code(*exit)).stdout(*stdout).stderr(*stderr);
         let heard = dialect.read(event, Reply::Process(reply), false);
         let heard = heard.unwrap_or_else(|failure| panic!("{} {fact}: {failure}", dialect.name));
-        let lost = note.contains("lost") || note.contains("as context");
+        let lost = note.contains("dropped") || note.contains("as context");
         assert!(lost || !opinion.decision().is_block() || heard.decision().is_block(), "{} {fact}", dialect.name);
     }
 }

@@ -47,7 +47,7 @@ fn answers_are_what_it_understands() {
                 &deny("no (qwen hooks cannot halt here; stop and tell the user)"),
                 "",
                 0,
-                "told deny",
+                "answer is deny",
             ),
             (
                 "no rewrite before a tool",
@@ -56,7 +56,7 @@ fn answers_are_what_it_understands() {
                 &deny("qwen hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user"),
                 "",
                 0,
-                "told deny",
+                "answer is deny",
             ),
             ("no context before a tool", call(shell), Opinion::context("c"), "", "", 0, "cannot send context"),
             (

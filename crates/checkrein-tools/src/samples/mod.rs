@@ -1,10 +1,10 @@
-//! A realistic event of every kind: for tests of hooks, for documentation, and to fill in what a caller leaves out.
+//! Sample events of every kind and dialect: for hook tests, for documentation, and as default values of fields.
 //!
 //! ```
 //! use checkrein::EventKind;
-//! use checkrein_tools::catalogue;
+//! use checkrein_tools::samples;
 //!
-//! let event = catalogue::event(&EventKind::PreToolUse);
+//! let event = samples::event(&EventKind::PreToolUse);
 //! assert_eq!(event.tool_name(), Some("Bash"));
 //! ```
 
@@ -14,7 +14,7 @@ use checkrein_core::payload::{CustomPayload, Notification};
 use checkrein_core::{Envelope, Event, EventKind, RawJson};
 use checkrein_dialects::Dialect;
 
-/// A realistic event of this kind. One of a kind of its host's own has no fields.
+/// Sample event of this kind. A custom kind has no fields.
 pub fn event(kind: &EventKind) -> Event {
     let fields = kind.fields().iter().chain(Envelope::fields()).filter_map(|field| {
         let value = value(kind, field.name)?;
@@ -24,27 +24,27 @@ pub fn event(kind: &EventKind) -> Event {
     let text = format!("{{{}}}", fields.join(","));
     match kind {
         EventKind::Custom(custom) => Event::custom(CustomPayload::new(custom.clone())),
-        // The tables are ours, and a test reads all of them.
+        // A test parses the samples of all kinds, so the fallback is never used.
         _ => Event::from_json(&text).unwrap_or_else(|_| Event::notification(Notification::new())),
     }
 }
 
-/// The same for a tool of this name, with what such a tool is usually called with.
+/// Sample event of this kind for a tool, with a typical input of the tool.
 pub fn tool_event(kind: &EventKind, tool: &str) -> Event {
     with_tool(event(kind), tool)
 }
 
-/// What hooks of this dialect are given at an event of this kind, for a tool of this name if it is about one.
+/// Sample payload for hooks of this dialect, for this tool if the event has one.
 ///
-/// With the feature `captures` it is shaped like what the real agent sent, where that was captured: what tools are called
-/// with and give back, and fields that only this agent has.
+/// If there is a capture of the real agent, the payload has its shape: the same tool input, tool output and agent-specific
+/// fields.
 pub fn payload(dialect: &'static Dialect, kind: &EventKind, tool: Option<&str>) -> RawJson {
     let pieces = dialect.payload(&event_of(dialect, kind, tool), None);
     let bytes: Vec<u8> = pieces.iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
     RawJson::parse_bytes(&bytes).unwrap_or_default()
 }
 
-/// The event that such a [`payload`] is of.
+/// Event of such a [`payload`].
 pub fn event_of(dialect: &'static Dialect, kind: &EventKind, tool: Option<&str>) -> Event {
     let usual = match tool {
         Some(tool) => tool_event(kind, tool),
@@ -53,13 +53,13 @@ pub fn event_of(dialect: &'static Dialect, kind: &EventKind, tool: Option<&str>)
     if let Some(captured) = captured::find(dialect, kind, tool) {
         let same_tool = tool.is_none_or(|tool| captured.tool_name().is_none_or(|own| own == tool));
         let event = if same_tool { captured } else { with_tool(captured, tool.unwrap_or_default()) };
-        return in_usual_session(event, usual.envelope);
+        return in_sample_session(event, usual.envelope);
     }
     usual
 }
 
-/// All made-up events are of one session.
-fn in_usual_session(mut event: Event, usual: Envelope) -> Event {
+/// Moves a captured event into the session of all other samples.
+fn in_sample_session(mut event: Event, usual: Envelope) -> Event {
     let own = &mut event.envelope;
     for (own, usual) in [
         (&mut own.session_id, usual.session_id),
@@ -94,7 +94,7 @@ fn with_tool(event: Event, tool: &str) -> Event {
     Event::from_json(&text).unwrap_or(event)
 }
 
-/// The tools that [`tool_event`] knows.
+/// Tools with their own samples.
 pub fn tools() -> impl Iterator<Item = &'static str> {
     TOOLS.iter().map(|(name, _, _)| *name)
 }
@@ -104,7 +104,7 @@ fn value(kind: &EventKind, field: &str) -> Option<&'static str> {
     own.or_else(|| FIELDS.iter().find(|(name, _)| *name == field).map(|(_, value)| *value))
 }
 
-/// Tools, what they are called with, and what they give back.
+/// Tools with their inputs and outputs.
 const TOOLS: &[(&str, &str, &str)] = &[
     (
         "Bash",
@@ -128,12 +128,12 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ),
     ("Glob", r#"{"pattern":"**/*.rs"}"#, r#"{"filenames":["src/lib.rs"]}"#),
     ("Grep", r#"{"pattern":"TODO","path":"src"}"#, r#"{"numFiles":0}"#),
-    ("WebFetch", r#"{"url":"https://example.com/","prompt":"AnswerKind is it?"}"#, r#""An example.""#),
+    ("WebFetch", r#"{"url":"https://example.com/","prompt":"What is it?"}"#, r#""An example.""#),
     ("WebSearch", r#"{"query":"posix_spawn"}"#, r#""Ten results.""#),
     ("Agent", r#"{"description":"Look around","prompt":"Find the tests","subagent_type":"explore"}"#, r#""Done.""#),
 ];
 
-/// What a field holds, whatever the event.
+/// Default values of fields.
 const FIELDS: &[(&str, &str)] = &[
     ("session_id", r#""4f1f6d0e-3c58-4b8e-9d0a-5a0c4b1d7e21""#),
     ("cwd", r#""/home/ann/project""#),
@@ -236,7 +236,7 @@ const FIELDS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What a field holds at one kind of event, where that is something else.
+/// Values of fields at one kind of event. They override [`FIELDS`].
 const OWN: &[(EventKind, &str, &str)] = &[
     (EventKind::SessionEnd, "reason", r#""prompt_input_exit""#),
     (EventKind::SessionEnd, "error", r#""""#),
@@ -302,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_has_its_event() {
+    fn every_kind_has_a_sample() {
         for kind in EventKind::ALL {
             let event = event(kind);
             assert_eq!(event.kind(), *kind);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_about_fields_that_there_are() {
+    fn rows_name_existing_fields() {
         let fields = |kind: &EventKind| kind.fields().iter().chain(Envelope::fields()).map(|field| field.name);
         for (name, value) in FIELDS {
             assert!(EventKind::ALL.iter().any(|kind| fields(kind).any(|field| field == *name)), "{name}");
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_called_with_what_they_take() {
+    fn tool_events_have_a_typical_input() {
         let event = tool_event(&EventKind::PreToolUse, "Write");
         assert_eq!(event.tool_name(), Some("Write"));
         assert!(event.tool_input().unwrap().field("file_path").is_some());

@@ -36,7 +36,7 @@ async fn a_redirect_that_is_not_followed_says_what_to_do() {
     for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {
         let server = leading_to(status, "/there");
         let verdict = fire(server.url("/"), |http| http).await;
-        let says = format!("status {}: the redirect was not followed; write the URL", &status[..3]);
+        let says = format!("status {}: the redirect was not followed; use its target", &status[..3]);
         assert_fails(&verdict, FailureKind::HttpStatus, &says);
         assert_fails(&verdict, FailureKind::HttpStatus, "`HttpSpec::follow_redirects`");
         assert_eq!(server.requests().len(), 1);
