@@ -1,4 +1,6 @@
-//! Files that many processes append whole lines to.
+//! Files to which several processes append whole lines: audit logs, approvals and recordings.
+//!
+//! Each writer holds a file lock for one write. No caller waits for a lock without limit.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,20 +10,20 @@ use std::time::{Duration, Instant};
 
 use fs4::TryLockError;
 
-/// How long one waits for others who write to the same file: they hold it for one write.
+/// Maximum wait for the lock. Other processes hold it for one write.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Opens a file to append to, and makes it if need be, for its user only. Directories that are missing are made as well.
+/// Opens a file for appending. Creates it and missing directories, readable only by the user.
 pub fn open(path: &Path) -> io::Result<File> {
     private(path, OpenOptions::new().read(true).append(true))
 }
 
-/// As [`open`], to write anywhere.
+/// As [`open`], for writing at any position.
 pub fn open_to_write(path: &Path) -> io::Result<File> {
     private(path, OpenOptions::new().read(true).write(true))
 }
 
-/// Opens a file that only its user can read, and makes it if need be.
+/// Opens a file with these options. Creates it and missing directories, readable only by the user.
 pub fn private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create(true);
     #[cfg(unix)]
@@ -37,7 +39,7 @@ pub fn private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     }
 }
 
-/// Makes a directory that only its user can look into, and those above it. One that is there stays as it is.
+/// Creates a directory that only the user can read, and its missing parents. An existing directory stays unchanged.
 pub fn make_private_directory(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -46,29 +48,30 @@ pub fn make_private_directory(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Keeps others from writing until the file is closed. Somebody who was stopped in the middle of a write must not stop all
-/// others for good, so this gives up after a while.
-pub fn lock(file: &File, patience: Duration) -> io::Result<()> {
-    wait_for(patience, || fs4::FileExt::try_lock(file))
+/// Locks a file exclusively until it is closed.
+///
+/// Fails after the timeout: a process that was suspended during a write must not block all others.
+pub fn lock(file: &File, timeout: Duration) -> io::Result<()> {
+    wait_for(timeout, || fs4::FileExt::try_lock(file))
 }
 
-/// Keeps others from writing, but not from reading, until the file is closed.
-pub fn lock_shared(file: &File, patience: Duration) -> io::Result<()> {
-    wait_for(patience, || fs4::FileExt::try_lock_shared(file))
+/// Locks a file for reading until it is closed. Fails after the timeout.
+pub fn lock_shared(file: &File, timeout: Duration) -> io::Result<()> {
+    wait_for(timeout, || fs4::FileExt::try_lock_shared(file))
 }
 
-fn wait_for(patience: Duration, mut try_lock: impl FnMut() -> Result<(), TryLockError>) -> io::Result<()> {
-    let begun = Instant::now();
+fn wait_for(timeout: Duration, mut try_lock: impl FnMut() -> Result<(), TryLockError>) -> io::Result<()> {
+    let start = Instant::now();
     let mut pause = Duration::from_micros(20);
     loop {
         match try_lock() {
             Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < patience => {
+            Err(TryLockError::WouldBlock) if start.elapsed() < timeout => {
                 std::thread::sleep(pause);
                 pause = (pause * 2).min(Duration::from_millis(5));
             }
             Err(TryLockError::WouldBlock) => {
-                let text = format!("another process has held its lock for {} s", patience.as_secs());
+                let text = format!("another process has held the lock of the file for {} s", timeout.as_secs());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, text));
             }
             Err(TryLockError::Error(error)) => return Err(error),
@@ -76,7 +79,7 @@ fn wait_for(patience: Duration, mut try_lock: impl FnMut() -> Result<(), TryLock
     }
 }
 
-/// Whether the file ends within a line, as when somebody was ended while writing. Where it is read next is left open.
+/// Returns `true` if the last line has no line break, as after a write that was interrupted. Moves the file position.
 pub fn is_cut(file: &mut File) -> io::Result<bool> {
     if file.seek(SeekFrom::End(0))? == 0 {
         return Ok(false);
@@ -87,7 +90,7 @@ pub fn is_cut(file: &mut File) -> io::Result<bool> {
     Ok(last != *b"\n")
 }
 
-/// Appends one line, which has no line break in it. It stands alone also if the line before it was cut.
+/// Appends one line, which must not contain a line break. Starts a new line if the last one was cut.
 pub fn append(path: &Path, line: &str) -> io::Result<()> {
     let mut file = open(path)?;
     lock(&file, PATIENCE)?;
@@ -105,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_stands_alone_behind_one_that_was_cut() {
+    fn append_starts_a_new_line_after_a_cut_one() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("new/lines");
         append(&path, "one").unwrap();
@@ -116,7 +119,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_the_user_can_read_it() {
+    fn new_files_are_readable_only_by_the_user() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("new/lines");
@@ -126,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_forever() {
+    fn lock_fails_after_the_timeout() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lines");
         let held = open(&path).unwrap();

@@ -20,7 +20,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }
 
-/// Reads a SHA-256 that [`hex`] has written.
+/// Parses a SHA-256 in hexadecimal digits. Returns `None` for any other text.
 pub(crate) fn from_hex(text: &str) -> Option<[u8; 32]> {
     let text = text.as_bytes();
     let mut bytes = [0; 32];

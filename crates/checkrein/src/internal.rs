@@ -1,4 +1,4 @@
-//! Internals that `checkrein-tools` shares. Not part of the API: any release may change them.
+//! Internals for `checkrein-tools`. Not part of the API: any release may change them.
 
 pub use crate::builtins::secrets::redacted_json;
 pub use crate::builtins::shell;
@@ -12,7 +12,7 @@ pub mod line_file {
     pub use crate::append_file::*;
 }
 
-/// New files that only their user can read.
+/// New files that only the user can read.
 pub mod private_file {
     pub use crate::private_file::*;
 }

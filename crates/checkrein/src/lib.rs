@@ -1,7 +1,7 @@
-//! Lifecycle hooks for AI agents: what agent authors depend on.
+//! Lifecycle hooks for AI agents: the library for agent authors.
 //!
-//! An agent builds an [`Engine`], fires an [`Event`] before and after what it does, and follows the
-//! [`Action`] of the [`Verdict`]:
+//! An agent builds an [`Engine`], fires an [`Event`] before and after each action, and follows the [`Action`] of the
+//! [`Verdict`]:
 //!
 //! ```
 //! use checkrein::payload::ToolCall;
@@ -21,12 +21,11 @@
 //! # }
 //! ```
 //!
-//! The engine runs hooks of every kind: callbacks, processes, HTTP endpoints, functions of a [`Registry`], and whatever
-//! a host adds; from code and from files ([`Sources`]). A [`Runner`] is the same without I/O, for callbacks alone.
-//! [`testing`] helps to test an agent that uses them.
+//! The engine runs hooks of every kind: callbacks, processes, HTTP endpoints, functions of a [`Registry`], and handlers of
+//! the host. Hooks come from code and from files ([`Sources`]). A [`Runner`] runs callbacks only, without I/O.
+//! [`testing`] helps to test an agent.
 //!
-//! The names at the root are those that an agent author needs first. The rest is in modules; [`core`] has all of the
-//! model.
+//! The crate root has the names that an agent author needs first. The rest is in modules; [`core`] has the whole model.
 //!
 //! # Features
 //!
@@ -63,7 +62,7 @@ mod sync;
 pub mod trust;
 mod wildcard;
 
-// What an agent author needs in the first hour, and nothing else: a test counts these names.
+// Names that an agent author needs first. `tests/root_names.rs` limits their number.
 pub use checkrein_core::{
     Action, CancelToken, Decision, Envelope, Event, EventKind, Failure, FailureKind, FailurePolicy, JsonError, Matcher,
     Opinion, RawJson, Record, Rewrite, Rules, Runner, Scope, Verdict,
@@ -81,7 +80,7 @@ pub use checkrein_core::{payload, runner, testing};
 pub use checkrein_dialects as dialects;
 pub use checkrein_document as document;
 
-/// Kinds of events and what hooks may do at each; [`payload`] has their data.
+/// Kinds of events, and the contract of each; [`payload`] has their data.
 pub mod event {
     pub use checkrein_core::{
         BlockEffect, ContextUse, Contract, CustomKind, DecodeError, DecodeErrorKind, Envelope, Event, EventKind,
@@ -89,7 +88,7 @@ pub mod event {
     };
 }
 
-/// Hooks: when they run, what does their work, and under which limits.
+/// Hooks: events, matchers, conditions, handlers and limits.
 pub mod hook {
     pub use checkrein_core::{
         Condition, EventFilter, Grammar, HookInfo, HookSelector, HookSet, HookState, Matcher, MatcherError,
@@ -101,21 +100,21 @@ pub mod hook {
     };
 }
 
-/// JSON that is carried as text.
+/// JSON that is kept as text.
 pub mod json {
     pub use checkrein_core::{
         Entries, Entry, Items, JsonError, JsonErrorKind, JsonObject, JsonType, Location, MAX_DEPTH, RawJson,
     };
 }
 
-/// Records: everything that happened for one event.
+/// Records: the log of one event.
 pub mod record {
     pub use checkrein_core::{
         DryRunRecord, HookOutcome, HookRecord, ReasonRecord, Record, SourceRecord, VerdictRecord,
     };
 }
 
-/// Rules: from opinions and failures to a verdict.
+/// Rules that combine opinions and failures into a verdict.
 pub mod rules {
     pub use checkrein_core::{
         BlockScope, ChainEnd, ChainStep, Compat, ConcurrentRewrites, DecisionRule, FailurePolicy, FailureTable,
@@ -128,7 +127,7 @@ pub mod verdict {
     pub use checkrein_core::{Action, Decision, HookMessage, Reason, Rewritten, UnknownDecision, Verdict, Warning};
 }
 
-/// Examples in documents are tests too.
+/// Tests of the examples in documents.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../../../README.md")]

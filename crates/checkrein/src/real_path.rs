@@ -1,13 +1,13 @@
-//! Paths without symbolic links.
+//! Paths without symbolic links, for comparisons of files.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Resolves all links of a path, as [`Path::canonicalize`] does. On Linux the kernel resolves them in one step, where the
-/// library looks at one part after the other.
+/// Resolves all links of a path, as [`Path::canonicalize`] does. On Linux the kernel resolves them in one system call; the C
+/// library needs one per component.
 ///
 /// # Errors
-/// The path does not exist, or cannot be read.
+/// The path does not exist, or is not accessible.
 pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     #[cfg(target_os = "linux")]
     {
@@ -22,9 +22,9 @@ pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
             _ => {}
         }
         let opened = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok();
-        // Without free file descriptors, the library still works.
+        // Without free file descriptors, `canonicalize` below still works.
         let name = opened.and_then(|opened| std::fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd())).ok());
-        // The name of a file that is deleted by now, or outside of this mount namespace, is not a path.
+        // The link text of a deleted file, or of one outside this mount namespace, is not a path.
         if let Some(real) = name
             && real.is_absolute()
             && !real.as_os_str().as_encoded_bytes().ends_with(b" (deleted)")
@@ -35,17 +35,17 @@ pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// The same, or the path as it is if it cannot be resolved.
+/// Resolves all links of a path. Returns the path unchanged if it cannot be resolved.
 pub(crate) fn real_path_or_same(path: &Path) -> PathBuf {
     real_path(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Resolves links in as much of a path as exists. Returns that part and the rest.
+/// Resolves links in the existing part of a path. Returns that part and the rest.
 pub(crate) fn real_ancestor(path: &Path) -> Option<(PathBuf, &Path)> {
     path.ancestors().find_map(|ancestor| Some((real_path(ancestor).ok()?, path.strip_prefix(ancestor).ok()?)))
 }
 
-/// `true` if a path is spelled as a real path is: absolute, without empty parts, `.` and `..`.
+/// `true` if a path is written like a real path: absolute, without empty components, `.` and `..`.
 #[cfg(target_os = "linux")]
 fn is_plain(path: &Path) -> bool {
     let parts = path.as_os_str().as_encoded_bytes().strip_prefix(b"/");
@@ -59,13 +59,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_real_path_is_what_the_library_says() {
+    fn real_path_equals_canonicalize() {
         let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        std::fs::create_dir_all(at("a/b")).unwrap();
-        std::fs::write(at("a/file"), "").unwrap();
-        std::os::unix::fs::symlink("a", at("link")).unwrap();
-        std::os::unix::fs::symlink("nowhere", at("broken")).unwrap();
+        let path = |name: &str| dir.path().join(name);
+        std::fs::create_dir_all(path("a/b")).unwrap();
+        std::fs::write(path("a/file"), "").unwrap();
+        std::os::unix::fs::symlink("a", path("link")).unwrap();
+        std::os::unix::fs::symlink("nowhere", path("broken")).unwrap();
         for name in [
             "a",
             "a/b",
@@ -85,7 +85,7 @@ mod tests {
             "missing/..",
             "",
         ] {
-            let (ours, theirs) = (real_path(&at(name)), at(name).canonicalize());
+            let (ours, theirs) = (real_path(&path(name)), path(name).canonicalize());
             assert_eq!(ours.as_ref().ok(), theirs.as_ref().ok(), "{name}: {ours:?} {theirs:?}");
         }
         for path in ["/", "//", "/..", ".", "..", "/proc/self", "/proc/self/cwd", ""] {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_is_left_as_it_is() {
+    fn missing_parts_of_a_path_stay_unchanged() {
         let dir = tempfile::tempdir().unwrap();
         let real = dir.path().canonicalize().unwrap();
         std::fs::create_dir(real.join("a")).unwrap();

@@ -1,4 +1,6 @@
-//! Kinds of handlers, functions and dialects that an engine knows by name.
+//! Registry of handler kinds, functions and dialects by name.
+//!
+//! Each engine has its own registry; there is no global one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,7 +10,7 @@ use checkrein_dialects::Dialect;
 
 use crate::handler::{Builtin, BuiltinFactory, CommandFactory, HandlerFactory};
 
-/// Kinds of handlers by name, and functions by name. Nothing is global: each engine has its own.
+/// Kinds of handlers, functions and dialects by name. Each engine has its own registry.
 ///
 /// ```
 /// use checkrein::handler::Builtin;
@@ -25,22 +27,22 @@ pub struct Registry {
     handlers: BTreeMap<String, Arc<dyn HandlerFactory>>,
     builtins: BTreeMap<String, Builtin>,
     dialects: Vec<&'static Dialect>,
-    /// Those that checkrein brings, made when somebody asks for one: some remember things, so they are made once.
-    brought: Option<Brought>,
+    /// Builtins of checkrein, created on first use. Clones share them, because some have state.
+    included: Option<IncludedBuiltins>,
 }
 
-type Brought = Arc<LazyLock<BTreeMap<&'static str, Builtin>>>;
+type IncludedBuiltins = Arc<LazyLock<BTreeMap<&'static str, Builtin>>>;
 
-/// A handler or a function that cannot be registered.
+/// Error of registering a handler or a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
     /// The name is empty.
-    #[error("a handler or builtin needs a name to be registered under")]
+    #[error("the name is empty; a handler or builtin needs a name")]
     EmptyName,
 }
 
-/// A dialect could not be registered.
+/// Error of registering a dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DialectNameError {
@@ -53,26 +55,27 @@ pub enum DialectNameError {
 }
 
 impl Registry {
-    /// Knows `command`, `builtin` and, with the feature of that name, `http`, and the functions that checkrein brings.
+    /// Creates a registry with the handlers `command`, `builtin` and `http`, and the functions of checkrein. `http` needs the
+    /// cargo feature of that name.
     pub fn new() -> Self {
         let mut registry = Self::empty();
         registry.handlers.insert("command".to_owned(), Arc::new(CommandFactory));
         #[cfg(feature = "http")]
         registry.handlers.insert("http".to_owned(), Arc::new(crate::handler::HttpFactory::new()));
         registry.handlers.insert("builtin".to_owned(), Arc::new(BuiltinFactory));
-        registry.brought = Some(Arc::new(LazyLock::new(|| crate::builtins::all().into_iter().collect())));
+        registry.included = Some(Arc::new(LazyLock::new(|| crate::builtins::all().into_iter().collect())));
         registry
     }
 
-    /// Knows nothing.
+    /// Creates an empty registry.
     pub fn empty() -> Self {
-        Self { handlers: BTreeMap::new(), builtins: BTreeMap::new(), dialects: Vec::new(), brought: None }
+        Self { handlers: BTreeMap::new(), builtins: BTreeMap::new(), dialects: Vec::new(), included: None }
     }
 
     /// Adds a kind of handler, or replaces the one of that name.
     ///
     /// # Errors
-    /// An empty name.
+    /// The name is empty.
     pub fn register(&mut self, kind: impl Into<String>, factory: impl HandlerFactory) -> Result<(), RegisterError> {
         self.handlers.insert(checked(kind.into())?, Arc::new(factory));
         Ok(())
@@ -81,7 +84,7 @@ impl Registry {
     /// Adds a function, or replaces the one of that name.
     ///
     /// # Errors
-    /// An empty name.
+    /// The name is empty.
     pub fn register_builtin(&mut self, name: impl Into<String>, builtin: Builtin) -> Result<(), RegisterError> {
         self.builtins.insert(checked(name.into())?, builtin);
         Ok(())
@@ -102,36 +105,36 @@ impl Registry {
         Ok(())
     }
 
-    /// The dialect of this name: one of checkrein's, or one that was registered.
+    /// Returns the dialect of this name: one of checkrein's, or a registered one.
     pub fn dialect(&self, name: &str) -> Option<&'static Dialect> {
         checkrein_dialects::find(name).or_else(|| self.dialects().find(|dialect| dialect.name == name))
     }
 
-    /// The dialects that were registered.
+    /// Returns the registered dialects, without those of checkrein.
     pub fn dialects(&self) -> impl Iterator<Item = &'static Dialect> {
         self.dialects.iter().copied()
     }
 
-    /// The kind of handler of this name.
+    /// Returns the kind of handler with this name.
     pub fn handler(&self, kind: &str) -> Option<Arc<dyn HandlerFactory>> {
         self.handlers.get(kind).cloned()
     }
 
-    /// The function of this name.
+    /// Returns the function of this name. A registered function takes precedence over one of checkrein.
     pub fn builtin(&self, name: &str) -> Option<Builtin> {
-        let brought = || self.brought.as_ref()?.get(name);
-        self.builtins.get(name).or_else(brought).cloned()
+        let included = || self.included.as_ref()?.get(name);
+        self.builtins.get(name).or_else(included).cloned()
     }
 
-    /// The names of all kinds of handlers.
+    /// Returns the names of all kinds of handlers.
     pub fn handler_kinds(&self) -> impl Iterator<Item = &str> {
         self.handlers.keys().map(String::as_str)
     }
 
-    /// The names of all functions.
+    /// Returns the names of all functions, sorted.
     pub fn builtin_names(&self) -> impl Iterator<Item = &str> {
-        let brought = self.brought.iter().flat_map(|brought| brought.keys().copied());
-        self.builtins.keys().map(String::as_str).chain(brought).collect::<BTreeSet<_>>().into_iter()
+        let included = self.included.iter().flat_map(|included| included.keys().copied());
+        self.builtins.keys().map(String::as_str).chain(included).collect::<BTreeSet<_>>().into_iter()
     }
 }
 

@@ -1,9 +1,8 @@
-//! What an engine remembers of a session between events: hooks that have had their one run, refused stops, notes that
-//! were shown.
+//! Session state between events: hooks that have had their one run, refused stops, and notes that were shown.
 //!
-//! [`Engine`](crate::Engine) keeps this in memory. A host that starts a new process for every event gives it a
+//! [`Engine`](crate::Engine) keeps this in memory. A host that starts a new process for every event sets a
 //! [`FileSessionStore`] with [`EngineBuilder::session_store`](crate::engine::EngineBuilder::session_store). A store must
-//! not decide anything: it only remembers.
+//! not decide anything: it only stores.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -19,45 +18,45 @@ use checkrein_core::Event;
 use crate::append_file::make_private_directory;
 use crate::sync::lock;
 
-/// Remembers facts about sessions. A store that cannot write answers as if nothing had happened before: a hook may then
-/// run twice, which is better than not at all.
+/// Stores facts about sessions. A store that cannot write returns results as for a new session: a hook that runs twice is
+/// better than one that never runs.
 pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// Claims something that happens once in a session. Returns `false` if it was claimed before.
     fn claim(&self, session: Option<&str>, key: &str) -> bool;
 
-    /// Gives a claim back.
+    /// Releases a claim.
     fn release(&self, session: Option<&str>, key: &str);
 
-    /// Returns how often the stop of an agent was refused. `agent` is an agent of the session and the kind of its stop.
+    /// Returns the number of refused stops of an agent. `agent` identifies an agent of the session and the kind of its stop.
     fn stops(&self, session: Option<&str>, agent: &str) -> StopCount;
 
-    /// Replaces that count. A count of 0 is forgotten.
+    /// Replaces that count. A count of 0 is removed.
     fn set_stops(&self, session: Option<&str>, agent: &str, count: StopCount);
 
-    /// Returns `false` if no stop is counted in any session. Prompts then need no look at the store.
+    /// Returns `false` if no stop is counted in any session. Prompts do not query the store then.
     fn counts_stops(&self) -> bool {
         true
     }
 }
 
-/// Refusals of an agent's stop in a row.
+/// Consecutive refusals of an agent's stop.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StopCount {
-    /// The number of refusals.
+    /// Number of refusals.
     pub refused: u32,
-    /// `true` until the next prompt. Some agents send the reason of a refusal as a prompt, which must not reset the count.
+    /// `true` until the next prompt. Some agents send the reason of a refusal as a prompt; it must not reset the count.
     pub awaits_prompt: bool,
 }
 
-/// The session of an event. An empty name is none.
+/// Returns the session of an event. An empty name means no session.
 pub(crate) fn session_of(event: &Event) -> Option<&str> {
     event.envelope.session_id.as_deref().filter(|id| !id.is_empty())
 }
 
-/// Sessions beyond this many are forgotten, all at once.
+/// Maximum number of sessions in memory. All are removed when it is exceeded.
 const MAX_SESSIONS: usize = 4096;
 
-/// Keeps sessions in memory, as long as the engine lives.
+/// Session store in memory, for the lifetime of the engine.
 #[derive(Debug, Default)]
 pub struct MemorySessionStore {
     sessions: Mutex<Sessions>,
@@ -118,14 +117,14 @@ impl SessionStore for MemorySessionStore {
     }
 }
 
-/// Files that were not changed for this long are removed: sessions end without notice.
+/// Maximum age of files since their last change. Sessions end without notice, so old files are removed.
 const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Keeps sessions in a directory, for hosts that start a process for every event. Each fact is a small file of its own,
-/// so that processes never wait for one another.
+/// Session store in a directory, for hosts that start a process for every event. Each fact is a separate small file, so
+/// processes never wait for one another.
 ///
-/// Events without a session are treated differently: hooks that run once run each time, and refused stops are counted
-/// together under the name given to [`unnamed`](Self::unnamed), so that a stop may stand sooner, but not never.
+/// Events without a session differ: hooks that run once run each time, and refused stops are counted together under the
+/// name given to [`unnamed`](Self::unnamed). So a stop may be accepted too early, but is always accepted at some point.
 #[derive(Debug, Clone)]
 pub struct FileSessionStore {
     dir: PathBuf,
@@ -133,12 +132,12 @@ pub struct FileSessionStore {
 }
 
 impl FileSessionStore {
-    /// Keeps files in this directory, which is created when needed.
+    /// Stores files in this directory, which is created when needed.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into(), unnamed: String::new() }
     }
 
-    /// Counts the stops of events without a session under this name, such as the agent and its directory.
+    /// Sets the name under which stops without a session are counted, such as the agent and its directory.
     #[must_use]
     pub fn unnamed(mut self, name: impl Into<String>) -> Self {
         self.unnamed = name.into();
@@ -224,7 +223,7 @@ impl SessionStore for FileSessionStore {
     }
 }
 
-/// A name for files. Collisions do no harm: two sessions share a count.
+/// Hash for file names. A collision only makes two sessions share a count.
 fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_remembers() {
+    fn memory_store_keeps_claims_and_stops() {
         let store = MemorySessionStore::default();
         check(&store);
         assert!(!store.counts_stops());
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn files_remember_across_stores() {
+    fn file_store_keeps_claims_and_stops_across_instances() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state/sessions");
         check(&FileSessionStore::new(&path));
@@ -276,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_cannot_write_claims_always() {
+    fn store_that_cannot_write_grants_every_claim() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("file"), "").unwrap();
         let store = FileSessionStore::new(dir.path().join("file/below"));

@@ -1,7 +1,7 @@
 //! Access to mutexes after a panic.
 //!
-//! All code of this crate that locks a mutex does it here. A panic in another thread must not stop later events: the data
-//! behind each mutex is valid after every single step, so the poison flag carries no information.
+//! All code of this crate that locks a mutex uses these functions. A panic in another thread must not stop later events. The
+//! data behind each mutex is valid after every single step, so the poison flag carries no information.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

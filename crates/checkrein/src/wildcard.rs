@@ -1,6 +1,6 @@
-//! Patterns in which `*` stands for any text.
+//! Patterns with `*` for any text, as in permission rules and URL allowlists.
 
-/// Whether the text fits the pattern. Takes at most as long as both are long, multiplied.
+/// Returns `true` if the text matches the pattern. The time is at most proportional to the product of both lengths.
 pub(crate) fn wildcard(pattern: &str, text: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else {
         return pattern == text;
@@ -10,9 +10,9 @@ pub(crate) fn wildcard(pattern: &str, text: &str) -> bool {
     };
     let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
     for part in middle.split('*') {
-        // The first place is as good as any: more is left for what follows.
+        // The first occurrence is enough: it leaves the most text for the rest of the pattern.
         match text.find(part) {
-            Some(at) => text = &text[at + part.len()..],
+            Some(start) => text = &text[start + part.len()..],
             None => return false,
         }
     }
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_before_and_after_a_star_does_not_overlap() {
+    fn text_before_and_after_a_star_does_not_overlap() {
         assert!(!wildcard("aba*ba", "aba"));
         assert!(wildcard("aba*ba", "ababa"));
         assert!(wildcard("**", "") && wildcard("a**", "a") && !wildcard("a*b*", "ac"));

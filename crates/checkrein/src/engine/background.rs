@@ -1,7 +1,7 @@
-//! Hooks that nobody waits for.
+//! Background hooks: the fire does not wait for them.
 //!
-//! They run on a runtime of the engine's own, made when the first of them starts: what the host does with its runtimes
-//! neither stops nor starves them, and they do not slow the host down.
+//! They run on a separate runtime that the engine creates with the first of them. So the host's runtime can neither stop nor
+//! starve them, and they do not slow the host down. A background hook never affects a verdict.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -19,19 +19,19 @@ use super::hooks::Claim;
 use crate::handler::EventView;
 use crate::sync::{get_mut, lock};
 
-/// How many completions are kept for a receiver that is slow.
-const KEPT: usize = 256;
+/// Maximum number of completions in the buffer of a slow receiver.
+const COMPLETION_BUFFER: usize = 256;
 
-/// How long the end of hooks is waited for once they have been told to end.
-const ENDING: Duration = Duration::from_secs(5);
+/// Maximum wait for hooks that were cancelled.
+const ABORT_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) struct Background {
     at_once: Arc<Semaphore>,
-    /// How many may run and wait.
-    most: usize,
+    /// Maximum number of hooks that run or are queued.
+    max_tasks: usize,
     state: Mutex<State>,
-    outlet: Arc<CompletionChannel>,
-    /// Held by whoever shuts down: a second one waits for the first.
+    channel: Arc<CompletionChannel>,
+    /// Held during a shutdown: a second one waits for the first.
     shutting_down: tokio::sync::Mutex<()>,
 }
 
@@ -43,7 +43,7 @@ struct State {
 }
 
 impl State {
-    /// Those that are done need no longer be held.
+    /// Removes finished tasks.
     fn forget_done(&mut self) {
         while let Some(done) = self.tasks.try_join_next_with_id() {
             self.running.remove(&done.map_or_else(|error| error.id(), |(id, ())| id));
@@ -51,42 +51,42 @@ impl State {
     }
 }
 
-/// Where completions go. There is a channel only if somebody has asked for them: it takes more memory than all the rest.
+/// Sender of completions. The channel is created with the first subscriber: it takes more memory than the rest of the engine.
 #[derive(Default)]
 struct CompletionChannel(Mutex<Subscribers>);
 
 #[derive(Default)]
 enum Subscribers {
     #[default]
-    Nobody,
-    Somebody(broadcast::Sender<Completion>),
-    /// There will be no more.
-    Over,
+    NotYet,
+    Channel(broadcast::Sender<Completion>),
+    /// After a shutdown.
+    Closed,
 }
 
 impl CompletionChannel {
     fn subscribe(&self) -> Option<broadcast::Receiver<Completion>> {
-        let mut asked = self.lock();
-        match &*asked {
-            Subscribers::Over => None,
-            Subscribers::Somebody(sender) => Some(sender.subscribe()),
-            Subscribers::Nobody => {
-                let (sender, receiver) = broadcast::channel(KEPT);
-                *asked = Subscribers::Somebody(sender);
+        let mut subscribers = self.lock();
+        match &*subscribers {
+            Subscribers::Closed => None,
+            Subscribers::Channel(sender) => Some(sender.subscribe()),
+            Subscribers::NotYet => {
+                let (sender, receiver) = broadcast::channel(COMPLETION_BUFFER);
+                *subscribers = Subscribers::Channel(sender);
                 Some(receiver)
             }
         }
     }
 
     fn send(&self, completion: Completion) {
-        if let Subscribers::Somebody(sender) = &*self.lock() {
-            // All who asked may be gone by now.
+        if let Subscribers::Channel(sender) = &*self.lock() {
+            // Fails if all receivers were dropped.
             let _ = sender.send(completion);
         }
     }
 
     fn close(&self) {
-        *self.lock() = Subscribers::Over;
+        *self.lock() = Subscribers::Closed;
     }
 
     fn lock(&self) -> MutexGuard<'_, Subscribers> {
@@ -94,7 +94,7 @@ impl CompletionChannel {
     }
 }
 
-/// What a hook in the background came to.
+/// Result of a background hook.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Completion {
@@ -102,15 +102,15 @@ pub struct Completion {
     pub hook: Arc<HookInfo>,
     /// The event, as the hook saw it.
     pub event: Arc<Event>,
-    /// What it said, or why it could not. Its decision has no effect; its context may be told to the model later.
+    /// The opinion, or the failure. A decision has no effect; the host can pass context on to the model later.
     pub result: Result<Opinion, Failure>,
-    /// What happened, if it ran to its end.
+    /// Record of the run. `None` if it was cancelled.
     pub record: Option<HookRecord>,
-    /// Panics of observers that were told of it.
+    /// Panics of observers.
     pub broken_observers: Vec<Panic>,
 }
 
-/// Completions of hooks in the background, as they come. Made by [`Engine::completions`](super::Engine::completions).
+/// Receiver of results of background hooks. Created by [`Engine::completions`](super::Engine::completions).
 #[derive(Debug)]
 pub struct Completions {
     receiver: Option<broadcast::Receiver<Completion>>,
@@ -118,77 +118,81 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// The next one; `None` after a shutdown, when there can be no more. The last 256 are kept for whoever is slow to ask; those
-    /// before them are [lost](Self::lost).
+    /// Waits for the next completion. Returns `None` after a shutdown.
+    ///
+    /// The buffer holds 256 completions. Older ones are [lost](Self::lost).
     pub async fn next(&mut self) -> Option<Completion> {
         loop {
             match self.receiver.as_mut()?.recv().await {
                 Ok(completion) => return Some(completion),
                 Err(broadcast::error::RecvError::Lagged(lost)) => {
                     self.lost += lost;
-                    warn!(name: "checkrein.completions.lost", lost, "completions were not asked for in time");
+                    warn!(name: "checkrein.completions.lost", lost, "the receiver of completions is too slow");
                 }
                 Err(broadcast::error::RecvError::Closed) => return None,
             }
         }
     }
 
-    /// How many were lost by now, since they were not asked for in time.
+    /// Number of completions that were lost because the receiver was too slow.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 }
 
-/// What became of hooks in the background at a shutdown.
+/// Numbers of background hooks at a shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {
-    /// How many have finished while it waited.
+    /// Hooks that finished in time.
     pub finished: usize,
-    /// How many were ended.
+    /// Hooks that were cancelled.
     pub ended: usize,
 }
 
 impl Background {
-    pub(super) fn new(at_once: usize, most_waiting: usize) -> Self {
+    pub(super) fn new(at_once: usize, max_queued: usize) -> Self {
         Self {
             at_once: Arc::new(Semaphore::new(at_once.min(Semaphore::MAX_PERMITS))),
-            most: most_waiting.saturating_add(at_once),
+            max_tasks: max_queued.saturating_add(at_once),
             state: Mutex::new(State { closed: false, runtime: None, tasks: JoinSet::new(), running: HashMap::new() }),
-            outlet: Arc::default(),
+            channel: Arc::default(),
             shutting_down: tokio::sync::Mutex::default(),
         }
     }
 
     pub(super) fn completions(&self) -> Completions {
-        Completions { receiver: self.outlet.subscribe(), lost: 0 }
+        Completions { receiver: self.channel.subscribe(), lost: 0 }
     }
 
-    /// Starts a hook and comes back at once. If it cannot be started: why.
-    pub(super) fn start(&self, shared: &Arc<Shared>, claim: Claim, moment: &Arc<EventView>) -> Result<(), String> {
+    /// Starts a hook and returns immediately.
+    ///
+    /// # Errors
+    /// The reason why it cannot be started.
+    pub(super) fn start(&self, shared: &Arc<Shared>, claim: Claim, view: &Arc<EventView>) -> Result<(), String> {
         let mut state = self.lock();
         if state.closed {
             return Err("the engine is shutting down".to_owned());
         }
         state.forget_done();
-        if state.tasks.len() >= self.most {
-            return Err("too many hooks wait in the background".to_owned());
+        if state.tasks.len() >= self.max_tasks {
+            return Err(format!("too many background hooks: {} are running or queued", state.tasks.len()));
         }
         let handle = match &state.runtime {
             Some(runtime) => runtime.handle().clone(),
             None => {
-                let made = Builder::new_multi_thread().worker_threads(1).thread_name("checkrein").enable_all().build();
-                let made = made.map_err(|error| format!("no runtime can be made for it: {error}"))?;
-                state.runtime.insert(made).handle().clone()
+                let new = Builder::new_multi_thread().worker_threads(1).thread_name("checkrein").enable_all().build();
+                let new = new.map_err(|error| format!("cannot create a runtime for background hooks: {error}"))?;
+                state.runtime.insert(new).handle().clone()
             }
         };
-        let (at_once, outlet) = (Arc::clone(&self.at_once), Arc::clone(&self.outlet));
+        let (at_once, channel) = (Arc::clone(&self.at_once), Arc::clone(&self.channel));
         let info = Arc::clone(&claim.hook.spec.info);
-        let (shared, seen) = (Arc::downgrade(shared), Arc::clone(moment));
+        let (shared, seen) = (Arc::downgrade(shared), Arc::clone(view));
         let task = state.tasks.spawn_on(
             async move {
                 let _turn = at_once.acquire().await;
-                // Nobody is left to run it for.
+                // All engines were dropped.
                 let Some(shared) = shared.upgrade() else { return };
                 let done = execute::run(&shared, &claim.hook, &seen, Permit::Have, true).await;
                 let hook = Arc::clone(&claim.hook.spec.info);
@@ -200,19 +204,19 @@ impl Background {
                 let broken_observers = done.broken_observers;
                 // The result of a dry run goes only to observers.
                 if !hook.dry_run {
-                    outlet.send(Completion { hook, event, result, record, broken_observers });
+                    channel.send(Completion { hook, event, result, record, broken_observers });
                 }
             },
             &handle,
         );
-        state.running.insert(task.id(), (info, Arc::clone(moment)));
+        state.running.insert(task.id(), (info, Arc::clone(view)));
         Ok(())
     }
 
-    pub(super) async fn shutdown(&self, patience: Duration) -> ShutdownReport {
-        let _alone = self.shutting_down.lock().await;
-        let mut leaving = ShutdownGuard::start(self);
-        let State { tasks, running, .. } = &mut leaving.state;
+    pub(super) async fn shutdown(&self, timeout: Duration) -> ShutdownReport {
+        let _only = self.shutting_down.lock().await;
+        let mut guard = ShutdownGuard::start(self);
+        let State { tasks, running, .. } = &mut guard.state;
         let mut finished = 0;
         let wait = async {
             while let Some(done) = tasks.join_next_with_id().await {
@@ -220,24 +224,24 @@ impl Background {
                 running.remove(&done.map_or_else(|error| error.id(), |(id, ())| id));
             }
         };
-        let _ = tokio::time::timeout(patience, wait).await;
+        let _ = tokio::time::timeout(timeout, wait).await;
         let ended = tasks.len();
         tasks.abort_all();
-        // When their futures are gone, whatever they started has been ended.
-        let _ = tokio::time::timeout(ENDING, async { while tasks.join_next().await.is_some() {} }).await;
-        // What is slow to die, also of fires that were dropped. Mostly there is nothing, and then no thread is needed.
+        // Dropping their futures ends the processes that they started.
+        let _ = tokio::time::timeout(ABORT_TIMEOUT, async { while tasks.join_next().await.is_some() {} }).await;
+        // Processes that are slow to die, including those of dropped fires. A thread is needed only if there are any.
         if !checkrein_process::reap_dropped(Duration::ZERO) {
-            let _ = tokio::task::spawn_blocking(|| checkrein_process::reap_dropped(ENDING)).await;
+            let _ = tokio::task::spawn_blocking(|| checkrein_process::reap_dropped(ABORT_TIMEOUT)).await;
         }
-        for (hook, moment) in std::mem::take(running).into_values() {
-            let result = Err(Failure::new(FailureKind::Cancelled, "ended by the shutdown"));
-            let event = Arc::clone(&moment.event);
-            self.outlet.send(Completion { hook, event, result, record: None, broken_observers: Vec::new() });
+        for (hook, view) in std::mem::take(running).into_values() {
+            let result = Err(Failure::new(FailureKind::Cancelled, "cancelled because the engine shut down"));
+            let event = Arc::clone(&view.event);
+            self.channel.send(Completion { hook, event, result, record: None, broken_observers: Vec::new() });
         }
-        if let Some(runtime) = leaving.state.runtime.take() {
+        if let Some(runtime) = guard.state.runtime.take() {
             runtime.shutdown_background();
         }
-        self.outlet.close();
+        self.channel.close();
         ShutdownReport { finished, ended }
     }
 
@@ -246,7 +250,7 @@ impl Background {
     }
 }
 
-/// What a shutdown has taken out to work on. If its future is dropped, all of it is put back, for the next one.
+/// State that a shutdown works on. Dropping the guard puts the state back for the next shutdown.
 struct ShutdownGuard<'a> {
     background: &'a Background,
     state: State,
@@ -264,7 +268,7 @@ impl<'a> ShutdownGuard<'a> {
 impl Drop for ShutdownGuard<'_> {
     fn drop(&mut self) {
         let mut state = self.background.lock();
-        // Nothing is started any more, so what is there now came from here.
+        // No hook starts after `closed`, so the state in the mutex is still empty.
         std::mem::swap(&mut *state, &mut self.state);
         state.closed = true;
     }
@@ -274,7 +278,7 @@ impl Drop for Background {
     fn drop(&mut self) {
         let state = get_mut(&mut self.state);
         state.tasks.abort_all();
-        // The last engine may go inside of a runtime, where waiting for another one is not allowed.
+        // The last engine may be dropped inside a runtime, where blocking on another one is not allowed.
         if let Some(runtime) = state.runtime.take() {
             runtime.shutdown_background();
         }

@@ -1,3 +1,7 @@
+//! Builder of the engine.
+//!
+//! Hosts configure hooks, rules, limits and observers here. Building reads the hook files and blocks meanwhile.
+
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -24,15 +28,17 @@ use crate::observer::Observer;
 use crate::registry::Registry;
 use crate::session_store::{MemorySessionStore, SessionStore};
 
-/// For how many variables room is made before they are seen.
-const MANY: usize = 4096;
+/// Maximum preallocated capacity for environment variables.
+const MAX_VARS_CAPACITY: usize = 4096;
 
-/// How many limited handlers run at once if nothing else is said.
-const AT_ONCE: usize = 16;
+/// Default limit of handlers that run at the same time.
+const DEFAULT_AT_ONCE: usize = 16;
 
-/// How many hooks run in the background at once, and how many wait for that, if nothing else is said.
-const BACKGROUND: usize = 8;
-const WAITING: usize = 256;
+/// Default limit of background hooks that run at the same time.
+const DEFAULT_BACKGROUND: usize = 8;
+
+/// Maximum length of the queue of background hooks.
+const BACKGROUND_QUEUE: usize = 256;
 
 /// Settings of an [`Engine`].
 pub struct EngineBuilder {
@@ -64,8 +70,8 @@ impl EngineBuilder {
             rules: RuleSource::Dialect(&native::DIALECT),
             observers: Vec::new(),
             envelope: None,
-            at_once: AT_ONCE,
-            background: BACKGROUND,
+            at_once: DEFAULT_AT_ONCE,
+            background: DEFAULT_BACKGROUND,
             stop_cap: None,
             sessions: None,
             compat: None,
@@ -74,15 +80,15 @@ impl EngineBuilder {
         }
     }
 
-    /// Adds a hook behind those there are.
+    /// Adds a hook after those added before.
     #[must_use]
     pub fn hook(mut self, hook: HookSpec) -> Self {
         self.hooks.push(hook);
         self
     }
 
-    /// Adds a callback behind the hooks there are: short for [`hook`](Self::hook) with [`HookSpec::callback`], which
-    /// also takes a matcher, a timeout or a failure policy.
+    /// Adds a callback: short for [`hook`](Self::hook) with [`HookSpec::callback`], which also takes a matcher, a timeout
+    /// or a failure policy.
     ///
     /// ```
     /// use checkrein::payload::ToolCall;
@@ -134,7 +140,7 @@ impl EngineBuilder {
         self.hook(HookSpec::async_callback(id, kind, callback))
     }
 
-    /// Adds hooks behind those there are.
+    /// Adds hooks after those added before.
     #[must_use]
     pub fn hooks(mut self, hooks: impl IntoIterator<Item = HookSpec>) -> Self {
         let hooks = hooks.into_iter();
@@ -143,62 +149,65 @@ impl EngineBuilder {
         self
     }
 
-    /// Takes the hooks of these files, behind those of sources there are. They are read when the engine is built, and again
-    /// by [`Engine::reload`]. Hooks that are added in code come behind all that come from files.
+    /// Adds hook files after those of earlier sources.
+    ///
+    /// They are read when the engine is built, and again by [`Engine::reload`]. Hooks that are added in code come after
+    /// all hooks from files.
     #[must_use]
     pub fn sources(mut self, sources: Sources) -> Self {
         self.sources = self.sources.and(sources);
         self
     }
 
-    /// Uses these kinds of handlers, functions and dialects.
+    /// Sets the registry of handler kinds, functions and dialects.
     #[must_use]
     pub fn registry(mut self, registry: Registry) -> Self {
         self.registry = registry;
         self
     }
 
-    /// Runs hooks here if their event has no directory. If nothing is said: in the directory that the host is in now.
+    /// Sets the working directory for hooks of events without one. Default: the current directory.
     #[must_use]
     pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
         self.cwd = Some(cwd.into());
         self
     }
 
-    /// Takes this for the host's environment. If nothing is said: what it is now.
+    /// Sets the host's environment variables. Default: those of the process.
     #[must_use]
     pub fn vars<N: Into<OsString>, V: Into<OsString>>(mut self, vars: impl IntoIterator<Item = (N, V)>) -> Self {
         let vars = vars.into_iter();
-        // Who leaves some out still knows how many there are at most.
-        let mut all = Vec::with_capacity(vars.size_hint().1.unwrap_or(0).min(MANY));
+        // The upper bound, because a filtered iterator has no useful lower one.
+        let mut all = Vec::with_capacity(vars.size_hint().1.unwrap_or(0).min(MAX_VARS_CAPACITY));
         all.extend(vars.map(|(name, value)| (name.into(), value.into())));
         self.vars = Some(all);
         self
     }
 
-    /// Settles by other rules than checkrein's own, the same at all events and for all hooks.
+    /// Settles by these rules at all events and for all hooks. Default: checkrein's own rules.
     #[must_use]
     pub fn rules(mut self, rules: Rules) -> Self {
         self.rules = RuleSource::Custom(rules);
         self
     }
 
-    /// Settles as another agent does. What is done about failures, each hook's own dialect says.
+    /// Settles by the rules of another agent. The failure policy comes from each hook's own dialect.
     #[must_use]
     pub fn settle_as(mut self, dialect: &'static Dialect) -> Self {
         self.rules = RuleSource::Dialect(dialect);
         self
     }
 
-    /// Follows an agent's rules also where they let a later allow cancel a deny, or not, whatever files say.
+    /// Sets whether an agent's rules apply even where they let a later allow cancel a deny. Takes precedence over files.
     #[must_use]
     pub fn compat(mut self, compat: Compat) -> Self {
         self.compat = Some(compat);
         self
     }
 
-    /// Writes down every fire that had hooks, and every refusal, here, besides where files say so. A write is waited for; it
-    /// takes some tens of microseconds unless another process holds the log's lock.
+    /// Logs every fire with hooks, and every refusal, in addition to the log that files name.
+    ///
+    /// The fire waits for the write. A write takes some tens of microseconds unless another process holds the log's lock.
     #[cfg(feature = "audit")]
     #[must_use]
     pub fn audit(mut self, log: crate::audit::AuditLog) -> Self {
@@ -206,55 +215,54 @@ impl EngineBuilder {
         self
     }
 
-    /// Tells this observer of every run, behind those there are.
+    /// Adds an observer of runs. It is called after those added before.
     #[must_use]
     pub fn observer(mut self, observer: impl Observer) -> Self {
         self.observers.push(Arc::new(observer));
         self
     }
 
-    /// Fills in what events do not say, as [`Engine::for_agent`] does.
+    /// Sets a function that fills missing envelope fields of events, as [`Engine::for_agent`] does.
     #[must_use]
     pub fn envelope(mut self, envelope: impl Fn() -> Envelope + Send + Sync + 'static) -> Self {
         self.envelope = Some(Arc::new(envelope));
         self
     }
 
-    /// Runs at most so many handlers at once that wait for something outside of the process; more of them wait their
-    /// turn, which does not count against their time. At least 1. Hooks that fire this engine themselves take a turn
-    /// while they wait for others, so leave room for them.
+    /// Limits the handlers that run at the same time and wait for something outside the process. At least 1.
+    ///
+    /// Other handlers are queued; the queue time is not part of their timeout. A hook that fires this engine holds its
+    /// slot meanwhile, so the limit must leave room for the hooks that it starts.
     #[must_use]
     pub fn at_once(mut self, at_once: usize) -> Self {
         self.at_once = at_once.max(1);
         self
     }
 
-    /// Runs at most so many hooks in the background at once. At least 1.
+    /// Limits the background hooks that run at the same time. At least 1.
     #[must_use]
     pub fn background_at_once(mut self, background: usize) -> Self {
         self.background = background.max(1);
         self
     }
 
-    /// Lets a stop be answered with "go on" so often before it stands. 0: as often as hooks like.
+    /// Limits how often in a row hooks can refuse a stop. 0: no limit.
     #[must_use]
     pub fn stop_cap(mut self, stop_cap: u32) -> Self {
         self.stop_cap = Some(stop_cap);
         self
     }
 
-    /// Remembers in this store what must outlive an event: hooks that run once, and refused stops. The default is a
-    /// [`MemorySessionStore`].
+    /// Sets the store of session state: hooks that run once, and refused stops. Default: a [`MemorySessionStore`].
     #[must_use]
     pub fn session_store(mut self, store: Arc<dyn SessionStore>) -> Self {
         self.sessions = Some(store);
         self
     }
 
-    /// Builds the engine, if all hooks can be loaded.
+    /// Builds the engine if all hooks can be loaded. For hosts that stop on broken config.
     ///
-    /// For hosts that stop on broken config. Warnings are no error, nor are hooks that the user has not approved:
-    /// [`Engine::diagnostics`] and [`Engine::problems`] list them too.
+    /// Warnings and unapproved hooks are not errors. [`Engine::diagnostics`] and [`Engine::problems`] list them.
     ///
     /// ```
     /// use checkrein::{Engine, EventKind, HookSpec};
@@ -267,7 +275,7 @@ impl EngineBuilder {
     /// Errors in hook files, and hooks that cannot be loaded.
     pub fn try_build(self) -> Result<Engine, LoadError> {
         let engine = self.build();
-        match LoadError::of(&engine) {
+        match LoadError::from_engine(&engine) {
             None => Ok(engine),
             Some(error) => Err(error),
         }
@@ -275,9 +283,9 @@ impl EngineBuilder {
 
     /// Builds the engine. Reads the files of its sources, and blocks meanwhile.
     ///
-    /// Hooks that cannot be loaded do not keep others from running, and fail whenever they are chosen, which closes the
-    /// gates they guard. The host should show its user [`Engine::diagnostics`], for what is wrong with files, and
-    /// [`Engine::problems`], for what is wrong with hooks. [`try_build`](Self::try_build) returns them as an error.
+    /// A hook that cannot be loaded fails whenever it is selected, which closes the gates it guards. Other hooks run. The
+    /// host should show its user [`Engine::diagnostics`] (problems in files) and [`Engine::problems`] (problems of
+    /// hooks). [`try_build`](Self::try_build) returns them as an error.
     pub fn build(self) -> Engine {
         let env = HandlerEnv {
             cwd: self.cwd.or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| PathBuf::from("/")),
@@ -287,10 +295,10 @@ impl EngineBuilder {
         };
         let sessions = self.sessions.unwrap_or_else(|| Arc::new(MemorySessionStore::default()));
         let sources = env.registry.dialects().fold(self.sources, Sources::dialect);
-        let (files, hooks, said) = FromFiles::load(sources, self.hooks);
+        let (files, hooks, settings) = FromFiles::load(sources, self.hooks);
         Engine {
             shared: Arc::new(Shared {
-                hooks: ArcSwap::from_pointee(LoadedHooks::load(hooks, &env).with_file_settings(&said)),
+                hooks: ArcSwap::from_pointee(LoadedHooks::load(hooks, &env).with_file_settings(&settings)),
                 files,
                 env,
                 rules: self.rules,
@@ -302,7 +310,7 @@ impl EngineBuilder {
                 next_run: AtomicU64::new(1),
                 stops: StopLimit::new(self.stop_cap.unwrap_or(self.rules.stop_cap()), Arc::clone(&sessions)),
                 sessions,
-                background: Background::new(self.background, WAITING),
+                background: Background::new(self.background, BACKGROUND_QUEUE),
                 blocking: Blocking::default(),
             }),
             envelope: self.envelope,

@@ -1,6 +1,6 @@
-//! What must hold for a hook besides its matcher, as files say it: a rule (`if`) and patterns for tool input.
+//! Conditions of hooks besides the matcher: a permission rule (`if`) and patterns for tool input.
 //!
-//! Both decide only whether a hook runs, so in doubt it runs.
+//! Loading a hook turns both into one [`Condition`]. They only decide if a hook runs, so an ambiguous case must run it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use crate::builtins::commands;
 use crate::handler::HandlerEnv;
 use crate::wildcard::wildcard;
 
-/// Puts what a hook's rule and its patterns ask for into its condition.
+/// Combines a hook's condition, rule and patterns into one condition.
 pub(super) fn with_conditions(mut spec: HookSpec, env: &HandlerEnv) -> HookSpec {
     let mut all: Vec<Condition> = spec.condition.take().into_iter().collect();
     if let Some(rule) = &spec.permission_rule {
-        all.push(of_rule(rule, spec.dialect, env));
+        all.push(rule_condition(rule, spec.dialect, env));
     }
     if !spec.input.is_empty() {
-        all.push(of_input(&spec.input));
+        all.push(input_condition(&spec.input));
     }
-    all.extend(of_own_tools(&mut spec));
-    all.extend(of_normal_subject(&mut spec));
+    all.extend(extend_to_equivalent_tools(&mut spec));
+    all.extend(move_matcher_to_condition(&mut spec));
     spec.condition = match all.len() {
         0 | 1 => all.pop(),
         _ => {
@@ -36,9 +36,10 @@ pub(super) fn with_conditions(mut spec: HookSpec, env: &HandlerEnv) -> HookSpec 
     spec
 }
 
-/// A matcher that fits tools of the hook's own agent fits those of other agents that do the same. Under its own agent it fits
-/// what it did.
-fn of_own_tools(spec: &mut HookSpec) -> Option<Condition> {
+/// Extends a matcher for tools of the hook's own agent to the equivalent tools of other agents.
+///
+/// The returned condition keeps the original matcher under the hook's own agent.
+fn extend_to_equivalent_tools(spec: &mut HookSpec) -> Option<Condition> {
     let dialect = spec.dialect;
     let matcher = spec.matcher.clone();
     let fitting = dialect.tools.iter().filter(|tool| !matcher.is_everything() && matcher.matches(tool.name));
@@ -55,8 +56,8 @@ fn of_own_tools(spec: &mut HookSpec) -> Option<Condition> {
     }))
 }
 
-/// The matcher as a condition, where it is compared with something else than the subject.
-fn of_normal_subject(spec: &mut HookSpec) -> Option<Condition> {
+/// Turns the matcher into a condition if the dialect compares it with something else than the subject.
+fn move_matcher_to_condition(spec: &mut HookSpec) -> Option<Condition> {
     let dialect = spec.dialect;
     if spec.matcher.is_everything() || spec.kinds.iter().all(|kind| dialect.compares_subject(kind)) {
         return None;
@@ -67,11 +68,11 @@ fn of_normal_subject(spec: &mut HookSpec) -> Option<Condition> {
     }))
 }
 
-/// Each field must be there, by whatever name the agent has for it, and fit: text as it is, all else as JSON.
-fn of_input(patterns: &[InputPattern]) -> Condition {
-    let said: Vec<_> = patterns.iter().map(|one| format!("input.{}: {}", one.field, one.matcher.pattern())).collect();
+/// Condition that every field exists, under any agent's name for it, and matches. Values other than text match as JSON.
+fn input_condition(patterns: &[InputPattern]) -> Condition {
+    let texts: Vec<_> = patterns.iter().map(|one| format!("input.{}: {}", one.field, one.matcher.pattern())).collect();
     let patterns = patterns.to_vec();
-    Condition::new(said.join(", "), move |event| {
+    Condition::new(texts.join(", "), move |event| {
         canonical_input(event).zip(event.tool_input()).is_some_and(|(common, own)| {
             patterns.iter().all(|one| {
                 let values = input_fields::values(&common, own, &one.field);
@@ -88,14 +89,14 @@ pub(super) fn text_of(value: &RawJson) -> String {
     }
 }
 
-/// A rule holds for calls of its tool that fit its pattern, and never where no tool is called.
+/// Condition that a call of the rule's tool matches its pattern. Never holds for events without a tool.
 ///
-/// What the pattern is compared with, the input decides: a shell command if it has one, see [`rule_command`]; else a path,
-/// see [`PathRule`]; else each value of it, where `*` stands for any text. In the last case `NAME:PATTERN` is for the value
-/// of that name; if there is none, nobody knows what the rule means, and it holds.
-fn of_rule(rule: &PermissionRule, dialect: &'static Dialect, env: &HandlerEnv) -> Condition {
+/// The pattern is compared with the shell command of the input, if it has one ([`rule_command`]). Otherwise with its path
+/// ([`PathRule`]), otherwise with each of its values, where `*` matches any text. In the last case `NAME:PATTERN` is for
+/// the value of that name; the condition holds if there is no such value.
+fn rule_condition(rule: &PermissionRule, dialect: &'static Dialect, env: &HandlerEnv) -> Condition {
     let (tool, pattern) = (rule.tool.clone(), rule.pattern.clone());
-    let judge = pattern.map(|pattern| Judge {
+    let pattern = pattern.map(|pattern| RulePattern {
         path: PathRule::new(&pattern),
         pattern,
         home: env.var("HOME"),
@@ -105,24 +106,24 @@ fn of_rule(rule: &PermissionRule, dialect: &'static Dialect, env: &HandlerEnv) -
         let (Some(name), Some(input)) = (event.tool_name(), canonical_input(event)) else { return false };
         let own = dialect.native_tool_name(event).map(|tool| tool.name);
         let mut names = std::iter::once(name).chain(event.tool_aliases().iter().copied()).chain(own);
-        names.any(|name| wildcard(&tool, name)) && judge.as_ref().is_none_or(|judge| judge.fits(event, &input))
+        names.any(|name| wildcard(&tool, name)) && pattern.as_ref().is_none_or(|pattern| pattern.fits(event, &input))
     })
 }
 
-struct Judge {
+struct RulePattern {
     pattern: String,
     path: PathRule,
     home: Option<String>,
     cwd: Arc<PathBuf>,
 }
 
-impl Judge {
+impl RulePattern {
     fn fits(&self, event: &Event, input: &RawJson) -> bool {
         let cwd = event.envelope.cwd.as_ref().map_or_else(|| PathBuf::clone(&self.cwd), PathBuf::from);
         let paths = input_fields::paths(input);
         let fits_path = paths.iter().any(|path| self.path.fits(path, &cwd, self.home.as_deref()));
         if !commands::commands(event).is_empty() {
-            // Codex has patches where others have commands.
+            // Codex sends patches in the field for commands.
             return fits_path || rule_command::fits(&self.pattern, event, self.home.as_deref(), &cwd);
         }
         if paths.is_empty() { self.fits_values(input) } else { fits_path }
@@ -131,7 +132,7 @@ impl Judge {
     fn fits_values(&self, input: &RawJson) -> bool {
         if let Some((name, pattern)) = self.pattern.split_once(':')
             && name.chars().all(|c| c.is_alphanumeric() || c == '_')
-            // The start of a URL is no name.
+            // `https://` is the start of a URL, not a name.
             && !pattern.starts_with("//")
         {
             return input.field(name).is_none_or(|value| wildcard(pattern, &text_of(&value)));

@@ -1,4 +1,7 @@
-//! The way of one event: which hooks run when, and what comes of it.
+//! Dispatch of one event: selects hooks, runs them in the order of the rules, and settles the verdict.
+//!
+//! [`Engine::fire`](super::Engine::fire) and its variants call [`fire`]. A hook never sees a rewrite of a hook after it, and
+//! no rewrite gets past the administrator's hooks unchecked.
 
 use std::sync::Arc;
 
@@ -21,41 +24,46 @@ use crate::session_store::session_of;
 
 type SelectedHook = (usize, Claim);
 
-pub(super) async fn fire(shared: &Arc<Shared>, begun: PreparedEvent, record: Option<&mut Option<Record>>) -> Verdict {
-    let PreparedEvent { event, without_envelope } = begun;
+/// Fires an event. Stores a record in `record` if the caller passes one.
+pub(super) async fn fire(
+    shared: &Arc<Shared>,
+    prepared: PreparedEvent,
+    record: Option<&mut Option<Record>>,
+) -> Verdict {
+    let PreparedEvent { event, without_envelope } = prepared;
     let span = debug_span!("checkrein.fire", event = %event.kind());
     async {
-        let Selection { hooks, waited, in_background, rules } = choose(shared, &event);
+        let Selection { hooks, waited, in_background, rules } = select(shared, &event);
         let wants_records = record.is_some() || !shared.observers.is_empty() || shared.is_audited();
         let has_dry_runs = waited.iter().any(|(_, claim)| claim.hook.spec.info.dry_run);
-        let mut driver = Dispatch {
+        let mut dispatch = Dispatch {
             shared,
             hooks,
             settlement: Settlement::new(&rules, &event),
             order: rules.order,
             original: Arc::clone(&event),
-            moment: None,
-            general: None,
+            view: None,
+            parent_view: None,
             wants_records,
             records: Vec::new(),
-            unseen: false,
-            held_back: None,
+            rewritten_since_managed: false,
+            withheld: None,
             outcomes: (wants_records && has_dry_runs).then(DryRunOutcomes::default),
         };
         if let Some(panic) = without_envelope {
             let failure = Failure::from(panic);
-            let _ = driver.settlement.push_failure(usize::MAX, &in_code("envelope"), &failure);
+            let _ = dispatch.settlement.push_failure(usize::MAX, &in_code("envelope"), &failure);
         }
         match Handle::try_current() {
-            Ok(_) => driver.drive(waited, in_background).await,
+            Ok(_) => dispatch.run_all(waited, in_background).await,
             Err(_) => {
-                let why = "hooks need a tokio runtime, and there is none here; `fire_blocking` brings its own";
-                let failure = Failure::new(FailureKind::Spawn, why);
-                let _ = driver.settlement.push_failure(usize::MAX, &in_code("engine"), &failure);
+                let message = "`fire` was called outside a tokio runtime; call `fire_blocking` instead";
+                let failure = Failure::new(FailureKind::Spawn, message);
+                let _ = dispatch.settlement.push_failure(usize::MAX, &in_code("engine"), &failure);
             }
         }
-        driver.tell_what_was_held_back();
-        let Dispatch { settlement, mut records, outcomes, .. } = driver;
+        dispatch.warn_withheld_env();
+        let Dispatch { settlement, mut records, outcomes, .. } = dispatch;
         let settled = settlement.finish();
         if let Some(outcomes) = outcomes {
             outcomes.note(&rules, &event, &settled, &mut records);
@@ -63,17 +71,19 @@ pub(super) async fn fire(shared: &Arc<Shared>, begun: PreparedEvent, record: Opt
         let mut verdict = shared.stops.after(&event, settled);
         debug!(name: "checkrein.settled", decision = %verdict.decision(), warnings = verdict.warnings().len());
         records.sort_by_key(|(position, _)| *position);
-        let told = !shared.observers.is_empty() && !records.is_empty();
-        if record.is_some() || told || shared.is_audited() {
-            #[cfg_attr(not(feature = "audit"), expect(unused_mut, reason = "nothing is written down"))]
+        let is_observed = !shared.observers.is_empty() && !records.is_empty();
+        if record.is_some() || is_observed || shared.is_audited() {
+            #[cfg_attr(not(feature = "audit"), expect(unused_mut, reason = "only the audit log changes it"))]
             let mut kept = Record::new(&event, shared.rules.name(), &verdict, records);
             #[cfg(feature = "audit")]
             for log in shared.audit.iter().chain(shared.hooks.load().audit.as_deref()) {
                 verdict = log.take(&event, &rules, verdict, &mut kept);
             }
-            for observer in shared.observers.iter().filter(|_| told) {
-                if let Err(panic) = catch_panic(|| observer.settled(&kept)) {
-                    verdict = verdict.with_observer_failure(in_code("observer"), panic.into());
+            if is_observed {
+                for observer in &shared.observers {
+                    if let Err(panic) = catch_panic(|| observer.settled(&kept)) {
+                        verdict = verdict.with_observer_failure(in_code("observer"), panic.into());
+                    }
                 }
             }
             if let Some(record) = record {
@@ -87,7 +97,7 @@ pub(super) async fn fire(shared: &Arc<Shared>, begun: PreparedEvent, record: Opt
 }
 
 impl Shared {
-    /// Whether what hooks decide is written down.
+    /// `true` if there is an audit log.
     fn is_audited(&self) -> bool {
         #[cfg(feature = "audit")]
         return self.audit.is_some() || self.hooks.load().audit.is_some();
@@ -96,7 +106,7 @@ impl Shared {
     }
 }
 
-/// The hooks that fit, those that are waited for and those that are not, and how they settle.
+/// The hooks that match an event, and the rules that settle it.
 struct Selection {
     hooks: Arc<LoadedHooks>,
     waited: Vec<SelectedHook>,
@@ -104,7 +114,7 @@ struct Selection {
     rules: Rules,
 }
 
-fn choose(shared: &Shared, event: &Event) -> Selection {
+fn select(shared: &Shared, event: &Event) -> Selection {
     let hooks = shared.hooks.load_full();
     let mut rules = shared.rules.at(&event.kind());
     rules.compat = shared.compat.or(hooks.compat).unwrap_or(rules.compat);
@@ -132,24 +142,24 @@ struct Dispatch<'a> {
     settlement: Settlement<'a>,
     order: RunOrder,
     original: Arc<Event>,
-    /// The event as the next hook sees it; none if it has been rewritten since.
-    moment: Option<Arc<EventView>>,
-    /// The same for hooks for all tools, at an event that is only for some.
-    general: Option<Arc<EventView>>,
+    /// The event as the next hook sees it. `None` after a rewrite.
+    view: Option<Arc<EventView>>,
+    /// The event as hooks of the parent kind see it: `PreToolUse` for `PreShell`.
+    parent_view: Option<Arc<EventView>>,
     wants_records: bool,
     records: Vec<(usize, HookRecord)>,
-    /// Whether something was rewritten that an administrator's hooks have not seen.
-    unseen: bool,
-    /// The first hook that did not get all that its agent would have passed on, and what any of them did not get.
-    held_back: Option<(usize, Arc<HookInfo>, Vec<String>)>,
+    /// `true` after a rewrite that the administrator's hooks have not checked.
+    rewritten_since_managed: bool,
+    /// The first hook with withheld variables, and the names of all withheld variables.
+    withheld: Option<(usize, Arc<HookInfo>, Vec<String>)>,
     /// Outcomes of all hooks, if one of them is a dry run.
     outcomes: Option<DryRunOutcomes>,
 }
 
 impl Dispatch<'_> {
-    async fn drive(&mut self, hooks: Vec<SelectedHook>, in_background: Vec<SelectedHook>) {
+    async fn run_all(&mut self, hooks: Vec<SelectedHook>, in_background: Vec<SelectedHook>) {
         self.run_by_order(hooks, in_background).await;
-        if self.unseen {
+        if self.rewritten_since_managed {
             self.recheck_managed().await;
         }
     }
@@ -158,13 +168,13 @@ impl Dispatch<'_> {
         match self.order {
             RunOrder::Phased => {
                 let mut others = hooks;
-                let rewriters = others.extract_if(.., |chosen| declares_rewrites(chosen)).collect();
+                let rewriters = others.extract_if(.., |hook| declares_rewrites(hook)).collect();
                 let step = self.run_sequential(rewriters).await;
-                if self.unseen && step == ChainStep::Next {
-                    others = self.seen_by_managed(others).await;
+                if self.rewritten_since_managed && step == ChainStep::Next {
+                    others = self.run_managed_rewriters(others).await;
                 }
-                // Nobody but rewriters sees what they took out.
-                self.start(in_background);
+                // After the rewriters: background hooks must not see what they removed.
+                self.start_in_background(in_background);
                 match step {
                     ChainStep::Next => self.run_parallel(others).await,
                     ChainStep::End => self.record_skipped(others),
@@ -172,67 +182,64 @@ impl Dispatch<'_> {
             }
             RunOrder::Pipeline => {
                 let _ = self.run_sequential(hooks).await;
-                self.start(in_background);
+                self.start_in_background(in_background);
             }
             RunOrder::Parallel => {
-                self.start(in_background);
+                self.start_in_background(in_background);
                 self.run_parallel(hooks).await;
             }
-            // One after the other on the original: the settlement shows nothing else.
+            // Every hook sees the original event: by these rules the settlement returns no rewritten one.
             RunOrder::Sequential => {
-                self.start(in_background);
+                self.start_in_background(in_background);
                 let _ = self.run_sequential(hooks).await;
             }
         }
     }
 
-    /// Lets an administrator's hooks have the last word on what others have made of the event: each that fits it now judges
-    /// it, also those that have judged something else before.
+    /// Runs the administrator's hooks that match the rewritten event, including those that ran before the rewrite.
     async fn recheck_managed(&mut self) {
         self.settlement.compose_rewrites();
-        self.moment = None;
-        let others = self.seen_by_managed(Vec::new()).await;
+        self.view = None;
+        let others = self.run_managed_rewriters(Vec::new()).await;
         self.run_parallel(others).await;
     }
 
-    /// Lets an administrator's rewriters run on what others have made of the event. Gives the hooks that run next: these,
-    /// with those of the administrator that fit what the event is now.
-    async fn seen_by_managed(&mut self, others: Vec<SelectedHook>) -> Vec<SelectedHook> {
-        let mut others: Vec<_> = others.into_iter().filter(|chosen| !is_managed(chosen)).collect();
-        let (rewriters, _) = self.managed();
+    /// Runs the administrator's rewriters on the rewritten event.
+    ///
+    /// Returns the hooks to run next: `others`, with the administrator's hooks that match the event now.
+    async fn run_managed_rewriters(&mut self, others: Vec<SelectedHook>) -> Vec<SelectedHook> {
+        let mut others: Vec<_> = others.into_iter().filter(|hook| !is_managed(hook)).collect();
+        let (rewriters, _) = self.matching_managed();
         let _ = self.run_sequential(rewriters).await;
-        others.extend(self.managed().1);
+        others.extend(self.matching_managed().1);
         others.sort_by_key(|(position, _)| *position);
-        self.unseen = false;
+        self.rewritten_since_managed = false;
         others
     }
 
-    /// An administrator's hooks that fit what the event is now: those that declare rewrites, and all others.
-    fn managed(&mut self) -> (Vec<SelectedHook>, Vec<SelectedHook>) {
-        let moment = self.moment();
-        let session = session_of(&moment.event);
-        let fit = self.hooks.set.select(&moment.event).filter(|(_, hook)| hook.info.is_managed());
-        let loaded = fit.map(|(position, _)| (position, self.hooks.get(position)));
+    /// Returns the administrator's hooks that match the event as it is now: rewriters, and all others.
+    fn matching_managed(&mut self) -> (Vec<SelectedHook>, Vec<SelectedHook>) {
+        let view = self.view();
+        let session = session_of(&view.event);
+        let managed = self.hooks.set.select(&view.event).filter(|(_, hook)| hook.info.is_managed());
+        let loaded = managed.map(|(position, _)| (position, self.hooks.get(position)));
         let waited = loaded.filter(|(_, hook)| !hook.spec.background);
         waited
             .filter_map(|(position, hook)| Some((position, hook.claim(&self.shared.sessions, session)?)))
             .partition(declares_rewrites)
     }
 
-    fn start(&mut self, hooks: Vec<SelectedHook>) {
-        if hooks.is_empty() {
-            return;
-        }
+    fn start_in_background(&mut self, hooks: Vec<SelectedHook>) {
         for (position, claim) in hooks {
-            let moment = self.view_for(&claim);
+            let view = self.view_for(&claim);
             let spec = Arc::clone(&claim.hook.spec);
             let (info, kind) = (&spec.info, spec.handler.kind().name());
-            self.records.push(match self.shared.background.start(self.shared, claim, &moment) {
-                Ok(()) => (position, HookRecord::of_skipped(info, kind, "runs in the background")),
+            self.records.push(match self.shared.background.start(self.shared, claim, &view) {
+                Ok(()) => (position, HookRecord::for_skipped(info, kind, "runs in the background (cannot block)")),
                 Err(why) => {
                     let failure = Failure::new(FailureKind::Spawn, why).with_effect(FailurePolicy::Open);
                     let _ = self.settlement.push_failure(position, info, &failure);
-                    (position, HookRecord::of_failure(info, kind, &failure))
+                    (position, HookRecord::from_failure(info, kind, &failure))
                 }
             });
         }
@@ -241,9 +248,9 @@ impl Dispatch<'_> {
     async fn run_sequential(&mut self, hooks: Vec<SelectedHook>) -> ChainStep {
         let mut hooks = hooks.into_iter();
         while let Some((position, claim)) = hooks.next() {
-            let moment = self.view_for(&claim);
-            let done = execute::run(self.shared, &claim.hook, &moment, Permit::Wait, self.wants_records).await;
-            if self.take(position, claim, done, RunMode::Yes) == ChainStep::End {
+            let view = self.view_for(&claim);
+            let done = execute::run(self.shared, &claim.hook, &view, Permit::Wait, self.wants_records).await;
+            if self.apply_result(position, claim, done, RunMode::Sequential) == ChainStep::End {
                 self.record_skipped(hooks.collect());
                 return ChainStep::End;
             }
@@ -259,63 +266,64 @@ impl Dispatch<'_> {
         let mut hooks: Vec<(SelectedHook, Arc<EventView>)> = hooks
             .into_iter()
             .map(|hook| {
-                let moment = self.view_for(&hook.1);
-                (hook, moment)
+                let view = self.view_for(&hook.1);
+                (hook, view)
             })
             .collect();
         let wants = self.wants_records;
-        // One thread has no other to give work to.
-        let spreads = Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() != RuntimeFlavor::CurrentThread);
-        if spreads {
+        let has_threads =
+            Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() != RuntimeFlavor::CurrentThread);
+        if has_threads {
             let mut running = AbortOnDropSet::new();
-            // The last one runs right here.
-            let own = hooks.pop().map(|(hook, moment)| run(self.shared, hook, &moment, wants));
-            for (hook, moment) in hooks {
-                running.start(run(self.shared, hook, &moment, wants));
+            // The last hook runs on the current task.
+            let last = hooks.pop().map(|(hook, view)| run(self.shared, hook, &view, wants));
+            for (hook, view) in hooks {
+                running.start(run(self.shared, hook, &view, wants));
             }
-            if let Some(own) = own {
-                let (position, claim, done) = own.await;
-                let _ = self.take(position, claim, done, RunMode::No);
+            if let Some(last) = last {
+                let (position, claim, done) = last.await;
+                let _ = self.apply_result(position, claim, done, RunMode::Parallel);
             }
             while let Some((position, claim, done)) = running.next().await {
-                let _ = self.take(position, claim, done, RunMode::No);
+                let _ = self.apply_result(position, claim, done, RunMode::Parallel);
             }
             return;
         }
         let mut running: FuturesUnordered<_> =
-            hooks.into_iter().map(|(hook, moment)| run(self.shared, hook, &moment, wants)).collect();
+            hooks.into_iter().map(|(hook, view)| run(self.shared, hook, &view, wants)).collect();
         while let Some((position, claim, done)) = running.next().await {
-            let _ = self.take(position, claim, done, RunMode::No);
+            let _ = self.apply_result(position, claim, done, RunMode::Parallel);
         }
     }
 
-    /// The event as a hook sees it.
+    /// Returns the event as a hook sees it: of the parent kind if the hook is for that kind.
     fn view_for(&mut self, claim: &Claim) -> Arc<EventView> {
-        let moment = self.moment();
-        if !moment.event.runs_parent_hooks() || claim.hook.spec.kinds.contains(&moment.event.kind()) {
-            return moment;
+        let view = self.view();
+        if !view.event.runs_parent_hooks() || claim.hook.spec.kinds.contains(&view.event.kind()) {
+            return view;
         }
-        if let Some(general) = &self.general {
-            return Arc::clone(general);
+        if let Some(view) = &self.parent_view {
+            return Arc::clone(view);
         }
-        let Some(event) = moment.event.as_parent_kind() else { return moment };
-        let original = moment.original.as_ref().and_then(|original| original.as_parent_kind()).map(Arc::new);
-        Arc::clone(self.general.insert(Arc::new(EventView::new(Arc::new(event), original))))
+        let Some(event) = view.event.as_parent_kind() else { return view };
+        let original = view.original.as_ref().and_then(|original| original.as_parent_kind()).map(Arc::new);
+        Arc::clone(self.parent_view.insert(Arc::new(EventView::new(Arc::new(event), original))))
     }
 
-    /// The event as the next hook sees it.
-    fn moment(&mut self) -> Arc<EventView> {
-        if let Some(moment) = &self.moment {
-            return Arc::clone(moment);
+    /// Returns the event with all rewrites so far.
+    fn view(&mut self) -> Arc<EventView> {
+        if let Some(view) = &self.view {
+            return Arc::clone(view);
         }
-        let moment = Arc::new(match self.settlement.rewritten_event() {
+        let view = Arc::new(match self.settlement.rewritten_event() {
             Some(event) => EventView::new(Arc::new(event), Some(Arc::clone(&self.original))),
             None => EventView::new(Arc::clone(&self.original), None),
         });
-        Arc::clone(self.moment.insert(moment))
+        Arc::clone(self.view.insert(view))
     }
 
-    fn take(&mut self, position: usize, claim: Claim, done: RunResult, in_turn: RunMode) -> ChainStep {
+    /// Settles the result of a run.
+    fn apply_result(&mut self, position: usize, claim: Claim, done: RunResult, mode: RunMode) -> ChainStep {
         let hook = Arc::clone(&claim.hook);
         let info = &hook.spec.info;
         if done.result.is_ok() {
@@ -326,89 +334,93 @@ impl Dispatch<'_> {
             let _ = self.settlement.push_failure(position, &in_code("observer"), &failure);
         }
         if !done.left_running.is_empty() {
-            let text = format!("left running: {}", done.left_running.join(", "));
+            let text = format!("left processes running: {}", done.left_running.join(", "));
             self.settlement.warn(position, info, text);
         }
         if let Ok(handler) = &hook.handler
             && !handler.withheld_env().is_empty()
             && !info.dry_run
         {
-            self.hold_back(position, info, handler.withheld_env());
+            self.note_withheld(position, info, handler.withheld_env());
         }
         self.records.extend(done.record.map(|record| (position, record)));
         if let Some(outcomes) = &mut self.outcomes {
-            outcomes.push(position, info, &done.result, in_turn == RunMode::Yes);
+            outcomes.push(position, info, &done.result, mode == RunMode::Sequential);
         }
         match &done.result {
             Ok(opinion) => {
                 let rewrote = !opinion.rewrites().is_empty() && !info.dry_run;
                 if rewrote {
-                    self.moment = None;
-                    self.general = None;
+                    self.view = None;
+                    self.parent_view = None;
                 }
                 let step = self.settlement.push(position, info, opinion);
-                // An administrator's own rewrites are for nobody to judge, unless they keep other guards of his from running.
-                self.unseen |= rewrote && (!info.is_managed() || step == ChainStep::End) && self.hooks.has_managed;
+                // Rewrites by managed hooks need no recheck, unless they ended the chain before other managed hooks ran.
+                let needs_check = !info.is_managed() || step == ChainStep::End;
+                self.rewritten_since_managed |= rewrote && needs_check && self.hooks.has_managed;
                 step
             }
             Err(failure) => self.settlement.push_failure(position, info, failure),
         }
     }
 
-    fn hold_back(&mut self, position: usize, info: &Arc<HookInfo>, names: &[String]) {
-        let (first, hook, all) = self.held_back.get_or_insert_with(|| (position, Arc::clone(info), Vec::new()));
+    fn note_withheld(&mut self, position: usize, info: &Arc<HookInfo>, names: &[String]) {
+        let (first, hook, all) = self.withheld.get_or_insert_with(|| (position, Arc::clone(info), Vec::new()));
         if position < *first {
             (*first, *hook) = (position, Arc::clone(info));
         }
         all.extend(names.iter().filter(|name| !all.contains(name)).cloned().collect::<Vec<_>>());
     }
 
-    /// Once for all hooks, and names only.
-    fn tell_what_was_held_back(&mut self) {
-        let Some((position, hook, mut names)) = self.held_back.take() else { return };
+    /// Warns once for all hooks. The warning has names of variables, never values.
+    fn warn_withheld_env(&mut self) {
+        let Some((position, hook, mut names)) = self.withheld.take() else { return };
         names.sort();
         let names = names.join(", ");
-        let text =
-            format!("hooks of other agents were not given all of {names}; `env_allow` in your own file passes them on");
+        let text = format!(
+            "environment variables withheld from hooks of other agents: {names}; to pass them on, add them to `env_allow` \
+             in your own hooks file"
+        );
         self.settlement.warn_persistent(position, &hook, text);
     }
 
     fn record_skipped(&mut self, hooks: Vec<SelectedHook>) {
         for (position, claim) in hooks {
             let spec = &claim.hook.spec;
-            let why = "one before it had ended the chain";
-            self.records.push((position, HookRecord::of_skipped(&spec.info, spec.handler.kind().name(), why)));
+            let why = "an earlier hook ended the chain";
+            self.records.push((position, HookRecord::for_skipped(&spec.info, spec.handler.kind().name(), why)));
         }
     }
 }
 
-/// Whether hooks behind wait for one.
+/// Relation of a run to the runs of other hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RunMode {
-    Yes,
-    No,
+    /// Later hooks wait for it.
+    Sequential,
+    Parallel,
 }
 
-/// One run, with what belongs to it.
+/// Runs a hook. Returns its position and claim with the result.
 fn run(
     shared: &Arc<Shared>,
     (position, claim): SelectedHook,
-    moment: &Arc<EventView>,
+    view: &Arc<EventView>,
     wants_record: bool,
 ) -> impl Future<Output = (usize, Claim, RunResult)> + Send + 'static + use<> {
-    let (shared, moment) = (Arc::clone(shared), Arc::clone(moment));
+    let (shared, view) = (Arc::clone(shared), Arc::clone(view));
     async move {
-        let done = execute::run(&shared, &claim.hook, &moment, Permit::Wait, wants_record).await;
+        let done = execute::run(&shared, &claim.hook, &view, Permit::Wait, wants_record).await;
         (position, claim, done)
     }
 }
 
-/// In whose name fails what the host has given to the engine besides hooks.
-fn in_code(what: &str) -> Arc<HookInfo> {
-    Arc::new(HookInfo::new(what, Source::of(Scope::Code)))
+/// Pseudo-hook for failures of the host's own code, such as an observer.
+fn in_code(name: &str) -> Arc<HookInfo> {
+    Arc::new(HookInfo::new(name, Source::for_scope(Scope::Code)))
 }
 
-/// Whether a deny at this event makes the agent go on.
+/// `true` if a deny at this event makes the agent continue.
 pub(super) fn is_stop(event: &Event) -> bool {
     event.kind().contract().block == BlockEffect::Continue
 }

@@ -1,4 +1,6 @@
-//! Effects that dry-run hooks would have had.
+//! Effects that dry-run hooks would have had, for records and the audit log.
+//!
+//! The fire is settled again for each dry-run hook. This never changes the verdict.
 
 use std::sync::Arc;
 
@@ -14,20 +16,20 @@ struct DryRunOutcome {
     position: usize,
     hook: Arc<HookInfo>,
     result: Result<Opinion, Failure>,
-    /// Whether others waited for it, so that it could have ended the chain.
-    in_turn: bool,
+    /// `true` if later hooks waited for it, so that it could have ended the chain.
+    is_sequential: bool,
 }
 
 impl DryRunOutcomes {
-    /// Takes what came of a hook, in the order in which it was settled.
+    /// Adds the result of a hook. Results come in the order in which they were settled.
     pub(super) fn push(
         &mut self,
         position: usize,
         hook: &Arc<HookInfo>,
         result: &Result<Opinion, Failure>,
-        in_turn: bool,
+        is_sequential: bool,
     ) {
-        self.0.push(DryRunOutcome { position, hook: Arc::clone(hook), result: result.clone(), in_turn });
+        self.0.push(DryRunOutcome { position, hook: Arc::clone(hook), result: result.clone(), is_sequential });
     }
 
     /// Adds to the record of each dry-run hook the effect that it would have had.
@@ -61,7 +63,7 @@ fn settled<'a>(
             Ok(opinion) => settlement.push(outcome.position, hook, opinion),
             Err(failure) => settlement.push_failure(outcome.position, hook, failure),
         };
-        if step == ChainStep::End && outcome.in_turn {
+        if step == ChainStep::End && outcome.is_sequential {
             break;
         }
     }

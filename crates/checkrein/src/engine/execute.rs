@@ -1,4 +1,7 @@
-//! One run of one hook, under its limits.
+//! One run of one hook, with its deadline and limits.
+//!
+//! The dispatcher and the background runner call [`run`]. A panic of a handler is a failure of its hook; it never reaches
+//! the caller.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,21 +20,21 @@ use super::spill;
 use crate::handler::{Call, EventView, Handler};
 use crate::observer::{HookRun, Observer};
 
-/// What a run came to.
+/// Result of a run.
 pub(super) struct RunResult {
     pub(super) result: Result<Opinion, Failure>,
-    /// Made only if somebody wants it.
+    /// Present only if a record is wanted.
     pub(super) record: Option<HookRecord>,
-    /// Processes that the hook has started and left running.
+    /// Processes that the hook started and left running.
     pub(super) left_running: Vec<String>,
     /// Observers that panicked.
     pub(super) broken_observers: Vec<Panic>,
 }
 
-/// What handlers gave back that records keep.
+/// Parts of a reply for the record.
 #[derive(Default)]
 struct Captures {
-    /// Whether there will be a record; without one, nobody reads what was printed.
+    /// `true` if there will be a record. Otherwise output is not copied.
     is_kept: bool,
     exit_code: Option<i32>,
     status: Option<u16>,
@@ -40,42 +43,42 @@ struct Captures {
     left_running: Vec<String>,
 }
 
-/// How much of each stream a record keeps.
-const KEPT: usize = 16 * 1024;
+/// Maximum bytes of each stream in a record.
+const MAX_RECORDED: usize = 16 * 1024;
 
-/// Runs a hook. Whatever panics on the way is a failure of the hook.
+/// Runs a hook. A panic is a failure of the hook.
 pub(super) async fn run(
     shared: &Shared,
     hook: &LoadedHook,
-    moment: &Arc<EventView>,
+    view: &Arc<EventView>,
     turns: Permit,
     wants_record: bool,
 ) -> RunResult {
     let info = &hook.spec.info;
     let handler = hook.spec.handler.kind().name();
-    let span = debug_span!("checkrein.hook", hook = %info.id, handler = %handler, event = %moment.event.kind());
+    let span = debug_span!("checkrein.hook", hook = %info.id, handler = %handler, event = %view.event.kind());
     async {
-        let mut watch = ObserverGuard::start(shared, hook, moment);
+        let mut watch = ObserverGuard::start(shared, hook, view);
         let mut seen = Captures { is_kept: wants_record || watch.is_watched(), ..Captures::default() };
         let result = match &hook.handler {
             Ok(handler) => {
-                let call = call(shared, hook, &**handler, moment, turns, &mut seen);
+                let call = call(shared, hook, &**handler, view, turns, &mut seen);
                 let called = CatchPanic::new(call).await;
                 called.unwrap_or_else(|panic| Err(panic.into()))
             }
             Err(failure) => Err(failure.clone()),
         };
-        // Only the host can give up on an event; a handler that did has failed.
+        // Only the host can cancel an event: from a handler, `Cancelled` is an error.
         let result = result.map_err(|failure| match failure.kind {
             FailureKind::Cancelled => Failure::new(FailureKind::Error, failure.message),
-            _ => shared.rules.with_effect(failure, &hook.spec, &moment.event.kind()),
+            _ => shared.rules.with_effect(failure, &hook.spec, &view.event.kind()),
         });
         let took = watch.begun.elapsed();
         match &result {
             Ok(opinion) => {
                 debug!(name: "checkrein.hook.finished", decision = %opinion.decision(), took_us = took.as_micros() as u64);
             }
-            // What the hook complained about may hold secrets; it is in the record.
+            // Without the message, which may contain secrets. The record has it.
             Err(failure) => warn!(name: "checkrein.hook.failed", kind = %failure.kind, "{info} failed"),
         }
         let mut record = seen.is_kept.then(|| record(info, handler, &result, &seen, took));
@@ -92,22 +95,22 @@ pub(super) async fn run(
     .await
 }
 
-/// Tells observers of a run, also of the end of one that was dropped on the way.
+/// Notifies observers of a run. A run that is dropped early is reported as cancelled.
 struct ObserverGuard<'a> {
     observers: &'a [Arc<dyn Observer>],
-    /// None: nobody watches, or the end has been told.
+    /// `None` without observers, and after the end was reported.
     run: Option<HookRun>,
     begun: Instant,
     broken: Vec<Panic>,
 }
 
 impl<'a> ObserverGuard<'a> {
-    fn start(shared: &'a Shared, hook: &LoadedHook, moment: &EventView) -> Self {
+    fn start(shared: &'a Shared, hook: &LoadedHook, view: &EventView) -> Self {
         let number = shared.next_run.fetch_add(1, Ordering::Relaxed);
         let run = (!shared.observers.is_empty()).then(|| HookRun {
             number,
-            kind: moment.event.kind(),
-            subject: moment.event.subject().map(Into::into),
+            kind: view.event.kind(),
+            subject: view.event.subject().map(Into::into),
             hook: Arc::clone(&hook.spec.info),
             handler: hook.spec.handler.kind().name().to_owned(),
             background: hook.spec.background,
@@ -138,35 +141,35 @@ impl Drop for ObserverGuard<'_> {
     fn drop(&mut self) {
         if let Some(run) = &self.run {
             let took = self.begun.elapsed();
-            let given_up = Failure::new(FailureKind::Cancelled, "the host gave up on it");
-            let record = record(&run.hook, &run.handler, &Err(given_up), &Captures::default(), took);
+            let cancelled = Failure::new(FailureKind::Cancelled, "cancelled by the host");
+            let record = record(&run.hook, &run.handler, &Err(cancelled), &Captures::default(), took);
             self.finish(&record, took);
         }
     }
 }
 
-/// Whether a run waits until it is its turn.
+/// Permit of a run to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Permit {
-    /// It does, if its handler is limited.
+    /// Waits for a slot if the handler is limited.
     Wait,
-    /// Its turn has come already.
+    /// The caller already holds a slot.
     Have,
 }
 
-/// Calls the handler and reads what it gives back.
+/// Calls the handler and parses its reply.
 async fn call(
     shared: &Shared,
     hook: &LoadedHook,
     handler: &dyn Handler,
-    moment: &Arc<EventView>,
+    view: &Arc<EventView>,
     turns: Permit,
     seen: &mut Captures,
 ) -> Result<Opinion, Failure> {
-    // Waiting for a turn is not the hook's fault, so its time starts afterwards.
+    // The timeout starts after the wait for a slot.
     let limited = turns == Permit::Wait && handler.is_limited();
     let _turn = if limited { shared.running.acquire().await.ok() } else { None };
-    let timeout = hook.spec.timeout_for(&moment.event.kind());
+    let timeout = hook.spec.timeout_for(&view.event.kind());
     let deadline = Instant::now() + timeout.min(FOREVER);
     let last = deadline + handler.shutdown_grace().min(FOREVER);
     let call = Call {
@@ -174,11 +177,11 @@ async fn call(
         deadline,
         dialect: hook.spec.dialect,
         stdout_closed: false,
-        moment: Arc::clone(moment),
+        view: Arc::clone(view),
     };
-    let too_long = || Failure::new(FailureKind::Timeout, format!("took longer than {timeout:?} and was ended"));
+    let too_long = || Failure::new(FailureKind::Timeout, format!("timed out after {timeout:?}"));
     let reply = match tokio::time::timeout_at(last.into(), handler.call(&call)).await {
-        // A handler that blocks its thread cannot be ended, but what it says too late does not count.
+        // A handler that blocks its thread cannot be cancelled, but its late reply is dropped.
         _ if Instant::now() > last => return Err(too_long()),
         Ok(Err(failure)) if failure.kind == FailureKind::Timeout => return Err(too_long()),
         Ok(reply) => reply?,
@@ -203,11 +206,11 @@ async fn call(
         }
         Reply::Opinion(_) => {}
     }
-    let opinion = hook.spec.dialect.read(&moment.event, reply, hook.spec.strict)?;
+    let opinion = hook.spec.dialect.read(&view.event, reply, hook.spec.strict)?;
     Ok(spill::shortened(opinion, hook.spec.dialect))
 }
 
-/// As good as never, and small enough to be added to any clock.
+/// One year: practically unlimited, and small enough to be added to any `Instant`.
 const FOREVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 fn record(
@@ -218,16 +221,17 @@ fn record(
     took: Duration,
 ) -> HookRecord {
     let mut record = match result {
-        Ok(opinion) => HookRecord::of_opinion(hook, handler, opinion),
-        Err(failure) => HookRecord::of_failure(hook, handler, failure),
+        Ok(opinion) => HookRecord::from_opinion(hook, handler, opinion),
+        Err(failure) => HookRecord::from_failure(hook, handler, failure),
     };
     record.left_running.clone_from(&seen.left_running);
     let kept = |captured: &Captured| {
-        let shown = captured.bytes.len().min(KEPT);
+        let shown = captured.bytes.len().min(MAX_RECORDED);
         String::from_utf8_lossy(&captured.bytes[..shown]).into_owned()
     };
-    let cut = |captured: &Option<Captured>| {
-        captured.as_ref().filter(|captured| captured.is_cut() || captured.bytes.len() > KEPT).map(|cut| cut.total)
+    let cut = |captured: &Option<Captured>| match captured {
+        Some(captured) if captured.is_cut() || captured.bytes.len() > MAX_RECORDED => Some(captured.total),
+        _ => None,
     };
     record.stdout_bytes = cut(&seen.stdout);
     record.stderr_bytes = cut(&seen.stderr);
@@ -240,7 +244,7 @@ fn record(
     record
 }
 
-/// A future whose panics are told, also those when it goes.
+/// A future that returns its panics as errors, including panics of its destructor.
 struct CatchPanic<F>(Option<Pin<Box<F>>>);
 
 impl<F: Future> CatchPanic<F> {
@@ -256,14 +260,14 @@ impl<F: Future> Future for CatchPanic<F> {
         let Some(future) = &mut self.0 else {
             return Poll::Pending;
         };
-        // After a panic the future is not polled again, so nobody sees what it left half done.
+        // Unwind safe: after a panic the future is dropped and never polled again.
         let polled = match catch_panic(|| future.as_mut().poll(cx)) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(output)) => Ok(output),
             Err(panic) => Err(panic),
         };
-        let gone = catch_panic(|| drop(self.0.take()));
-        Poll::Ready(gone.and(polled))
+        let dropped = catch_panic(|| drop(self.0.take()));
+        Poll::Ready(dropped.and(polled))
     }
 }
 

@@ -1,29 +1,31 @@
-//! What would run, without running it.
+//! Explanation of an event: lists the hooks that would run, and runs none.
+//!
+//! Used by `checkrein explain` and `checkrein run`.
 
 use std::sync::Arc;
 
-use checkrein_core::{Event, HookState, SkipReason};
+use checkrein_core::{Event, FailureKind, HookState, SkipReason};
 use checkrein_dialects::HookSpec;
 
 use super::Engine;
 
-/// One hook, and whether it would run.
+/// One hook, and the reason if it would not run.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ExplainedHook {
     /// The hook.
     pub hook: Arc<HookSpec>,
-    /// Why it would not run. `None`: it would.
+    /// Reason why the hook would not run. `None` if it would run.
     pub why_not: Option<SkipReason>,
-    /// Why it would fail at once if it is chosen: it is broken, or its user has not approved it.
+    /// Reason why the hook would fail before it starts: it is broken, or not approved.
     pub fails: Option<String>,
 }
 
 impl Engine {
-    /// Every hook of the engine, in the order in which they would run, in or out, and why. Runs nothing.
+    /// Lists every hook of the engine in run order, with the reason if it would not run. Runs nothing.
     pub fn explain(&self, event: &Event) -> Vec<ExplainedHook> {
         let mut event = event.clone();
-        // Whoever fires is told of what goes wrong here.
+        // A panic of the agent's function is reported by the next fire.
         let _ = self.put_in_envelope(&mut event);
         let hooks = self.shared.hooks.load();
         let plan = hooks.set.explain(&event);
@@ -32,7 +34,8 @@ impl Engine {
             .map(|entry| {
                 let loaded = hooks.get(entry.position);
                 let fails = match (&loaded.spec.state, &loaded.handler) {
-                    (HookState::Broken(why) | HookState::Changed(why), _) => Some(why.clone()),
+                    (HookState::Broken(why), _) => Some(why.clone()),
+                    (_, Err(failure)) if failure.kind == FailureKind::Untrusted => Some(failure.message.clone()),
                     (_, Err(failure)) => Some(failure.to_string()),
                     _ => None,
                 };

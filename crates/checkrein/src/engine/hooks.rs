@@ -1,4 +1,7 @@
-//! Hooks that are loaded: checked, with their handlers made.
+//! Loaded hooks: checked specs with their handlers.
+//!
+//! The engine loads one set per generation of config. A hook that cannot be loaded stays in the set and fails whenever it is
+//! selected; loading never drops a hook.
 
 use std::sync::Arc;
 
@@ -13,38 +16,38 @@ use crate::trust::approve_hint;
 use checkrein_dialects::config::Diagnostic;
 use checkrein_dialects::{HandlerSpec, HookSpec};
 
-/// Something that is wrong with a hook, found when it was loaded.
+/// A problem of a hook, found when it was loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{hook}: {kind}")]
 #[non_exhaustive]
 pub struct Problem {
     /// The hook.
     pub hook: Arc<HookInfo>,
-    /// What is wrong, and what comes of it.
+    /// The kind of the problem.
     pub kind: ProblemKind,
 }
 
-/// The ways in which a hook can be wrong.
+/// Kinds of problems of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProblemKind {
-    /// The hook cannot run at all: it fails whenever it is chosen.
-    #[error("cannot be loaded ({0}); it fails whenever it is chosen")]
+    /// The hook cannot run: it fails at every matching event.
+    #[error("cannot be loaded ({0}); it fails at every matching event until it is fixed")]
     NotLoaded(Failure),
-    /// The user has not approved the hook, or it has changed since.
+    /// The hook is not approved, or changed since.
     #[error("does not run: {}", .0.message)]
     NotApproved(Failure),
     /// The handler runs, and reports a problem.
     #[error("{0}")]
     Handler(HandlerProblem),
     /// The hook runs in the background at a gate.
-    #[error("runs in the background at a gate, so it cannot stop anything there")]
+    #[error("runs in the background, so it cannot block anything; run it in the foreground to make it block")]
     BackgroundGate,
     /// The timeout is zero.
-    #[error("has no time to run: its timeout is zero, leave it out for the usual one")]
+    #[error("`timeout` is 0, so it always times out; omit it to use the default")]
     NoTime,
-    /// A condition on tool input at a kind of event that is about no tool.
-    #[error("asks what a tool is called with, so it never runs at `{0}`, where none is")]
+    /// A condition on tool input at a kind of event without a tool.
+    #[error("has a condition on tool input, which `{0}` does not have; it never runs there")]
     NeverRuns(EventKind),
 }
 
@@ -59,40 +62,40 @@ impl Problem {
     }
 }
 
-/// A set of hooks, as one generation of config has it.
+/// The hooks of one generation of config.
 pub(super) struct LoadedHooks {
     pub(super) set: HookSet,
-    /// By the position in the set.
+    /// Indexed by the position in the set.
     loaded: Vec<Arc<LoadedHook>>,
-    /// Whether an administrator has set any of them.
+    /// `true` if one of the hooks is an administrator's.
     pub(super) has_managed: bool,
     pub(super) problems: Vec<Problem>,
-    /// What files say about rules that are not safe.
+    /// Choice of the files about unsafe rules of agents.
     pub(super) compat: Option<Compat>,
-    /// Where files say that what hooks decide is written down.
+    /// Audit log that the files name.
     #[cfg(feature = "audit")]
     pub(super) audit: Option<Arc<crate::audit::AuditLog>>,
 }
 
-/// What files say about all hooks.
+/// Settings of files that apply to all hooks.
 #[derive(Debug, Default)]
 pub(super) struct FileSettings {
     pub(super) compat: Option<Compat>,
-    #[cfg_attr(not(feature = "audit"), expect(dead_code, reason = "nothing is written down"))]
+    #[cfg_attr(not(feature = "audit"), expect(dead_code, reason = "used by the audit log only"))]
     pub(super) audit: Option<checkrein_dialects::config::AuditSettings>,
 }
 
-/// A hook and what does its work.
+/// A hook with its handler.
 pub(super) struct LoadedHook {
     pub(super) spec: Arc<HookSpec>,
-    /// The handler, or why there is none.
+    /// The handler, or the failure of every run.
     pub(super) handler: Result<Arc<dyn Handler>, Failure>,
-    /// The key of its one run in a session, if it runs only once in each.
+    /// Key of the claim, if the hook runs once per session.
     once_key: Option<String>,
 }
 
 impl LoadedHook {
-    /// Claims the one run that a session has. `None`: it is taken. Every other hook may always run.
+    /// Claims a run. Returns `None` if the hook runs once per session and has run in this one.
     pub(super) fn claim(self: &Arc<Self>, store: &Arc<dyn SessionStore>, session: Option<&str>) -> Option<Claim> {
         let Some(key) = &self.once_key else { return Some(Claim { hook: Arc::clone(self), once: None }) };
         if !store.claim(session, key) {
@@ -103,7 +106,7 @@ impl LoadedHook {
     }
 }
 
-/// The right to run a hook. A hook that runs once and came to no opinion may run again.
+/// The right to run a hook. Dropping it unspent gives the one run of a session back, so a failed hook can run again.
 pub(super) struct Claim {
     pub(super) hook: Arc<LoadedHook>,
     once: Option<OnceClaim>,
@@ -116,7 +119,7 @@ struct OnceClaim {
 }
 
 impl Claim {
-    /// The hook has come to an opinion.
+    /// Keeps the claim: the hook has returned an opinion.
     pub(super) fn spend(mut self) {
         self.once = None;
     }
@@ -134,7 +137,7 @@ impl LoadedHooks {
     /// Loads hooks.
     pub(super) fn load(specs: Vec<HookSpec>, env: &HandlerEnv) -> Self {
         let mut specs: Vec<_> = specs.into_iter().map(|spec| with_conditions(declaring(spec, env), env)).collect();
-        // As the set does, so that positions there are positions here.
+        // In the order of the set: positions in both lists must be equal.
         specs.sort_by_key(HookSpec::rank);
         let mut problems = Vec::new();
         let set = HookSet::new(specs.iter().map(selector).collect());
@@ -159,8 +162,9 @@ impl LoadedHooks {
                 if loaded.spec.timeout.is_some_and(|timeout| timeout.is_zero()) {
                     problem(ProblemKind::NoTime);
                 }
-                let asks = asks_for_tools(&loaded.spec);
-                if let Some(kind) = loaded.spec.kinds.iter().find(|kind| asks && !has_tool(kind)) {
+                if needs_tool_input(&loaded.spec)
+                    && let Some(kind) = loaded.spec.kinds.iter().find(|kind| !has_tool(kind))
+                {
                     problem(ProblemKind::NeverRuns(kind.clone()));
                 }
                 Arc::new(loaded)
@@ -178,11 +182,11 @@ impl LoadedHooks {
         }
     }
 
-    /// Does what files say about all hooks.
-    pub(super) fn with_file_settings(mut self, said: &FileSettings) -> Self {
-        self.compat = said.compat;
+    /// Applies the settings of files.
+    pub(super) fn with_file_settings(mut self, settings: &FileSettings) -> Self {
+        self.compat = settings.compat;
         #[cfg(feature = "audit")]
-        if let Some(settings) = &said.audit {
+        if let Some(settings) = &settings.audit {
             self.audit = Some(Arc::new(crate::audit::AuditLog::of_settings(settings)));
         }
         self
@@ -197,8 +201,8 @@ impl LoadedHooks {
     }
 }
 
-/// Whether it asks what a tool is called with.
-fn asks_for_tools(spec: &HookSpec) -> bool {
+/// `true` if the hook has a condition on tool input.
+fn needs_tool_input(spec: &HookSpec) -> bool {
     spec.permission_rule.is_some() || !spec.input.is_empty()
 }
 
@@ -209,13 +213,13 @@ fn has_tool(kind: &EventKind) -> bool {
 /// Selector of a hook, without the events at which it never runs.
 fn selector(spec: &HookSpec) -> HookSelector {
     let mut selector = spec.selector();
-    if asks_for_tools(spec) {
+    if needs_tool_input(spec) {
         selector.kinds.retain(has_tool);
     }
     selector
 }
 
-/// Adds what its handler says of itself.
+/// Marks hooks whose handler or dialect rewrites.
 fn declaring(spec: HookSpec, env: &HandlerEnv) -> HookSpec {
     let rewrites = match &spec.handler {
         HandlerSpec::Builtin(named) => env.registry.builtin(&named.name).is_some_and(|builtin| builtin.is_rewriting()),
@@ -226,14 +230,14 @@ fn declaring(spec: HookSpec, env: &HandlerEnv) -> HookSpec {
     spec
 }
 
-/// What makes it the same hook in the next generation.
+/// Identity of a hook across generations of config.
 pub(super) fn key(spec: &HookSpec) -> (&'static str, Option<String>, String, bool) {
     let info = &spec.info;
-    // A dry run does not use up the single run of a `once` hook.
+    // A dry run and a hook in force are different hooks.
     (spec.dialect.name, info.source.file.clone(), info.id.clone(), info.dry_run)
 }
 
-/// The key of a hook's one run. It stays the same after a reload and in another process.
+/// Key of the one run of a hook. It is the same after a reload and in another process.
 fn once_key(spec: &HookSpec) -> String {
     let info = &spec.info;
     format!("{} {} {}", info.source.file.as_deref().unwrap_or_default(), info.id, spec.definition())
@@ -267,22 +271,24 @@ fn build(spec: &HookSpec, env: &HandlerEnv) -> Result<Arc<dyn Handler>, Failure>
     }
     let kind = spec.handler.kind().name();
     match env.registry.handler(kind) {
-        // A factory is foreign code: what it breaks is its own hook.
+        // A factory is foreign code: its panic fails only this hook.
         Some(factory) => {
             checkrein_core::catch_panic(|| factory.build(spec, env)).unwrap_or_else(|panic| Err(panic.into()))
         }
         None if kind == "http" && cfg!(not(feature = "http")) => Err(Failure::new(
             FailureKind::UnknownHandler,
-            "HTTP hooks need checkrein's feature `http`, and this program is built without it",
+            "HTTP hooks need the cargo feature `http` of checkrein, and this program is built without it",
+        )),
+        None if matches!(kind, "prompt" | "agent") => Err(Failure::new(
+            FailureKind::UnknownHandler,
+            format!("`{kind}` hooks need the agent's model; checkrein cannot run them"),
         )),
         None => {
-            let hint = checkrein_core::closest_match(kind, env.registry.handler_kinds())
-                .map(|name| format!(", did you mean `{name}`?"))
-                .unwrap_or_default();
-            Err(Failure::new(
-                FailureKind::UnknownHandler,
-                format!("nobody has registered handlers of the kind `{kind}`{hint}"),
-            ))
+            let hint = match checkrein_core::closest_match(kind, env.registry.handler_kinds()) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("known types: {}", env.registry.handler_kinds().collect::<Vec<_>>().join(", ")),
+            };
+            Err(Failure::new(FailureKind::UnknownHandler, format!("unknown handler type `{kind}`; {hint}")))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Broken hooks as an error, for hosts that stop at them.
+//! Error of [`EngineBuilder::try_build`](super::EngineBuilder::try_build), for hosts that stop on broken config.
 
 use std::fmt;
 
@@ -6,21 +6,21 @@ use checkrein_dialects::config::{Diagnostic, Severity};
 
 use super::{Engine, Problem, ProblemKind};
 
-/// The hooks of an engine that cannot be loaded. Made by [`EngineBuilder::try_build`](super::EngineBuilder::try_build).
+/// Hooks that cannot be loaded. Returned by [`EngineBuilder::try_build`](super::EngineBuilder::try_build).
 ///
-/// Its text lists everything with file and line.
+/// The text lists every error with file and line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoadError {
-    /// Errors in hook files. Warnings are not among them.
+    /// Errors in hook files, without warnings.
     pub diagnostics: Vec<Diagnostic>,
     /// Hooks that cannot be loaded and have no diagnostic.
     pub problems: Vec<Problem>,
 }
 
 impl LoadError {
-    /// The error of this engine, if it has one.
-    pub(super) fn of(engine: &Engine) -> Option<Self> {
+    /// Returns the errors of an engine, if it has any.
+    pub(super) fn from_engine(engine: &Engine) -> Option<Self> {
         let mut diagnostics = engine.diagnostics();
         diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
         let mut problems = engine.problems();

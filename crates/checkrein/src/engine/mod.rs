@@ -1,4 +1,7 @@
-//! The engine: what agent authors embed to run hooks of every kind.
+//! The engine: selects, runs and settles hooks of every kind.
+//!
+//! Agent authors embed [`Engine`]; `checkrein-tools` and the command-line program use it too. The engine never changes
+//! process-wide state, and a failed hook never lets a gate open by accident.
 //!
 //! ```
 //! use checkrein::payload::ToolCall;
@@ -20,12 +23,14 @@
 //! # }
 //! ```
 //!
-//! # How a fire goes
+//! # Steps of a fire
 //!
-//! The hooks that fit are chosen by the index of [`HookSet`](checkrein_core::HookSet). Those that declare rewrites run
-//! one on the result of the other; then all others run side by side. Each runs under its own deadline; what it gives
-//! back is read, and pushed to a [`Settlement`](checkrein_core::Settlement). Dropping the future of a fire ends
-//! everything that it has started.
+//! 1. The index of [`HookSet`](checkrein_core::HookSet) selects the hooks that match the event.
+//! 2. Hooks that declare rewrites run one after the other, each on the result of the one before.
+//! 3. All other hooks run in parallel. Each hook has its own deadline.
+//! 4. The hook's dialect parses each reply, and a [`Settlement`](checkrein_core::Settlement) combines the opinions.
+//!
+//! Dropping the future of a fire ends every process and request that it started.
 
 mod background;
 mod blocking;
@@ -80,7 +85,7 @@ use crate::session_store::SessionStore;
 use checkrein_dialects::HookSpec;
 use checkrein_dialects::config::Diagnostic;
 
-/// Runs hooks. Cheap to clone; clones share hooks and limits. See the [module](self).
+/// Runs hooks. Cheap to clone: clones share hooks and limits. See the [module](self).
 #[derive(Clone)]
 pub struct Engine {
     shared: Arc<Shared>,
@@ -94,13 +99,13 @@ pub(crate) struct Shared {
     files: FromFiles,
     env: HandlerEnv,
     rules: RuleSource,
-    /// What the host says about rules that are not safe, whatever files say.
+    /// The host's choice about unsafe rules of agents. Takes precedence over hook files.
     compat: Option<Compat>,
-    /// Where the host wants to have written down what hooks decide.
+    /// Audit log of the host. Hook files can name another one.
     #[cfg(feature = "audit")]
     audit: Option<crate::audit::AuditLog>,
     observers: Vec<Arc<dyn Observer>>,
-    /// How many limited handlers run at once.
+    /// Limits the handlers that run at the same time.
     running: Semaphore,
     next_run: AtomicU64,
     stops: StopLimit,
@@ -110,164 +115,174 @@ pub(crate) struct Shared {
 }
 
 impl Engine {
-    /// An engine with its settings.
+    /// Returns a builder with default settings.
     pub fn builder() -> EngineBuilder {
         EngineBuilder::new()
     }
 
-    /// The same engine for another agent: the same hooks, its own envelope. The function is called once per fire, so
-    /// that it can tell what changes during a session, such as the permission mode. What an event says itself counts
-    /// more. If it panics, hooks run without, and that is a failure of the fire: gates are closed, or what the rules say.
+    /// Returns this engine for another agent: with the same hooks and its own envelope.
+    ///
+    /// The function is called once per fire, because some fields change during a session, such as the permission mode.
+    /// Fields of the event take precedence. If the function panics, hooks run without its fields, and the fire has a
+    /// failure: gates close, unless the rules say otherwise.
     #[must_use]
     pub fn for_agent(&self, envelope: impl Fn() -> Envelope + Send + Sync + 'static) -> Self {
         Self { shared: Arc::clone(&self.shared), envelope: Some(Arc::new(envelope)) }
     }
 
-    /// Runs the hooks that fit the event. Dropping the future ends everything that it has started.
+    /// Runs the hooks that match the event. Dropping the future ends every process and request that it started.
     ///
-    /// Needs a tokio runtime with I/O and time switched on; [`fire_blocking`](Self::fire_blocking) brings its own.
+    /// Needs a tokio runtime with I/O and time enabled; [`fire_blocking`](Self::fire_blocking) has its own.
     pub async fn fire(&self, event: Event) -> Verdict {
         match self.prepare_if_needed(event) {
-            Some(begun) => dispatch::fire(&self.shared, begun, None).await,
+            Some(prepared) => dispatch::fire(&self.shared, prepared, None).await,
             None => Verdict::default(),
         }
     }
 
-    /// As [`fire`](Self::fire), but builds the event only if a hook could run, or if it is a prompt and the agent has been kept
-    /// from stopping: whose prompt it is, the event may have to say.
+    /// As [`fire`](Self::fire), but builds the event only if needed.
+    ///
+    /// The event is needed if a hook could run, or if it is a prompt after a refused stop: the count of refusals is kept
+    /// per session and agent.
     pub async fn fire_with(&self, kind: &EventKind, event: impl FnOnce() -> Event) -> Verdict {
-        // An event for some tools may be one for hooks for all tools too.
-        let could_run = || self.has(kind) || kind.parent_kind().is_some_and(|general| self.has(&general));
+        // Hooks of the parent kind run too: `PreShell` also runs hooks for `PreToolUse`.
+        let could_run = || self.has(kind) || kind.parent_kind().is_some_and(|parent| self.has(&parent));
         if could_run() || self.shared.stops.needs(kind) { self.fire(event()).await } else { Verdict::default() }
     }
 
-    /// As [`fire`](Self::fire), with everything that happened.
+    /// As [`fire`](Self::fire). Also returns a record of every hook that ran or was skipped.
     pub async fn fire_recorded(&self, event: Event) -> (Verdict, Record) {
         let mut record = None;
-        let begun = self.prepared(event);
-        let event = Arc::clone(&begun.event);
-        let verdict = dispatch::fire(&self.shared, begun, Some(&mut record)).await;
+        let prepared = self.prepare(event);
+        let event = Arc::clone(&prepared.event);
+        let verdict = dispatch::fire(&self.shared, prepared, Some(&mut record)).await;
         let record = record.unwrap_or_else(|| Record::new(&event, self.shared.rules.name(), &verdict, Vec::new()));
         (verdict, record)
     }
 
-    /// As [`fire`](Self::fire), for code that is not asynchronous. Works inside of a runtime as well, where it blocks the
-    /// thread that calls it.
+    /// As [`fire`](Self::fire), for synchronous code. Inside a runtime it blocks the calling thread.
     pub fn fire_blocking(&self, event: Event) -> Verdict {
         match self.prepare_if_needed(event) {
-            Some(begun) => {
-                let event = Arc::clone(&begun.event);
-                self.shared.blocking.run(&event, dispatch::fire(&self.shared, begun, None))
+            Some(prepared) => {
+                let event = Arc::clone(&prepared.event);
+                self.shared.blocking.run(&event, dispatch::fire(&self.shared, prepared, None))
             }
             None => Verdict::default(),
         }
     }
 
-    /// Whether a hook could run for events of this kind. Hooks for all tools are not among those for some tools, such as
-    /// [`PreShell`](EventKind::PreShell): ask for the [general](EventKind::general) kind too.
+    /// Returns `true` if a hook could run for events of this kind.
+    ///
+    /// Hooks of the [parent kind](EventKind::parent_kind) are not included: [`PreShell`](EventKind::PreShell) also runs
+    /// hooks for [`PreToolUse`](EventKind::PreToolUse).
     pub fn has(&self, kind: &EventKind) -> bool {
         self.shared.hooks.load().set.has(kind)
     }
 
-    /// Whether a hook would run for an event of this kind with this subject, conditions aside.
+    /// Returns `true` if a hook would run for an event of this kind with this subject. Ignores conditions.
     pub fn would_fire(&self, kind: &EventKind, subject: &str) -> bool {
         self.shared.hooks.load().set.would_select(kind, subject)
     }
 
-    /// The hooks for events of this kind, in config order, also those that are disabled or never run there.
+    /// Returns the hooks for events of this kind, in config order. Includes hooks that are disabled or never run there.
     pub fn hooks_for(&self, kind: &EventKind) -> Vec<Arc<HookSpec>> {
         let hooks = self.shared.hooks.load();
         hooks.specs().filter(|spec| spec.kinds.contains(kind)).cloned().collect()
     }
 
-    /// Puts these hooks in place of all there are, at once. Fires under way finish with those that they started with.
+    /// Replaces all hooks atomically. Running fires finish with the hooks that they started with.
     ///
-    /// If files have changed, the next [`reload`](Self::reload) puts theirs and those of the builder in place of these.
+    /// The next [`reload`](Self::reload) after a change of files restores the hooks of the files and of the builder.
     pub fn replace_all(&self, hooks: Vec<HookSpec>) {
         self.shared.put(hooks, &hooks::FileSettings::default());
     }
 
-    /// Reads the files of all [sources](EngineBuilder::sources) again, and puts the hooks that they have now in place of
-    /// those that they had, at once. Fires under way finish with those that they started with.
+    /// Reads the files of all [sources](EngineBuilder::sources) again and replaces their hooks atomically.
     ///
-    /// If a file that could be read before cannot be read at all now, all hooks stay as they were. Blocks while it reads.
+    /// Running fires finish with the hooks that they started with. If a file becomes unreadable, all hooks stay as they
+    /// were. Blocks while it reads.
     pub fn reload(&self) -> Reload {
         self.shared.reload()
     }
 
-    /// Reloads from now on whenever the files of the [sources](EngineBuilder::sources) change, until the watch is dropped.
-    /// Each observer is [told](Observer::reloaded) what changed.
+    /// Reloads whenever the files of the [sources](EngineBuilder::sources) change, until the watch is dropped.
+    ///
+    /// Each reload with changes calls [`Observer::reloaded`].
     #[cfg(feature = "watch")]
     pub fn watch(&self) -> Watch {
         Watch::start(&self.shared)
     }
 
-    /// What is wrong with the files that hooks come from, found when they were last read.
+    /// Returns the problems in hook files, as of the last time that they were read.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.shared.files.diagnostics()
     }
 
-    /// The files that hooks come from, as they were when they were last read.
+    /// Returns the hook files, as of the last time that they were read.
     pub fn files(&self) -> Vec<FileState> {
         self.shared.files.states()
     }
 
-    /// What is wrong with the hooks, found when they were loaded.
+    /// Returns the problems of hooks that were found when they were loaded.
     pub fn problems(&self) -> Vec<Problem> {
         self.shared.hooks.load().problems.clone()
     }
 
-    /// Tells what hooks in the background come to, from now on.
+    /// Returns a receiver for the results of background hooks. Results before this call are not included.
     pub fn completions(&self) -> Completions {
         self.shared.background.completions()
     }
 
-    /// Waits for hooks in the background until the time is over, then ends those that are left, and sees to it that nothing
-    /// remains of fires that were dropped. No more hooks are started in the background afterwards. A host calls this before
-    /// it leaves.
-    pub async fn shutdown(&self, patience: Duration) -> ShutdownReport {
-        self.shared.background.shutdown(patience).await
+    /// Waits for background hooks until the timeout, then ends the rest. Also waits for processes of dropped fires.
+    ///
+    /// No background hook starts afterwards. A host calls this before it exits.
+    pub async fn shutdown(&self, timeout: Duration) -> ShutdownReport {
+        self.shared.background.shutdown(timeout).await
     }
 
-    /// An event for which a hook could run.
+    /// Prepares an event. Returns `None` if no hook could run.
     fn prepare_if_needed(&self, event: Event) -> Option<PreparedEvent> {
         let could_run = self.shared.hooks.load().set.has_for(&event);
-        // A prompt is heard also if no hook listens.
-        (could_run || self.shared.stops.needs(&event.kind())).then(|| self.prepared(event)).filter(|_| could_run)
+        // A prompt resets the count of refused stops even without hooks.
+        if !could_run && !self.shared.stops.needs(&event.kind()) {
+            return None;
+        }
+        let prepared = self.prepare(event);
+        if could_run { Some(prepared) } else { None }
     }
 
-    fn prepared(&self, mut event: Event) -> PreparedEvent {
+    fn prepare(&self, mut event: Event) -> PreparedEvent {
         let without_envelope = self.put_in_envelope(&mut event).err();
         self.shared.stops.before(&mut event);
         PreparedEvent { event: Arc::new(event), without_envelope }
     }
 
-    /// Adds what the agent says, unless that panics.
+    /// Adds the agent's envelope. Fails if the agent's function panics.
     fn put_in_envelope(&self, event: &mut Event) -> Result<(), Panic> {
         if let Some(envelope) = &self.envelope {
-            let agents = catch_panic(|| envelope())?;
-            event.envelope = merge_envelopes(std::mem::take(&mut event.envelope), agents);
+            let defaults = catch_panic(|| envelope())?;
+            event.envelope = merge_envelopes(std::mem::take(&mut event.envelope), defaults);
         }
         Ok(())
     }
 }
 
-/// An event with all that hooks are told. Not moved any more from here on: it is large.
+/// A complete event. In an `Arc`, because an event is too large to move around.
 struct PreparedEvent {
     event: Arc<Event>,
-    /// The panic of the agent's function for envelopes.
+    /// Panic of the agent's function for envelopes.
     without_envelope: Option<Panic>,
 }
 
-/// What the event says, and where it says nothing what the agent says.
+/// Fills missing fields of the event's envelope from the agent's.
 fn merge_envelopes(event: Envelope, agent: Envelope) -> Envelope {
-    let mut filled = agent;
+    let mut merged = agent;
     macro_rules! prefer {
-        ($($field:ident)+) => { $( if event.$field.is_some() { filled.$field = event.$field; } )+ };
+        ($($field:ident)+) => { $( if event.$field.is_some() { merged.$field = event.$field; } )+ };
     }
     prefer!(session_id cwd transcript_path permission_mode agent_id agent_type turn);
-    filled.extra.extend(event.extra);
-    filled
+    merged.extra.extend(event.extra);
+    merged
 }
 
 impl fmt::Debug for Engine {

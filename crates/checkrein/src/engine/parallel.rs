@@ -1,8 +1,8 @@
-//! Work that is spread over the threads of a runtime, and still ends the moment that nobody waits for it.
+//! Tasks on the threads of a runtime that end immediately when their owner is dropped.
 //!
-//! Starting a process blocks its thread for a while, so hooks that run side by side are started on several threads. A task
-//! that is aborted goes only when its runtime gets to it, and a runtime may stand still. So the work itself stays within
-//! reach of the one who waits: dropping [`AbortOnDropSet`] drops it there and then.
+//! Spawning a process blocks its thread for a while, so parallel hooks start on several threads. An aborted tokio task ends
+//! only when its runtime polls it, and a runtime may be blocked. So the owner shares each future: dropping
+//! [`AbortOnDropSet`] drops all of them at once.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -17,24 +17,24 @@ type Task<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 pub(super) struct AbortOnDropSet<T> {
     tasks: JoinSet<Option<T>>,
-    works: Vec<Arc<Mutex<Option<Task<T>>>>>,
+    futures: Vec<Arc<Mutex<Option<Task<T>>>>>,
 }
 
 impl<T: Send + 'static> AbortOnDropSet<T> {
     pub(super) fn new() -> Self {
-        Self { tasks: JoinSet::new(), works: Vec::new() }
+        Self { tasks: JoinSet::new(), futures: Vec::new() }
     }
 
-    pub(super) fn start(&mut self, work: impl Future<Output = T> + Send + 'static) {
-        let work: Arc<Mutex<Option<Task<T>>>> = Arc::new(Mutex::new(Some(Box::pin(work))));
-        self.works.push(Arc::clone(&work));
-        self.tasks.spawn(SharedTask(work).in_current_span());
+    pub(super) fn start(&mut self, future: impl Future<Output = T> + Send + 'static) {
+        let future: Arc<Mutex<Option<Task<T>>>> = Arc::new(Mutex::new(Some(Box::pin(future))));
+        self.futures.push(Arc::clone(&future));
+        self.tasks.spawn(SharedTask(future).in_current_span());
     }
 
-    /// What the next one that is done came to; `None` when all are.
+    /// Waits for the next output. Returns `None` after the last one.
     pub(super) async fn next(&mut self) -> Option<T> {
         loop {
-            // Work never panics: every run of a hook is shielded.
+            // The futures never panic: `execute::run` catches panics.
             if let Ok(Some(output)) = self.tasks.join_next().await? {
                 return Some(output);
             }
@@ -44,10 +44,10 @@ impl<T: Send + 'static> AbortOnDropSet<T> {
 
 impl<T> Drop for AbortOnDropSet<T> {
     fn drop(&mut self) {
-        for work in &self.works {
-            // If it is being polled right now, this waits for the end of the poll, which is short.
-            let gone = lock(work).take();
-            drop(gone);
+        for future in &self.futures {
+            // Waits for a poll in progress, which is short. The future is dropped after the lock is released.
+            let future = lock(future).take();
+            drop(future);
         }
     }
 }
@@ -58,13 +58,13 @@ impl<T> Future for SharedTask<T> {
     type Output = Option<T>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        let mut work = lock(&self.0);
-        let Some(future) = work.as_mut() else {
+        let mut shared = lock(&self.0);
+        let Some(future) = shared.as_mut() else {
             return Poll::Ready(None);
         };
         let polled = future.as_mut().poll(cx).map(Some);
         if polled.is_ready() {
-            *work = None;
+            *shared = None;
         }
         polled
     }

@@ -1,4 +1,6 @@
-//! Hooks from files, read again.
+//! Reload of hook files.
+//!
+//! [`Engine::reload`](super::Engine::reload) and the file watch use it. An unreadable file never removes the hooks that it had.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -13,55 +15,59 @@ use super::hooks::{FileSettings, LoadedHooks, key};
 use crate::hook_files::{FileState, FileStatus, Loaded, Sources};
 use crate::sync::lock;
 
-/// What came of reading files again.
+/// Result of a reload.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Reload {
-    /// Hooks that were not there before.
+    /// New hooks.
     pub added: Vec<Arc<HookInfo>>,
-    /// Hooks that are not there any more.
+    /// Hooks that no longer exist.
     pub removed: Vec<Arc<HookInfo>>,
-    /// Hooks that are not what they were, as they are now. One that only stands in another line is not among them.
+    /// Changed hooks, as they are now. A hook that only moved to another line is not included.
     pub changed: Vec<Arc<HookInfo>>,
-    /// What is wrong with the files now.
+    /// Problems in the files now.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether all hooks stay as they were, because a file cannot be read any more.
+    /// `true` if all hooks stay as they were because a file became unreadable.
     pub kept_old: bool,
-    /// Whether the files say what they said when they were last read. Observers are not told of it then.
+    /// `true` if the files are the same as in the last read. Observers are not called then.
     pub unchanged: bool,
-    /// Panics of observers that were told of it.
+    /// Panics of observers.
     pub broken_observers: Vec<Panic>,
 }
 
-/// What an engine knows of its files.
+/// Hook files of an engine, and their state.
 pub(super) struct FromFiles {
     sources: Sources,
     /// Hooks that were added in code.
     own: Vec<HookSpec>,
     state: Mutex<State>,
-    /// Held while files are read and hooks are put in place, so that the last to read is the last to put.
-    turn: Mutex<()>,
+    /// Held during a reload, so that the newest read is the last to replace the hooks.
+    reloading: Mutex<()>,
 }
 
 #[derive(Default)]
 struct State {
-    /// As they were last read.
+    /// State of the last read.
     files: Vec<FileState>,
-    /// As they were when the hooks were loaded that are in place.
+    /// State of the read that the current hooks come from.
     in_force: Vec<FileState>,
     diagnostics: Vec<Diagnostic>,
-    /// What whoever watches has to follow.
+    /// Paths for the file watch.
     followed: Vec<std::path::PathBuf>,
     kept_old: bool,
 }
 
 impl FromFiles {
-    /// Reads files, and says which hooks there are: those of files, then those added in code.
+    /// Reads files. Returns the hooks of files, then those added in code.
     pub(super) fn load(sources: Sources, own: Vec<HookSpec>) -> (Self, Vec<HookSpec>, FileSettings) {
         let Loaded { mut hooks, diagnostics, compat, audit, files, followed, .. } = sources.load();
         hooks.extend(own.iter().cloned());
         let state = State { in_force: files.clone(), files, diagnostics, followed, kept_old: false };
-        (Self { sources, own, state: Mutex::new(state), turn: Mutex::default() }, hooks, FileSettings { compat, audit })
+        (
+            Self { sources, own, state: Mutex::new(state), reloading: Mutex::default() },
+            hooks,
+            FileSettings { compat, audit },
+        )
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -83,10 +89,10 @@ impl FromFiles {
 }
 
 impl Shared {
-    /// Puts hooks in place of all there are.
-    pub(super) fn put(&self, hooks: Vec<HookSpec>, said: &FileSettings) -> (Arc<LoadedHooks>, Arc<LoadedHooks>) {
+    /// Replaces all hooks. Returns the old and the new ones.
+    pub(super) fn put(&self, hooks: Vec<HookSpec>, settings: &FileSettings) -> (Arc<LoadedHooks>, Arc<LoadedHooks>) {
         let before = self.hooks.load_full();
-        let now = Arc::new(LoadedHooks::load(hooks, &self.env).with_file_settings(said));
+        let now = Arc::new(LoadedHooks::load(hooks, &self.env).with_file_settings(settings));
         self.hooks.store(Arc::clone(&now));
         (before, now)
     }
@@ -94,19 +100,20 @@ impl Shared {
     pub(super) fn reload(&self) -> Reload {
         let mut reload = self.read_again();
         if !reload.unchanged {
-            let told = self.observers.iter().filter_map(|observer| catch_panic(|| observer.reloaded(&reload)).err());
-            let broken: Vec<Panic> = told.collect();
-            for panic in &broken {
-                // Nobody looks at what is reloaded when files change by themselves.
+            let observers = self.observers.iter();
+            let panics: Vec<Panic> =
+                observers.filter_map(|observer| catch_panic(|| observer.reloaded(&reload)).err()).collect();
+            for panic in &panics {
+                // Logged, because the file watch drops the result.
                 warn!(name: "checkrein.observer", "an observer panicked: {panic}");
             }
-            reload.broken_observers = broken;
+            reload.broken_observers = panics;
         }
         reload
     }
 
     fn read_again(&self) -> Reload {
-        let _turn = lock(&self.files.turn);
+        let _reloading = lock(&self.files.reloading);
         let Loaded { mut hooks, mut diagnostics, compat, audit, files, followed, .. } = self.files.sources.load();
         let mut state = self.files.state();
         if files == state.files {
@@ -117,7 +124,7 @@ impl Shared {
         let lost: Vec<_> = files.iter().filter(|file| is_lost(file, &state.in_force)).collect();
         if !lost.is_empty() {
             diagnostics.extend(lost.into_iter().map(|file| {
-                let text = "all hooks stay as they were until this file can be read again";
+                let text = "this file became unreadable; all hooks stay as they were until it is readable again";
                 Diagnostic::of_file(Severity::Warning, "old-hooks", file.path.display().to_string(), text)
             }));
             *state = State {
@@ -137,7 +144,7 @@ impl Shared {
     }
 }
 
-/// Whether a file could be read, and is there and cannot be read now.
+/// `true` if a file was readable before, and exists but is unreadable now.
 fn is_lost(file: &FileState, in_force: &[FileState]) -> bool {
     let was_read = |before: &FileState| {
         before.path == file.path && before.dialect == file.dialect && before.status == FileStatus::Found
@@ -146,7 +153,7 @@ fn is_lost(file: &FileState, in_force: &[FileState]) -> bool {
 }
 
 fn difference(before: &LoadedHooks, now: &LoadedHooks) -> Reload {
-    // Nothing keeps two hooks of a file from having one name.
+    // A list, because two hooks of a file can have the same name.
     let mut old: HashMap<_, Vec<&Arc<HookSpec>>> = HashMap::new();
     for spec in before.specs() {
         old.entry(key(spec)).or_default().push(spec);
@@ -157,19 +164,19 @@ fn difference(before: &LoadedHooks, now: &LoadedHooks) -> Reload {
         let info = || Arc::clone(&spec.info);
         match old.get_mut(&key(spec)).and_then(Vec::pop) {
             None => change.added.push(info()),
-            Some(was) if says(was) != says(spec) => change.changed.push(info()),
+            Some(was) if summary(was) != summary(spec) => change.changed.push(info()),
             Some(_) => {}
         }
     }
-    // In their order, not in that of the map.
+    // In config order, not in the order of the map.
     let gone: HashSet<_> = old.into_values().flatten().map(Arc::as_ptr).collect();
     let removed = before.specs().filter(|spec| gone.contains(&Arc::as_ptr(spec)));
     change.removed = removed.map(|spec| Arc::clone(&spec.info)).collect();
     change
 }
 
-/// All that is said of a hook, but for its place.
-fn says(spec: &HookSpec) -> String {
+/// Everything that defines a hook, except its line.
+fn summary(spec: &HookSpec) -> String {
     let condition = spec.condition.as_ref().map(checkrein_core::Condition::text);
     format!(
         "{} {:?} {:?} {:?} {:?} {condition:?} {:?} {:?} {}",

@@ -1,9 +1,10 @@
-//! Rules for shell commands: `git *`, `npm run test:*`.
+//! Permission rules for shell commands: `git *`, `npm run test:*`.
 //!
-//! `*` is any text, and ` *` (or `:*`) at the end may also be nothing. Every program is looked at that the command would run:
-//! in lists and pipes, in substitutions, behind `sudo` and its like, without variables set in front of it. The rule holds if
-//! one of them fits, if the command cannot be read, and if its pattern says more than a program's name while the command has
-//! parts that only a running shell knows.
+//! `*` matches any text; ` *` or `:*` at the end also matches nothing. The pattern is compared with every program that the
+//! command would run: in lists, pipes and substitutions, after `sudo` and similar wrappers, without leading assignments.
+//!
+//! The rule matches if one of them matches, or if the command cannot be parsed. It also matches if the pattern has more than a
+//! program name and the command has parts that only a running shell can expand.
 
 use std::path::Path;
 
@@ -32,30 +33,30 @@ pub(super) fn fits(pattern: &str, event: &Event, home: Option<&str>, cwd: &Path)
 
 struct Pattern<'a> {
     text: &'a str,
-    /// What stands before a ` *` or `:*` at the end.
+    /// The text before a ` *` or `:*` at the end.
     start: Option<&'a str>,
-    /// The same with ` *`.
-    spelt_out: String,
+    /// `start` and ` *`.
+    with_wildcard: String,
 }
 
 impl<'a> Pattern<'a> {
     fn new(text: &'a str) -> Self {
         let text = text.trim();
         let start = text.strip_suffix(" *").or_else(|| text.strip_suffix(":*"));
-        Self { text, start, spelt_out: format!("{} *", start.unwrap_or(text)) }
+        Self { text, start, with_wildcard: format!("{} *", start.unwrap_or(text)) }
     }
 
-    /// Whether it is about nothing but which program is run.
+    /// `true` if the pattern is only the name of a program.
     fn is_name(&self) -> bool {
         self.start.is_some_and(|start| !start.contains(char::is_whitespace))
     }
 
     fn fits(&self, command: &str) -> bool {
         wildcard(self.text, command)
-            || self.start.is_some_and(|start| wildcard(start, command) || wildcard(&self.spelt_out, command))
+            || self.start.is_some_and(|start| wildcard(start, command) || wildcard(&self.with_wildcard, command))
     }
 
-    /// With the program as it is written, and with its bare name.
+    /// Compares the program as it is written, and its bare name.
     fn fits_step(&self, step: &SimpleCommand) -> bool {
         let args: String = step.args.iter().map(|arg| format!(" {}", arg.text)).collect();
         [&step.program.text, &step.name].into_iter().any(|name| self.fits(&format!("{name}{args}")))

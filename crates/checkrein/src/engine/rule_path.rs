@@ -1,20 +1,20 @@
-//! Rules for files: `src/**`, `**/secret/*`, `*.ts`, `/etc/**`, `~/.ssh/**`.
+//! Permission rules for files: `src/**`, `**/secret/*`, `*.ts`, `/etc/**`, `~/.ssh/**`.
 //!
-//! A pattern without a slash fits a name anywhere, one with a slash is a path from the agent's directory, and both fit what
-//! is below. One that starts with a slash is a path from the root, and is tried from the agent's directory too: agents do not
-//! agree what it means.
+//! A pattern without a slash matches a name in any directory. A pattern with a slash is relative to the agent's working
+//! directory. Both also match everything below. A pattern that starts with a slash is tried from the root and from the
+//! working directory, because agents disagree about it. A pattern that cannot be parsed matches every file.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::builtins::paths::{Patterns, PlacedPatterns, names};
+use crate::builtins::paths::{Patterns, ResolvedPatterns, names};
 use crate::sync::lock;
 
 pub(super) struct PathRule {
-    /// `None`: it cannot be read.
+    /// `None` if the pattern cannot be parsed.
     patterns: Option<Patterns>,
-    /// For the directory that was asked for last: agents seldom change it.
-    placed: Mutex<Option<(PathBuf, Arc<PlacedPatterns>)>>,
+    /// Cache for the last working directory: agents seldom change it.
+    placed: Mutex<Option<(PathBuf, Arc<ResolvedPatterns>)>>,
 }
 
 impl PathRule {
@@ -26,8 +26,8 @@ impl PathRule {
         } else if let Some(rest) = pattern.strip_prefix('/').filter(|rest| rest.contains('/')) {
             all.push(rest.to_owned());
         }
-        // What is left out is not for rules to say.
-        let patterns = if pattern.starts_with('!') { None } else { Patterns::read(&all).ok() };
+        // Rules have no negated patterns.
+        let patterns = if pattern.starts_with('!') { None } else { Patterns::parse(&all).ok() };
         Self { patterns, placed: Mutex::default() }
     }
 
@@ -38,7 +38,7 @@ impl PathRule {
             match &*placed {
                 Some((dir, placed)) if dir == cwd => Arc::clone(placed),
                 _ => {
-                    let new = Arc::new(patterns.at(cwd, home));
+                    let new = Arc::new(patterns.resolve(cwd, home));
                     *placed = Some((cwd.to_owned(), Arc::clone(&new)));
                     new
                 }

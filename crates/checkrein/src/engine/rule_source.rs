@@ -1,13 +1,13 @@
-//! Whose rules settle.
+//! Source of the rules that settle an event: an agent's dialect or the host.
 
 use checkrein_core::{EventKind, Failure, FailureKind, FailurePolicy, Rules};
 use checkrein_dialects::{Dialect, HookSpec};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum RuleSource {
-    /// An agent's.
+    /// Rules of an agent. They can differ per event.
     Dialect(&'static Dialect),
-    /// The host's own.
+    /// Rules of the host, for all events.
     Custom(Rules),
 }
 
@@ -33,9 +33,9 @@ impl RuleSource {
         }
     }
 
-    /// The failure with what the hook's own dialect does about it, unless the hook or the host has said something else.
+    /// Sets the failure policy of the hook's own dialect, unless the hook or the host sets another one.
     pub(super) fn with_effect(&self, failure: Failure, hook: &HookSpec, kind: &EventKind) -> Failure {
-        // It was a gate of its user once, whoever says now what is done when it fails.
+        // A changed hook was approved as a gate, so its new entry must not open that gate.
         if failure.kind == FailureKind::Untrusted && failure.effect.is_none() {
             let effect = if kind.contract().is_gate() { FailurePolicy::Closed } else { FailurePolicy::Open };
             return failure.with_effect(effect);
@@ -43,13 +43,13 @@ impl RuleSource {
         if failure.effect.is_some() || matches!(self, Self::Custom(_)) {
             return failure;
         }
-        // Where its agent lets no hook have a say in this.
+        // The agent has a fixed policy at this event.
         if let Some(effect) = hook.dialect.row(kind).and_then(|row| row.failure_policy) {
             return failure.with_effect(effect);
         }
         let info = &hook.info;
-        let said = info.on_failure.is_some() || (failure.kind == FailureKind::Timeout && info.on_timeout.is_some());
-        if said {
+        let is_set = info.on_failure.is_some() || (failure.kind == FailureKind::Timeout && info.on_timeout.is_some());
+        if is_set {
             return failure;
         }
         let effect = hook.dialect.failure_effect(kind, failure.kind);

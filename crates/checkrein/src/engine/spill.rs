@@ -1,27 +1,29 @@
-//! Texts that are longer than a dialect takes: the model gets the start, and the path of a file with all of it.
+//! Texts that exceed the limit of a dialect.
+//!
+//! The model gets the start of the text and the path of a file with the whole text.
 
 use checkrein_core::Opinion;
 use checkrein_dialects::Dialect;
 
 use crate::private_file;
 
-/// How much of a text that is too long is shown.
+/// Number of characters that remain of a text over the limit.
 const SHOWN: usize = 2_000;
 
+/// Shortens the texts of an opinion to the limit of the dialect.
 pub(super) fn shortened(opinion: Opinion, dialect: &Dialect) -> Opinion {
     let Some(cap) = dialect.reply.text_cap else { return opinion };
     opinion.map_texts(|text| {
-        // Mostly there are not even as many bytes.
+        // The cheap check first: most texts have fewer bytes than the limit has characters.
         if text.len() <= cap || text.chars().count() <= cap {
             return text;
         }
         let start: String = text.chars().take(SHOWN).collect();
         let count = text.chars().count();
-        // Without a file the rest is lost, and that is said.
         let rest = match private_file::write(&std::env::temp_dir(), ".txt", text.as_bytes()) {
-            Ok(path) => format!("all of it is in {}", path.display()),
-            Err(error) => format!("the rest could not be kept: {error}"),
+            Ok(path) => format!("read the full text in {}", path.display()),
+            Err(error) => format!("the full text could not be saved: {error}"),
         };
-        format!("{start}\n… ({count} characters, more than the {cap} that are taken; {rest})")
+        format!("{start}\n… (cut: the text has {count} characters, and the limit is {cap}; {rest})")
     })
 }

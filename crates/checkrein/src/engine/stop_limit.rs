@@ -1,7 +1,7 @@
-//! Limits how often hooks may refuse a stop.
+//! Limit of refused stops.
 //!
-//! A hook that never lets an agent stop uses up a whole quota. The engine counts the refusals of an agent's stop in a row.
-//! Past the cap the stop stands, and the verdict has a warning. Counts are in the [`SessionStore`].
+//! A hook that never lets an agent stop would use up the user's quota. The engine counts consecutive refusals of an agent's
+//! stop in the [`SessionStore`]. After the cap, the agent stops, and the verdict has a warning.
 
 use std::sync::Arc;
 
@@ -18,18 +18,18 @@ pub struct StopLimit {
 }
 
 impl StopLimit {
-    /// Lets a stop stand after `cap` refusals. 0: never.
+    /// Accepts a stop after `cap` refusals. 0: no limit.
     pub fn new(cap: u32, store: Arc<dyn SessionStore>) -> Self {
         Self { cap, store }
     }
 
-    /// `true` if an event of this kind changes counts although it has no hooks: it is a prompt, and something was counted.
+    /// `true` if an event of this kind changes counts even without hooks: a prompt, if a stop was refused before.
     pub(super) fn needs(&self, kind: &EventKind) -> bool {
         *kind == EventKind::PromptSubmit && self.store.counts_stops()
     }
 
-    /// Resets counts at a new prompt, unless the prompt is the reason of a refusal. Tells hooks of a stop whether it
-    /// follows a refused one.
+    /// Resets counts at a new prompt, unless the prompt is the reason of a refusal. Sets the fields of a stop event that
+    /// report earlier refusals.
     pub fn before(&self, event: &mut Event) {
         if event.kind() == EventKind::PromptSubmit {
             for kind in EventKind::ALL.iter().filter(|kind| kind.contract().block == BlockEffect::Continue) {
@@ -51,7 +51,7 @@ impl StopLimit {
         }
     }
 
-    /// Counts a refused stop, and drops the refusal if there were too many.
+    /// Counts a refused stop. Drops the refusal if the cap is exceeded.
     pub fn after(&self, event: &Event, verdict: Verdict) -> Verdict {
         if !is_stop(event) {
             return verdict;
@@ -61,20 +61,24 @@ impl StopLimit {
             Action::Continue { .. } => self.refused(event).max(refused_before(event)) + 1,
             _ => 0,
         };
-        let stands = self.cap != 0 && refused > self.cap;
-        let counted = if stands { 0 } else { refused };
+        let is_over = self.cap != 0 && refused > self.cap;
+        let counted = if is_over { 0 } else { refused };
         if counted > 0 || self.store.counts_stops() {
             self.store.set_stops(session, &agent, StopCount { refused: counted, awaits_prompt: true });
         }
-        if stands {
-            verdict.with_decision_dropped(format!("the stop was refused {} times in a row; now it stands", self.cap))
+        if is_over {
+            verdict.with_decision_dropped(format!(
+                "hooks refused the stop {} times in a row; the agent stops now",
+                self.cap
+            ))
         } else {
             verdict
         }
     }
 
-    /// Forgets refusals if the agent reports the first stop of a turn. For agents whose prompts the caller does not see. The
-    /// engine itself does not use it: a host that reports this at every stop would switch the cap off.
+    /// Resets the count if the agent reports the first stop of a turn. For agents whose prompts the caller does not see.
+    ///
+    /// The engine itself does not use it: a host that reports this at every stop would disable the cap.
     pub fn trust_new_turn(&self, event: &Event) {
         let active = match &event.payload {
             Payload::Stop(stop) => stop.stop_hook_active,
@@ -86,7 +90,7 @@ impl StopLimit {
         }
     }
 
-    /// The refusals so far.
+    /// Number of refusals so far.
     fn refused(&self, event: &Event) -> u32 {
         self.store.stops(session_of(event), &agent(event, &event.kind())).refused
     }
@@ -100,7 +104,7 @@ fn flags(event: &mut Event) -> Option<(&mut Option<bool>, &mut Option<u64>)> {
     }
 }
 
-/// The refusals that the host itself reports: it may have counted before this engine existed.
+/// Number of refusals that the host reports. The host may have counted before this engine existed.
 fn refused_before(event: &Event) -> u32 {
     let (active, count) = match &event.payload {
         Payload::Stop(stop) => (stop.stop_hook_active, stop.loop_count),
@@ -111,8 +115,8 @@ fn refused_before(event: &Event) -> u32 {
     count.min(u32::MAX - 1).max(active.unwrap_or_default().into())
 }
 
-/// The agent of a session whose stops are counted together. Agents that do not name sessions do not name sub-agents in
-/// all events either.
+/// Key of an agent whose stops are counted together. Without a session the agent's id is ignored: agents that do not name
+/// sessions do not name sub-agents in all events either.
 fn agent(event: &Event, kind: &EventKind) -> String {
     let id = session_of(event).and(event.envelope.agent_id.as_deref());
     format!("{} {}", kind.name(), id.unwrap_or_default())

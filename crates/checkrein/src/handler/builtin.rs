@@ -1,4 +1,6 @@
-//! Hooks that are functions in the process.
+//! Handler of builtins: functions of the [`Registry`](crate::Registry) that hook files call by name.
+//!
+//! checkrein's own builtins and those of hosts use [`Builtin`].
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,7 +12,7 @@ use checkrein_core::{Event, Failure, FailureKind, HookInfo, Opinion, Reply};
 use super::{Call, Handler, HandlerEnv, HandlerFactory, HandlerFuture};
 use checkrein_dialects::{HandlerSpec, HookSpec};
 
-/// What a function of the registry is called with.
+/// Arguments of one call of a builtin.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct BuiltinCall<'a> {
@@ -20,12 +22,12 @@ pub struct BuiltinCall<'a> {
     pub hook: &'a HookInfo,
     /// The hook's arguments.
     pub args: &'a [String],
-    /// What the host has for handlers.
+    /// Environment of the host.
     pub env: &'a HandlerEnv,
 }
 
 impl BuiltinCall<'_> {
-    /// The directory that the event happens in.
+    /// Returns the working directory of the event.
     pub fn cwd(&self) -> PathBuf {
         match &self.event.envelope.cwd {
             Some(cwd) => self.env.cwd.join(cwd),
@@ -38,7 +40,7 @@ type BuiltinFuture<'a> = Pin<Box<dyn Future<Output = Result<Opinion, Failure>> +
 type Function = Arc<dyn for<'a> Fn(BuiltinCall<'a>) -> BuiltinFuture<'a> + Send + Sync>;
 type Preparation = Arc<dyn Fn(&[String]) -> Result<Builtin, ArgumentError> + Send + Sync>;
 
-/// Invalid arguments of a [`Builtin`]. The text reads on from the name of the builtin: "takes one argument".
+/// Invalid arguments of a [`Builtin`]. The text follows the name of the builtin: "takes one argument".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ArgumentError(String);
@@ -55,8 +57,8 @@ impl From<&str> for ArgumentError {
     }
 }
 
-/// An asynchronous function of the event and the hook's arguments, put in a [`Registry`](crate::Registry) by
-/// [`register_builtin`](crate::Registry::register_builtin).
+/// An asynchronous function of the event and the hook's arguments, for
+/// [`Registry::register_builtin`](crate::Registry::register_builtin).
 ///
 /// ```
 /// use checkrein::handler::{Builtin, BuiltinDoc};
@@ -81,36 +83,36 @@ pub struct Builtin {
 #[derive(Clone)]
 enum Work {
     Ready(Function),
-    /// Made once per hook, from its arguments.
+    /// Creates the function once per hook, from its arguments.
     Prepare(Preparation),
 }
 
-/// What a [`Builtin`] is for, in words for its users.
+/// Documentation of a [`Builtin`] for users.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BuiltinDoc {
-    /// What it does.
+    /// Purpose, as a sentence.
     pub summary: &'static str,
-    /// What it takes.
+    /// Arguments.
     pub args: &'static str,
-    /// Where it makes sense.
+    /// Events that it is useful at.
     pub events: &'static str,
 }
 
 impl BuiltinDoc {
-    /// Says what it does.
+    /// Creates a documentation with this summary.
     pub const fn new(summary: &'static str) -> Self {
         Self { summary, args: "", events: "" }
     }
 
-    /// Says what it takes.
+    /// Sets the description of arguments.
     #[must_use]
     pub const fn args(mut self, args: &'static str) -> Self {
         self.args = args;
         self
     }
 
-    /// Says where it makes sense.
+    /// Sets the description of events.
     #[must_use]
     pub const fn events(mut self, events: &'static str) -> Self {
         self.events = events;
@@ -119,15 +121,15 @@ impl BuiltinDoc {
 }
 
 impl Builtin {
-    /// From a function that gives a future.
+    /// Creates a builtin from a function that returns a future.
     pub fn new<F>(function: F) -> Self
     where
         F: for<'a> Fn(BuiltinCall<'a>) -> BuiltinFuture<'a> + Send + Sync + 'static,
     {
-        Self::of(Work::Ready(Arc::new(function)))
+        Self::with_work(Work::Ready(Arc::new(function)))
     }
 
-    /// From a function that is done at once.
+    /// Creates a builtin from a synchronous function.
     pub fn immediate<F>(function: F) -> Self
     where
         F: Fn(BuiltinCall<'_>) -> Result<Opinion, Failure> + Send + Sync + 'static,
@@ -139,20 +141,20 @@ impl Builtin {
         })
     }
 
-    /// Makes the function when a hook is loaded, from the hook's arguments: for what is checked and compiled once. An
-    /// error says what is wrong with the arguments; the hook is broken then.
+    /// Creates the function from the hook's arguments when the hook is loaded, so that arguments are compiled once. With an
+    /// error the hook is broken.
     pub fn prepared<F>(prepare: F) -> Self
     where
         F: Fn(&[String]) -> Result<Self, ArgumentError> + Send + Sync + 'static,
     {
-        Self::of(Work::Prepare(Arc::new(prepare)))
+        Self::with_work(Work::Prepare(Arc::new(prepare)))
     }
 
-    fn of(work: Work) -> Self {
+    fn with_work(work: Work) -> Self {
         Self { work, doc: BuiltinDoc::default(), rewrites: false }
     }
 
-    /// Checks the arguments when a hook is loaded. An error says what is wrong with them; the hook is broken then.
+    /// Adds a check of the arguments when a hook is loaded. With an error the hook is broken.
     #[must_use]
     pub fn checked<F, E>(self, check: F) -> Self
     where
@@ -167,26 +169,26 @@ impl Builtin {
         Self { doc, rewrites, ..checked }
     }
 
-    /// Says what it is for.
+    /// Sets the documentation.
     #[must_use]
     pub fn described(mut self, doc: BuiltinDoc) -> Self {
         self.doc = doc;
         self
     }
 
-    /// Declares that it rewrites, for every hook that uses it: see [`HookSpec::rewrites`].
+    /// Declares that the builtin rewrites, for every hook that uses it: see [`HookSpec::rewrites`].
     #[must_use]
     pub fn rewriting(mut self) -> Self {
         self.rewrites = true;
         self
     }
 
-    /// What it is for.
+    /// Returns the documentation.
     pub fn doc(&self) -> BuiltinDoc {
         self.doc
     }
 
-    /// Whether hooks that use it declare that they rewrite.
+    /// Returns `true` if hooks that use the builtin declare that they rewrite.
     pub fn is_rewriting(&self) -> bool {
         self.rewrites
     }
@@ -213,7 +215,7 @@ impl fmt::Debug for Builtin {
     }
 }
 
-/// Makes handlers for functions of the registry.
+/// Creates handlers for functions of the registry.
 #[derive(Debug)]
 pub(crate) struct BuiltinFactory;
 
@@ -223,14 +225,15 @@ impl HandlerFactory for BuiltinFactory {
             return Err(Failure::new(FailureKind::UnknownHandler, "not a builtin"));
         };
         let builtin = env.registry.builtin(&spec.name).ok_or_else(|| {
-            let hint = checkrein_core::closest_match(&spec.name, env.registry.builtin_names())
-                .map(|name| format!(", did you mean `{name}`?"))
-                .unwrap_or_default();
-            Failure::new(FailureKind::UnknownHandler, format!("there is no builtin `{}`{hint}", spec.name))
+            let hint = match checkrein_core::closest_match(&spec.name, env.registry.builtin_names()) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("known: {}", env.registry.builtin_names().collect::<Vec<_>>().join(", ")),
+            };
+            Failure::new(FailureKind::UnknownHandler, format!("unknown builtin `{}`; {hint}", spec.name))
         })?;
         let function = builtin
             .ready(&spec.args)
-            .map_err(|wrong| Failure::new(FailureKind::Schema, format!("the builtin `{}` {wrong}", spec.name)))?;
+            .map_err(|error| Failure::new(FailureKind::Schema, format!("builtin `{}` {error}", spec.name)))?;
         Ok(Arc::new(BuiltinHandler { function, args: spec.args.clone(), env: env.clone() }))
     }
 }
@@ -244,8 +247,8 @@ struct BuiltinHandler {
 impl Handler for BuiltinHandler {
     fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a> {
         let call = BuiltinCall { event: call.event(), hook: &call.hook, args: &self.args, env: &self.env };
-        let done = (self.function)(call);
-        Box::pin(async move { done.await.map(Reply::Opinion) })
+        let opinion = (self.function)(call);
+        Box::pin(async move { opinion.await.map(Reply::Opinion) })
     }
 
     fn is_limited(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Hooks that are functions of the host, given with the hook.
+//! Handler of callbacks: functions that the host passes with the hook.
 
 use checkrein_core::{Failure, Reply};
 use checkrein_dialects::Callback;
@@ -10,11 +10,11 @@ pub(crate) struct CallbackHandler(pub(crate) Callback);
 
 impl Handler for CallbackHandler {
     fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a> {
-        let reply = self.0.call(&call.moment.event);
+        let reply = self.0.call(&call.view.event);
         Box::pin(async move { reply.await.map(Reply::Opinion).map_err(Failure::from_error) })
     }
 
-    /// A callback waits for nothing that checkrein started.
+    /// Callbacks have no limit: they do not wait for anything that checkrein started.
     fn is_limited(&self) -> bool {
         false
     }

@@ -199,7 +199,7 @@ impl CommandHandler {
             }
         };
         if let Some(over) = reply.limit_exceeded {
-            let message = format!("killed for exceeding a sandbox limit: it had {over}");
+            let message = format!("exceeded a limit of its sandbox and was killed: {over}");
             return Err(Failure::new(FailureKind::Sandbox, message));
         }
         let exit = match reply.exit {

@@ -1,4 +1,4 @@
-//! Variables that hold data of the event, for dialects that have them.
+//! Environment variables with data of the event, for dialects that have them.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,11 +12,11 @@ use checkrein_dialects::{Data, Dialect};
 
 use crate::private_file;
 
-/// What one variable may hold. The system refuses to start a program with one of 128 KiB, and with too many of them; a
-/// value that cannot be passed must not keep a guard from running.
-const MOST: usize = 64 * 1024;
+/// Maximum length of a variable. Linux refuses to start a program with a variable of 128 KiB, or with too many variables. A
+/// long value must not keep a guard from running, so it goes to a file.
+const MAX_VALUE: usize = 64 * 1024;
 
-/// Variables for one run, and files with what is too large for them. Dropping it removes the files.
+/// Variables for one run, and files with values that are too long. Dropping it removes the files.
 #[derive(Debug, Default)]
 pub(super) struct Variables {
     pub(super) all: Vec<(OsString, OsString)>,
@@ -24,11 +24,11 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    /// Those that the dialect has for this event.
+    /// Returns the variables of the dialect for this event.
     ///
     /// # Errors
-    /// A value that is too large, and no file can be written.
-    pub(super) fn of(dialect: &Dialect, event: &Event, project: &Path) -> io::Result<Self> {
+    /// A value is too long, and its file cannot be written.
+    pub(super) fn for_event(dialect: &Dialect, event: &Event, project: &Path) -> io::Result<Self> {
         let mut variables = Self::default();
         for row in dialect.process.variables {
             let value = value(row.from, dialect, event, project).or_else(|| row.absent.map(str::to_owned));
@@ -40,15 +40,15 @@ impl Variables {
     }
 
     fn set(&mut self, name: &str, value: String) -> io::Result<()> {
-        if value.len() <= MOST && !value.contains('\0') {
+        if value.len() <= MAX_VALUE && !value.contains('\0') {
             self.all.push((name.into(), value.into()));
             return Ok(());
         }
         let path = private_file::write(&std::env::temp_dir(), "", value.as_bytes())?;
         self.files.push(path.clone());
-        let mut says = OsString::from("@");
-        says.push(&path);
-        self.all.push((name.into(), says));
+        let mut reference = OsString::from("@");
+        reference.push(&path);
+        self.all.push((name.into(), reference));
         self.all.push((format!("{name}_FILE").into(), path.into()));
         Ok(())
     }
@@ -57,13 +57,13 @@ impl Variables {
 impl Drop for Variables {
     fn drop(&mut self) {
         for path in &self.files {
-            // Whoever has removed it before us was faster.
+            // The hook may have removed the file.
             let _ = fs::remove_file(path);
         }
     }
 }
 
-/// What a row of the table stands for.
+/// Returns the value of a row of the table.
 fn value(data: Data, dialect: &Dialect, event: &Event, project: &Path) -> Option<String> {
     let kind = event.kind();
     match data {
@@ -73,8 +73,8 @@ fn value(data: Data, dialect: &Dialect, event: &Event, project: &Path) -> Option
         Data::Field(name) => text_at(event, name),
         Data::FirstOf(names) => names.iter().find_map(|name| text_at(event, name)),
         Data::ToolFailed => {
-            let says_so = matches!(event.field("is_error"), Some(Field::Flag(true)));
-            Some(u8::from(says_so || kind == EventKind::PostToolFailure).to_string())
+            let is_error = matches!(event.field("is_error"), Some(Field::Flag(true)));
+            Some(u8::from(is_error || kind == EventKind::PostToolFailure).to_string())
         }
         Data::Digit(name) => match event.field(name)? {
             Field::Flag(flag) => Some(u8::from(flag).to_string()),
@@ -83,7 +83,7 @@ fn value(data: Data, dialect: &Dialect, event: &Event, project: &Path) -> Option
     }
 }
 
-/// A word of a command with `${NAME}` filled in, for what is known when the hook is loaded.
+/// Expands `${NAME}` in a word of a command, for variables that are known when the hook is loaded.
 pub(super) fn filled(word: &str, dialect: &Dialect, project: &Path) -> String {
     let known = dialect.process.variables.iter().filter(|row| row.from == Data::ProjectDir);
     known.fold(word.to_owned(), |word, row| word.replace(&format!("${{{}}}", row.name), &project.to_string_lossy()))

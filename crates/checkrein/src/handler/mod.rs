@@ -1,4 +1,7 @@
-//! Handlers: what does the work of hooks. A host adds its own kinds here.
+//! Handlers: run the work of hooks as processes, HTTP requests, builtins and callbacks.
+//!
+//! The engine calls them. A host adds its own kinds with [`Handler`] and [`HandlerFactory`]. A handler returns a reply and never
+//! a verdict: the hook's dialect parses the reply.
 
 mod builtin;
 mod callback;
@@ -40,63 +43,62 @@ pub use checkrein_core::{Captured, Failure, HttpReply, Panic, ProcessExit, Proce
 
 use checkrein_dialects::HookSpec;
 
-/// What a handler gives back in time.
+/// Future of a handler's reply.
 pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send + 'a>>;
 
-/// Does the work of one hook. Made once, when the hook is loaded, by a [`HandlerFactory`].
+/// Runs the work of one hook. A [`HandlerFactory`] creates it once, when the hook is loaded.
 ///
-/// A handler does not look at the clock: the engine drops its future when the hook's time is over, and whatever the
-/// future holds must end then.
+/// A handler needs no timeout of its own: the engine drops its future at the deadline. Dropping the future must end
+/// everything that it started.
 pub trait Handler: Send + Sync + 'static {
     /// Handles one event.
     fn call<'a>(&'a self, call: &'a Call) -> HandlerFuture<'a>;
 
-    /// How long the handler takes to end by itself when its time is over, before its future is dropped. For those that
-    /// heed [`Call::deadline`] because they have something to end in good order.
+    /// Extra time after the deadline before the future is dropped. For handlers that check [`Call::deadline`] themselves and
+    /// need time to end something properly.
     fn shutdown_grace(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Whether calls count against the limit of what runs at once. For handlers that wait for others.
+    /// `true` if calls are subject to the limit of parallel runs. For handlers that wait for something outside the process.
     fn is_limited(&self) -> bool {
         true
     }
 
-    /// Names of the host's variables that its agent would pass on and that it does not get, because they look like secrets or
-    /// make programs load something else, and nobody has asked for them.
+    /// Names of environment variables that the hook's agent would pass on and that checkrein withholds: they look like secrets
+    /// or make programs load other code, and the hook does not ask for them.
     fn withheld_env(&self) -> &[String] {
         &[]
     }
 
-    /// What is wrong with it though it can be called. [`Engine::problems`](crate::Engine::problems) reports it when the
-    /// hook is loaded.
+    /// Problems of a handler that can be called anyway. [`Engine::problems`](crate::Engine::problems) reports them.
     fn problems(&self) -> &[HandlerProblem] {
         &[]
     }
 }
 
-/// Something that is wrong with a handler that can be called anyway.
+/// Problem of a handler that can be called anyway.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct HandlerProblem {
-    /// What is wrong, as the end of a sentence about the hook.
+    /// Description of the problem, to follow the name of the hook: "sends `$TOKEN` empty".
     pub message: String,
 }
 
 impl HandlerProblem {
-    /// A problem in these words.
+    /// Creates a problem with this text.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
 }
 
-/// Makes handlers of one kind. Registered in a [`Registry`].
+/// Creates handlers of one kind. Registered in a [`Registry`].
 pub trait HandlerFactory: Send + Sync + 'static {
-    /// Checks a hook and makes its handler.
+    /// Checks a hook and creates its handler.
     ///
     /// # Errors
-    /// Why it cannot be made. The hook is broken then: it fails whenever it is chosen.
+    /// The hook cannot run. It then fails with this failure at every matching event.
     fn build(&self, hook: &HookSpec, env: &HandlerEnv) -> Result<Arc<dyn Handler>, Failure>;
 }
 
@@ -109,22 +111,22 @@ where
     }
 }
 
-/// What the host has for handlers.
+/// Environment of the host for handlers.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct HandlerEnv {
-    /// The directory for events that have none.
+    /// Working directory for events without one.
     pub cwd: PathBuf,
-    /// The host's environment, from which hooks get what they may have.
+    /// Environment variables of the host. Hooks get a part of them.
     pub vars: Arc<[(OsString, OsString)]>,
-    /// Where other handlers and functions are found.
+    /// Registry of handlers and functions.
     pub registry: Registry,
-    /// Of each variable, whether it is passed on only to who asks for it. Found out when somebody wants to know.
+    /// For each variable: `true` if it is passed on only on request. Computed on first use.
     pub(crate) suspects: Arc<OnceLock<Vec<bool>>>,
 }
 
 impl fmt::Debug for HandlerEnv {
-    // The values of variables may be secrets.
+    // Without values, which may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.vars.iter().map(|(name, _)| name).collect();
         f.debug_struct("HandlerEnv").field("cwd", &self.cwd).field("vars", &names).finish_non_exhaustive()
@@ -132,7 +134,7 @@ impl fmt::Debug for HandlerEnv {
 }
 
 impl HandlerEnv {
-    /// An environment for handlers, as an engine passes it to factories. For tests of a [`HandlerFactory`].
+    /// Creates an environment as an engine passes it to factories. For tests of a [`HandlerFactory`].
     pub fn new(
         cwd: impl Into<PathBuf>,
         vars: impl IntoIterator<Item = (OsString, OsString)>,
@@ -141,13 +143,13 @@ impl HandlerEnv {
         Self { cwd: cwd.into(), vars: vars.into_iter().collect(), registry, suspects: Arc::default() }
     }
 
-    /// A variable of the host's environment. Of a name that comes twice, the last value counts.
+    /// Returns a variable of the host's environment. If the name occurs twice, the last value applies.
     pub fn var_os(&self, name: &str) -> Option<&OsStr> {
         let same = |have: &OsStr| if cfg!(windows) { have.eq_ignore_ascii_case(name) } else { have == name };
         self.vars.iter().rev().find(|(have, _)| same(have)).map(|(_, value)| value.as_os_str())
     }
 
-    /// The same as text, if it is not empty. What is not UTF-8 is replaced.
+    /// Returns a variable as text. `None` if it is empty. Invalid UTF-8 is replaced.
     pub fn var(&self, name: &str) -> Option<String> {
         self.var_os(name).filter(|value| !value.is_empty()).map(|value| value.to_string_lossy().into_owned())
     }
@@ -159,38 +161,38 @@ impl HandlerEnv {
 pub struct Call {
     /// The hook.
     pub hook: Arc<HookInfo>,
-    /// When its time is over.
+    /// End of the hook's time.
     pub deadline: Instant,
-    /// Whose language the hook speaks.
+    /// Dialect of the hook's payload and reply.
     pub dialect: &'static Dialect,
-    /// Whether nobody reads what a process prints.
+    /// `true` if stdout of the process is closed: writes fail with EPIPE.
     pub(crate) stdout_closed: bool,
-    pub(crate) moment: Arc<EventView>,
+    pub(crate) view: Arc<EventView>,
 }
 
 impl Call {
-    /// A call as an engine makes it. For tests of a [`Handler`].
+    /// Creates a call as an engine makes it. For tests of a [`Handler`].
     pub fn new(hook: Arc<HookInfo>, dialect: &'static Dialect, event: Event, deadline: Instant) -> Self {
-        let moment = Arc::new(EventView::new(Arc::new(event), None));
-        Self { hook, deadline, dialect, stdout_closed: false, moment }
+        let view = Arc::new(EventView::new(Arc::new(event), None));
+        Self { hook, deadline, dialect, stdout_closed: false, view }
     }
 
-    /// Replaces the payload, and closes stdout if `unheard`.
+    /// Replaces the payload, and closes stdout if `stdout_closed`.
     #[doc(hidden)]
-    pub fn with_payload(mut self, pieces: Vec<JsonPiece>, unheard: bool) -> Self {
-        self.moment = Arc::new(EventView::with_payload((*self.moment.event).clone(), self.dialect, pieces));
-        self.stdout_closed = unheard;
+    pub fn with_payload(mut self, pieces: Vec<JsonPiece>, stdout_closed: bool) -> Self {
+        self.view = Arc::new(EventView::with_payload((*self.view.event).clone(), self.dialect, pieces));
+        self.stdout_closed = stdout_closed;
         self
     }
 
-    /// The event, with what hooks before this one have rewritten.
+    /// Returns the event with the rewrites of earlier hooks.
     pub fn event(&self) -> &Event {
-        &self.moment.event
+        &self.view.event
     }
 
-    /// The event as JSON, as the hook's dialect writes it. Written once, however many hooks read it.
+    /// Returns the event as JSON in the hook's dialect. Serialized once for all hooks of a dialect.
     pub fn payload(&self) -> &[JsonPiece] {
-        self.moment.payload(self.dialect)
+        self.view.payload(self.dialect)
     }
 }
 
@@ -198,12 +200,12 @@ impl Call {
 #[derive(Debug)]
 pub(crate) struct EventView {
     pub(crate) event: Arc<Event>,
-    /// As it was fired, if hooks have rewritten it since.
+    /// The event before rewrites, if there were any.
     pub(crate) original: Option<Arc<Event>>,
     payloads: Payloads,
 }
 
-/// The event as JSON, once for each dialect that asked for it: a list that only grows.
+/// The event as JSON, once per dialect: a linked list that only grows, so references stay valid.
 #[derive(Debug, Default)]
 struct Payloads(OnceLock<Box<PayloadCache>>);
 
@@ -233,7 +235,7 @@ impl EventView {
         }
     }
 
-    /// With another payload than the event's own.
+    /// Creates a view with this payload in place of the event's own.
     pub(crate) fn with_payload(event: Event, dialect: &'static Dialect, pieces: Vec<JsonPiece>) -> Self {
         let written = PayloadCache { dialect: dialect.name, pieces, next: Payloads::default() };
         Self { event: Arc::new(event), original: None, payloads: Payloads(OnceLock::from(Box::new(written))) }

@@ -1,4 +1,4 @@
-//! The sandbox of a command, with the paths that its hook's file means.
+//! Sandbox of a command, with resolved paths.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use checkrein_process::{Files, Sandbox};
 
 use super::{HandlerEnv, var_expand, verified_command};
 
-/// What the process may do.
+/// Returns the permissions of the process.
 pub(super) fn sandbox(spec: &SandboxSpec, command: &CommandSpec, env: &HandlerEnv) -> Sandbox {
     let mut sandbox = Sandbox::new();
     sandbox.files = files(spec, command, env);
@@ -20,7 +20,7 @@ pub(super) fn sandbox(spec: &SandboxSpec, command: &CommandSpec, env: &HandlerEn
     sandbox
 }
 
-/// Which files. `None`: all.
+/// Returns the accessible files. `None` means all files.
 fn files(spec: &SandboxSpec, command: &CommandSpec, env: &HandlerEnv) -> Option<Files> {
     if spec.outside == FileAccess::Write {
         return None;
@@ -33,16 +33,15 @@ fn files(spec: &SandboxSpec, command: &CommandSpec, env: &HandlerEnv) -> Option<
             FileAccess::Write => files.write.push(path.to_owned()),
         }
     }
-    let meant = |path: &PathBuf| Some(env.cwd.join(var_expand::directory(&path.to_string_lossy(), env)?));
-    files.read.extend(spec.read.iter().filter_map(meant));
-    files.write.extend(spec.write.iter().filter_map(meant));
+    let resolve = |path: &PathBuf| Some(env.cwd.join(var_expand::directory(&path.to_string_lossy(), env)?));
+    files.read.extend(spec.read.iter().filter_map(resolve));
+    files.write.extend(spec.write.iter().filter_map(resolve));
     files.read.extend(named(command, env));
     files.read.extend(command.verified_scripts.iter().map(|pins| &**pins).flat_map(verified_command::around));
     Some(files)
 }
 
-/// The files that the command names by their whole path: its script, and what it gives it to read. Where the project is
-/// kept from it, these are not.
+/// Returns the files in the command line: the script and its arguments. They stay readable without access to the project.
 fn named(command: &CommandSpec, env: &HandlerEnv) -> Vec<PathBuf> {
     let words: Vec<&str> = match &command.run {
         CommandLine::Shell { text, .. } => {
@@ -55,6 +54,6 @@ fn named(command: &CommandSpec, env: &HandlerEnv) -> Vec<PathBuf> {
         let is_relative_script = path.is_relative() && word.contains('/');
         (path.is_absolute() || is_relative_script).then(|| env.cwd.join(path))
     });
-    // A directory would be all that is in it.
+    // Not directories: access to one includes everything in it.
     paths.filter(|path| path.is_file()).collect()
 }

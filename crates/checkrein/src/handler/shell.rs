@@ -1,7 +1,7 @@
-//! The shell that a variable names.
+//! Shells named by environment variables such as `SHELL`.
 //!
-//! A project's settings can set variables for an agent. A program of the project would run unasked as a shell, and `true` takes
-//! every text for done: a guard would say nothing.
+//! A project's settings can set variables of an agent. So a variable must not make a program of the project the shell of a
+//! guard, nor a program like `true`, which would accept every command and disable the guard.
 
 use std::path::Path;
 
@@ -11,33 +11,37 @@ use checkrein_dialects::CommandSpec;
 use super::HandlerEnv;
 use crate::trust::{ProjectRoots, is_system};
 
-/// What shells are called.
+/// Names of known shells.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "oksh", "ash", "fish", "rbash", "yash"];
 
-/// What a variable says.
-pub(super) enum Named {
-    /// This shell.
+/// Value of such a variable.
+pub(super) enum ShellVariable {
+    /// An accepted shell.
     Shell(String),
-    /// Nothing, or one that is not there, which would keep every hook from running.
-    Nothing,
-    /// What is not taken for one.
+    /// Unset, or a missing program: with that, no hook could run.
+    Unusable,
+    /// A program that is not accepted as a shell.
     Refused,
 }
 
-/// The shell for a hook of this scope, as the variable says.
-pub(super) fn of_variable(variable: &str, spec: &CommandSpec, scope: Scope, env: &HandlerEnv) -> Named {
-    let Some(named) = env.var(variable) else { return Named::Nothing };
+/// Returns the shell that a variable names, for a hook of this scope.
+pub(super) fn from_variable(variable: &str, spec: &CommandSpec, scope: Scope, env: &HandlerEnv) -> ShellVariable {
+    let Some(named) = env.var(variable) else { return ShellVariable::Unusable };
     let path = Path::new(&named);
     let has_place = path.components().count() > 1 || named.contains('/');
     if has_place && !path.exists() {
-        return Named::Nothing;
+        return ShellVariable::Unusable;
     }
-    let is_asked_for = scope != Scope::Managed && spec.env_allow.iter().any(|own| own == variable);
+    let is_requested = scope != Scope::Managed && spec.env_allow.iter().any(|own| own == variable);
     let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
     let is_shell = || SHELLS.contains(&name);
-    let lies_well = || match scope {
+    let is_trusted_location = || match scope {
         Scope::Managed => has_place && is_system(path),
         _ => !has_place || (path.is_absolute() && !ProjectRoots::around(&env.cwd).has(path)),
     };
-    if is_asked_for || (is_shell() && lies_well()) { Named::Shell(named) } else { Named::Refused }
+    if is_requested || (is_shell() && is_trusted_location()) {
+        ShellVariable::Shell(named)
+    } else {
+        ShellVariable::Refused
+    }
 }

@@ -1,4 +1,5 @@
-//! Commands whose scripts run only as they were approved: from copies of what was hashed.
+//! Commands with approved scripts. They run from copies of the bytes that were hashed, so a script cannot change between the
+//! check and the run.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,16 +8,19 @@ use std::time::Duration;
 use checkrein_core::{Failure, FailureKind};
 use checkrein_dialects::{CommandLine, CommandSpec, VerifiedScripts, VerifiedWord};
 
-use crate::trust::script_copy;
+use crate::trust::approve_hint;
+use crate::trust::script_copy::{self, NotVerified};
 
-/// The variable that tells a script where it is kept, since it is run from a copy.
+/// Variable with the original path of the script, which runs from a copy.
 const SCRIPT: &str = "CHECKREIN_SCRIPT";
 
-/// How often, and how long in between, a copy is tried that somebody may still have open from when it was written.
+/// Number of retries if a new copy is still open for writing in another process (ETXTBSY).
 pub(super) const TRIES: usize = 100;
+
+/// Pause between two retries.
 pub(super) const PAUSE: Duration = Duration::from_millis(1);
 
-/// The command with the paths of copies in place of its scripts.
+/// Replaces the scripts of a command by their copies.
 pub(super) fn command(spec: &CommandSpec, pins: &VerifiedScripts) -> CommandSpec {
     let mut spec = spec.clone();
     let copies: Vec<_> =
@@ -31,7 +35,7 @@ pub(super) fn command(spec: &CommandSpec, pins: &VerifiedScripts) -> CommandSpec
                 })
                 .filter(|(range, _)| text.get(range.clone()).is_some())
                 .collect();
-            // From behind, so that those in front stay where they are.
+            // From the end to the start, so that earlier positions stay valid.
             places.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
             for (range, copy) in places {
                 text.replace_range(range, &copy);
@@ -39,42 +43,47 @@ pub(super) fn command(spec: &CommandSpec, pins: &VerifiedScripts) -> CommandSpec
         }
         CommandLine::Argv(words) => {
             for (word, copy) in copies {
-                if let VerifiedWord::Argv(at) = word
-                    && let Some(word) = words.get_mut(*at)
+                if let VerifiedWord::Argv(index) = word
+                    && let Some(word) = words.get_mut(*index)
                 {
                     *word = copy.to_string_lossy().into_owned();
                 }
             }
-            // None of its words has a variable, or nothing would be pinned; a path may look as if it had one.
+            // A command with variables has no verified scripts. The path of a copy must not be expanded.
             spec.expands = false;
         }
     }
     spec
 }
 
-/// A path as a word of a shell text. One that needs no quotes has none: a text of plain words needs no shell.
+/// Quotes a path for a shell if needed. A command of plain words runs without a shell.
 fn quoted(path: &Path) -> String {
     let path = path.to_string_lossy();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./,:+@%".contains(&byte);
     if path.bytes().all(is_plain) { path.into_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
 
-/// What such a command gets besides.
+/// Returns additional variables of such a command.
 pub(super) fn variables(pins: &VerifiedScripts) -> Option<(OsString, OsString)> {
     let first = pins.scripts.first()?;
     Some((SCRIPT.into(), first.path.clone().into()))
 }
 
-/// The directories around its copies.
+/// Returns the directories around the copies.
 pub(super) fn around(pins: &VerifiedScripts) -> impl Iterator<Item = PathBuf> {
     pins.scripts.iter().filter_map(|script| script_copy::around(script, &pins.store))
 }
 
-/// Sees to it that what is about to run is what was approved.
-pub(super) fn verify(pins: &VerifiedScripts, cwd: &Path) -> Result<(), Failure> {
+/// Checks that the scripts of a hook are what was approved, and refreshes their copies.
+pub(super) fn verify(id: &str, pins: &VerifiedScripts, cwd: &Path) -> Result<(), Failure> {
     for script in &pins.scripts {
-        script_copy::verify(script, &pins.store, cwd)
-            .map_err(|why| Failure::new(FailureKind::Untrusted, why.to_string()))?;
+        script_copy::verify(script, &pins.store, cwd).map_err(|error| {
+            let message = match error {
+                NotVerified::Unreadable(..) | NotVerified::NoCopy(..) => error.to_string(),
+                _ => format!("{error}; {}", approve_hint(id)),
+            };
+            Failure::new(FailureKind::Untrusted, message)
+        })?;
     }
     Ok(())
 }

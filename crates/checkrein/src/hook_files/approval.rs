@@ -1,4 +1,6 @@
-//! Hooks of projects, and whether somebody has approved them.
+//! Approval of project hooks while files are loaded.
+//!
+//! The loader calls [`approved`] before files are merged. A hook of a project that is not approved never stays ready.
 
 use std::path::{Path, PathBuf};
 
@@ -16,14 +18,14 @@ use super::{Files, Locations, SourceSet};
 use crate::real_path::real_path;
 use crate::trust::{Evaluation, FileUnderReview, Reviewed, judge};
 
-/// Sees to it that hooks of projects run only if they are approved.
+/// Sets the state of project hooks that are not approved. Returns the reviewed hooks.
 pub(super) fn approved(
     files: &mut [LoadedFile],
     parts: &[SourceSet],
     diagnostics: &mut Vec<Diagnostic>,
     followed: &mut Vec<PathBuf>,
 ) -> Vec<Reviewed> {
-    // Mostly no file has anything that could run now.
+    // The common case: no hook can match the event.
     if files.iter().all(|file| file.hooks.is_empty()) {
         return Vec::new();
     }
@@ -45,18 +47,17 @@ pub(super) fn approved(
             all_hooks: Box::new(|| reading.all_hooks(&state.path, state.scope, &part.options)),
         })
     });
-    let Evaluation { reviewed, diagnostics: wrong, untrusted, followed: more } = judge(subjects);
+    let Evaluation { reviewed, diagnostics: problems, untrusted, followed: more } = judge(subjects);
     for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.code == "closed-gate") {
         if untrusted.contains(Path::new(&diagnostic.file)) {
             diagnostic.severity = Severity::Warning;
             diagnostic.message =
-                "this cannot be loaded; nobody has approved anything of this file, so nothing is refused for that"
-                    .to_owned();
+                "this hook cannot be loaded; it is ignored, because no hook of this file is approved".to_owned();
         }
     }
-    diagnostics.extend(wrong);
+    diagnostics.extend(problems);
     followed.extend(more);
-    // What is approved is a part of what the file comes to.
+    // A changed approval is a change of the file for reloads.
     for file in files.iter_mut().filter(|file| file.state.hash != 0) {
         let states: Vec<_> = file.hooks.iter().map(|spec| (&spec.state, pins(spec))).collect();
         file.state.hash ^= change_hash(&format!("{states:?}"));
@@ -71,7 +72,7 @@ fn pins(spec: &HookSpec) -> Option<&checkrein_dialects::VerifiedScripts> {
     }
 }
 
-/// The directory of one of the sources, or the one that the process is in, if a plugin is part of the project there.
+/// Returns the project that a plugin lies in: a directory of the sources, or the current directory.
 pub(super) fn project_of<'a>(plugin: &Path, parts: &'a [SourceSet]) -> Option<&'a Path> {
     let plugin = real_path(plugin).ok()?;
     let holds = |dir: &Path| {
@@ -85,18 +86,18 @@ pub(super) fn project_of<'a>(plugin: &Path, parts: &'a [SourceSet]) -> Option<&'
     dirs.chain([Path::new(".")]).find(|dir| holds(dir) == Some(true))
 }
 
-/// What the user and the administrator say in their own files.
+/// Returns the settings of the user's and the administrator's own files.
 pub(crate) fn settings_of_user(dir: &Path, place: &Locations) -> Vec<(PathBuf, Scope, Settings)> {
     let dialect = &checkrein_dialects::agents::native::DIALECT;
     let found = find(dialect, dir, place, |row| row.scope.trust_level() >= TrustLevel::User).files.into_iter();
-    // What somebody else may have written is no administrator's word.
-    let is_guarded = |path: &Path| ownership::of(path, place).problem.is_none();
-    let is_meant = |file: &Candidate| file.is_there && (file.scope != Scope::Managed || is_guarded(&file.path));
+    // A managed file that other users can write is ignored.
+    let is_secure = |path: &Path| ownership::check(path, place).problem.is_none();
+    let is_used = |file: &Candidate| file.is_there && (file.scope != Scope::Managed || is_secure(&file.path));
     let mut buffer = Vec::new();
     let mut all = Vec::new();
-    for file in found.filter(is_meant) {
+    for file in found.filter(is_used) {
         if let Ok(text) = read(&file.path, file.is_file, &mut buffer) {
-            let format = Format::of_path(&file.path).unwrap_or(Format::Json);
+            let format = Format::from_path(&file.path).unwrap_or(Format::Json);
             let decoded = dialect.decode(&name(&file.path), file.scope, text, format);
             all.push((file.path, file.scope, decoded.settings));
         }

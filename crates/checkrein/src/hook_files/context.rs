@@ -1,4 +1,4 @@
-//! How the loader came to a file: by which part of the sources, and through which includes.
+//! Context of a file in the loader: its part of the sources, and the includes that lead to it.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use super::include::IncludeChain;
 use super::{Files, Locations, SourceSet};
 use crate::trust::Origin;
 
-/// The dialect of the files whose settings apply to the files of all dialects: an administrator's.
+/// Dialect of the administrator's files, whose settings apply to the files of all dialects.
 pub(super) const POLICY: &Dialect = &native::DIALECT;
 
-/// How a file came to be read.
+/// Context of a file.
 #[derive(Clone)]
 pub(super) struct LoadContext<'a> {
     pub(super) part: &'a SourceSet,
@@ -72,12 +72,12 @@ impl<'a> LoadContext<'a> {
         Self { dialect, dialect_chain, includes: self.includes.with(include, dry_run, self.scope), ..self.clone() }
     }
 
-    /// The directory that files are looked for from.
+    /// Returns the directory from which files are searched.
     pub(super) fn dir(&self) -> &'a Path {
         self.part.files.place().0
     }
 
-    /// The places of the user's and the administrator's files.
+    /// Returns the locations of the user's and the administrator's files.
     pub(super) fn place(&self) -> &'a Locations {
         self.part.files.place().1
     }
@@ -101,7 +101,7 @@ impl<'a> LoadContext<'a> {
         self.from_policy && self.includes.depth() == 0
     }
 
-    /// The agent that has sent the event. What an administrator's file includes runs under every agent.
+    /// Returns the agent that sent the event. `None` for an administrator's includes, which run under every agent.
     pub(super) fn caller(&self) -> Option<&'static Dialect> {
         if self.from_policy { None } else { self.part.caller }
     }

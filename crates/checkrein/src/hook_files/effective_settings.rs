@@ -1,29 +1,28 @@
-//! What files say about all hooks, for who wants to see it.
+//! Effective settings of files, for `checkrein status --effective`.
 
 use checkrein_core::{RawJson, Scope, TrustLevel};
 use checkrein_dialects::config::{AuditSettings, Settings};
 
 use super::loaded_file::LoadedFile;
 
-/// Something that a file says about all hooks, and that counts.
+/// A setting for all hooks that is in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Setting {
-    /// The key, as in `restrict.scopes`.
+    /// Key, such as `restrict.scopes`.
     pub key: String,
-    /// What it says, as JSON.
+    /// Value as JSON.
     pub value: RawJson,
-    /// Whose file it is.
+    /// Scope of the file.
     pub scope: Scope,
-    /// The file.
+    /// File with the setting.
     pub file: String,
-    /// The line. `None`: it is so because nothing else is said.
+    /// Line of the setting. `None` for a default.
     pub line: Option<u32>,
 }
 
-/// The administrator's settings, those of the user that count beside them, and of those that only one file can decide the one
-/// that does.
-pub(super) fn said(files: &[LoadedFile]) -> Vec<Setting> {
+/// Returns the settings in force: the administrator's, and the user's where the administrator has none.
+pub(super) fn effective(files: &[LoadedFile]) -> Vec<Setting> {
     let mut settings: Vec<Setting> = Vec::new();
     for level in [TrustLevel::Administrator, TrustLevel::User] {
         let found =
@@ -32,7 +31,7 @@ pub(super) fn said(files: &[LoadedFile]) -> Vec<Setting> {
             let rows = ROWS.iter().filter(|row| level == TrustLevel::Administrator || row.for_users);
             for (row, value) in rows.filter_map(|row| Some((row, (row.value)(&file.settings)?))) {
                 let is_decided = row.for_users && !row.adds && settings.iter().any(|setting| setting.key == row.key);
-                if !is_decided && (file.is_policy || !row.ruling) {
+                if !is_decided && (file.is_policy || !row.policy_only) {
                     let (key, line) = (row.key.to_owned(), file.settings.line_of(row.key));
                     settings.push(Setting { key, value, scope: file.state.scope, file: file.name(), line });
                 }
@@ -44,50 +43,52 @@ pub(super) fn said(files: &[LoadedFile]) -> Vec<Setting> {
 
 struct Row {
     key: &'static str,
-    /// Whether a user can say it too, and the first who does decides.
+    /// `true` if a user's file can have the setting too. The first file with it decides.
     for_users: bool,
-    /// Whether only checkrein's own files of an administrator can say it.
-    ruling: bool,
-    /// Whether what several say counts together.
+    /// `true` if only the administrator's files in checkrein's own dialect can have the setting.
+    policy_only: bool,
+    /// `true` if the values of all files are combined.
     adds: bool,
     value: fn(&Settings) -> Option<RawJson>,
 }
 
-const fn of_administrator(key: &'static str, value: fn(&Settings) -> Option<RawJson>) -> Row {
-    Row { key, for_users: false, ruling: false, adds: false, value }
+const fn managed(key: &'static str, value: fn(&Settings) -> Option<RawJson>) -> Row {
+    Row { key, for_users: false, policy_only: false, adds: false, value }
 }
 
-const fn of_ruling(key: &'static str, value: fn(&Settings) -> Option<RawJson>) -> Row {
-    Row { key, for_users: false, ruling: true, adds: false, value }
+const fn policy(key: &'static str, value: fn(&Settings) -> Option<RawJson>) -> Row {
+    Row { key, for_users: false, policy_only: true, adds: false, value }
 }
 
-const fn of_anybody(key: &'static str, value: fn(&Settings) -> Option<RawJson>) -> Row {
-    Row { key, for_users: true, ruling: false, adds: false, value }
+const fn user_or_managed(key: &'static str, value: fn(&Settings) -> Option<RawJson>) -> Row {
+    Row { key, for_users: true, policy_only: false, adds: false, value }
 }
 
-const fn of_all(key: &'static str, value: fn(&Settings) -> Option<RawJson>) -> Row {
-    Row { adds: true, ..of_anybody(key, value) }
+const fn combined(key: &'static str, value: fn(&Settings) -> Option<RawJson>) -> Row {
+    Row { adds: true, ..user_or_managed(key, value) }
 }
 
 const ROWS: &[Row] = &[
-    of_administrator("disableAllHooks", |said| said.disable_all.map(flag)),
-    of_administrator("allowManagedHooksOnly", |said| said.managed_only.map(flag)),
-    of_administrator("allowedHttpHookUrls", |said| said.http_urls.as_deref().map(list)),
-    of_administrator("httpHookAllowedEnvVars", |said| said.http_env.as_deref().map(list)),
-    of_ruling("restrict.scopes", |said| {
-        let scopes: Vec<_> = said.restrict.as_ref()?.scopes.as_ref()?.iter().map(ToString::to_string).collect();
+    managed("disableAllHooks", |settings| settings.disable_all.map(flag)),
+    managed("allowManagedHooksOnly", |settings| settings.managed_only.map(flag)),
+    managed("allowedHttpHookUrls", |settings| settings.http_urls.as_deref().map(list)),
+    managed("httpHookAllowedEnvVars", |settings| settings.http_env.as_deref().map(list)),
+    policy("restrict.scopes", |settings| {
+        let scopes: Vec<_> = settings.restrict.as_ref()?.scopes.as_ref()?.iter().map(ToString::to_string).collect();
         Some(list(&scopes))
     }),
-    of_ruling("restrict.handlers", |said| said.restrict.as_ref()?.handlers.as_deref().map(list)),
-    of_ruling("restrict.urls", |said| said.restrict.as_ref()?.urls.as_deref().map(list)),
-    of_ruling("restrict.env", |said| said.restrict.as_ref()?.env.as_deref().map(list)),
-    of_ruling("protect_self", |said| said.protect_self.map(flag)),
-    of_anybody("allow_skip", |said| said.allow_skip.map(flag)),
-    of_anybody("compat", |said| said.exact.map(|exact| RawJson::string(if exact { "exact" } else { "safe" }))),
-    of_anybody("audit", |said| said.audit.as_ref().map(audit)),
-    of_all("env_allow", |said| said.env_allow.as_deref().map(list)),
-    of_all("trusted_paths", |said| said.trusted_paths.as_deref().map(list)),
-    of_all("trusted_keys", |said| said.trusted_keys.as_deref().map(list)),
+    policy("restrict.handlers", |settings| settings.restrict.as_ref()?.handlers.as_deref().map(list)),
+    policy("restrict.urls", |settings| settings.restrict.as_ref()?.urls.as_deref().map(list)),
+    policy("restrict.env", |settings| settings.restrict.as_ref()?.env.as_deref().map(list)),
+    policy("protect_self", |settings| settings.protect_self.map(flag)),
+    user_or_managed("allow_skip", |settings| settings.allow_skip.map(flag)),
+    user_or_managed("compat", |settings| {
+        settings.exact.map(|exact| RawJson::string(if exact { "exact" } else { "safe" }))
+    }),
+    user_or_managed("audit", |settings| settings.audit.as_ref().map(audit)),
+    combined("env_allow", |settings| settings.env_allow.as_deref().map(list)),
+    combined("trusted_paths", |settings| settings.trusted_paths.as_deref().map(list)),
+    combined("trusted_keys", |settings| settings.trusted_keys.as_deref().map(list)),
 ];
 
 fn flag(on: bool) -> RawJson {
@@ -107,7 +108,7 @@ fn audit(settings: &AuditSettings) -> RawJson {
     json(&format!(r#"{{"path":{path},"on_failure":"{effect}","max_size":{size},"max_age_s":{age}}}"#))
 }
 
-/// Text that is JSON.
+/// Parses JSON that this module has written.
 fn json(text: &str) -> RawJson {
     RawJson::parse(text).unwrap_or_default()
 }

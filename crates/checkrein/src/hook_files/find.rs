@@ -1,4 +1,4 @@
-//! Which files a dialect has here.
+//! Search for the hook files of a dialect.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,19 +10,19 @@ use checkrein_dialects::config::{Diagnostic, FileRow, PathBase, Severity};
 
 use super::locations::Locations;
 
-/// A file that is looked at.
+/// A possible hook file.
 pub(super) struct Candidate {
     pub(super) path: PathBuf,
     pub(super) scope: Scope,
-    /// Whether something is there, be it readable or not.
+    /// `true` if the path exists, readable or not.
     pub(super) is_there: bool,
-    /// Whether it is a plain file.
+    /// `true` for a regular file.
     pub(super) is_file: bool,
-    /// Whether the directory is there that it would be in.
+    /// `true` if its directory exists.
     pub(super) has_directory: bool,
-    /// Whether it comes with the project.
+    /// `true` if it belongs to the project.
     pub(super) of_project: bool,
-    /// The directory of the plugin that it belongs to.
+    /// Directory of the plugin that it belongs to.
     pub(super) plugin: Option<PathBuf>,
 }
 
@@ -33,17 +33,17 @@ impl Candidate {
     }
 }
 
-/// The files of a dialect, in its order.
+/// Files of a dialect, in its order.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) files: Vec<Candidate>,
-    /// All paths at which a change may matter.
+    /// Paths to watch.
     pub(super) followed: Vec<PathBuf>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// More files than anybody keeps in one directory.
-const LISTED: usize = 1000;
+/// Maximum number of files that are read in one directory.
+const MAX_LISTED: usize = 1000;
 
 pub(super) fn find(dialect: &Dialect, dir: &Path, place: &Locations, wanted: impl Fn(&FileRow) -> bool) -> Found {
     let mut found = Found::default();
@@ -55,23 +55,23 @@ pub(super) fn find(dialect: &Dialect, dir: &Path, place: &Locations, wanted: imp
 
 impl Found {
     fn row(&mut self, row: &FileRow, dir: &Path, place: &Locations) {
-        let mut first_looked_at = None;
+        let mut first_candidates = None;
         for base in place.bases(row.base, dir) {
-            let looked_at = match (row.path.strip_suffix("/*"), row.path.split_once("/*/")) {
+            let candidates = match (row.path.strip_suffix("/*"), row.path.split_once("/*/")) {
                 (Some(directory), _) => self.list(&base.join(directory), row),
                 (None, Some((directory, inside))) => self.plugins(&base.join(directory), inside, row),
                 (None, None) => self.named(&base.join(row.path), row),
             };
-            if looked_at.iter().any(|candidate| candidate.is_there) {
-                self.files.extend(looked_at);
+            if candidates.iter().any(|candidate| candidate.is_there) {
+                self.files.extend(candidates);
                 return;
             }
-            first_looked_at.get_or_insert(looked_at);
+            first_candidates.get_or_insert(candidates);
         }
-        self.files.extend(first_looked_at.into_iter().flatten());
+        self.files.extend(first_candidates.into_iter().flatten());
     }
 
-    /// One file, with each of the extensions.
+    /// Returns one file with each of the extensions.
     fn named(&mut self, path: &Path, row: &FileRow) -> Vec<Candidate> {
         let with = |extension: &&str| {
             let mut name = path.as_os_str().to_owned();
@@ -83,8 +83,8 @@ impl Found {
             if row.extensions.is_empty() { vec![path.to_owned()] } else { row.extensions.iter().map(with).collect() };
         self.followed.extend(paths.iter().cloned());
         let mut candidates: Vec<Candidate> = Vec::new();
-        // Mostly not even the directory is there.
-        let directory = Directory::of(path);
+        // The common case: the directory does not exist.
+        let directory = Directory::open_parent(path);
         if directory.as_ref().is_err_and(is_missing) {
             let missing = |path| Candidate::new(path, row, false, false);
             return paths.into_iter().map(|path| Candidate { has_directory: false, ..missing(path) }).collect();
@@ -97,14 +97,14 @@ impl Found {
             let (is_there, is_file, hidden) = match is_file {
                 Ok(is_file) => (true, is_file, false),
                 Err(error) if is_missing(&error) => (false, false, false),
-                // Nobody can tell what is there. Once is enough.
+                // The directory is not accessible, so one candidate is enough.
                 Err(_) => (true, false, true),
             };
             if let Some(other) = candidates.iter().find(|other| other.is_there && is_there) {
-                let text = format!("this file is read as well as {}", other.path.display());
+                let text = format!("both this file and {} are read", other.path.display());
                 self.diagnostics.push(
                     Diagnostic::of_file(Severity::Warning, "several-files", path.display().to_string(), text)
-                        .with_help("keep the hooks in one of them"),
+                        .with_help("keep the hooks in one file"),
                 );
             }
             candidates.push(Candidate::new(path, row, is_there, is_file));
@@ -115,12 +115,12 @@ impl Found {
         candidates
     }
 
-    /// The file in each directory that is there, by name.
+    /// Returns the file in each existing subdirectory, sorted by name.
     fn plugins(&mut self, directory: &Path, inside: &str, row: &FileRow) -> Vec<Candidate> {
         let directories = self.list(directory, row);
         let mut all = Vec::new();
         for plugin in directories {
-            // Nothing is there, or nobody can tell what.
+            // The directory is missing or not accessible.
             if plugin.path == directory {
                 return vec![plugin];
             }
@@ -132,9 +132,9 @@ impl Found {
         all
     }
 
-    /// All files of a directory, by name.
+    /// Returns all files of a directory, sorted by name.
     fn list(&mut self, directory: &Path, row: &FileRow) -> Vec<Candidate> {
-        // What is put into it later has a path of its own that nobody knows yet.
+        // New files can have any name.
         self.followed.push(directory.join("*"));
         let itself = |is_there| {
             let directory = Candidate::new(directory.to_owned(), row, is_there, false);
@@ -154,26 +154,27 @@ impl Found {
         };
         let mut paths: Vec<_> = entries.into_iter().filter(|(path, _)| fits(path)).collect();
         paths.sort();
-        if paths.len() > LISTED {
-            let text = format!("{} files are in this directory, only the first {LISTED} are read", paths.len());
+        if paths.len() > MAX_LISTED {
+            let count = paths.len();
+            let text = format!("this directory has {count} files; only the first {MAX_LISTED} are read");
             let file = directory.display().to_string();
             self.diagnostics.push(Diagnostic::of_file(Severity::Error, "too-many-files", file, text));
-            paths.truncate(LISTED);
+            paths.truncate(MAX_LISTED);
         }
         paths.into_iter().map(|(path, is_file)| Candidate::new(path, row, true, is_file)).collect()
     }
 }
 
-/// A directory in which several files are looked for. It is opened, so that the system need not find it for each.
+/// An open directory. The kernel then resolves its path once for several files.
 struct Directory {
     #[cfg(target_os = "linux")]
     opened: std::os::fd::OwnedFd,
 }
 
 impl Directory {
-    /// The one that a file would be in.
+    /// Opens the directory of a file, which need not exist.
     #[cfg(target_os = "linux")]
-    fn of(file: &Path) -> io::Result<Self> {
+    fn open_parent(file: &Path) -> io::Result<Self> {
         use rustix::fs::{Mode, OFlags};
         let directory = file.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let opened = rustix::fs::open(directory, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
@@ -181,11 +182,11 @@ impl Directory {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn of(file: &Path) -> io::Result<Self> {
+    fn open_parent(file: &Path) -> io::Result<Self> {
         file.parent().map_or(Ok(()), |parent| parent.metadata().map(drop)).map(|()| Self {})
     }
 
-    /// Whether a path in it is a plain file. Links are none.
+    /// Returns `true` if a path in the directory is a regular file. Links are not.
     #[cfg(target_os = "linux")]
     fn is_file(&self, path: &Path) -> io::Result<bool> {
         use rustix::fs::{AtFlags, FileType};
@@ -195,14 +196,14 @@ impl Directory {
     }
 
     #[cfg(not(target_os = "linux"))]
-    #[expect(clippy::unused_self, reason = "its twin has it open")]
+    #[expect(clippy::unused_self, reason = "the Linux version uses it")]
     fn is_file(&self, path: &Path) -> io::Result<bool> {
         path.symlink_metadata().map(|metadata| metadata.is_file())
     }
 }
 
-/// What is in a directory, and whether it is a file. The C library takes memory of its own for that, which costs more than the
-/// look itself.
+/// Returns the entries of a directory, with `true` for regular files. Uses system calls, because the C library allocates a
+/// buffer that costs more than the read.
 #[cfg(target_os = "linux")]
 fn entries(directory: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
     use std::os::unix::ffi::OsStrExt as _;
@@ -230,13 +231,13 @@ fn entries(directory: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
     Ok(std::fs::read_dir(directory)?.flatten().map(|entry| (entry.path(), is_file(&entry))).collect())
 }
 
-/// Whether files of a row come with the project, whoever has put them there.
+/// `true` if files of a row belong to the project.
 fn comes_with_project(row: &FileRow) -> bool {
     matches!(row.scope, Scope::Project | Scope::Local)
         || matches!(row.base, PathBase::Project | PathBase::Repository | PathBase::Upwards { .. })
 }
 
-/// Whether an error says that nothing is there.
+/// `true` if an error means that the path does not exist.
 pub(super) fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -1,4 +1,6 @@
-//! What includes say about the hooks of the files that they include, and what of that applies.
+//! Includes, and their settings for the hooks of included files.
+//!
+//! A setting never applies to hooks of a wider scope than the file with the include.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,16 +11,16 @@ use checkrein_dialects::{HandlerSpec, HookSpec};
 
 use super::loaded_file::name;
 
-/// The includes on the way to a file, with what they say about its hooks. Every statement comes with the scope of the file
-/// that makes it: it applies only to hooks that a file of that scope [may change](Scope::may_change).
+/// Includes that lead to a file, with their settings for its hooks. Every setting comes with the scope of its file: it applies
+/// only to hooks that a file of that scope [may change](Scope::may_change).
 #[derive(Clone, Default)]
 pub(super) struct IncludeChain {
     depth: usize,
     /// Scope of the file with the last include.
     by: Option<Scope>,
-    /// What is done when hooks fail. Outermost include first.
+    /// Failure policies of hooks. Outermost include first.
     on_failure: Vec<(FailurePolicy, Scope)>,
-    /// Variables that hooks get.
+    /// Variables to pass on to hooks.
     env_allow: Vec<(String, Scope)>,
     /// Widest scope that makes hooks dry runs.
     dry_run: Option<Scope>,
@@ -79,14 +81,14 @@ impl IncludeChain {
         let mut on_failure: Option<(FailurePolicy, Scope)> = None;
         for (effect, by) in self.on_failure.iter().copied() {
             if !by.may_change(scope) {
-                refuse(by, "say what is done when its hooks fail");
+                refuse(by, "set the failure policy of its hooks");
             } else if on_failure.is_none_or(|(_, outer)| by.may_change(outer)) {
                 on_failure = Some((effect, by));
             }
         }
         if let Some((effect, _)) = on_failure {
             for spec in hooks.iter_mut() {
-                // What a hook itself says comes first.
+                // The hook's own setting takes precedence.
                 Arc::make_mut(&mut spec.info).on_failure.get_or_insert(effect);
             }
         }
@@ -114,11 +116,11 @@ fn widest(outer: Option<Scope>, inner: Scope) -> Option<Scope> {
     }
 }
 
-/// Says that an include in a file of scope `by` cannot do something to a file of this scope.
+/// Diagnostic for a setting of an include in a file of scope `by` that does not apply to a file of this scope.
 fn refused(file: &Path, scope: Scope, by: Scope, what: &str) -> Diagnostic {
-    let text = format!("a {by} file includes this one, and cannot {what}");
+    let text = format!("a {by} file that includes this {scope} file cannot {what}");
     let note = Diagnostic::of_file(Severity::Warning, "scope-not-permitted", name(file), text);
-    note.with_help(format!("only a {scope} file can say that"))
+    note.with_help(format!("move the setting to a {scope} file"))
 }
 
 /// Passes a variable of the host on to a command.

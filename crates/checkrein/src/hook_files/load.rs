@@ -1,6 +1,7 @@
-//! Reads files, and those that they include.
+//! Loader: reads hook files and those that they include.
 //!
-//! [`load`] is the only entry. What a file says about others is done in [`merge`](super::merge) and its neighbours.
+//! [`Sources::load`](super::Sources::load) calls [`load`]. Settings for other files are applied by [`merge`](super::merge)
+//! afterwards. An unreadable file never counts as an empty one: it closes the gates that it could have.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -24,17 +25,17 @@ use super::{
 use crate::real_path::{real_path, real_path_or_same};
 use crate::trust::{Origin, ProjectRoots};
 
-/// How deep files may include files.
-const DEPTH: usize = 16;
+/// Maximum depth of includes.
+const MAX_DEPTH: usize = 16;
 
-/// More files than anybody has.
-const FILES: usize = 4096;
+/// Maximum number of files.
+const MAX_FILES: usize = 4096;
 
 pub(super) fn load(parts: &[SourceSet]) -> Loaded {
     let Loader { mut files, mut diagnostics, mut followed, passed_over, has_replaced, .. } = Loader::read(parts);
     files.retain(|file| !file.is_left_out);
     if has_replaced {
-        // Both readings have found the same problems.
+        // A file that was read twice has reported its problems twice.
         let all = std::mem::take(&mut diagnostics);
         all.into_iter().for_each(|found| {
             if !diagnostics.contains(&found) {
@@ -46,7 +47,7 @@ pub(super) fn load(parts: &[SourceSet]) -> Loaded {
     diagnostics.extend(merge::merge(&mut files));
     let (compat, audit) = (merge::compat(&files), merge::audit(&files));
     let allow_skip = merge::allow_skip(&files);
-    let settings = effective_settings::said(&files);
+    let settings = effective_settings::effective(&files);
     let (hooks, files): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.hooks, file.state)).unzip();
     let mut all = Vec::with_capacity(hooks.iter().map(Vec::len).sum());
     all.extend(hooks.into_iter().flatten());
@@ -66,7 +67,7 @@ struct Rank {
 }
 
 impl Rank {
-    fn of(context: &LoadContext<'_>) -> Self {
+    fn new(context: &LoadContext<'_>) -> Self {
         let (scope, includes) = (context.scope, &context.includes);
         Self {
             scope: scope.trust_level(),
@@ -81,17 +82,17 @@ struct Loader {
     files: Vec<LoadedFile>,
     diagnostics: Vec<Diagnostic>,
     followed: Vec<PathBuf>,
-    /// What stands for `/` where an administrator's files have been looked for.
+    /// Root directories whose managed files were read.
     roots: Vec<PathBuf>,
     /// The reading of each file in each dialect that applies, with its index in `files`.
     readings: HashMap<(PathBuf, &'static str), (Rank, usize)>,
     /// `true` if a reading has taken the place of another.
     has_replaced: bool,
-    /// The directories of projects, by where the agent was started.
+    /// Directories of projects, by the start directory of the agent.
     projects: HashMap<PathBuf, ProjectRoots>,
-    /// Files whose hooks the agent that asks runs itself.
+    /// Files whose hooks the calling agent runs itself.
     passed_over: Vec<PathBuf>,
-    /// What files are read into, one after the other.
+    /// Read buffer for all files.
     buffer: Vec<u8>,
 }
 
@@ -102,7 +103,7 @@ impl Loader {
         for (index, part) in parts.iter().enumerate().filter(|(_, part)| part.managed) {
             let before = loader.files.len();
             loader.policy(&LoadContext::policy(part, index));
-            // Where other files are meant, it is no news that an administrator has none.
+            // Missing managed files are listed only with the native dialect.
             if !matches!(part.files, Files::Usual(..)) || !part.dialect.config.files.iter().any(|row| row.rules) {
                 for file in loader.files.iter_mut().skip(before) {
                     file.is_left_out |= file.state.status == FileStatus::Missing;
@@ -140,9 +141,9 @@ impl Loader {
         let directory = found.files.iter().find(|candidate| candidate.has_directory).map(|found| found.path.clone());
         let before = self.files.len();
         self.found(found, context);
-        // Whoever can write the directory could have taken the files out of it.
-        if let Some(directory) = directory.as_deref().and_then(Path::parent).filter(|_| is_empty) {
-            let ownership = ownership::of(directory, place);
+        // A user who can write the directory could have removed the files.
+        if is_empty && let Some(directory) = directory.as_deref().and_then(Path::parent) {
+            let ownership = ownership::check(directory, place);
             if ownership.problem.is_some() {
                 self.reject_insecure(directory, context, ownership);
             }
@@ -182,8 +183,8 @@ impl Loader {
         }
     }
 
-    /// `true` if a file of the user lies in the project. Variables say where the user's files are, and a project's settings
-    /// can set variables: what came with the project is the project's.
+    /// `true` if a file of the user lies in the project. A project's settings can set the variables that locate the user's
+    /// files, so a file in the project belongs to the project.
     fn is_moved_into_project(&mut self, candidate: &Candidate, context: &LoadContext<'_>) -> bool {
         if candidate.scope != Scope::User || !candidate.is_there {
             return false;
@@ -198,9 +199,9 @@ impl Loader {
         self.followed.push(path.to_owned());
         match path.symlink_metadata() {
             Err(error) if is_missing(&error) => {
-                let text = "there is no such file";
+                let text = "the file does not exist";
                 let why = Diagnostic::of_file(Severity::Error, "missing-file", name(path), text);
-                // Whoever includes a file counts on its guards; taking it away must not open what they guard.
+                // The including file relies on its guards, so removing the file must not open their gates.
                 let decoded = if context.includes.depth() == 0 {
                     self.diagnostics.push(why);
                     Decoded::default()
@@ -213,7 +214,7 @@ impl Loader {
         }
     }
 
-    /// `true` if the agent that asks reads this file itself, in the same language, and runs what it says.
+    /// `true` if the calling agent reads this file itself, in the same dialect, and runs its hooks.
     fn is_callers_own(path: &Path, context: &LoadContext<'_>) -> bool {
         let is_own = |caller: &&Dialect| {
             context.includes.depth() > 0
@@ -228,11 +229,11 @@ impl Loader {
         own.iter().any(|own| own.path == path || (own.is_there && is_same(&own.path)))
     }
 
-    /// How many files count for the limit of a file of this scope. Files of narrower scopes do not: a project must not use up
-    /// the limit before a file of its user is read.
-    fn files_that_count(&self, scope: Scope) -> usize {
-        // Most of the time there is nothing to count.
-        if self.files.len() < FILES {
+    /// Number of files for the limit of a file of this scope. Files of narrower scopes are not counted: a project must not use
+    /// up the limit before a file of its user is read.
+    fn count_files(&self, scope: Scope) -> usize {
+        // The common case needs no count.
+        if self.files.len() < MAX_FILES {
             return self.files.len();
         }
         self.files.iter().filter(|file| file.state.scope.may_change(scope)).count()
@@ -247,19 +248,20 @@ impl Loader {
         if !self.takes_precedence(path, context) {
             return;
         }
-        let read = self.files_that_count(context.scope);
-        if read >= FILES || context.includes.depth() > DEPTH {
-            let text = format!("it is one of more than {FILES} files, or included more than {DEPTH} levels deep");
+        let count = self.count_files(context.scope);
+        if count >= MAX_FILES || context.includes.depth() > MAX_DEPTH {
+            let text =
+                format!("not read: more than {MAX_FILES} files, or includes nested more than {MAX_DEPTH} levels deep");
             let why = Diagnostic::of_file(Severity::Error, "too-many-files", name(path), text);
-            // The first of them closes what all of them might have.
-            if read <= FILES {
+            // One unreadable file closes all gates, so the rest need no entry.
+            if count <= MAX_FILES {
                 let decoded = context.dialect.unreadable(&name(path), context.scope, why);
                 self.take(path, context, decoded, FileStatus::Unreadable, None);
             }
             return;
         }
         if context.scope == Scope::Managed {
-            let ownership = ownership::of(path, context.place());
+            let ownership = ownership::check(path, context.place());
             if ownership.problem.is_some() {
                 self.reject_insecure(path, context, ownership);
                 return;
@@ -267,7 +269,7 @@ impl Loader {
         }
         if context.dialect.config.format.is_programs() && path.is_file() {
             let decoded = context.dialect.decode_script(&name(path), context.scope, is_executable(path));
-            // It is run anew each time, so what is in it does not matter here.
+            // Without the text: the script is read at each run, so its text is no part of the config.
             self.take(path, context, decoded, FileStatus::Found, None);
             return;
         }
@@ -279,7 +281,7 @@ impl Loader {
     fn text(&mut self, path: &Path, is_plain_file: bool, context: &LoadContext<'_>, buffer: &mut Vec<u8>) {
         match read(path, is_plain_file, buffer) {
             Ok(text) => {
-                let format = Format::of_path(path).unwrap_or(Format::Json);
+                let format = Format::from_path(path).unwrap_or(Format::Json);
                 let decoded = context.dialect.decode_with(&name(path), context.scope, text, format, context.options());
                 let status = if decoded.unreadable { FileStatus::Unreadable } else { FileStatus::Found };
                 let includes = decoded.settings.includes.clone();
@@ -290,20 +292,19 @@ impl Loader {
                 }
             }
             Err(ReadError { status, why }) => {
-                let said = why.message.clone();
+                let message = why.message.clone();
                 let decoded = context.dialect.unreadable(&name(path), context.scope, *why);
-                self.take(path, context, decoded, status, Some(&said));
+                self.take(path, context, decoded, status, Some(&message));
             }
         }
     }
 
-    /// Takes that somebody else may write an administrator's file. Nothing of it runs, since it may be anybody's, and all
-    /// that it could guard is closed, since it may have been the administrator's.
+    /// Rejects a managed file that other users can write. None of its hooks run, and every gate that it could have is closed.
     fn reject_insecure(&mut self, path: &Path, context: &LoadContext<'_>, ownership: Ownership) {
         let problem = ownership.problem.clone().unwrap_or_default();
-        let text = format!("this is not taken for an administrator's: {problem}");
+        let text = format!("not trusted as a managed file: {problem}");
         let why = Diagnostic::of_file(Severity::Error, "insecure-permissions", name(path), text)
-            .with_help("until that is mended, everything that hooks can guard is refused");
+            .with_help("until this is fixed, every event that a hook can block is blocked");
         let decoded = context.dialect.unreadable(&name(path), context.scope, why);
         self.take(path, context, decoded, FileStatus::InsecurePermissions, Some(&problem));
         if let Some(file) = self.files.last_mut() {
@@ -311,7 +312,7 @@ impl Loader {
         }
     }
 
-    /// `true` if a file was not read yet, or only in a way that this one comes before. The other reading is left out then.
+    /// `true` if a file was not read yet, or only with a lower rank. The other reading is left out then.
     fn takes_precedence(&mut self, path: &Path, context: &LoadContext<'_>) -> bool {
         let real = real_path(path);
         if !context.is_for_one_event() {
@@ -319,7 +320,7 @@ impl Loader {
             self.followed.extend(symlinks::on_the_way(path));
         }
         let key = (real.unwrap_or_else(|_| path.to_owned()), context.dialect.name);
-        let (rank, index) = (Rank::of(context), self.files.len());
+        let (rank, index) = (Rank::new(context), self.files.len());
         match self.readings.entry(key) {
             Entry::Occupied(other) if other.get().0 >= rank => return false,
             Entry::Occupied(mut other) => {
@@ -337,11 +338,11 @@ impl Loader {
     }
 
     fn include(&mut self, from: &Path, include: &Include, dry_run: bool, context: &LoadContext<'_>) {
-        // The decoder takes only names of dialects that there are.
+        // The decoder reports unknown dialects.
         let Some(dialect) = context.options().find_dialect(include.dialect) else { return };
         let inner = context.included(dialect, include, dry_run);
         match &include.path {
-            // Whoever includes a file vouches for it, so it is his.
+            // An included file has the origin of the file that includes it.
             Some(path) => {
                 let origin = if context.origin == Origin::Project { Origin::Project } else { Origin::Explicit };
                 let path = context.place().resolve(path, from.parent().unwrap_or(from));
@@ -367,13 +368,13 @@ impl Loader {
         self.diagnostics.extend(diagnostics);
         self.diagnostics.extend(includes.apply(path, scope, &mut hooks));
         if includes.depth() > 0 {
-            self.diagnostics.extend(hooks.iter_mut().filter_map(recursion::switch_off));
+            self.diagnostics.extend(hooks.iter_mut().filter_map(recursion::disable));
         }
         if scope == Scope::Managed {
             let thorough = !context.is_for_one_event();
             self.diagnostics.extend(hooks.iter_mut().flat_map(|spec| managed_guards::prepare(spec, place, thorough)));
         }
-        // Who wants only what may run now does not follow files.
+        // Files are not watched if only the hooks for one event are loaded.
         let text = text.filter(|_| !context.is_for_one_event());
         let is_managed = scope == Scope::Managed && status == FileStatus::Found && text.is_some();
         let state = FileState {
@@ -382,7 +383,7 @@ impl Loader {
             dialect: context.dialect.name,
             status,
             hooks: hooks.len(),
-            ownership: is_managed.then(|| ownership::of(path, place)),
+            ownership: is_managed.then(|| ownership::check(path, place)),
             #[cfg(feature = "audit")]
             sha256: text.filter(|_| !status.is_unknown()).map(|text| crate::hash::sha256_hex(text.as_bytes())),
             hash: text.map_or(0, change_hash),
@@ -407,7 +408,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_administrator_rules_and_in_one_language() {
+    fn only_managed_files_of_the_native_dialect_are_policy() {
         for dialect in checkrein_dialects::ALL {
             for row in dialect.config.files {
                 let expected = dialect.name == POLICY.name && row.scope == Scope::Managed;

@@ -1,4 +1,4 @@
-//! A file that was looked at, with what it says. Everything that merges files works on these.
+//! A loaded file with its hooks and settings. The merge steps work on these.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::read::read;
 use super::{FileState, plugin};
 use crate::trust::Origin;
 
-/// A file that was looked at, and what is in it.
+/// A loaded file.
 pub(super) struct LoadedFile {
     pub(super) state: FileState,
     pub(super) hooks: Vec<HookSpec>,
@@ -24,17 +24,17 @@ pub(super) struct LoadedFile {
     pub(super) is_policy: bool,
     /// Names of the dialects of this file and of those that include it. Settings of files in these dialects apply to it.
     pub(super) dialect_chain: Vec<&'static str>,
-    /// How it came to be read.
+    /// Origin for trust.
     pub(super) origin: Origin,
-    /// How its hooks were made of what it says.
+    /// Data for reading its hooks again.
     pub(super) reading: Reading,
     /// Index of the part of the sources that it belongs to.
     pub(super) part: usize,
-    /// `true` if it is no part of the result: another reading of the same file has taken its place.
+    /// `true` if another reading of the same file replaces it.
     pub(super) is_left_out: bool,
 }
 
-/// How hooks are made of what a file says.
+/// Data that turns the text of a file into hooks.
 pub(super) struct Reading {
     pub(super) dialect: &'static Dialect,
     pub(super) includes: IncludeChain,
@@ -43,15 +43,15 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Reads all hooks of the file again, whatever part of them is wanted now.
+    /// Reads all hooks of the file again, not only those for one event.
     pub(super) fn all_hooks(&self, path: &Path, scope: Scope, options: &DecodeOptions) -> Vec<HookSpec> {
         let mut options = options.clone();
         options.only = None;
         let mut buffer = Vec::new();
         let Ok(text) = read(path, false, &mut buffer) else { return Vec::new() };
-        let format = Format::of_path(path).unwrap_or(Format::Json);
+        let format = Format::from_path(path).unwrap_or(Format::Json);
         let mut hooks = self.dialect.decode_with(&name(path), scope, text, format, &options).hooks;
-        // What does not apply has been reported.
+        // Diagnostics were reported by the first read.
         let _ = self.includes.apply(path, scope, &mut hooks);
         if let Some((table, root)) = &self.plugin {
             plugin::set_root(&mut hooks, *table, root);
@@ -61,7 +61,7 @@ impl Reading {
 }
 
 impl LoadedFile {
-    /// Makes it a file of a plugin in this directory.
+    /// Marks it as a file of a plugin in this directory.
     pub(super) fn set_plugin(&mut self, table: PluginTable, root: &Path) {
         plugin::set_root(&mut self.hooks, table, root);
         self.reading.plugin = Some((table, root.to_owned()));
@@ -71,8 +71,8 @@ impl LoadedFile {
         name(&self.state.path)
     }
 
-    /// The place of a key in the file, in words.
-    pub(super) fn says(&self, key: &str) -> String {
+    /// Returns a key with its file and line, for messages.
+    pub(super) fn locate(&self, key: &str) -> String {
         match self.settings.line_of(key) {
             Some(line) => format!("`{key}` in {}:{line}", self.name()),
             None => format!("`{key}` in {}", self.name()),
@@ -80,12 +80,12 @@ impl LoadedFile {
     }
 }
 
-/// A path as it is shown.
+/// Returns a path for messages.
 pub(super) fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// A hash of a text within this process, to tell whether a file has changed.
+/// Hash of a text that detects changes of a file within this process.
 pub(super) fn change_hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

@@ -1,4 +1,6 @@
-//! Where paths start.
+//! Base directories of hook files.
+//!
+//! The location of managed files never depends on an environment variable.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -6,54 +8,52 @@ use std::path::{Path, PathBuf};
 
 use checkrein_dialects::config::PathBase;
 
-/// Where the files of dialects are looked for: what the process knows of its user and his machine, or something else for
-/// tests and sandboxes.
+/// Base directories in which hook files are searched: those of the process, or others for tests and sandboxes.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Locations {
-    /// The user's home directory. Without one, files there are not looked for.
+    /// Home directory of the user. Without one, files in it are not searched.
     pub home: Option<PathBuf>,
-    /// The user's directory for settings.
+    /// Config directory of the user.
     pub config: Option<PathBuf>,
-    /// What stands for `/`.
+    /// Root directory in place of `/`.
     pub root: PathBuf,
-    /// Variables, of which some name directories. Of others the process's own count, if it is as the process has it.
+    /// Environment variables, some of which name directories. They take precedence over those of the process.
     pub vars: Vec<(OsString, OsString)>,
-    /// Whether the process's own variables count.
+    /// `true` if variables of the process apply too.
     of_process: bool,
-    /// The number of the user, besides 0, who owns an administrator's files and the directories that they are in. `None`:
-    /// whoever owns what stands for `/`.
+    /// User id, besides 0, that may own managed files and their directories. `None`: the owner of the root directory.
     pub administrator: Option<u32>,
 }
 
-/// As the process has it.
+/// Directories of the process and its user.
 impl Default for Locations {
     fn default() -> Self {
         let home = std::env::home_dir().filter(|home| home.is_absolute());
-        // Neither depends on a variable: whoever sets those must not move what an administrator has set.
+        // Neither depends on a variable: a project can set variables and must not move managed files.
         let (root, administrator) = (PathBuf::from("/"), Some(0));
         let place = Self { home, config: None, root, vars: Vec::new(), of_process: true, administrator };
-        // One that is not absolute is to be ignored, says the specification.
+        // The XDG specification ignores a relative path.
         let config = place.var("XDG_CONFIG_HOME").map(PathBuf::from).filter(|config| config.is_absolute());
         Self { config: config.or_else(|| Some(place.home.as_ref()?.join(".config"))), ..place }
     }
 }
 
 impl Locations {
-    /// No home, no variables, and this for `/`.
+    /// Creates locations with this root directory, without a home directory and variables.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let (root, vars) = (root.into(), Vec::new());
         Self { home: None, config: None, root, vars, of_process: false, administrator: None }
     }
 
-    /// With this user, besides 0, for the owner of an administrator's files.
+    /// Sets the user id, besides 0, that may own managed files.
     #[must_use]
     pub fn administrator(mut self, number: u32) -> Self {
         self.administrator = Some(number);
         self
     }
 
-    /// With this home, and `.config` in it for settings.
+    /// Sets the home directory, and `.config` in it as the config directory.
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         let home = home.into();
@@ -62,28 +62,28 @@ impl Locations {
         self
     }
 
-    /// With this directory for settings.
+    /// Sets the config directory.
     #[must_use]
     pub fn config(mut self, config: impl Into<PathBuf>) -> Self {
         self.config = Some(config.into());
         self
     }
 
-    /// With this variable.
+    /// Sets an environment variable.
     #[must_use]
     pub fn var_set(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.vars.push((name.into(), value.into()));
         self
     }
 
-    /// A variable of the environment, or the value that a test has set.
+    /// Returns an environment variable that is not empty.
     #[doc(hidden)]
     pub fn var(&self, name: &str) -> Option<OsString> {
         let found = self.vars.iter().rev().find(|(have, _)| have == name).map(|(_, value)| value.clone());
         found.or_else(|| std::env::var_os(name).filter(|_| self.of_process)).filter(|value| !value.is_empty())
     }
 
-    /// A path with the home directory for `~`, from this directory if it is relative.
+    /// Resolves `~/` and relative paths, which start at `from`.
     pub(super) fn resolve(&self, path: &str, from: &Path) -> PathBuf {
         match (path.strip_prefix("~/"), &self.home) {
             (Some(rest), Some(home)) => home.join(rest),
@@ -91,7 +91,7 @@ impl Locations {
         }
     }
 
-    /// The directory that the first of these variables names which is set, else one of the home directory.
+    /// Returns the directory that the first set variable names, or else one in the home directory.
     fn named(&self, names: &[&str], otherwise: &str, dir: &Path) -> Option<PathBuf> {
         match names.iter().find_map(|name| self.var(name)) {
             Some(named) => Some(dir.join(named)),
@@ -99,7 +99,7 @@ impl Locations {
         }
     }
 
-    /// The directories that a path may start at, the nearest first. Empty: it is nowhere.
+    /// Returns the base directories of a path, nearest first. Empty if there is none.
     pub fn bases(&self, base: PathBase, dir: &Path) -> Vec<PathBuf> {
         let only = |path: Option<PathBuf>| path.into_iter().collect();
         match base {
@@ -114,7 +114,7 @@ impl Locations {
                 let last = match (within_repository, repository(dir)) {
                     (false, _) => None,
                     (true, Some(root)) => Some(root),
-                    // What lies above a directory that is in no repository may be anybody's, as in `/tmp`.
+                    // Outside a repository, parent directories may belong to other users, as in `/tmp`.
                     (true, None) => Some(dir),
                 };
                 let mut dirs = Vec::new();
@@ -130,12 +130,12 @@ impl Locations {
     }
 }
 
-/// The nearest directory that has `.git`, a directory or, in a worktree, a file.
+/// Returns the nearest directory with `.git`, which is a directory or, in a worktree, a file.
 pub fn repository(dir: &Path) -> Option<&Path> {
     dir.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())
 }
 
-/// Values of variables may be secrets.
+/// Without variables, which may be secrets.
 impl fmt::Debug for Locations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { home, config, root, vars: _, of_process: _, administrator } = self;

@@ -1,4 +1,7 @@
-//! Hooks from files: where each dialect keeps them, read and merged.
+//! Hook files: finds, reads, checks and merges the files of each dialect.
+//!
+//! Hosts pass [`Sources`] to an engine; the command-line program also loads them directly. A file never changes hooks or
+//! settings of a wider scope.
 //!
 //! ```
 //! use checkrein::dialects::agents::native;
@@ -11,7 +14,7 @@
 //!     project.join(".checkrein/hooks.yaml"),
 //!     "hooks: [{id: guard, event: PreToolUse, matcher: Bash, command: ./guard.sh}]",
 //! )?;
-//! // `Sources::discover` looks where the process's own user keeps files.
+//! // `Sources::discover` uses the locations of the current user.
 //! let sources = Sources::discover_in(&native::DIALECT, &project, Locations::new(dir.path()).home(home));
 //! let loaded = sources.load();
 //! assert!(loaded.diagnostics.is_empty());
@@ -19,24 +22,24 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! # What comes of many files
+//! # Merging of files
 //!
-//! - Hooks of all files run; none takes another's place. Their order is that of the files, and a file's own order. Files
-//!   of a dialect come in the order of its table: for checkrein's own the administrator's, the user's, the project's, the
-//!   user's for that project.
-//! - Of two hooks that are the same, one runs: the plan shows the other one. A hook of a wider
-//!   [trust level](checkrein_core::TrustLevel) comes before one of a repository, then the first.
-//! - What a file says about others applies to files of its own dialect, and to those that they include. It never changes
-//!   anything of a wider scope ([`Scope::may_change`]): what does not apply is reported.
-//! - A file that several others name is read for the one with the widest scope.
-//! - A file of the user that lies in the project is the project's: a project can set the variables that say where the
-//!   user's files are.
-//! - Hooks that are switched off by a file stay in the list, [`Disabled`](checkrein_core::HookState::Disabled).
-//! - checkrein's own files of an administrator come first, whatever else is read ([`Sources::without_managed`] aside). What
-//!   they forbid is [`Disabled`](checkrein_core::HookState::Disabled), and [`HookSpec::off_by`] says why.
+//! - Hooks of all files run; no file replaces another. The order is that of the files, then that within a file. Files of a
+//!   dialect come in the order of its table. In checkrein's own dialect: the administrator's, the user's, the project's, and
+//!   the user's for that project.
+//! - Of equal hooks only one runs; the plan shows the others as duplicates. A hook of a wider
+//!   [trust level](checkrein_core::TrustLevel) takes precedence over one of a repository, then the first.
+//! - Settings of a file apply to files of its own dialect, and to those that they include. They never change anything of a
+//!   wider scope ([`Scope::may_change`]). A setting without effect is reported.
+//! - A file that is included several times is read with the widest scope.
+//! - A file of the user that lies in the project belongs to the project, because a project can set the variables that locate
+//!   the user's files.
+//! - Hooks that a file disables stay in the list as [`Disabled`](checkrein_core::HookState::Disabled).
+//! - Managed files of checkrein's own dialect come first and apply to all dialects, except with
+//!   [`Sources::without_managed`]. Hooks that they forbid are [`Disabled`](checkrein_core::HookState::Disabled);
+//!   [`HookSpec::disabled_by`] has the reason.
 //! - Hooks of the project's files run only if they are approved: see [`trust`](crate::trust).
-//! - A file that is not there is fine. One that is there and cannot be read closes all gates that it could have, and so
-//!   does one that makes no sense as a whole.
+//! - A missing file is no error. A file that exists and cannot be read or parsed closes all gates that it could have.
 
 mod approval;
 mod context;
@@ -74,7 +77,7 @@ pub use locations::Locations;
 pub use locations::repository;
 pub use ownership::Ownership;
 
-/// Where hooks come from. They are looked for when they are [loaded](Self::load), each time anew.
+/// Sources of hooks. Each [load](Self::load) searches and reads the files again.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     parts: Vec<SourceSet>,
@@ -86,27 +89,27 @@ struct SourceSet {
     dialect: &'static Dialect,
     files: Files,
     options: DecodeOptions,
-    /// Whether an administrator's files come first.
+    /// `true` if the managed files of checkrein's own dialect come first.
     managed: bool,
-    /// The agent that asks.
+    /// The agent that sent the event.
     caller: Option<&'static Dialect>,
     trust: Trust,
-    /// Whether files that are named need approval as well.
+    /// `true` if explicit files need approval too.
     of_project: bool,
 }
 
 #[derive(Debug, Clone)]
 enum Files {
-    /// Where the dialect keeps them, seen from a directory.
+    /// Files in the dialect's usual places, searched from a directory.
     Usual(PathBuf, Locations),
-    /// These; what they include is looked for from a directory.
+    /// Explicit files. Files that they include are searched from a directory.
     Named(Vec<PathBuf>, PathBuf, Locations),
-    /// Those of a plugin in this directory.
+    /// Files of a plugin in this directory.
     Plugin(PathBuf, Locations),
 }
 
 impl Files {
-    /// The directory that files are looked for from, and the places of others.
+    /// Returns the directory from which files are searched, and the locations.
     fn place(&self) -> (&std::path::Path, &Locations) {
         match self {
             Self::Usual(dir, place) | Self::Named(_, dir, place) | Self::Plugin(dir, place) => (dir, place),
@@ -121,31 +124,30 @@ impl fmt::Debug for SourceSet {
 }
 
 impl Sources {
-    /// All files that this dialect has for an agent that was started in this directory.
+    /// All files of this dialect for an agent that was started in this directory.
     ///
-    /// Files of the project are looked for upwards from there if the dialect does so, up to the root of the repository; in
-    /// no repository, only there.
+    /// If the dialect has files in parent directories, they are searched up to the root of the repository. Outside a
+    /// repository, only this directory is searched.
     pub fn discover(dialect: &'static Dialect, dir: impl Into<PathBuf>) -> Self {
         Self::discover_in(dialect, dir, Locations::default())
     }
 
-    /// As [`discover`](Self::discover), with other places for the user's and the administrator's files.
+    /// As [`discover`](Self::discover), with other locations of the user's and the administrator's files.
     pub fn discover_in(dialect: &'static Dialect, dir: impl Into<PathBuf>, place: Locations) -> Self {
-        Self::of(dialect, Files::Usual(absolute(dir.into()), place))
+        Self::new(dialect, Files::Usual(absolute(dir.into()), place))
     }
 
-    /// These files, which are in this dialect. JSON if their extension does not say otherwise.
+    /// These files of this dialect. A file without a known extension is read as JSON.
     ///
-    /// They are taken for the user's own ([`Scope::User`]): who names them has read them. What they say about all files
-    /// counts more than what any others say, but for the administrator's. One that is not there is reported.
+    /// They are treated as the user's own ([`Scope::User`]), because the caller chose them. Their settings take precedence
+    /// over those of all files except managed ones. A missing file is reported.
     ///
-    /// If one of them includes all files of another dialect, those are looked for from the directory that the process is
-    /// in now.
+    /// If one of them includes all files of another dialect, those are searched from the current directory.
     pub fn of_files<P: Into<PathBuf>>(dialect: &'static Dialect, paths: impl IntoIterator<Item = P>) -> Self {
         Self::of_files_in(dialect, paths, absolute(PathBuf::from(".")), Locations::default())
     }
 
-    /// As [`of_files`](Self::of_files), with other places for the files that they include.
+    /// As [`of_files`](Self::of_files), with other locations of the files that they include.
     pub fn of_files_in<P: Into<PathBuf>>(
         dialect: &'static Dialect,
         paths: impl IntoIterator<Item = P>,
@@ -153,16 +155,18 @@ impl Sources {
         place: Locations,
     ) -> Self {
         let paths = paths.into_iter().map(|path| absolute(path.into())).collect();
-        Self::of(dialect, Files::Named(paths, absolute(dir.into()), place))
+        Self::new(dialect, Files::Named(paths, absolute(dir.into()), place))
     }
 
-    /// The hooks of a plugin of this dialect's agent, which is in this directory. Its hooks know where that is: by the
-    /// variable that the agent sets, in Claude Code `CLAUDE_PLUGIN_ROOT`. A dialect without plugins has none.
+    /// The hooks of a plugin of this dialect's agent in this directory.
+    ///
+    /// Its hooks get the directory in the variable that the agent sets, in Claude Code `CLAUDE_PLUGIN_ROOT`. Without plugins
+    /// in the dialect, there are no hooks.
     pub fn plugin(dialect: &'static Dialect, root: impl Into<PathBuf>) -> Self {
-        Self::of(dialect, Files::Plugin(absolute(root.into()), Locations::default()))
+        Self::new(dialect, Files::Plugin(absolute(root.into()), Locations::default()))
     }
 
-    fn of(dialect: &'static Dialect, files: Files) -> Self {
+    fn new(dialect: &'static Dialect, files: Files) -> Self {
         Self {
             parts: vec![SourceSet {
                 dialect,
@@ -176,15 +180,17 @@ impl Sources {
         }
     }
 
-    /// Leaves out checkrein's own files of an administrator, and all that they demand. For who reads files and does not let
-    /// their hooks decide anything, such as a converter; an agent that does this takes the machine's guards down.
+    /// Ignores the managed files of checkrein's own dialect and their restrictions.
+    ///
+    /// For tools that read files without running hooks, such as a converter. An agent that uses this disables the guards of
+    /// the machine.
     #[must_use]
     pub fn without_managed(mut self) -> Self {
         self.parts.iter_mut().for_each(|part| part.managed = false);
         self
     }
 
-    /// Takes the hooks of this agent, where files have those of several.
+    /// Selects the hooks of this agent in files with hooks of several agents.
     #[must_use]
     pub fn agent(mut self, name: &str) -> Self {
         for part in &mut self.parts {
@@ -193,7 +199,7 @@ impl Sources {
         self
     }
 
-    /// Takes only the hooks that may run at an event, and spends no time on others: what is wrong with those is not told.
+    /// Loads only hooks that can match an event. Problems of other hooks are not reported.
     #[must_use]
     pub fn only(mut self, filter: &EventFilter) -> Self {
         for part in &mut self.parts {
@@ -202,8 +208,8 @@ impl Sources {
         self
     }
 
-    /// For an event that this agent has sent. It runs the hooks of its own files itself, so that those are passed over where
-    /// others include them, unless the include says otherwise.
+    /// Sets the agent that sent the event. The agent runs the hooks of its own files itself, so includes skip those files,
+    /// unless the include has `under_own_agent`.
     #[must_use]
     pub fn called_by(mut self, agent: &'static Dialect) -> Self {
         for part in &mut self.parts {
@@ -212,7 +218,7 @@ impl Sources {
         self
     }
 
-    /// Lets files name this dialect of the host, as in `include`. A dialect of checkrein's with the same name takes precedence.
+    /// Adds a dialect of the host, for `include` in files. A dialect of checkrein with the same name takes precedence.
     #[must_use]
     pub fn dialect(mut self, dialect: &'static Dialect) -> Self {
         for part in &mut self.parts {
@@ -221,12 +227,9 @@ impl Sources {
         self
     }
 
-    /// Lets hooks of projects run that are approved there. If nothing is said: [`Trust::usual`].
+    /// Sets the store of approvals for project hooks. Default: [`Trust::usual`].
     #[must_use]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "reads better where it is called, and is cloned once for each part"
-    )]
+    #[expect(clippy::needless_pass_by_value, reason = "callers pass a temporary value, and each part needs a clone")]
     pub fn trust(mut self, trust: Trust) -> Self {
         for part in &mut self.parts {
             part.trust = trust.clone();
@@ -234,8 +237,9 @@ impl Sources {
         self
     }
 
-    /// Takes files that are named for the project's own ([`Scope::Project`]): they need approval, and change nothing of the
-    /// user's. For names that come from a project, and for a review of files before approval.
+    /// Treats explicit files as the project's own ([`Scope::Project`]): they need approval and cannot change the user's hooks.
+    ///
+    /// For paths that come from a project, and for a review before approval.
     #[must_use]
     pub fn as_of_project(mut self) -> Self {
         for part in &mut self.parts {
@@ -244,77 +248,75 @@ impl Sources {
         self
     }
 
-    /// The hooks that need approval, with their scripts, as they are now.
+    /// Returns the hooks that need approval, with the current content of their scripts.
     pub fn review(&self) -> Review {
         let loaded = self.load();
         Review::of(loaded.reviewed, loaded.diagnostics)
     }
 
-    /// Takes back approvals of the project's hooks, by file and name: also of those that are not there any more. Gives those
-    /// that are gone.
+    /// Revokes approvals of the project's hooks by file and id, including hooks that no longer exist. Returns the revoked ones.
     ///
     /// # Errors
-    /// A place for approvals that cannot be written or believed.
+    /// The store of approvals cannot be written, or other users can write it.
     pub fn revoke(&self, is_meant: impl Fn(&str, &str) -> bool) -> Result<Vec<(String, String)>, TrustError> {
-        let mut gone = Vec::new();
+        let mut revoked = Vec::new();
         for part in &self.parts {
             if let Files::Usual(dir, _) | Files::Named(_, dir, _) = &part.files {
                 let dir = real_path_or_same(dir);
-                gone.extend(crate::trust::revoke(&part.trust, repository(&dir).unwrap_or(&dir), &is_meant)?);
+                revoked.extend(crate::trust::revoke(&part.trust, repository(&dir).unwrap_or(&dir), &is_meant)?);
             }
         }
-        Ok(gone)
+        Ok(revoked)
     }
 
-    /// These, and behind them others.
+    /// Adds other sources after these.
     #[must_use]
     pub fn and(mut self, others: Self) -> Self {
         self.parts.extend(others.parts);
         self
     }
 
-    /// Reads all files there are now.
+    /// Reads all files.
     pub fn load(&self) -> Loaded {
         load::load(&self.parts)
     }
 }
 
-/// Later changes of the process's directory must not move files.
+/// Makes a path absolute, because the process can change its working directory later.
 fn absolute(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
-/// What all files come to.
+/// Result of loading all files.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Loaded {
     /// The hooks, in order.
     pub hooks: Vec<HookSpec>,
-    /// What is wrong with the files, and what came of that.
+    /// Problems in the files, and their effects.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether an agent's rules are followed where they are not safe, if a file of the user or an administrator says so.
+    /// Choice about unsafe rules of agents, if a file of the user or the administrator has one.
     pub compat: Option<Compat>,
-    /// Whether the environment may say that hooks are skipped under an agent.
+    /// `true` if environment variables may skip hooks under an agent.
     pub allow_skip: bool,
-    /// Where what hooks decide is written down, if a file of the user or an administrator says so. Paths are resolved.
+    /// Settings of the audit log, if a file of the user or the administrator has some. Paths are resolved.
     pub audit: Option<AuditSettings>,
-    /// What files say about all hooks, and counts: the administrator's, in the order of files, and what else is in force.
+    /// Settings for all hooks that are in force: the administrator's in the order of files, then others.
     pub settings: Vec<Setting>,
-    /// The files that were looked at, in order.
+    /// All files that were searched or read, in order.
     pub files: Vec<FileState>,
-    /// Files whose hooks the agent that asks runs itself. See [`Sources::called_by`].
+    /// Files whose hooks the calling agent runs itself. See [`Sources::called_by`].
     pub passed_over: Vec<PathBuf>,
-    /// All paths at which a change may matter; a last part `*` stands for every file of the directory.
+    /// Paths to watch. A last component `*` means every file of the directory.
     pub followed: Vec<PathBuf>,
-    /// The hooks that need approval, whether they have it or not.
+    /// Hooks that need approval, approved or not.
     pub(crate) reviewed: Vec<Reviewed>,
 }
 
 impl Loaded {
-    /// Looks whether scripts of hooks that were approved are what was approved, and says so in the
-    /// [state](checkrein_core::HookState::Changed) of those whose are not. For showing: what runs is looked at whenever it
-    /// runs.
-    pub fn look_at_scripts(&mut self) {
+    /// Compares scripts with their approvals, and marks hooks with changed scripts as
+    /// [`Changed`](checkrein_core::HookState::Changed). For output only: every run verifies its scripts anyway.
+    pub fn verify_scripts(&mut self) {
         for reviewed in &mut self.reviewed {
             reviewed.verify_scripts();
             let Status::Changed(what) = &reviewed.status else { continue };
@@ -326,47 +328,47 @@ impl Loaded {
     }
 }
 
-/// A file that was looked at.
+/// State of a hook file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileState {
-    /// The file. A directory, if the dialect has all files of it and there is none.
+    /// Path of the file. The directory, if the dialect reads all its files and there is none.
     pub path: PathBuf,
-    /// Whose it is.
+    /// Scope of the file.
     pub scope: Scope,
-    /// The name of the dialect that it is read in.
+    /// Name of the file's dialect.
     pub dialect: &'static str,
-    /// What came of it.
+    /// Result of reading the file.
     pub status: FileStatus,
-    /// How many hooks it has, those included that cannot run.
+    /// Number of hooks, including those that cannot run.
     pub hooks: usize,
-    /// Whose it is and who may write it, if it is an administrator's and is there.
+    /// Owner and permissions of a managed file that exists.
     pub ownership: Option<Ownership>,
-    /// The SHA-256 of its text, in hexadecimal digits, if it was read.
+    /// SHA-256 of the text in hexadecimal digits, if it was read.
     #[cfg(feature = "audit")]
     pub sha256: Option<String>,
-    /// Tells apart what it said before from what it says now.
+    /// Hash that detects changes.
     hash: u64,
 }
 
-/// What came of looking at a file.
+/// Result of reading a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileStatus {
-    /// It was read.
+    /// The file was read.
     Found,
-    /// There is none.
+    /// The file does not exist.
     Missing,
-    /// It is there, and nothing of it can be read.
+    /// The file exists and cannot be read or parsed.
     Unreadable,
-    /// It is larger than what is read.
+    /// The file is larger than the limit.
     TooLarge,
     /// It is where an administrator's files are, and others may write it.
     InsecurePermissions,
 }
 
 impl FileStatus {
-    /// Whether it is there, and nothing of it is known.
+    /// Returns `true` if the file exists and its content is unknown.
     pub fn is_unknown(self) -> bool {
         matches!(self, Self::Unreadable | Self::TooLarge | Self::InsecurePermissions)
     }

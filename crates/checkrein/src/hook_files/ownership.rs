@@ -1,7 +1,7 @@
-//! Who may write an administrator's file.
+//! Ownership and permissions of managed files.
 //!
-//! Commands in such a file run as whoever uses the agent, and nobody can skip them. So a file that anybody else may write is
-//! none: all that leads to it must be his, links and where they lead included.
+//! Commands in a managed file run as the user of the agent and cannot be skipped. So only root and the administrator may be
+//! able to write the file, its directories, and every link on the way. A file that fails the check is never trusted.
 
 use std::path::Path;
 
@@ -9,20 +9,21 @@ use super::locations::Locations;
 #[cfg(unix)]
 use crate::real_path::{real_path, real_path_or_same};
 
-/// Whose an administrator's file is, and whether only he can write it.
+/// Owner and permissions of a managed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ownership {
-    /// The number of the user who owns it, where the system has such numbers.
+    /// User id of the owner, on Unix.
     pub owner: Option<u32>,
-    /// Its mode, where the system has modes.
+    /// Mode, on Unix.
     pub mode: Option<u32>,
-    /// What lets somebody else write it, in words. `None`: nothing.
+    /// Reason why other users can write the file. `None` if they cannot.
     pub problem: Option<String>,
 }
 
+/// Checks a managed file.
 #[cfg(unix)]
-pub(super) fn of(path: &Path, place: &Locations) -> Ownership {
+pub(super) fn check(path: &Path, place: &Locations) -> Ownership {
     use std::os::unix::fs::MetadataExt as _;
 
     let metadata = path.metadata().ok();
@@ -34,22 +35,22 @@ pub(super) fn of(path: &Path, place: &Locations) -> Ownership {
 }
 
 #[cfg(not(unix))]
-pub(super) fn of(_: &Path, _: &Locations) -> Ownership {
-    let problem = "checkrein cannot tell on this system who may write it".to_owned();
+pub(super) fn check(_: &Path, _: &Locations) -> Ownership {
+    let problem = "checkrein cannot check file permissions on this system".to_owned();
     Ownership { owner: None, mode: None, problem: Some(problem) }
 }
 
-/// Looks at each link on the way with the directories that it is in, and at where all of it leads.
+/// Checks each link on the way, its directories, and the real file.
 #[cfg(unix)]
 fn problem(path: &Path, place: &Locations) -> Result<(), String> {
     use std::os::unix::fs::MetadataExt as _;
 
-    // What is not there, or leads in a circle, is reported by who reads it.
+    // The reader reports a missing file and a link loop.
     let Ok(real) = real_path(path) else { return Ok(()) };
     let root = real_path_or_same(&place.root);
     let administrator = match place.administrator {
         Some(number) => number,
-        None => root.metadata().map_err(|error| format!("{} cannot be looked at: {error}", root.display()))?.uid(),
+        None => root.metadata().map_err(|error| format!("cannot check {}: {error}", root.display()))?.uid(),
     };
     for link in super::symlinks::on_the_way(path) {
         owned(&link, administrator)?;
@@ -58,23 +59,22 @@ fn problem(path: &Path, place: &Locations) -> Result<(), String> {
     all_above(&real, &root, administrator)
 }
 
-/// A path and all directories that it is in, up to what stands for `/`.
+/// Checks a path and all its parent directories up to the root directory.
 #[cfg(unix)]
 fn all_above(path: &Path, root: &Path, administrator: u32) -> Result<(), String> {
     use std::os::unix::fs::MetadataExt as _;
 
     for above in path.ancestors() {
         owned(above, administrator)?;
-        let mode =
-            above.metadata().map_err(|error| format!("{} cannot be looked at: {error}", above.display()))?.mode();
-        let who = match mode & 0o022 {
+        let mode = above.metadata().map_err(|error| format!("cannot check {}: {error}", above.display()))?.mode();
+        let writable = match mode & 0o022 {
             0 => None,
-            0o020 => Some("its group"),
-            _ => Some("everybody"),
+            0o020 => Some("group-writable"),
+            _ => Some("world-writable"),
         };
-        if let Some(who) = who {
+        if let Some(writable) = writable {
             let (shown, mode) = (above.display(), mode & 0o7777);
-            return Err(format!("{shown} may be written by {who} (mode {mode:04o}): chmod go-w {shown}"));
+            return Err(format!("{shown} is {writable} (mode {mode:04o}); run: chmod go-w {shown}"));
         }
         if above == root {
             break;
@@ -88,9 +88,9 @@ fn owned(path: &Path, administrator: u32) -> Result<(), String> {
     use std::os::unix::fs::MetadataExt as _;
 
     let shown = path.display();
-    let owner = path.symlink_metadata().map_err(|error| format!("{shown} cannot be looked at: {error}"))?.uid();
+    let owner = path.symlink_metadata().map_err(|error| format!("cannot check {shown}: {error}"))?.uid();
     if owner == 0 || owner == administrator {
         return Ok(());
     }
-    Err(format!("{shown} is owned by user {owner}, not by user {administrator}: chown -h {administrator} {shown}"))
+    Err(format!("{shown} is owned by user {owner}, not by user {administrator}; run: chown -h {administrator} {shown}"))
 }

@@ -1,11 +1,11 @@
-//! Hooks of plugins.
+//! Plugin directory for hooks of plugins.
 
 use std::path::Path;
 
 use checkrein_dialects::config::PluginTable;
 use checkrein_dialects::{CommandLine, HandlerSpec, HookSpec};
 
-/// Gives the commands of a plugin the directory of the plugin: as a variable, and for `${NAME}` in the words of a command.
+/// Passes the directory of the plugin to its commands: as a variable, and for `${NAME}` in the words of a command.
 pub(super) fn set_root(hooks: &mut [HookSpec], plugin: PluginTable, root: &Path) {
     let (variable, root) = (plugin.root_variable, root.to_string_lossy());
     for hook in hooks {

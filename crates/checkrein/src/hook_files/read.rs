@@ -1,4 +1,4 @@
-//! Reading one file, whatever it is: at most so much of it, and without waiting for anybody.
+//! Reads one file, up to a size limit. It never blocks on a pipe or a device.
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read};
@@ -9,7 +9,7 @@ use checkrein_document::{LineIndex, MAX_SIZE, Span};
 
 use super::FileStatus;
 
-/// Why there is no text.
+/// Error of reading a file.
 pub(super) struct ReadError {
     pub(super) status: FileStatus,
     pub(super) why: Box<Diagnostic>,
@@ -21,34 +21,34 @@ impl ReadError {
     }
 }
 
-/// The text of a file, in a buffer that may be used again. `known`: that it is a file and no pipe or device.
-pub(super) fn read<'b>(path: &Path, known: bool, buffer: &'b mut Vec<u8>) -> Result<&'b str, ReadError> {
+/// Reads the text of a file into a buffer. `is_regular`: the caller knows that it is a regular file.
+pub(super) fn read<'b>(path: &Path, is_regular: bool, buffer: &'b mut Vec<u8>) -> Result<&'b str, ReadError> {
     let name = path.display().to_string();
-    let wrong = |code, text: String| {
+    let unreadable = |code, text: String| {
         ReadError::new(FileStatus::Unreadable, Diagnostic::of_file(Severity::Error, code, &name, text))
     };
     let too_large = |size: String| {
-        let text = format!("the file has {size} bytes, more than the {MAX_SIZE} that are read");
+        let text = format!("the file has {size} bytes; the limit is {MAX_SIZE}");
         ReadError::new(FileStatus::TooLarge, Diagnostic::of_file(Severity::Error, "too-large", &name, text))
     };
     let failed = |error: &io::Error| {
-        let (code, text) = in_words(path, error);
-        wrong(code, text)
+        let (code, text) = describe(path, error);
+        unreadable(code, text)
     };
     let check = |metadata: &Metadata| match metadata {
-        // A pipe would wait for a writer, and a device may do anything.
+        // A read from a pipe waits for a writer, and a read from a device may have side effects.
         other if !other.is_file() => {
-            let text = format!("this is {}, not a file", what(other.file_type()));
-            Err(wrong("not-a-file", text))
+            let text = format!("this is {}, not a file", type_name(other.file_type()));
+            Err(unreadable("not-a-file", text))
         }
         large if large.len() > MAX_SIZE as u64 => Err(too_large(large.len().to_string())),
         _ => Ok(()),
     };
-    if !known {
+    if !is_regular {
         check(&path.metadata().map_err(|error| failed(&error))?)?;
     }
     let mut file = open(path).map_err(|error| failed(&error))?;
-    // It may be another one by now.
+    // The path may lead to another file since the first check.
     let metadata = file.metadata().map_err(|error| failed(&error))?;
     check(&metadata)?;
     fill(&mut file, usize::try_from(metadata.len()).unwrap_or(MAX_SIZE), buffer).map_err(|error| failed(&error))?;
@@ -58,9 +58,9 @@ pub(super) fn read<'b>(path: &Path, known: bool, buffer: &'b mut Vec<u8>) -> Res
     std::str::from_utf8(buffer).map_err(|error| {
         let good = error.valid_up_to();
         let text = String::from_utf8_lossy(buffer);
-        let at = u32::try_from(good).unwrap_or(u32::MAX);
-        let location = Location::of(&LineIndex::new(&text), Span { start: at, end: at });
-        let text = format!("the file is not UTF-8: byte {good} cannot be read");
+        let offset = u32::try_from(good).unwrap_or(u32::MAX);
+        let location = Location::of(&LineIndex::new(&text), Span { start: offset, end: offset });
+        let text = format!("the file is not valid UTF-8 (byte {good})");
         ReadError::new(
             FileStatus::Unreadable,
             Diagnostic::of_file(Severity::Error, "not-utf8", &name, text).at(location),
@@ -68,12 +68,12 @@ pub(super) fn read<'b>(path: &Path, known: bool, buffer: &'b mut Vec<u8>) -> Res
     })
 }
 
-/// Reads a file of about this size, and not much more than what a file may have.
+/// Reads a file of about this size, up to a little more than the limit.
 fn fill(file: &mut File, size: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
-    // At least a byte more, which tells the end of the file from the end of the buffer, if it has grown meanwhile.
-    let room = size.min(MAX_SIZE) + 1;
-    if buffer.len() < room {
-        buffer.resize(room.next_multiple_of(4096), 0);
+    // One byte more, to detect a file that has grown since.
+    let capacity = size.min(MAX_SIZE) + 1;
+    if buffer.len() < capacity {
+        buffer.resize(capacity.next_multiple_of(4096), 0);
     }
     let mut filled = 0;
     loop {
@@ -117,13 +117,13 @@ pub(super) fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|file| file.permissions().mode() & 0o111 != 0)
 }
 
-/// On other systems the name of a file says whether it is a program.
+/// Always `true`: on other systems the file name decides.
 #[cfg(not(unix))]
 pub(super) fn is_executable(_: &Path) -> bool {
     true
 }
 
-fn what(file: FileType) -> &'static str {
+fn type_name(file: FileType) -> &'static str {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt as _;
@@ -137,18 +137,18 @@ fn what(file: FileType) -> &'static str {
             return "a device";
         }
     }
-    if file.is_dir() { "a directory" } else { "something else" }
+    if file.is_dir() { "a directory" } else { "a special file" }
 }
 
-/// A code and a text for an error.
-fn in_words(path: &Path, error: &io::Error) -> (&'static str, String) {
+/// Returns a code and a text for an error.
+fn describe(path: &Path, error: &io::Error) -> (&'static str, String) {
     if is_loop(error) {
-        return ("link-loop", "the symbolic link leads in a circle".to_owned());
+        return ("link-loop", "the symbolic link is part of a loop".to_owned());
     }
     match error.kind() {
-        io::ErrorKind::PermissionDenied => ("no-permission", "the file may not be read".to_owned()),
+        io::ErrorKind::PermissionDenied => ("no-permission", "no permission to read the file".to_owned()),
         io::ErrorKind::NotFound if path.is_symlink() => {
-            ("dead-link", "the symbolic link leads to a file that does not exist".to_owned())
+            ("dead-link", "the symbolic link points to a file that does not exist".to_owned())
         }
         _ => ("io-error", format!("the file cannot be read: {error}")),
     }

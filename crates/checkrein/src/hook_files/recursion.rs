@@ -1,7 +1,7 @@
-//! Entries that call checkrein, in files that checkrein reads.
+//! Hooks that call checkrein, in files that checkrein reads.
 //!
-//! People put `checkrein hook …` into their agent's own file. When checkrein reads that file as well, running the entry
-//! would start checkrein again, which reads the file again.
+//! `checkrein install` puts `checkrein hook …` into an agent's own file. If checkrein includes that file, running the entry would
+//! start checkrein again, which would read the file again. So such an entry never runs.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use checkrein_dialects::{CommandLine, HandlerSpec, HookSpec};
 
 use crate::builtins::shell::{ShellEnv, SimpleCommand, simple_commands, simple_commands_of_argv};
 
-/// Switches off a hook that calls checkrein, and says so.
-pub(super) fn switch_off(spec: &mut HookSpec) -> Option<Diagnostic> {
+/// Disables a hook that calls checkrein, and reports it.
+pub(super) fn disable(spec: &mut HookSpec) -> Option<Diagnostic> {
     let HandlerSpec::Command(command) = &spec.handler else { return None };
     let world = ShellEnv { home: None, cwd: Path::new("/") };
     let steps = match &command.run {
@@ -23,12 +23,14 @@ pub(super) fn switch_off(spec: &mut HookSpec) -> Option<Diagnostic> {
         return None;
     }
     spec.state = HookState::Disabled;
-    spec.disabled_by = Some("it calls checkrein".to_owned());
+    spec.disabled_by = Some("calls checkrein".to_owned());
     let info = &spec.info;
     let file = info.source.file.clone().unwrap_or_default();
     let line = info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
-    let text =
-        format!("hook `{}`{line} calls checkrein, which runs the hooks of this file already: it is off", info.id);
+    let text = format!(
+        "hook `{}`{line} is disabled: it calls checkrein, which already runs the other hooks of this file",
+        info.id
+    );
     Some(Diagnostic::of_file(Severity::Warning, "calls-itself", file, text))
 }
 

@@ -1,4 +1,6 @@
-//! What an administrator lets hooks of others be.
+//! Restrictions of the administrator for hooks of other scopes.
+//!
+//! They never apply to managed hooks.
 
 use checkrein_core::{HookState, Scope};
 use checkrein_dialects::config::{Diagnostic, Severity};
@@ -7,20 +9,20 @@ use checkrein_dialects::{CommandSpec, Environment, HandlerSpec, HookSpec};
 use super::loaded_file::LoadedFile;
 use super::merge::Urls;
 
-/// Switches off what is forbidden, and takes away what hooks may not get.
+/// Disables forbidden hooks, and removes variables that hooks may not get.
 pub(super) fn restrict(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
-    let bounds: Vec<_> = files.iter().filter(|file| file.is_policy).flat_map(bounds_of).collect();
+    let restrictions: Vec<_> = files.iter().filter(|file| file.is_policy).flat_map(restrictions_of).collect();
     let mut diagnostics = Vec::new();
     for file in files.iter_mut().filter(|file| file.state.scope != Scope::Managed) {
         let (scope, name) = (file.state.scope, file.name());
         for spec in file.hooks.iter_mut().filter(|spec| spec.state != HookState::Disabled) {
-            for bound in &bounds {
-                let Some(said) = bound.apply(spec, scope) else { continue };
+            for restriction in &restrictions {
+                let Some(effect) = restriction.apply(spec, scope) else { continue };
                 let line = spec.info.source.line.map(|line| format!(" in line {line}")).unwrap_or_default();
-                let text = format!("hook `{}`{line}: {said}, says {}", spec.info.id, bound.place);
-                diagnostics.push(Diagnostic::of_file(Severity::Warning, bound.code(), &name, text));
+                let text = format!("hook `{}`{line}: {effect} ({})", spec.info.id, restriction.place);
+                diagnostics.push(Diagnostic::of_file(Severity::Warning, restriction.code(), &name, text));
                 if spec.state == HookState::Disabled {
-                    spec.disabled_by = Some(format!("{said}, says {}", bound.place));
+                    spec.disabled_by = Some(format!("{effect} ({})", restriction.place));
                     break;
                 }
             }
@@ -31,23 +33,23 @@ pub(super) fn restrict(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
 
 /// One restriction.
 struct Restriction {
-    /// Where it stands.
+    /// Key, file and line, for messages.
     place: String,
     kind: RestrictionKind,
 }
 
 enum RestrictionKind {
-    /// Hooks of these scopes; the administrator's own are none of these.
+    /// Allowed scopes, besides managed ones.
     Scopes(Vec<Scope>),
     Handlers(Vec<String>),
     Urls(Urls),
     Variables(Vec<String>),
 }
 
-fn bounds_of(file: &LoadedFile) -> Vec<Restriction> {
-    let mut bounds = Vec::new();
-    let mut add = |key: &str, to: Option<RestrictionKind>| {
-        bounds.extend(to.map(|to| Restriction { place: file.says(key), kind: to }))
+fn restrictions_of(file: &LoadedFile) -> Vec<Restriction> {
+    let mut restrictions = Vec::new();
+    let mut add = |key: &str, kind: Option<RestrictionKind>| {
+        restrictions.extend(kind.map(|kind| Restriction { place: file.locate(key), kind }))
     };
     add(
         "allowManagedHooksOnly",
@@ -56,10 +58,10 @@ fn bounds_of(file: &LoadedFile) -> Vec<Restriction> {
     if let Some(restrict) = &file.settings.restrict {
         add("restrict.scopes", restrict.scopes.clone().map(RestrictionKind::Scopes));
         add("restrict.handlers", restrict.handlers.clone().map(RestrictionKind::Handlers));
-        add("restrict.urls", restrict.urls.as_ref().map(|urls| RestrictionKind::Urls(Urls::of(urls))));
+        add("restrict.urls", restrict.urls.as_ref().map(|urls| RestrictionKind::Urls(Urls::new(urls))));
         add("restrict.env", restrict.env.clone().map(RestrictionKind::Variables));
     }
-    bounds
+    restrictions
 }
 
 impl Restriction {
@@ -67,24 +69,25 @@ impl Restriction {
         if matches!(self.kind, RestrictionKind::Variables(_)) { "variable-not-allowed" } else { "forbidden" }
     }
 
-    /// Does to a hook what is to be done, and says what that is.
+    /// Applies the restriction to a hook. Returns the effect, for messages.
     fn apply(&self, spec: &mut HookSpec, scope: Scope) -> Option<String> {
         let is_broken = matches!(spec.state, HookState::Broken(_));
-        let said = match &self.kind {
-            RestrictionKind::Scopes(scopes) => {
-                (!scopes.contains(&scope)).then(|| format!("hooks of {scope} files do not run"))
-            }
-            // What cannot be loaded has no handler yet.
+        let effect = match &self.kind {
+            RestrictionKind::Scopes(scopes) => (!scopes.contains(&scope))
+                .then(|| format!("disabled: the administrator does not allow hooks of {scope} files")),
+            // A broken hook has no handler.
             RestrictionKind::Handlers(_) | RestrictionKind::Urls(_) | RestrictionKind::Variables(_) if is_broken => {
                 None
             }
             RestrictionKind::Handlers(kinds) => {
                 let kind = spec.handler.kind().name();
                 let is_allowed = kinds.iter().any(|allowed| allowed == kind);
-                (!is_allowed).then(|| format!("hooks of the kind `{kind}` do not run"))
+                (!is_allowed).then(|| format!("disabled: the administrator does not allow `{kind}` hooks"))
             }
             RestrictionKind::Urls(urls) => match &spec.handler {
-                HandlerSpec::Http(http) if !urls.allow(http) => Some("its URL may not be called".to_owned()),
+                HandlerSpec::Http(http) if !urls.allow(http) => {
+                    Some("disabled: the administrator does not allow its URL".to_owned())
+                }
                 HandlerSpec::Http(_)
                 | HandlerSpec::Command(_)
                 | HandlerSpec::Builtin(_)
@@ -94,11 +97,11 @@ impl Restriction {
             RestrictionKind::Variables(names) => return without_variables(spec, names),
         }?;
         spec.state = HookState::Disabled;
-        Some(said)
+        Some(effect)
     }
 }
 
-/// Takes away variables that are not among these.
+/// Removes variables that are not in this list.
 fn without_variables(spec: &mut HookSpec, names: &[String]) -> Option<String> {
     let bounded = CommandSpec::shell("").bounded_by(names);
     let mut lost = Vec::new();
@@ -117,10 +120,10 @@ fn without_variables(spec: &mut HookSpec, names: &[String]) -> Option<String> {
             let usual = matches!(spec.dialect.process.environment, Environment::All | Environment::AllBut(_));
             command.env_bounds.push(names.to_vec());
             if command.env_all.unwrap_or(usual) {
-                lost.push("all others that the host has".to_owned());
+                lost.push("other variables of the host".to_owned());
             }
         }
         HandlerSpec::Builtin(_) | HandlerSpec::Callback(_) | HandlerSpec::Other { .. } => {}
     }
-    (!lost.is_empty()).then(|| format!("it does not get {}", lost.join(", ")))
+    (!lost.is_empty()).then(|| format!("the administrator withholds {}", lost.join(", ")))
 }

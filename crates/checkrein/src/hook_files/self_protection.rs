@@ -1,6 +1,6 @@
-//! The hook that keeps agents off checkrein's own files, where an administrator has a file.
+//! The `protect-self` hook, which keeps agents from changing checkrein's own files.
 //!
-//! It is not there without one, and costs nothing then. `protect_self: false` in one of his files takes it out.
+//! The loader adds it if the administrator has a file. `protect_self: false` in a managed file removes it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use super::FileStatus;
 use super::loaded_file::LoadedFile;
 use super::locations::Locations;
 
-/// What it is called.
+/// Id of the hook.
 const ID: &str = "protect-self";
 
-/// Where tools are about to change something.
+/// Events before a tool changes something.
 const KINDS: [EventKind; 6] = [
     EventKind::PreToolUse,
     EventKind::ToolGuard,
@@ -26,10 +26,11 @@ const KINDS: [EventKind; 6] = [
     EventKind::PreMcp,
 ];
 
-/// Adds the hook to the first file that was read, unless they say that it is not wanted.
+/// Adds the hook to the first managed file, unless the files disable it.
 pub(super) fn protect(files: &mut [LoadedFile], only: &Option<EventFilter>, place: &Locations, dir: &Path) {
-    let said = |file: &LoadedFile| file.settings.protect_self;
-    let is_wanted = files.iter().any(|file| said(file) == Some(true)) || !files.iter().any(|file| said(file).is_some());
+    let setting = |file: &LoadedFile| file.settings.protect_self;
+    let is_wanted =
+        files.iter().any(|file| setting(file) == Some(true)) || !files.iter().any(|file| setting(file).is_some());
     if !is_wanted || only.as_ref().is_some_and(|filter| !KINDS.contains(filter.kind())) {
         return;
     }
@@ -40,14 +41,14 @@ pub(super) fn protect(files: &mut [LoadedFile], only: &Option<EventFilter>, plac
     let [first, others @ ..] = KINDS;
     let mut spec = HookSpec::builtin(ID, first, "protect_self").args(paths(place, dir, &logs));
     spec = others.into_iter().fold(spec, HookSpec::also_for).on_failure(FailurePolicy::Closed);
-    Arc::make_mut(&mut spec.info).source = Source::at(Scope::Managed, file.name(), line, 1);
-    spec.description = Some("keeps agents off checkrein's own files and the entries that call it".to_owned());
+    Arc::make_mut(&mut spec.info).source = Source::in_file(Scope::Managed, file.name(), line, 1);
+    spec.description = Some("keeps agents from changing checkrein's own files and the entries that call it".to_owned());
     file.settings.protect_self = Some(true);
     file.state.hooks += 1;
     file.hooks.push(spec);
 }
 
-/// What the builtin is told: what it denies, then what it asks about.
+/// Returns the arguments of the builtin: paths to deny, then paths to ask about.
 fn paths(place: &Locations, dir: &Path, logs: &[String]) -> Vec<String> {
     let mut denied: Vec<PathBuf> = Vec::new();
     for row in native::DIALECT.config.files.iter().filter(|row| row.scope.trust_level() >= TrustLevel::User) {
@@ -62,7 +63,7 @@ fn paths(place: &Locations, dir: &Path, logs: &[String]) -> Vec<String> {
             .chain(place.home.as_ref().map(|home| home.join(".local/state")))
             .map(|state| state.join("checkrein")),
     );
-    // Variables may be set by whoever wants to write there unseen: by these names they are everybody's.
+    // A changed variable could move these directories, so they are protected under their default names too.
     denied.extend(["**/.config/checkrein", "**/.local/state/checkrein"].map(PathBuf::from));
     let program = format!("checkrein{}", std::env::consts::EXE_SUFFIX);
     let own = std::env::current_exe().ok().filter(|own| own.file_name().is_some_and(|name| name == program.as_str()));

@@ -1,15 +1,15 @@
-//! Links on the way to a file.
+//! Symbolic links on the way to a file.
 
 use std::path::{Path, PathBuf};
 
-/// How many links are followed; the system follows no more either.
-const MOST: usize = 40;
+/// Maximum number of links, as in Linux.
+const MAX_LINKS: usize = 40;
 
-/// Every link on the way to a file, first to last: whoever points one of them elsewhere changes the file.
+/// Returns every link on the way to a file, first to last. A change of one of them replaces the file.
 pub(super) fn on_the_way(path: &Path) -> Vec<PathBuf> {
     let mut links = Vec::new();
     let mut path = path.to_owned();
-    while links.len() < MOST {
+    while links.len() < MAX_LINKS {
         let mut parts: Vec<_> = path.ancestors().collect();
         parts.reverse();
         let Some((link, target)) = parts.iter().find_map(|part| Some((part.to_path_buf(), part.read_link().ok()?)))
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_of_them_are_found() {
+    fn all_links_on_the_way_are_found() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         std::fs::create_dir(root.join("v1")).unwrap();
@@ -41,6 +41,6 @@ mod tests {
         assert_eq!(on_the_way(&root.join("hooks.json")), [root.join("hooks.json"), root.join("data")]);
         assert!(on_the_way(&root.join("v1/h.json")).is_empty());
         symlink("loop", root.join("loop")).unwrap();
-        assert_eq!(on_the_way(&root.join("loop")).len(), MOST);
+        assert_eq!(on_the_way(&root.join("loop")).len(), MAX_LINKS);
     }
 }

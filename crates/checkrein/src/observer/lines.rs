@@ -1,4 +1,4 @@
-//! One line per hook, for people who look what hooks do.
+//! [`HookLines`]: an observer that prints one line per hook run.
 
 use std::io::Write;
 use std::sync::{LazyLock, Mutex};
@@ -17,7 +17,7 @@ use crate::sync::lock;
 /// pre_tool_use Bash  guard (hooks.json:12)  command  deny  3 ms  exit 2  "not on Fridays"
 /// ```
 ///
-/// Lines are written whole, also when many hooks end at once. What looks like a credential is not shown.
+/// Each line is written as a whole, even if many hooks end at the same time. Credentials are redacted.
 ///
 /// ```
 /// use checkrein::observer::HookLines;
@@ -30,7 +30,7 @@ pub struct HookLines {
 }
 
 impl HookLines {
-    /// Writes here.
+    /// Writes lines to this writer.
     pub fn new(out: impl Write + Send + 'static) -> Self {
         Self { out: Mutex::new(Box::new(out)) }
     }
@@ -40,7 +40,7 @@ impl Observer for HookLines {
     fn finished(&self, run: &HookRun, record: &HookRecord, took: Duration) {
         let line = line(run, record, took);
         let mut out = lock(&self.out);
-        // Nobody is left to be told if this fails.
+        // An error here cannot be reported anywhere else.
         let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
     }
 }
@@ -66,11 +66,11 @@ fn line(run: &HookRun, record: &HookRecord, took: Duration) -> String {
     parts.extend(record.dry_run.then(|| "dry run".to_owned()));
     parts.push(format!("{} ms", took.as_millis()));
     parts.extend(record.exit_code.map(|code| format!("exit {code}")));
-    let said = record.reason.as_deref().or(record.detail.as_deref()).unwrap_or_default();
-    if !said.is_empty() {
-        parts.push(format!("{:?}", shortened(&redacted(said))));
+    let message = record.reason.as_deref().or(record.detail.as_deref()).unwrap_or_default();
+    if !message.is_empty() {
+        parts.push(format!("{:?}", shortened(&redacted(message))));
     }
-    // Subjects and ids are foreign text: a line must stay one line.
+    // Subjects and ids are foreign text and may contain line breaks.
     let line = parts.join("  ").replace(|c: char| c.is_control(), " ");
     format!("{line}\n")
 }
@@ -79,17 +79,17 @@ fn shortened(text: &str) -> String {
     const SHOWN: usize = 120;
     match text.char_indices().nth(SHOWN) {
         None => text.to_owned(),
-        Some((at, _)) => format!("{}…", &text[..at]),
+        Some((end, _)) => format!("{}…", &text[..end]),
     }
 }
 
-/// Text without what looks like a credential. A line to look at can spare a word too many.
+/// Redacts everything that looks like a credential. A false positive does no harm in a log line.
 fn redacted(text: &str) -> String {
     let text = redacted_text(text).into_owned();
     CREDENTIALS.iter().fold(text, |text, (pattern, kept)| pattern.replace_all(&text, *kept).into_owned())
 }
 
-/// What is looked for, and what is shown in its place.
+/// Patterns of credentials, with their replacements.
 static CREDENTIALS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     const HIDDEN: &str = "${1}[hidden]";
     let rows = [
@@ -99,7 +99,7 @@ static CREDENTIALS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         // Whole headers.
         (r"(?im)((?:authorization|cookie)\W{1,3}).*$", HIDDEN),
         (r"(?i)\b((?:bearer|basic)\s+)\S+", HIDDEN),
-        // A name that says so, and its value: `API_TOKEN: x`, `{"password": "x"}`, `--api-key x`, `curl -u ann:x`.
+        // The value after a telling name: `API_TOKEN: x`, `{"password": "x"}`, `--api-key x`, `curl -u ann:x`.
         (
             r#"(?i)([\w-]*(?:key|secret|token|passw|passphrase|pwd|auth|cookie|credential|_pat\b)[\w-]*["']?\s*(?::=|=>|[:=])\s*["']?)[^\s"',;&}]+"#,
             HIDDEN,
@@ -107,7 +107,7 @@ static CREDENTIALS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"(?i)(--?[\w-]*(?:key|secret|token|passw|auth|credential)[\w-]*\s+)\S+", HIDDEN),
         (r"(-u\s+[^\s:]*:)\S+", HIDDEN),
     ];
-    // They are written here, so they compile; a test looks.
+    // A test checks that all of them compile.
     rows.into_iter().filter_map(|(pattern, kept)| Some((Regex::new(pattern).ok()?, kept))).collect()
 });
 
@@ -139,7 +139,7 @@ mod tests {
             ("token = S", "token = [hidden]"),
             ("curl -u user:S", "curl -u user:[hidden]"),
             ("path: /a, port: 80", "path: /a, port: 80"),
-            // Keys with a form of their own need no name.
+            // Keys with a known format need no name.
             ("got ghp_0123456789abcdefghijABCDEFGHIJ012345 back", "got [redacted:github_token] back"),
             ("AKIAIOSFODNN7EXAMPLE was refused", "[redacted:aws_access_key] was refused"),
             ("sk-ant-api03-0123456789abcdefghij", "[redacted:anthropic_key]"),

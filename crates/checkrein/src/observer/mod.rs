@@ -1,4 +1,6 @@
-//! Watching hooks run.
+//! Observers of hook runs, for progress lines, logs and metrics.
+//!
+//! Hosts implement [`Observer`]. An observer never affects the decision of hooks.
 
 mod lines;
 
@@ -10,20 +12,20 @@ use std::time::Duration;
 use crate::engine::Reload;
 use checkrein_core::{EventKind, HookInfo, HookRecord, Record};
 
-/// Is told of every hook that starts and ends: enough for a progress line or a span. What it does must be quick, since
-/// hooks wait for it; if it panics, nothing comes of that but a failure in the verdict.
+/// Receives the start and end of every hook run, settled events and reloads.
+///
+/// Calls must be quick: hooks wait for them. A panic becomes a failure in the verdict and has no other effect.
 pub trait Observer: Send + Sync + 'static {
-    /// A hook starts.
+    /// Called when a hook starts.
     fn started(&self, _run: &HookRun) {}
 
-    /// A hook has ended.
+    /// Called when a hook has ended.
     fn finished(&self, _run: &HookRun, _record: &HookRecord, _took: Duration) {}
 
-    /// An event has been settled. Not called for events that no hook fits.
+    /// Called when an event has been settled. Not called for events without matching hooks.
     fn settled(&self, _record: &Record) {}
 
-    /// Files that hooks come from have changed. Called after the new hooks are in place; what is fired from now on, and from
-    /// within, runs them.
+    /// Called when hook files have changed. The new hooks are already in place, also for fires from within this call.
     fn reloaded(&self, _change: &Reload) {}
 }
 
@@ -31,16 +33,16 @@ pub trait Observer: Send + Sync + 'static {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HookRun {
-    /// The same number when it starts and when it ends; no other run of the engine has it.
+    /// Number of the run, unique within the engine.
     pub number: u64,
-    /// The kind of the event.
+    /// Kind of the event.
     pub kind: EventKind,
-    /// What matchers were compared with.
+    /// Subject that matchers were compared with.
     pub subject: Option<String>,
     /// The hook.
     pub hook: Arc<HookInfo>,
-    /// What does its work.
+    /// Kind of the handler, such as `command`.
     pub handler: String,
-    /// Whether the host does not wait for it.
+    /// `true` if the fire does not wait for it.
     pub background: bool,
 }

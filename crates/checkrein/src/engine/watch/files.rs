@@ -1,4 +1,4 @@
-//! Tells when files change, whatever they are for.
+//! Watch of any set of files, for hosts and `checkrein-tools`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::follow::Follower;
 use super::wait_for_change;
 use crate::sync::lock;
 
-/// Tells when something may have changed at paths that matter. Stops when it is dropped.
+/// Calls a function when watched paths may have changed. Stops when it is dropped.
 #[must_use = "files are followed only as long as this lives"]
 pub struct FileWatch {
     follower: Arc<Mutex<Follower>>,
@@ -21,27 +21,28 @@ pub struct FileWatch {
 }
 
 impl FileWatch {
-    /// Calls the function on a thread of its own when something may have changed and it has been quiet for a moment. Where
-    /// the system cannot tell of changes, it is called every now and then. Follows nothing yet.
+    /// Starts a watch without paths.
+    ///
+    /// The function is called on a separate thread, after a change and a quiet period. Without file notifications of the
+    /// system, it is called once per polling interval.
     ///
     /// # Errors
-    /// There is no thread to be had.
+    /// No thread can be started.
     pub fn start(changed: impl Fn() + Send + 'static) -> std::io::Result<Self> {
-        // One that is waiting stands for all.
+        // Capacity 1: one pending wake-up covers all changes before it is received.
         let (wake, woken) = sync_channel(1);
         let follower = Arc::new(Mutex::new(Follower::new(wake.clone())));
         let stop = Arc::new(AtomicBool::new(false));
-        let waits = Waits { follower: Arc::clone(&follower), woken, stop: Arc::clone(&stop) };
+        let waiter = Waiter { follower: Arc::clone(&follower), woken, stop: Arc::clone(&stop) };
         let thread = std::thread::Builder::new().name("checkrein-files".to_owned()).spawn(move || {
-            while waits.wait() {
+            while waiter.wait() {
                 changed();
             }
         })?;
         Ok(Self { follower, stop, wake, thread: Some(thread) })
     }
 
-    /// Follows these paths, in place of those before; a last part `*` stands for every file of a directory. Changes from
-    /// here on are told.
+    /// Replaces the watched paths. A last component `*` means every file of the directory.
     pub fn follow(&self, paths: &[PathBuf]) {
         lock(&self.follower).follow(paths);
     }
@@ -63,16 +64,16 @@ impl fmt::Debug for FileWatch {
     }
 }
 
-struct Waits {
+struct Waiter {
     follower: Arc<Mutex<Follower>>,
     woken: Receiver<()>,
     stop: Arc<AtomicBool>,
 }
 
-impl Waits {
-    /// Waits until something may have changed. False: nobody wants to know any more.
+impl Waiter {
+    /// Waits until something may have changed. Returns `false` if the watch was dropped.
     fn wait(&self) -> bool {
-        let is_told = lock(&self.follower).is_told();
-        wait_for_change(&self.woken, is_told, || self.stop.load(Ordering::Acquire))
+        let is_notified = lock(&self.follower).is_notified();
+        wait_for_change(&self.woken, is_notified, || self.stop.load(Ordering::Acquire))
     }
 }

@@ -1,8 +1,8 @@
-//! Which directories are watched, and which of their changes matter.
+//! Watched directories, and the filter for relevant changes.
 //!
-//! A file is watched through its directory: a watch on the file itself ends when an editor puts another in its place. If the
-//! directory is not there yet, the nearest one above it is watched. So is the one above that, for when the directory itself
-//! is replaced.
+//! A file is watched through its directory, because a watch on the file ends when an editor replaces the file. If the
+//! directory does not exist yet, its nearest existing ancestor is watched. The parent of that directory is watched too, in
+//! case the directory itself is replaced.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,47 +14,47 @@ use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tracing::debug;
 
-/// The paths at which changes matter.
+/// Paths with relevant changes.
 #[derive(Debug, Default)]
 struct Paths {
-    /// These, and the directories that lead to them.
+    /// Changes of these files and of their ancestors are relevant.
     files: Vec<PathBuf>,
-    /// All that happens in these.
+    /// All changes in these directories are relevant.
     directories: Vec<PathBuf>,
 }
 
 pub(super) struct Follower {
-    /// None if the system cannot tell of changes.
+    /// `None` if the system has no file notifications.
     watcher: Option<RecommendedWatcher>,
     paths: Arc<ArcSwap<Paths>>,
     watched: BTreeSet<PathBuf>,
-    /// Whether every directory could be watched.
+    /// `true` if every directory is watched.
     complete: bool,
 }
 
 impl Follower {
-    /// Wakes when something happens that matters.
+    /// Sends to `wake` after each relevant change.
     pub(super) fn new(wake: SyncSender<()>) -> Self {
         let paths = Arc::new(ArcSwap::from_pointee(Paths::default()));
         let known = Arc::clone(&paths);
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-            // After an error nobody knows what was missed.
-            if event.map_or(true, |event| known.load().concern(&event)) {
+            // An error may mean that notifications were lost.
+            if event.map_or(true, |event| known.load().are_affected_by(&event)) {
                 let _ = wake.try_send(());
             }
         });
         if let Err(error) = &watcher {
-            debug!(name: "checkrein.watch", "the system cannot tell of changes: {error}");
+            debug!(name: "checkrein.watch", "no file notifications, polling instead: {error}");
         }
         Self { watcher: watcher.ok(), paths, watched: BTreeSet::new(), complete: false }
     }
 
-    /// Whether it is told of all changes.
-    pub(super) fn is_told(&self) -> bool {
+    /// `true` if the system reports all changes. Otherwise the caller must poll.
+    pub(super) fn is_notified(&self) -> bool {
         self.watcher.is_some() && self.complete
     }
 
-    /// Follows these paths, and says whether other directories are watched now than before.
+    /// Replaces the watched paths. Returns `true` if the set of watched directories changed.
     pub(super) fn follow(&mut self, followed: &[PathBuf]) -> bool {
         let mut paths = Paths::default();
         let mut directories = BTreeSet::new();
@@ -64,7 +64,7 @@ impl Follower {
             let Some(nearest) = nearest else { continue };
             directories.insert(nearest.to_owned());
             directories.extend(nearest.parent().map(Path::to_owned));
-            // Some systems tell the path that links lead to.
+            // Some systems report the path with links resolved.
             let real = nearest.canonicalize().ok().zip(path.strip_prefix(nearest).ok());
             let real = real.map(|(real, rest)| real.join(rest)).filter(|real| real != path);
             for path in [Some(path.clone()), real].into_iter().flatten() {
@@ -85,22 +85,22 @@ impl Follower {
         }
         self.complete = true;
         for directory in &directories {
-            // A directory that was replaced has the same path, and nobody watches it yet.
+            // A replaced directory has the same path, but the old watch is on the old directory.
             let _ = watcher.unwatch(directory);
             if let Err(error) = watcher.watch(directory, RecursiveMode::NonRecursive) {
-                debug!(name: "checkrein.watch", "{} cannot be watched: {error}", directory.display());
+                debug!(name: "checkrein.watch", "cannot watch {}, polling instead: {error}", directory.display());
                 self.complete = false;
             }
         }
-        let news = directories != self.watched;
+        let has_changed = directories != self.watched;
         self.watched = directories;
-        news
+        has_changed
     }
 }
 
 impl Paths {
-    /// Whether an event may have changed what they have.
-    fn concern(&self, event: &Event) -> bool {
+    /// `true` if an event may have changed one of the files.
+    fn are_affected_by(&self, event: &Event) -> bool {
         let is_change = match event.kind {
             EventKind::Access(access) => access == AccessKind::Close(AccessMode::Write),
             _ => true,

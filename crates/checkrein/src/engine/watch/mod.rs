@@ -1,7 +1,7 @@
-//! Reloads when files change.
+//! Reload when files change.
 //!
-//! One thread waits for changes at the paths that matter. When they have been quiet for a moment it reads all files again
-//! and puts the hooks in place. Where the system cannot tell of changes, it looks every now and then.
+//! One thread waits for changes of the watched paths. After a quiet period it reloads all files. If the system has no file
+//! notifications, the thread polls.
 
 mod files;
 mod follow;
@@ -19,19 +19,19 @@ use tracing::warn;
 
 use super::Shared;
 
-/// Editors write a file in several steps, and people save several files.
+/// Quiet period before a reload: editors write a file in several steps, and users save several files.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// However busy a directory is, changes count after this time.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Maximum wait for the quiet period.
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// How often files are looked at where the system cannot tell of changes.
+/// Polling interval without file notifications.
 const POLL: Duration = Duration::from_secs(1);
 
-/// Files change, and what is followed with them: after so many rounds without an end, the next change goes on.
+/// Maximum number of reloads in a row that change the set of watched paths. The next change continues from there.
 const ROUNDS: usize = 8;
 
-/// Keeps an engine's hooks as its files have them. Stops when it is dropped.
+/// Reloads the hooks of an engine when its files change. Stops when it is dropped.
 #[must_use = "files are followed only as long as this lives"]
 pub struct Watch {
     stop: Arc<AtomicBool>,
@@ -41,16 +41,16 @@ pub struct Watch {
 
 impl Watch {
     pub(super) fn start(shared: &Arc<Shared>) -> Self {
-        // One that is waiting stands for all.
+        // Capacity 1: one pending wake-up covers all changes before it is received.
         let (wake, woken) = sync_channel(1);
         let stop = Arc::new(AtomicBool::new(false));
         let mut follower = Follower::new(wake.clone());
-        // Files may have changed since they were read; what happens from here on is told.
+        // Files may have changed since they were read. From here on, changes send notifications.
         settle(shared, &mut follower);
         let watcher = Watcher { shared: Arc::downgrade(shared), follower, woken, stop: Arc::clone(&stop) };
         let thread = std::thread::Builder::new().name("checkrein-watch".to_owned()).spawn(move || watcher.run());
         if let Err(error) = &thread {
-            warn!(name: "checkrein.watch", "files are not followed: {error}");
+            warn!(name: "checkrein.watch", "hook files are not watched: cannot start a thread: {error}");
         }
         Self { stop, wake, thread: thread.ok() }
     }
@@ -60,8 +60,10 @@ impl Drop for Watch {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
         let _ = self.wake.try_send(());
-        // An observer may drop it, on its own thread.
-        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id()) {
+        // An observer can drop the watch on the watch's own thread, which cannot join itself.
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != std::thread::current().id()
+        {
             let _ = thread.join();
         }
     }
@@ -74,7 +76,7 @@ impl fmt::Debug for Watch {
 }
 
 struct Watcher {
-    /// The engine's end is this one's end.
+    /// Weak: the thread ends with the engine.
     shared: Weak<Shared>,
     follower: Follower,
     woken: Receiver<()>,
@@ -89,14 +91,14 @@ impl Watcher {
         }
     }
 
-    /// Waits until something has changed and it is quiet again. False: nobody wants to know any more.
+    /// Waits for a change and the quiet period. Returns `false` if the watch or the engine was dropped.
     fn wait(&self) -> bool {
         let is_over = || self.stop.load(Ordering::Acquire) || self.shared.strong_count() == 0;
-        wait_for_change(&self.woken, self.follower.is_told(), is_over)
+        wait_for_change(&self.woken, self.follower.is_notified(), is_over)
     }
 }
 
-/// Waits for a change, and then until no other has come for [`QUIET`], at most for [`PATIENCE`]. Without notifications of
+/// Waits for a change, and then until no other has come for [`QUIET`], at most for [`MAX_WAIT`]. Without notifications of
 /// the system (`is_notified`), returns after [`POLL`]. Returns `false` if `is_over` holds: the watch has ended.
 fn wait_for_change(woken: &Receiver<()>, is_notified: bool, is_over: impl Fn() -> bool) -> bool {
     if is_notified {
@@ -105,16 +107,16 @@ fn wait_for_change(woken: &Receiver<()>, is_notified: bool, is_over: impl Fn() -
         let _ = woken.recv_timeout(POLL);
     }
     let start = Instant::now();
-    while !is_over() && start.elapsed() < PATIENCE && woken.recv_timeout(QUIET).is_ok() {}
+    while !is_over() && start.elapsed() < MAX_WAIT && woken.recv_timeout(QUIET).is_ok() {}
     !is_over()
 }
 
-/// Reads files and follows what they lead to, until both agree: what appears between reading and following would be missed.
+/// Reloads and updates the watched paths until both are stable. Otherwise a file that appears in between would be missed.
 fn settle(shared: &Shared, follower: &mut Follower) {
     for _ in 0..ROUNDS {
-        let news = follower.follow(&shared.files.followed());
+        let has_new_directories = follower.follow(&shared.files.followed());
         let unchanged = shared.reload().unchanged;
-        if !news && unchanged {
+        if !has_new_directories && unchanged {
             return;
         }
     }

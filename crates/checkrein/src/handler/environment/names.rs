@@ -1,11 +1,11 @@
-//! Names of variables that are not passed on unasked.
+//! Names of variables that are passed on only on request: secrets, and variables that make programs load other code.
 
-/// Names of secrets, besides those that end as secrets do.
+/// Names of secrets that have none of the suffixes below.
 const SECRETS: &[&str] =
     &["DOCKER_AUTH_CONFIG", "MYSQL_PWD", "NPM_CONFIG__AUTH", "PGPASSWORD", "REDISCLI_AUTH", "SSHPASS"];
 
-/// How names of secrets end. A name that is one of these without the first letter is one too.
-const ENDS: &[&str] = &[
+/// Suffixes of names of secrets. A suffix without its underscore is the name of a secret too.
+const SUFFIXES: &[&str] = &[
     "_ACCESS_KEY",
     "_ACCOUNT_KEY",
     "_API_KEY",
@@ -28,14 +28,14 @@ const ENDS: &[&str] = &[
     "_TOKEN",
 ];
 
-/// Names that end as secrets do and are none. `SSH_AUTH_SOCK` is none either: it is a way to ask for signatures, which hooks
-/// that push need, and no secret to send away.
-const NO_SECRETS: &[&str] = &["XDG_ACTIVATION_TOKEN", "SSH_ASKPASS", "GIT_ASKPASS"];
+/// Names with such a suffix that are not secrets. (`SSH_AUTH_SOCK` has no such suffix: hooks that push need it, and it is no
+/// secret that could be sent away.)
+const NOT_SECRETS: &[&str] = &["XDG_ACTIVATION_TOKEN", "SSH_ASKPASS", "GIT_ASKPASS"];
 
-/// Values that are no secrets, whatever the name.
+/// Values that are never secrets.
 const PLAIN: &[&str] = &["", "0", "1", "true", "false", "yes", "no", "none", "null"];
 
-/// Variables by which programs load or run what somebody else says: the dynamic linker, shells, interpreters.
+/// Variables that make the dynamic linker, shells and interpreters load or run other code.
 const LOADERS: &[&str] = &[
     "BASHOPTS",
     "BASH_ENV",
@@ -62,20 +62,20 @@ const LOADERS: &[&str] = &[
     "ZDOTDIR",
 ];
 
-/// How names of such variables start.
-const LOADER_STARTS: &[&str] = &["BASH_FUNC_", "DYLD_", "LD_"];
+/// Prefixes of such variables.
+const LOADER_PREFIXES: &[&str] = &["BASH_FUNC_", "DYLD_", "LD_"];
 
-/// Whether a variable of this name makes programs load or run something else.
+/// `true` if a variable of this name makes programs load or run other code.
 pub(super) fn is_loader(name: &str) -> bool {
-    LOADERS.contains(&name) || LOADER_STARTS.iter().any(|start| name.starts_with(start))
+    LOADERS.contains(&name) || LOADER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a variable of this name is a secret.
+/// `true` if a variable of this name is a secret.
 pub(super) fn is_secret_name(name: &str, value: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let ends = |end: &&str| name.ends_with(*end) || end.strip_prefix('_') == Some(&name);
-    let is_one = SECRETS.contains(&&*name) || ENDS.iter().any(ends);
-    is_one && !NO_SECRETS.contains(&&*name) && !PLAIN.contains(&value.to_ascii_lowercase().as_str())
+    let has_suffix = |suffix: &&str| name.ends_with(*suffix) || suffix.strip_prefix('_') == Some(&name);
+    let is_secret = SECRETS.contains(&&*name) || SUFFIXES.iter().any(has_suffix);
+    is_secret && !NOT_SECRETS.contains(&&*name) && !PLAIN.contains(&value.to_ascii_lowercase().as_str())
 }
 
 #[cfg(test)]
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_secrets() {
+    fn names_of_secrets_are_recognized() {
         for name in [
             "AWS_SECRET_ACCESS_KEY",
             "AWS_SESSION_TOKEN",
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_load() {
+    fn names_of_loader_variables_are_recognized() {
         for name in
             ["LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "BASH_FUNC_ls%%", "IFS"]
         {

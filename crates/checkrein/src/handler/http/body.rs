@@ -1,4 +1,4 @@
-//! The event as the body of a request.
+//! Request body with the event as JSON.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -8,10 +8,10 @@ use std::vec;
 use checkrein_core::payload::JsonPiece;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 
-/// Pieces of JSON one after the other. Large ones are shared with the event, not copied.
+/// Body of several pieces of JSON. Large pieces are shared with the event, not copied.
 pub(super) struct Pieces {
     first: Option<Bytes>,
-    /// Mostly none.
+    /// Usually empty.
     rest: vec::IntoIter<Bytes>,
 }
 

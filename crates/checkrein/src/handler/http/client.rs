@@ -1,4 +1,6 @@
-//! The HTTP client of all hooks of a factory.
+//! HTTP client, shared by all hooks of a factory.
+//!
+//! It never follows redirects: [`Http`](super::Http) does, after checks.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -26,7 +28,7 @@ use super::origin::Origin;
 use super::sign::Ids;
 use super::tls;
 
-/// Maximum number of pools. The oldest one goes: its runtime has most likely ended.
+/// Maximum number of pools. The oldest one is dropped: its runtime has most likely ended.
 const MAX_POOLS: usize = 16;
 
 pub(super) struct Client {
@@ -37,18 +39,18 @@ pub(super) struct Client {
     tls: OnceLock<Result<Arc<ClientConfig>, String>>,
     /// The newest pool is last.
     pools: Mutex<Vec<(PoolKey, Pool)>>,
-    /// Local addresses of connections that have brought an answer. Those of closed connections stay: at worst a request on a
-    /// new connection from the same port is sent twice, with one id.
+    /// Local addresses of connections with at least one response. Closed connections are not removed: at worst a request on
+    /// a new connection from the same port is sent twice, with the same id.
     used: Mutex<HashSet<SocketAddr>>,
 }
 
 type Pool = legacy::Client<Connector, Pieces>;
 
-/// A runtime, `Origin::tls` and `Origin::allow_private`. Connections are driven by tasks of the runtime that they were made
-/// in, so no other runtime may use them.
+/// A runtime, `Origin::tls` and `Origin::allow_private`. Tasks of the runtime that opened a connection drive it, so no other
+/// runtime may use it.
 type PoolKey = (runtime::Id, bool, bool);
 
-/// An answer, up to the cap.
+/// A response, up to the cap.
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
@@ -67,7 +69,7 @@ impl Client {
         }
     }
 
-    /// Sends a request and reads the answer up to the cap.
+    /// Sends a request and reads the response up to the cap.
     pub(super) async fn exchange(
         &self,
         origin: &Origin,
@@ -82,8 +84,8 @@ impl Client {
                     let answer = read(response, cap).await;
                     return answer.map_err(|error| net_failure(origin, &describe(&error)));
                 }
-                // A server may close a kept connection at the moment of its use. The request is then sent again, with the
-                // same id. A new connection has no such excuse.
+                // A server may close an idle connection just before its reuse. The request is then sent again, with the
+                // same id. On a new connection it is an error.
                 Err(error) if is_closed(&error) && self.take_used(&error) => {}
                 Err(error) => return Err(net_failure(origin, &describe(&error))),
             }
@@ -99,7 +101,7 @@ impl Client {
         }
         let config = match origin.tls {
             true => self.tls.get_or_init(|| tls::client_config(tls::trusted_roots(&self.extra_roots)?)).clone()?,
-            // It is never used.
+            // Required by the connector, but never used.
             false => tls::client_config(RootCertStore::empty())?,
         };
         let resolver = Resolver { known_hosts: Arc::clone(&self.known_hosts), allow_private: origin.allow_private };
@@ -111,7 +113,7 @@ impl Client {
         Ok(pool)
     }
 
-    /// Forgets the connection of an error. Returns whether it had brought an answer.
+    /// Removes the connection of an error. Returns `true` if it had a response before.
     fn take_used(&self, error: &ClientError) -> bool {
         let mut extensions = Extensions::new();
         if let Some(connection) = error.connect_info() {
@@ -129,7 +131,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads an answer up to the cap. The rest of a longer one is left unread, which ends its connection.
+/// Reads a response up to the cap. The rest is not read, which closes the connection.
 async fn read(response: Response<Incoming>, cap: usize) -> hyper::Result<Answer> {
     let (head, mut body) = response.into_parts();
     let announced = body.size_hint().exact().unwrap_or(0);
@@ -147,7 +149,7 @@ async fn read(response: Response<Incoming>, cap: usize) -> hyper::Result<Answer>
         bytes.extend_from_slice(&data[..data.len().min(cap - bytes.len())]);
     }
     if has_waited {
-        // A task of the client makes the connection available again. Without its turn the next request would open another one.
+        // Lets the client's task put the connection back into the pool. Otherwise the next request would open a new one.
         tokio::task::yield_now().await;
     }
     let body = Captured::new(bytes, total.max(announced));
@@ -155,17 +157,17 @@ async fn read(response: Response<Incoming>, cap: usize) -> hyper::Result<Answer>
 }
 
 pub(super) fn net_failure(origin: &Origin, why: &str) -> Failure {
-    Failure::new(FailureKind::HttpNet, format!("{origin} cannot be called: {why}"))
+    Failure::new(FailureKind::HttpNet, format!("cannot call {origin}: {why}"))
 }
 
-/// `true` if the server closed the connection before it answered.
+/// `true` if the server closed the connection before it responded.
 fn is_closed(error: &ClientError) -> bool {
     let Some(error) = error.source().and_then(|source| source.downcast_ref::<hyper::Error>()) else { return false };
     let is_io = error.source().is_some_and(<dyn Error>::is::<io::Error>);
     error.is_canceled() || error.is_closed() || error.is_incomplete_message() || is_io
 }
 
-/// The innermost cause of an error. It has nothing of the URL or the headers of the request.
+/// Returns the innermost cause of an error. It contains nothing of the URL or the headers of the request.
 fn describe(error: &(dyn Error + 'static)) -> String {
     let causes = || successors(Some(error), |&error| error.source());
     causes().find_map(tls::describe).or_else(|| Some(causes().last()?.to_string())).unwrap_or_default()

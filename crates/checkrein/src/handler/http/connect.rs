@@ -1,5 +1,7 @@
-//! The connector of the HTTP client. It resolves names once per connection and connects only to addresses that are allowed.
-//! `Target` has checked hosts that are addresses already.
+//! Connector of the HTTP client.
+//!
+//! It resolves each host name once per connection and connects only to allowed addresses. [`Target`](super::Target) checks
+//! hosts that are IP addresses.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -18,7 +20,7 @@ use tower_service::Service;
 
 use super::ssrf;
 
-/// Shared by the addresses of a host: one that does not answer leaves time for the others.
+/// Timeout for all addresses of a host together. An address without an answer leaves time for the others.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) type Connector = HttpsConnector<HttpConnector<Resolver>>;
@@ -26,16 +28,16 @@ pub(super) type Connector = HttpsConnector<HttpConnector<Resolver>>;
 pub(super) fn connector(resolver: Resolver, tls: Arc<ClientConfig>) -> Connector {
     let mut tcp = HttpConnector::new_with_resolver(resolver);
     tcp.enforce_http(false);
-    // A request is written at once: there is nothing to wait for.
+    // A request is one write, so Nagle's algorithm would only delay it.
     tcp.set_nodelay(true);
     tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
     HttpsConnector::from((tcp, tls))
 }
 
-/// Finds the addresses of a host and refuses those that hooks may not call.
+/// Resolves a host and refuses addresses that hooks may not call.
 #[derive(Clone)]
 pub(super) struct Resolver {
-    /// Addresses of hosts that the system is not asked for.
+    /// Hosts with fixed addresses.
     pub(super) known_hosts: Arc<HashMap<String, Vec<IpAddr>>>,
     pub(super) allow_private: bool,
 }
@@ -57,20 +59,20 @@ impl Service<Name> for Resolver {
 
 impl Resolver {
     async fn allowed(&self, name: &str) -> Result<Vec<SocketAddr>, String> {
-        // The connector puts in the port.
+        // The connector sets the port.
         let found: Vec<SocketAddr> = match self.known_hosts.get(name) {
             Some(known) => known.iter().map(|&ip| (ip, 0).into()).collect(),
             None => match lookup_host((name, 0)).await {
                 Ok(found) => found.collect(),
-                Err(error) => return Err(format!("its address cannot be found: {error}")),
+                Err(error) => return Err(format!("cannot resolve the host name: {error}")),
             },
         };
-        let mut refused = "it has no address".to_owned();
+        let mut refused = "the host name has no address".to_owned();
         let mut allowed = Vec::new();
         for address in found {
             let ip = address.ip();
             match ssrf::refusal(ip, self.allow_private) {
-                Some(refusal) => refused = format!("it is at {ip}, {refusal}, which hooks may not call"),
+                Some(refusal) => refused = format!("the host is at {ip}, {refusal}, which hooks may not call"),
                 None => allowed.push(address),
             }
         }

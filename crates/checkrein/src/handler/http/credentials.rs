@@ -1,5 +1,7 @@
-//! Credentials that an endpoint was sent, taken out of what it answers: pages for errors like to repeat a request, and what
-//! is answered gets into records and verdicts.
+//! Redaction of credentials in HTTP responses.
+//!
+//! Error pages often repeat the request, and responses become part of records and verdicts. So credentials that were sent to an
+//! endpoint are redacted from its response.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,33 +11,35 @@ use hyper::HeaderMap;
 use hyper::header::COOKIE;
 use percent_encoding::percent_decode_str;
 
-use super::encodings::spelt_end;
+use super::encodings::encoded_end;
 use super::origin::{Target, path_and_query};
 use crate::builtins::json_strings::{spliced, strings};
 
-/// Stands in place of a credential. It needs no escapes, so what was JSON is JSON.
+/// Replacement of a credential. It needs no escapes, so JSON stays valid.
 const NOTE: &str = "[redacted:credential]";
 
-/// Whatever is shorter stands in too many texts that have nothing to do with it.
-const LEAST: usize = 6;
+/// Minimum length of a credential. Shorter values occur in unrelated text too often.
+const MIN_LENGTH: usize = 6;
 
-/// What answers decide with. A variable that says so is a setting and no credential.
-const WORDS: &[&str] = &["allow", "approve", "block", "continue", "deny", "false", "none", "null", "true"];
+/// Words of decisions. A variable with such a value is a setting, not a credential.
+const DECISION_WORDS: &[&str] = &["allow", "approve", "block", "continue", "deny", "false", "none", "null", "true"];
 
-/// What names of headers and of parts of a query have in them if their values are credentials.
-const NAMES: &[&str] = &["auth", "cookie", "credential", "key", "passw", "secret", "session", "sig", "token"];
+/// Parts of names of headers and query parameters with credentials.
+const NAME_PARTS: &[&str] = &["auth", "cookie", "credential", "key", "passw", "secret", "session", "sig", "token"];
 
-/// What one hook's endpoint is sent and nobody else may see.
+/// Credentials that are sent to the endpoint of one hook.
 pub(super) struct Credentials {
-    /// The longest first, since one may be part of another.
+    /// Longest first, because one may be part of another.
     values: Vec<String>,
-    /// Bytes that one of them can start with, in some spelling.
+    /// First bytes of credentials in any encoding.
     starts: [bool; 256],
 }
 
 impl Credentials {
-    /// Of the URL, of these headers, and others that are known. Only what says by its name or its looks that it is one: what hooks
-    /// answer is also what tools are called with, and must not lose a word that happens to be in a header.
+    /// Collects credentials of the URL and the headers, and `known` ones.
+    ///
+    /// Only values whose name or form marks them as credentials: a response can contain tool input, which must not lose a
+    /// word that happens to be in a header.
     pub(super) fn new(target: &Target, headers: &HeaderMap, known: Vec<String>) -> Self {
         let mut values = known;
         let url = &target.url;
@@ -43,7 +47,7 @@ impl Credentials {
         values.extend([password.to_owned(), percent_decode_str(password).decode_utf8_lossy().into_owned()]);
         let in_query = url.query_pairs().filter(|(name, _)| names_credential(name));
         values.extend(in_query.map(|(_, value)| value.into_owned()));
-        if url.path().split('/').any(is_made_up) {
+        if url.path().split('/').any(looks_like_token) {
             values.extend([path_and_query(url), url.path().to_owned()]);
         }
         for (name, value) in headers.iter().filter(|(name, _)| names_credential(name.as_str())) {
@@ -51,17 +55,17 @@ impl Credentials {
             if name == COOKIE {
                 values.extend(text.split(';').filter_map(|cookie| Some(cookie.split_once('=')?.1.to_owned())));
             } else {
-                // The scheme, as in `Bearer`, may be told.
-                values.push(text.split_once(' ').map_or(text, |(_, behind)| behind).to_owned());
+                // Without the scheme, such as `Bearer`.
+                values.push(text.split_once(' ').map_or(text, |(_, value)| value).to_owned());
             }
         }
-        Self::of(values)
+        Self::from_values(values)
     }
 
-    fn of(values: Vec<String>) -> Self {
-        let is_word = |value: &str| WORDS.iter().any(|word| word.eq_ignore_ascii_case(value));
+    fn from_values(values: Vec<String>) -> Self {
+        let is_word = |value: &str| DECISION_WORDS.iter().any(|word| word.eq_ignore_ascii_case(value));
         let mut values: Vec<_> = values.into_iter().map(|value| value.trim().to_owned()).collect();
-        values.retain(|value| value.len() >= LEAST && !is_word(value));
+        values.retain(|value| value.len() >= MIN_LENGTH && !is_word(value));
         values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         values.dedup();
         let mut starts = [false; 256];
@@ -71,11 +75,11 @@ impl Credentials {
         Self { values, starts }
     }
 
-    /// The body without them. What was JSON is JSON: only in what its strings say they are looked for, not in keys, or a no could
-    /// get lost.
-    pub(super) fn taken_out_of(&self, body: Captured) -> Captured {
+    /// Redacts credentials in a body. JSON stays valid: only string values are redacted, because a changed key could drop a
+    /// decision.
+    pub(super) fn redact(&self, body: Captured) -> Captured {
         let bytes = &body.bytes;
-        let as_text = self.places(bytes);
+        let as_text = self.find(bytes);
         if as_text.is_empty() {
             return body;
         }
@@ -83,66 +87,66 @@ impl Credentials {
             Ok(json) => {
                 let all = strings(&json);
                 let parts = all.iter().flat_map(|string| {
-                    let places = self.places(string.text.says.as_bytes()).into_iter();
+                    let places = self.find(string.text.decoded.as_bytes()).into_iter();
                     places.map(|place| (string.place(&place), Cow::Borrowed(NOTE)))
                 });
                 spliced(json.as_str(), parts).into_bytes()
             }
             Err(_) => {
                 let mut clean = Vec::with_capacity(bytes.len());
-                let mut at = 0;
+                let mut done = 0;
                 for place in as_text {
-                    clean.extend_from_slice(&bytes[at..place.start]);
+                    clean.extend_from_slice(&bytes[done..place.start]);
                     clean.extend_from_slice(NOTE.as_bytes());
-                    at = place.end;
+                    done = place.end;
                 }
-                clean.extend_from_slice(&bytes[at..]);
+                clean.extend_from_slice(&bytes[done..]);
                 clean
             }
         };
-        // What was cut stays cut.
+        // A cut body stays marked as cut.
         let left_unread = body.total.saturating_sub(bytes.len() as u64);
         let total = clean.len() as u64 + left_unread;
         Captured::new(clean, total)
     }
 
-    /// Where they stand in a text.
-    fn places(&self, text: &[u8]) -> Vec<Range<usize>> {
+    /// Finds credentials in a text.
+    fn find(&self, text: &[u8]) -> Vec<Range<usize>> {
         let mut places = Vec::new();
-        let mut at = 0;
-        while at < text.len() {
-            at = match self.end_in_text(text, at) {
+        let mut start = 0;
+        while start < text.len() {
+            start = match self.end_of_match(text, start) {
                 Some(end) => {
-                    places.push(at..end);
+                    places.push(start..end);
                     end
                 }
-                None => at + 1,
+                None => start + 1,
             };
         }
         places
     }
 
-    /// Where a credential ends that starts here.
-    fn end_in_text(&self, text: &[u8], at: usize) -> Option<usize> {
-        if !self.starts[usize::from(*text.get(at)?)] {
+    /// Returns the end of a credential that starts at this position, in any encoding.
+    fn end_of_match(&self, text: &[u8], start: usize) -> Option<usize> {
+        if !self.starts[usize::from(*text.get(start)?)] {
             return None;
         }
-        self.values.iter().find_map(|value| match text[at..].starts_with(value.as_bytes()) {
-            true => Some(at + value.len()),
-            false => spelt_end(text, at, value),
+        self.values.iter().find_map(|value| match text[start..].starts_with(value.as_bytes()) {
+            true => Some(start + value.len()),
+            false => encoded_end(text, start, value),
         })
     }
 }
 
-/// Whether a part of a path may be a token.
-fn is_made_up(part: &str) -> bool {
+/// `true` if a component of a path may be a token.
+fn looks_like_token(part: &str) -> bool {
     let has = |wanted: fn(&u8) -> bool| part.as_bytes().iter().any(wanted);
     part.len() >= 8 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
 }
 
 pub(super) fn names_credential(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    NAMES.iter().any(|part| name.contains(part))
+    NAME_PARTS.iter().any(|part| name.contains(part))
 }
 
 #[cfg(test)]
@@ -150,14 +154,14 @@ mod tests {
     use super::*;
 
     fn clean(values: &[&str], body: &str) -> String {
-        let credentials = Credentials::of(values.iter().map(|value| (*value).to_owned()).collect());
-        let body = credentials.taken_out_of(body.into());
+        let credentials = Credentials::from_values(values.iter().map(|value| (*value).to_owned()).collect());
+        let body = credentials.redact(body.into());
         assert!(!body.is_cut());
         body.text().into_owned()
     }
 
     #[test]
-    fn credentials_are_taken_out_of_text_and_json() {
+    fn credentials_are_redacted_in_text_and_json() {
         const N: &str = "[redacted:credential]";
         for (value, body, expected) in [
             ("s3cr3t", "no such thing", "no such thing".to_owned()),
@@ -188,15 +192,15 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cut_stays_cut_and_what_is_no_text_stays_none() {
-        let credentials = Credentials::of(vec!["s3cr3t".to_owned()]);
-        let body = credentials.taken_out_of(Captured::new(b"{\"a\":\"\xffs3cr3t\"}".to_vec(), 100));
+    fn redaction_keeps_cut_bodies_and_invalid_utf8() {
+        let credentials = Credentials::from_values(vec!["s3cr3t".to_owned()]);
+        let body = credentials.redact(Captured::new(b"{\"a\":\"\xffs3cr3t\"}".to_vec(), 100));
         assert_eq!(body.bytes, b"{\"a\":\"\xff[redacted:credential]\"}");
         assert!(body.is_cut());
     }
 
     #[test]
-    fn where_credentials_stand() {
+    fn credentials_are_collected_from_url_and_headers() {
         let url = "https://ann%40x:pa%2Fssw@example.com/hooks/T0000000/B00000?token=t0k3ns&page=firsts";
         let target = Target::parse(url, true).unwrap();
         let headers = [("authorization", "Bearer b3arer"), ("cookie", "a=c00kie; b=c11kie"), ("x-team", "the-reds")];

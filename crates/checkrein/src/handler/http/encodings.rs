@@ -1,32 +1,34 @@
-//! How a text may be spelt in an answer: with escapes of JSON, entities of HTML, or percent signs of URLs.
+//! Encodings of a text in a response: JSON escapes, HTML entities and percent-encoding.
+//!
+//! The redaction of credentials uses this.
 
-/// Where a value ends that starts here, each of its characters spelt in any way.
-pub(super) fn spelt_end(bytes: &[u8], start: usize, value: &str) -> Option<usize> {
-    value.chars().try_fold(start, |at, character| Some(at + length_of(bytes.get(at..)?, character)?))
+/// Returns the end of a value that starts at this position, with each character in any encoding.
+pub(super) fn encoded_end(bytes: &[u8], start: usize, value: &str) -> Option<usize> {
+    value.chars().try_fold(start, |end, character| Some(end + encoded_length(bytes.get(end..)?, character)?))
 }
 
-/// How long a character is that these bytes start with.
-fn length_of(bytes: &[u8], character: char) -> Option<usize> {
+/// Returns the length of a character at the start of these bytes, in any encoding.
+fn encoded_length(bytes: &[u8], character: char) -> Option<usize> {
     let mut room = [0; 4];
     let plain = character.encode_utf8(&mut room).as_bytes();
     let escaped = match bytes {
         [b'\\', b'u', ..] => utf16(bytes, character),
         [b'\\', escape, ..] => (short_escape(*escape) == Some(character)).then_some(2),
-        [b'&', ..] => entity(bytes).filter(|(says, _)| *says == character).map(|(_, length)| length),
+        [b'&', ..] => entity(bytes).filter(|(decoded, _)| *decoded == character).map(|(_, length)| length),
         [b'%', high, low, ..] => {
             (hex(&[*high, *low]) == Some(u32::from(character)) && character.is_ascii()).then_some(3)
         }
         _ => None,
     };
-    // A backslash is spelt by an escape, or the value is looked for as it is.
+    // A plain backslash starts an escape. The caller compares the unencoded value separately.
     escaped.or_else(|| (character != '\\' && bytes.starts_with(plain)).then_some(plain.len()))
 }
 
-/// `\u00e4`, or two of them.
+/// Length of `\u00e4`, or of a surrogate pair.
 fn utf16(bytes: &[u8], character: char) -> Option<usize> {
-    character.encode_utf16(&mut [0; 2]).iter().try_fold(0, |at, unit| {
-        let digits = bytes.get(at..at + 6)?.strip_prefix(br"\u")?;
-        (hex(digits)? == u32::from(*unit)).then_some(at + 6)
+    character.encode_utf16(&mut [0; 2]).iter().try_fold(0, |start, unit| {
+        let digits = bytes.get(start..start + 6)?.strip_prefix(br"\u")?;
+        (hex(digits)? == u32::from(*unit)).then_some(start + 6)
     })
 }
 
@@ -42,11 +44,11 @@ fn short_escape(byte: u8) -> Option<char> {
     })
 }
 
-/// The character of an entity, and how long it is.
+/// Character and length of an HTML entity.
 fn entity(bytes: &[u8]) -> Option<(char, usize)> {
     const LONGEST: usize = 10;
     let end = bytes.iter().take(LONGEST).position(|byte| *byte == b';')?;
-    let says = match &bytes[1..end] {
+    let decoded = match &bytes[1..end] {
         b"amp" => '&',
         b"apos" => '\'',
         b"gt" => '>',
@@ -56,7 +58,7 @@ fn entity(bytes: &[u8]) -> Option<(char, usize)> {
         [b'#', digits @ ..] => char::from_u32(str::from_utf8(digits).ok()?.parse().ok()?)?,
         _ => return None,
     };
-    Some((says, end + 1))
+    Some((decoded, end + 1))
 }
 
 fn hex(digits: &[u8]) -> Option<u32> {

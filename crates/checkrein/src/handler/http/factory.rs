@@ -1,4 +1,6 @@
-//! Making handlers for HTTP endpoints, and what they share.
+//! Factory of HTTP handlers. It checks URLs, headers and secrets when a hook is loaded.
+//!
+//! Error messages never contain more of a URL than its origin, because the rest may be secret.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -22,8 +24,8 @@ use super::url_allowlist::UrlPattern;
 use crate::handler::{Handler, HandlerEnv, HandlerFactory, HandlerProblem};
 use checkrein_dialects::{HandlerSpec, HookSpec, HttpSpec};
 
-/// Makes handlers for HTTP endpoints. All of them share connections. A [`Registry`](crate::Registry) has one under the
-/// name `http`; register another for other settings.
+/// Creates handlers for HTTP endpoints, which share connections. A [`Registry`](crate::Registry) has one under the name
+/// `http`; register another one for other settings.
 ///
 /// ```
 /// use checkrein::handler::HttpFactory;
@@ -35,7 +37,7 @@ use checkrein_dialects::{HandlerSpec, HookSpec, HttpSpec};
 ///     .registry(registry)
 ///     .hook(HookSpec::http("elsewhere", EventKind::Stop, "https://example.org/"))
 ///     .build();
-/// assert!(engine.problems()[0].to_string().contains("not on the list"));
+/// assert!(engine.problems()[0].to_string().contains("not in the URL allowlist"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Default)]
@@ -43,34 +45,35 @@ pub struct HttpFactory {
     allow: Option<Arc<[UrlPattern]>>,
     known_hosts: HashMap<String, Vec<IpAddr>>,
     extra_roots: Vec<CertificateDer<'static>>,
-    /// Made with the first handler.
+    /// Created with the first handler.
     client: OnceLock<Arc<Client>>,
 }
 
-/// A setting of an [`HttpFactory`] that makes no sense.
+/// Invalid setting of an [`HttpFactory`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadHttpSetting {
-    /// No pattern for URLs.
-    #[error("`{0}` is no pattern for URLs: it needs a scheme and a host, as in `https://*.example.com/*`")]
+    /// Invalid URL pattern.
+    #[error("`{0}` is not a URL pattern; it needs a scheme and a host, as in `https://*.example.com/*`")]
     Pattern(String),
-    /// No certificates in PEM form.
-    #[error("there are no certificates in PEM form here")]
+    /// Text without certificates in PEM format.
+    #[error("the text contains no certificates in PEM format")]
     Certificate,
 }
 
 impl HttpFactory {
-    /// Any URL, the certificates that the system trusts.
+    /// Creates a factory for all URLs, with the trusted certificates of the system.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets hooks call only URLs that fit one of these patterns. `*` stands for any text within the scheme, the host, the
-    /// port, or the path with the query. A pattern without a port is for the scheme's own, one without a path for all
-    /// paths.
+    /// Restricts hooks to URLs that match one of these patterns.
+    ///
+    /// `*` matches any text within the scheme, the host, the port, or the path with the query. A pattern without a port means
+    /// the default port of the scheme. A pattern without a path matches all paths.
     ///
     /// # Errors
-    /// A pattern that no URL fits.
+    /// A pattern that no URL can match.
     pub fn allow_urls<P: AsRef<str>>(mut self, patterns: impl IntoIterator<Item = P>) -> Result<Self, BadHttpSetting> {
         let parse = |pattern: P| {
             let pattern = pattern.as_ref();
@@ -80,7 +83,7 @@ impl HttpFactory {
         Ok(self)
     }
 
-    /// Trusts these certificates as well as those that the system trusts.
+    /// Trusts these certificates in addition to those of the system.
     ///
     /// # Errors
     /// Text without certificates in PEM form.
@@ -93,18 +96,17 @@ impl HttpFactory {
         Ok(self)
     }
 
-    /// Takes these for the addresses of a host, rather than asking the system. Addresses that hooks may not call are
-    /// refused all the same.
+    /// Sets the addresses of a host, in place of name resolution. Addresses that hooks may not call are refused anyway.
     #[must_use]
     pub fn known_host(mut self, host: impl Into<String>, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
         self.known_hosts.insert(host.into().to_ascii_lowercase(), addresses.into_iter().collect());
         self
     }
 
-    /// Whether hooks can have this URL, whatever the host's own list says.
+    /// Checks the URL of a hook. Ignores the allowlist of the host.
     ///
     /// # Errors
-    /// What is wrong with it, without more of it than its origin.
+    /// The problem, without more of the URL than its origin.
     pub(crate) fn check_url(url: &str, allow_private: bool) -> Result<(), String> {
         Target::parse(url, allow_private).map(drop)
     }
@@ -127,29 +129,34 @@ impl HandlerFactory for HttpFactory {
         };
         let target = Target::parse(&spec.url, spec.allow_private).map_err(unreachable_url)?;
         if self.allow.as_ref().is_some_and(|allow| !allow.iter().any(|pattern| pattern.fits(&target.url))) {
-            return Err(unreachable_url("its URL is not on the list of those that hooks may call"));
+            return Err(unreachable_url(format!("{} is not in the URL allowlist of the host", target.origin)));
         }
         let (known, problems) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
         let value = |name: &str| {
             let value = variable(spec, env, name);
-            problems.borrow_mut().extend(value.is_none().then(|| is_missing(spec, name)));
-            known.borrow_mut().extend(value.clone().filter(|_| names_credential(name)));
+            match &value {
+                None => problems.borrow_mut().push(missing_variable(spec, name)),
+                Some(value) if names_credential(name) => known.borrow_mut().push(value.clone()),
+                Some(_) => {}
+            }
             value
         };
         let filled = |text: &str| if hook.dialect.http.variables { fill(text, value) } else { text.to_owned() };
         let key = match &spec.secret {
-            None if spec.require_signed_reply => return Err(wrong("signed answers need a secret")),
+            None if spec.require_signed_reply => {
+                return Err(invalid("signed replies are required, but there is no `secret` to check them with"));
+            }
             None => None,
             Some(secret) => {
                 let secret = fill(secret, value);
-                let key = Key::new(&secret).map_err(wrong)?;
+                let key = Key::new(&secret).map_err(invalid)?;
                 known.borrow_mut().extend([sign::bare(&secret).to_owned(), secret]);
                 Some(key)
             }
         };
         let mut headers = headers(spec, &target, filled)?;
         let credentials = Credentials::new(&target, &headers, known.into_inner());
-        // Each request has a copy, which need not grow for what is its own.
+        // Each request clones the headers; the clone must not grow for the headers of one request.
         RequestId::make_room(&mut headers, key.is_some());
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static(""));
         Ok(Arc::new(Http {
@@ -172,34 +179,36 @@ fn unreachable_url(why: impl Into<String>) -> Failure {
     Failure::new(FailureKind::HttpNet, why)
 }
 
-fn wrong(what: impl Into<String>) -> Failure {
-    Failure::new(FailureKind::Schema, what)
+fn invalid(message: impl Into<String>) -> Failure {
+    Failure::new(FailureKind::Schema, message)
 }
 
-/// A variable of the host, if the hook may have it.
+/// Returns a variable of the host, if the hook may have it.
 fn variable(spec: &HttpSpec, env: &HandlerEnv, name: &str) -> Option<String> {
-    let is_allowed = spec.env_allow.iter().any(|allowed| allowed == name);
-    env.var_os(name).filter(|_| is_allowed)?.to_str().map(str::to_owned)
+    if !spec.env_allow.iter().any(|allowed| allowed == name) {
+        return None;
+    }
+    env.var_os(name)?.to_str().map(str::to_owned)
 }
 
-/// That a variable has no value, and what to do.
-fn is_missing(spec: &HttpSpec, name: &str) -> HandlerProblem {
+/// Problem of a variable without a value.
+fn missing_variable(spec: &HttpSpec, name: &str) -> HandlerProblem {
     let why = match spec.env_allow.iter().any(|allowed| allowed == name) {
-        true => "is not set",
-        false => "is not among the variables that it allows (`allowedEnvVars`, `HttpSpec::allow_env`)",
+        true => "the variable is not set",
+        false => "add it to `allowedEnvVars` (`HttpSpec::allow_env`) to send it",
     };
-    HandlerProblem::new(format!("is sent without the value of `${name}`, which {why}"))
+    HandlerProblem::new(format!("sends `${name}` empty: {why}"))
 }
 
 fn method(name: &str) -> Result<Method, Failure> {
     match Method::from_bytes(name.to_ascii_uppercase().as_bytes()) {
         Ok(method) if method != Method::CONNECT => Ok(method),
-        _ => Err(wrong(format!("`{name}` is no method that a hook can be called with"))),
+        _ => Err(invalid(format!("`{name}` is not a usable HTTP method; use for example `POST`"))),
     }
 }
 
-/// Headers that say how the message is sent. A hook that set them could only break it.
-const OURS: &[HeaderName] = &[
+/// Headers of the transport. A hook that sets them could only break the request.
+const RESERVED: &[HeaderName] = &[
     header::CONNECTION,
     header::CONTENT_LENGTH,
     header::TE,
@@ -219,11 +228,11 @@ fn headers(spec: &HttpSpec, target: &Target, filled: impl Fn(&str) -> String) ->
     }
     let mut own = HeaderMap::new();
     for (name, text) in &spec.headers {
-        let parsed: HeaderName = name.parse().map_err(|_| wrong(format!("`{name}` is no name for a header")))?;
-        if OURS.contains(&parsed) || [sign::ID, sign::TIMESTAMP, sign::SIGNATURE].contains(&parsed) {
-            return Err(wrong(format!("the header `{name}` cannot be set by a hook")));
+        let parsed: HeaderName = name.parse().map_err(|_| invalid(format!("`{name}` is not a valid header name")))?;
+        if RESERVED.contains(&parsed) || [sign::ID, sign::TIMESTAMP, sign::SIGNATURE].contains(&parsed) {
+            return Err(invalid(format!("the header `{name}` is reserved; remove it from the hook")));
         }
-        // One name may come more than once.
+        // A header may occur more than once.
         own.append(parsed, secret_value(name, &filled(text))?);
     }
     for name in own.keys() {
@@ -235,7 +244,7 @@ fn headers(spec: &HttpSpec, target: &Target, filled: impl Fn(&str) -> String) ->
 
 fn secret_value(name: &str, text: &str) -> Result<HeaderValue, Failure> {
     let mut value = HeaderValue::from_str(text)
-        .map_err(|_| wrong(format!("the value of the header `{name}` has characters that headers cannot have")))?;
+        .map_err(|_| invalid(format!("the value of the header `{name}` has characters that are invalid in headers")))?;
     value.set_sensitive(true);
     Ok(value)
 }

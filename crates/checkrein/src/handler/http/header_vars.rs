@@ -1,13 +1,12 @@
-//! Variables of the host in values of headers.
+//! Environment variables in values of headers.
 
-/// The text with `$NAME` and `${NAME}` replaced, and `$$` by a dollar. A name without a value becomes nothing. A dollar
-/// before anything else stays.
+/// Expands `$NAME`, `${NAME}` and `$$`. A name without a value becomes empty. Any other dollar sign stays.
 pub(super) fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find('$') {
-        filled.push_str(&rest[..at]);
-        let after = &rest[at + 1..];
+    while let Some(dollar) = rest.find('$') {
+        filled.push_str(&rest[..dollar]);
+        let after = &rest[dollar + 1..];
         if let Some(after) = after.strip_prefix('$') {
             filled.push('$');
             rest = after;
@@ -39,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_are_filled_in() {
+    fn variables_are_expanded() {
         let value = |name: &str| (name == "TOKEN").then(|| "a$TOKEN".to_owned());
         for (text, expected) in [
             ("", ""),

@@ -1,4 +1,6 @@
-//! Hooks that are HTTP endpoints.
+//! Handler of HTTP hooks: sends the event to an endpoint and reads its response.
+//!
+//! It never connects to link-local or cloud metadata addresses, and never follows a redirect to another origin.
 
 mod body;
 mod client;
@@ -31,25 +33,25 @@ pub(crate) use url_allowlist::UrlPattern;
 
 use super::{Call, Handler, HandlerFuture, HandlerProblem};
 
-/// How many redirects are followed.
-const REDIRECTS: usize = 5;
+/// Maximum number of redirects.
+const MAX_REDIRECTS: usize = 5;
 
 /// Calls one endpoint.
 struct Http {
     client: Arc<Client>,
     target: Target,
     method: Method,
-    /// Those of every request, with room for what only one has.
+    /// Headers of every request, with capacity for those of a single one.
     headers: HeaderMap,
-    /// What of all that nobody but the endpoint may see.
+    /// Credentials to redact in responses.
     credentials: Credentials,
-    /// Variables that were asked for and are not there.
+    /// Missing variables.
     problems: Vec<HandlerProblem>,
     key: Option<Key>,
     require_signed_reply: bool,
     follow_redirects: bool,
     response_cap: usize,
-    /// Where redirects may lead, if there is a list.
+    /// Allowlist of URLs, also for redirects.
     allow: Option<Arc<[UrlPattern]>>,
 }
 
@@ -68,7 +70,7 @@ impl Http {
         let payload = call.payload();
         let sent = RequestId::new(self.client.ids.next(), self.key.as_ref(), payload);
         let mut redirected: Option<Target> = None;
-        for _ in 0..=REDIRECTS {
+        for _ in 0..=MAX_REDIRECTS {
             let target = redirected.as_ref().unwrap_or(&self.target);
             let request = || self.request(target, payload, &sent);
             let answer = self.client.exchange(&target.origin, self.response_cap, request).await?;
@@ -77,7 +79,7 @@ impl Http {
                 None => return self.checked(call.dialect, &sent, answer),
             }
         }
-        Err(Failure::new(FailureKind::HttpStatus, format!("more than {REDIRECTS} redirects")))
+        Err(Failure::new(FailureKind::HttpStatus, format!("more than {MAX_REDIRECTS} redirects")))
     }
 
     fn request(&self, target: &Target, payload: &[JsonPiece], sent: &RequestId) -> Result<Request<Pieces>, Failure> {
@@ -99,8 +101,7 @@ impl Http {
         Ok(request)
     }
 
-    /// Where the answer sends us, if it does and we go. 303 is not among those: it would turn the event into a question
-    /// without one.
+    /// Returns the target of a redirect to follow. 303 is not followed: it would send a GET request without the event.
     fn redirect(&self, from: &Target, answer: &Answer) -> Result<Option<Target>, Failure> {
         let location = answer.headers.get(LOCATION);
         let (true, 301 | 302 | 307 | 308, Some(location)) = (self.follow_redirects, answer.status, location) else {
@@ -108,30 +109,30 @@ impl Http {
         };
         let refused = |why| Failure::new(FailureKind::HttpStatus, format!("status {}: {why}", answer.status));
         let next = location.to_str().ok().and_then(|location| from.redirected(location));
-        let next = next.ok_or_else(|| refused("a redirect that leaves the scheme, host or port is not followed"))?;
+        let next = next.ok_or_else(|| refused("redirect to another scheme, host or port; it is not followed"))?;
         if self.allow.as_ref().is_some_and(|allow| !allow.iter().any(|pattern| pattern.fits(&next.url))) {
-            return Err(refused("the redirect leads to a URL that hooks may not call"));
+            return Err(refused("redirect to a URL that is not in the URL allowlist of the host"));
         }
         Ok(Some(next))
     }
 
-    /// The reply, if it is not too long and nothing is wrong with its signature. What is a failure anyway needs none.
+    /// Returns the reply if it is not too long and its signature is valid. A response that is a failure needs no signature.
     fn checked(&self, dialect: &Dialect, sent: &RequestId, answer: Answer) -> Result<Reply, Failure> {
         let Answer { status, headers, body } = answer;
         let is_success = (200..300).contains(&status);
-        // Said here, since only the handler knows the cap.
+        // Reported here, because only the handler knows the cap.
         if is_success && body.is_cut() && dialect.http.decides {
-            let message = format!("the answer is larger than the cap of {} bytes", self.response_cap);
+            let message = format!("the response is larger than the limit of {} bytes", self.response_cap);
             return Err(Failure::new(FailureKind::OutputCap, message));
         }
-        let counts = is_success && !body.is_cut();
-        if let (true, true, Some(key)) = (self.require_signed_reply, counts, &self.key) {
+        let is_used = is_success && !body.is_cut();
+        if let (true, true, Some(key)) = (self.require_signed_reply, is_used, &self.key) {
             key.verify(sent, &headers, &body.bytes, sign::now()).map_err(|why| {
-                let message = format!("{} was called, but {why}", self.target.origin);
+                let message = format!("response of {} rejected: {why}", self.target.origin);
                 Failure::new(FailureKind::HttpNet, message)
             })?;
         }
-        // Only now: what was signed is what came.
-        Ok(Reply::Http(HttpReply::new(status, self.credentials.taken_out_of(body))))
+        // Redaction comes after verification, because the signature covers the original bytes.
+        Ok(Reply::Http(HttpReply::new(status, self.credentials.redact(body))))
     }
 }

@@ -1,4 +1,6 @@
-//! Where requests go.
+//! Targets of requests: URLs and their origins.
+//!
+//! Only the origin of a URL is ever shown, because the rest may contain secrets.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -11,7 +13,7 @@ use url::{Host, Url};
 
 use super::ssrf;
 
-/// A scheme, a host, a port, and which addresses they may lead to: what a connection can be shared for.
+/// Scheme, host, port and allowed addresses. Requests to equal origins can share connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Origin {
     pub(super) tls: bool,
@@ -21,13 +23,13 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// The host, and the port if it is not the usual one.
+    /// Returns the host, and the port if it is not the default one.
     pub(super) fn authority(&self) -> String {
-        let usual = if self.tls { 443 } else { 80 };
-        if self.port == usual { self.host.to_string() } else { format!("{}:{}", self.host, self.port) }
+        let default = if self.tls { 443 } else { 80 };
+        if self.port == default { self.host.to_string() } else { format!("{}:{}", self.host, self.port) }
     }
 
-    /// The address, if the host is one.
+    /// Returns the IP address, if the host is one.
     pub(super) fn literal(&self) -> Option<IpAddr> {
         match self.host {
             Host::Ipv4(ip) => Some(ip.into()),
@@ -37,14 +39,13 @@ impl Origin {
     }
 }
 
-/// Nothing of the URL but this is ever shown: the rest may have secrets in it.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}", if self.tls { "https" } else { "http" }, self.authority())
     }
 }
 
-/// A URL that requests can be made to.
+/// Checked URL of a request.
 pub(super) struct Target {
     pub(super) origin: Origin,
     pub(super) url: Url,
@@ -53,17 +54,19 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// Parses and checks a URL.
+    ///
     /// # Errors
-    /// What is wrong with the URL, without a word of it.
+    /// The problem, without more of the URL than its origin.
     pub(super) fn parse(text: &str, allow_private: bool) -> Result<Self, String> {
-        Self::new(Url::parse(text).map_err(|error| format!("the URL cannot be read: {error}"))?, allow_private)
+        Self::new(Url::parse(text).map_err(|error| format!("invalid URL: {error}"))?, allow_private)
     }
 
     pub(super) fn new(url: Url, allow_private: bool) -> Result<Self, String> {
         let tls = match url.scheme() {
             "http" => false,
             "https" => true,
-            _ => return Err("the URL is neither http nor https".to_owned()),
+            _ => return Err("the URL must start with `http://` or `https://`".to_owned()),
         };
         let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
             return Err("the URL has no host".to_owned());
@@ -75,17 +78,17 @@ impl Target {
         }
         let uri = format!("{}://{}{}", url.scheme(), origin.authority(), path_and_query(&url))
             .parse()
-            .map_err(|_| "the URL has a host or a path that cannot be sent".to_owned())?;
+            .map_err(|_| "the URL has an invalid host or path".to_owned())?;
         Ok(Self { origin, url, uri })
     }
 
-    /// Where a redirect leads, if it stays at the same scheme, host and port.
+    /// Returns the target of a redirect. `None` if it has another scheme, host or port.
     pub(super) fn redirected(&self, location: &str) -> Option<Self> {
         let url = self.url.join(location).ok()?;
         Self::new(url, self.origin.allow_private).ok().filter(|target| target.origin == self.origin)
     }
 
-    /// An `authorization` header of the name and password in the URL.
+    /// Returns an `authorization` header with the name and password of the URL.
     pub(super) fn authorization(&self) -> Option<String> {
         let (name, password) = (self.url.username(), self.url.password());
         if name.is_empty() && password.is_none() {
@@ -110,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odd_spellings_of_refused_addresses_are_refused() {
+    fn refused_addresses_are_refused_in_every_notation() {
         for host in [
             "169.254.169.254",
             "2852039166",
@@ -134,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn redirects_stay_where_they_are() {
+    fn redirects_to_another_origin_are_refused() {
         let target = Target::parse("https://example.com/a/b?c", true).unwrap();
         let uri =
             |location| target.redirected(location).and_then(|target| Some(target.uri.path_and_query()?.to_string()));
@@ -149,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_url_is_told_without_it() {
+    fn errors_do_not_contain_the_url() {
         for url in
             ["", "SECRET", "ftp://SECRET", "file:///SECRET", "http://SECRET:SECRET/", "http://", "http://SEC RET/"]
         {

@@ -1,4 +1,6 @@
-//! Signatures as the Standard Webhooks specification has them: HMAC-SHA256 over id, timestamp and body.
+//! Signatures of the Standard Webhooks specification: HMAC-SHA256 over id, timestamp and body.
+//!
+//! Requests are signed and replies are verified with the same secret. Errors never contain the secret.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,10 +18,10 @@ pub(super) const ID: HeaderName = HeaderName::from_static("webhook-id");
 pub(super) const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 pub(super) const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// What a secret in base64 starts with.
-const ENCODED: &str = "whsec_";
+/// Prefix of a secret in base64.
+const BASE64_PREFIX: &str = "whsec_";
 
-/// How far the clocks of both ends may be apart, in seconds.
+/// Maximum difference of the clocks of both ends, in seconds.
 const TOLERANCE: u64 = 5 * 60;
 
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -27,20 +29,20 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Names calls. No two calls have the same name, whichever process makes them.
+/// Generator of request ids, which are unique across processes.
 pub(super) struct Ids {
-    /// The name of the next call, but for its number.
+    /// Id without the number of the request.
     client: Id,
     next: AtomicU64,
 }
 
-/// The name of a call: `msg_`, and in hexadecimal digits a number of the client and one of the call.
+/// Request id: `msg_`, a random number of the client and the number of the request, in hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Id([u8; 36]);
 
 impl Ids {
     pub(super) fn new() -> Self {
-        // Each new state has keys of its own, which come from the system's randomness.
+        // Each `RandomState` has new keys from the system's random numbers.
         let random = || RandomState::new().hash_one(0_u8);
         let mut client = Id([b'_'; 36]);
         client.0[..3].copy_from_slice(b"msg");
@@ -55,46 +57,46 @@ impl Ids {
     }
 }
 
-/// The last digits of a number, as many as there is room for. Formatting it takes ten times as long.
-fn write_hex(room: &mut [u8], mut number: u64) {
-    for digit in room.iter_mut().rev() {
+/// Fills a buffer with the last hexadecimal digits of a number. `format!` takes ten times as long.
+fn write_hex(buffer: &mut [u8], mut number: u64) {
+    for digit in buffer.iter_mut().rev() {
         *digit = b"0123456789abcdef"[(number & 0xF) as usize];
         number >>= 4;
     }
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// A secret without what only says how it is written.
+/// Returns a secret without the prefix that marks base64.
 pub(super) fn bare(secret: &str) -> &str {
-    secret.strip_prefix(ENCODED).unwrap_or(secret)
+    secret.strip_prefix(BASE64_PREFIX).unwrap_or(secret)
 }
 
 type Signature = [u8; 32];
 
-/// A key to sign with.
+/// Key for signatures.
 pub(super) struct Key(Hmac<Sha256>);
 
 impl Key {
-    /// From a secret: text, or after `whsec_` base64.
+    /// Creates a key from a secret: text, or `whsec_` and base64.
     ///
     /// # Errors
-    /// What is wrong with it, without a word of it.
+    /// The problem, without the secret.
     pub(super) fn new(secret: &str) -> Result<Self, &'static str> {
-        let bytes = match secret.strip_prefix(ENCODED) {
-            Some(encoded) => BASE64.decode(encoded).map_err(|_| "the secret is not base64 after `whsec_`")?,
+        let bytes = match secret.strip_prefix(BASE64_PREFIX) {
+            Some(encoded) => BASE64.decode(encoded).map_err(|_| "`secret` is not valid base64 after `whsec_`")?,
             None => secret.as_bytes().to_vec(),
         };
         if bytes.is_empty() {
-            return Err("the secret is empty");
+            return Err("`secret` is empty");
         }
-        Hmac::new_from_slice(&bytes).map(Self).map_err(|_| "the secret cannot be used as a key")
+        Hmac::new_from_slice(&bytes).map(Self).map_err(|_| "`secret` cannot be used as a key")
     }
 
-    /// The signature of a body in pieces.
+    /// Returns the signature of a body in pieces.
     fn sign<B: AsRef<[u8]>>(&self, id: &[u8], timestamp: &str, body: &[B]) -> Signature {
         self.mac(id, timestamp, body).finalize().into_bytes().into()
     }
@@ -110,11 +112,11 @@ impl Key {
         mac
     }
 
-    /// Checks an answer. It must be for the request that was `sent`, and must not be that request itself: who can't sign
-    /// could send back what we have signed.
+    /// Verifies a response to the request that was `sent`. The signature of the request itself is rejected: an endpoint
+    /// without the secret could echo it.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The reason for the rejection.
     pub(super) fn verify(
         &self,
         sent: &RequestId,
@@ -124,29 +126,28 @@ impl Key {
     ) -> Result<(), &'static str> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let (Some(id), Some(timestamp), Some(signatures)) = (text(ID), text(TIMESTAMP), text(SIGNATURE)) else {
-            return Err("the answer is not signed");
+            return Err("it is not signed");
         };
         if id.as_bytes() != sent.id.0 {
-            return Err("the answer is signed for another request");
+            return Err("it is signed for another request");
         }
-        if !timestamp.parse::<u64>().is_ok_and(|at| at.abs_diff(now) <= TOLERANCE) {
-            return Err("the answer's signature is too old or from the future");
+        if !timestamp.parse::<u64>().is_ok_and(|signed| signed.abs_diff(now) <= TOLERANCE) {
+            return Err("its timestamp differs by more than 5 minutes from the local clock");
         }
-        let is_right = |signature: &str| {
+        let is_valid = |signature: &str| {
             let Some(Ok(bytes)) = signature.strip_prefix("v1,").map(|encoded| BASE64.decode(encoded)) else {
                 return false;
             };
-            // The comparison takes as long for a wrong one as for a right one.
+            // `verify_slice` compares in constant time.
             let is_echo = sent.signature.is_some_and(|own| own[..] == bytes);
             !is_echo && self.mac(id.as_bytes(), timestamp, &[body]).verify_slice(&bytes).is_ok()
         };
-        // There may be several, while secrets change.
-        let is_right = signatures.split(' ').any(is_right);
-        if is_right { Ok(()) } else { Err("the answer's signature is wrong") }
+        // Several signatures are allowed, for the rotation of secrets.
+        if signatures.split(' ').any(is_valid) { Ok(()) } else { Err("its signature is wrong") }
     }
 }
 
-/// What tells one request from others.
+/// Id, timestamp and signature of a request.
 pub(super) struct RequestId {
     id: Id,
     timestamp: String,
@@ -160,17 +161,17 @@ impl RequestId {
         Self { id, timestamp, signature }
     }
 
-    /// Makes room for the headers that [`put`](Self::put) puts in.
+    /// Reserves space for the headers that [`put`](Self::put) sets.
     pub(super) fn make_room(headers: &mut HeaderMap, is_signed: bool) {
         for name in [ID, TIMESTAMP].into_iter().chain(is_signed.then_some(SIGNATURE)) {
             headers.insert(name, HeaderValue::from_static(""));
         }
     }
 
-    /// Puts in the headers that carry it.
+    /// Sets the headers of the request.
     ///
     /// # Errors
-    /// None: all values are plain text.
+    /// None in practice: all values are valid header values.
     pub(super) fn put(&self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue> {
         headers.insert(ID, HeaderValue::from_bytes(&self.id.0)?);
         headers.insert(TIMESTAMP, HeaderValue::from_str(&self.timestamp)?);
@@ -234,30 +235,30 @@ mod tests {
         ] {
             assert!(verify(id, timestamp, signature, body).is_err(), "{id} {timestamp} {signature}");
         }
-        assert_eq!(key.verify(&sent, &HeaderMap::new(), body, at), Err("the answer is not signed"));
+        assert_eq!(key.verify(&sent, &HeaderMap::new(), body, at), Err("it is not signed"));
     }
 
     #[test]
-    fn what_was_sent_is_no_answer_to_itself() {
+    fn signature_of_the_request_is_rejected_in_the_reply() {
         let key = Key::new(SECRET).unwrap();
         let sent = RequestId::new(Ids::new().next(), Some(&key), &["{}"]);
         let id = str::from_utf8(&sent.id.0).unwrap();
         let signature = header(sent.signature.as_ref().unwrap());
-        // Without its padding it is the same signature in another spelling.
+        // Without padding it is the same signature in another notation.
         for echo in [signature.as_str(), signature.trim_end_matches('=')] {
             assert!(key.verify(&sent, &headers(id, &sent.timestamp, echo), b"{}", now()).is_err());
         }
     }
 
     #[test]
-    fn secrets_that_cannot_be_used() {
+    fn invalid_secrets_are_rejected() {
         for secret in ["", "whsec_", "whsec_***"] {
             assert!(Key::new(secret).is_err(), "{secret}");
         }
     }
 
     #[test]
-    fn no_two_calls_have_the_same_id() {
+    fn request_ids_are_unique() {
         let (one, other) = (Ids::new(), Ids::new());
         let ids: std::collections::HashSet<_> = (0..100).flat_map(|_| [one.next().0, other.next().0]).collect();
         assert_eq!(ids.len(), 200);

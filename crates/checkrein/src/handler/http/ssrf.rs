@@ -1,8 +1,10 @@
-//! Which addresses hooks may not talk to.
+//! Addresses that hooks may not call.
+//!
+//! Link-local and cloud metadata addresses are always refused, private addresses only on request.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Where clouds answer every process on a machine with the machine's credentials, besides the link-local addresses.
+/// Cloud metadata services, which give every process on a machine its credentials, besides the link-local addresses.
 const METADATA_V4: &[Ipv4Addr] = &[
     // Alibaba Cloud.
     Ipv4Addr::new(100, 100, 100, 200),
@@ -18,22 +20,22 @@ const METADATA_V6: &[Ipv6Addr] = &[
     Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),
 ];
 
-/// Why an address is refused, if it is.
+/// Returns the kind of an address that is refused.
 pub(super) fn refusal(ip: IpAddr, allow_private: bool) -> Option<&'static str> {
     match ip {
         IpAddr::V4(ip) => refusal_v4(ip, allow_private),
         IpAddr::V6(ip) => {
             let embedded = embedded_v4(ip).and_then(|ip| refusal_v4(ip, allow_private));
-            // Only its network knows which of these is meant, so none may be one that is always refused.
+            // The prefix length is unknown, so none of the possible addresses may be one that is always refused.
             let local = || local_nat64(ip)?.into_iter().find_map(|ip| refusal_v4(ip, true));
             embedded.or_else(local).or_else(|| refusal_v6(ip, allow_private))
         }
     }
 }
 
-const METADATA: &str = "an address for credentials of the cloud";
+const METADATA: &str = "a cloud metadata address";
 const LINK_LOCAL: &str = "a link-local address";
-const PRIVATE: &str = "an address of this machine or a private network";
+const PRIVATE: &str = "a loopback or private address";
 
 fn refusal_v4(ip: Ipv4Addr, allow_private: bool) -> Option<&'static str> {
     let [first, second, ..] = ip.octets();
@@ -43,7 +45,7 @@ fn refusal_v4(ip: Ipv4Addr, allow_private: bool) -> Option<&'static str> {
         || ip.is_broadcast()
         || ip.is_multicast()
         || is_shared
-        // "This network": systems take it for this machine.
+        // "This network": systems treat it as the local machine.
         || first == 0;
     match () {
         () if METADATA_V4.contains(&ip) => Some(METADATA),
@@ -59,7 +61,7 @@ fn refusal_v6(ip: Ipv6Addr, allow_private: bool) -> Option<&'static str> {
         || ip.is_multicast()
         || ip.is_unique_local()
         || is_site_local(ip)
-        // Where it leads is known in its network only.
+        // The embedded address depends on the local network.
         || local_nat64(ip).is_some();
     match () {
         () if METADATA_V6.contains(&ip) => Some(METADATA),
@@ -73,14 +75,14 @@ fn is_site_local(ip: Ipv6Addr) -> bool {
     ip.segments()[0] & 0xffc0 == 0xfec0
 }
 
-/// The address behind an IPv6 address that leads to an IPv4 one: mapped, compatible, through NAT64 or 6to4.
+/// Returns the IPv4 address in an IPv6 address: mapped, compatible, NAT64 or 6to4.
 fn embedded_v4(ip: Ipv6Addr) -> Option<Ipv4Addr> {
     let from = |high: u16, low: u16| {
         let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
         Some(Ipv4Addr::new(a, b, c, d))
     };
     match ip.segments() {
-        // The unspecified and the loopback address are IPv6's own.
+        // The unspecified and the loopback address have no IPv4 address.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
         | [0, 0, 0, 0, 0xffff, 0, high, low]
@@ -90,8 +92,8 @@ fn embedded_v4(ip: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// The addresses that may be behind one of the prefix that networks use for a NAT64 of their own (RFC 8215). How long their
-/// prefix is nobody can tell from outside; an address has its place by that, without the ninth byte (RFC 6052).
+/// Returns the possible IPv4 addresses in an address of the local NAT64 prefix (RFC 8215). The length of the prefix is known
+/// only inside the network; it determines the position of the address, which leaves out the ninth byte (RFC 6052).
 fn local_nat64(ip: Ipv6Addr) -> Option<[Ipv4Addr; 4]> {
     let [0, 0x64, 0xff, 0x9b, 0, 1, g, h, _, j, k, l, m, n, o, p] = ip.octets() else { return None };
     // Prefixes of 48, 56, 64 and 96 bits.
@@ -103,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn link_local_and_metadata_addresses_are_refused_in_every_spelling() {
+    fn link_local_and_metadata_addresses_are_refused_in_every_notation() {
         for ip in [
             "169.254.0.1",
             "169.254.169.254",
@@ -120,7 +122,7 @@ mod tests {
             "::169.254.169.254",
             "::ffff:0:169.254.169.254",
             "64:ff9b::169.254.169.254",
-            // NAT64 of a network's own, in all places that an address can have there.
+            // Local NAT64, with the address at every possible position.
             "64:ff9b:1::a9fe:a9fe",
             "64:ff9b:1:1:2:3:a9fe:a9fe",
             "64:ff9b:1:a9fe:00a9:fe00::",

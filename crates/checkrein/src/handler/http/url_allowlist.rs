@@ -1,18 +1,18 @@
-//! Which URLs hooks may call, if a host has a list.
+//! Patterns of URL allowlists, of hosts and of hook files.
 
 use url::Url;
 
 use super::origin::path_and_query;
 use crate::wildcard::wildcard;
 
-/// A pattern for URLs in which `*` stands for any text. Scheme, host, port and path are compared each on its own, so that
-/// what stands for a part of the host can't reach into the path and the other way round.
+/// A URL pattern with `*` for any text. Scheme, host, port and path are compared separately, so a `*` in the host never
+/// matches a part of the path, or the other way round.
 #[derive(Debug, Clone)]
 pub(crate) struct UrlPattern {
     scheme: String,
     host: String,
     port: String,
-    /// With the query. `None`: all.
+    /// Path and query. `None` matches all.
     path: Option<String>,
 }
 
@@ -24,10 +24,10 @@ impl UrlPattern {
         }
         let (scheme, rest) = text.split_once("://")?;
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        // A colon inside of brackets belongs to an IPv6 address.
+        // A colon inside brackets belongs to an IPv6 address.
         let (host, port) = match authority.rsplit_once(':') {
             Some((host, port)) if !port.contains(']') => (host, port),
-            _ => (authority, usual_port(scheme)),
+            _ => (authority, default_port(scheme)),
         };
         let is_complete = !scheme.is_empty() && !host.is_empty() && !port.is_empty() && !authority.contains('@');
         is_complete.then(|| Self {
@@ -47,12 +47,12 @@ impl UrlPattern {
     }
 }
 
-/// `example.com.` is the same host as `example.com`.
+/// Removes a trailing dot: `example.com.` is the same host as `example.com`.
 fn without_dot(host: &str) -> &str {
     host.strip_suffix('.').unwrap_or(host)
 }
 
-fn usual_port(scheme: &str) -> &'static str {
+fn default_port(scheme: &str) -> &'static str {
     match scheme {
         "http" => "80",
         "https" => "443",
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_for_urls() {
+    fn patterns_match_urls_by_component() {
         for (pattern, url, expected) in [
             ("*", "http://anything:81/x", true),
             ("https://hooks.example.com/*", "https://hooks.example.com/a/b?c", true),
