@@ -1,4 +1,5 @@
-//! Times of the core: `cargo bench -p checkrein-core --bench core -- fire` measures only what has `fire` in its name.
+//! Timing benchmarks of the core. `cargo bench -p checkrein-core --bench core -- fire` runs the cases with `fire` in their
+//! name.
 #![allow(clippy::panic, missing_docs, reason = "a benchmark reports to people")]
 
 mod cases;

@@ -1,7 +1,7 @@
-//! How many instructions it takes, counted by valgrind: the same on every run, however busy the machine.
+//! Instruction counts, measured by valgrind. They do not depend on the load of the machine.
 //!
-//! Runs itself under callgrind, once with a thousand repetitions of a case and once with three thousand; the
-//! difference is the case alone.
+//! The program runs itself under callgrind with 1,000 and with 3,000 repetitions of a case. The difference is the cost of
+//! the case alone.
 #![allow(clippy::print_stdout, clippy::panic, missing_docs, reason = "a benchmark reports to people")]
 
 mod cases;
@@ -35,7 +35,7 @@ fn main() {
         };
         let floor = case.floor.and_then(|floor| counted.iter().find(|(name, _)| name == floor));
         let ratio = floor.map_or_else(String::new, |(_, floor)| format!("{:.2}", count / floor));
-        // What the design allows is an allowance of time; it stands here for orientation.
+        // The budget is for time. It is printed for comparison.
         let budget = case.budget.map_or_else(String::new, |budget| format!("{budget:.2}"));
         println!("{:<48} {count:>14.1} {ratio:>8} {budget:>8}", case.name);
         counted.push((case.name, count));

@@ -1,30 +1,34 @@
+//! [`Action`]: the host's next step after an event.
+//!
+//! Settling computes it from a decision and the contract of the event. Hosts match it instead of interpreting decisions.
+
 use crate::contract::{BlockEffect, Contract};
 use crate::decision::Decision;
 
-/// The host's next step after an event. Made by [`Verdict::action`](crate::Verdict::action).
+/// The host's next step after an event. Returned by [`Verdict::action`](crate::Verdict::action).
 ///
-/// A decision means different things at different events: a deny refuses a tool call, is feedback after the call, and
-/// keeps an agent going that wants to stop. The action is the decision with the event's
+/// The meaning of a decision depends on the event. Before a tool call, a deny refuses the call. After the call, it is
+/// feedback. When an agent is about to stop, it makes the agent continue. The action is the decision with the event's
 /// [contract](crate::Contract) applied, so a host matches it once.
 ///
 /// The reason is empty only for [`Ask`](Self::Ask), if the hook gave none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Action<'a> {
-    /// Go on. If the [decision](crate::Verdict::decision) is [`Allow`](Decision::Allow), without asking the user;
-    /// otherwise by the host's own permission rules.
+    /// Proceed. If the [decision](crate::Verdict::decision) is [`Allow`](Decision::Allow), do not ask the user;
+    /// otherwise apply the host's own permission rules.
     Proceed,
     /// Ask the user first.
     Ask {
-        /// Why.
+        /// Text for the user.
         reason: &'a str,
     },
-    /// Do not do what was about to happen, and give the reason to the model.
+    /// Refuse the operation and give the reason to the model.
     Refuse {
-        /// Why.
+        /// Text for the model.
         reason: &'a str,
     },
-    /// Go on, and give the reason to the model: it has happened already.
+    /// Proceed and give the reason to the model: the operation has already happened.
     Feedback {
         /// Text for the model.
         reason: &'a str,
@@ -34,12 +38,12 @@ pub enum Action<'a> {
         /// The next prompt.
         reason: &'a str,
     },
-    /// Do not do what was about to happen, and end the agent loop.
+    /// Refuse the operation and end the agent loop.
     EndLoop {
-        /// Why.
+        /// Reason for the end.
         reason: &'a str,
     },
-    /// Drop the event: the host has cancelled it, and nothing is decided.
+    /// Drop the event: the host cancelled it, and there is no decision.
     Cancelled,
 }
 
@@ -56,7 +60,7 @@ pub(crate) enum ActionKind {
 }
 
 impl ActionKind {
-    /// The meaning of a decision at events with this contract.
+    /// Returns the meaning of a decision at events with this contract.
     pub(crate) fn new(contract: &Contract, decision: Decision) -> Self {
         match decision {
             Decision::NoOpinion | Decision::Allow => Self::Proceed,

@@ -1,30 +1,33 @@
-//! What hooks may do at an event of each kind.
+//! [`Contract`]: the effects that hooks can have at events of one kind.
+//!
+//! The kind table has one contract per row; hosts declare those of custom kinds. Settling, dialects and documentation read
+//! them. A dialect may narrow a contract but must never widen it.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// What hooks may do at an event of one kind, at the widest: a dialect may narrow it.
+/// Effects that hooks can have at events of one kind. A dialect may narrow them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Contract {
-    /// The field that matchers are compared with. `None`: every hook of the kind fits.
+    /// Field that matchers are compared with. `None`: every hook of the kind matches.
     pub matched_on: Option<Cow<'static, str>>,
-    /// What a deny comes to.
+    /// Effect of a deny.
     pub block: BlockEffect,
-    /// Whether a hook can end the whole agent loop here.
+    /// `true` if a hook can end the whole agent loop.
     pub halt: bool,
-    /// What a hook can rewrite.
+    /// Parts of the event that a hook can rewrite.
     pub rewrites: Cow<'static, [Target]>,
-    /// Whether a hook can tell the model something.
+    /// Use of the context that a hook returns for the model.
     pub context: ContextUse,
-    /// Whether plain text on a hook's standard output counts as context.
+    /// `true` if plain text on a hook's standard output is context.
     pub plain_text: bool,
-    /// How long a hook may take, as a class; dialects put figures to it.
+    /// Class of the default timeout. Dialects define the durations.
     pub time: TimeClass,
 }
 
 impl Contract {
-    /// Hooks may watch, and nothing else. The start for a custom kind's own contract.
+    /// Creates a contract where hooks can only observe. Start here for the contract of a custom kind.
     pub fn observe() -> Self {
         Self {
             matched_on: None,
@@ -37,73 +40,73 @@ impl Contract {
         }
     }
 
-    /// Compares matchers with this field.
+    /// Sets the field that matchers are compared with.
     #[must_use]
     pub fn matched_on(mut self, field: impl Into<Cow<'static, str>>) -> Self {
         self.matched_on = Some(field.into());
         self
     }
 
-    /// Says what a deny comes to.
+    /// Sets the effect of a deny.
     #[must_use]
     pub fn block(mut self, block: BlockEffect) -> Self {
         self.block = block;
         self
     }
 
-    /// Lets hooks end the loop.
+    /// Allows hooks to end the agent loop.
     #[must_use]
     pub fn halt(mut self) -> Self {
         self.halt = true;
         self
     }
 
-    /// Lets hooks rewrite these.
+    /// Allows hooks to rewrite these targets.
     #[must_use]
     pub fn rewrites(mut self, targets: impl Into<Vec<Target>>) -> Self {
         self.rewrites = Cow::Owned(targets.into());
         self
     }
 
-    /// Lets hooks tell the model something.
+    /// Sets the use of context for the model.
     #[must_use]
     pub fn context(mut self, context: ContextUse) -> Self {
         self.context = context;
         self
     }
 
-    /// Takes plain text on a hook's standard output as context.
+    /// Treats plain text on a hook's standard output as context.
     #[must_use]
     pub fn plain_text(mut self) -> Self {
         self.plain_text = true;
         self
     }
 
-    /// Says how long hooks may take.
+    /// Sets the class of the default timeout.
     #[must_use]
     pub fn time(mut self, time: TimeClass) -> Self {
         self.time = time;
         self
     }
 
-    /// Whether something waits for leave here, so that a hook that fails must be able to close it.
+    /// `true` if a deny refuses an operation. A hook that fails closed blocks it as well.
     pub fn is_gate(&self) -> bool {
         self.block == BlockEffect::Refuse
     }
 }
 
-/// What a deny comes to at an event.
+/// Effect of a deny at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockEffect {
-    /// Nothing is left to stop.
+    /// None: there is nothing to stop.
     Ignored,
-    /// What was about to happen does not happen.
+    /// The operation does not happen.
     Refuse,
-    /// It has happened; the model hears the reason.
+    /// The operation has already happened; the model gets the reason.
     Feedback,
     /// The agent loop ends.
     EndLoop,
-    /// The agent, about to stop, goes on.
+    /// The agent, about to stop, continues.
     Continue,
 }
 
@@ -114,31 +117,31 @@ impl fmt::Display for BlockEffect {
             Self::Refuse => "refuse",
             Self::Feedback => "feedback",
             Self::EndLoop => "end the loop",
-            Self::Continue => "go on",
+            Self::Continue => "continue",
         })
     }
 }
 
-/// What a hook can rewrite.
+/// Part of an event that a hook can rewrite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
-    /// What a tool is called with.
+    /// Input of a tool.
     Input,
-    /// What a tool, a model or an agent gave back.
+    /// Output of a tool, a model or an agent.
     Output,
-    /// What the user said.
+    /// Prompt of the user.
     Prompt,
-    /// The conversation that a model is sent.
+    /// Conversation that is sent to a model.
     Messages,
-    /// What stands for the messages that compaction drops.
+    /// Summary that replaces the messages that compaction drops.
     Summary,
 }
 
 impl Target {
-    /// All of them.
+    /// All targets.
     pub const ALL: [Self; 5] = [Self::Input, Self::Output, Self::Prompt, Self::Messages, Self::Summary];
 
-    /// The name, as in records.
+    /// Returns the name, as in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::Input => "input",
@@ -156,22 +159,22 @@ impl fmt::Display for Target {
     }
 }
 
-/// Whether a hook can tell the model something.
+/// Use of the context that a hook returns for the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ContextUse {
-    /// No.
+    /// Not supported.
     None,
-    /// Yes.
+    /// Added to the conversation.
     Model,
-    /// Yes, for the next model call only.
+    /// Added to the next model call only.
     OneCall,
-    /// Yes, and it can speak as the user, first of all.
+    /// Added to the conversation. A hook can also supply the first user message.
     FirstMessage,
 }
 
 impl ContextUse {
-    /// Whether context is taken at all.
-    pub fn is_taken(self) -> bool {
+    /// `true` if context is supported.
+    pub fn is_supported(self) -> bool {
         self != Self::None
     }
 }
@@ -187,18 +190,18 @@ impl fmt::Display for ContextUse {
     }
 }
 
-/// How long hooks may take at an event.
+/// Class of the default timeout of hooks at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TimeClass {
     /// A tool waits.
     Tool,
     /// The user or the model waits.
     Turn,
-    /// Nobody waits.
+    /// Nothing waits.
     Notice,
     /// Text is being shown.
     Display,
-    /// The host is about to leave.
+    /// The host is about to exit.
     Closing,
 }
 

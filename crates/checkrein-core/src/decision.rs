@@ -1,3 +1,5 @@
+//! [`Decision`]: the answer of one hook, or of all hooks together.
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -5,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::did_you_mean::closest_match;
 
-/// What a hook, or all hooks together, want to happen. Stronger ones are greater.
+/// Decision of a hook, or of all hooks together. Stronger decisions are greater.
 ///
 /// ```
 /// use checkrein_core::Decision;
@@ -18,26 +20,26 @@ use crate::did_you_mean::closest_match;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// Nothing was said. Not the same as [`Allow`](Self::Allow): the host goes on as if there were no hook.
+    /// No decision. Unlike [`Allow`](Self::Allow), the host proceeds as if there were no hook.
     #[default]
     NoOpinion,
-    /// It may happen, without asking the user.
+    /// Proceed without asking the user.
     Allow,
-    /// The user shall be asked.
+    /// Ask the user.
     Ask,
-    /// It shall wait for an answer from elsewhere.
+    /// Wait for an external answer.
     Defer,
-    /// It may not happen.
+    /// Refuse the operation.
     Deny,
-    /// It may not happen, and the agent shall stop.
+    /// Refuse the operation and stop the agent.
     Halt,
 }
 
 impl Decision {
-    /// All of them, weakest first.
+    /// All decisions, weakest first.
     pub const ALL: [Self; 6] = [Self::NoOpinion, Self::Allow, Self::Ask, Self::Defer, Self::Deny, Self::Halt];
 
-    /// The name, as in records.
+    /// Returns the name, as in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::NoOpinion => "no_opinion",
@@ -49,7 +51,7 @@ impl Decision {
         }
     }
 
-    /// Whether it stops what was about to happen.
+    /// `true` for a deny and a halt.
     pub fn is_block(self) -> bool {
         self >= Self::Deny
     }
@@ -61,7 +63,7 @@ impl fmt::Display for Decision {
     }
 }
 
-/// A word that is no decision.
+/// Error: the word is not a decision.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown decision `{word}`{}", hint(.word))]
 pub struct UnknownDecision {

@@ -1,9 +1,9 @@
-//! Did you mean …?
+//! Suggestions for mistyped names, used in error messages of all crates.
 
-/// The candidate that comes closest to `name`, if one is close enough to be a slip.
+/// Returns the candidate closest to `name`, if it is close enough to be a typo.
 #[doc(hidden)]
 pub fn closest_match<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Nobody mistypes a name into something this long.
+    // A longer name is not a typo, and the distance takes quadratic time.
     const LONGEST: usize = 64;
     if name.len() > LONGEST {
         return None;
@@ -18,12 +18,12 @@ pub fn closest_match<'a>(name: &str, candidates: impl IntoIterator<Item = &'a st
         .map(|(_, candidate)| candidate)
 }
 
-/// Case and separators are the commonest slips and count as nothing.
+/// Returns the letters and digits in lower case. Case and separators are the most frequent typos.
 fn plain_form(name: &str) -> Vec<char> {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Levenshtein's distance.
+/// Returns the Levenshtein distance.
 fn distance(left: &[char], right: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (i, a) in left.iter().enumerate() {
@@ -43,7 +43,7 @@ mod tests {
     use super::closest_match;
 
     #[test]
-    fn finds_slips_and_only_slips() {
+    fn only_close_names_are_suggested() {
         let names = ["timeout", "matcher", "on_failure"];
         for (name, expected) in [
             ("timeuot", Some("timeout")),

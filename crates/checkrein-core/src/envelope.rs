@@ -1,33 +1,35 @@
+//! [`Envelope`]: the fields that events of all kinds carry.
+
 use crate::payload::payload;
 
 payload! {
-    /// What every event carries, whatever its kind.
+    /// Fields that events of all kinds carry.
     Envelope {
         optional {
-            /// The session.
+            /// Identifier of the session.
             session_id: String,
-            /// The directory that the agent works in.
+            /// Working directory of the agent.
             cwd: String,
-            /// The file with the conversation so far.
+            /// File with the conversation so far.
             transcript_path: String,
-            /// How freely the agent may act: `default`, `plan`, `acceptEdits` and the like.
+            /// Permission mode of the agent, such as `default`, `plan` or `acceptEdits`.
             permission_mode: String,
-            /// The agent, if it is a sub-agent.
+            /// Identifier of the sub-agent. Absent for the main agent.
             agent_id: String,
-            /// What kind of agent.
+            /// Type of the agent.
             agent_type: String,
-            /// Which turn of the session, from 1.
+            /// Number of the turn in the session, from 1.
             turn: u64,
         }
         open {
-            /// What else the host says, by name.
+            /// Further fields from the host, by name.
             extra
         }
     }
 }
 
 impl Envelope {
-    /// The fields that it has, besides what hosts add.
+    /// Returns the fields of the envelope, without those that hosts add.
     pub fn fields() -> &'static [crate::payload::FieldInfo] {
         <Self as crate::payload::PayloadData>::FIELDS
     }

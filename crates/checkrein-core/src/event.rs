@@ -1,4 +1,7 @@
-//! Events, and their canonical JSON form.
+//! [`Event`] and its canonical JSON form.
+//!
+//! Hosts and dialects build events; selection, handlers and settling read them. Decoding must never alter JSON values such
+//! as a tool's input.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -15,7 +18,7 @@ use crate::payload::{CustomPayload, EventFields, Field, JsonPiece, JsonWriter, P
 /// The field of the JSON form that names the kind.
 const KIND_FIELD: &str = "event";
 
-/// One moment in an agent's life, with its data.
+/// One step in an agent's lifecycle, with its data.
 ///
 /// ```
 /// use checkrein_core::payload::ToolCall;
@@ -31,9 +34,9 @@ const KIND_FIELD: &str = "event";
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// What every event carries.
+    /// Fields that events of all kinds carry.
     pub envelope: Envelope,
-    /// What events of this kind carry.
+    /// Fields of events of this kind.
     pub payload: Payload,
     origin: Origin,
 }
@@ -46,7 +49,7 @@ struct Origin {
     runs_parent_hooks: bool,
 }
 
-/// A reference to the table of a dialect, whose type this crate does not know.
+/// Reference to the table of a dialect. The type of the table is unknown to this crate.
 ///
 /// Two references are equal if their dialects have the same name.
 #[derive(Clone, Copy)]
@@ -56,17 +59,17 @@ pub struct DialectRef {
 }
 
 impl DialectRef {
-    /// A reference to a table.
+    /// Creates a reference to a table.
     pub const fn new<T: Any + Send + Sync>(name: &'static str, table: &'static T) -> Self {
         Self { name, table }
     }
 
-    /// The name of the dialect.
+    /// Returns the name of the dialect.
     pub const fn name(self) -> &'static str {
         self.name
     }
 
-    /// The table, if it is of this type.
+    /// Returns the table if it has this type.
     pub fn table<T: Any>(self) -> Option<&'static T> {
         self.table.downcast_ref()
     }
@@ -87,88 +90,88 @@ impl fmt::Debug for DialectRef {
 }
 
 impl Event {
-    /// An event with an empty envelope. There is also a constructor for each kind: [`Event::pre_tool_use`] and so on.
+    /// Creates an event with an empty envelope. There is also a constructor for each kind, such as [`Event::pre_tool_use`].
     pub fn new(payload: Payload) -> Self {
         Self { envelope: Envelope::default(), payload, origin: Origin::default() }
     }
 
-    /// An event that only its host knows.
+    /// Creates an event of a custom kind.
     pub fn custom(payload: CustomPayload) -> Self {
         Self::new(Payload::Custom(payload))
     }
 
-    /// Puts the event in this envelope.
+    /// Sets the envelope.
     #[must_use]
     pub fn within(mut self, envelope: Envelope) -> Self {
         self.envelope = envelope;
         self
     }
 
-    /// Adds names of the event's tool: a hook whose matcher accepts one of them matches the event. Agents have names of
-    /// their own for tools that most of them have.
+    /// Sets further names of the event's tool: a hook whose matcher accepts one of them matches the event. Agents have
+    /// different names for equivalent tools.
     #[must_use]
     pub fn with_tool_aliases(mut self, names: &'static [&'static str]) -> Self {
         self.origin.tool_aliases = names;
         self
     }
 
-    /// Sets the dialect in whose terms the tool and its input are.
+    /// Sets the dialect that the tool name and the tool input come from.
     #[must_use]
     pub fn with_dialect(mut self, dialect: DialectRef) -> Self {
         self.origin.dialect = Some(dialect);
         self
     }
 
-    /// Sets whether hooks for the [general kind](EventKind::general) run at this event too. For hosts that have events for
-    /// some tools, and none for all of them.
+    /// Sets whether hooks for the [parent kind](EventKind::parent_kind) run at this event too. For hosts that have events
+    /// for some tools, but none for all tools.
     #[must_use]
     pub fn with_parent_hooks(mut self, run: bool) -> Self {
         self.origin.runs_parent_hooks = run;
         self
     }
 
-    /// Other names of the event's tool. See [`with_tool_aliases`](Self::with_tool_aliases).
+    /// Returns further names of the event's tool. See [`with_tool_aliases`](Self::with_tool_aliases).
     pub fn tool_aliases(&self) -> &'static [&'static str] {
         self.origin.tool_aliases
     }
 
-    /// The dialect in whose terms the tool and its input are. `None`: the shared terms.
+    /// Returns the dialect that the tool name and the tool input come from. `None`: they are in canonical form.
     pub fn dialect(&self) -> Option<DialectRef> {
         self.origin.dialect
     }
 
-    /// `true` if hooks for the [general kind](EventKind::general) run at this event too.
+    /// `true` if hooks for the [parent kind](EventKind::parent_kind) run at this event too.
     pub fn runs_parent_hooks(&self) -> bool {
         self.origin.runs_parent_hooks
     }
 
-    /// The event with another payload, without the hooks of the general kind.
+    /// Returns the event with another payload, without the hooks of the parent kind.
     pub(crate) fn with_payload(&self, payload: Payload) -> Self {
         let origin = Origin { runs_parent_hooks: false, ..self.origin };
         Self { envelope: self.envelope.clone(), payload, origin }
     }
 
-    /// What kind of event it is.
+    /// Returns the kind of the event.
     pub fn kind(&self) -> EventKind {
         self.payload.kind()
     }
 
-    /// What matchers are compared with: the tool's name, the reason, the trigger, as the kind has it.
+    /// Returns the subject that matchers are compared with: the tool name, the reason or the trigger, depending on the kind.
     pub fn subject(&self) -> Option<Cow<'_, str>> {
         self.payload.subject(&self.envelope)
     }
 
-    /// A field of the payload or the envelope, by its name in JSON.
+    /// Returns a field of the payload or the envelope by its JSON name.
     pub fn field(&self, name: &str) -> Option<Field<'_>> {
         self.payload.field(name).or_else(|| self.envelope.field(name))
     }
 
-    /// The tool's name, if the event is about a tool.
+    /// Returns the tool name, if the event is about a tool.
     pub fn tool_name(&self) -> Option<&str> {
         self.text("tool_name")
     }
 
-    /// What the tool is called with, if the event is about a tool.
+    /// Returns the tool input, if the event is about a tool.
     pub fn tool_input(&self) -> Option<&RawJson> {
         match self.payload.field("tool_input")? {
             Field::Json(json) => Some(json),
@@ -176,7 +179,7 @@ impl Event {
         }
     }
 
-    /// What the user said, if the event is about a prompt.
+    /// Returns the prompt, if the event is about a prompt.
     pub fn prompt(&self) -> Option<&str> {
         self.text("prompt")
     }
@@ -188,13 +191,13 @@ impl Event {
         }
     }
 
-    /// What a rewrite of `target` would replace.
+    /// Returns the value that a rewrite of `target` would replace.
     pub fn original(&self, target: Target) -> Option<RawJson> {
         self.payload.original(target)
     }
 
-    /// The event with `value` in place of what a rewrite of `target` replaces. `None` if the event has no such thing,
-    /// or the value is of another type.
+    /// Returns the event with `target` replaced by `value`. `None` if the event does not have the target, or the value has
+    /// the wrong type.
     pub fn rewritten(&self, target: Target, value: &RawJson) -> Option<Self> {
         let mut event = self.clone();
         event.payload.replace(target, value).then_some(event)
@@ -202,12 +205,12 @@ impl Event {
 
     /// Reads the canonical JSON form: one flat object with the kind's name as `event`.
     ///
-    /// Fields that neither the envelope nor the payload know are kept in [`Envelope::extra`]. A name that is no
-    /// kind's is an error; [`from_json_with`](Self::from_json_with) takes custom kinds.
+    /// Unknown fields are kept in [`Envelope::extra`]. An unknown kind is an error; use
+    /// [`from_json_with`](Self::from_json_with) for custom kinds.
     ///
     /// # Errors
-    /// Text that is not JSON, is no object, names no known event, or lacks a field that the event needs or has
-    /// one of the wrong type. The error says which and where.
+    /// Text that is not a JSON object, an unknown event, and a required field that is missing or has the wrong type. The
+    /// error has the cause and its location.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         Self::from_json_with(text, str::parse)
     }
@@ -221,7 +224,7 @@ impl Event {
         Self::from_json(text)
     }
 
-    /// As [`from_json`](Self::from_json), with a say in which names are kinds.
+    /// As [`from_json`](Self::from_json), with a function that resolves the names of kinds.
     ///
     /// # Errors
     /// As [`from_json`](Self::from_json).
@@ -241,18 +244,17 @@ impl Event {
         let Some(mut fields) = EventFields::parse(text) else {
             return Err(DecodeError::new(DecodeErrorKind::NotAnObject(json.json_type()), text, 0));
         };
-        let at = fields.offset_of(KIND_FIELD);
+        let offset = fields.offset_of(KIND_FIELD);
         let name: String = fields.required(KIND_FIELD)?;
-        let kind =
-            kind_named(&name).map_err(|unknown| DecodeError::new(DecodeErrorKind::UnknownEvent(unknown), text, at))?;
+        let kind = kind_named(&name)
+            .map_err(|unknown| DecodeError::new(DecodeErrorKind::UnknownEvent(unknown), text, offset))?;
         Self::from_fields(&kind, fields)
     }
 
-    /// Makes an event of this kind from fields with canonical names. Fields that neither the envelope nor the payload
-    /// know are kept in [`Envelope::extra`].
+    /// Creates an event of this kind from fields with canonical names. Unknown fields are kept in [`Envelope::extra`].
     ///
     /// # Errors
-    /// A field that the event needs is missing or has the wrong type.
+    /// A required field is missing or has the wrong type.
     pub fn from_fields(kind: &EventKind, mut fields: EventFields<'_>) -> Result<Self, DecodeError> {
         fields.discard(KIND_FIELD);
         let mut payload = Payload::read(kind, &mut fields)?;
@@ -263,7 +265,7 @@ impl Event {
         Ok(Self { envelope, payload, origin: Origin::default() })
     }
 
-    /// Writes the canonical JSON form. Tool input and other JSON goes in as it is.
+    /// Writes the canonical JSON form. Tool input and other JSON values keep their text.
     pub fn to_json(&self) -> String {
         match self.write(usize::MAX).into_pieces().pop() {
             Some(JsonPiece::Text(text)) => text,
@@ -278,10 +280,10 @@ impl Event {
     }
 
     fn write(&self, share_from: usize) -> JsonWriter {
-        let mut sink = JsonWriter::new(share_from);
-        Writer::object(&mut sink, |out| {
+        let mut json = JsonWriter::new(share_from);
+        Writer::object(&mut json, |out| {
             out.text(KIND_FIELD, self.kind().name());
-            // Names of the envelope come before those that a host has chosen.
+            // The fields of a custom payload have names that the host chose; envelope fields must come before them.
             if let Payload::Custom(_) = self.payload {
                 self.envelope.write(out);
                 self.payload.write(out);
@@ -290,7 +292,7 @@ impl Event {
                 self.envelope.write(out);
             }
         });
-        sink
+        json
     }
 }
 
@@ -309,7 +311,7 @@ impl<'de> Deserialize<'de> for Event {
     }
 }
 
-/// Why a text is no event, and where.
+/// Error of a text that is not an event, with its location.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} ({location})")]
 pub struct DecodeError {
@@ -317,42 +319,42 @@ pub struct DecodeError {
     location: Location,
 }
 
-/// The ways in which a text can fail to be an event.
+/// Cause of a [`DecodeError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
-    /// Not JSON, or JSON that checkrein does not carry.
+    /// Not JSON, or JSON that [`RawJson`] does not accept.
     #[error("the event is not valid JSON: {}", .0.kind())]
     Json(#[source] JsonError),
-    /// JSON, but no object.
-    #[error("an event is a JSON object, not {0}")]
+    /// JSON, but not an object.
+    #[error("an event must be a JSON object, not {0}")]
     NotAnObject(JsonType),
-    /// An object that names no known event.
+    /// An object with an unknown event name.
     #[error("{0}")]
     UnknownEvent(UnknownKind),
-    /// A field that the event makes no sense without.
-    #[error("the event lacks `{field}`, {expected}")]
+    /// A required field is missing.
+    #[error("the required field `{field}` ({expected}) is missing")]
     MissingField {
-        /// The field, with its path.
+        /// Path of the field.
         field: String,
-        /// What it should look like.
+        /// Expected type, with an article.
         expected: &'static str,
     },
-    /// A field of another type.
+    /// A field has the wrong type.
     #[error("`{field}` should be {expected}, but is {found}")]
     WrongType {
-        /// The field, with its path.
+        /// Path of the field.
         field: String,
-        /// What it should look like.
+        /// Expected type, with an article.
         expected: &'static str,
-        /// What it is.
+        /// Type that it has.
         found: JsonType,
     },
 }
 
 impl DecodeError {
     fn new(kind: DecodeErrorKind, text: &str, offset: usize) -> Self {
-        Self { kind: Box::new(kind), location: Location::of(text.as_bytes(), offset) }
+        Self { kind: Box::new(kind), location: Location::from_offset(text.as_bytes(), offset) }
     }
 
     fn json(error: JsonError) -> Self {
@@ -373,12 +375,12 @@ impl DecodeError {
         Self::new(DecodeErrorKind::WrongType { field, expected, found }, text, offset)
     }
 
-    /// What is wrong.
+    /// Returns the cause.
     pub fn kind(&self) -> &DecodeErrorKind {
         &self.kind
     }
 
-    /// Where it is wrong.
+    /// Returns the location of the error.
     pub fn location(&self) -> Location {
         self.location
     }

@@ -1,4 +1,6 @@
-//! What can go wrong with a hook, and what is done about it.
+//! [`Failure`] of a hook, and the policies that turn failures into decisions.
+//!
+//! Handlers and dialects create failures; settling applies the policies. A failure must never be treated as an allow.
 
 use std::fmt;
 
@@ -9,7 +11,7 @@ use crate::panic::catch_panic;
 
 macro_rules! failure_kinds {
     ($( $(#[$doc:meta])+ $variant:ident $name:ident )+) => {
-        /// What can go wrong with a hook.
+        /// Kind of failure of a hook.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "snake_case")]
@@ -18,10 +20,10 @@ macro_rules! failure_kinds {
         }
 
         impl FailureKind {
-            /// All of them.
+            /// All kinds.
             pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
 
-            /// The name, as in records.
+            /// Returns the name, as in records.
             pub fn name(self) -> &'static str {
                 match self {
                     $( Self::$variant => stringify!($name), )+
@@ -34,35 +36,35 @@ macro_rules! failure_kinds {
 failure_kinds! {
     /// The process could not be started.
     Spawn spawn
-    /// What is to be kept from the process cannot be kept from it here, or it went past a limit.
+    /// The sandbox cannot be set up on this machine, or the process exceeded a limit.
     Sandbox sandbox
     /// An exit code that the dialect does not expect.
     Exit exit
-    /// The process was ended by a signal.
+    /// The process was terminated by a signal.
     Signal signal
-    /// The deadline passed.
+    /// The hook exceeded its timeout.
     Timeout timeout
-    /// The host gave up on the event. Neither a deny nor an allow.
+    /// The host cancelled the event. Neither a deny nor an allow.
     Cancelled cancelled
-    /// More output than is read.
+    /// The output exceeds the limit.
     OutputCap output_cap
-    /// Output that should be JSON and is not.
+    /// The output should be JSON and is not.
     Parse parse
-    /// JSON that the event does not allow.
+    /// The output is JSON that the event does not allow.
     Schema schema
-    /// An HTTP status that is no success.
+    /// The HTTP status is not a success.
     HttpStatus http_status
     /// The HTTP endpoint could not be reached.
     HttpNet http_net
-    /// A hook that its user has not approved.
+    /// The user has not approved the hook.
     Untrusted untrusted
-    /// Two hooks that rewrote the same thing differently.
+    /// Two hooks rewrote the same value differently.
     Conflict conflict
-    /// A callback that panicked.
+    /// The callback panicked.
     Panic panic
-    /// A callback that returned an error.
+    /// The callback returned an error.
     Error error
-    /// A handler that nobody has registered.
+    /// The handler is not registered.
     UnknownHandler unknown_handler
 }
 
@@ -72,42 +74,42 @@ impl fmt::Display for FailureKind {
     }
 }
 
-/// A reply that could not become an opinion.
+/// Failure of a hook: it ran without a valid answer, or could not run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}: {message}")]
 #[non_exhaustive]
 pub struct Failure {
-    /// What went wrong.
+    /// Kind of failure.
     pub kind: FailureKind,
-    /// The same in words.
+    /// Description of the failure.
     pub message: String,
-    /// What is done about it, whatever the tables say.
+    /// Policy for this failure. Overrides the hook's policy and the table.
     pub effect: Option<FailurePolicy>,
-    /// Why something does not happen if the failure closes it, in the hook's own words.
+    /// Reason text of the deny if the failure is closed. Replaces the generated text.
     pub reason: Option<String>,
 }
 
 impl Failure {
-    /// A failure whose effect the tables decide.
+    /// Creates a failure whose policy comes from the hook or the table.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), effect: None, reason: None }
     }
 
-    /// The failure of a callback that returned this error.
+    /// Creates the failure of a callback that returned this error.
     pub fn from_error(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
-        // The text of an error is foreign code as well.
+        // `Display` of a foreign error can panic.
         let text = catch_panic(move || error.to_string());
-        Self::new(FailureKind::Error, text.unwrap_or_else(|panic| format!("an error whose text panicked: {panic}")))
+        Self::new(FailureKind::Error, text.unwrap_or_else(|panic| format!("the error message panicked: {panic}")))
     }
 
-    /// Settles what is done about it, whatever the tables say.
+    /// Sets the policy, overriding the hook's policy and the table.
     #[must_use]
     pub fn with_effect(mut self, effect: FailurePolicy) -> Self {
         self.effect = Some(effect);
         self
     }
 
-    /// Says in the hook's own words why something does not happen if the failure closes it.
+    /// Sets the reason text of the deny if the failure is closed.
     #[must_use]
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
@@ -115,12 +117,12 @@ impl Failure {
     }
 }
 
-/// What is done about a failure.
+/// Decision that a failure becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FailurePolicy {
-    /// Go on, with a warning.
+    /// No decision, with a warning.
     Open,
     /// Deny.
     Closed,
@@ -138,16 +140,16 @@ impl fmt::Display for FailurePolicy {
     }
 }
 
-/// What is done about each kind of failure, at gates and elsewhere.
+/// Policy for each kind of failure, at gates and at other events.
 ///
 /// ```
-/// use checkrein_core::{Effect, EventKind, FailureKind, FailureTable};
+/// use checkrein_core::{EventKind, FailureKind, FailurePolicy, FailureTable};
 ///
-/// let table = FailureTable::native().at_gates(FailureKind::Timeout, Effect::Ask);
+/// let table = FailureTable::native().at_gates(FailureKind::Timeout, FailurePolicy::Ask);
 /// let gate = EventKind::PreToolUse.contract();
-/// assert_eq!(table.effect(FailureKind::Timeout, gate), Effect::Ask);
-/// assert_eq!(table.effect(FailureKind::Exit, gate), Effect::Closed);
-/// assert_eq!(table.effect(FailureKind::Exit, EventKind::Notification.contract()), Effect::Open);
+/// assert_eq!(table.effect(FailureKind::Timeout, gate), FailurePolicy::Ask);
+/// assert_eq!(table.effect(FailureKind::Exit, gate), FailurePolicy::Closed);
+/// assert_eq!(table.effect(FailureKind::Exit, EventKind::Notification.contract()), FailurePolicy::Open);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailureTable {
@@ -156,7 +158,7 @@ pub struct FailureTable {
 }
 
 impl FailureTable {
-    /// Gates are closed, all else is open.
+    /// Creates a table that is closed at gates and open at other events.
     pub const fn native() -> Self {
         Self {
             gates: [FailurePolicy::Closed; FailureKind::ALL.len()],
@@ -164,7 +166,7 @@ impl FailureTable {
         }
     }
 
-    /// Everything goes on, with a warning.
+    /// Creates a table that is open for all failures.
     pub const fn open() -> Self {
         Self {
             gates: [FailurePolicy::Open; FailureKind::ALL.len()],
@@ -172,26 +174,26 @@ impl FailureTable {
         }
     }
 
-    /// The same whatever fails, and wherever.
+    /// Creates a table with one policy for all failures at all events.
     pub const fn every(effect: FailurePolicy) -> Self {
         Self { gates: [effect; FailureKind::ALL.len()], others: [effect; FailureKind::ALL.len()] }
     }
 
-    /// The same with another effect at gates.
+    /// Sets the policy for one kind of failure at gates.
     #[must_use]
     pub const fn at_gates(mut self, kind: FailureKind, effect: FailurePolicy) -> Self {
         self.gates[kind as usize] = effect;
         self
     }
 
-    /// The same with another effect where nothing waits for leave.
+    /// Sets the policy for one kind of failure at events that are not gates.
     #[must_use]
     pub const fn elsewhere(mut self, kind: FailureKind, effect: FailurePolicy) -> Self {
         self.others[kind as usize] = effect;
         self
     }
 
-    /// What is done about a failure of this kind at events with this contract.
+    /// Returns the policy for a kind of failure at events with this contract.
     pub fn effect(&self, kind: FailureKind, contract: &Contract) -> FailurePolicy {
         let table = if contract.is_gate() { &self.gates } else { &self.others };
         table[kind as usize]

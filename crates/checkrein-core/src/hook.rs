@@ -1,3 +1,7 @@
+//! [`HookSelector`]: the part of a configured hook that selection needs.
+//!
+//! Engines and readers of hook files build selectors; [`HookSet`](crate::HookSet) indexes them.
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -98,25 +102,26 @@ impl HookSelector {
     }
 }
 
-/// Whether a hook can run.
+/// State of a hook: ready, or the reason why it does not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookState {
-    /// It can.
+    /// The hook can run.
     Ready,
-    /// It is switched off. It takes no part, and no failure comes of that.
+    /// The hook is disabled. It is not selected, and that is not a failure.
     Disabled,
-    /// It is left out this time, as this says. It takes no part, and no failure comes of that.
+    /// The hook is skipped for this reason. It is not selected, and that is not a failure.
     Skipped(String),
-    /// Its user has not approved it. It is chosen, does not run, and fails as `untrusted`.
+    /// The user has not approved the hook. It is selected, does not run, and fails as `untrusted`.
     Untrusted,
-    /// Its user has approved it, and it has changed since, as this says. It is chosen, does not run, and fails as
-    /// `untrusted`: it was a gate of its user, so that is closed.
+    /// The user has approved the hook, but it has changed since; the text describes the change. It is selected, does not
+    /// run, and fails as `untrusted`. It fails closed, because the approved hook could block.
     Changed(String),
-    /// It cannot be run, for this reason. It is chosen and fails: a broken gate must not stand open unseen.
+    /// The hook cannot run, for this reason. It is selected and fails: a broken guard must not let operations pass
+    /// silently.
     Broken(String),
 }
 
-/// Something that must hold for a hook to be chosen, besides its matcher.
+/// Condition for the selection of a hook, in addition to its matcher.
 #[derive(Clone)]
 pub struct Condition {
     text: String,
@@ -124,18 +129,18 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// A condition, with the words in which its user wrote it.
+    /// Creates a condition with the text that the user wrote.
     pub fn new(text: impl Into<String>, holds: impl Fn(&Event) -> bool + Send + Sync + 'static) -> Self {
         Self { text: text.into(), holds: Arc::new(holds) }
     }
 
-    /// The words.
+    /// Returns the text that the user wrote.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it holds for this event. One that panics holds: a guard that runs too often is better than one that does
-    /// not run.
+    /// `true` if the condition holds for this event, or panics. A guard that runs too often is safer than one that does not
+    /// run.
     pub fn holds(&self, event: &Event) -> bool {
         catch_panic(|| (self.holds)(event)).unwrap_or(true)
     }

@@ -6,12 +6,12 @@ mod action;
 mod cancel;
 mod contract;
 mod decision;
+mod did_you_mean;
 mod envelope;
 mod event;
 mod failure;
 mod hook;
-// The types for hosts are at the root; the tokenizer in it is for the other crates of the workspace.
-mod did_you_mean;
+// Types for hosts are re-exported at the crate root. The tokenizer is for the other crates of the workspace.
 #[doc(hidden)]
 pub mod json;
 mod kind;

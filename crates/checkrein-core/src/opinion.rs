@@ -1,3 +1,7 @@
+//! [`Opinion`]: the answer of one hook to one event.
+//!
+//! Callbacks return opinions, and dialects read them from replies. [`Settlement`](crate::Settlement) combines them.
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -5,7 +9,7 @@ use crate::contract::Target;
 use crate::decision::Decision;
 use crate::json::RawJson;
 
-/// What one hook says of one event. The default says nothing.
+/// Answer of one hook to one event. The default is empty.
 ///
 /// ```
 /// use checkrein_core::{Decision, Opinion};
@@ -15,7 +19,7 @@ use crate::json::RawJson;
 /// assert_eq!(opinion.reason(), Some("no network on Fridays"));
 /// assert!(Opinion::none().is_none());
 /// ```
-// One pointer wide, because hooks that say nothing are the common case and pay for every byte.
+// One pointer wide: most opinions are empty, and their size is their cost.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Opinion(Option<Box<Parts>>);
 
@@ -32,137 +36,137 @@ struct Parts {
     metadata: BTreeMap<String, RawJson>,
 }
 
-/// What an opinion puts in place of what the event carries.
+/// Change of a part of the event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rewrite {
-    /// What is rewritten.
+    /// Part of the event.
     pub target: Target,
-    /// How.
+    /// Replace or merge.
     pub mode: RewriteMode,
-    /// The new value, or the fields to lay over the old one.
+    /// New value, or the fields to merge into the old one.
     pub value: RawJson,
 }
 
-/// How a rewrite is applied.
+/// Way in which a rewrite is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RewriteMode {
-    /// The value takes the place of the old one.
+    /// The value replaces the old one.
     Replace,
-    /// The value's fields are laid over those of the old one. Both must be objects.
+    /// The fields of the value replace those of the old one. Both must be objects.
     Merge,
 }
 
 impl Rewrite {
-    /// Puts `value` in place of what was there.
+    /// Creates a rewrite that replaces the value.
     pub fn replace(target: Target, value: RawJson) -> Self {
         Self { target, mode: RewriteMode::Replace, value }
     }
 
-    /// Lays the fields of `patch` over those that were there.
+    /// Creates a rewrite that merges the fields of `patch` into the value.
     pub fn merge(target: Target, patch: RawJson) -> Self {
         Self { target, mode: RewriteMode::Merge, value: patch }
     }
 }
 
 impl Opinion {
-    /// Says nothing: the host goes on as if the hook did not exist.
+    /// Creates an empty opinion: the host proceeds as if the hook did not exist.
     pub const fn none() -> Self {
         Self(None)
     }
 
-    /// It may happen, without asking the user.
+    /// Creates an allow: proceed without asking the user.
     pub fn allow() -> Self {
-        Self::of(Decision::Allow)
+        Self::from_decision(Decision::Allow)
     }
 
-    /// It may not happen.
+    /// Creates a deny: refuse the operation.
     pub fn deny(reason: impl Into<String>) -> Self {
-        Self::of(Decision::Deny).with_reason(reason)
+        Self::from_decision(Decision::Deny).with_reason(reason)
     }
 
-    /// The user shall be asked.
+    /// Creates an ask: ask the user.
     pub fn ask(reason: impl Into<String>) -> Self {
-        Self::of(Decision::Ask).with_reason(reason)
+        Self::from_decision(Decision::Ask).with_reason(reason)
     }
 
-    /// It shall wait for an answer from elsewhere.
+    /// Creates a defer: wait for an external answer.
     pub fn defer(reason: impl Into<String>) -> Self {
-        Self::of(Decision::Defer).with_reason(reason)
+        Self::from_decision(Decision::Defer).with_reason(reason)
     }
 
-    /// It may not happen, and the agent shall stop.
+    /// Creates a halt: refuse the operation and stop the agent.
     pub fn halt(reason: impl Into<String>) -> Self {
-        Self::of(Decision::Halt).with_reason(reason)
+        Self::from_decision(Decision::Halt).with_reason(reason)
     }
 
-    /// This decision, without a reason yet.
-    pub fn of(decision: Decision) -> Self {
+    /// Creates an opinion with this decision and without a reason.
+    pub fn from_decision(decision: Decision) -> Self {
         Self::none().edit(|parts| parts.decision = decision)
     }
 
-    /// The tool shall be called with this instead.
+    /// Creates an opinion that replaces the tool input.
     pub fn rewrite_input(value: RawJson) -> Self {
         Self::none().with_rewrite(Rewrite::replace(Target::Input, value))
     }
 
-    /// The tool shall be called with these fields in place of its own.
+    /// Creates an opinion that merges these fields into the tool input.
     pub fn merge_input(patch: RawJson) -> Self {
         Self::none().with_rewrite(Rewrite::merge(Target::Input, patch))
     }
 
-    /// The model shall see this instead of what the tool gave back.
+    /// Creates an opinion that replaces the tool output for the model.
     pub fn rewrite_output(value: RawJson) -> Self {
         Self::none().with_rewrite(Rewrite::replace(Target::Output, value))
     }
 
-    /// The user shall have said this instead.
+    /// Creates an opinion that replaces the prompt.
     pub fn rewrite_prompt(prompt: &str) -> Self {
         Self::none().with_rewrite(Rewrite::replace(Target::Prompt, RawJson::string(prompt)))
     }
 
-    /// The model shall be told this.
+    /// Creates an opinion with context for the model.
     pub fn context(text: impl Into<String>) -> Self {
         Self::none().with_context(text)
     }
 
-    /// Adds a decision, or replaces the one there is.
+    /// Sets the decision.
     #[must_use]
     pub fn with_decision(self, decision: Decision) -> Self {
         self.edit(|parts| parts.decision = decision)
     }
 
-    /// Says why.
+    /// Sets the reason.
     #[must_use]
     pub fn with_reason(self, reason: impl Into<String>) -> Self {
         self.edit(|parts| parts.reason = Some(reason.into()))
     }
 
-    /// Adds something to tell the model.
+    /// Adds context for the model.
     #[must_use]
     pub fn with_context(self, text: impl Into<String>) -> Self {
         self.edit(|parts| parts.context.push(text.into()))
     }
 
-    /// Adds something to tell the user.
+    /// Adds a message for the user.
     #[must_use]
     pub fn with_message(self, text: impl Into<String>) -> Self {
         self.edit(|parts| parts.messages.push(text.into()))
     }
 
-    /// Says what the user reads when the agent stops.
+    /// Sets the text that the user sees when the agent stops.
     #[must_use]
     pub fn with_stop_reason(self, text: impl Into<String>) -> Self {
         self.edit(|parts| parts.stop_reason = Some(text.into()))
     }
 
-    /// Keeps the hook's output from the user.
+    /// Hides the hook's output from the user.
     #[must_use]
     pub fn suppress_output(self) -> Self {
         self.edit(|parts| parts.suppress_output = true)
     }
 
-    /// Speaks as the user, first of all.
+    /// Sets the first user message of the session.
     #[must_use]
     pub fn with_first_user_message(self, text: impl Into<String>) -> Self {
         self.edit(|parts| parts.first_user_message = Some(text.into()))
@@ -174,13 +178,13 @@ impl Opinion {
         self.edit(|parts| parts.rewrites.push(rewrite))
     }
 
-    /// Writes the summary that stands for what compaction drops.
+    /// Sets the summary that replaces the messages that compaction drops.
     #[must_use]
     pub fn with_summary(self, text: &str) -> Self {
         self.with_rewrite(Rewrite::replace(Target::Summary, RawJson::string(text)))
     }
 
-    /// Adds something for the host, by name.
+    /// Adds metadata for the host, by name.
     #[must_use]
     pub fn with_metadata(self, name: impl Into<String>, value: RawJson) -> Self {
         self.edit(|parts| {
@@ -188,8 +192,7 @@ impl Opinion {
         })
     }
 
-    /// The same with each text for the model or the user as the function has it: contexts, messages, and what the user
-    /// says first.
+    /// Applies a function to each text for the model or the user: contexts, messages, and the first user message.
     #[must_use]
     pub fn map_texts(self, mut change: impl FnMut(String) -> String) -> Self {
         let Some(mut parts) = self.0 else { return self };
@@ -204,58 +207,58 @@ impl Opinion {
         self
     }
 
-    /// Whether it says nothing at all.
+    /// `true` if the opinion is empty.
     #[inline]
     pub fn is_none(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether it decides or rewrites something, rather than just adding to it.
+    /// `true` if the opinion has a decision or a rewrite.
     pub fn is_decision(&self) -> bool {
         self.decision() != Decision::NoOpinion || !self.rewrites().is_empty()
     }
 
-    /// The decision.
+    /// Returns the decision.
     pub fn decision(&self) -> Decision {
         self.0.as_ref().map_or(Decision::NoOpinion, |parts| parts.decision)
     }
 
-    /// Why.
+    /// Returns the reason.
     pub fn reason(&self) -> Option<&str> {
         self.0.as_ref()?.reason.as_deref()
     }
 
-    /// What to tell the model.
+    /// Returns the contexts for the model.
     pub fn contexts(&self) -> &[String] {
         self.0.as_ref().map_or(&[], |parts| &parts.context)
     }
 
-    /// What to tell the user.
+    /// Returns the messages for the user.
     pub fn messages(&self) -> &[String] {
         self.0.as_ref().map_or(&[], |parts| &parts.messages)
     }
 
-    /// What the user reads when the agent stops.
+    /// Returns the text that the user sees when the agent stops.
     pub fn stop_reason(&self) -> Option<&str> {
         self.0.as_ref()?.stop_reason.as_deref()
     }
 
-    /// Whether the hook's output shall be kept from the user.
+    /// `true` if the hook's output must be hidden from the user.
     pub fn suppresses_output(&self) -> bool {
         self.0.as_ref().is_some_and(|parts| parts.suppress_output)
     }
 
-    /// What to say as the user, first of all.
+    /// Returns the first user message of the session.
     pub fn first_user_message(&self) -> Option<&str> {
         self.0.as_ref()?.first_user_message.as_deref()
     }
 
-    /// What it rewrites.
+    /// Returns the rewrites.
     pub fn rewrites(&self) -> &[Rewrite] {
         self.0.as_ref().map_or(&[], |parts| &parts.rewrites)
     }
 
-    /// What it tells the host, by name.
+    /// Returns the metadata for the host, by name.
     pub fn metadata(&self) -> impl Iterator<Item = (&str, &RawJson)> {
         self.0.iter().flat_map(|parts| parts.metadata.iter().map(|(name, value)| (name.as_str(), value)))
     }

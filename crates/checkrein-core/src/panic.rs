@@ -1,4 +1,6 @@
-//! Foreign code that may panic.
+//! Catching panics of foreign code: callbacks, handlers, observers.
+//!
+//! Runner and engine use it so that a panic in a hook becomes a [`Failure`] and never unwinds into the host.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,14 +15,14 @@ pub struct Panic {
 }
 
 impl Panic {
-    /// The panic's message.
+    /// Returns the panic message.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// From what was thrown.
-    pub(crate) fn new(thrown: Box<dyn Any + Send>) -> Self {
-        Self { message: describe(thrown) }
+    /// Creates a panic from its payload.
+    pub(crate) fn new(payload: Box<dyn Any + Send>) -> Self {
+        Self { message: describe(payload) }
     }
 }
 
@@ -30,25 +32,23 @@ impl From<Panic> for Failure {
     }
 }
 
-/// Runs foreign code.
+/// Runs foreign code and catches its panic.
 ///
 /// # Errors
-/// The panic, if the code panicked.
-///
-/// Nothing that the code could have left half changed must be used afterwards.
+/// The panic. The caller must not use state afterwards that the code may have left inconsistent.
 #[doc(hidden)]
 pub fn catch_panic<R>(foreign: impl FnOnce() -> R) -> Result<R, Panic> {
     catch_unwind(AssertUnwindSafe(foreign)).map_err(Panic::new)
 }
 
-fn describe(panic: Box<dyn Any + Send>) -> String {
-    let text = panic
+fn describe(payload: Box<dyn Any + Send>) -> String {
+    let text = payload
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a value that is no text".to_owned());
-    // What was thrown may panic again when it goes; then it is left where it is.
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no text message".to_owned());
+    // Dropping the payload can panic again. That second payload is leaked.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
     }
     text

@@ -1,27 +1,27 @@
-//! Properties of a hook as names and values: what its entry says, in one form.
+//! Properties of a hook as names and values.
 //!
-//! The types that make up a hook list their own properties, in functions that name every field. So a new field does not
-//! compile until it is either listed or left out for a reason. Approvals and comparisons of hooks are made from these lists.
+//! The types of a hook list their own properties, in functions that destructure every field. A new field does not compile
+//! until it is either listed or excluded with a reason. Approvals and comparisons of hooks use these lists.
 
 use std::fmt::Display;
 
 /// One property of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Property {
-    /// Its name. Several properties can have the same one.
+    /// Name. Several properties can have the same name.
     pub label: String,
-    /// Its value.
+    /// Value.
     pub value: String,
 }
 
 /// The properties of a hook, in order.
 ///
-/// A property with its default value is not in the list: then a new property changes nothing of hooks that do not set it.
+/// Properties with their default values are not in the list. So a new property does not change the lists of existing hooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Properties(Vec<Property>);
 
 impl Properties {
-    /// An empty list.
+    /// Creates an empty list.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
@@ -31,26 +31,26 @@ impl Properties {
         self.0.push(Property { label: label.to_owned(), value: value.into() });
     }
 
-    /// Adds a property that is set.
+    /// Adds a property if it is set.
     pub fn add_set(&mut self, label: &str, value: Option<impl Display>) {
         if let Some(value) = value {
             self.add(label, value.to_string());
         }
     }
 
-    /// Adds a flag that is `true`.
+    /// Adds a flag if it is `true`.
     pub fn add_flag(&mut self, label: &str, is_set: bool) {
         if is_set {
             self.add(label, "yes");
         }
     }
 
-    /// Adds a property for each of several values.
+    /// Adds one property per value.
     pub fn add_each<V: Into<String>>(&mut self, label: &str, values: impl IntoIterator<Item = V>) {
         values.into_iter().for_each(|value| self.add(label, value));
     }
 
-    /// The properties.
+    /// Returns the properties.
     pub fn into_vec(self) -> Vec<Property> {
         self.0
     }

@@ -1,4 +1,7 @@
-//! Everything that happened for one event, in a form to keep.
+//! [`Record`]: the serializable log of one event.
+//!
+//! The audit log, observers, recordings and `run --json` use it. Field names are a stable format: old records must stay
+//! readable.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,30 +14,30 @@ use crate::opinion::Opinion;
 use crate::source::{HookInfo, Scope};
 use crate::verdict::Verdict;
 
-/// Everything that happened for one event: the audit line, the trace, the answer to "why".
+/// Log of one event: the verdict and the result of each hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Record {
-    /// The kind of the event.
+    /// Kind of the event.
     pub event: String,
-    /// The dialect whose rules settled it.
+    /// Dialect whose rules settled the event.
     pub dialect: String,
-    /// The session, if the event said.
+    /// Session identifier, if the event has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// What matchers were compared with.
+    /// Subject that matchers were compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// What it came to.
+    /// Verdict of the event.
     pub verdict: VerdictRecord,
-    /// What became of each hook that was chosen, in config order.
+    /// Result of each selected hook, in config order.
     pub hooks: Vec<HookRecord>,
 }
 
 impl Record {
-    /// Of an event and what it came to. Hooks come with their positions, in config order; those whose opinion turned out
-    /// to be a failure when it was settled are shown as having failed.
+    /// Creates the record of an event and its verdict. Hooks come with their positions, in config order. A hook whose
+    /// opinion became a failure in settling is recorded as failed.
     pub fn new(
         event: &Event,
         dialect: impl Into<String>,
@@ -42,10 +45,10 @@ impl Record {
         mut hooks: Vec<(usize, HookRecord)>,
     ) -> Self {
         for (position, info, failure) in verdict.placed_failures() {
-            let refused = hooks
+            let rejected = hooks
                 .iter_mut()
-                .find(|(at, hook)| *at == position && hook.id == info.id && hook.outcome == HookOutcome::Opinion);
-            if let Some((_, hook)) = refused {
+                .find(|(index, hook)| *index == position && hook.id == info.id && hook.outcome == HookOutcome::Opinion);
+            if let Some((_, hook)) = rejected {
                 hook.outcome = HookOutcome::Failure;
                 hook.failure = Some(failure.kind);
                 hook.detail = Some(failure.message.clone());
@@ -62,55 +65,55 @@ impl Record {
     }
 }
 
-/// A verdict, in a form to keep.
+/// Serializable form of a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct VerdictRecord {
-    /// What shall happen.
+    /// Decision of all hooks together.
     pub decision: Decision,
-    /// Why.
+    /// Reason of the decision.
     pub reason: Option<String>,
-    /// Everything that hooks decided.
+    /// Decisions of all hooks.
     pub reasons: Vec<ReasonRecord>,
-    /// What to tell the model.
+    /// Context for the model.
     pub context: Vec<String>,
-    /// What to tell the user.
+    /// Messages for the user.
     pub system_messages: Vec<String>,
-    /// What the user reads when the agent stops.
+    /// Text that the user sees when the agent stops.
     pub stop_reason: Option<String>,
-    /// What the tool would have been called with.
+    /// Tool input of the event.
     pub original_input: Option<RawJson>,
-    /// What it is called with.
+    /// Tool input after rewrites.
     pub effective_input: Option<RawJson>,
-    /// What the user said.
+    /// Prompt of the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_prompt: Option<String>,
-    /// What the user shall have said.
+    /// Prompt after rewrites.
     pub effective_prompt: Option<String>,
-    /// What the tool gave back.
+    /// Output of the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_output: Option<RawJson>,
-    /// What the model sees of the output.
+    /// Output after rewrites.
     pub effective_output: Option<RawJson>,
-    /// The conversation that the model is sent, if it was rewritten.
+    /// Conversation for the model, if it was rewritten.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_messages: Option<RawJson>,
-    /// The summary that a hook wrote.
+    /// Summary from a hook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// What to say as the user, first of all.
+    /// First user message of the session, from a hook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_user_message: Option<String>,
-    /// Whether a hook asked to keep its output from the user.
+    /// `true` if a hook asked to hide its output from the user.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suppress_output: bool,
-    /// What hooks told the host.
+    /// Metadata from hooks for the host.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub metadata: std::collections::BTreeMap<String, RawJson>,
-    /// What the user should know of the hooks themselves.
+    /// Warnings about the hooks.
     pub warnings: Vec<String>,
-    /// Whether the fire was given up.
+    /// `true` if the host cancelled the event.
     pub cancelled: bool,
 }
 
@@ -124,18 +127,18 @@ impl VerdictRecord {
         let text = |json: RawJson| json.as_text().map(std::borrow::Cow::into_owned);
         Self {
             decision: verdict.decision(),
-            reason: verdict.reason().map(kept),
+            reason: verdict.reason().map(shortened),
             reasons: verdict
                 .reasons()
                 .iter()
                 .map(|reason| ReasonRecord {
                     hook: reason.hook.id.clone(),
                     decision: reason.decision,
-                    text: kept(&reason.text),
+                    text: shortened(&reason.text),
                 })
                 .collect(),
-            context: verdict.context().iter().map(|said| kept(&said.text)).collect(),
-            system_messages: verdict.messages().iter().map(|said| said.text.clone()).collect(),
+            context: verdict.context().iter().map(|message| shortened(&message.text)).collect(),
+            system_messages: verdict.messages().iter().map(|message| message.text.clone()).collect(),
             stop_reason: verdict.stop_reason().map(str::to_owned),
             original_input: event.original(Target::Input),
             effective_input: effective(Target::Input),
@@ -154,86 +157,86 @@ impl VerdictRecord {
     }
 }
 
-/// Text as records keep it: a record must stay small, however much a hook prints.
-fn kept(text: &str) -> String {
-    const KEPT: usize = 16 * 1024;
-    match text.char_indices().nth(KEPT) {
+/// Limits the length of a text, because a hook can print any amount.
+fn shortened(text: &str) -> String {
+    const MAX_CHARS: usize = 16 * 1024;
+    match text.char_indices().nth(MAX_CHARS) {
         None => text.to_owned(),
-        Some((at, _)) => format!("{}… ({} bytes in all)", &text[..at], text.len()),
+        Some((end, _)) => format!("{}… ({} bytes in total)", &text[..end], text.len()),
     }
 }
 
-/// Why a hook decided as it did.
+/// Decision of one hook, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReasonRecord {
-    /// What the hook is called.
+    /// Id of the hook.
     pub hook: String,
-    /// What it decided.
+    /// Decision.
     pub decision: Decision,
-    /// Why; empty if it did not say.
+    /// Reason. Empty if the hook gave none.
     pub text: String,
 }
 
-/// What became of one hook.
+/// Result of one hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HookRecord {
-    /// What it is called.
+    /// Id of the hook.
     pub id: String,
-    /// Where it comes from.
+    /// Source of the hook.
     pub source: SourceRecord,
-    /// What kind of handler does its work.
+    /// Type of the handler.
     pub handler: String,
-    /// How it went.
+    /// Outcome of the run.
     pub outcome: HookOutcome,
-    /// What it decided, if it had an opinion.
+    /// Decision, if the hook returned an opinion.
     pub decision: Option<Decision>,
-    /// Why it decided so.
+    /// Reason of the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What it rewrote, by name.
+    /// Names of the rewritten targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rewrote: Vec<String>,
-    /// What it told the model.
+    /// Context for the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<String>,
-    /// What it told the user.
+    /// Messages for the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub system_messages: Vec<String>,
-    /// What went wrong, if it failed.
+    /// Kind of failure, if the hook failed.
     pub failure: Option<FailureKind>,
-    /// More of it: what the failure says, or why it did not run.
+    /// Message of the failure, or the reason why the hook did not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The exit code, if it was a process.
+    /// Exit code, for processes.
     pub exit_code: Option<i32>,
-    /// The status, if it was an HTTP endpoint that answered.
+    /// HTTP status, for endpoints that responded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub duration_ms: Option<u64>,
-    /// What it printed.
+    /// Standard output.
     pub stdout: Option<String>,
-    /// What it complained about.
+    /// Standard error.
     pub stderr: Option<String>,
-    /// How many bytes it printed, if that is more than was kept.
+    /// Size of the standard output in bytes, if not all was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout_bytes: Option<u64>,
-    /// How many bytes it complained with, if that is more than was kept.
+    /// Size of the standard error in bytes, if not all was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr_bytes: Option<u64>,
-    /// Whether it printed more than was kept.
+    /// `true` if not all output was kept.
     pub truncated: bool,
-    /// Processes that it has started and left running.
+    /// Processes that the hook started and left running.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_running: Vec<String>,
-    /// Names of the host's variables that it did not get, although its agent would have passed them on.
+    /// Names of host variables that checkrein withheld, although the agent would have passed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_back: Vec<String>,
-    /// `true` if the hook ran as a dry run: its decision and its failure had no effect.
+    /// `true` if the hook ran as a dry run: its result had no effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// Effect that a dry-run hook would have had.
@@ -247,29 +250,32 @@ pub struct HookRecord {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DryRunRecord {
-    /// What it alone comes to: what it decided, or what is done about its failure.
+    /// Decision of this hook alone: its own, or that of its failure policy.
     pub decision: Decision,
-    /// Why, in the words that the agent would have been told.
+    /// Reason that the agent would have received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What it would have rewritten, by name.
+    /// Names of the targets that it would have rewritten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rewrites: Vec<String>,
-    /// What the verdict would have been with it.
+    /// Decision of the verdict with this hook.
     pub verdict: Decision,
-    /// Whether that is another verdict: another decision, rewrite or context.
+    /// `true` if the hook would have changed the decision, a rewrite or the context.
     pub differs: bool,
 }
 
 impl DryRunRecord {
-    /// Of the verdict that it alone comes to, the one with it, and the one that counts.
+    /// Creates the record from three verdicts: of this hook alone, of all hooks with it, and of all hooks without it. The
+    /// last one is in effect.
     pub fn new(alone: &Verdict, with_it: &Verdict, without: &Verdict) -> Self {
-        let rewrites = |verdict: &Verdict, target: Target| verdict.rewritten(target).map(|to| to.effective.clone());
-        let context = |verdict: &Verdict| verdict.context().iter().map(|said| said.text.clone()).collect::<Vec<_>>();
+        let rewrites =
+            |verdict: &Verdict, target: Target| verdict.rewritten(target).map(|rewritten| rewritten.effective.clone());
+        let context =
+            |verdict: &Verdict| verdict.context().iter().map(|message| message.text.clone()).collect::<Vec<_>>();
         let rewritten = Target::ALL.into_iter().filter(|target| alone.rewritten(*target).is_some());
         Self {
             decision: alone.decision(),
-            reason: alone.reason().map(kept),
+            reason: alone.reason().map(shortened),
             rewrites: rewritten.map(|target| target.name().to_owned()).collect(),
             verdict: with_it.decision(),
             differs: with_it.decision() != without.decision()
@@ -280,20 +286,20 @@ impl DryRunRecord {
 }
 
 impl HookRecord {
-    /// Of a hook that had its say.
-    pub fn of_opinion(hook: &HookInfo, handler: impl Into<String>, opinion: &Opinion) -> Self {
+    /// Creates the record of a hook that returned an opinion.
+    pub fn from_opinion(hook: &HookInfo, handler: impl Into<String>, opinion: &Opinion) -> Self {
         Self {
             decision: Some(opinion.decision()),
-            reason: opinion.reason().map(kept),
+            reason: opinion.reason().map(shortened),
             rewrote: opinion.rewrites().iter().map(|rewrite| rewrite.target.name().to_owned()).collect(),
-            context: opinion.contexts().iter().map(|text| kept(text)).collect(),
-            system_messages: opinion.messages().iter().map(|text| kept(text)).collect(),
+            context: opinion.contexts().iter().map(|text| shortened(text)).collect(),
+            system_messages: opinion.messages().iter().map(|text| shortened(text)).collect(),
             ..Self::new(hook, handler, HookOutcome::Opinion)
         }
     }
 
-    /// Of a hook that failed.
-    pub fn of_failure(hook: &HookInfo, handler: impl Into<String>, failure: &Failure) -> Self {
+    /// Creates the record of a hook that failed.
+    pub fn from_failure(hook: &HookInfo, handler: impl Into<String>, failure: &Failure) -> Self {
         Self {
             failure: Some(failure.kind),
             detail: Some(failure.message.clone()),
@@ -301,9 +307,9 @@ impl HookRecord {
         }
     }
 
-    /// Of a hook that did not run, for this reason.
-    pub fn of_skipped(hook: &HookInfo, handler: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { detail: Some(why.into()), ..Self::new(hook, handler, HookOutcome::Skipped) }
+    /// Creates the record of a hook that did not run, with the reason.
+    pub fn for_skipped(hook: &HookInfo, handler: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { detail: Some(reason.into()), ..Self::new(hook, handler, HookOutcome::Skipped) }
     }
 
     fn new(hook: &HookInfo, handler: impl Into<String>, outcome: HookOutcome) -> Self {
@@ -335,28 +341,28 @@ impl HookRecord {
     }
 }
 
-/// Where a hook comes from.
+/// Source of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SourceRecord {
-    /// The file.
+    /// File.
     pub file: Option<String>,
-    /// The line.
+    /// Line, from 1.
     pub line: Option<u32>,
-    /// Whose it is.
+    /// Scope.
     pub scope: Scope,
 }
 
-/// How it went with a hook.
+/// Outcome of one hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HookOutcome {
-    /// It had its say, if only to say nothing.
+    /// The hook returned an opinion, which may be empty.
     Opinion,
-    /// It failed.
+    /// The hook failed.
     Failure,
-    /// It did not run: one before it had ended the chain.
+    /// The hook was selected but did not run, for example because an earlier hook ended the chain.
     Skipped,
 }

@@ -1,15 +1,17 @@
-//! What handlers give back, before anybody has read it.
+//! [`Reply`]: the raw result of a handler.
+//!
+//! Handlers return replies; dialects read them into opinions. This module does not interpret them.
 
 use crate::opinion::Opinion;
 
-/// What a handler gave back: raw, to be read as the hook's dialect reads it, or a ready opinion.
+/// Result of a handler: raw output that the hook's dialect reads, or an opinion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// An opinion that needs no reading.
+    /// An opinion. No dialect reads it.
     Opinion(Opinion),
-    /// A process has ended.
+    /// Result of a process.
     Process(ProcessReply),
-    /// An HTTP endpoint has answered.
+    /// Response of an HTTP endpoint.
     Http(HttpReply),
 }
 
@@ -19,26 +21,26 @@ impl From<Opinion> for Reply {
     }
 }
 
-/// What a process gave back.
+/// Result of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessReply {
-    /// How it ended.
+    /// Exit status.
     pub exit: ProcessExit,
-    /// What was run, as its config has it: the program, or the text for the shell. Empty if nobody said.
+    /// Program or shell command, as in the config. Empty if unknown.
     pub program: String,
-    /// What it printed.
+    /// Standard output.
     pub stdout: Captured,
-    /// What it complained about.
+    /// Standard error.
     pub stderr: Captured,
-    /// Whether it was ended because its time was over.
+    /// `true` if the process was terminated at its timeout.
     pub timed_out: bool,
-    /// What it has started and left running: name and id of each process.
+    /// Processes that it started and left running: name and id of each.
     pub left_running: Vec<String>,
 }
 
 impl ProcessReply {
-    /// Of a process that ended like this and printed nothing.
+    /// Creates the reply of a process without output.
     pub fn new(exit: ProcessExit) -> Self {
         Self {
             exit,
@@ -50,35 +52,35 @@ impl ProcessReply {
         }
     }
 
-    /// The same of this program.
+    /// Sets the program.
     #[must_use]
     pub fn program(mut self, program: impl Into<String>) -> Self {
         self.program = program.into();
         self
     }
 
-    /// The same with this on standard output.
+    /// Sets the standard output.
     #[must_use]
     pub fn stdout(mut self, stdout: impl Into<Captured>) -> Self {
         self.stdout = stdout.into();
         self
     }
 
-    /// The same with this on standard error.
+    /// Sets the standard error.
     #[must_use]
     pub fn stderr(mut self, stderr: impl Into<Captured>) -> Self {
         self.stderr = stderr.into();
         self
     }
 
-    /// The same, ended because its time was over.
+    /// Marks the process as terminated at its timeout.
     #[must_use]
     pub fn timed_out(mut self) -> Self {
         self.timed_out = true;
         self
     }
 
-    /// The same with processes that it has left running.
+    /// Sets the processes that it left running.
     #[must_use]
     pub fn left_running(mut self, processes: Vec<String>) -> Self {
         self.left_running = processes;
@@ -86,54 +88,54 @@ impl ProcessReply {
     }
 }
 
-/// How a process ended.
+/// Exit status of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessExit {
-    /// With a code.
+    /// Exit code.
     Code(i32),
-    /// By a signal.
+    /// Signal that terminated the process.
     Signal(i32),
 }
 
-/// What an HTTP endpoint gave back.
+/// Response of an HTTP endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpReply {
-    /// The status.
+    /// Status code.
     pub status: u16,
-    /// The body.
+    /// Body.
     pub body: Captured,
 }
 
 impl HttpReply {
-    /// With this status and body.
+    /// Creates a response.
     pub fn new(status: u16, body: impl Into<Captured>) -> Self {
         Self { status, body: body.into() }
     }
 }
 
-/// Bytes that were read, up to a cap.
+/// Output that was read up to a limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Captured {
-    /// What was kept.
+    /// Bytes that were kept.
     pub bytes: Vec<u8>,
-    /// How much there was.
+    /// Number of bytes that were written.
     pub total: u64,
 }
 
 impl Captured {
-    /// With what was kept of how much there was.
+    /// Creates a capture from the kept bytes and the total number.
     pub fn new(bytes: Vec<u8>, total: u64) -> Self {
         Self { bytes, total }
     }
 
-    /// Whether there was more than was kept.
+    /// `true` if not all bytes were kept.
     pub fn is_cut(&self) -> bool {
         self.total > self.bytes.len() as u64
     }
 
-    /// As text, with marks for what is not UTF-8.
+    /// Returns the text. Bytes that are not UTF-8 become replacement characters.
     pub fn text(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.bytes)
     }

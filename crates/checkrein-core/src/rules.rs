@@ -1,33 +1,35 @@
-//! How opinions settle, as data.
+//! [`Rules`]: the order in which hooks run, and the way their opinions become a verdict, as data.
+//!
+//! Engine, runner and settling follow them; dialects define one set per agent.
 
 use crate::failure::FailureTable;
 
-/// How the hooks of one event run and how their opinions become one verdict.
+/// Rules for running the hooks of one event and for settling their opinions.
 ///
-/// [`Rules::NATIVE`] are checkrein's own. Dialects have others, because an agent author who moves to checkrein
-/// must be able to keep what users rely on.
+/// [`Rules::NATIVE`] are checkrein's own. Dialects have others, so that an agent that moves to checkrein can keep the
+/// behaviour its users rely on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rules {
-    /// Which decision wins.
+    /// Rule for the decision that wins.
     pub settle: DecisionRule,
-    /// Which hook sees what, and when it runs.
+    /// Order of the hooks, and the input of each.
     pub order: RunOrder,
-    /// What keeps the hooks behind from running.
+    /// Result of a hook that prevents later hooks from running.
     pub chain_end: ChainEnd,
-    /// What becomes of several rewrites of the same original.
+    /// Rule for several rewrites of the same original.
     pub concurrent_rewrites: ConcurrentRewrites,
-    /// Where a deny counts.
+    /// Events at which a deny applies.
     pub blocks: BlockScope,
-    /// Whether an agent's rules are followed where they let a later allow cancel a deny.
+    /// Handling of agent rules that let a later allow cancel a deny.
     pub compat: Compat,
-    /// What is done about failures.
+    /// Policies for failures.
     pub failures: FailureTable,
 }
 
 impl Rules {
-    /// checkrein's own: the strongest decision wins; rewriters run first, one on the result of the other, then all
-    /// others side by side on what came out; gates that fail are closed.
+    /// checkrein's own rules. The strongest decision wins. Hooks that declare rewrites run first, each on the result of the
+    /// previous one; then all others run concurrently on the final result. Failures at gates are closed.
     pub const NATIVE: Self = Self {
         settle: DecisionRule::Strongest,
         order: RunOrder::Phased,
@@ -38,9 +40,8 @@ impl Rules {
         failures: FailureTable::native(),
     };
 
-    /// The rules of a plain callback runner: the first callback that blocks or rewrites ends the chain, a callback that
-    /// fails counts as silent, and a deny applies only at gates. An allow does not end the chain, so a guard behind it
-    /// still runs.
+    /// The rules of a plain callback runner. The first callback that blocks or rewrites ends the chain. A callback that
+    /// fails is ignored, and a deny applies only at gates. An allow does not end the chain, so a later guard still runs.
     ///
     /// These rules fail open. They are for hosts that move from such a runner and rely on them; [`Rules::NATIVE`] is the
     /// safe choice.
@@ -68,7 +69,7 @@ impl Rules {
         failures: FailureTable::open(),
     };
 
-    /// The name in records: that of the preset, or `custom`.
+    /// Returns the name in records: that of the preset, or `custom`.
     pub(crate) fn name(&self) -> &'static str {
         match *self {
             Self::NATIVE => "native",
@@ -77,49 +78,49 @@ impl Rules {
         }
     }
 
-    /// The same with another rule for which decision wins.
+    /// Sets the rule for the decision that wins.
     #[must_use]
     pub const fn settle(mut self, settle: DecisionRule) -> Self {
         self.settle = settle;
         self
     }
 
-    /// The same in another order.
+    /// Sets the order of the hooks.
     #[must_use]
     pub const fn order(mut self, order: RunOrder) -> Self {
         self.order = order;
         self
     }
 
-    /// The same with another end of the chain.
+    /// Sets the result that ends the chain.
     #[must_use]
     pub const fn chain_end(mut self, chain_end: ChainEnd) -> Self {
         self.chain_end = chain_end;
         self
     }
 
-    /// The same with another rule for several rewrites of the same original.
+    /// Sets the rule for several rewrites of the same original.
     #[must_use]
-    pub const fn side_by_side(mut self, side_by_side: ConcurrentRewrites) -> Self {
-        self.concurrent_rewrites = side_by_side;
+    pub const fn concurrent_rewrites(mut self, concurrent_rewrites: ConcurrentRewrites) -> Self {
+        self.concurrent_rewrites = concurrent_rewrites;
         self
     }
 
-    /// The same with another say in where a deny counts.
+    /// Sets the events at which a deny applies.
     #[must_use]
     pub const fn blocks(mut self, blocks: BlockScope) -> Self {
         self.blocks = blocks;
         self
     }
 
-    /// The same with another faithfulness.
+    /// Sets the handling of unsafe agent rules.
     #[must_use]
     pub const fn compat(mut self, compat: Compat) -> Self {
         self.compat = compat;
         self
     }
 
-    /// The same with another table of failures.
+    /// Sets the policies for failures.
     #[must_use]
     pub const fn failures(mut self, failures: FailureTable) -> Self {
         self.failures = failures;
@@ -133,40 +134,40 @@ impl Default for Rules {
     }
 }
 
-/// Which decision wins.
+/// Rule for the decision that wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DecisionRule {
-    /// The strongest, whatever the order.
+    /// The strongest decision, in any order.
     Strongest,
-    /// The first in config order that decides or rewrites anything.
+    /// The first hook in config order with a decision or a rewrite.
     FirstDecision,
-    /// A deny if there is one, else the last allow. Nothing else counts.
+    /// A deny or halt if there is one, else the last allow. Other decisions are ignored.
     AnyDenyElseLastAllow,
-    /// A deny if there is one. Nothing else counts.
+    /// A deny or halt if there is one. Other decisions are ignored.
     AnyBlock,
-    /// The last in config order. Lets a later allow cancel a deny under [`Compat::Exact`] only.
+    /// The last decision in config order. A later allow cancels a deny under [`Compat::Exact`] only.
     LastWriter,
 }
 
-/// Which hook sees what, and when it runs.
+/// Order of the hooks, and the input of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunOrder {
-    /// One after the other, each on the original.
+    /// Sequential, each on the original event.
     Sequential,
-    /// All at once, each on the original.
+    /// Concurrent, each on the original event.
     Parallel,
-    /// One after the other, each on what the one before made of it.
+    /// Sequential, each on the event as rewritten by the previous hook.
     Pipeline,
-    /// Those that declared rewrites as a pipeline, then all others at once on what came out.
+    /// Hooks that declare rewrites as a pipeline, then all others concurrently on the result.
     Phased,
 }
 
-/// What keeps the hooks behind from running.
+/// Result of a hook that prevents later hooks from running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChainEnd {
-    /// Nothing.
+    /// None.
     Never,
-    /// The first that decides or rewrites anything.
+    /// The first decision or rewrite.
     FirstDecision,
     /// The first deny, halt or rewrite.
     FirstBlockOrRewrite,
@@ -174,17 +175,17 @@ pub enum ChainEnd {
     FirstBlock,
     /// The first deny or halt, and the first failure or cancellation.
     FirstBlockOrFailure,
-    /// The first deny or halt that carries metadata of this name, for agents that know a deny behind which others still
-    /// run and one behind which they do not. And the first failure that closes something.
+    /// The first deny or halt with metadata of this name, and the first failure that is closed. For agents with two kinds
+    /// of deny: one ends the chain, the other does not.
     FirstTagged(&'static str),
-    /// The same, and the first failure or cancellation.
-    FirstMarkedOrFailure(&'static str),
+    /// The first deny or halt with metadata of this name, and the first failure or cancellation.
+    FirstTaggedOrFailure(&'static str),
 }
 
-/// What becomes of several rewrites of the same original.
+/// Rule for several rewrites of the same original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ConcurrentRewrites {
-    /// Changes to different fields come together; different values for one field are a conflict.
+    /// Changes of different fields are combined; different values for one field are a conflict.
     Compose,
     /// The last in config order wins.
     LastInOrder,
@@ -192,20 +193,20 @@ pub enum ConcurrentRewrites {
     FirstInOrder,
 }
 
-/// Where a deny counts.
+/// Events at which a deny applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockScope {
-    /// Wherever the kind's contract gives it a meaning.
+    /// Events whose contract defines an effect of a deny.
     Contract,
-    /// Only where something can still be refused.
+    /// Gates only.
     Gates,
 }
 
-/// Whether an agent's rules are followed where they are not safe.
+/// Handling of unsafe agent rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Compat {
-    /// No: a deny stands, and the verdict says that the agent would have dropped it.
+    /// Unsafe rules are not followed: a deny is kept, and a warning says that the agent would have dropped it.
     Safe,
-    /// Yes.
+    /// Unsafe rules are followed.
     Exact,
 }

@@ -1,4 +1,7 @@
-//! Where hooks come from.
+//! Origin of hooks: [`Scope`], [`Source`] and [`HookInfo`].
+//!
+//! All crates use them to rank hooks by trust and to name a hook in messages. The trust order of scopes must be defined
+//! only here.
 
 use std::fmt;
 use std::panic::Location;
@@ -8,41 +11,41 @@ use serde::{Deserialize, Serialize};
 use crate::failure::FailurePolicy;
 use crate::property::Properties;
 
-/// Whose a hook is.
-// Scopes have no order of their own. Use `trust_level`, `may_change`, `covers` or `precedence`; rank them nowhere else.
+/// Owner of a hook.
+// Scopes implement no order. Use `trust_level`, `may_change`, `covers` or `precedence`, and do not rank them elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// The administrator's.
+    /// The administrator.
     Managed,
-    /// The user's.
+    /// The user.
     User,
-    /// The repository's.
+    /// The repository.
     Project,
-    /// The user's, for one repository.
+    /// The user, for one repository.
     Local,
-    /// A plugin's.
+    /// A plugin.
     Plugin,
-    /// The host's own code.
+    /// The code of the host.
     Code,
 }
 
-/// The party that can write files of a scope. A higher level is the wider one.
+/// Party that can write files of a scope. A higher level is more trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrustLevel {
     /// A repository, or the author of a plugin. Files of these scopes can come from a stranger.
     Repository,
-    /// The user of the machine, or the host's own code.
+    /// The user of the machine, or the code of the host.
     User,
     /// The administrator of the machine.
     Administrator,
 }
 
 impl Scope {
-    /// The party that can write files of this scope.
+    /// Returns the party that can write files of this scope.
     ///
-    /// `Local` is at the level of the repository: a file beside the project's can be committed, whatever its name says.
+    /// `Local` is at the level of the repository: a file in the project directory can be committed, whatever its name.
     pub const fn trust_level(self) -> TrustLevel {
         match self {
             Self::Managed => TrustLevel::Administrator,
@@ -64,15 +67,14 @@ impl Scope {
         self.trust_level() >= other.trust_level()
     }
 
-    /// `true` if settings that a file of this scope has for all hooks apply to hooks of `other`. That is the case for hooks
-    /// that it [may change](Self::may_change), except that a file for one clone or one plugin does not speak for the
-    /// whole project.
+    /// `true` if global settings in a file of this scope apply to hooks of `other`. They apply to hooks that the file
+    /// [may change](Self::may_change), except that a local or plugin file does not apply to hooks of the whole project.
     pub fn covers(self, other: Self) -> bool {
         let is_part = matches!(self, Self::Local | Self::Plugin);
         self.may_change(other) && !(is_part && matches!(other, Self::Project))
     }
 
-    /// Rank of a setting among those of files at the same [trust level](Self::trust_level): the highest one applies.
+    /// Returns the rank of a setting among files of the same [trust level](Self::trust_level). The highest rank applies.
     pub const fn precedence(self) -> u8 {
         match self {
             Self::Local => 2,
@@ -95,38 +97,38 @@ impl fmt::Display for Scope {
     }
 }
 
-/// Where a hook was written down.
+/// Location where a hook is defined.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Source {
-    /// Whose it is.
+    /// Scope.
     pub scope: Scope,
-    /// The file.
+    /// File.
     pub file: Option<String>,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: Option<u32>,
-    /// The column, from 1.
+    /// Column, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
 }
 
 impl Source {
-    /// In no file.
-    pub const fn of(scope: Scope) -> Self {
+    /// Creates a source without a file.
+    pub const fn for_scope(scope: Scope) -> Self {
         Self { scope, file: None, line: None, column: None }
     }
 
-    /// At a place in a file.
-    pub fn at(scope: Scope, file: impl Into<String>, line: u32, column: u32) -> Self {
+    /// Creates a source at a position in a file.
+    pub fn in_file(scope: Scope, file: impl Into<String>, line: u32, column: u32) -> Self {
         Self { scope, file: Some(file.into()), line: Some(line), column: Some(column) }
     }
 
-    /// The line of code that calls this.
+    /// Creates a source at the line of code that calls this function.
     #[track_caller]
     pub fn here() -> Self {
         let caller = Location::caller();
-        Self::at(Scope::Code, caller.file(), caller.line(), caller.column())
+        Self::in_file(Scope::Code, caller.file(), caller.line(), caller.column())
     }
 }
 
@@ -141,31 +143,31 @@ impl fmt::Display for Source {
     }
 }
 
-/// What all that a hook says is signed with, and what is to be done when it fails.
+/// Name, source and declared properties of a hook. Messages, records and failures refer to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct HookInfo {
-    /// What the hook is called.
+    /// Id of the hook.
     pub id: String,
-    /// Where it was written down.
+    /// Location where the hook is defined.
     pub source: Source,
-    /// Whether it said beforehand that it rewrites.
+    /// `true` if the hook declares that it rewrites.
     pub declares_rewrites: bool,
-    /// Whether it may rewrite without having declared it, because its agent knows no such declaration. What it makes of
-    /// the event is brought together with what others make of it.
+    /// `true` if the hook may rewrite without a declaration, because its agent has none. Its rewrites are composed with
+    /// those of other hooks.
     pub may_rewrite: bool,
-    /// What is done when it fails, whatever its dialect's table says.
+    /// Policy for failures. Overrides the table of the dialect.
     pub on_failure: Option<FailurePolicy>,
-    /// What is done when it takes too long, whatever else is said.
+    /// Policy for timeouts. Overrides `on_failure`.
     pub on_timeout: Option<FailurePolicy>,
-    /// Whether a failure of it that changes nothing is only kept in the record, and not warned of.
+    /// `true` if failures without effect on the verdict are only recorded and cause no warning.
     pub log_only_failures: bool,
     /// `true` for a dry run: the hook runs, and its reply or failure is recorded without effect.
     pub dry_run: bool,
 }
 
 impl HookInfo {
-    /// A hook that leaves failures to the tables.
+    /// Creates a hook without declared properties.
     pub fn new(id: impl Into<String>, source: Source) -> Self {
         Self {
             id: id.into(),
@@ -179,14 +181,14 @@ impl HookInfo {
         }
     }
 
-    /// Lists the properties that an entry sets.
+    /// Adds the properties that the hook's entry sets.
     pub fn list_properties(&self, properties: &mut Properties) {
         let Self {
-            // Left out: a name and a place say nothing about what the hook does.
+            // Excluded: name and location do not affect the behaviour of the hook.
             id: _,
             source: _,
             declares_rewrites,
-            // Left out: it follows from the dialect.
+            // Excluded: it follows from the dialect.
             may_rewrite: _,
             on_failure,
             on_timeout,
@@ -200,34 +202,34 @@ impl HookInfo {
         properties.add_flag(Self::DRY_RUN, *dry_run);
     }
 
-    /// Label of the property that the hook runs without effect.
+    /// Label of the dry-run property.
     pub const DRY_RUN: &'static str = "dry run";
 
-    /// Sort key of config order: managed hooks first, then by `order`.
+    /// Returns the sort key of config order: managed hooks first, then by `order`.
     pub fn rank(&self, order: i32) -> (bool, i32) {
         (!self.is_managed(), order)
     }
 
-    /// Whether an administrator has set it, so that no other hook can overrule it.
+    /// `true` if an administrator defined the hook. No other hook can overrule it.
     pub fn is_managed(&self) -> bool {
         self.source.scope == Scope::Managed
     }
 
-    /// The same, declaring that it rewrites.
+    /// Declares that the hook rewrites.
     #[must_use]
     pub fn rewrites(mut self) -> Self {
         self.declares_rewrites = true;
         self
     }
 
-    /// The same with this done when it fails.
+    /// Sets the policy for failures.
     #[must_use]
     pub fn on_failure(mut self, effect: FailurePolicy) -> Self {
         self.on_failure = Some(effect);
         self
     }
 
-    /// The same without warnings of failures that change nothing.
+    /// Omits warnings about failures without effect on the verdict.
     #[must_use]
     pub fn quiet(mut self) -> Self {
         self.log_only_failures = true;
@@ -241,7 +243,7 @@ impl HookInfo {
         self
     }
 
-    /// The same with this done when it takes too long.
+    /// Sets the policy for timeouts.
     #[must_use]
     pub fn on_timeout(mut self, effect: FailurePolicy) -> Self {
         self.on_timeout = Some(effect);
@@ -277,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_project_does_not_speak_for_all_of_it() {
+    fn local_and_plugin_files_do_not_cover_project_hooks() {
         assert!(Scope::Project.covers(Scope::Local) && Scope::Project.covers(Scope::Project));
         assert!(!Scope::Local.covers(Scope::Project) && !Scope::Plugin.covers(Scope::Project));
         assert!(Scope::Local.precedence() > Scope::Project.precedence());

@@ -1,4 +1,4 @@
-//! Help for those who test what they build on the [`Runner`].
+//! Test helpers for code that uses a [`Runner`]: scripted handlers, and a [`Recorder`] with assertions.
 //!
 //! ```
 //! use checkrein_core::payload::Stop;
@@ -9,7 +9,7 @@
 //! let runner = recorder.runner();
 //! runner.on(EventKind::PreToolUse, "guard", testing::deny("not in tests"));
 //!
-//! // Stands for the code under test.
+//! // The code under test.
 //! runner.fire(&Event::stop(Stop::new()));
 //!
 //! recorder.assert_fired(EventKind::Stop);
@@ -34,68 +34,68 @@ use crate::select::HookSet;
 use crate::source::{HookInfo, Scope, Source};
 use crate::verdict::Verdict;
 
-/// What a scripted handler returns.
+/// Return type of scripted handlers.
 pub type Scripted = Result<Opinion, HandlerError>;
 
-/// A handler that says nothing.
-pub fn go_on() -> impl Fn(&Fire<'_>) -> Scripted + Send + Sync + 'static {
+/// Returns a handler without an opinion.
+pub fn no_opinion() -> impl Fn(&Fire<'_>) -> Scripted + Send + Sync + 'static {
     answer(Opinion::none())
 }
 
-/// A handler that always has this opinion.
+/// Returns a handler that always has this opinion.
 pub fn answer(opinion: Opinion) -> impl Fn(&Fire<'_>) -> Scripted + Send + Sync + 'static {
     move |_| Ok(opinion.clone())
 }
 
-/// A handler that allows.
+/// Returns a handler that allows.
 pub fn allow() -> impl Fn(&Fire<'_>) -> Scripted + Send + Sync + 'static {
     answer(Opinion::allow())
 }
 
-/// A handler that denies, for this reason.
+/// Returns a handler that denies, for this reason.
 pub fn deny(reason: impl Into<String>) -> impl Fn(&Fire<'_>) -> Scripted + Send + Sync + 'static {
     answer(Opinion::deny(reason))
 }
 
-/// A handler that puts this in place of a tool's input.
+/// Returns a handler that replaces the tool input.
 pub fn modify_input(input: RawJson) -> impl Fn(&Fire<'_>) -> Scripted + Send + Sync + 'static {
     answer(Opinion::rewrite_input(input))
 }
 
-/// A handler that puts this in place of the prompt.
+/// Returns a handler that replaces the prompt.
 pub fn modify_prompt(prompt: &str) -> impl Fn(&Fire<'_>) -> Scripted + Send + Sync + 'static {
     answer(Opinion::rewrite_prompt(prompt))
 }
 
-/// A handler that returns an error.
+/// Returns a handler that fails with an error.
 pub fn fail(error: impl Into<String>) -> impl Fn(&Fire<'_>) -> Scripted + Send + Sync + 'static {
     let error = error.into();
     move |_| Err(error.clone().into())
 }
 
-/// A handler that panics. The panic hook of the program prints it to standard error, as it does with every panic.
+/// Returns a handler that panics. The panic hook of the program prints the message to standard error.
 pub fn panic(message: impl Into<String>) -> impl Fn(&Fire<'_>) -> Scripted + Send + Sync + 'static {
     let message = message.into();
-    #[expect(clippy::panic, reason = "this is what it is for")]
+    #[expect(clippy::panic, reason = "the purpose of this function")]
     move |_| std::panic::panic_any(message.clone())
 }
 
-/// A handler that takes this long, or until it is cancelled, and then says nothing.
+/// Returns a handler without an opinion that takes this time, or until it is cancelled.
 pub fn slow(time: Duration) -> impl Fn(&Fire<'_>) -> Scripted + Send + Sync + 'static {
-    const LOOK: Duration = Duration::from_millis(5);
+    const POLL_INTERVAL: Duration = Duration::from_millis(5);
     move |fire| {
-        let mut left = time;
-        while !left.is_zero() && !fire.is_cancelled() {
-            let pause = left.min(LOOK);
+        let mut remaining = time;
+        while !remaining.is_zero() && !fire.is_cancelled() {
+            let pause = remaining.min(POLL_INTERVAL);
             std::thread::sleep(pause);
-            left -= pause;
+            remaining -= pause;
         }
         Ok(Opinion::none())
     }
 }
 
-/// A runner that answers events of one kind with one opinion, and logs nothing. Whatever text the opinion holds
-/// arrives as it is.
+/// Returns a runner that answers events of one kind with one opinion, without a log. The texts of the opinion are not
+/// changed.
 #[track_caller]
 pub fn fixed_runner(kind: EventKind, opinion: Opinion) -> Runner {
     let runner = Runner::builder().discard_log().build();
@@ -103,17 +103,17 @@ pub fn fixed_runner(kind: EventKind, opinion: Opinion) -> Runner {
     runner
 }
 
-/// One fire that a [`Recorder`] saw.
+/// One fire in a [`Recorder`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Fired {
-    /// The event, as it was fired.
+    /// Event.
     pub event: Event,
-    /// What it came to.
+    /// Verdict.
     pub verdict: Verdict,
 }
 
-/// Keeps every fire of its runners, in the order in which they ended. Clones share what they keep.
+/// Recorder of all fires of its runners, in the order in which they ended. Clones share the recorded fires.
 #[derive(Debug, Clone, Default)]
 pub struct Recorder {
     fired: Arc<Mutex<Vec<Fired>>>,
@@ -122,17 +122,17 @@ pub struct Recorder {
 
 #[expect(clippy::needless_pass_by_value, reason = "assertions read better with a plain kind")]
 impl Recorder {
-    /// Has seen nothing yet.
+    /// Creates an empty recorder.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A runner whose fires are kept, and its log lines as well.
+    /// Returns a runner whose fires and log lines are recorded.
     pub fn runner(&self) -> Runner {
         self.watch(Runner::builder())
     }
 
-    /// As [`runner`](Self::runner), with other settings. Takes the place of the builder's log and observer.
+    /// As [`runner`](Self::runner), with other settings. Replaces the builder's log and observer.
     pub fn watch(&self, builder: RunnerBuilder) -> Runner {
         let (fired, log) = (Arc::clone(&self.fired), Arc::clone(&self.log));
         builder
@@ -143,92 +143,92 @@ impl Recorder {
             .build()
     }
 
-    /// Every fire so far.
+    /// Returns all fires so far.
     pub fn fired(&self) -> Vec<Fired> {
         lock(&self.fired).clone()
     }
 
-    /// Every fire of this kind so far.
-    pub fn fired_of(&self, kind: &EventKind) -> Vec<Fired> {
+    /// Returns all fires of this kind so far.
+    pub fn fired_for(&self, kind: &EventKind) -> Vec<Fired> {
         self.fired().into_iter().filter(|fired| fired.event.kind() == *kind).collect()
     }
 
-    /// Every log line so far.
+    /// Returns all log lines so far.
     pub fn log(&self) -> Vec<String> {
         lock(&self.log).clone()
     }
 
-    /// That an event of this kind was fired.
+    /// Asserts that an event of this kind was fired.
     ///
     /// # Panics
-    /// If none was; the message shows what was fired.
+    /// If none was fired. The message lists the fired events.
     #[track_caller]
     pub fn assert_fired(&self, kind: EventKind) {
-        if self.fired_of(&kind).is_empty() {
-            self.complain(&format!("no {kind} event was fired"));
+        if self.fired_for(&kind).is_empty() {
+            self.fail(&format!("no {kind} event was fired"));
         }
     }
 
-    /// That no event of this kind was fired.
+    /// Asserts that no event of this kind was fired.
     ///
     /// # Panics
-    /// If one was; the message shows what was fired.
+    /// If one was fired. The message lists the fired events.
     #[track_caller]
     pub fn assert_not_fired(&self, kind: EventKind) {
-        if !self.fired_of(&kind).is_empty() {
-            self.complain(&format!("a {kind} event was fired"));
+        if !self.fired_for(&kind).is_empty() {
+            self.fail(&format!("a {kind} event was fired"));
         }
     }
 
-    /// That so many events of this kind were fired.
+    /// Asserts the number of fired events of this kind.
     ///
     /// # Panics
-    /// If it was another number; the message shows what was fired.
+    /// If the number differs. The message lists the fired events.
     #[track_caller]
     pub fn assert_count(&self, kind: EventKind, expected: usize) {
-        let found = self.fired_of(&kind).len();
+        let found = self.fired_for(&kind).len();
         if found != expected {
-            self.complain(&format!("{found} {kind} events were fired, not {expected}"));
+            self.fail(&format!("{found} {kind} events were fired, not {expected}"));
         }
     }
 
-    /// That these kinds were fired in this order, and no others.
+    /// Asserts that exactly these kinds were fired, in this order.
     ///
     /// # Panics
-    /// If not; the message shows what was fired.
+    /// If not. The message lists the fired events.
     #[track_caller]
     pub fn assert_sequence(&self, expected: &[EventKind]) {
         let found: Vec<_> = self.fired().iter().map(|fired| fired.event.kind()).collect();
         if found != expected {
             let names: Vec<_> = expected.iter().map(EventKind::name).collect();
-            self.complain(&format!("the events were not {}", names.join(", ")));
+            self.fail(&format!("the events were not {}", names.join(", ")));
         }
     }
 
-    /// That the last event of this kind came to this decision.
+    /// Asserts the decision of the last event of this kind.
     ///
     /// # Panics
-    /// If it came to another, or there was none; the message shows what was fired.
+    /// If the decision differs or no such event was fired. The message lists the fired events.
     #[track_caller]
     pub fn assert_decision(&self, kind: EventKind, expected: Decision) {
-        match self.fired_of(&kind).last() {
-            None => self.complain(&format!("no {kind} event was fired")),
+        match self.fired_for(&kind).last() {
+            None => self.fail(&format!("no {kind} event was fired")),
             Some(fired) if fired.verdict.decision() != expected => {
                 let found = fired.verdict.decision();
-                self.complain(&format!("the last {kind} event came to {found}, not {expected}"));
+                self.fail(&format!("the decision of the last {kind} event was {found}, not {expected}"));
             }
             Some(_) => {}
         }
     }
 
-    /// Everything that was fired, a line each.
+    /// Lists the fired events, one per line.
     pub fn transcript(&self) -> String {
         let fired = self.fired();
         if fired.is_empty() {
-            return "  nothing was fired\n".to_owned();
+            return "  none\n".to_owned();
         }
-        fired.iter().enumerate().fold(String::new(), |mut text, (at, fired)| {
-            let _ = write!(text, "  {}. {}", at + 1, fired.event.kind());
+        fired.iter().enumerate().fold(String::new(), |mut text, (index, fired)| {
+            let _ = write!(text, "  {}. {}", index + 1, fired.event.kind());
             if let Some(subject) = fired.event.subject() {
                 let _ = write!(text, " {subject}");
             }
@@ -245,9 +245,9 @@ impl Recorder {
     }
 
     #[track_caller]
-    #[expect(clippy::panic, reason = "an assertion is there to panic")]
-    fn complain(&self, what: &str) {
-        panic!("{what}\nwhat was fired:\n{}", self.transcript());
+    #[expect(clippy::panic, reason = "a failed assertion panics")]
+    fn fail(&self, message: &str) {
+        panic!("{message}\nfired events:\n{}", self.transcript());
     }
 }
 
@@ -256,21 +256,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[doc(hidden)]
-/// Reads bytes as an event and, if they are one, writes and reads it again. For fuzzing: must not panic, whatever the
-/// bytes.
+/// Reads bytes as an event, then writes it and reads it again. For fuzzing: must not panic on any bytes.
 pub fn exercise_event(bytes: &[u8]) {
     let Ok(event) = Event::from_json_bytes(bytes) else {
         return;
     };
     let again = Event::from_json(&event.to_json());
-    assert_eq!(again.as_ref(), Ok(&event), "an event changed by being written and read");
+    assert_eq!(again.as_ref(), Ok(&event), "the event changed when it was written and read again");
     let _ = event.subject();
     let _ = Runner::new().fire(&event);
 }
 
 #[doc(hidden)]
-/// Compiles bytes as a pattern in every grammar and compares it with more of them. For fuzzing: must not panic,
-/// whatever the bytes.
+/// Compiles the first line as a pattern in every grammar and matches it with the rest. For fuzzing: must not panic on any
+/// bytes.
 pub fn exercise_matcher(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (pattern, subject) = text.split_once('\n').unwrap_or((&text, "Bash"));
@@ -278,11 +277,12 @@ pub fn exercise_matcher(bytes: &[u8]) {
         [Grammar::NAMES_OR_SEARCH, Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB, Grammar::EXACT]
     {
         if let Ok(matcher) = Matcher::compile(&grammar, Some(pattern)) {
-            let hook = HookSelector::for_kind(HookInfo::new("fuzz", Source::of(Scope::Code)), EventKind::PreToolUse);
+            let hook =
+                HookSelector::for_kind(HookInfo::new("fuzz", Source::for_scope(Scope::Code)), EventKind::PreToolUse);
             let hooks = HookSet::new(vec![hook.matching(matcher)]);
             let event = Event::pre_tool_use(ToolCall::new(subject, RawJson::default()));
-            let by_looking = hooks.explain(&event).chosen().count();
-            assert_eq!(hooks.select(&event).count(), by_looking, "the index chooses otherwise");
+            let explained = hooks.explain(&event).chosen().count();
+            assert_eq!(hooks.select(&event).count(), explained, "`select` and `explain` differ");
         }
     }
 }

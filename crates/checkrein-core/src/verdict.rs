@@ -1,3 +1,7 @@
+//! [`Verdict`]: the combined answer of all hooks to one event.
+//!
+//! [`Settlement`](crate::Settlement) creates it, hosts act on it, and dialects render it for agents.
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,10 +14,10 @@ use crate::failure::{Failure, FailureKind, FailurePolicy};
 use crate::json::RawJson;
 use crate::source::HookInfo;
 
-/// What all opinions on one event come to. The host acts on it.
+/// Combined answer of all hooks to one event.
 ///
-/// The default is what a fire without hooks gives: no opinion, nothing changed.
-// Small, because most fires have no hooks: all that an opinion can add is behind one pointer.
+/// The default is the verdict of a fire without hooks: no opinion and no changes.
+// Small, because most fires have no hooks: everything that an opinion can add is behind one pointer.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
     pub(crate) decision: Decision,
@@ -24,7 +28,7 @@ pub struct Verdict {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Details {
-    /// Which of `reasons` belongs to the decision.
+    /// Index in `reasons` of the hook that made the decision.
     pub(crate) winner: Option<usize>,
     pub(crate) reasons: Vec<Reason>,
     pub(crate) context: Vec<HookMessage>,
@@ -39,7 +43,7 @@ pub(crate) struct Details {
 }
 
 impl Details {
-    /// Whether there is nothing in it: the same as by default.
+    /// `true` if it is equal to the default.
     pub(crate) fn is_empty(&self) -> bool {
         let Self {
             winner,
@@ -54,46 +58,46 @@ impl Details {
             rewrites,
             metadata,
         } = self;
-        let nobody_spoke = winner.is_none() && reasons.is_empty() && failures.is_empty() && warnings.is_empty();
-        let nothing_was_said = context.is_empty() && messages.is_empty() && metadata.is_empty() && rewrites.is_empty();
-        let no_text = stop_reason.is_none() && first_user_message.is_none();
-        nobody_spoke && nothing_was_said && no_text && !suppress_output
+        let has_results = winner.is_some() || !reasons.is_empty() || !failures.is_empty() || !warnings.is_empty();
+        let has_additions = !context.is_empty() || !messages.is_empty() || !metadata.is_empty() || !rewrites.is_empty();
+        let has_texts = stop_reason.is_some() || first_user_message.is_some();
+        !has_results && !has_additions && !has_texts && !suppress_output
     }
 }
 
-/// Why a hook decided as it did.
+/// Decision of one hook, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reason {
-    /// The hook.
+    /// Hook.
     pub hook: Arc<HookInfo>,
-    /// What it decided.
+    /// Decision.
     pub decision: Decision,
-    /// Why.
+    /// Reason. Empty if the hook gave none.
     pub text: String,
 }
 
-/// Something that a hook said.
+/// Text from a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookMessage {
-    /// The hook.
+    /// Hook.
     pub hook: Arc<HookInfo>,
-    /// What it said.
+    /// Text.
     pub text: String,
 }
 
-/// Something that its user should know: a failure, or part of an opinion that could not be followed.
+/// Warning about a hook: a failure, or a part of its opinion that was ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Warning {
-    /// The hook.
+    /// Hook.
     pub hook: Arc<HookInfo>,
-    /// If it is about a failure, what went wrong and what was done about it.
+    /// Kind of failure and the policy that was applied, if the warning is about a failure.
     pub failure: Option<(FailureKind, FailurePolicy)>,
-    /// What happened and what was done about it. Does not name the hook.
+    /// Problem and its effect. Does not name the hook.
     pub text: String,
-    /// Whether it is about how things are set up and not about this event, so that it will be the same at the next.
+    /// `true` if the warning is about the setup, so that it will occur at each event.
     pub persistent: bool,
 }
 
@@ -104,18 +108,18 @@ impl fmt::Display for Warning {
     }
 }
 
-/// What became of something that hooks rewrote.
+/// Value that hooks rewrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rewritten {
-    /// What it was, if there was something.
+    /// Value of the event, if it had one.
     pub original: Option<RawJson>,
-    /// What it is now.
+    /// Value after all rewrites.
     pub effective: RawJson,
 }
 
 impl Verdict {
-    /// The host's next step: the decision, with the contract of the event's kind applied.
+    /// Returns the host's next step: the decision with the contract of the event's kind applied.
     ///
     /// ```
     /// use checkrein_core::payload::{Stop, ToolCall};
@@ -134,21 +138,21 @@ impl Verdict {
         if self.cancelled { Action::Cancelled } else { self.action.with_reason(self.reason().unwrap_or_default()) }
     }
 
-    /// The strongest decision of all hooks. Its meaning depends on the kind of event: see [`action`](Self::action).
+    /// Returns the winning decision. Its meaning depends on the kind of event: see [`action`](Self::action).
     pub fn decision(&self) -> Decision {
         self.decision
     }
 
-    /// Whether the fire was given up before all hooks had spoken. Neither a deny nor an allow.
+    /// `true` if the host cancelled the event before all hooks finished. Neither a deny nor an allow.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled
     }
 
-    /// The same with a failure that came too late to have a say.
+    /// Adds the failure of an observer. The decision does not change.
     #[must_use]
     pub fn with_observer_failure(mut self, hook: Arc<HookInfo>, failure: Failure) -> Self {
         let details = self.details.get_or_insert_default();
-        let text = format!("failed ({failure}) when all was decided");
+        let text = format!("failed ({failure}) after the decision");
         details.warnings.push(Warning {
             hook: Arc::clone(&hook),
             failure: Some((failure.kind, FailurePolicy::Open)),
@@ -159,7 +163,7 @@ impl Verdict {
         self
     }
 
-    /// The same with its decision dropped, and a warning by the hook that decided which says why.
+    /// Drops the decision, and adds a warning for the hook that made it.
     #[must_use]
     pub fn with_decision_dropped(mut self, why: impl Into<String>) -> Self {
         self.decision = Decision::NoOpinion;
@@ -174,91 +178,91 @@ impl Verdict {
         self
     }
 
-    /// Why: the reason of the first hook, in config order, that decided as the verdict does.
+    /// Returns the reason of the hook that made the decision.
     pub fn reason(&self) -> Option<&str> {
         let details = self.details.as_ref()?;
         let text = details.reasons.get(details.winner?)?.text.as_str();
-        (!text.is_empty()).then_some(text)
+        if text.is_empty() { None } else { Some(text) }
     }
 
-    /// The hook whose decision the verdict is.
+    /// Returns the hook that made the decision.
     pub fn decided_by(&self) -> Option<&HookInfo> {
         let details = self.details.as_ref()?;
         Some(&details.reasons.get(details.winner?)?.hook)
     }
 
-    /// Everything that hooks decided, in config order.
+    /// Returns the decisions of all hooks, in config order.
     pub fn reasons(&self) -> &[Reason] {
         self.details.as_ref().map_or(&[], |details| &details.reasons)
     }
 
-    /// What to tell the model, in config order.
+    /// Returns the context for the model, in config order.
     pub fn context(&self) -> &[HookMessage] {
         self.details.as_ref().map_or(&[], |details| &details.context)
     }
 
-    /// What to tell the user, in config order.
+    /// Returns the messages for the user, in config order.
     pub fn messages(&self) -> &[HookMessage] {
         self.details.as_ref().map_or(&[], |details| &details.messages)
     }
 
-    /// What the user should know of the hooks themselves, in config order.
+    /// Returns warnings about the hooks, in config order. They are for the person who maintains the hooks.
     pub fn warnings(&self) -> &[Warning] {
         self.details.as_ref().map_or(&[], |details| &details.warnings)
     }
 
-    /// Every failure, in config order.
+    /// Returns all failures, in config order.
     pub fn failures(&self) -> impl Iterator<Item = (&HookInfo, &Failure)> {
         self.placed_failures().map(|(_, hook, failure)| (hook, failure))
     }
 
-    /// Every failure with the position of its hook.
+    /// Returns all failures with the positions of their hooks.
     pub(crate) fn placed_failures(&self) -> impl Iterator<Item = (usize, &HookInfo, &Failure)> {
         let failures = self.details.iter().flat_map(|details| &details.failures);
         failures.map(|(position, hook, failure)| (*position, &**hook, failure))
     }
 
-    /// What the user reads when the agent stops.
+    /// Returns the text that the user sees when the agent stops.
     pub fn stop_reason(&self) -> Option<&str> {
         self.details.as_ref()?.stop_reason.as_deref()
     }
 
-    /// Whether a hook asked to keep its output from the user.
+    /// `true` if a hook asked to hide its output from the user.
     pub fn suppresses_output(&self) -> bool {
         self.details.as_ref().is_some_and(|details| details.suppress_output)
     }
 
-    /// What to say as the user, first of all.
+    /// Returns the first user message of the session, if a hook supplied one.
     pub fn first_user_message(&self) -> Option<&str> {
         self.details.as_ref()?.first_user_message.as_deref()
     }
 
-    /// What became of `target`, if a hook rewrote it. `None`: it is as it was.
+    /// Returns the original and the new value of `target`. `None`: no hook rewrote it.
     pub fn rewritten(&self, target: Target) -> Option<&Rewritten> {
         self.details.as_ref()?.rewrites.get(&target)
     }
 
-    /// What the tool shall be called with, if that was rewritten.
+    /// Returns the new tool input, if it was rewritten.
     pub fn effective_input(&self) -> Option<&RawJson> {
         self.effective(Target::Input)
     }
 
-    /// What the model shall see of the tool's output, if that was rewritten.
+    /// Returns the new output, if it was rewritten.
     pub fn effective_output(&self) -> Option<&RawJson> {
         self.effective(Target::Output)
     }
 
-    /// The conversation to send to the model, if that was rewritten.
+    /// Returns the new conversation for the model, if it was rewritten.
     pub fn effective_messages(&self) -> Option<&RawJson> {
         self.effective(Target::Messages)
     }
 
-    /// What the user shall have said, if that was rewritten.
+    /// Returns the new prompt, if it was rewritten.
     pub fn effective_prompt(&self) -> Option<Cow<'_, str>> {
         self.effective(Target::Prompt)?.as_text()
     }
 
-    /// The summary that stands for what compaction drops, if a hook wrote one.
+    /// Returns the summary that replaces the dropped messages, if a hook supplied one.
     pub fn summary(&self) -> Option<Cow<'_, str>> {
         self.effective(Target::Summary)?.as_text()
     }
@@ -267,7 +271,7 @@ impl Verdict {
         self.rewritten(target).map(|rewritten| &rewritten.effective)
     }
 
-    /// What hooks told the host, by name.
+    /// Returns the metadata from hooks, by name.
     pub fn metadata(&self) -> impl Iterator<Item = (&str, &RawJson)> {
         self.details.iter().flat_map(|details| details.metadata.iter().map(|(name, value)| (name.as_str(), value)))
     }

@@ -1,12 +1,17 @@
-//! What a verdict asks of its host: every decision at every kind of event.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+//! The action of every decision at every kind of event.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 use checkrein_core::payload::{Stop, ToolCall};
 use checkrein_core::{
     Action, BlockEffect, CancelToken, Decision, Event, EventKind, Opinion, RawJson, Rules, Runner, Verdict, testing,
 };
 
-/// An event with what its kind requires.
+/// Returns an event with the required fields of its kind.
 fn event(kind: &EventKind) -> Event {
     let fields: String = kind
         .fields()
@@ -34,7 +39,7 @@ const FEEDBACK: Action<'_> = Action::Feedback { reason: "why" };
 const CONTINUE: Action<'_> = Action::Continue { reason: "why" };
 const END_LOOP: Action<'_> = Action::EndLoop { reason: "why" };
 
-/// What a block means and whether a hook can halt; then the action for no opinion, allow, ask, defer, deny and halt.
+/// Effect of a block, `true` if a hook can halt, and the actions for no opinion, allow, ask, defer, deny and halt.
 const TABLE: [(BlockEffect, bool, [Action<'_>; 6]); 10] = [
     (BlockEffect::Ignored, false, [PROCEED, PROCEED, PROCEED, PROCEED, PROCEED, PROCEED]),
     (BlockEffect::Ignored, true, [PROCEED, PROCEED, PROCEED, PROCEED, PROCEED, END_LOOP]),
@@ -59,7 +64,7 @@ fn every_decision_at_every_kind() {
             let opinion = if decision == Decision::NoOpinion {
                 Opinion::none()
             } else {
-                Opinion::of(decision).with_reason("why")
+                Opinion::from_decision(decision).with_reason("why")
             };
             runner.on(kind.clone(), "h", testing::answer(opinion));
             let verdict = runner.fire(&event(kind));
@@ -79,12 +84,12 @@ fn without_hooks_the_host_proceeds() {
 #[test]
 fn a_block_always_has_a_reason_and_an_ask_may_have_none() {
     let fire = |decision| {
-        let runner = testing::fixed_runner(EventKind::PreToolUse, Opinion::of(decision));
+        let runner = testing::fixed_runner(EventKind::PreToolUse, Opinion::from_decision(decision));
         runner.fire(&Event::pre_tool_use(ToolCall::new("Bash", RawJson::default())))
     };
     let denied = fire(Decision::Deny);
     let Action::Refuse { reason } = denied.action() else { panic!("{denied:?}") };
-    assert!(reason.ends_with("said deny and gave no reason"), "{reason}");
+    assert!(reason.ends_with("returned `deny` without a reason"), "{reason}");
     assert_eq!(fire(Decision::Ask).action(), Action::Ask { reason: "" });
 }
 

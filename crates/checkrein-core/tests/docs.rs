@@ -1,5 +1,10 @@
-//! Documents with parts that come from tables are current. `UPDATE_DOCS=1` renews them.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+//! Checks that documents generated from tables are current. `UPDATE_DOCS=1` updates them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,10 +25,10 @@ fn check(name: &str, expected: &str) {
     );
 }
 
-/// The name of the action that a decision comes to at events with this contract.
+/// Returns the name of the action of a decision at events with this contract.
 fn action(contract: Contract, decision: Decision) -> String {
     let kind = CustomKind::new("shown", contract).unwrap();
-    let runner = fixed_runner(EventKind::Custom(kind.clone()), Opinion::of(decision));
+    let runner = fixed_runner(EventKind::Custom(kind.clone()), Opinion::from_decision(decision));
     let verdict = runner.fire(&Event::custom(CustomPayload::new(kind)));
     let action = format!("{:?}", verdict.action());
     format!("`{}`", action.split(' ').next().unwrap())
@@ -45,7 +50,7 @@ fn actions() -> String {
 }
 
 #[test]
-fn the_table_of_events() {
+fn the_table_of_events_is_current() {
     let mut text = "# Events\n\n\
         This table lists every kind of event and the most that hooks may do there. The dialect of an agent may allow \
         less. A kind whose blocks mean *refuse* is a gate: by default, a failed hook denies there.\n\n\

@@ -1,12 +1,17 @@
-//! Events from and to JSON: every kind, and every way in which the text can be wrong.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+//! Events from and to JSON: every kind, and every error.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 use checkrein_core::payload::{CustomPayload, Field, Prompt, ToolCall};
 use checkrein_core::{
     BlockEffect, Contract, CustomKind, DecodeErrorKind, Envelope, Event, EventKind, JsonErrorKind, RawJson, Target,
 };
 
-/// JSON with every field that events of the kind can have.
+/// Returns JSON with every field that events of the kind can have.
 fn full_json(kind: &EventKind) -> String {
     let envelope = r#""session_id":"s","cwd":"/p","transcript_path":"/t","permission_mode":"plan","agent_id":"a","agent_type":"explore","turn":18446744073709551615"#;
     let fields: String = kind
@@ -28,13 +33,13 @@ fn full_json(kind: &EventKind) -> String {
 }
 
 #[test]
-fn every_kind_survives_being_read_and_written() {
+fn every_kind_round_trips_through_json() {
     for kind in EventKind::ALL {
         let text = full_json(kind);
         let event = Event::from_json(&text).unwrap_or_else(|error| panic!("{kind}: {error}"));
         assert_eq!(event.kind(), *kind);
         assert_eq!(event.envelope.turn, Some(u64::MAX));
-        assert_eq!(event.envelope.extra["host_adds"].as_str(), r#"{"x":1e400}"#, "what nobody knows is kept");
+        assert_eq!(event.envelope.extra["host_adds"].as_str(), r#"{"x":1e400}"#, "unknown fields are kept");
         let again = Event::from_json(&event.to_json()).unwrap();
         assert_eq!(again, event, "{kind}");
         assert!(RawJson::parse(event.to_json()).unwrap().semantically_eq(&RawJson::parse(text).unwrap()), "{kind}");
@@ -55,35 +60,38 @@ fn the_table_is_consistent() {
             assert!(event.original(*target).is_some(), "{kind} rewrites the {target}, which it does not carry");
         }
         assert_eq!(contract.is_gate(), contract.block == BlockEffect::Refuse);
-        assert!(!contract.plain_text || contract.context.is_taken(), "{kind} takes text as context, but no context");
+        assert!(
+            !contract.plain_text || contract.context.is_supported(),
+            "{kind} takes text as context, but no context"
+        );
     }
     assert!(EventKind::ALL.len() > 70);
 }
 
 #[test]
-fn what_is_required_is_required_and_says_so() {
+fn decode_errors_have_cause_and_location() {
     for (text, message) in [
         ("", "the event is not valid JSON: the JSON text ends too early, expected a value (line 1 column 1)"),
         (
             "{\"event\": \"stop\"",
             "the event is not valid JSON: the JSON text ends too early, expected `,` or `}` (line 1 column 17)",
         ),
-        ("[]", "an event is a JSON object, not an array (line 1 column 1)"),
-        ("{}", "the event lacks `event`, a string (line 1 column 1)"),
+        ("[]", "an event must be a JSON object, not an array (line 1 column 1)"),
+        ("{}", "the required field `event` (a string) is missing (line 1 column 1)"),
         (r#"{"event": 7}"#, "`event` should be a string, but is a number (line 1 column 11)"),
         (r#"{"event": "Stop"}"#, "unknown event `Stop`, did you mean `stop`? (line 1 column 11)"),
         (
             r#"{"event": "a\u0000b"}"#,
-            r#"the event name "a\0b" has '\0' at byte 1, which no name may have (line 1 column 11)"#,
+            r#"the event name "a\0b" has '\0' at byte 1; white space and control characters are not allowed (line 1 column 11)"#,
         ),
-        (r#"{"event": "prompt_submit"}"#, "the event lacks `prompt`, a string (line 1 column 1)"),
+        (r#"{"event": "prompt_submit"}"#, "the required field `prompt` (a string) is missing (line 1 column 1)"),
         (
             "{\"event\": \"prompt_submit\",\n \"prompt\": null}",
             "`prompt` should be a string, but is null (line 2 column 12)",
         ),
         (
             r#"{"event": "pre_tool_use", "tool_name": "Bash"}"#,
-            "the event lacks `tool_input`, any JSON (line 1 column 1)",
+            "the required field `tool_input` (any JSON) is missing (line 1 column 1)",
         ),
         (r#"{"event": "stop", "turn": 1.5}"#, "`turn` should be a whole number, but is a number (line 1 column 27)"),
         (r#"{"event": "stop", "turn": -1}"#, "`turn` should be a whole number, but is a number (line 1 column 27)"),
@@ -91,7 +99,7 @@ fn what_is_required_is_required_and_says_so() {
             r#"{"event": "stop", "stop_hook_active": "yes"}"#,
             "`stop_hook_active` should be true or false, but is a string (line 1 column 39)",
         ),
-        (r#"{"event": "post_plugin_install"}"#, "the event lacks `plugin`, an object (line 1 column 1)"),
+        (r#"{"event": "post_plugin_install"}"#, "the required field `plugin` (an object) is missing (line 1 column 1)"),
         (
             r#"{"event": "post_plugin_install", "plugin": []}"#,
             "`plugin` should be an object, but is an array (line 1 column 44)",
@@ -102,7 +110,7 @@ fn what_is_required_is_required_and_says_so() {
         ),
         (
             r#"{"event": "post_plugin_install", "plugin": {}}"#,
-            "the event lacks `plugin.name`, a string (line 1 column 44)",
+            "the required field `plugin.name` (a string) is missing (line 1 column 44)",
         ),
         (
             r#"{"event": "stop", "event": "error"}"#,
@@ -124,7 +132,7 @@ fn optional_fields_may_be_null_or_absent() {
 }
 
 #[test]
-fn tool_input_of_any_shape_and_size_goes_through_untouched() {
+fn tool_input_of_any_type_and_size_is_unchanged() {
     let large = format!("{{\"content\": \"{}\"}}", "é\\n".repeat(3 << 20));
     assert!(large.len() > 10 << 20);
     for input in ["null", "[1, 2.50]", r#"{"b": 1, "a": {"z": 18446744073709551616}}"#, "\"text\"", &large] {
@@ -155,7 +163,7 @@ fn fields_are_found_by_name() {
 }
 
 #[test]
-fn custom_events_are_read_by_hosts_that_know_them() {
+fn custom_events_are_decoded_with_a_resolver() {
     let kind = CustomKind::new("pre_deploy", Contract::observe().rewrites([Target::Input])).unwrap();
     let text = r#"{"event":"pre_deploy","session_id":"s","input":{"to":"prod"}}"#;
     assert!(Event::from_json(text).is_err());
@@ -169,7 +177,7 @@ fn custom_events_are_read_by_hosts_that_know_them() {
 }
 
 #[test]
-fn no_field_is_ever_written_twice() {
+fn no_field_is_written_twice() {
     let mut event = Event::pre_tool_use(ToolCall::new("Bash", RawJson::default()));
     event.envelope.extra.insert("tool_name".to_owned(), RawJson::string("Read"));
     event.envelope.extra.insert("event".to_owned(), RawJson::string("stop"));
@@ -186,13 +194,13 @@ fn no_field_is_ever_written_twice() {
 }
 
 #[test]
-fn null_is_a_value_where_any_json_is() {
+fn null_is_a_value_of_fields_with_any_json() {
     let text = r#"{"event":"post_tool_use","tool_name":"T","tool_input":null,"tool_response":null}"#;
     assert_eq!(Event::from_json(text).unwrap().to_json(), text);
 }
 
 #[test]
-fn the_deepest_value_survives_in_an_event() {
+fn a_value_of_maximum_depth_round_trips_in_an_event() {
     let depth = checkrein_core::MAX_DEPTH;
     let input: RawJson = ("[".repeat(depth) + &"]".repeat(depth)).parse().unwrap();
     let event = Event::pre_tool_use(ToolCall::new("T", input));

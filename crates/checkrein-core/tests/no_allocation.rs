@@ -1,5 +1,10 @@
-//! The paths that run before every tool call must not allocate.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+//! Checks that code on the path of every tool call does not allocate.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,18 +14,18 @@ use checkrein_core::{
     Event, EventKind, Grammar, HookInfo, HookSelector, HookSet, Matcher, Opinion, RawJson, Runner, Source,
 };
 
-/// Counts what the current thread allocates.
+/// Allocator that counts the allocations of the current thread.
 struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: all work is left to the system's allocator; counting touches only a thread-local without a destructor.
+// SAFETY: all calls are forwarded to the system's allocator; counting uses only a thread-local without a destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps the contract, which is passed on unchanged.
+        // SAFETY: the caller upholds the contract, which is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
 
@@ -34,7 +39,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 fn allocations(mut work: impl FnMut()) -> usize {
-    // What is made lazily and kept does not count.
+    // The first call initializes lazy values, which are not counted.
     work();
     let before = ALLOCATIONS.with(Cell::get);
     for _ in 0..10 {
@@ -44,7 +49,7 @@ fn allocations(mut work: impl FnMut()) -> usize {
 }
 
 #[test]
-fn the_counter_counts() {
+fn the_allocator_counts_allocations() {
     assert_eq!(allocations(|| drop(Box::new(1))), 10);
 }
 
@@ -59,7 +64,7 @@ fn a_fire_without_handlers_allocates_nothing() {
 }
 
 #[test]
-fn handlers_that_say_nothing_cost_no_allocation() {
+fn handlers_without_an_opinion_allocate_nothing() {
     for handlers in [1, 10, 100] {
         let runner = Runner::new();
         for _ in 0..handlers {
@@ -71,7 +76,7 @@ fn handlers_that_say_nothing_cost_no_allocation() {
 }
 
 #[test]
-fn choosing_among_names_or_none_of_the_patterns_allocates_nothing() {
+fn selection_by_name_or_without_a_match_allocates_nothing() {
     for grammar in [Grammar::EXACT, Grammar::REGEX_WHOLE] {
         let hooks = (0..1000)
             .map(|n| {

@@ -1,6 +1,11 @@
-//! The runner, behaviour by behaviour. The first eleven tests have the same names, in this language's spelling, as those
-//! of the callback runner whose rules are the preset `Rules::FIRST_DECISION`; they select it where it matters.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+//! Tests of the runner. The first eleven have the names of the tests of another callback runner, whose rules are the preset
+//! `Rules::FIRST_DECISION`. They select the preset where it matters.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,17 +28,17 @@ fn tool_call() -> Event {
     Event::pre_tool_use(ToolCall::new("Bash", json(r#"{"command": "ls"}"#)))
 }
 
-/// A runner by the rules of the callback runner that others know.
+/// Returns a runner with the preset.
 fn first_decision() -> Runner {
     Runner::builder().rules(Rules::FIRST_DECISION).build()
 }
 
-/// The same, with a log to look at.
+/// Returns a runner with the preset and a recorded log.
 fn recorded_first_decision(recorder: &Recorder) -> Runner {
     recorder.watch(Runner::builder().rules(Rules::FIRST_DECISION))
 }
 
-/// Counts its calls and says nothing.
+/// Returns a handler without an opinion that counts its calls.
 fn counter() -> (Arc<AtomicUsize>, impl Fn(&Fire<'_>) + Send + Sync + 'static) {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
@@ -60,7 +65,7 @@ fn fires_all_handlers() {
 fn first_block_wins() {
     let runner = first_decision();
     let (count, third) = counter();
-    runner.on(EventKind::PreToolUse, "first", testing::go_on());
+    runner.on(EventKind::PreToolUse, "first", testing::no_opinion());
     runner.on(EventKind::PreToolUse, "second", testing::deny("not today"));
     runner.on(EventKind::PreToolUse, "third", third);
     let verdict = runner.fire(&tool_call());
@@ -87,7 +92,7 @@ fn handler_error_is_continue() {
     assert!(line.starts_with("pre_tool_use: hook `broken` ("), "{line}");
     assert!(line.contains("tests/runner.rs:"), "{line}");
     // A line break in an error must not look like another line of the log.
-    assert!(line.ends_with(r"failed (error: the disk\nis full); goes on without it, the hook fails open"), "{line}");
+    assert!(line.ends_with(r"failed (error: the disk\nis full); ignored (fails open)"), "{line}");
 }
 
 #[test]
@@ -108,7 +113,7 @@ fn empty_runner_is_noop() {
     let runner = Runner::default();
     assert!(!runner.has(&EventKind::PreToolUse));
     assert_eq!(runner.fire(&tool_call()), Default::default());
-    let verdict = runner.fire_with(&EventKind::PreToolUse, || unreachable!("nobody would see the event"));
+    let verdict = runner.fire_with(&EventKind::PreToolUse, || unreachable!("there is no handler"));
     assert_eq!(verdict, Default::default());
     assert_eq!(Decision::default(), Decision::NoOpinion);
 }
@@ -182,7 +187,7 @@ fn cancels_between_handlers() {
 fn handler_observes_cancellation() {
     let runner = Runner::new();
     let cancel = CancelToken::new();
-    // Ends by cancellation only: nobody waits for an hour.
+    // Without the cancellation it would take an hour.
     runner.on(EventKind::PreToolUse, "waits", testing::slow(Duration::from_secs(3600)));
     std::thread::scope(|scope| {
         scope.spawn(|| cancel.cancel());
@@ -198,7 +203,7 @@ fn event_string() {
     assert_eq!(own.to_string(), "pre_deploy");
 }
 
-// All eleven events, and what a block and a rewrite come to at each.
+// The effects of a block and a rewrite at each of eleven events.
 
 fn eleven_events() -> [Event; 11] {
     let plugin = || Plugin::new(PluginInfo::new("lint").id("lint@store").version("1.2.0").error("disk full"));
@@ -219,7 +224,7 @@ fn eleven_events() -> [Event; 11] {
 }
 
 #[test]
-fn a_block_counts_where_something_can_still_be_refused_and_is_logged_elsewhere() {
+fn a_block_applies_at_gates_and_is_logged_at_other_events() {
     let gates = [
         EventKind::PreToolUse,
         EventKind::PromptSubmit,
@@ -244,14 +249,15 @@ fn a_block_counts_where_something_can_still_be_refused_and_is_logged_elsewhere()
             assert_eq!(verdict.decision(), Decision::NoOpinion, "{kind}");
             let [line] = &recorder.log()[..] else { panic!("{kind}: one line") };
             assert!(line.starts_with(&format!("{kind}: hook `blocks` (")), "{line}");
-            assert!(line.contains(&format!("said deny, but at {kind} ")) && line.ends_with("; ignored"), "{line}");
-            assert_eq!(count.load(Ordering::SeqCst), 1, "ignored means that the chain goes on");
+            assert!(line.contains("returned `deny`, ") && line.contains(&format!("`{kind}`")), "{line}");
+            assert!(line.ends_with("; ignored"), "{line}");
+            assert_eq!(count.load(Ordering::SeqCst), 1, "the chain continues");
         }
     }
 }
 
 #[test]
-fn prompts_and_tool_inputs_can_be_modified_and_the_first_to_do_so_wins() {
+fn the_first_rewrite_of_a_prompt_or_tool_input_wins() {
     let runner = first_decision();
     runner.on(EventKind::PromptSubmit, "one", testing::modify_prompt("1 \"quoted\""));
     runner.on(EventKind::PromptSubmit, "two", testing::modify_prompt("2"));
@@ -267,7 +273,7 @@ fn prompts_and_tool_inputs_can_be_modified_and_the_first_to_do_so_wins() {
 }
 
 #[test]
-fn a_rewrite_of_what_the_event_does_not_have_is_logged_and_ignored() {
+fn a_rewrite_of_a_missing_target_is_logged_and_ignored() {
     let recorder = Recorder::new();
     let runner = recorder.runner();
     runner.on(EventKind::Stop, "odd", testing::modify_prompt("x"));
@@ -277,7 +283,7 @@ fn a_rewrite_of_what_the_event_does_not_have_is_logged_and_ignored() {
 }
 
 #[test]
-fn payloads_carry_what_the_seed_has() {
+fn payloads_have_all_fields_of_the_other_runner() {
     let [.., compact, _, _, plugin, _, _, _] = eleven_events();
     assert!(compact.to_json().contains("\"message_count\":40"));
     let info = PluginInfo::new("n").id("i").version("v").description("d").install_path("p").source("s").error("e");
@@ -290,10 +296,10 @@ fn payloads_carry_what_the_seed_has() {
     assert_eq!(Event::from_json(&plugin.to_json()).unwrap(), plugin);
 }
 
-// Beyond the seed.
+// Behaviour beyond the other runner.
 
 #[test]
-fn registering_during_a_fire_applies_to_the_next() {
+fn registration_during_a_fire_applies_to_the_next() {
     let runner = Runner::new();
     let (count, late) = counter();
     let late = Arc::new(late);
@@ -309,7 +315,7 @@ fn registering_during_a_fire_applies_to_the_next() {
 }
 
 #[test]
-fn handlers_can_be_taken_out_also_by_themselves() {
+fn handlers_can_be_removed_and_can_remove_themselves() {
     let runner = Runner::new();
     let (count, handler) = counter();
     let registration = runner.on(EventKind::Stop, "h", handler);
@@ -324,10 +330,10 @@ fn handlers_can_be_taken_out_also_by_themselves() {
     }
     assert_eq!(count.load(Ordering::SeqCst), 2);
     assert!(runner.remove(&registration));
-    assert!(!runner.remove(&registration), "it is gone already");
+    assert!(!runner.remove(&registration), "already removed");
     runner.fire(&Event::stop(Stop::new()));
     assert_eq!(count.load(Ordering::SeqCst), 2);
-    assert!(!runner.has(&EventKind::Stop), "an empty runner is the no-op again");
+    assert!(!runner.has(&EventKind::Stop), "no handler is left");
 }
 
 #[test]
@@ -335,7 +341,7 @@ fn a_handler_that_registers_when_it_is_dropped_does_not_deadlock() {
     struct Registers(Runner);
     impl Drop for Registers {
         fn drop(&mut self) {
-            self.0.on(EventKind::Error, "from drop", testing::go_on());
+            self.0.on(EventKind::Error, "from drop", testing::no_opinion());
         }
     }
     let runner = Runner::new();
@@ -348,7 +354,7 @@ fn a_handler_that_registers_when_it_is_dropped_does_not_deadlock() {
 }
 
 #[test]
-fn panics_with_anything_are_survived() {
+fn panics_with_any_payload_are_caught() {
     struct PanicsAgain;
     impl Drop for PanicsAgain {
         fn drop(&mut self) {
@@ -364,30 +370,30 @@ fn panics_with_anything_are_survived() {
     runner.on(EventKind::Stop, "last", last);
     runner.fire(&Event::stop(Stop::new()));
     let log = recorder.log();
-    assert!(log[0].contains("`number`") && log[0].contains("panic: a value that is no text"), "{log:?}");
+    assert!(log[0].contains("`number`") && log[0].contains("panic: no text message"), "{log:?}");
     assert!(log[1].contains("`string`") && log[1].contains("panic: formatted"), "{log:?}");
-    assert!(log[2].contains("`bomb`") && log[2].contains("panic: a value that is no text"), "{log:?}");
+    assert!(log[2].contains("`bomb`") && log[2].contains("panic: no text message"), "{log:?}");
     assert_eq!(count.load(Ordering::SeqCst), 1);
 }
 
 #[test]
-fn an_error_whose_text_panics_is_survived() {
+fn an_error_whose_display_panics_is_a_failure() {
     #[derive(Debug)]
-    struct Rude;
-    impl std::fmt::Display for Rude {
+    struct PanicsOnDisplay;
+    impl std::fmt::Display for PanicsOnDisplay {
         fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            panic!("no words")
+            panic!("no message")
         }
     }
-    impl std::error::Error for Rude {}
+    impl std::error::Error for PanicsOnDisplay {}
     let runner = Runner::builder().discard_log().build();
-    runner.on(EventKind::Stop, "rude", |_| -> Result<Opinion, Rude> { Err(Rude) });
+    runner.on(EventKind::Stop, "panics", |_| -> Result<Opinion, PanicsOnDisplay> { Err(PanicsOnDisplay) });
     let verdict = runner.fire(&Event::stop(Stop::new()));
     assert_eq!(verdict.failures().count(), 1);
 }
 
 #[test]
-fn sinks_and_observers_that_break_do_no_harm() {
+fn broken_writers_and_observers_do_not_affect_the_verdict() {
     struct Broken;
     impl Write for Broken {
         fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
@@ -406,7 +412,7 @@ fn sinks_and_observers_that_break_do_no_harm() {
 }
 
 #[test]
-fn log_lines_go_to_the_writer_whole() {
+fn each_log_line_is_one_write() {
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<Vec<u8>>>>);
     impl Write for Lines {
@@ -429,7 +435,7 @@ fn log_lines_go_to_the_writer_whole() {
 }
 
 #[test]
-fn threads_that_fire_while_others_register_and_remove() {
+fn threads_can_fire_while_others_register_and_remove() {
     let runner = Runner::new();
     let fires = AtomicUsize::new(0);
     runner.on(EventKind::PreToolUse, "denies", testing::deny("always"));
@@ -438,13 +444,13 @@ fn threads_that_fire_while_others_register_and_remove() {
             scope.spawn(|| {
                 for _ in 0..200 {
                     let verdict = runner.fire(&tool_call());
-                    assert_eq!(verdict.reason(), Some("always"), "no fire may miss a handler that was there before");
+                    assert_eq!(verdict.reason(), Some("always"), "no fire may miss an existing handler");
                     fires.fetch_add(1, Ordering::Relaxed);
                 }
             });
             scope.spawn(|| {
                 for _ in 0..200 {
-                    let registration = runner.on(EventKind::PreToolUse, "comes and goes", testing::go_on());
+                    let registration = runner.on(EventKind::PreToolUse, "temporary", testing::no_opinion());
                     assert!(runner.remove(&registration));
                 }
             });
@@ -469,13 +475,13 @@ fn a_handler_may_fire_the_same_runner() {
 }
 
 #[test]
-fn a_handler_cannot_change_what_the_next_one_sees() {
+fn a_handler_cannot_change_the_event_of_the_next() {
     let runner = Runner::new();
     let seen = Arc::new(Mutex::new(Vec::new()));
     for name in ["one", "two"] {
         let seen = Arc::clone(&seen);
         runner.on(EventKind::PreToolUse, name, move |fire| {
-            // All that a handler can get is a copy.
+            // A handler can only get a copy.
             let mut input = fire.event.tool_input().unwrap().read::<serde_json::Value>().unwrap();
             seen.lock().unwrap().push(input.to_string());
             input["command"] = "rm".into();
@@ -488,7 +494,7 @@ fn a_handler_cannot_change_what_the_next_one_sees() {
 }
 
 #[test]
-fn custom_kinds_fire_too() {
+fn custom_kinds_can_be_fired() {
     let deploy = CustomKind::new("pre_deploy", Contract::observe().block(checkrein_core::BlockEffect::Refuse)).unwrap();
     let kind = EventKind::Custom(deploy.clone());
     let event = Event::custom(checkrein_core::payload::CustomPayload::new(deploy));
@@ -499,13 +505,13 @@ fn custom_kinds_fire_too() {
     assert_eq!(runner.fire(&event).reason(), Some("frozen"));
     assert!(runner.has(&kind) && runner.remove(&registration));
     assert_eq!(runner.fire(&event).decision(), Decision::NoOpinion);
-    assert!(!runner.has(&kind), "nobody is left");
+    assert!(!runner.has(&kind), "no handler is left");
 }
 
 #[test]
-fn a_recorded_fire_tells_what_became_of_each_handler() {
+fn a_record_has_the_outcome_of_each_handler() {
     let runner = Runner::builder().discard_log().rules(Rules::FIRST_DECISION).build();
-    runner.on(EventKind::PreToolUse, "quiet", testing::go_on());
+    runner.on(EventKind::PreToolUse, "quiet", testing::no_opinion());
     runner.on(EventKind::PreToolUse, "broken", testing::panic("oh"));
     runner.on(EventKind::PreToolUse, "denies", testing::deny("no"));
     runner.on(EventKind::PreToolUse, "late", testing::allow());
@@ -526,7 +532,7 @@ fn a_recorded_fire_tells_what_became_of_each_handler() {
 }
 
 #[test]
-fn an_allow_ends_nothing() {
+fn an_allow_does_not_end_the_chain() {
     let runner = Runner::new();
     runner.on(EventKind::PreToolUse, "eager", testing::allow());
     runner.on(EventKind::PreToolUse, "guard", testing::deny("no"));
@@ -534,18 +540,18 @@ fn an_allow_ends_nothing() {
 }
 
 #[test]
-fn who_allows_a_rewrite_that_cannot_be_made_has_not_allowed_the_original() {
+fn an_allow_with_an_invalid_rewrite_does_not_allow_the_original() {
     let runner = Runner::builder().discard_log().rules(Rules::FIRST_DECISION).build();
     let unmergeable = Rewrite::merge(Target::Input, json("[]"));
     runner.on(EventKind::PreToolUse, "h", testing::answer(Opinion::allow().with_rewrite(unmergeable)));
     let (verdict, record) = runner.fire_recorded(&tool_call());
     assert_eq!(verdict.decision(), Decision::NoOpinion);
-    assert_eq!(record.hooks[0].outcome, HookOutcome::Failure, "the record says what the verdict says");
+    assert_eq!(record.hooks[0].outcome, HookOutcome::Failure, "the record agrees with the verdict");
     assert_eq!(record.hooks[0].failure, Some(FailureKind::Schema));
 }
 
 #[test]
-fn all_rewrites_of_one_answer_count() {
+fn all_rewrites_of_one_opinion_apply() {
     let runner = Runner::new();
     let merge = |patch| Rewrite::merge(Target::Input, json(patch));
     let opinion = Opinion::none().with_rewrite(merge(r#"{"a":1}"#)).with_rewrite(merge(r#"{"b":2}"#));
@@ -555,16 +561,16 @@ fn all_rewrites_of_one_answer_count() {
 }
 
 #[test]
-fn a_registration_is_good_for_its_own_runner_only() {
+fn a_registration_is_valid_for_its_own_runner_only() {
     let (one, other) = (Runner::new(), Runner::new());
-    let registration = one.on(EventKind::PreToolUse, "h", testing::go_on());
+    let registration = one.on(EventKind::PreToolUse, "h", testing::no_opinion());
     other.on(EventKind::PreToolUse, "guard", testing::deny("no"));
     assert!(!other.remove(&registration));
     assert!(other.fire(&tool_call()).decision().is_block());
 }
 
 #[test]
-fn callbacks_can_rewrite_under_other_rules_and_say_how_they_fail() {
+fn callbacks_can_rewrite_and_set_their_failure_policy() {
     let runner = Runner::builder().discard_log().rules(Rules::NATIVE).build();
     runner.on(EventKind::PromptSubmit, "rewrites", testing::modify_prompt("x"));
     let verdict = runner.fire(&Event::prompt_submit(Prompt::new("y")));
@@ -575,7 +581,7 @@ fn callbacks_can_rewrite_under_other_rules_and_say_how_they_fail() {
 }
 
 #[test]
-fn a_decision_of_the_last_handler_stands_even_if_the_host_has_given_up() {
+fn the_decision_of_the_last_handler_is_kept_after_cancellation() {
     let runner = Runner::builder().rules(Rules::NATIVE).build();
     let cancel = CancelToken::new();
     let cancels = cancel.clone();
@@ -588,7 +594,7 @@ fn a_decision_of_the_last_handler_stands_even_if_the_host_has_given_up() {
 }
 
 #[test]
-fn a_handler_that_panics_when_it_goes_is_survived() {
+fn a_handler_that_panics_on_drop_is_caught() {
     struct Bomb(Arc<Mutex<Option<checkrein_core::runner::Registration>>>, Runner);
     impl Drop for Bomb {
         fn drop(&mut self) {
@@ -608,7 +614,7 @@ fn a_handler_that_panics_when_it_goes_is_survived() {
 }
 
 #[test]
-fn handlers_of_the_builder_come_first_and_stay() {
+fn handlers_of_the_builder_run_first_and_are_permanent() {
     let kind = EventKind::Custom(CustomKind::new("own", Contract::observe()).unwrap());
     let order = Arc::new(Mutex::new(Vec::new()));
     let note = |name: &'static str| {
@@ -629,10 +635,10 @@ fn handlers_of_the_builder_come_first_and_stay() {
     assert_eq!(format!("{runner:?}"), "Runner { handlers: 3, .. }");
 }
 
-// The default rules: as the engine settles, and safe.
+// The default rules, which are those of the engine.
 
 #[test]
-fn a_callback_that_fails_closes_a_gate_and_is_a_warning_elsewhere() {
+fn a_failed_callback_denies_at_gates_and_warns_at_other_events() {
     type Broken = fn(&Runner, EventKind);
     let broken: [(FailureKind, Broken); 2] = [
         (FailureKind::Panic, |runner, kind| drop(runner.on(kind, "guard", testing::panic("oh")))),
@@ -649,7 +655,7 @@ fn a_callback_that_fails_closes_a_gate_and_is_a_warning_elsewhere() {
             if kind.contract().is_gate() {
                 assert_eq!(verdict.decision(), Decision::Deny, "{kind}");
                 let reason = verdict.reason().unwrap();
-                assert!(reason.contains("hook `guard` (") && reason.ends_with("the hook fails closed"), "{reason}");
+                assert!(reason.contains("hook `guard` (") && reason.ends_with("denied (fails closed)"), "{reason}");
             } else {
                 assert!(!verdict.decision().is_block(), "{kind}: {verdict:?}");
             }
@@ -660,7 +666,7 @@ fn a_callback_that_fails_closes_a_gate_and_is_a_warning_elsewhere() {
 }
 
 #[test]
-fn a_guard_may_choose_to_fail_open() {
+fn a_hook_can_fail_open_by_policy() {
     let runner = Runner::builder().discard_log().build();
     let info = HookInfo::new("nice to have", Source::here()).on_failure(FailurePolicy::Open);
     runner.on_with(EventKind::PreToolUse, info, testing::panic("oh"));
@@ -668,13 +674,13 @@ fn a_guard_may_choose_to_fail_open() {
 }
 
 #[test]
-fn a_deny_means_what_the_contract_says() {
+fn a_deny_has_the_effect_of_the_contract() {
     for event in eleven_events() {
         let kind = event.kind();
         let runner = Runner::builder().discard_log().build();
         runner.on(kind.clone(), "blocks", testing::deny("no"));
-        let counts = kind.contract().block != checkrein_core::BlockEffect::Ignored;
-        let expected = if counts { Decision::Deny } else { Decision::NoOpinion };
+        let can_block = kind.contract().block != checkrein_core::BlockEffect::Ignored;
+        let expected = if can_block { Decision::Deny } else { Decision::NoOpinion };
         assert_eq!(runner.fire(&event).decision(), expected, "{kind}");
     }
 }
@@ -693,7 +699,7 @@ fn every_callback_runs_and_the_strongest_decision_wins() {
 }
 
 #[test]
-fn each_callback_sees_what_those_before_it_have_rewritten() {
+fn each_callback_sees_earlier_rewrites() {
     let runner = Runner::new();
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sees = |name: &str| {
@@ -716,7 +722,7 @@ fn each_callback_sees_what_those_before_it_have_rewritten() {
 }
 
 #[test]
-fn a_rewrite_that_cannot_be_made_closes_the_gate() {
+fn an_invalid_rewrite_denies_at_a_gate() {
     let runner = Runner::builder().discard_log().build();
     let unmergeable = Rewrite::merge(Target::Input, json("[]"));
     runner.on(EventKind::PreToolUse, "h", testing::answer(Opinion::allow().with_rewrite(unmergeable)));

@@ -1,5 +1,10 @@
-//! Choosing hooks: the index must choose what looking at each hook by itself would choose.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+//! Selection of hooks: the index must select the same hooks as a check of each hook.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 use checkrein_core::payload::{Prompt, SessionStart, Stop, ToolCall};
 use checkrein_core::{
@@ -22,7 +27,7 @@ fn chosen(hooks: &HookSet, event: &Event) -> Vec<String> {
 }
 
 #[test]
-fn hooks_are_chosen_in_config_order_by_kind_and_matcher() {
+fn hooks_are_selected_in_config_order_by_kind_and_matcher() {
     let hooks = HookSet::new(vec![
         hook("all", "*"),
         hook("bash", "Bash"),
@@ -48,7 +53,7 @@ fn hooks_are_chosen_in_config_order_by_kind_and_matcher() {
 }
 
 #[test]
-fn a_hook_fits_one_of_the_names_that_a_tool_has() {
+fn a_hook_matches_any_alias_of_a_tool() {
     let hooks = HookSet::new(vec![
         hook("common", "Bash"),
         hook("own", "run_.*"),
@@ -60,20 +65,20 @@ fn a_hook_fits_one_of_the_names_that_a_tool_has() {
     let plan = hooks.explain(&event);
     assert_eq!(plan.chosen().map(|entry| entry.hook.info.id.as_str()).collect::<Vec<_>>(), ["common", "own", "both"]);
     assert_eq!(chosen(&hooks, &tool("run_shell")), ["own"]);
-    // Where matchers do not count, names neither.
+    // Kinds without a subject ignore aliases as well.
     let prompts =
         HookSet::new(vec![HookSelector::for_kind(HookInfo::new("all", Source::here()), EventKind::PromptSubmit)]);
     assert_eq!(chosen(&prompts, &Event::prompt_submit(Prompt::new("hi")).with_tool_aliases(&["Bash"])), ["all"]);
 }
 
 #[test]
-fn a_plan_says_of_every_hook_why() {
+fn a_plan_has_the_skip_reason_of_every_hook() {
     let mut off = hook("off", "*");
     off.state = HookState::Disabled;
-    let mut twin = hook("twin", "Bash");
-    twin.identity = Some("sh check.sh".to_owned());
+    let mut duplicate = hook("duplicate", "Bash");
+    duplicate.identity = Some("sh check.sh".to_owned());
     let mut original = hook("original", "*");
-    original.identity = twin.identity.clone();
+    original.identity = duplicate.identity.clone();
     let mut conditional = hook("conditional", "*");
     conditional.condition = Some(Condition::new("Bash(git *)", |_| false));
     let mut untrusted = hook("untrusted", "*");
@@ -81,7 +86,7 @@ fn a_plan_says_of_every_hook_why() {
     let hooks = HookSet::new(vec![
         off,
         original,
-        twin,
+        duplicate,
         conditional,
         hook("unfit", "Write"),
         untrusted,
@@ -90,7 +95,7 @@ fn a_plan_says_of_every_hook_why() {
     let event = tool("Bash");
     let plan = hooks.explain(&event);
     assert_eq!(plan.subject.as_deref(), Some("Bash"));
-    let why: Vec<_> = plan
+    let reasons: Vec<_> = plan
         .entries
         .iter()
         .map(|entry| {
@@ -98,34 +103,34 @@ fn a_plan_says_of_every_hook_why() {
         })
         .collect();
     assert_eq!(
-        why,
+        reasons,
         [
-            ("off", "it is disabled".to_owned()),
+            ("off", "disabled".to_owned()),
             ("original", String::new()),
-            ("twin", "it is the same as hook `original`".to_owned()),
-            ("conditional", "its condition `Bash(git *)` does not hold".to_owned()),
-            ("unfit", "its matcher `Write` does not fit `Bash`".to_owned()),
+            ("duplicate", "duplicate of hook `original`".to_owned()),
+            ("conditional", "condition `Bash(git *)` is false".to_owned()),
+            ("unfit", "matcher `Write` does not match `Bash`".to_owned()),
             ("untrusted", String::new()),
-            ("stop", "it is for other events".to_owned()),
+            ("stop", "for other events".to_owned()),
         ]
     );
     assert_eq!(chosen(&hooks, &event), ["original", "untrusted"]);
 }
 
 #[test]
-fn a_twin_that_cannot_run_does_not_stand_in_for_one_that_can() {
-    let twin = |id: &str| hook(id, "*").identified_by("sh guard.sh");
-    let hooks = HookSet::new(vec![twin("project").in_state(HookState::Untrusted).in_order(-1), twin("user")]);
+fn a_duplicate_that_cannot_run_does_not_replace_one_that_can() {
+    let duplicate = |id: &str| hook(id, "*").identified_by("sh guard.sh");
+    let hooks = HookSet::new(vec![duplicate("project").in_state(HookState::Untrusted).in_order(-1), duplicate("user")]);
     let event = tool("Bash");
     assert_eq!(chosen(&hooks, &event), ["user"]);
-    let why: Vec<_> = hooks.explain(&event).entries.iter().map(|entry| entry.skip_reason.clone()).collect();
-    assert_eq!(why, [Some(SkipReason::DuplicateOf { id: "user".to_owned() }), None]);
+    let reasons: Vec<_> = hooks.explain(&event).entries.iter().map(|entry| entry.skip_reason.clone()).collect();
+    assert_eq!(reasons, [Some(SkipReason::DuplicateOf { id: "user".to_owned() }), None]);
     let never = Condition::new("never", |_| false);
-    let hooks = HookSet::new(vec![twin("conditional").when(never), twin("plain")]);
+    let hooks = HookSet::new(vec![duplicate("conditional").when(never), duplicate("plain")]);
     assert_eq!(chosen(&hooks, &event), ["plain"]);
     let panics = Condition::new("panics", |_| panic!("oh"));
     let hooks = HookSet::new(vec![hook("guard", "*").when(panics)]);
-    assert_eq!(chosen(&hooks, &event), ["guard"], "better too often than not at all");
+    assert_eq!(chosen(&hooks, &event), ["guard"], "a condition that panics holds");
 }
 
 #[test]
@@ -140,7 +145,7 @@ fn long_subjects_and_long_lists_stay_cheap() {
 }
 
 #[test]
-fn order_moves_hooks_and_keeps_the_rest_as_given() {
+fn order_sorts_hooks_stably() {
     let mut late = hook("late", "*");
     late.order = 10;
     let mut early = hook("early", "*");
@@ -150,15 +155,15 @@ fn order_moves_hooks_and_keeps_the_rest_as_given() {
 }
 
 #[test]
-fn a_twin_of_a_narrower_scope_does_not_stand_in_for_a_wider_one() {
-    let twin = |scope: Scope| {
-        let info = HookInfo::new(scope.to_string(), Source::of(scope));
+fn a_duplicate_of_lower_trust_does_not_replace_one_of_higher_trust() {
+    let duplicate = |scope: Scope| {
+        let info = HookInfo::new(scope.to_string(), Source::for_scope(scope));
         HookSelector::for_kind(info, EventKind::PreToolUse).identified_by("sh guard.sh")
     };
     let order = [Scope::Plugin, Scope::Local, Scope::Project, Scope::Code, Scope::User];
-    let hooks = HookSet::new(order.map(twin).into());
+    let hooks = HookSet::new(order.map(duplicate).into());
     assert_eq!(chosen(&hooks, &tool("Bash")), ["code"], "the first at the widest trust level");
-    let hooks = HookSet::new(vec![twin(Scope::Project), twin(Scope::User).in_state(HookState::Broken("x".to_owned()))]);
+    let hooks = HookSet::new(vec![duplicate(Scope::Project), duplicate(Scope::User).in_state(HookState::Broken("x".to_owned()))]);
     assert_eq!(chosen(&hooks, &tool("Bash")), ["project"], "one that can run");
 }
 
@@ -170,13 +175,13 @@ fn kinds_without_a_subject_ignore_matchers() {
         hook("startup", "startup").also_for(EventKind::SessionStart),
     ]);
     assert_eq!(chosen(&hooks, &Event::prompt_submit(Prompt::new("x"))), ["named"]);
-    // A kind that has a subject, in an event that does not say it: only what fits everything fits.
+    // An event without the subject of its kind: only matchers for everything match.
     assert_eq!(chosen(&hooks, &Event::session_start(SessionStart::new())), ["all"]);
     assert_eq!(chosen(&hooks, &Event::session_start(SessionStart::new().source("startup"))), ["all", "startup"]);
 }
 
 #[test]
-fn custom_kinds_are_matched_on_what_their_host_declares() {
+fn custom_kinds_are_matched_on_the_declared_field() {
     let kind = CustomKind::new("pre_deploy", Contract::observe().matched_on("target")).unwrap();
     let mut prod = hook("prod", "prod");
     prod.kinds = vec![EventKind::Custom(kind.clone())];
@@ -191,7 +196,7 @@ fn custom_kinds_are_matched_on_what_their_host_declares() {
 }
 
 #[test]
-fn a_thousand_hooks_and_names_stay_right() {
+fn select_and_explain_agree_on_a_thousand_hooks() {
     let hooks = HookSet::new(
         (0..1000)
             .map(|n| match n % 3 {
@@ -204,16 +209,16 @@ fn a_thousand_hooks_and_names_stay_right() {
     for n in (0..1000).step_by(13).chain(0..20) {
         for name in [format!("tool{n}"), format!("tool{n}_a"), format!("tool_x{n}"), format!("{n}").repeat(100)] {
             let event = tool(&name);
-            let by_looking: Vec<_> = hooks.explain(&event).chosen().map(|e| e.hook.info.id.clone()).collect();
-            assert_eq!(chosen(&hooks, &event), by_looking, "{name}");
-            assert!(by_looking.len() <= 1);
+            let explained: Vec<_> = hooks.explain(&event).chosen().map(|e| e.hook.info.id.clone()).collect();
+            assert_eq!(chosen(&hooks, &event), explained, "{name}");
+            assert!(explained.len() <= 1);
         }
     }
 }
 
 proptest! {
     #[test]
-    fn the_index_chooses_what_looking_at_each_would(
+    fn select_and_explain_agree(
         patterns in prop::collection::vec(("[ab|*.^$+?{}0(),]{0,6}", 0_u8..5, prop::option::of(0_u8..3)), 0..12),
         names in prop::collection::vec("[ab.]{0,4}", 1..8),
     ) {
@@ -223,9 +228,9 @@ proptest! {
         let hooks: Vec<_> = patterns
             .iter()
             .enumerate()
-            .filter_map(|(at, (pattern, grammar, identity))| {
+                .filter_map(|(index, (pattern, grammar, identity))| {
                 let matcher = Matcher::compile(&grammars[usize::from(*grammar)], Some(pattern)).ok()?;
-                let mut hook = HookSelector::for_kind(HookInfo::new(at.to_string(), Source::here()), EventKind::PreToolUse);
+                let mut hook = HookSelector::for_kind(HookInfo::new(index.to_string(), Source::here()), EventKind::PreToolUse);
                 hook.matcher = matcher;
                 hook.identity = identity.map(|identity| identity.to_string());
                 Some(hook)
@@ -234,15 +239,15 @@ proptest! {
         let set = HookSet::new(hooks);
         for name in &names {
             let event = tool(name);
-            let by_looking: Vec<_> = set.explain(&event).chosen().map(|e| e.hook.info.id.clone()).collect();
-            prop_assert_eq!(chosen(&set, &event), by_looking.clone());
-            prop_assert_eq!(set.would_select(&EventKind::PreToolUse, name), !by_looking.is_empty());
+            let explained: Vec<_> = set.explain(&event).chosen().map(|e| e.hook.info.id.clone()).collect();
+            prop_assert_eq!(chosen(&set, &event), explained.clone());
+            prop_assert_eq!(set.would_select(&EventKind::PreToolUse, name), !explained.is_empty());
         }
     }
 
-    /// Selecting, explaining and filtering are one decision, whatever the names of the tool and the kinds of the hook.
+    /// Selection, explanation and filter agree for all names of the tool and kinds of the hook.
     #[test]
-    fn the_filter_lets_through_what_is_selected(
+    fn the_filter_accepts_exactly_the_selected_hooks(
         patterns in prop::collection::vec(("[ab|*.^$_m]{0,5}", 0_u8..5, 1_u8..8), 0..12),
         name in "[ab]{0,2}",
         aliases in 0_usize..4,
@@ -256,9 +261,9 @@ proptest! {
         let hooks: Vec<_> = patterns
             .iter()
             .enumerate()
-            .filter_map(|(at, (pattern, grammar, kinds))| {
+            .filter_map(|(index, (pattern, grammar, kinds))| {
                 let matcher = Matcher::compile(&grammars[usize::from(*grammar)], Some(pattern)).ok()?;
-                let mut hook = HookSelector::for_kind(HookInfo::new(at.to_string(), Source::here()), EventKind::Stop);
+                let mut hook = HookSelector::for_kind(HookInfo::new(index.to_string(), Source::here()), EventKind::Stop);
                 hook.kinds = (0..3).filter(|bit| kinds >> bit & 1 == 1).map(|bit| KINDS[bit].clone()).collect();
                 hook.matcher = matcher;
                 Some(hook)
@@ -280,7 +285,7 @@ proptest! {
     }
 }
 
-/// A hook for both kinds that accepts only the name for all tools.
+/// The hook is for both kinds and accepts only the tool name of the parent kind.
 #[test]
 fn explaining_agrees_with_selecting_for_hooks_of_both_kinds() {
     let mut hook = hook("both", "mcp__github__search");
@@ -293,9 +298,9 @@ fn explaining_agrees_with_selecting_for_hooks_of_both_kinds() {
     assert_eq!(set.explain(&event).chosen().count(), 1);
 }
 
-/// A host may have events for some tools only. Hooks for all tools run there, each once.
+/// Some hosts have events for some tools only. Hooks for all tools run there, each once.
 #[test]
-fn hooks_for_all_tools_fit_events_for_some() {
+fn hooks_of_the_parent_kind_match_events_for_some_tools() {
     let hook = |id: &str, kinds: &[EventKind], tool: &str| {
         let mut hook = HookSelector::for_kind(HookInfo::new(id, Source::here()), kinds[0].clone())
             .matching(Matcher::names([tool]));
@@ -303,7 +308,7 @@ fn hooks_for_all_tools_fit_events_for_some() {
         hook
     };
     let set = HookSet::new(vec![
-        hook("general", &[EventKind::PreToolUse], "Bash"),
+        hook("parent", &[EventKind::PreToolUse], "Bash"),
         hook("both", &[EventKind::PreToolUse, EventKind::PreShell], "Bash"),
         hook("other tool", &[EventKind::PreToolUse], "Write"),
         hook("after", &[EventKind::PostToolUse], "Bash"),
@@ -312,9 +317,9 @@ fn hooks_for_all_tools_fit_events_for_some() {
     let mut event = Event::pre_shell(ToolCall::new("Bash", RawJson::default()));
     assert_eq!(chosen(&set, &event), ["both", "narrow"]);
     event = event.with_parent_hooks(true);
-    assert_eq!(chosen(&set, &event), ["general", "both", "narrow"]);
+    assert_eq!(chosen(&set, &event), ["parent", "both", "narrow"]);
     assert!(set.has_for(&event));
     let plan = set.explain(&event);
-    let why: Vec<_> = plan.entries.iter().map(|entry| entry.skip_reason.is_none()).collect();
-    assert_eq!(why, [true, true, false, false, true]);
+    let selected: Vec<_> = plan.entries.iter().map(|entry| entry.skip_reason.is_none()).collect();
+    assert_eq!(selected, [true, true, false, false, true]);
 }

@@ -1,5 +1,10 @@
-//! How opinions settle: the rules one by one, then what must hold whatever the opinions.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+//! Tests of settling: each rule, then properties that hold for all opinions.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 use std::sync::Arc;
 
@@ -22,7 +27,8 @@ fn tool_call(input: &str) -> Event {
 }
 
 fn hook(position: usize) -> Arc<HookInfo> {
-    let mut info = HookInfo::new(format!("h{position}"), Source::at(checkrein_core::Scope::User, "hooks.json", 7, 3));
+    let mut info =
+        HookInfo::new(format!("h{position}"), Source::in_file(checkrein_core::Scope::User, "hooks.json", 7, 3));
     info.declares_rewrites = true;
     Arc::new(info)
 }
@@ -38,7 +44,7 @@ fn decisions(rules: &Rules, decisions: &[Decision]) -> Verdict {
     let replies: Vec<_> = decisions
         .iter()
         .enumerate()
-        .map(|(at, decision)| Ok(Opinion::of(*decision).with_reason(format!("r{at}"))))
+        .map(|(index, decision)| Ok(Opinion::from_decision(*decision).with_reason(format!("r{index}"))))
         .collect();
     settled(rules, &tool_call("{}"), &replies)
 }
@@ -75,22 +81,22 @@ fn each_rule_picks_its_winner() {
         (&safe_last, &[Deny, Halt], Halt, Some("r1")),
         (&safe_last, &[], NoOpinion, None),
     ];
-    for (rules, said, decision, reason) in table {
-        let verdict = decisions(rules, said);
-        assert_eq!((verdict.decision(), verdict.reason()), (decision, reason), "{:?} {said:?}", rules.settle);
+    for (rules, returned, decision, reason) in table {
+        let verdict = decisions(rules, returned);
+        assert_eq!((verdict.decision(), verdict.reason()), (decision, reason), "{:?} {returned:?}", rules.settle);
     }
     let verdict = decisions(&safe_last, &[Deny, Allow]);
     assert_eq!(
         verdict.warnings()[0].to_string(),
-        "hook `h1` (hooks.json:7): said allow, which in this agent would cancel the deny of hook `h0` (hooks.json:7); \
-         the deny stands (compat = \"exact\" follows the agent)"
+        "hook `h1` (hooks.json:7): returned `allow`, which in this agent would cancel the `deny` of hook `h0` \
+          (hooks.json:7); the `deny` is kept (compat = \"exact\" follows the agent)"
     );
 }
 
 #[test]
-fn all_that_hooks_say_is_kept_in_config_order() {
+fn texts_of_hooks_are_kept_in_config_order() {
     let event = Event::session_start(SessionStart::new());
-    let said = |n: &str| {
+    let opinion = |n: &str| {
         Opinion::context(format!("c{n}"))
             .with_message(format!("m{n}"))
             .with_stop_reason(format!("s{n}"))
@@ -99,38 +105,40 @@ fn all_that_hooks_say_is_kept_in_config_order() {
     };
     let mut settlement = Settlement::new(&Rules::NATIVE, &event);
     for position in [1, 0] {
-        let opinion = said(&position.to_string());
+        let opinion = opinion(&position.to_string());
         assert_eq!(settlement.push(position, &hook(position), &opinion), ChainStep::Next);
     }
     let _ = settlement.push(2, &hook(2), &Opinion::none().suppress_output());
     let verdict = settlement.finish();
-    let texts = |said: &[checkrein_core::HookMessage]| said.iter().map(|said| said.text.clone()).collect::<Vec<_>>();
+    let texts = |messages: &[checkrein_core::HookMessage]| {
+        messages.iter().map(|message| message.text.clone()).collect::<Vec<_>>()
+    };
     assert_eq!(texts(verdict.context()), ["c0", "c1"]);
     assert_eq!(texts(verdict.messages()), ["m0", "m1"]);
     assert_eq!(verdict.stop_reason(), Some("s0"));
     assert_eq!(verdict.first_user_message(), Some("f0\nf1"));
-    assert_eq!(verdict.metadata().next().unwrap().1.as_str(), "1", "of one name the last counts");
+    assert_eq!(verdict.metadata().next().unwrap().1.as_str(), "1", "the last value of a name is used");
     assert!(verdict.suppresses_output());
     assert_eq!(verdict.decision(), NoOpinion);
 }
 
 #[test]
-fn what_the_event_has_no_use_for_is_a_warning() {
+fn unsupported_parts_of_an_opinion_are_warnings() {
     let start = Event::session_start(SessionStart::new());
     let stop = Event::stop(Stop::new());
     for (event, opinion, text) in [
-        (&start, Opinion::deny("x"), "said deny, but at session_start nothing is left to stop; ignored"),
-        (&start, Opinion::ask("x"), "said ask, but at session_start nobody waits for leave; ignored"),
-        (&stop, Opinion::ask("x"), "said ask, but at stop nobody waits for leave; ignored"),
+        (&start, Opinion::deny("x"), "returned `deny`, but `session_start` cannot be blocked; ignored"),
+        (&start, Opinion::ask("x"), "returned `ask`, which `session_start` does not support; ignored"),
+        (&stop, Opinion::ask("x"), "returned `ask`, which `stop` does not support; ignored"),
         (
             &stop,
             Opinion::none().with_first_user_message("x"),
-            "speaks as the user, but stop has no place for it; dropped",
+            "returned a first user message, which `stop` does not support; dropped",
         ),
         (
             &tool_call("{}"),
             Opinion::rewrite_prompt("x"),
-            "failed (schema: rewrote the prompt, which pre_tool_use does not allow); the hook fails closed",
+            "failed (schema: rewrote the prompt, which pre_tool_use does not allow); denied (fails closed)",
         ),
     ] {
         let verdict = settled(&Rules::NATIVE, event, &[Ok(opinion)]);
@@ -138,7 +146,7 @@ fn what_the_event_has_no_use_for_is_a_warning() {
     }
     let verdict = settled(&Rules::NATIVE, &start, &[Ok(Opinion::halt("enough"))]);
     assert_eq!((verdict.decision(), verdict.reason()), (Halt, Some("enough")));
-    // A deny at a stop has a meaning: go on.
+    // A deny at a stop makes the agent continue.
     assert_eq!(settled(&Rules::NATIVE, &stop, &[Ok(Opinion::deny("tests fail"))]).decision(), Deny);
     let gates_only = Rules::NATIVE.blocks(BlockScope::Gates);
     assert_eq!(settled(&gates_only, &stop, &[Ok(Opinion::deny("tests fail"))]).decision(), NoOpinion);
@@ -146,14 +154,15 @@ fn what_the_event_has_no_use_for_is_a_warning() {
 
 #[test]
 fn a_block_without_a_reason_gets_one() {
-    let verdict = settled(&Rules::NATIVE, &tool_call("{}"), &[Ok(Opinion::of(Deny)), Ok(Opinion::deny("  "))]);
-    assert_eq!(verdict.reason(), Some("hook `h0` (hooks.json:7) said deny and gave no reason"));
+    let verdict =
+        settled(&Rules::NATIVE, &tool_call("{}"), &[Ok(Opinion::from_decision(Deny)), Ok(Opinion::deny("  "))]);
+    assert_eq!(verdict.reason(), Some("hook `h0` (hooks.json:7) returned `deny` without a reason"));
     assert_eq!(verdict.reasons().len(), 2);
     assert_eq!(settled(&Rules::NATIVE, &tool_call("{}"), &[Ok(Opinion::allow())]).reason(), None);
 }
 
 #[test]
-fn failures_do_what_the_table_says_unless_the_hook_says_otherwise() {
+fn the_policy_of_a_hook_overrides_the_failure_table() {
     let gate = tool_call("{}");
     let notice = Event::session_start(SessionStart::new());
     let after = Event::post_tool_use(ToolOutcome::new("Bash", RawJson::default()));
@@ -185,15 +194,15 @@ fn failures_do_what_the_table_says_unless_the_hook_says_otherwise() {
         assert!(verdict.warnings()[0].to_string().starts_with("hook `h0` (hooks.json:7): failed ("), "{row}");
     }
     let verdict = settled(&Rules::NATIVE, &gate, &[Err(Failure::new(FailureKind::Timeout, "took 5 s"))]);
-    let reason = "hook `h0` (hooks.json:7) failed (timeout: took 5 s); the hook fails closed \
-                  (`checkrein check` and `checkrein run pre_tool_use` tell more)";
+    let reason = "hook `h0` (hooks.json:7) failed (timeout: took 5 s); denied (fails closed); ask the user to fix the \
+                                hook (details: `checkrein check`, `checkrein run pre_tool_use`)";
     assert_eq!(verdict.reason(), Some(reason));
     let worded = Failure::new(FailureKind::Exit, "exit code 7").with_reason("not on a Friday");
     let verdict = settled(&Rules::NATIVE, &gate, &[Err(worded)]);
     assert_eq!(verdict.reason(), Some("not on a Friday"));
     assert!(
         verdict.warnings()[0].to_string().contains("failed (exit: exit code 7)"),
-        "what happened is told all the same"
+        "the warning still names the failure"
     );
     let forced = Failure::new(FailureKind::Untrusted, "never approved").with_effect(FailurePolicy::Open);
     assert_eq!(settled(&Rules::NATIVE, &gate, &[Err(forced)]).decision(), NoOpinion);
@@ -209,15 +218,15 @@ fn cancelled_is_neither_a_deny_nor_an_allow() {
         assert!(verdict.is_cancelled());
         assert_eq!(verdict.decision(), NoOpinion);
         assert_eq!(verdict.reason(), None);
-        assert_eq!(verdict.reasons().len(), usize::from(!before.is_none()), "what was said is kept");
+        assert_eq!(verdict.reasons().len(), usize::from(!before.is_none()), "earlier decisions are kept");
     }
 }
 
 #[test]
-fn chains_end_where_the_rules_say() {
+fn chains_end_by_the_rules() {
     let failure = || Err(Failure::new(FailureKind::Exit, "1"));
     let rewrite = || Ok(Opinion::rewrite_input(json("{}")));
-    let marked = || Ok(Opinion::deny("no").with_metadata("blocked", json("true")));
+    let tagged = || Ok(Opinion::deny("no").with_metadata("blocked", json("true")));
     let (allow, deny, none) = (|| Ok(Opinion::allow()), || Ok(Opinion::deny("no")), || Ok(Opinion::none()));
     let open = Rules::NATIVE.failures(FailureTable::open());
     for (rules, end, reply, step) in [
@@ -235,11 +244,11 @@ fn chains_end_where_the_rules_say() {
         (open, ChainEnd::FirstBlockOrFailure, deny(), ChainStep::End),
         (open, ChainEnd::FirstBlockOrFailure, allow(), ChainStep::Next),
         (open, ChainEnd::FirstTagged("blocked"), deny(), ChainStep::Next),
-        (open, ChainEnd::FirstTagged("blocked"), marked(), ChainStep::End),
+        (open, ChainEnd::FirstTagged("blocked"), tagged(), ChainStep::End),
         (open, ChainEnd::FirstTagged("blocked"), failure(), ChainStep::Next),
         (Rules::NATIVE, ChainEnd::FirstTagged("blocked"), failure(), ChainStep::End),
-        (open, ChainEnd::FirstMarkedOrFailure("blocked"), deny(), ChainStep::Next),
-        (open, ChainEnd::FirstMarkedOrFailure("blocked"), failure(), ChainStep::End),
+        (open, ChainEnd::FirstTaggedOrFailure("blocked"), deny(), ChainStep::Next),
+        (open, ChainEnd::FirstTaggedOrFailure("blocked"), failure(), ChainStep::End),
     ] {
         let event = tool_call("{}");
         let rules = rules.chain_end(end);
@@ -271,16 +280,16 @@ fn input_after(rules: &Rules, input: &str, replies: &[Result<Opinion, Failure>])
 fn rewrites_chain_compose_or_conflict() {
     let side_by_side = Rules::NATIVE.order(RunOrder::Parallel);
     let pipeline = Rules::NATIVE.order(RunOrder::Pipeline);
-    let last = side_by_side.side_by_side(ConcurrentRewrites::LastInOrder);
-    let first = side_by_side.side_by_side(ConcurrentRewrites::FirstInOrder);
+    let last = side_by_side.concurrent_rewrites(ConcurrentRewrites::LastInOrder);
+    let first = side_by_side.concurrent_rewrites(ConcurrentRewrites::FirstInOrder);
     let input = r#"{"a":1,"b":2}"#;
     let some = |text: &str| Some(text.to_owned());
     for (rules, replies, expected) in [
-        // One on the result of the other.
+        // Each on the result of the previous one.
         (&pipeline, vec![merge(r#"{"a":5}"#), merge(r#"{"c":7}"#)], (NoOpinion, some(r#"{"a":5,"b":2,"c":7}"#))),
         (&pipeline, vec![merge(r#"{"a":5}"#), merge(r#"{"a":6}"#)], (NoOpinion, some(r#"{"a":6,"b":2}"#))),
         (&pipeline, vec![replace("[1]"), replace("{}")], (NoOpinion, some("{}"))),
-        // Different fields come together.
+        // Different fields are combined.
         (&side_by_side, vec![merge(r#"{"a":5}"#), merge(r#"{"c":7}"#)], (NoOpinion, some(r#"{"a":5,"b":2,"c":7}"#))),
         (
             &side_by_side,
@@ -290,7 +299,7 @@ fn rewrites_chain_compose_or_conflict() {
         (&side_by_side, vec![replace(r#"{"a":1}"#), merge(r#"{"a":9}"#)], (NoOpinion, some(r#"{"a":9}"#))),
         (&side_by_side, vec![merge(r#"{"a":5}"#), merge(r#"{"a": 5}"#)], (NoOpinion, some(r#"{"a":5,"b":2}"#))),
         (&side_by_side, vec![replace("[1]"), replace("[ 1 ]")], (NoOpinion, some("[1]"))),
-        // Two values for one thing: the gate closes, and what those in conflict made of it does not count.
+        // Two values for one field: the failure denies, and the rewrites in conflict are dropped.
         (&side_by_side, vec![merge(r#"{"a":5,"c":1}"#), merge(r#"{"a":6}"#)], (Deny, None)),
         (
             &side_by_side,
@@ -302,24 +311,18 @@ fn rewrites_chain_compose_or_conflict() {
         // For exact compatibility.
         (&last, vec![merge(r#"{"a":5}"#), merge(r#"{"a":6}"#)], (NoOpinion, some(r#"{"a":6,"b":2}"#))),
         (&first, vec![merge(r#"{"a":5}"#), merge(r#"{"a":6}"#)], (NoOpinion, some(r#"{"a":5,"b":2}"#))),
-        // What cannot be merged.
+        // A patch that cannot be merged.
         (&pipeline, vec![merge("[]")], (Deny, None)),
     ] {
         assert_eq!(input_after(rules, input, &replies), expected, "{:?} {replies:?}", rules.order);
     }
     let verdict = settled(&side_by_side, &tool_call(input), &[merge(r#"{"a":5}"#), merge(r#"{"a":6}"#)]);
-    let conflicts: Vec<_> = verdict.failures().map(|(who, failure)| (who.id.as_str(), failure.to_string())).collect();
+    let conflicts: Vec<_> = verdict.failures().map(|(hook, failure)| (hook.id.as_str(), failure.to_string())).collect();
     assert_eq!(
         conflicts,
         [
-            (
-                "h0",
-                "conflict: rewrites the input's field `a` in another way than hook `h1` (hooks.json:7) does".to_owned()
-            ),
-            (
-                "h1",
-                "conflict: rewrites the input's field `a` in another way than hook `h0` (hooks.json:7) does".to_owned()
-            ),
+            ("h0", "conflict: rewrites the input's field `a` differently from hook `h1` (hooks.json:7)".to_owned()),
+            ("h1", "conflict: rewrites the input's field `a` differently from hook `h0` (hooks.json:7)".to_owned()),
         ]
     );
 }
@@ -327,19 +330,19 @@ fn rewrites_chain_compose_or_conflict() {
 #[test]
 fn native_rewrites_must_be_declared() {
     let event = tool_call(r#"{"a":1}"#);
-    let quiet = Arc::new(HookInfo::new("quiet", Source::here()));
+    let undeclared = Arc::new(HookInfo::new("undeclared", Source::here()));
     let opinion = Opinion::rewrite_input(json("{}"));
     let outcomes =
-        [HookResult { hook: &hook(0), result: Ok(&opinion) }, HookResult { hook: &quiet, result: Ok(&opinion) }];
+        [HookResult { hook: &hook(0), result: Ok(&opinion) }, HookResult { hook: &undeclared, result: Ok(&opinion) }];
     let verdict = settle(&Rules::NATIVE, &event, &outcomes);
     assert_eq!(verdict.effective_input().unwrap().as_str(), "{}");
-    let (who, failure) = verdict.failures().next().unwrap();
-    assert_eq!((who.id.as_str(), failure.kind), ("quiet", FailureKind::Schema));
+    let (failed, failure) = verdict.failures().next().unwrap();
+    assert_eq!((failed.id.as_str(), failure.kind), ("undeclared", FailureKind::Schema));
     assert_eq!(verdict.decision(), Deny);
 }
 
 #[test]
-fn a_rewrite_touches_no_other_number() {
+fn a_rewrite_keeps_the_text_of_other_numbers() {
     let event = tool_call(r#"{"id":12345678901234567890123,"ratio":1.500,"a":0}"#);
     let verdict = settled(&Rules::NATIVE, &event, &[merge(r#"{"a":1e2}"#)]);
     assert_eq!(verdict.effective_input().unwrap().as_str(), r#"{"id":12345678901234567890123,"ratio":1.500,"a":1e2}"#);
@@ -347,7 +350,7 @@ fn a_rewrite_touches_no_other_number() {
 }
 
 #[test]
-fn the_next_hook_sees_what_the_one_before_made_of_it() {
+fn the_next_hook_sees_the_rewrite() {
     let event = Event::prompt_submit(Prompt::new("one"));
     let mut settlement = Settlement::new(&Rules::NATIVE, &event);
     assert_eq!(settlement.current(Target::Prompt), None);
@@ -356,7 +359,7 @@ fn the_next_hook_sees_what_the_one_before_made_of_it() {
 }
 
 #[test]
-fn a_conflict_is_judged_by_the_strictest_of_those_in_it() {
+fn a_conflict_has_the_strictest_policy_of_its_hooks() {
     let event = tool_call(r#"{"command":"curl evil"}"#);
     let rules = Rules::NATIVE.order(RunOrder::Parallel);
     let guard = Arc::new(HookInfo::new("guard", Source::here()));
@@ -370,21 +373,21 @@ fn a_conflict_is_judged_by_the_strictest_of_those_in_it() {
 }
 
 #[test]
-fn an_opinion_with_a_refused_rewrite_is_a_failure_but_for_its_deny() {
-    let refused = |decision| Ok(Opinion::rewrite_prompt("x").with_decision(decision).with_reason("own"));
+fn an_opinion_with_an_invalid_rewrite_fails_but_keeps_its_deny() {
+    let invalid = |decision| Ok(Opinion::rewrite_prompt("x").with_decision(decision).with_reason("own"));
     for rules in [
         Rules::NATIVE,
         Rules::NATIVE.settle(DecisionRule::LastWriter),
         Rules::NATIVE.settle(DecisionRule::FirstDecision),
     ] {
         for (decision, expected) in [(Allow, Deny), (Ask, Deny), (Deny, Deny), (Halt, Halt)] {
-            let verdict = settled(&rules, &tool_call("{}"), &[refused(decision)]);
+            let verdict = settled(&rules, &tool_call("{}"), &[invalid(decision)]);
             assert_eq!(verdict.decision(), expected, "{decision}");
         }
     }
     let exact = Rules::NATIVE.settle(DecisionRule::LastWriter).compat(Compat::Exact);
-    assert_eq!(settled(&exact, &tool_call("{}"), &[refused(Allow)]).decision(), Deny);
-    // It ends chains as the failure that it is.
+    assert_eq!(settled(&exact, &tool_call("{}"), &[invalid(Allow)]).decision(), Deny);
+    // The failure ends chains like any other.
     for end in [ChainEnd::FirstBlock, ChainEnd::FirstDecision, ChainEnd::FirstBlockOrFailure] {
         let event = tool_call("{}");
         let rules = Rules::NATIVE.chain_end(end);
@@ -394,29 +397,29 @@ fn an_opinion_with_a_refused_rewrite_is_a_failure_but_for_its_deny() {
 }
 
 #[test]
-fn a_hook_that_closes_or_asks_when_it_fails_does_so_under_every_rule() {
+fn failure_policies_apply_under_every_rule() {
     let failure = || Err(Failure::new(FailureKind::Timeout, "x"));
     let mut asks = HookInfo::new("asks", Source::here());
     asks.on_failure = Some(FailurePolicy::Ask);
-    for settle_by in [
+    for rule in [
         DecisionRule::FirstDecision,
         DecisionRule::AnyDenyElseLastAllow,
         DecisionRule::AnyBlock,
         DecisionRule::LastWriter,
     ] {
-        let rules = Rules::NATIVE.settle(settle_by);
+        let rules = Rules::NATIVE.settle(rule);
         let closed = settled(&rules, &tool_call("{}"), &[Ok(Opinion::allow()), failure(), Ok(Opinion::allow())]);
-        assert_eq!(closed.decision(), Deny, "{settle_by:?}");
+        assert_eq!(closed.decision(), Deny, "{rule:?}");
         let event = tool_call("{}");
         let mut settlement = Settlement::new(&rules, &event);
         let _ = settlement.push_failure(0, &Arc::new(asks.clone()), &Failure::new(FailureKind::Exit, "x"));
         let _ = settlement.push(1, &hook(1), &Opinion::allow());
-        assert_eq!(settlement.finish().decision(), Ask, "{settle_by:?}");
+        assert_eq!(settlement.finish().decision(), Ask, "{rule:?}");
     }
 }
 
 #[test]
-fn two_rewrites_of_one_opinion_are_one() {
+fn two_rewrites_of_one_opinion_are_combined() {
     let rules = Rules::NATIVE.order(RunOrder::Parallel);
     let twice = |one: &str, other: &str| {
         let merge = |patch: &str| Rewrite::merge(Target::Input, json(patch));
@@ -433,11 +436,11 @@ fn a_conflict_over_many_fields_is_one_conflict() {
         Ok(Opinion::rewrite_input(json(&format!("{{{}}}", fields.join(",")))))
     };
     let verdict = settled(&Rules::NATIVE.order(RunOrder::Parallel), &tool_call("{}"), &[object(1), object(2)]);
-    assert_eq!(verdict.failures().count(), 2, "one for each of the two");
+    assert_eq!(verdict.failures().count(), 2, "one for each hook");
     assert!(verdict.warnings()[0].text.contains("fields `k0`, `k1`, `k2` and 997 more"), "{}", verdict.warnings()[0]);
 }
 
-// What must hold whatever the opinions.
+// Properties that hold for all opinions.
 
 fn any_decision() -> impl Strategy<Value = Decision> {
     prop::sample::select(&Decision::ALL[..])
@@ -455,12 +458,12 @@ fn any_rewrite() -> impl Strategy<Value = Rewrite> {
 fn any_reply() -> impl Strategy<Value = Result<Opinion, Failure>> {
     let opinion =
         (any_decision(), prop::option::of("[a-z ]{0,4}"), prop::collection::vec(any_rewrite(), 0..2), any::<bool>())
-            .prop_map(|(decision, reason, rewrites, speaks)| {
-                let mut opinion = Opinion::of(decision);
+            .prop_map(|(decision, reason, rewrites, has_texts)| {
+                let mut opinion = Opinion::from_decision(decision);
                 if let Some(reason) = reason {
                     opinion = opinion.with_reason(reason);
                 }
-                if speaks {
+                if has_texts {
                     opinion = opinion.with_context("c").with_message("m").with_stop_reason("s");
                 }
                 rewrites.into_iter().fold(opinion, Opinion::with_rewrite)
@@ -497,7 +500,7 @@ fn any_rules() -> impl Strategy<Value = Rules> {
                 .settle(settle)
                 .order(order)
                 .chain_end(end)
-                .side_by_side(side)
+                .concurrent_rewrites(side)
                 .blocks(if gates { BlockScope::Gates } else { BlockScope::Contract })
                 .compat(if exact { Compat::Exact } else { Compat::Safe })
         })
@@ -507,7 +510,7 @@ fn any_event() -> impl Strategy<Value = Event> {
     prop::sample::select(EventKind::ALL).prop_map(|kind| sample_event(&kind))
 }
 
-/// An event of any kind, read from JSON that has every required field.
+/// Returns an event with the required fields of its kind.
 fn sample_event(kind: &EventKind) -> Event {
     let mut fields = vec![format!("\"event\":\"{kind}\"")];
     for field in kind.fields().iter().filter(|field| field.required) {
@@ -523,10 +526,10 @@ fn sample_event(kind: &EventKind) -> Event {
 
 fn push_all(rules: &Rules, event: &Event, order: &[usize], replies: &[Result<Opinion, Failure>]) -> Verdict {
     let mut settlement = Settlement::new(rules, event);
-    for &at in order {
-        let _ = match &replies[at] {
-            Ok(opinion) => settlement.push(at, &hook(at), opinion),
-            Err(failure) => settlement.push_failure(at, &hook(at), failure),
+    for &position in order {
+        let _ = match &replies[position] {
+            Ok(opinion) => settlement.push(position, &hook(position), opinion),
+            Err(failure) => settlement.push_failure(position, &hook(position), failure),
         };
     }
     settlement.finish()
@@ -548,79 +551,80 @@ proptest! {
     }
 
     #[test]
-    fn a_deny_that_was_said_stands_whatever_else_is(
+        fn a_deny_is_never_weakened_by_other_hooks(
         mut replies in prop::collection::vec(any_reply(), 0..6),
-        said in prop::sample::select(&[Deny, Halt][..]),
-        at in 0_usize..6,
-    ) {
-        replies.insert(at.min(replies.len()), Ok(Opinion::of(said)));
+        returned in prop::sample::select(&[Deny, Halt][..]),
+        position in 0_usize..6,
+        ) {
+        replies.insert(position.min(replies.len()), Ok(Opinion::from_decision(returned)));
         for order in [RunOrder::Phased, RunOrder::Parallel, RunOrder::Pipeline, RunOrder::Sequential] {
             let verdict = settled(&Rules::NATIVE.order(order), &tool_call(r#"{"a":0}"#), &replies);
-            prop_assert!(verdict.decision() >= said);
+            prop_assert!(verdict.decision() >= returned);
         }
     }
 
     #[test]
-    fn what_an_administrator_holds_back_is_held_back_under_all_rules(
+    fn a_managed_hook_is_not_weakened_under_any_rules(
         replies in prop::collection::vec(any_reply(), 0..6),
         rules in any_rules(),
-        said in prop::sample::select(&[Ask, Defer, Deny, Halt][..]),
+        returned in prop::sample::select(&[Ask, Defer, Deny, Halt][..]),
     ) {
         let event = tool_call(r#"{"a":0}"#);
         let mut settlement = Settlement::new(&rules, &event);
-        let _ = settlement.push(0, &managed(0), &Opinion::of(said));
-        for (at, reply) in (1..).zip(&replies) {
-            let _ = match reply {
-                Ok(opinion) => settlement.push(at, &hook(at), opinion),
-                Err(failure) => settlement.push_failure(at, &hook(at), failure),
+                let _ = settlement.push(0, &managed(0), &Opinion::from_decision(returned));
+                for (position, reply) in (1..).zip(&replies) {
+                let _ = match reply {
+                Ok(opinion) => settlement.push(position, &hook(position), opinion),
+                Err(failure) => settlement.push_failure(position, &hook(position), failure),
             };
         }
         let verdict = settlement.finish();
-        prop_assert!(verdict.is_cancelled() || verdict.decision() >= said, "{said} became {}", verdict.decision());
+        let decision = verdict.decision();
+        prop_assert!(verdict.is_cancelled() || decision >= returned, "{returned} became {decision}");
     }
 
-    /// Without rewrites: with them, a hook that changes what the next one sees may well mend what was wrong with it.
+    /// Without rewrites: a hook that rewrites the input can fix the failure of the next one.
     #[test]
     fn adding_a_hook_never_weakens_a_verdict(
         decisions in prop::collection::vec((any_decision(), prop::option::of(prop::sample::select(FailureKind::ALL))), 1..6),
-        at in 0_usize..6,
-    ) {
+        position in 0_usize..6,
+        ) {
         let mut replies: Vec<_> = decisions
             .into_iter()
             .map(|(decision, failure)| match failure.filter(|kind| *kind != FailureKind::Cancelled) {
                 Some(kind) => Err(Failure::new(kind, "x")),
-                None => Ok(Opinion::of(decision)),
+                None => Ok(Opinion::from_decision(decision)),
             })
             .collect();
         let event = tool_call("{}");
         let with = settled(&Rules::NATIVE, &event, &replies).decision();
-        let _ = replies.remove(at.min(replies.len() - 1));
+        let _ = replies.remove(position.min(replies.len() - 1));
         let without = settled(&Rules::NATIVE, &event, &replies).decision();
         prop_assert!(with >= without, "{without} became {with}");
     }
 
     #[test]
     fn no_opinion_never_becomes_allow(replies in prop::collection::vec(any_reply(), 0..6), rules in any_rules()) {
-        let nobody_allows = replies.iter().all(|reply| reply.as_ref().map_or(true, |o| o.decision() != Allow));
+        let has_allow = replies.iter().any(|reply| reply.as_ref().is_ok_and(|opinion| opinion.decision() == Allow));
         let verdict = settled(&rules, &tool_call(r#"{"a":0}"#), &replies);
-        prop_assert!(!(nobody_allows && verdict.decision() == Allow));
+        prop_assert!(has_allow || verdict.decision() != Allow);
     }
 
     #[test]
-    fn settling_is_total(
+    fn every_block_has_a_reason_and_no_failure_is_lost(
         replies in prop::collection::vec(any_reply(), 0..8), rules in any_rules(), event in any_event(),
     ) {
         let verdict = settled(&rules, &event, &replies);
         prop_assert!(!verdict.decision().is_block() || verdict.reason().is_some_and(|reason| !reason.is_empty()));
         for reply in replies.iter().filter(|_| rules.chain_end == ChainEnd::Never) {
             if let Err(failure) = reply {
-                prop_assert!(verdict.failures().any(|(_, kept)| kept == failure), "{failure} went missing");
+                prop_assert!(verdict.failures().any(|(_, kept)| kept == failure), "{failure} is lost");
             }
         }
     }
 
     #[test]
-    fn a_chain_of_rewrites_is_the_rewrites_one_by_one(
+    fn a_pipeline_applies_the_rewrites_one_by_one(
         patches in prop::collection::vec(
             prop::sample::select(
                 &[r#"{"a":1}"#, r#"{"b":"x"}"#, r#"{"a":null,"c":[]}"#, "{}", r#"{"z":18446744073709551616}"#][..],
@@ -633,7 +637,7 @@ proptest! {
         let rewrites: Vec<_> = patches
             .iter()
             .enumerate()
-            .map(|(at, patch)| if replaces >> at & 1 == 1 { replace(patch) } else { merge(patch) })
+            .map(|(index, patch)| if replaces >> index & 1 == 1 { replace(patch) } else { merge(patch) })
             .collect();
         let mut expected = r#"{"a":0,"z":1.50}"#.to_owned();
         for rewrite in &rewrites {
@@ -645,7 +649,7 @@ proptest! {
     }
 }
 
-/// As [`hook`], set by an administrator.
+/// Returns a managed hook.
 fn managed(position: usize) -> Arc<HookInfo> {
     let mut info = HookInfo::clone(&hook(position));
     info.source.scope = checkrein_core::Scope::Managed;
@@ -653,7 +657,7 @@ fn managed(position: usize) -> Arc<HookInfo> {
 }
 
 #[test]
-fn no_rules_let_others_overrule_an_administrator() {
+fn no_rules_let_others_overrule_a_managed_hook() {
     let rules = [
         Rules::NATIVE.settle(DecisionRule::FirstDecision),
         Rules::NATIVE.settle(DecisionRule::AnyDenyElseLastAllow),
@@ -662,27 +666,28 @@ fn no_rules_let_others_overrule_an_administrator() {
         Rules::NATIVE.settle(DecisionRule::LastWriter),
         Rules::NATIVE,
     ];
-    for (rules, held) in rules.iter().flat_map(|rules| [(rules, Ask), (rules, Deny), (rules, Halt)]) {
-        for guard_at in [0, 1] {
-            let (guard, other) = (managed(guard_at), hook(1 - guard_at));
-            let (holds, allows) = (Opinion::of(held).with_reason("held"), Opinion::allow());
-            let mut outcomes = [
-                (guard_at, HookResult { hook: &guard, result: Ok(&holds) }),
-                (1 - guard_at, HookResult { hook: &other, result: Ok(&allows) }),
+    for (rules, decision) in rules.iter().flat_map(|rules| [(rules, Ask), (rules, Deny), (rules, Halt)]) {
+        for position in [0, 1] {
+            let (guard, other) = (managed(position), hook(1 - position));
+            let (guarded, allowed) = (Opinion::from_decision(decision).with_reason("guard"), Opinion::allow());
+            let mut results = [
+                (position, HookResult { hook: &guard, result: Ok(&guarded) }),
+                (1 - position, HookResult { hook: &other, result: Ok(&allowed) }),
             ];
-            outcomes.sort_by_key(|(at, _)| *at);
-            let verdict = settle(rules, &tool_call("{}"), &outcomes.map(|(_, outcome)| outcome));
-            assert_eq!((verdict.decision(), verdict.reason()), (held, Some("held")), "{:?} {guard_at}", rules.settle);
+            results.sort_by_key(|(position, _)| *position);
+            let verdict = settle(rules, &tool_call("{}"), &results.map(|(_, result)| result));
+            let expected = (decision, Some("guard"));
+            assert_eq!((verdict.decision(), verdict.reason()), expected, "{:?} {position}", rules.settle);
         }
     }
-    let leave = Opinion::allow();
-    let allowed = HookResult { hook: &managed(0), result: Ok(&leave) };
+    let allow = Opinion::allow();
+    let allowed = HookResult { hook: &managed(0), result: Ok(&allow) };
     let verdict = settle(&Rules::NATIVE.settle(DecisionRule::AnyBlock), &tool_call("{}"), &[allowed]);
-    assert_eq!(verdict.decision(), NoOpinion, "leave is no more than the rules make of it");
+    assert_eq!(verdict.decision(), NoOpinion, "an allow of a managed hook follows the rules");
 }
 
 #[test]
-fn what_ran_side_by_side_can_be_brought_together_for_those_behind() {
+fn concurrent_rewrites_can_be_composed_for_later_hooks() {
     let event = tool_call(r#"{"command":"ls","timeout":1}"#);
     let other = |position| {
         let mut info = HookInfo::clone(&hook(position));

@@ -1,5 +1,10 @@
-//! What embedders test with must itself be right.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+//! Tests of the test helpers for embedders.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 use std::panic::catch_unwind;
 
@@ -27,7 +32,7 @@ fn a_recorder_keeps_every_fire_with_its_event_and_verdict() {
 }
 
 #[test]
-fn assertions_that_fail_show_what_was_fired() {
+fn failed_assertions_list_the_fired_events() {
     let recorder = Recorder::new();
     let runner = recorder.runner();
     runner.on(EventKind::PreToolUse, "guard", testing::deny("no"));
@@ -42,19 +47,19 @@ fn assertions_that_fail_show_what_was_fired() {
         (|r| r.assert_decision(EventKind::Error, Decision::Deny), "no error event was fired"),
         (
             |r| r.assert_decision(EventKind::PreToolUse, Decision::Allow),
-            "the last pre_tool_use event came to deny, not allow",
+            "the decision of the last pre_tool_use event was deny, not allow",
         ),
     ];
-    for (check, what) in checks {
+    for (check, expected) in checks {
         let recorder = recorder.clone();
         let panic = catch_unwind(move || check(&recorder)).unwrap_err();
         let message = panic.downcast_ref::<String>().unwrap();
         assert_eq!(
             *message,
-            format!("{what}\nwhat was fired:\n  1. pre_tool_use Bash: deny (no)\n  2. stop: no_opinion\n")
+            format!("{expected}\nfired events:\n  1. pre_tool_use Bash: deny (no)\n  2. stop: no_opinion\n")
         );
     }
-    assert_eq!(Recorder::new().transcript(), "  nothing was fired\n");
+    assert_eq!(Recorder::new().transcript(), "  none\n");
 }
 
 #[test]
@@ -74,7 +79,7 @@ fn any_text_is_safe_in_a_fixed_answer() {
 }
 
 #[test]
-fn fuzz_targets_survive_a_short_run() {
+fn fuzz_targets_do_not_panic_in_a_short_run() {
     let seeds: &[&[u8]] = &[
         br#"{"event":"pre_tool_use","tool_name":"Bash","tool_input":{"a":[1,2.50,"\u00e9"]},"turn":3,"x":null}"#,
         br#"{"event":"post_plugin_install","plugin":{"name":"n","more":1}}"#,
@@ -82,7 +87,7 @@ fn fuzz_targets_survive_a_short_run() {
         b"mcp__.*|a(b|c)[d-f]{2,3}\nmcp__x",
         b"{a,b}/**/*.rs\nsrc/x.rs",
     ];
-    // A small generator of its own: the same bytes in every run, on every machine.
+    // A deterministic generator: the same bytes in every run, on every machine.
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut random = move || {
         state ^= state << 13;
@@ -93,12 +98,12 @@ fn fuzz_targets_survive_a_short_run() {
     for round in 0..1_500 {
         let mut bytes = seeds[round % seeds.len()].to_vec();
         for _ in 0..random() % 8 {
-            let at = random() % (bytes.len() + 1);
+            let index = random() % (bytes.len() + 1);
             match random() % 4 {
-                0 => bytes.insert(at, random() as u8),
-                1 if at < bytes.len() => drop(bytes.remove(at)),
-                2 if at < bytes.len() => bytes[at] = b"{}[]\",:\\0-e*|()?"[random() % 16],
-                _ => bytes.truncate(at),
+                0 => bytes.insert(index, random() as u8),
+                1 if index < bytes.len() => drop(bytes.remove(index)),
+                2 if index < bytes.len() => bytes[index] = b"{}[]\",:\\0-e*|()?"[random() % 16],
+                _ => bytes.truncate(index),
             }
         }
         testing::exercise_event(&bytes);

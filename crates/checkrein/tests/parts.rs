@@ -33,7 +33,7 @@ fn tool_call() -> Event {
 }
 
 fn verdict(dialect: &Dialect, event: &Event, opinion: &Opinion) -> Verdict {
-    let hook = Arc::new(HookInfo::new("h", Source::of(Scope::Code)));
+    let hook = Arc::new(HookInfo::new("h", Source::for_scope(Scope::Code)));
     let mut settlement = Settlement::new(&dialect.rules_at(&event.kind()), event);
     let _ = settlement.push(0, &hook, opinion);
     settlement.finish()

@@ -92,7 +92,7 @@ impl Row {
             let targets: Vec<_> = contract.rewrites.iter().map(ToString::to_string).collect();
             may.push(format!("rewrite {}", targets.join(" and ")));
         }
-        let takes_context = contract.context.is_taken()
+        let takes_context = contract.context.is_supported()
             && (says(|means| means == KeyMeaning::Context) || dialect.plain(kind) == PlainTextUse::Context);
         if takes_context {
             may.push("add context".to_owned());
@@ -115,13 +115,13 @@ impl Row {
             _ if dialect.blocks(&self.kind) && self.kind.contract().block == BlockEffect::Ignored => {
                 Opinion::halt("not like this")
             }
-            _ if dialect.blocks(&self.kind) => Opinion::of(Decision::Deny).with_reason("not like this"),
+            _ if dialect.blocks(&self.kind) => Opinion::from_decision(Decision::Deny).with_reason("not like this"),
             Some((target, value)) if !self.takes_context => {
                 Opinion::none().with_rewrite(Rewrite::replace(target, value))
             }
             _ => context,
         };
-        let hook = std::sync::Arc::new(HookInfo::new("example", Source::of(Scope::Code)).rewrites());
+        let hook = std::sync::Arc::new(HookInfo::new("example", Source::for_scope(Scope::Code)).rewrites());
         let mut settlement = Settlement::new(&dialect.rules_at(&self.kind), &event);
         let _ = settlement.push(0, &hook, &opinion);
         dialect.say(&event, &settlement.finish())

@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let kind = dialect.kind_named(&arguments.event).usage_error()?;
     let opinion = opinion(arguments, &kind).usage_error()?;
     let event = samples::event(&kind);
-    let hook = Arc::new(HookInfo::new("say", Source::of(Scope::Code)).rewrites());
+    let hook = Arc::new(HookInfo::new("say", Source::for_scope(Scope::Code)).rewrites());
     let mut settlement = Settlement::new(&dialect.rules_at(&kind), &event);
     let _ = settlement.push(0, &hook, &opinion);
     let verdict = settlement.finish();
@@ -113,7 +113,7 @@ fn opinion(arguments: &Arguments, kind: &EventKind) -> Result<Opinion> {
             Some(reason) => Opinion::allow().with_reason(reason),
             None => Opinion::allow(),
         },
-        AnswerKind::Deny => Opinion::of(Decision::Deny).with_reason(text()?),
+        AnswerKind::Deny => Opinion::from_decision(Decision::Deny).with_reason(text()?),
         AnswerKind::Ask => Opinion::ask(text()?),
         AnswerKind::Halt => Opinion::halt(text()?),
         AnswerKind::Context => Opinion::context(text()?),

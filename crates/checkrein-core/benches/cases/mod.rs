@@ -1,4 +1,4 @@
-//! What is measured, and the floors that it is compared with. Shared by the clock and the instruction counter.
+//! Benchmark cases and the floors that they are compared with. Used by the timer and by the instruction counter.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -12,12 +12,12 @@ use checkrein_core::{
     Source,
 };
 
-/// One thing to measure. `prepare` gives a function that does it once; what it needs is built only then.
+/// One case. `prepare` builds its data and returns a function that runs it once.
 pub struct Case {
     pub name: String,
-    /// The floor in the same run, by name.
+    /// Name of its floor.
     pub floor: Option<&'static str>,
-    /// What the design allows, as a multiple of the floor.
+    /// Budget of the design, as a multiple of the floor.
     pub budget: Option<f64>,
     pub prepare: Box<dyn FnOnce() -> Box<dyn FnMut()>>,
 }
@@ -31,7 +31,7 @@ fn case<R: FnMut() + 'static>(
     Case { name: name.into(), floor, budget, prepare: Box::new(|| Box::new(prepare())) }
 }
 
-/// All cases. Floors come before what is compared with them.
+/// Returns all cases. Floors come before the cases that are compared with them.
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
     fire(&mut cases);
@@ -42,7 +42,7 @@ pub fn all() -> Vec<Case> {
 }
 
 fn fire(cases: &mut Vec<Case>) {
-    // The least that a fire can be: look whether anybody listens, through a pointer that others share.
+    // Minimum of a fire: load a flag through a shared pointer.
     cases.push(case("floor: one flag", None, None, || {
         let flag = Arc::new(AtomicBool::new(false));
         move || {
@@ -85,7 +85,7 @@ fn fire(cases: &mut Vec<Case>) {
     }
 }
 
-/// Registered while the runner is in use.
+/// Cases with a handler that is registered after the runner is built.
 fn fire_registered_later(cases: &mut Vec<Case>) {
     cases.push(case("fire/1 handler registered later", Some("floor: 1 call"), None, || {
         let (runner, event) = (Runner::new(), Event::stop(Stop::new()));
@@ -101,7 +101,7 @@ fn fire_registered_later(cases: &mut Vec<Case>) {
 
 type Bare = Box<dyn Fn(&Event) -> Option<Box<Opinion>>>;
 
-/// The least that calling handlers can be: function pointers that are not known beforehand.
+/// Minimum of calling handlers: indirect calls.
 fn bare_calls(count: usize) -> Vec<Bare> {
     let call = || -> Bare {
         Box::new(|event| {
@@ -132,7 +132,7 @@ fn call(name: &str) -> Event {
 
 fn select(cases: &mut Vec<Case>) {
     const FLOOR: &str = "floor: one name in a map";
-    // The least that finding a name can be.
+    // Minimum of finding a name.
     cases.push(case(FLOOR, None, None, || {
         let map: HashMap<String, u32, foldhash::fast::FixedState> =
             (0..32).map(|n| (format!("mcp__other{n}"), n)).collect();
@@ -144,7 +144,7 @@ fn select(cases: &mut Vec<Case>) {
         [("literal", Grammar::EXACT, "mcp__server__tool"), ("regex", Grammar::REGEX_WHOLE, "mcp__server__tool__x")]
     {
         for count in [10, 100, 1000] {
-            // A hook that matches then runs, which takes longer than any search; so only the other case has a budget.
+            // A selected hook then runs, which takes longer than any search. So only the case without a match has a budget.
             for (fits, name, budget) in [("none fits", "mcp__other7", Some(200.0 / 7.0)), ("one fits", fitting, None)] {
                 cases.push(case(format!("select/{what}, {count} hooks, {fits}"), Some(FLOOR), budget, move || {
                     let (set, event) = (hooks(&grammar, count), call(name));

@@ -1,8 +1,8 @@
-//! Building an object out of values that are checked already.
+//! [`JsonObject`]: builds an object from validated values.
 
 use super::{Entry, RawJson, write_string};
 
-/// Writes an object. Values go in as they are spelt, and nothing is read a second time.
+/// Builder of an object. Values keep their text and are not validated again.
 ///
 /// ```
 /// use checkrein_core::{JsonObject, RawJson};
@@ -20,37 +20,37 @@ use super::{Entry, RawJson, write_string};
 pub struct JsonObject {
     text: String,
     keys: Vec<String>,
-    doubled: bool,
+    has_duplicate: bool,
 }
 
 impl JsonObject {
-    /// With nothing in it.
+    /// Creates an empty object.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With room for so many bytes.
+    /// Creates an empty object with capacity for a text of this length.
     pub fn with_capacity(bytes: usize) -> Self {
         Self { text: String::with_capacity(bytes), ..Self::default() }
     }
 
-    /// Puts in the value of a field of another object.
+    /// Adds the value of another object's field.
     pub fn entry(&mut self, key: &str, entry: &Entry<'_>) {
         self.put(key, entry.value());
     }
 
-    /// Puts in a value.
+    /// Adds a field.
     pub fn field(&mut self, key: &str, value: &RawJson) {
         self.put(key, value.as_str().trim_ascii());
     }
 
-    /// Whether it has a field of this name already.
+    /// `true` if there is a field with this name.
     pub fn has(&self, key: &str) -> bool {
-        self.keys.iter().any(|have| have == key)
+        self.keys.iter().any(|existing| existing == key)
     }
 
     fn put(&mut self, key: &str, value: &str) {
-        self.doubled |= self.has(key);
+        self.has_duplicate |= self.has(key);
         self.keys.push(key.to_owned());
         self.text.push(if self.text.is_empty() { '{' } else { ',' });
         write_string(&mut self.text, key);
@@ -58,13 +58,13 @@ impl JsonObject {
         self.text.push_str(value);
     }
 
-    /// The object. `None`: a key came twice.
+    /// Returns the object. `None` if a key was added twice.
     pub fn finish(mut self) -> Option<RawJson> {
         if self.text.is_empty() {
             self.text.push('{');
         }
         self.text.push('}');
-        (!self.doubled).then(|| RawJson::from_checked(&self.text))
+        if self.has_duplicate { None } else { Some(RawJson::from_checked(&self.text)) }
     }
 }
 
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_twice_is_nothing() {
+    fn duplicate_keys_are_rejected() {
         let mut object = JsonObject::new();
         assert_eq!(object.clone().finish().unwrap().as_str(), "{}");
         object.field("a", &RawJson::string("1"));

@@ -1,11 +1,15 @@
+//! Semantic comparison of JSON texts, and the items of an array.
+
 use std::borrow::Cow;
 
 use super::lexer::Lexer;
 use super::object::Entries;
 use super::text::decode_exactly;
 
-/// Whether two valid JSON texts say the same: white space, the order of keys and the spelling of strings do
-/// not count, the spelling of numbers does (`1` and `1.0` may be different things to a tool).
+/// `true` if two valid JSON texts have the same meaning.
+///
+/// White space, the order of keys and escapes in strings are ignored. The text of numbers is not: `1` and `1.0` may be
+/// different to a tool.
 pub(super) fn equal(left: &str, right: &str) -> bool {
     let (left, right) = (left.trim_ascii(), right.trim_ascii());
     if left == right {
@@ -14,7 +18,7 @@ pub(super) fn equal(left: &str, right: &str) -> bool {
     match (left.as_bytes().first(), right.as_bytes().first()) {
         (Some(b'"'), Some(b'"')) => decode_exactly(left) == decode_exactly(right),
         (Some(b'['), Some(b'[')) => {
-            let (mut left, mut right) = (Items::of(left), Items::of(right));
+            let (mut left, mut right) = (Items::new(left), Items::new(right));
             loop {
                 match (left.next(), right.next()) {
                     (None, None) => return true,
@@ -33,7 +37,7 @@ pub(super) fn equal(left: &str, right: &str) -> bool {
 }
 
 fn sorted_entries(object: &str) -> Vec<(Cow<'_, [u8]>, &str)> {
-    let mut entries: Vec<_> = Entries::of(object)
+    let mut entries: Vec<_> = Entries::new(object)
         .into_iter()
         .flatten()
         .map(|entry| (decode_exactly(entry.raw_key()), entry.value()))
@@ -42,7 +46,7 @@ fn sorted_entries(object: &str) -> Vec<(Cow<'_, [u8]>, &str)> {
     entries
 }
 
-/// The elements of a JSON array, as they stand in the text. Made by [`RawJson::items`](super::RawJson::items).
+/// Iterator over the texts of an array's items. Returned by [`RawJson::items`](super::RawJson::items).
 #[derive(Debug, Clone)]
 pub struct Items<'a> {
     text: &'a str,
@@ -50,10 +54,10 @@ pub struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    /// `text` must be a valid JSON array.
-    pub(super) fn of(text: &'a str) -> Self {
+    /// Creates the iterator. `text` must be a valid JSON array.
+    pub(super) fn new(text: &'a str) -> Self {
         let mut lexer = Lexer::for_valid(text);
-        // The opening bracket.
+        // Skip the opening bracket.
         let _ = lexer.next_token();
         Self { text, lexer }
     }

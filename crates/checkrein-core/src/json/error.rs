@@ -1,8 +1,10 @@
+//! Errors of JSON texts, with their location.
+
 use std::fmt;
 
 use super::lexer::{LexError, LexErrorKind};
 
-/// Why a text was refused as JSON, and where.
+/// Error of a text that is not accepted as JSON, with its location.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} at {location}")]
 pub struct JsonError {
@@ -12,7 +14,7 @@ pub struct JsonError {
 
 impl JsonError {
     pub(crate) fn new(kind: JsonErrorKind, text: &[u8], offset: usize) -> Self {
-        Self { kind, location: Location::of(text, offset) }
+        Self { kind, location: Location::from_offset(text, offset) }
     }
 
     #[cold]
@@ -30,7 +32,7 @@ impl JsonError {
             | LexErrorKind::ExpectedCommaOrBrace => unexpected(error.kind.expected().unwrap_or_default()),
             LexErrorKind::TrailingComma if found == Some('}') => unexpected("a key in double quotes"),
             LexErrorKind::TrailingComma => unexpected("a value"),
-            // Only where comments are allowed.
+            // Only for text with comments (JSONC).
             LexErrorKind::UnclosedComment => unexpected("the end of a comment"),
             LexErrorKind::UnclosedString => unexpected("the end of a string"),
             LexErrorKind::ControlCharacter(byte) => JsonErrorKind::ControlCharacter { byte },
@@ -42,54 +44,54 @@ impl JsonError {
         Self::new(kind, text.as_bytes(), error.offset)
     }
 
-    /// What is wrong.
+    /// Returns the cause.
     pub fn kind(&self) -> &JsonErrorKind {
         &self.kind
     }
 
-    /// Where it is wrong.
+    /// Returns the location of the error.
     pub fn location(&self) -> Location {
         self.location
     }
 }
 
-/// The ways in which a text can fail to be JSON that checkrein carries.
+/// Cause of a [`JsonError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonErrorKind {
-    /// The text stops in the middle of a value.
+    /// The text ends inside a value.
     #[error("the JSON text ends too early, expected {expected}")]
     UnexpectedEnd {
-        /// What would have fitted here.
+        /// Expected token.
         expected: &'static str,
     },
-    /// A character that does not belong here.
+    /// An unexpected character.
     #[error("expected {expected}, found {found}")]
     Unexpected {
-        /// What would have fitted here.
+        /// Expected token.
         expected: &'static str,
-        /// The character that stands here, escaped.
+        /// Character that was found, escaped.
         found: String,
     },
-    /// A control character inside a string, which JSON wants escaped.
+    /// A control character in a string that is not escaped.
     #[error("unescaped control character 0x{byte:02x} in a string")]
     ControlCharacter {
-        /// The character.
+        /// Character.
         byte: u8,
     },
-    /// A backslash that starts no escape sequence.
+    /// A backslash without a valid escape sequence.
     #[error("invalid escape sequence in a string")]
     BadEscape,
-    /// A number that JSON's grammar does not allow.
+    /// An invalid number.
     #[error("invalid number")]
     BadNumber,
     /// Arrays and objects nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
     #[error("nested more than {} levels deep", super::MAX_DEPTH)]
     TooDeep,
-    /// The same key twice in one object.
+    /// A duplicate key in an object.
     #[error("duplicate key {key:?}")]
     DuplicateKey {
-        /// The key, decoded.
+        /// Key, decoded.
         key: String,
     },
     /// Text after the end of the value.
@@ -98,18 +100,18 @@ pub enum JsonErrorKind {
     /// Bytes that are not UTF-8.
     #[error("not valid UTF-8")]
     NotUtf8,
-    /// A Rust value that has no JSON form.
+    /// A Rust value without a JSON form.
     #[error("cannot be written as JSON: {reason}")]
     Unwritable {
-        /// What the serializer said.
+        /// Message of the serializer.
         reason: String,
     },
 }
 
-/// A place in a text.
+/// Position in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Location {
-    /// Bytes before the place.
+    /// Offset in bytes.
     pub offset: usize,
     /// Line, from 1.
     pub line: usize,
@@ -118,9 +120,10 @@ pub struct Location {
 }
 
 impl Location {
-    pub(crate) fn of(text: &[u8], offset: usize) -> Self {
+    /// Computes line and column of an offset.
+    pub(crate) fn from_offset(text: &[u8], offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
-        let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |line_feed| line_feed + 1);
         // Continuation bytes of UTF-8 do not start a character.
         let characters = before[line_start..].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
         Self { offset, line: before.iter().filter(|&&byte| byte == b'\n').count() + 1, column: characters + 1 }

@@ -1,12 +1,14 @@
-//! JSON that is carried, never re-encoded.
+//! [`RawJson`]: validated JSON that keeps its text.
 //!
-//! A tool's input belongs to the tool. [`RawJson`] holds the text exactly as it came: integers beyond
-//! 2^53, the spelling of numbers, the order of keys. Reading a field looks into that text; changing one
-//! replaces the bytes of that field and leaves the others alone. No number passes through a float.
+//! Tool input must reach the tool unchanged. [`RawJson`] keeps the original text: integers beyond 2^53, the text of
+//! numbers, the order of keys. Reading a field returns a part of that text. Changing a field replaces its bytes and keeps
+//! the others. A number must never be converted to a float.
 //!
-//! What can be built is already checked: well-formed, nested at most [`MAX_DEPTH`] deep, and without
-//! duplicate keys. Two readers of `{"path": "a", "path": "b"}` may disagree on what it says, so a guard could
-//! approve one value while the tool acts on the other; such text is refused with the place of the second key.
+//! A [`RawJson`] is always well-formed, nested at most [`MAX_DEPTH`] deep, and without duplicate keys. Two parsers can
+//! read `{"path": "a", "path": "b"}` differently. A guard could approve one value while the tool uses the other. Such
+//! text is rejected with the location of the second key.
+//!
+//! All crates use this module, including the [`Lexer`] for other JSON texts.
 
 mod build;
 mod edit;
@@ -31,8 +33,8 @@ pub(crate) use raw::{type_of, utf8};
 pub(crate) use text::write_string;
 pub use text::{Piece, Pieces, decode_string, pieces, unquoted};
 
-/// How deep arrays and objects may nest. Deeper text is refused with [`JsonErrorKind::TooDeep`].
+/// Maximum nesting depth of arrays and objects. Deeper text is rejected with [`JsonErrorKind::TooDeep`].
 pub const MAX_DEPTH: usize = 128;
 
-/// An event may wrap a value in a few levels of its own.
+/// Maximum nesting depth of an event, which can wrap a value in a few more levels.
 pub(crate) const MAX_EVENT_DEPTH: usize = MAX_DEPTH + 8;

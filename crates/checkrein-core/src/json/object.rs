@@ -1,3 +1,5 @@
+//! Fields of JSON objects, as parts of the text.
+
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -5,59 +7,60 @@ use super::RawJson;
 use super::lexer::{Lexer, TokenKind};
 use super::text::{decode_string, unquoted};
 
-/// One field of a JSON object, as it stands in the text.
+/// One field of a JSON object, as a part of the text.
 #[derive(Debug, Clone)]
 pub struct Entry<'a> {
     raw_key: &'a str,
     value: &'a str,
     value_start: usize,
-    /// Whether the key is spelt with escapes, so that it says something else than what stands there.
+    /// `true` if the key contains escape sequences.
     escaped: bool,
 }
 
 impl<'a> Entry<'a> {
-    /// The key, decoded.
+    /// Returns the decoded key.
     pub fn key(&self) -> Cow<'a, str> {
         if self.escaped { decode_string(self.raw_key) } else { Cow::Borrowed(unquoted(self.raw_key)) }
     }
 
-    /// Whether the key, decoded, is this one.
+    /// `true` if the decoded key is equal to `key`.
     pub fn is_named(&self, key: &str) -> bool {
         if self.escaped { decode_string(self.raw_key) == key } else { unquoted(self.raw_key) == key }
     }
 
-    /// The key as it is spelt, with its quotes.
+    /// Returns the text of the key, with its quotes.
     pub fn raw_key(&self) -> &'a str {
         self.raw_key
     }
 
-    /// The value as it is spelt.
+    /// Returns the text of the value.
     pub fn value(&self) -> &'a str {
         self.value
     }
 
-    /// The value on its own. It has been checked with the object that it stands in.
+    /// Returns the value. It was validated with its object.
     pub fn to_json(&self) -> RawJson {
         RawJson::from_checked(self.value)
     }
 
-    /// What the value says, if it is a string.
+    /// Returns the decoded value, if it is a string.
     pub fn text(&self) -> Option<Cow<'a, str>> {
         self.value.starts_with('"').then(|| decode_string(self.value))
     }
 
-    /// The fields of the value, if it is an object.
+    /// Returns the fields of the value, if it is an object.
     pub fn entries(&self) -> Option<Entries<'a>> {
-        Entries::of(self.value)
+        Entries::new(self.value)
     }
 
-    /// Where the value stands in the object's text.
+    /// Returns the range of the value in the object's text.
     pub fn value_range(&self) -> Range<usize> {
         self.value_start..self.value_start + self.value.len()
     }
 }
 
-/// The fields of a JSON object in the order of the text. Made by [`RawJson::entries`](super::RawJson::entries).
+/// Iterator over the fields of a JSON object, in the order of the text. Returned by
+/// [`RawJson::entries`](super::RawJson::entries).
 #[derive(Debug, Clone)]
 pub struct Entries<'a> {
     text: &'a str,
@@ -65,8 +68,8 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// `text` must be valid JSON; `None` if it is no object.
-    pub(crate) fn of(text: &'a str) -> Option<Self> {
+    /// Creates the iterator. `text` must be valid JSON. `None` if it is not an object.
+    pub(crate) fn new(text: &'a str) -> Option<Self> {
         let mut lexer = Lexer::for_valid(text);
         let first = lexer.next_token().ok()??;
         (first.kind == TokenKind::ObjectStart).then_some(Self { text, lexer })
@@ -94,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_what_they_say_however_they_are_spelt() {
+    fn keys_are_decoded() {
         let json: RawJson = r#"{"a":"x\ny", "\u0061b" : {"c":1}, "\\":null,"\ud800":[]}"#.parse().unwrap();
         let entries: Vec<_> = json.entries().unwrap().collect();
         let keys: Vec<_> = entries.iter().map(Entry::key).collect();

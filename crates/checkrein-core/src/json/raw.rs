@@ -1,3 +1,5 @@
+//! [`RawJson`] and its conversions.
+
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +18,7 @@ use super::text::{decode_string, write_string};
 use super::validate::validate;
 use super::{MAX_DEPTH, MAX_EVENT_DEPTH};
 
-/// A JSON value that keeps its text. Cheap to clone.
+/// Validated JSON value that keeps its text. Cheap to clone.
 ///
 /// ```
 /// use checkrein_core::RawJson;
@@ -25,7 +27,7 @@ use super::{MAX_DEPTH, MAX_EVENT_DEPTH};
 /// assert_eq!(input.field("id").unwrap().as_str(), "9007199254740993");
 /// assert_eq!(input.as_str(), r#"{"id": 9007199254740993, "ratio": 1.50}"#);
 ///
-/// // Two readers could disagree on what this says, so it is refused.
+/// // Two parsers can read this differently, so it is rejected.
 /// let error = r#"{"path": "a", "path": "b"}"#.parse::<RawJson>().unwrap_err();
 /// assert_eq!(error.to_string(), r#"duplicate key "path" at line 1 column 15"#);
 /// # Ok::<(), checkrein_core::JsonError>(())
@@ -33,7 +35,7 @@ use super::{MAX_DEPTH, MAX_EVENT_DEPTH};
 #[derive(Clone, PartialEq, Eq)]
 pub struct RawJson(Arc<str>);
 
-/// What kind of value a [`RawJson`] holds.
+/// Type of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the six types of JSON")]
 pub enum JsonType {
@@ -59,18 +61,18 @@ impl fmt::Display for JsonType {
 }
 
 impl RawJson {
-    /// Checks the text and keeps it.
+    /// Validates the text and keeps it.
     ///
     /// # Errors
-    /// Text that is not one JSON value, is nested more than [`MAX_DEPTH`](super::MAX_DEPTH) deep, or has an
-    /// object with the same key twice.
+    /// Text that is not one JSON value, is nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH), or has an object with
+    /// duplicate keys.
     pub fn parse(text: impl Into<Arc<str>>) -> Result<Self, JsonError> {
         let text = text.into();
         validate(&text, MAX_DEPTH)?;
         Ok(Self(text))
     }
 
-    /// The text of a whole event, which may be a little deeper.
+    /// As [`parse`](Self::parse), for the text of an event, which can be nested deeper.
     pub(crate) fn parse_event(text: &str) -> Result<Self, JsonError> {
         validate(text, MAX_EVENT_DEPTH)?;
         Ok(Self(text.into()))
@@ -84,10 +86,10 @@ impl RawJson {
         Self::parse(utf8(bytes)?)
     }
 
-    /// The JSON form of a Rust value.
+    /// Serializes a Rust value.
     ///
     /// # Errors
-    /// A value that its serializer refuses, such as a map with keys that are no strings.
+    /// A value that cannot be serialized, such as a map whose keys are not strings.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, JsonError> {
         let text = serde_json::to_string(value).map_err(|error| {
             let reason = error.to_string();
@@ -96,82 +98,82 @@ impl RawJson {
         Self::parse(text)
     }
 
-    /// A JSON string that says `text`, whatever it holds.
+    /// Creates a JSON string. `text` is escaped.
     pub fn string(text: &str) -> Self {
         let mut quoted = String::with_capacity(text.len() + 2);
         write_string(&mut quoted, text);
         Self(quoted.into())
     }
 
-    /// Appends what [`string`](Self::string) says to a text.
+    /// Appends a JSON string to `out`. `text` is escaped.
     pub fn push_string(out: &mut String, text: &str) {
         write_string(out, text);
     }
 
-    /// Part of a text that has been checked before.
+    /// Creates a value from text that was validated before.
     pub(crate) fn from_checked(text: &str) -> Self {
         debug_assert!(validate(text, MAX_EVENT_DEPTH).is_ok(), "not JSON: {text}");
         Self(text.into())
     }
 
-    /// The text, as it came.
+    /// Returns the original text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The type of the value.
+    /// Returns the type of the value.
     pub fn json_type(&self) -> JsonType {
         type_of(&self.0)
     }
 
-    /// The fields, if this is an object.
+    /// Returns the fields of an object. `None` for other values.
     pub fn entries(&self) -> Option<Entries<'_>> {
-        Entries::of(&self.0)
+        Entries::new(&self.0)
     }
 
-    /// The elements, if this is an array.
+    /// Returns the items of an array. `None` for other values.
     pub fn items(&self) -> Option<Items<'_>> {
-        (self.json_type() == JsonType::Array).then(|| Items::of(&self.0))
+        if self.json_type() == JsonType::Array { Some(Items::new(&self.0)) } else { None }
     }
 
-    /// The tokens of the text.
+    /// Returns the tokens of the text.
     #[doc(hidden)]
     pub fn tokens(&self) -> Lexer<'_> {
         Lexer::for_valid(&self.0)
     }
 
-    /// Yes or no, if this is a boolean.
+    /// Returns the value of a boolean. `None` for other values.
     pub fn as_bool(&self) -> Option<bool> {
         self.0.trim_ascii().parse().ok()
     }
 
-    /// One field, if this is an object that has it.
+    /// Returns one field of an object. `None` for other values and if the field is missing.
     pub fn field(&self, key: &str) -> Option<RawJson> {
         self.entries()?.find(|entry| entry.is_named(key)).map(|entry| entry.to_json())
     }
 
-    /// What the string says, if this is a string.
+    /// Returns the decoded text of a string. `None` for other values.
     pub fn as_text(&self) -> Option<Cow<'_, str>> {
         (self.json_type() == JsonType::String).then(|| decode_string(self.0.trim_ascii()))
     }
 
-    /// The decoded text of a JSON string. `None`: the text, which must be valid JSON, is another value.
+    /// Returns the decoded text of a JSON string. `None` for other values. `json` must be valid JSON.
     #[doc(hidden)]
     pub fn text_of(json: &str) -> Option<Cow<'_, str>> {
         (type_of(json) == JsonType::String).then(|| decode_string(json.trim_ascii()))
     }
 
-    /// Reads the value into a Rust type. The text that is carried on stays as it is; the Rust type may keep less of it
-    /// (`serde_json::Value` turns integers beyond 64 bits into floats).
+    /// Deserializes the value into a Rust type. The text is not affected. The Rust type can lose information:
+    /// `serde_json::Value` converts integers beyond 64 bits to floats.
     ///
     /// # Errors
-    /// What `serde_json` says if the value does not fit.
+    /// The error of `serde_json` if the value does not have the form of the type.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.0)
     }
 
-    /// Whether both say the same: white space, order of keys and spelling of strings do not count, the spelling
-    /// of numbers does. `==` compares the texts.
+    /// `true` if both values have the same meaning. White space, the order of keys and escapes in strings are ignored; the
+    /// text of numbers is not. `==` compares the texts.
     pub fn semantically_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || equal(&self.0, &other.0)
     }
@@ -220,7 +222,7 @@ impl fmt::Debug for RawJson {
     }
 }
 
-/// Passes the text on as it is. Only for `serde_json`'s serializers.
+/// Writes the text unchanged. Only for `serde_json`'s serializers.
 impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let raw: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
@@ -228,7 +230,7 @@ impl Serialize for RawJson {
     }
 }
 
-/// Any JSON at all.
+/// Schema that accepts any JSON.
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for RawJson {
     fn schema_name() -> Cow<'static, str> {
@@ -244,7 +246,7 @@ impl schemars::JsonSchema for RawJson {
     }
 }
 
-/// Takes the text as it is. Only for `serde_json`'s deserializers.
+/// Keeps the text. Only for `serde_json`'s deserializers.
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
@@ -267,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn text_survives_untouched() {
+    fn text_is_kept_unchanged() {
         for text in [
             "12345678901234567890123",
             "-0.0",
@@ -279,14 +281,14 @@ mod tests {
         ] {
             let value = json(text);
             assert_eq!(value.as_str(), text);
-            let passed_on = serde_json::to_string(&value).unwrap();
-            assert_eq!(passed_on, text.trim_ascii());
-            assert_eq!(serde_json::from_str::<RawJson>(&passed_on).unwrap().as_str(), text.trim_ascii());
+            let serialized = serde_json::to_string(&value).unwrap();
+            assert_eq!(serialized, text.trim_ascii());
+            assert_eq!(serde_json::from_str::<RawJson>(&serialized).unwrap().as_str(), text.trim_ascii());
         }
     }
 
     #[test]
-    fn says_what_is_wrong_and_where() {
+    fn errors_have_cause_and_location() {
         for (text, expected) in [
             ("", "the JSON text ends too early, expected a value at line 1 column 1"),
             ("{\"a\":1", "the JSON text ends too early, expected `,` or `}` at line 1 column 7"),
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn large_texts_are_read() {
+    fn large_texts_are_parsed() {
         let long = format!(r#"{{"content":"{}"}}"#, "x\\n".repeat(4 << 20));
         assert_eq!(json(&long).as_str(), long);
         let wide = (0..200_000).map(|n| format!("\"k{n}\":{n}")).collect::<Vec<_>>().join(",");
@@ -339,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_found_by_what_the_key_says() {
+    fn fields_are_found_by_decoded_key() {
         let value = json(r#" {"a": [1, {"b": "}"}], "\u0062" : "q\"\ud83d\ude00", "":null} "#);
         assert_eq!(value.field("a").unwrap().as_str(), r#"[1, {"b": "}"}]"#);
         assert_eq!(value.field("b").unwrap().as_text().unwrap(), "q\"😀");
@@ -353,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn merge_changes_only_what_it_names() {
+    fn merge_changes_only_fields_of_the_patch() {
         let base = json(r#"{"big": 9007199254740993, "b": 1.50, "c": {"x": 1}}"#);
         let patch = json(r#"{"b":2, "new key":"\u0041", "c":{"y":2}}"#);
         assert_eq!(
@@ -365,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn equality_is_of_what_is_said() {
+    fn semantic_equality_ignores_spelling_except_of_numbers() {
         for (left, right, same) in [
             (r#"{"a":1,"b":[1,2]}"#, r#"{ "b": [1, 2], "a": 1 }"#, true),
             (r#""\u0041""#, r#""A""#, true),
@@ -407,7 +409,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_serde_json_on_what_is_json(text in "[\\[\\]{}:,\"\\\\ntrue0-9eE+. ]{0,24}") {
+        fn accepts_the_same_texts_as_serde_json(text in "[\\[\\]{}:,\"\\\\ntrue0-9eE+. ]{0,24}") {
             let ours = text.parse::<RawJson>();
             let theirs = serde_json::from_str::<Box<RawValue>>(&text);
             match &ours {
@@ -423,7 +425,7 @@ mod tests {
         }
 
         #[test]
-        fn valid_text_survives(text in any_json()) {
+        fn valid_text_is_kept(text in any_json()) {
             let value = json(&text);
             prop_assert_eq!(value.as_str(), &text);
             let spaced = json(&format!(" {text}\n"));
@@ -431,11 +433,11 @@ mod tests {
         }
 
         #[test]
-        fn of_duplicate_keys_the_first_is_told(keys in prop::collection::vec("[a-d]?[a-h]", 0..20)) {
+        fn the_first_duplicate_key_is_reported(keys in prop::collection::vec("[a-d]?[a-h]", 0..20)) {
             let mut seen = std::collections::BTreeSet::new();
             let first = keys.iter().find(|key| !seen.insert(*key));
             let fields: Vec<_> = keys.iter().map(|key| format!("\"{key}\":0")).collect();
-            let told = match format!("{{{}}}", fields.join(",")).parse::<RawJson>() {
+            let reported = match format!("{{{}}}", fields.join(",")).parse::<RawJson>() {
                 Ok(_) => None,
                 Err(error) => Some((error.kind().clone(), error.location().offset)),
             };
@@ -444,18 +446,18 @@ mod tests {
                 let before: usize = fields[..second].iter().map(|field| field.len() + 1).sum();
                 (JsonErrorKind::DuplicateKey { key: key.clone() }, before + 1)
             });
-            prop_assert_eq!(told, expected);
+            prop_assert_eq!(reported, expected);
         }
 
         #[test]
-        fn strings_survive(text in any::<String>()) {
+        fn strings_round_trip(text in any::<String>()) {
             let value = RawJson::string(&text);
             prop_assert_eq!(value.as_text().unwrap(), text.as_str());
             prop_assert_eq!(serde_json::from_str::<String>(value.as_str()).unwrap(), text);
         }
 
         #[test]
-        fn changes_lead_from_one_object_to_the_other(before in any_json(), after in any_json()) {
+        fn changes_convert_one_object_into_the_other(before in any_json(), after in any_json()) {
             let (before, after) = (json(&before), json(&after));
             if let Some(changes) = changes_between(&before, &after) {
                 let result = with_changes(&before, &changes).unwrap();

@@ -1,12 +1,12 @@
-//! JSON strings, from and to Rust's.
+//! Decoding and encoding of JSON strings.
 
 use std::borrow::Cow;
 
 use super::lexer::plain_run;
 
-/// The value of a valid JSON string with its quotes.
+/// Decodes a valid JSON string with its quotes.
 ///
-/// Half of a surrogate pair alone has no place in a Rust string and becomes U+FFFD; the text that is carried on keeps it.
+/// A lone surrogate cannot be in a Rust string and becomes U+FFFD. The original text is not affected.
 pub fn decode_string(quoted: &str) -> Cow<'_, str> {
     let text = unquoted(quoted);
     if !text.contains('\\') {
@@ -23,7 +23,7 @@ pub fn decode_string(quoted: &str) -> Cow<'_, str> {
     Cow::Owned(decoded)
 }
 
-/// As [`decode_string`], for comparing: different halves of surrogate pairs stay different.
+/// As [`decode_string`], for comparisons: different lone surrogates stay different.
 pub(super) fn decode_exactly(quoted: &str) -> Cow<'_, [u8]> {
     let text = unquoted(quoted);
     if !text.contains('\\') {
@@ -34,7 +34,7 @@ pub(super) fn decode_exactly(quoted: &str) -> Cow<'_, [u8]> {
         match piece {
             Piece::Plain(plain) => decoded.extend_from_slice(plain.as_bytes()),
             Piece::Character(character) => decoded.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
-            // No UTF-8 has this byte.
+            // This byte does not occur in UTF-8.
             Piece::LoneSurrogate(unit) => {
                 decoded.push(0xFF);
                 decoded.extend_from_slice(&unit.to_be_bytes());
@@ -44,28 +44,28 @@ pub(super) fn decode_exactly(quoted: &str) -> Cow<'_, [u8]> {
     Cow::Owned(decoded)
 }
 
-/// A string without its quotes.
+/// Returns a string without its quotes.
 pub fn unquoted(quoted: &str) -> &str {
     quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(quoted)
 }
 
-/// A part of a JSON string.
+/// Part of a JSON string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
     /// Text without escape sequences.
     Plain(&'a str),
-    /// The character of an escape sequence, or of two that are a surrogate pair.
+    /// Character of an escape sequence, or of two that are a surrogate pair.
     Character(char),
-    /// Half of a surrogate pair without the other half.
+    /// Lone surrogate.
     LoneSurrogate(u16),
 }
 
-/// The parts of a valid JSON string without its quotes, each with the length of its source text in bytes.
+/// Returns the parts of a valid JSON string without its quotes, each with the length of its source text in bytes.
 pub fn pieces(text: &str) -> Pieces<'_> {
     Pieces { rest: text }
 }
 
-/// The parts of a JSON string. Made by [`pieces`].
+/// Iterator over the parts of a JSON string. Returned by [`pieces`].
 #[derive(Debug, Clone)]
 pub struct Pieces<'a> {
     rest: &'a str,
@@ -86,7 +86,7 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
-/// The escape sequence that a text starts with, and its length.
+/// Decodes the escape sequence at the start of a text. Returns its length as well.
 fn decode_escape(escape: &str) -> (Piece<'_>, usize) {
     let character = match escape.as_bytes().get(1) {
         Some(b'b') => '\u{8}',
@@ -102,7 +102,7 @@ fn decode_escape(escape: &str) -> (Piece<'_>, usize) {
 }
 
 fn decode_unicode(escape: &str) -> (Piece<'_>, usize) {
-    let unit = |at: usize| escape.get(at..at + 4).and_then(|digits| u16::from_str_radix(digits, 16).ok());
+    let unit = |start: usize| escape.get(start..start + 4).and_then(|digits| u16::from_str_radix(digits, 16).ok());
     let first = unit(2).unwrap_or(0xFFFD);
     let second = if escape.get(6..8) == Some("\\u") { unit(8) } else { None };
     match char::decode_utf16([first].into_iter().chain(second)).next() {
@@ -117,10 +117,10 @@ pub(crate) fn write_string(out: &mut String, text: &str) {
     out.push('"');
     let mut written = 0;
     loop {
-        let at = plain_run(text.as_bytes(), written);
-        out.push_str(&text[written..at]);
-        let Some(&byte) = text.as_bytes().get(at) else { break };
-        written = at + 1;
+        let end = plain_run(text.as_bytes(), written);
+        out.push_str(&text[written..end]);
+        let Some(&byte) = text.as_bytes().get(end) else { break };
+        written = end + 1;
         match byte {
             b'"' => out.push_str("\\\""),
             b'\\' => out.push_str("\\\\"),

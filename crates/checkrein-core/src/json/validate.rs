@@ -1,4 +1,6 @@
-//! The check that a text is JSON that checkrein carries: well-formed, not too deep, without duplicate keys.
+//! Validation of a JSON text: well-formed, not too deep, without duplicate keys.
+//!
+//! Every [`RawJson`](super::RawJson) from foreign text passes through it.
 
 use std::borrow::Cow;
 
@@ -40,13 +42,13 @@ pub(super) fn validate(text: &str, max_depth: usize) -> Result<(), JsonError> {
     }
 }
 
-/// The first key that was there before, and its offset.
+/// Returns the first duplicate key and its offset.
 fn first_duplicate<'k>(keys: &'k mut [(Cow<'_, [u8]>, usize)]) -> Option<(&'k [u8], usize)> {
-    /// Among so many, comparing all pairs takes less time than sorting.
+    /// Up to this number, comparing all pairs takes less time than sorting.
     const FEW: usize = 12;
     let duplicate = if keys.len() <= FEW {
-        let at = (1..keys.len()).find(|&at| keys[..at].iter().any(|(key, _)| *key == keys[at].0));
-        at.map(|at| &keys[at])
+        let index = (1..keys.len()).find(|&index| keys[..index].iter().any(|(key, _)| *key == keys[index].0));
+        index.map(|index| &keys[index])
     } else {
         keys.sort_unstable();
         let pairs = keys.windows(2).filter(|pair| pair[0].0 == pair[1].0);
@@ -55,12 +57,12 @@ fn first_duplicate<'k>(keys: &'k mut [(Cow<'_, [u8]>, usize)]) -> Option<(&'k [u
     duplicate.map(|(key, offset)| (&**key, *offset))
 }
 
-/// A key as errors show it.
+/// Limits the length of a key for an error message.
 fn shortened(key: &[u8]) -> String {
-    const SHOWN: usize = 80;
+    const MAX_CHARS: usize = 80;
     let key = String::from_utf8_lossy(key);
-    match key.char_indices().nth(SHOWN) {
+    match key.char_indices().nth(MAX_CHARS) {
         None => key.into_owned(),
-        Some((at, _)) => format!("{}…", &key[..at]),
+        Some((end, _)) => format!("{}…", &key[..end]),
     }
 }

@@ -1,4 +1,6 @@
-//! The kinds of events, and the one table that says what each is.
+//! [`EventKind`] and [`Payload`], generated from one table of kinds.
+//!
+//! A new kind is one row of the table. No other code may list the kinds.
 
 mod name;
 mod parent;

@@ -1,4 +1,6 @@
-//! Names of kinds, from outside.
+//! Parsing of kind names, and custom kinds.
+//!
+//! Hosts, dialects and the CLI parse names here. A custom kind must never have the name of a kind in the table.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -9,10 +11,10 @@ use super::EventKind;
 use crate::contract::Contract;
 use crate::did_you_mean::closest_match;
 
-/// The longest name that a custom kind can have, in bytes.
+/// Maximum length of a kind's name, in bytes.
 const MAX_NAME: usize = 128;
 
-/// A kind of event that a host adds, with the contract that it declares.
+/// Kind of event that a host adds, with its contract.
 #[derive(Debug, Clone)]
 pub struct CustomKind(Arc<Declared>);
 
@@ -26,15 +28,15 @@ impl CustomKind {
     /// Declares a kind.
     ///
     /// ```
-    /// use checkrein_core::{Block, Contract, CustomKind, EventKind};
+    /// use checkrein_core::{BlockEffect, Contract, CustomKind, EventKind};
     ///
-    /// let deploy = CustomKind::new("pre_deploy", Contract::observe().block(Block::Refuse))?;
+    /// let deploy = CustomKind::new("pre_deploy", Contract::observe().block(BlockEffect::Refuse))?;
     /// assert_eq!(EventKind::Custom(deploy).to_string(), "pre_deploy");
     /// # Ok::<(), checkrein_core::KindNameError>(())
     /// ```
     ///
     /// # Errors
-    /// A name that is empty, too long, not printable, or that a kind of the table has.
+    /// A name that is empty, too long, has white space or control characters, or is in the table.
     pub fn new(name: impl Into<String>, contract: Contract) -> Result<Self, KindNameError> {
         let name = name.into();
         check_name(&name)?;
@@ -44,18 +46,18 @@ impl CustomKind {
         Ok(Self(Arc::new(Declared { name, contract })))
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// What hooks may do at it.
+    /// Returns the contract.
     pub fn contract(&self) -> &Contract {
         &self.0.contract
     }
 }
 
-/// By name: a host declares each kind once.
+/// Compares by name, because a host declares each kind once.
 impl PartialEq for CustomKind {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()
@@ -70,44 +72,44 @@ impl Hash for CustomKind {
     }
 }
 
-/// Why a name cannot be a kind's.
+/// Error: a name is not valid for a kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KindNameError {
-    /// Nothing but white space.
-    #[error("an event needs a name")]
+    /// Empty, or white space only.
+    #[error("the event name is empty")]
     Empty,
     /// Longer than 128 bytes.
-    #[error("the event name is {length} bytes long, at most {MAX_NAME} are allowed")]
+    #[error("the event name has {length} bytes; at most {MAX_NAME} are allowed")]
     TooLong {
-        /// How long it is.
+        /// Length in bytes.
         length: usize,
     },
-    /// NUL, a line break, white space or the like.
-    #[error("the event name {name:?} has {found:?} at byte {at}, which no name may have")]
+    /// White space or a control character.
+    #[error("the event name {name:?} has {found:?} at byte {at}; white space and control characters are not allowed")]
     BadCharacter {
-        /// The name.
+        /// Name.
         name: String,
-        /// The character.
+        /// Character.
         found: char,
-        /// Where it stands.
+        /// Offset in bytes.
         at: usize,
     },
     /// Bytes that are not UTF-8.
     #[error("the event name is not valid UTF-8 at byte {at}")]
     NotUtf8 {
-        /// Where it stops being UTF-8.
+        /// Offset of the first invalid byte.
         at: usize,
     },
-    /// checkrein has this kind already.
-    #[error("the event `{name}` exists already, no custom kind can have its name")]
+    /// Name of a kind in the table.
+    #[error("`{name}` is a built-in event; choose another name for the custom kind")]
     Taken {
-        /// The name.
+        /// Name.
         name: String,
     },
 }
 
-/// A name that is no kind's.
+/// Error: no kind has this name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownKind {
     name: String,
@@ -116,12 +118,12 @@ pub struct UnknownKind {
 }
 
 impl UnknownKind {
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A kind's name that comes close.
+    /// Returns the name of a kind that is similar.
     pub fn suggestion(&self) -> Option<&'static str> {
         self.suggestion
     }
@@ -142,7 +144,7 @@ impl fmt::Display for UnknownKind {
 
 impl std::error::Error for UnknownKind {}
 
-/// Kinds of the table only: a host that has custom kinds looks among them first.
+/// Parses kinds of the table only. A host with custom kinds must look them up first.
 impl FromStr for EventKind {
     type Err = UnknownKind;
 
@@ -156,10 +158,10 @@ impl FromStr for EventKind {
 }
 
 impl EventKind {
-    /// As [`FromStr`], from bytes that may be anything.
+    /// As [`FromStr`], from bytes that may not be UTF-8.
     ///
     /// # Errors
-    /// A name that is no kind's, or no name at all.
+    /// An unknown name, or bytes that are not UTF-8.
     pub fn from_bytes(name: &[u8]) -> Result<Self, UnknownKind> {
         match str::from_utf8(name) {
             Ok(name) => name.parse(),
@@ -171,10 +173,10 @@ impl EventKind {
         }
     }
 
-    /// The kind of this name, or a custom kind that hooks can only watch: an unknown event prints as itself.
+    /// Returns the kind with this name, or else a custom kind that hooks can only observe.
     ///
     /// # Errors
-    /// A name that no kind can have.
+    /// An unknown name that is not valid.
     pub fn named_or_custom(name: &str) -> Result<Self, KindNameError> {
         match find(name) {
             Some(kind) => Ok(kind.clone()),
@@ -223,20 +225,23 @@ mod tests {
             ("preToolUse", "unknown event `preToolUse`, did you mean `pre_tool_use`?"),
             ("stopp", "unknown event `stopp`, did you mean `stop`?"),
             ("zebra_crossing", "unknown event `zebra_crossing`"),
-            ("", "an event needs a name"),
-            ("a\0b", r#"the event name "a\0b" has '\0' at byte 1, which no name may have"#),
-            ("pre tool", r#"the event name "pre tool" has ' ' at byte 3, which no name may have"#),
+            ("", "the event name is empty"),
+            ("a\0b", r#"the event name "a\0b" has '\0' at byte 1; white space and control characters are not allowed"#),
+            (
+                "pre tool",
+                r#"the event name "pre tool" has ' ' at byte 3; white space and control characters are not allowed"#,
+            ),
         ] {
             assert_eq!(name.parse::<EventKind>().unwrap_err().to_string(), message);
         }
         let long = "x".repeat(100_000).parse::<EventKind>().unwrap_err();
-        assert_eq!(long.to_string(), "the event name is 100000 bytes long, at most 128 are allowed");
+        assert_eq!(long.to_string(), "the event name has 100000 bytes; at most 128 are allowed");
         let bytes = EventKind::from_bytes(b"st\xffop").unwrap_err();
         assert_eq!(bytes.to_string(), "the event name is not valid UTF-8 at byte 2");
     }
 
     #[test]
-    fn an_unknown_event_prints_as_itself() {
+    fn an_unknown_name_becomes_an_observed_custom_kind() {
         let kind = EventKind::named_or_custom("pre_deploy").unwrap();
         assert_eq!(kind.to_string(), "pre_deploy");
         assert_eq!(kind.contract(), &Contract::observe());

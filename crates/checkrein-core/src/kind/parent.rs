@@ -1,4 +1,6 @@
-//! Kinds that are for some tools, and the one for all of them.
+//! Parent kinds: the kind for all tools of each kind that is for some tools.
+//!
+//! Selection uses them for hosts that have events for some tools only.
 
 use super::{EventKind, Payload};
 use crate::event::Event;
@@ -6,7 +8,7 @@ use crate::json::RawJson;
 use crate::payload::{ToolCall, ToolOutcome};
 
 impl EventKind {
-    /// The kind that is for all tools, of one that is for some. `None`: it is no such kind.
+    /// Returns the kind for all tools, if this kind is for some tools. `None` for other kinds.
     pub fn parent_kind(&self) -> Option<Self> {
         match self {
             Self::PreShell | Self::PreMcp | Self::PreFileRead | Self::PreFileWrite => Some(Self::PreToolUse),
@@ -17,8 +19,8 @@ impl EventKind {
 }
 
 impl Event {
-    /// The same as an event of the [kind for all tools](EventKind::general). A tool of an MCP server has the server in its
-    /// name there: `mcp__SERVER__TOOL`.
+    /// Returns the event as one of the [parent kind](EventKind::parent_kind), if it has one. The name of an MCP tool then
+    /// contains the server: `mcp__SERVER__TOOL`.
     pub fn as_parent_kind(&self) -> Option<Self> {
         let payload = match &self.payload {
             Payload::PreShell(call) | Payload::PreFileRead(call) | Payload::PreFileWrite(call) => {
@@ -26,7 +28,7 @@ impl Event {
             }
             Payload::PreMcp(call) => {
                 let server = call.mcp_server.as_ref().and_then(RawJson::as_text);
-                let name = of_server(server.as_deref(), &call.tool_name);
+                let name = qualified_name(server.as_deref(), &call.tool_name);
                 Payload::PreToolUse(ToolCall { tool_name: name, ..call.clone() })
             }
             Payload::PostShell(call) | Payload::PostFileRead(call) | Payload::PostFileWrite(call) => {
@@ -34,7 +36,7 @@ impl Event {
             }
             Payload::PostMcp(call) => {
                 let server = self.envelope.extra.get("mcp_server").and_then(RawJson::as_text);
-                let name = of_server(server.as_deref(), &call.tool_name);
+                let name = qualified_name(server.as_deref(), &call.tool_name);
                 Payload::PostToolUse(ToolOutcome { tool_name: name, ..call.clone() })
             }
             _ => return None,
@@ -43,7 +45,8 @@ impl Event {
     }
 }
 
-fn of_server(server: Option<&str>, tool: &str) -> String {
+/// Returns the name of a tool with its MCP server.
+fn qualified_name(server: Option<&str>, tool: &str) -> String {
     match server {
         Some(server) if !tool.starts_with("mcp__") => format!("mcp__{server}__{tool}"),
         _ => tool.to_owned(),
@@ -55,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_that_is_part_of_another_can_be_told_as_it() {
+    fn every_kind_with_a_parent_converts_to_it() {
         for kind in EventKind::ALL {
             let text = format!(r#"{{"event":"{kind}","tool_name":"t","tool_input":{{}},"error":"e"}}"#);
             let Ok(event) = Event::from_json(&text) else { continue };
@@ -64,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_in_the_name() {
+    fn parent_events_name_the_mcp_server() {
         let call = ToolCall::new("search", RawJson::default()).mcp_server(RawJson::string("github"));
         assert_eq!(Event::pre_mcp(call).as_parent_kind().unwrap().tool_name(), Some("mcp__github__search"));
         let after = r#"{"event":"post_mcp","tool_name":"search","tool_input":{},"mcp_server":"github"}"#;

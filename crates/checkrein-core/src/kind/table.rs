@@ -1,4 +1,4 @@
-//! The kind table. A new kind is one row here; everything else about kinds is made from the rows.
+//! The kind table. A new kind is one row; the enums, contracts and constructors are generated from the rows.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::event::{DecodeError, Event};
 use crate::json::RawJson;
 use crate::payload::{self, CustomPayload, EventFields, Field, FieldInfo, PayloadData, Writer};
 
-/// Reads a cell of the table.
+/// Expands a cell of the table.
 macro_rules! cell {
     (matched_on -) => { None };
     (matched_on envelope.$field:ident) => { Some(Cow::Borrowed(stringify!($field))) };
@@ -25,7 +25,7 @@ macro_rules! cell {
     (yes_no -) => { false };
 }
 
-/// A field that matchers can be compared with.
+/// Field that matchers can be compared with.
 trait AsSubject {
     fn as_subject(&self) -> Option<&str>;
 }
@@ -52,12 +52,12 @@ macro_rules! kinds {
             text $text:tt; halt $halt:tt; time $time:ident
         }
     )+) => {
-        /// What kind of moment in an agent's life an event is.
+        /// Kind of event in an agent's lifecycle.
         ///
-        /// Names are canonical: snake_case, the same for every agent. Dialects map their own spellings to them.
+        /// Names are canonical: snake_case, equal for all agents. Dialects map their own names to them.
         ///
         /// ```
-        /// use checkrein_core::{Block, EventKind};
+        /// use checkrein_core::{BlockEffect, EventKind};
         ///
         /// let kind: EventKind = "pre_tool_use".parse()?;
         /// assert_eq!(kind, EventKind::PreToolUse);
@@ -72,7 +72,7 @@ macro_rules! kinds {
         #[non_exhaustive]
         pub enum EventKind {
             $( $(#[doc = $doc])+ $variant, )+
-            /// What only one host knows; the host declares its contract.
+            /// Kind that a host adds, with its own contract.
             Custom(CustomKind),
         }
 
@@ -81,11 +81,11 @@ macro_rules! kinds {
         #[non_exhaustive]
         pub enum Payload {
             $( $(#[doc = $doc])+ $variant(payload::$data), )+
-            /// What only one host knows.
+            /// Data of a custom kind.
             Custom(CustomPayload),
         }
 
-        /// How many kinds there are, custom ones aside.
+        /// Number of kinds in the table.
         pub(crate) const KIND_COUNT: usize = EventKind::ALL.len();
 
         static CONTRACTS: [Contract; KIND_COUNT] = [$(
@@ -100,14 +100,14 @@ macro_rules! kinds {
             },
         )+];
 
-        /// The rows, numbered in the order of the table.
+        /// Row numbers, in the order of the table.
         enum KindId { $( $variant, )+ }
 
         impl EventKind {
-            /// All kinds but the custom ones, in the order of the table.
+            /// All kinds of the table, in its order.
             pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
 
-            /// The canonical name.
+            /// Returns the canonical name.
             pub fn name(&self) -> &str {
                 match self {
                     $( Self::$variant => stringify!($name), )+
@@ -115,15 +115,15 @@ macro_rules! kinds {
                 }
             }
 
-            /// What the kind stands for, in a sentence.
+            /// Returns a description in one sentence.
             pub fn description(&self) -> &'static str {
                 match self {
                     $( Self::$variant => concat!($($doc),+).trim_ascii(), )+
-                    Self::Custom(_) => "What only one host knows.",
+                    Self::Custom(_) => "A kind that the host adds.",
                 }
             }
 
-            /// What hooks may do at events of this kind.
+            /// Returns the effects that hooks can have at events of this kind.
             pub fn contract(&self) -> &Contract {
                 match self {
                     Self::Custom(custom) => custom.contract(),
@@ -131,7 +131,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The fields that events of this kind carry, besides the envelope.
+            /// Returns the fields of the payload of this kind.
             pub fn fields(&self) -> &'static [FieldInfo] {
                 match self {
                     $( Self::$variant => <payload::$data as PayloadData>::FIELDS, )+
@@ -139,7 +139,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The place in the table; `None` for custom kinds.
+            /// Returns the row number. `None` for custom kinds.
             #[inline]
             pub(crate) fn index(&self) -> Option<usize> {
                 match self {
@@ -150,7 +150,7 @@ macro_rules! kinds {
         }
 
         impl Payload {
-            /// The kind of event that carries this.
+            /// Returns the kind of event with this payload.
             pub fn kind(&self) -> EventKind {
                 match self {
                     $( Self::$variant(_) => EventKind::$variant, )+
@@ -158,7 +158,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The place of the kind in the table; `None` for custom kinds.
+            /// Returns the row number of the kind. `None` for custom kinds.
             #[inline]
             pub(crate) fn kind_index(&self) -> Option<usize> {
                 match self {
@@ -167,7 +167,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// What matchers are compared with, if the event says it.
+            /// Returns the subject that matchers are compared with, if the event has it.
             pub(crate) fn subject<'a>(&'a self, envelope: &'a Envelope) -> Option<Cow<'a, str>> {
                 #[allow(unused_variables, reason = "not every kind has a subject")]
                 match self {
@@ -176,7 +176,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The contract of the kind.
+            /// Returns the contract of the kind.
             pub(crate) fn contract(&self) -> &Contract {
                 match self {
                     Self::Custom(custom) => custom.kind.contract(),
@@ -184,7 +184,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// One of the data's own fields, by its name in JSON.
+            /// Returns a field of the payload by its JSON name.
             pub fn field(&self, name: &str) -> Option<Field<'_>> {
                 match self {
                     $( Self::$variant(data) => PayloadData::field(data, name), )+
@@ -192,7 +192,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// What a rewrite of `target` would replace.
+            /// Returns the value that a rewrite of `target` would replace.
             pub fn original(&self, target: Target) -> Option<RawJson> {
                 match self {
                     $( Self::$variant(data) => PayloadData::original(data, target), )+
@@ -234,17 +234,17 @@ macro_rules! kinds {
 }
 
 kinds! {
-    // Sessions and what surrounds them.
+    // Sessions and workspaces.
 
-    /// A session begins, goes on or starts afresh.
+    /// A session starts, is resumed or is cleared.
     SessionStart session_start(SessionStart) {
         on source; block Ignored; rewrites []; context FirstMessage; text yes; halt yes; time Turn
     }
-    /// A session that had stopped goes on.
+    /// A session is resumed.
     SessionResume session_resume(SessionResume) {
         on source; block Ignored; rewrites []; context Model; text yes; halt yes; time Turn
     }
-    /// A session is over.
+    /// A session ends.
     SessionEnd session_end(SessionEnd) {
         on reason; block Ignored; rewrites []; context None; text -; halt -; time Closing
     }
@@ -260,15 +260,15 @@ kinds! {
     WorkspaceOpen workspace_open(Workspace) {
         on -; block Ignored; rewrites []; context None; text -; halt -; time Turn
     }
-    /// The agent is set up or maintained, without a conversation.
+    /// The agent runs setup or maintenance, without a conversation.
     Setup setup(Setup) {
         on trigger; block Ignored; rewrites []; context Model; text -; halt -; time Turn
     }
-    /// A file with standing instructions was read.
+    /// An instructions file was loaded.
     InstructionsLoaded instructions_loaded(InstructionsLoaded) {
         on load_reason; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// The agent's own settings are about to change.
+    /// The agent's settings are about to change.
     ConfigChange config_change(ConfigChange) {
         on source; block Refuse; rewrites []; context None; text -; halt -; time Turn
     }
@@ -276,11 +276,11 @@ kinds! {
     CwdChanged cwd_changed(CwdChanged) {
         on -; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// A directory was added to what the agent may work on.
+    /// A directory was added to the workspace.
     DirectoryAdded directory_added(DirectoryAdded) {
         on source; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// A watched file changed, whoever changed it.
+    /// A watched file changed, by the agent or another program.
     FileChanged file_changed(FileEvent) {
         on file_path; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
@@ -296,42 +296,42 @@ kinds! {
     FileDeleted file_deleted(FileEvent) {
         on file_path; block Ignored; rewrites []; context Model; text yes; halt -; time Notice
     }
-    /// A work tree is needed; a hook may make it.
+    /// A worktree is about to be created; a hook may create it.
     WorktreeCreate worktree_create(Worktree) {
         on name; block Refuse; rewrites [Output]; context Model; text yes; halt -; time Turn
     }
-    /// A work tree was made.
+    /// A worktree was created.
     WorktreeCreated worktree_created(Worktree) {
         on name; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// A work tree is about to be removed.
+    /// A worktree is about to be removed.
     WorktreeRemove worktree_remove(Worktree) {
         on name; block Refuse; rewrites []; context None; text -; halt -; time Turn
     }
-    /// A user ran a hook by hand.
+    /// The user ran a hook manually.
     Manual manual(Manual) {
         on name; block Ignored; rewrites []; context Model; text yes; halt -; time Turn
     }
 
     // Turns and prompts.
 
-    /// A user's turn begins.
+    /// A user's turn starts.
     UserTurnStart user_turn_start(UserTurn) {
         on -; block Ignored; rewrites []; context None; text -; halt -; time Turn
     }
-    /// A user's turn is over, also when it was cancelled.
+    /// A user's turn ended or was cancelled.
     UserTurnEnd user_turn_end(UserTurn) {
         on reason; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// One round of the loop begins: a model call and what follows from it.
+    /// One iteration of the agent loop starts: a model call and its tool calls.
     TurnStart turn_start(Turn) {
         on -; block Ignored; rewrites []; context OneCall; text yes; halt yes; time Turn
     }
-    /// One round of the loop is over.
+    /// One iteration of the agent loop ended.
     TurnEnd turn_end(Turn) {
         on reason; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// The user or the host ended a turn before its time.
+    /// The user or the host cancelled a turn.
     TurnCancelled turn_cancelled(Cancelled) {
         on reason; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
@@ -339,63 +339,63 @@ kinds! {
     PromptSubmit prompt_submit(Prompt) {
         on -; block Refuse; rewrites [Prompt]; context Model; text yes; halt yes; time Turn
     }
-    /// A command that the user typed becomes a prompt.
+    /// A command of the user is expanded to a prompt.
     PromptExpansion prompt_expansion(PromptExpansion) {
         on command_name; block Refuse; rewrites [Prompt]; context Model; text yes; halt yes; time Turn
     }
-    /// The user steers the agent while it works.
+    /// The user sends a message while the agent works.
     SteeringSubmit steering_submit(Prompt) {
         on -; block Refuse; rewrites [Prompt]; context Model; text yes; halt yes; time Turn
     }
-    /// A prompt that waited for the agent is sent.
+    /// A queued prompt is about to be sent.
     FollowupSubmit followup_submit(Prompt) {
         on -; block Refuse; rewrites [Prompt]; context Model; text yes; halt yes; time Turn
     }
-    /// The agent said something.
+    /// The agent produced a message.
     AgentResponse agent_response(AgentText) {
         on -; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// The agent thought something.
+    /// The agent produced a thought.
     AgentThought agent_thought(AgentText) {
         on -; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// A piece of a message is about to be shown.
+    /// A part of a message is about to be displayed.
     MessageDisplay message_display(AgentText) {
         on -; block Ignored; rewrites [Output]; context None; text -; halt -; time Display
     }
-    /// The agent is about to stop and hand back.
+    /// The agent is about to stop and return control to the user.
     Stop stop(Stop) {
         on envelope.agent_type; block Continue; rewrites []; context Model; text -; halt yes; time Turn
     }
-    /// A turn was ended by an error of the model's service.
+    /// An error of the model provider ended a turn.
     StopFailure stop_failure(ErrorInfo) {
         on error_type; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// Something went wrong in the agent.
+    /// An error occurred in the agent.
     Error error(ErrorInfo) {
         on error_type; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// The agent has made all the model calls that it may make.
+    /// The agent reached its limit of model calls.
     MaxIterations max_iterations(ErrorInfo) {
         on error_type; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// The conversation is about to be shortened.
+    /// The conversation is about to be compacted.
     PreCompact pre_compact(Compaction) {
         on trigger; block Refuse; rewrites []; context Model; text yes; halt yes; time Turn
     }
-    /// The summary that shortens the conversation is about to be written; a hook may write it.
+    /// The summary for a compaction is about to be written; a hook may supply it.
     BeforeCompaction before_compaction(Compaction) {
         on trigger; block Refuse; rewrites [Summary]; context None; text -; halt -; time Turn
     }
-    /// The conversation has been shortened.
+    /// The conversation was compacted.
     PostCompact post_compact(Compaction) {
         on trigger; block Ignored; rewrites []; context None; text -; halt yes; time Notice
     }
-    /// The agent tells its user something.
+    /// The agent notifies the user.
     Notification notification(Notification) {
         on notification_type; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// The agent waits for its user.
+    /// The agent waits for the user.
     UserInputNeeded user_input_needed(Notification) {
         on notification_type; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
@@ -406,30 +406,30 @@ kinds! {
     BeforeModel before_model(ModelCall) {
         on model; block Refuse; rewrites [Messages, Output]; context None; text -; halt yes; time Turn
     }
-    /// The model has answered, or a piece of its answer came.
+    /// The model responded, or a part of its response arrived.
     AfterModel after_model(ModelCall) {
         on model; block Ignored; rewrites [Output]; context None; text -; halt yes; time Display
     }
-    /// It is about to be settled which tools the model may use.
+    /// The tools for the model are about to be selected.
     ToolSelection tool_selection(ModelCall) {
         on model; block Ignored; rewrites [Input]; context None; text -; halt -; time Turn
     }
-    /// The session is about to change its model.
+    /// The session is about to switch to another model.
     PreModelSwitch pre_model_switch(ModelSwitch) {
         on to_model; block Refuse; rewrites []; context None; text -; halt -; time Turn
     }
-    /// The session has changed its model.
+    /// The session switched to another model.
     PostModelSwitch post_model_switch(ModelSwitch) {
         on to_model; block Ignored; rewrites []; context Model; text yes; halt -; time Turn
     }
 
     // Tools.
 
-    /// The input of a tool call may be rewritten, before anybody judges it.
+    /// The input of a tool call can be rewritten, before any permission check.
     ToolInputTransform tool_input_transform(ToolCall) {
         on tool_name; block Refuse; rewrites [Input]; context None; text -; halt yes; time Tool
     }
-    /// A tool call is judged before the host's own rules, and whatever they say.
+    /// A tool call is checked, before and regardless of the host's own permission rules.
     ToolGuard tool_guard(ToolCall) {
         on tool_name; block Refuse; rewrites []; context None; text -; halt yes; time Tool
     }
@@ -437,31 +437,31 @@ kinds! {
     PreToolUse pre_tool_use(ToolCall) {
         on tool_name; block Refuse; rewrites [Input]; context Model; text -; halt yes; time Tool
     }
-    /// The host is about to ask its user for leave to use a tool.
+    /// The host is about to ask the user for permission to use a tool.
     PermissionRequest permission_request(ToolCall) {
         on tool_name; block Refuse; rewrites [Input]; context None; text -; halt yes; time Tool
     }
-    /// The host refused a tool call by itself.
+    /// The host refused a tool call by its own rules.
     PermissionDenied permission_denied(PermissionDenied) {
         on tool_name; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// It is settled whether a tool call may happen.
+    /// A tool call was approved or refused.
     ToolApprovalDecision tool_approval_decision(ApprovalDecision) {
         on tool_name; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// A tool has been used.
+    /// A tool was used.
     PostToolUse post_tool_use(ToolOutcome) {
         on tool_name; block Feedback; rewrites [Output]; context Model; text -; halt yes; time Tool
     }
-    /// A tool has been used and failed.
+    /// A tool was used and failed.
     PostToolFailure post_tool_failure(ToolFailure) {
         on tool_name; block Feedback; rewrites [Output]; context Model; text -; halt yes; time Tool
     }
-    /// The output of a tool may be rewritten before the model sees it.
+    /// The output of a tool can be rewritten, before the model sees it.
     ToolOutputTransform tool_output_transform(ToolOutcome) {
         on tool_name; block Ignored; rewrites [Output]; context None; text -; halt -; time Tool
     }
-    /// All tool calls of one answer are done.
+    /// All tool calls of one model response are finished.
     PostToolBatch post_tool_batch(ToolBatch) {
         on -; block EndLoop; rewrites []; context Model; text -; halt yes; time Tool
     }
@@ -469,11 +469,11 @@ kinds! {
     PreShell pre_shell(ToolCall) {
         on tool_name; block Refuse; rewrites [Input]; context None; text -; halt yes; time Tool
     }
-    /// A shell command has run.
+    /// A shell command was run.
     PostShell post_shell(ToolOutcome) {
         on tool_name; block Feedback; rewrites [Output]; context Model; text -; halt yes; time Tool
     }
-    /// The environment of a shell command is put together.
+    /// The environment of a shell command is prepared.
     ShellEnvironment shell_environment(ToolCall) {
         on tool_name; block Ignored; rewrites [Input]; context None; text -; halt -; time Tool
     }
@@ -481,11 +481,11 @@ kinds! {
     PreMcp pre_mcp(ToolCall) {
         on tool_name; block Refuse; rewrites [Input]; context None; text -; halt yes; time Tool
     }
-    /// A request to an MCP server is put together; what goes along with it may be changed.
+    /// A request to an MCP server is prepared; a hook may change its metadata.
     McpRequest mcp_request(ToolCall) {
         on tool_name; block Ignored; rewrites [Input]; context None; text -; halt -; time Tool
     }
-    /// A tool of an MCP server has been called.
+    /// A tool of an MCP server was called.
     PostMcp post_mcp(ToolOutcome) {
         on tool_name; block Feedback; rewrites [Output]; context Model; text -; halt yes; time Tool
     }
@@ -493,7 +493,7 @@ kinds! {
     PreFileRead pre_file_read(ToolCall) {
         on tool_name; block Refuse; rewrites [Input]; context None; text -; halt yes; time Tool
     }
-    /// A file has been read.
+    /// A file was read.
     PostFileRead post_file_read(ToolOutcome) {
         on tool_name; block Feedback; rewrites [Output]; context Model; text -; halt yes; time Tool
     }
@@ -501,30 +501,30 @@ kinds! {
     PreFileWrite pre_file_write(ToolCall) {
         on tool_name; block Refuse; rewrites [Input]; context None; text -; halt yes; time Tool
     }
-    /// A file has been written.
+    /// A file was written.
     PostFileWrite post_file_write(ToolOutcome) {
         on tool_name; block Feedback; rewrites [Output]; context Model; text -; halt yes; time Tool
     }
-    /// A file is about to be read to complete what the user types.
+    /// A file is about to be read for tab completion.
     PreTabRead pre_tab_read(ToolCall) {
         on tool_name; block Refuse; rewrites []; context None; text -; halt -; time Tool
     }
-    /// What the user types has been completed.
+    /// A tab completion edited a file.
     PostTabEdit post_tab_edit(ToolOutcome) {
         on tool_name; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
-    /// An MCP server asks the user for something.
+    /// An MCP server asks the user for input.
     Elicitation elicitation(Elicitation) {
         on mcp_server_name; block Refuse; rewrites [Input]; context None; text -; halt -; time Turn
     }
-    /// The user's answer is about to go to an MCP server.
+    /// The user's answer is about to be sent to an MCP server.
     ElicitationResult elicitation_result(Elicitation) {
         on mcp_server_name; block Refuse; rewrites [Input]; context None; text -; halt -; time Turn
     }
 
     // Agents and tasks.
 
-    /// A sub-agent is about to begin.
+    /// A sub-agent is about to start.
     SubagentStart subagent_start(SubagentStart) {
         on envelope.agent_type; block Refuse; rewrites []; context Model; text yes; halt yes; time Turn
     }
@@ -540,7 +540,7 @@ kinds! {
     TeammateIdle teammate_idle(Teammate) {
         on teammate_name; block Continue; rewrites []; context None; text -; halt yes; time Turn
     }
-    /// A task is about to be put on the list.
+    /// A task is about to be added to the list.
     TaskCreated task_created(Task) {
         on -; block Refuse; rewrites []; context None; text -; halt -; time Turn
     }
@@ -548,19 +548,19 @@ kinds! {
     TaskCompleted task_completed(Task) {
         on -; block Refuse; rewrites []; context None; text -; halt yes; time Turn
     }
-    /// A to-do entry is about to be made.
+    /// A to-do item is about to be added.
     TodoCreated todo_created(Task) {
         on -; block Refuse; rewrites []; context None; text -; halt -; time Turn
     }
-    /// A to-do entry is about to be marked as done.
+    /// A to-do item is about to be marked as done.
     TodoCompleted todo_completed(Task) {
         on -; block Refuse; rewrites []; context None; text -; halt -; time Turn
     }
-    /// A step of a plan is about to be carried out.
+    /// A task of a spec is about to run.
     PreSpecTask pre_spec_task(Task) {
         on -; block Refuse; rewrites []; context Model; text yes; halt -; time Turn
     }
-    /// A step of a plan has been carried out.
+    /// A task of a spec ran.
     PostSpecTask post_spec_task(Task) {
         on -; block Ignored; rewrites []; context Model; text yes; halt -; time Notice
     }
@@ -571,7 +571,7 @@ kinds! {
     PrePluginInstall pre_plugin_install(Plugin) {
         on plugin.name; block Refuse; rewrites []; context None; text -; halt -; time Turn
     }
-    /// A plugin has been installed, or that failed.
+    /// The installation of a plugin succeeded or failed.
     PostPluginInstall post_plugin_install(Plugin) {
         on plugin.name; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }
@@ -579,7 +579,7 @@ kinds! {
     PrePluginUninstall pre_plugin_uninstall(Plugin) {
         on plugin.name; block Refuse; rewrites []; context None; text -; halt -; time Turn
     }
-    /// A plugin has been removed, or that failed.
+    /// The removal of a plugin succeeded or failed.
     PostPluginUninstall post_plugin_uninstall(Plugin) {
         on plugin.name; block Ignored; rewrites []; context None; text -; halt -; time Notice
     }

@@ -1,4 +1,7 @@
-//! Patterns that events' subjects are compared with, in the grammars that agents use.
+//! [`Matcher`]: compiled patterns for the subjects of events, in the grammars of the agents.
+//!
+//! Decoders of hook files compile matchers; selection runs them. An invalid pattern must be an error and never match
+//! nothing silently.
 
 mod prefilter;
 mod translate;
@@ -9,13 +12,13 @@ use std::sync::{Arc, OnceLock};
 
 use globset::GlobBuilder;
 
-/// The longest pattern that is compiled, in bytes.
+/// Maximum length of a pattern, in bytes.
 pub const MAX_PATTERN: usize = 16 * 1024;
 
-/// How much memory one compiled pattern may take, in bytes.
+/// Maximum memory of one compiled pattern, in bytes.
 const MAX_COMPILED: usize = 1 << 20;
 
-/// How an agent writes patterns.
+/// Pattern syntax of an agent.
 ///
 /// ```
 /// use checkrein_core::{Grammar, Matcher};
@@ -30,55 +33,55 @@ const MAX_COMPILED: usize = 1 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Grammar {
-    /// Patterns that fit everything, besides the absent and the empty one.
+    /// Patterns that match everything, besides the absent and the empty one.
     pub wildcards: &'static [&'static str],
-    /// When a pattern is a list of names.
+    /// Form of a list of names, if the agent has lists.
     pub list: Option<NameList>,
-    /// What any other pattern is.
+    /// Syntax of all other patterns.
     pub otherwise: Syntax,
 }
 
-/// When a pattern is a list of names: it has nothing but letters, digits, `_`, these characters and separators.
+/// Form of a list of names: letters, digits, `_`, these characters and separators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct NameList {
-    /// Characters that a name may have besides letters, digits and `_`.
+    /// Characters of a name besides letters, digits and `_`.
     pub also: &'static str,
-    /// What stands between names.
+    /// Characters that separate names.
     pub separators: &'static str,
-    /// Whether white space around names is dropped.
+    /// `true` if white space around names is dropped.
     pub trim: bool,
 }
 
-/// What a pattern is if it is nothing simpler.
+/// Syntax of a pattern that is neither a wildcard nor a list of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Syntax {
-    /// A regular expression that must match all of the subject.
+    /// Regular expression that must match the whole subject.
     RegexWhole,
-    /// A regular expression that must match some of the subject.
+    /// Regular expression that must match a part of the subject.
     RegexSearch,
-    /// A glob: `*` stops at `/`, `**` does not, `{a,b}` is either.
+    /// Glob: `*` stops at `/`, `**` does not, `{a,b}` is an alternative.
     Glob,
-    /// The subject itself.
+    /// Text that must be equal to the subject.
     Exact,
 }
 
 impl Grammar {
-    /// `Edit|Write` and `Edit, Write` are names; all else is searched for.
+    /// Lists of names such as `Edit|Write` and `Edit, Write`; other patterns are searched for as regular expressions.
     pub const NAMES_OR_SEARCH: Self = Self {
         wildcards: &["*"],
         list: Some(NameList { also: "- ", separators: "|,", trim: true }),
         otherwise: Syntax::RegexSearch,
     };
-    /// A regular expression for the whole subject.
+    /// Regular expression for the whole subject.
     pub const REGEX_WHOLE: Self = Self::plain(Syntax::RegexWhole);
-    /// A regular expression for some of the subject.
+    /// Regular expression for a part of the subject.
     pub const REGEX_SEARCH: Self = Self::plain(Syntax::RegexSearch);
-    /// A glob. `*` fits what has no `/`.
+    /// Glob. `*` does not match `/`.
     pub const GLOB: Self = Self { wildcards: &[], list: None, otherwise: Syntax::Glob };
-    /// The subject itself.
+    /// Text that must be equal to the subject.
     pub const EXACT: Self = Self::plain(Syntax::Exact);
 
-    /// A grammar of one's own.
+    /// Creates a grammar.
     pub const fn new(wildcards: &'static [&'static str], list: Option<NameList>, otherwise: Syntax) -> Self {
         Self { wildcards, list, otherwise }
     }
@@ -88,7 +91,7 @@ impl Grammar {
     }
 }
 
-/// A pattern, ready for use.
+/// Compiled pattern.
 #[derive(Clone)]
 pub struct Matcher {
     pattern: String,
@@ -102,22 +105,22 @@ enum Compiled {
     Lite(Lite, RequiredLiteral),
     Regex(regex::Regex, RequiredLiteral),
     Glob(regex::bytes::Regex, RequiredLiteral),
-    /// What fits `rest`, but not `not`.
+    /// Matches `rest` and does not match `not`.
     Except {
         not: Box<Compiled>,
         rest: Box<Compiled>,
-        needle: RequiredLiteral,
+        literal: RequiredLiteral,
     },
-    /// What fits `rest`, and these names.
+    /// Matches `rest` or one of the names.
     Also {
         names: Vec<String>,
         rest: Box<Compiled>,
-        needle: RequiredLiteral,
+        literal: RequiredLiteral,
     },
 }
 
-/// The small engine compiles in a tenth of the time and is as good on names. On long subjects the large one is much
-/// faster; it is made when the first of them comes.
+/// Regular expression in the small engine, which compiles in a tenth of the time and is as fast on names. On long subjects
+/// the large engine is much faster. It is compiled for the first long subject.
 #[derive(Clone)]
 struct Lite {
     small: regex_lite::Regex,
@@ -125,35 +128,34 @@ struct Lite {
 }
 
 impl Lite {
-    /// Subjects beyond this are not names.
+    /// Subjects longer than this are not names.
     const LONG: usize = 256;
 
     fn is_match(&self, subject: &str) -> bool {
-        let large = (subject.len() > Self::LONG)
-            .then(|| self.large.get_or_init(|| full_regex(self.small.as_str()).ok()).as_ref())
-            .flatten();
-        match large {
-            Some(large) => large.is_match(subject),
-            None => self.small.is_match(subject),
+        if subject.len() > Self::LONG
+            && let Some(large) = self.large.get_or_init(|| full_regex(self.small.as_str()).ok())
+        {
+            return large.is_match(subject);
         }
+        self.small.is_match(subject)
     }
 }
 
-/// Text that a subject must have for a pattern to match it. May be empty.
+/// Text that every subject contains that a pattern matches. Empty if there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RequiredLiteral {
     pub(crate) text: String,
-    /// Whether it must come first.
-    pub(crate) leads: bool,
+    /// `true` if the subject must start with it.
+    pub(crate) is_prefix: bool,
 }
 
 impl RequiredLiteral {
     fn none() -> Self {
-        Self { text: String::new(), leads: false }
+        Self { text: String::new(), is_prefix: false }
     }
 }
 
-/// What an index can know of a matcher without running it.
+/// Kind of matcher, for the index.
 pub(crate) enum MatcherKind<'a> {
     Everything,
     Names(&'a [String]),
@@ -161,12 +163,12 @@ pub(crate) enum MatcherKind<'a> {
 }
 
 impl Matcher {
-    /// Fits everything.
+    /// Creates a matcher that matches everything.
     pub fn everything() -> Self {
         Self { pattern: String::new(), compiled: Compiled::Everything }
     }
 
-    /// Fits these names and no others. No names fit everything.
+    /// Creates a matcher for these names. Without names, it matches everything.
     pub fn names<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         if names.is_empty() {
@@ -175,10 +177,10 @@ impl Matcher {
         Self { pattern: names.join("|"), compiled: Compiled::Names(names) }
     }
 
-    /// Compiles a pattern. Absent and empty ones fit everything.
+    /// Compiles a pattern. Absent and empty patterns match everything.
     ///
     /// # Errors
-    /// A pattern that does not compile, or that could not match anything.
+    /// A pattern that is too long, does not compile, or is a list without names.
     pub fn compile(grammar: &Grammar, pattern: Option<&str>) -> Result<Self, MatcherError> {
         let pattern = pattern.unwrap_or_default();
         let refuse = |problem| Err(MatcherError { pattern: shortened(pattern), problem });
@@ -201,29 +203,29 @@ impl Matcher {
         Ok(Self { pattern: pattern.to_owned(), compiled })
     }
 
-    /// The pattern, as it was written.
+    /// Returns the original pattern.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
 
-    /// Whether it fits whatever comes.
+    /// `true` if it matches everything.
     pub fn is_everything(&self) -> bool {
         matches!(self.compiled, Compiled::Everything)
     }
 
-    /// Fits these names as well. The pattern stays as it was written.
+    /// Adds names that match. [`pattern`](Self::pattern) does not change.
     #[must_use]
     pub fn also<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         self.compiled = match self.compiled {
             Compiled::Everything => Compiled::Everything,
             Compiled::Names(own) => Compiled::Names(own.into_iter().chain(names).collect()),
-            rest => Compiled::Also { names, rest: Box::new(rest), needle: RequiredLiteral::none() },
+            rest => Compiled::Also { names, rest: Box::new(rest), literal: RequiredLiteral::none() },
         };
         self
     }
 
-    /// The names that fit, if it is a list of names.
+    /// Returns the names, if it is a list of names.
     pub fn as_names(&self) -> Option<&[String]> {
         match &self.compiled {
             Compiled::Names(names) => Some(names),
@@ -231,20 +233,20 @@ impl Matcher {
         }
     }
 
-    /// Whether the subject fits.
+    /// `true` if the subject matches.
     pub fn matches(&self, subject: &str) -> bool {
         self.compiled.matches(subject)
     }
 
-    pub(crate) fn shape(&self) -> MatcherKind<'_> {
+    pub(crate) fn kind(&self) -> MatcherKind<'_> {
         match &self.compiled {
             Compiled::Everything => MatcherKind::Everything,
             Compiled::Names(names) => MatcherKind::Names(names),
-            Compiled::Lite(_, needle)
-            | Compiled::Regex(_, needle)
-            | Compiled::Glob(_, needle)
-            | Compiled::Except { needle, .. }
-            | Compiled::Also { needle, .. } => MatcherKind::Pattern(needle),
+            Compiled::Lite(_, literal)
+            | Compiled::Regex(_, literal)
+            | Compiled::Glob(_, literal)
+            | Compiled::Except { literal, .. }
+            | Compiled::Also { literal, .. } => MatcherKind::Pattern(literal),
         }
     }
 }
@@ -265,20 +267,20 @@ impl Compiled {
 
 impl fmt::Debug for Matcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = match &self.compiled {
+        let kind = match &self.compiled {
             Compiled::Everything => "everything",
             Compiled::Names(_) => "names",
             Compiled::Lite(..) | Compiled::Regex(..) | Compiled::Except { .. } | Compiled::Also { .. } => "regex",
             Compiled::Glob(..) => "glob",
         };
-        write!(f, "Matcher({how} {:?})", self.pattern)
+        write!(f, "Matcher({kind} {:?})", self.pattern)
     }
 }
 
 impl NameList {
-    /// The names, if the pattern is a list of names.
+    /// Returns the names, if the pattern is a list of names.
     fn split(&self, pattern: &str) -> Option<Vec<String>> {
-        self.is_list(pattern).then(|| self.names(pattern).map(str::to_owned).collect())
+        if self.is_list(pattern) { Some(self.names(pattern).map(str::to_owned).collect()) } else { None }
     }
 }
 
@@ -291,39 +293,39 @@ fn compile(syntax: Syntax, pattern: &str) -> Result<Compiled, MatcherProblem> {
                 .backslash_escape(true)
                 .build()
                 .map_err(|error| MatcherProblem::Glob(error.kind().to_string()))?;
-            // Compiled here and not there, where a pattern that is too large would be a panic.
+            // `globset` panics on patterns that are too large, so its regular expression is compiled here.
             let compiled = regex::bytes::RegexBuilder::new(glob.regex())
                 .size_limit(MAX_COMPILED)
                 .dot_matches_new_line(true)
                 .build()
                 .map_err(|error| MatcherProblem::Glob(last_line(&error.to_string())))?;
-            Ok(Compiled::Glob(compiled, glob_needle(pattern)))
+            Ok(Compiled::Glob(compiled, glob_literal(pattern)))
         }
         Syntax::RegexWhole => {
-            // Alone first: `a)(b` must not become valid by what is put around it.
+            // Compile it alone first: the group around it must not make `a)(b` valid.
             compile_regex(pattern)?;
-            let needle = regex_needle(pattern, true);
-            // A pattern may end in a comment, which only a line break ends.
+            let literal = regex_literal(pattern, true);
+            // A pattern can end in a comment, which only a line break ends.
             let whole =
                 compile_regex(&format!("^(?:{pattern})$")).or_else(|_| compile_regex(&format!("^(?:{pattern}\n)$")))?;
-            Ok(whole.with_needle(needle))
+            Ok(whole.with_literal(literal))
         }
-        Syntax::RegexSearch => match not_at_start(pattern) {
+        Syntax::RegexSearch => match split_negative_lookahead(pattern) {
             Some((not, rest)) => {
-                let not = Box::new(compile_regex(&format!("^(?:{not})"))?.with_needle(RequiredLiteral::none()));
-                let rest = Box::new(compile_regex(&format!("^(?:{rest})"))?.with_needle(RequiredLiteral::none()));
-                Ok(Compiled::Except { not, rest, needle: RequiredLiteral::none() })
+                let not = Box::new(compile_regex(&format!("^(?:{not})"))?.with_literal(RequiredLiteral::none()));
+                let rest = Box::new(compile_regex(&format!("^(?:{rest})"))?.with_literal(RequiredLiteral::none()));
+                Ok(Compiled::Except { not, rest, literal: RequiredLiteral::none() })
             }
-            None => Ok(compile_regex(pattern)?.with_needle(regex_needle(pattern, false))),
+            None => Ok(compile_regex(pattern)?.with_literal(regex_literal(pattern, false))),
         },
     }
 }
 
-/// `^(?!X)Y` as `X` and `Y`: what people write for "all but". Patterns have no other look-around.
-fn not_at_start(pattern: &str) -> Option<(&str, &str)> {
+/// Splits `^(?!X)Y`, the usual form of "all but", into `X` and `Y`. Other look-around is not supported.
+fn split_negative_lookahead(pattern: &str) -> Option<(&str, &str)> {
     let inside = pattern.strip_prefix("^(?!")?;
     let (mut depth, mut class, mut escaped) = (1_usize, false, false);
-    for (at, c) in inside.char_indices() {
+    for (index, c) in inside.char_indices() {
         match c {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
@@ -334,7 +336,7 @@ fn not_at_start(pattern: &str) -> Option<(&str, &str)> {
             _ => {}
         }
         if depth == 0 {
-            return Some((&inside[..at], &inside[at + 1..]));
+            return Some((&inside[..index], &inside[index + 1..]));
         }
     }
     None
@@ -346,16 +348,16 @@ enum AnyRegex {
 }
 
 impl AnyRegex {
-    fn with_needle(self, needle: RequiredLiteral) -> Compiled {
+    fn with_literal(self, literal: RequiredLiteral) -> Compiled {
         match self {
-            Self::Lite(small) => Compiled::Lite(Lite { small, large: Arc::default() }, needle),
-            Self::Full(regex) => Compiled::Regex(regex, needle),
+            Self::Lite(small) => Compiled::Lite(Lite { small, large: Arc::default() }, literal),
+            Self::Full(regex) => Compiled::Regex(regex, literal),
         }
     }
 }
 
 fn compile_regex(pattern: &str) -> Result<AnyRegex, MatcherProblem> {
-    if means_the_same_in_both_engines(pattern) {
+    if is_equal_in_both_engines(pattern) {
         let lite = regex_lite::RegexBuilder::new(pattern).size_limit(MAX_COMPILED).build();
         if let Ok(regex) = lite {
             return Ok(AnyRegex::Lite(regex));
@@ -364,12 +366,14 @@ fn compile_regex(pattern: &str) -> Result<AnyRegex, MatcherProblem> {
     full_regex(pattern).map(AnyRegex::Full)
 }
 
-/// The small engine knows ASCII only where the large one knows all of Unicode: in classes such as `\w`, at word
-/// boundaries, and where case is ignored. What a pattern means must not depend on the engine.
-fn means_the_same_in_both_engines(pattern: &str) -> bool {
+/// `true` if a pattern has the same meaning in both engines.
+///
+/// In classes such as `\w`, at word boundaries and without case, the small engine supports ASCII and the large one
+/// Unicode. The meaning of a pattern must not depend on the engine.
+fn is_equal_in_both_engines(pattern: &str) -> bool {
     let has_class_escape =
         || pattern.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && pair[1].is_ascii_alphanumeric());
-    let has_flags = || pattern.match_indices("(?").any(|(at, _)| !pattern[at + 2..].starts_with(':'));
+    let has_flags = || pattern.match_indices("(?").any(|(start, _)| !pattern[start + 2..].starts_with(':'));
     pattern.is_ascii() && !has_class_escape() && !has_flags()
 }
 
@@ -380,7 +384,7 @@ fn full_regex(pattern: &str) -> Result<regex::Regex, MatcherProblem> {
         .map_err(|error| MatcherProblem::Regex(last_line(&error.to_string())))
 }
 
-/// The engine draws the pattern and marks the place; what is wrong stands in its last line.
+/// Returns the last line of an engine's message, which has the cause. The lines before it show the pattern.
 fn last_line(message: &str) -> String {
     let last = message.lines().last().unwrap_or_default();
     last.trim().trim_start_matches("error: ").to_owned()
@@ -388,15 +392,15 @@ fn last_line(message: &str) -> String {
 
 const REGEX_META: &str = r"\.+*?()|[]{}^$";
 
-/// Text that every match of the regular expression starts with, as far as can be told without parsing it.
-fn regex_needle(pattern: &str, whole: bool) -> RequiredLiteral {
+/// Returns the text that every match starts with, as far as can be determined without a parser.
+fn regex_literal(pattern: &str, whole: bool) -> RequiredLiteral {
     let none = RequiredLiteral::none;
     let anchored = pattern.starts_with('^');
     let body = pattern.strip_prefix('^').unwrap_or(pattern);
     let length = body.find(|c| REGEX_META.contains(c)).unwrap_or(body.len());
     let (lead, rest) = body.split_at(length);
-    // An alternative outside of groups starts with something else. Inside of classes and behind backslashes a bar
-    // may mean other things, but then it is no loss to do without a needle.
+    // An alternative outside of groups starts with another text. In classes and after backslashes a bar can have another
+    // meaning; such patterns have no literal.
     let mut depth = 0_i32;
     for c in rest.chars() {
         match c {
@@ -407,7 +411,7 @@ fn regex_needle(pattern: &str, whole: bool) -> RequiredLiteral {
             _ => {}
         }
     }
-    // Whatever operator follows may make the last character optional, if only together with the next operator.
+    // An operator can make the last character optional, alone or together with the next operator.
     let repeated = rest.starts_with(['*', '?', '{', '+']);
     let mut text = lead.to_owned();
     if repeated {
@@ -416,15 +420,15 @@ fn regex_needle(pattern: &str, whole: bool) -> RequiredLiteral {
     if text.is_empty() {
         return none();
     }
-    RequiredLiteral { text, leads: whole || anchored }
+    RequiredLiteral { text, is_prefix: whole || anchored }
 }
 
-fn glob_needle(pattern: &str) -> RequiredLiteral {
+fn glob_literal(pattern: &str) -> RequiredLiteral {
     let length = pattern.find(['*', '?', '[', ']', '{', '}', ',', '\\', '!']).unwrap_or(pattern.len());
-    RequiredLiteral { text: pattern[..length].to_owned(), leads: true }
+    RequiredLiteral { text: pattern[..length].to_owned(), is_prefix: true }
 }
 
-/// Why a pattern is of no use.
+/// Error: a pattern is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid matcher {pattern:?}: {problem}")]
 pub struct MatcherError {
@@ -433,42 +437,42 @@ pub struct MatcherError {
 }
 
 impl MatcherError {
-    /// The pattern, shortened if it is very long.
+    /// Returns the pattern, shortened if it is very long.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
 
-    /// What is wrong with it.
+    /// Returns the cause.
     pub fn problem(&self) -> &MatcherProblem {
         &self.problem
     }
 }
 
-/// What can be wrong with a pattern.
+/// Cause of a [`MatcherError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MatcherProblem {
     /// Longer than [`MAX_PATTERN`].
-    #[error("it is {length} bytes long, at most {MAX_PATTERN} are allowed")]
+    #[error("the pattern has {length} bytes; at most {MAX_PATTERN} are allowed")]
     TooLong {
-        /// How long it is.
+        /// Length in bytes.
         length: usize,
     },
-    /// A list that names nothing.
-    #[error("the list has no names")]
+    /// A list without names.
+    #[error("the list contains no names")]
     NoNames,
-    /// Not a regular expression.
+    /// An invalid regular expression.
     #[error("{0}")]
     Regex(String),
-    /// Not a glob.
+    /// An invalid glob.
     #[error("{0}")]
     Glob(String),
 }
 
 fn shortened(pattern: &str) -> String {
-    const SHOWN: usize = 200;
-    match pattern.char_indices().nth(SHOWN) {
+    const MAX_CHARS: usize = 200;
+    match pattern.char_indices().nth(MAX_CHARS) {
         None => pattern.to_owned(),
-        Some((at, _)) => format!("{}…", &pattern[..at]),
+        Some((end, _)) => format!("{}…", &pattern[..end]),
     }
 }
 

@@ -1,10 +1,12 @@
-//! Tells without compiling a pattern that it does not fit.
+//! Prefilter: detects patterns that cannot match a subject, without compiling them.
+//!
+//! Readers of config files use it to skip hooks. It must never rule out a pattern that matches or that is invalid.
 
 use super::{Grammar, NameList, Syntax};
 
 impl Grammar {
-    /// Whether a pattern is good and certainly does not fit a subject, as far as that can be seen at a glance. `false`: it may
-    /// fit, or it may be no pattern at all; [compiling](super::Matcher::compile) it tells.
+    /// `true` if a pattern is valid and does not match the subject. `false`: it may match, or it may be invalid;
+    /// [compile](super::Matcher::compile) it to find out.
     ///
     /// ```
     /// use checkrein_core::Grammar;
@@ -27,18 +29,19 @@ impl Grammar {
         }
         match self.otherwise {
             Syntax::Exact => pattern != subject,
-            Syntax::RegexWhole => regex(pattern, subject, true),
-            Syntax::RegexSearch => regex(pattern, subject, false),
+            Syntax::RegexWhole => rules_out_regex(pattern, subject, true),
+            Syntax::RegexSearch => rules_out_regex(pattern, subject, false),
             Syntax::Glob => false,
         }
     }
 }
 
 impl NameList {
+    /// `true` if all characters of the pattern are allowed in a list of names.
     pub(super) fn is_list(&self, pattern: &str) -> bool {
-        let may_stand =
+        let is_allowed =
             |c: char| c.is_ascii_alphanumeric() || c == '_' || self.also.contains(c) || self.separators.contains(c);
-        pattern.chars().all(may_stand)
+        pattern.chars().all(is_allowed)
     }
 
     pub(super) fn names<'p>(&self, pattern: &'p str) -> impl Iterator<Item = &'p str> + use<'p> {
@@ -50,13 +53,14 @@ impl NameList {
     }
 }
 
-/// Only for expressions of names, `.*`, `.+`, bars, anchors, and one group around all: they are always good.
-fn regex(pattern: &str, subject: &str, whole: bool) -> bool {
-    // A dot does not stand for the end of a line.
+/// Supports only names, `.*`, `.+`, bars, anchors, and one group around the whole expression. Such expressions are always
+/// valid.
+fn rules_out_regex(pattern: &str, subject: &str, whole: bool) -> bool {
+    // A dot does not match a line feed.
     if subject.contains('\n') {
         return false;
     }
-    let (inside, start, end) = group(pattern).unwrap_or((pattern, false, false));
+    let (inside, start, end) = split_group(pattern).unwrap_or((pattern, false, false));
     inside.split('|').all(|alternative| {
         let (body, starts) = stripped(alternative.strip_prefix('^'), alternative);
         let (body, ends) = stripped(body.strip_suffix('$'), body);
@@ -64,8 +68,8 @@ fn regex(pattern: &str, subject: &str, whole: bool) -> bool {
     })
 }
 
-/// What stands in a group around all, and whether it must come first and last.
-fn group(pattern: &str) -> Option<(&str, bool, bool)> {
+/// Returns the content of a group around the whole expression, and `true` for each of the anchors `^` and `$`.
+fn split_group(pattern: &str) -> Option<(&str, bool, bool)> {
     let (body, start) = stripped(pattern.strip_prefix('^'), pattern);
     let (body, end) = stripped(body.strip_suffix('$'), body);
     let inside = body.strip_prefix("(?:").or_else(|| body.strip_prefix('('))?;
@@ -76,37 +80,39 @@ fn stripped<'p>(stripped: Option<&'p str>, whole: &'p str) -> (&'p str, bool) {
     stripped.map_or((whole, false), |rest| (rest, true))
 }
 
-/// Whether a subject lacks what an alternative needs: its names, in their order.
+/// `true` if the subject does not contain the names of an alternative in their order.
 fn lacks(alternative: &str, subject: &str, start: bool, end: bool) -> bool {
     let plain =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | ':' | '/' | ',' | '@' | '=' | '<' | '>');
     let mut rest = alternative;
-    let mut left = subject;
+    let mut remaining = subject;
     let mut first = true;
     let mut missing = false;
     loop {
         let length = rest.find(|c| !plain(c)).unwrap_or(rest.len());
-        let (name, behind) = rest.split_at(length);
-        let is_last = behind.is_empty();
-        // One that is optional or repeated is another thing; and so is what is no name.
-        let wild = behind.strip_prefix(".*").or_else(|| behind.strip_prefix(".+"));
-        if !is_last && wild.is_none_or(|behind| behind.starts_with(['?', '*', '+', '{'])) {
+        let (name, tail) = rest.split_at(length);
+        let is_last = tail.is_empty();
+        // Other operators are not supported, and neither are operators on the wildcard.
+        let wild = tail.strip_prefix(".*").or_else(|| tail.strip_prefix(".+"));
+        if !is_last && wild.is_none_or(|tail| tail.starts_with(['?', '*', '+', '{'])) {
             return false;
         }
         if !missing {
             let found = match (first && start, is_last && end) {
-                (true, true) => (left == name).then_some(""),
-                (true, false) => left.strip_prefix(name),
-                (false, true) => left.ends_with(name).then_some(""),
-                (false, false) => left.find(name).map(|at| &left[at + name.len()..]),
+                (true, true) => (remaining == name).then_some(""),
+                (true, false) => remaining.strip_prefix(name),
+                (false, true) => remaining.ends_with(name).then_some(""),
+                (false, false) => remaining.find(name).map(|start| &remaining[start + name.len()..]),
             };
             match found {
-                Some(behind) => left = behind,
-                // What follows must be plain all the same.
+                Some(tail) => remaining = tail,
+                // Check the rest of the pattern: it must be supported as well.
                 None => missing = true,
             }
         }
-        let Some(behind) = wild.filter(|_| !is_last) else { return missing };
-        (rest, first) = (behind, false);
+        match wild {
+            Some(tail) if !is_last => (rest, first) = (tail, false),
+            _ => return missing,
+        }
     }
 }

@@ -1,3 +1,5 @@
+//! Tests of the grammars and of the required literals.
+
 use super::*;
 use proptest::prelude::*;
 
@@ -17,7 +19,7 @@ fn everything_is_absent_empty_or_a_wildcard() {
 }
 
 #[test]
-fn a_matcher_can_fit_more_names() {
+fn names_can_be_added_to_a_matcher() {
     for pattern in ["run_shell", "run_.*", "^(?!x)run"] {
         let matcher = Matcher::compile(&Grammar::NAMES_OR_SEARCH, Some(pattern)).unwrap().also(["Bash"]);
         assert!(matcher.matches("Bash") && matcher.matches("run_shell") && !matcher.matches("BashOutput"), "{pattern}");
@@ -73,7 +75,7 @@ fn grammars_match_as_their_agents_do() {
 }
 
 #[test]
-fn invalid_patterns_are_errors_that_say_why() {
+fn invalid_patterns_are_errors_with_a_cause() {
     for (grammar, pattern, message) in [
         (Grammar::REGEX_WHOLE, "(", r#"invalid matcher "(": unclosed group"#),
         (Grammar::REGEX_WHOLE, "a)(b", r#"invalid matcher "a)(b": unopened group"#),
@@ -83,7 +85,7 @@ fn invalid_patterns_are_errors_that_say_why() {
             "(?=Bash)",
             r#"invalid matcher "(?=Bash)": look-around, including look-ahead and look-behind, is not supported"#,
         ),
-        (Grammar::NAMES_OR_SEARCH, "|", r#"invalid matcher "|": the list has no names"#),
+        (Grammar::NAMES_OR_SEARCH, "|", r#"invalid matcher "|": the list contains no names"#),
         (
             Grammar::GLOB,
             "{a",
@@ -95,7 +97,7 @@ fn invalid_patterns_are_errors_that_say_why() {
     }
     let long = "a".repeat(MAX_PATTERN + 1);
     let error = Matcher::compile(&Grammar::REGEX_SEARCH, Some(&long)).unwrap_err();
-    assert!(error.to_string().ends_with("it is 16385 bytes long, at most 16384 are allowed"));
+    assert!(error.to_string().ends_with("the pattern has 16385 bytes; at most 16384 are allowed"));
     let braces = "{".repeat(250) + "a" + &"}".repeat(250);
     assert!(Matcher::compile(&Grammar::GLOB, Some(&braces)).is_err());
     let huge = "(?:a{1000}){1000}";
@@ -103,8 +105,8 @@ fn invalid_patterns_are_errors_that_say_why() {
 }
 
 #[test]
-fn all_but_some_can_be_said() {
-    for (pattern, subject, fits) in [
+fn negative_lookahead_at_the_start_is_supported() {
+    for (pattern, subject, expected) in [
         ("^(?!Bash)", "Bash", false),
         ("^(?!Bash)", "BashOutput", false),
         ("^(?!Bash$)", "BashOutput", true),
@@ -117,7 +119,7 @@ fn all_but_some_can_be_said() {
         (r"^(?!a\)[)]b)", "ab", true),
     ] {
         let matcher = Matcher::compile(&Grammar::NAMES_OR_SEARCH, Some(pattern)).unwrap();
-        assert_eq!(matcher.matches(subject), fits, "{pattern} {subject}");
+        assert_eq!(matcher.matches(subject), expected, "{pattern} {subject}");
     }
     for pattern in ["(?!x)", "a(?=b)", "(?<!a)b", "^(?!x"] {
         assert!(Matcher::compile(&Grammar::NAMES_OR_SEARCH, Some(pattern)).is_err(), "{pattern}");
@@ -125,8 +127,8 @@ fn all_but_some_can_be_said() {
 }
 
 #[test]
-fn needles_are_in_every_match() {
-    for (pattern, whole, text, leads) in [
+fn required_literals_are_in_every_match() {
+    for (pattern, whole, text, is_prefix) in [
         ("mcp__db__.*", true, "mcp__db__", true),
         ("mcp__db__.*", false, "mcp__db__", false),
         ("^Bash", false, "Bash", true),
@@ -146,8 +148,8 @@ fn needles_are_in_every_match() {
         ("(?i)abc", true, "", false),
         (".*", true, "", false),
     ] {
-        let needle = regex_needle(pattern, whole);
-        assert_eq!((needle.text.as_str(), needle.leads), (text, leads), "{pattern}");
+        let literal = regex_literal(pattern, whole);
+        assert_eq!((literal.text.as_str(), literal.is_prefix), (text, is_prefix), "{pattern}");
     }
 }
 
@@ -164,26 +166,26 @@ proptest! {
     }
 
     #[test]
-    fn a_needle_never_loses_a_match(
+    fn a_required_literal_never_hides_a_match(
         pattern in "[\\^ab(|)*+?{}0-2\\[\\].$\\\\-]{0,8}",
         subject in "[ab|0-2(-]{0,6}",
     ) {
         for grammar in [Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB] {
             let Ok(matcher) = Matcher::compile(&grammar, Some(&pattern)) else { continue };
-            let MatcherKind::Pattern(needle) = matcher.shape() else { continue };
+            let MatcherKind::Pattern(literal) = matcher.kind() else { continue };
             if matcher.matches(&subject) {
-                let fits = if needle.leads {
-                    subject.starts_with(&needle.text)
+                let has_literal = if literal.is_prefix {
+                    subject.starts_with(&literal.text)
                 } else {
-                    subject.contains(&needle.text)
+                    subject.contains(&literal.text)
                 };
-                prop_assert!(fits, "{pattern} {subject} {needle:?}");
+                prop_assert!(has_literal, "{pattern} {subject} {literal:?}");
             }
         }
     }
 
     #[test]
-    fn what_is_ruled_out_does_not_fit(
+    fn a_pattern_that_is_ruled_out_does_not_match(
         pattern in "(\\^|)(\\(|\\(\\?:|)([ab|^$.*+?{}()\\[\\]\\\\ ,-]{0,7})(\\)|)(\\$|)",
         subject in "[ab|\n -]{0,5}",
     ) {
@@ -199,7 +201,7 @@ proptest! {
 }
 
 #[test]
-fn what_people_write_is_ruled_out_at_a_glance() {
+fn common_patterns_are_ruled_out_without_compiling() {
     let grammar = Grammar::NAMES_OR_SEARCH;
     for pattern in
         ["Edit|Write", "^Edit$|^Write$", "^(Edit|Write)$", "mcp__.*", "mcp__.*__write.*", "Edit.*", "(Read|Edit)"]

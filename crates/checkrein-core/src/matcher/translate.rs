@@ -1,9 +1,11 @@
-//! The same matcher in another grammar.
+//! Translation of a matcher into another grammar, for `checkrein convert`.
+//!
+//! A translated pattern must match the same subjects; without such a pattern there is no translation.
 
 use super::{Compiled, Grammar, Matcher, Syntax};
 
 impl Matcher {
-    /// A pattern of another grammar that fits the same subjects. `None`: it has no such pattern, or none that is known.
+    /// Returns a pattern of another grammar that matches the same subjects. `None` if no such pattern is known.
     ///
     /// ```
     /// use checkrein_core::{Grammar, Matcher};
@@ -20,30 +22,31 @@ impl Matcher {
         }
         let candidates = match &self.compiled {
             Compiled::Everything => return Some(String::new()),
-            Compiled::Names(names) => of_names(names, grammar),
-            Compiled::Lite(lite, _) => of_regex(lite.small.as_str(), grammar.otherwise),
-            Compiled::Regex(regex, _) => of_regex(regex.as_str(), grammar.otherwise),
+            Compiled::Names(names) => translate_names(names, grammar),
+            Compiled::Lite(lite, _) => translate_regex(lite.small.as_str(), grammar.otherwise),
+            Compiled::Regex(regex, _) => translate_regex(regex.as_str(), grammar.otherwise),
             Compiled::Except { .. } if grammar.otherwise == Syntax::RegexSearch => vec![self.pattern.clone()],
             Compiled::Except { .. } | Compiled::Also { .. } => Vec::new(),
             Compiled::Glob(..) if grammar.otherwise == Syntax::Glob => vec![self.pattern.clone()],
             Compiled::Glob(glob, _) => {
-                of_regex(glob.as_str().strip_prefix("(?-u)").unwrap_or(glob.as_str()), grammar.otherwise)
+                translate_regex(glob.as_str().strip_prefix("(?-u)").unwrap_or(glob.as_str()), grammar.otherwise)
             }
         };
         candidates.into_iter().find(|candidate| {
             Self::compile(grammar, Some(candidate)).is_ok_and(|compiled| match (&self.compiled, &compiled.compiled) {
                 (Compiled::Names(names), Compiled::Names(same)) => names == same,
-                // What was meant as names has become a pattern.
+                // The list of names is a pattern in the other grammar.
                 (Compiled::Names(names), _) if grammar.list.is_some() && *candidate == joined(names, grammar) => false,
                 (Compiled::Names(names), _) => names.iter().all(|name| compiled.matches(name)),
-                // A pattern that the other grammar takes for names is another pattern.
+                // The pattern is a list of names or a wildcard in the other grammar.
                 (_, compiled) => !matches!(compiled, Compiled::Names(_) | Compiled::Everything),
             })
         })
     }
 }
 
-fn of_names(names: &[String], grammar: &Grammar) -> Vec<String> {
+/// Returns candidate patterns for a list of names.
+fn translate_names(names: &[String], grammar: &Grammar) -> Vec<String> {
     let mut candidates = Vec::new();
     if grammar.list.is_some() {
         candidates.push(joined(names, grammar));
@@ -67,19 +70,19 @@ fn of_names(names: &[String], grammar: &Grammar) -> Vec<String> {
     candidates
 }
 
-/// The names as a list of the grammar.
+/// Returns the names as a list of the grammar.
 fn joined(names: &[String], grammar: &Grammar) -> String {
     let separator = grammar.list.and_then(|list| list.separators.chars().next()).unwrap_or('|');
     names.join(&separator.to_string())
 }
 
-/// From a regular expression that is searched for.
-fn of_regex(regex: &str, syntax: Syntax) -> Vec<String> {
+/// Returns candidate patterns for a regular expression that is searched for.
+fn translate_regex(regex: &str, syntax: Syntax) -> Vec<String> {
     match syntax {
         Syntax::RegexSearch => vec![regex.to_owned()],
         Syntax::RegexWhole => {
             let whole = regex.strip_prefix("^(?:").and_then(|rest| rest.strip_suffix(")$"));
-            // What only looks like one group would not compile, or is caught by the reader of the pattern.
+            // Text that only looks like one group, such as `a)$|^(?:b`, does not compile.
             let whole = whole.filter(|inner| regex_lite::Regex::new(inner).is_ok());
             vec![whole.map_or_else(|| format!("(?s:.*)(?:{regex})(?s:.*)"), str::to_owned)]
         }
@@ -92,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn translations_fit_the_same_subjects() {
+    fn translations_match_the_same_subjects() {
         let grammars =
             [Grammar::NAMES_OR_SEARCH, Grammar::REGEX_WHOLE, Grammar::REGEX_SEARCH, Grammar::GLOB, Grammar::EXACT];
         let subjects = ["Bash", "Edit", "Write", "NotebookEdit", "mcp__db__delete", "mcp__db", "a.b", "xEdit", ""];

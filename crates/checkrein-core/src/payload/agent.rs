@@ -1,19 +1,21 @@
+//! Payloads of events about sub-agents, teams and tasks.
+
 use super::payload;
 use crate::json::RawJson;
 
 payload! {
-    /// A sub-agent begins. Its id and type are in the envelope.
+    /// A sub-agent is about to start. Its id and type are in the envelope.
     SubagentStart {
         optional {
-            /// What it shall do.
+            /// Task of the sub-agent.
             task: String,
-            /// The model that it uses.
+            /// Model of the sub-agent.
             model: String,
-            /// The session that started it.
+            /// Session that started it.
             parent_session_id: String,
-            /// What it is called.
+            /// Display name.
             display_name: String,
-            /// What it is for.
+            /// Description.
             description: String,
         }
         targets { Prompt => task }
@@ -24,19 +26,19 @@ payload! {
     /// A sub-agent is about to stop. Its id and type are in the envelope.
     SubagentStop {
         optional {
-            /// Whether it only goes on because an earlier stop hook told it to.
+            /// `true` if it is running only because an earlier stop hook made it continue.
             stop_hook_active: bool,
-            /// What it said last.
+            /// Last message of the sub-agent.
             last_assistant_message: String,
-            /// How often stop hooks have made it go on.
+            /// Number of times that stop hooks made it continue.
             loop_count: u64,
-            /// What its parent will read.
+            /// Response for the parent agent.
             response: RawJson,
-            /// Its own transcript.
+            /// Transcript of the sub-agent.
             agent_transcript_path: String,
-            /// How it ended.
+            /// Status at the end.
             status: String,
-            /// How long it took.
+            /// Duration in milliseconds.
             duration_ms: u64,
         }
         targets { Output => response }
@@ -47,37 +49,37 @@ payload! {
     /// Another agent takes over the conversation.
     AgentSwitch {
         required {
-            /// Who takes over.
+            /// New agent.
             to_agent: String,
         }
         optional {
-            /// Who had it.
+            /// Previous agent.
             from_agent: String,
-            /// How: by transfer, by hand.
+            /// Way of the switch, such as a transfer or a user command.
             agent_switch_kind: String,
-            /// The models of the agent that had it.
+            /// Models of the previous agent.
             from_agent_models: RawJson,
         }
     }
 }
 
 payload! {
-    /// A task, a to-do entry or a step of a plan.
+    /// A task, a to-do item or a task of a spec.
     Task {
         optional {
-            /// Its id.
+            /// Id of the task.
             task_id: String,
-            /// Its heading.
+            /// Title of the task.
             task_subject: String,
-            /// The whole of it.
+            /// Full text of the task.
             task_description: String,
-            /// Whose it is.
+            /// Owner of the task.
             teammate_name: String,
-            /// The team.
+            /// Team.
             team_name: String,
             /// `validation` or `postWrite`, where the host has two phases.
             phase: String,
-            /// The whole list.
+            /// Complete list of to-do items.
             todos: RawJson,
         }
     }
@@ -87,9 +89,9 @@ payload! {
     /// A member of a team of agents.
     Teammate {
         optional {
-            /// Who.
+            /// Name of the member.
             teammate_name: String,
-            /// The team.
+            /// Team.
             team_name: String,
         }
     }

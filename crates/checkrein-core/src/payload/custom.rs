@@ -1,3 +1,5 @@
+//! [`CustomPayload`]: the payload of events that a host adds.
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -7,18 +9,18 @@ use crate::envelope::Envelope;
 use crate::json::{JsonType, RawJson};
 use crate::kind::CustomKind;
 
-/// The data of an event that only its host knows.
+/// Data of an event of a custom kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CustomPayload {
-    /// What kind of event it is.
+    /// Kind of the event.
     pub kind: CustomKind,
-    /// What it carries, by name.
+    /// Fields, by name.
     pub fields: BTreeMap<String, RawJson>,
 }
 
 impl CustomPayload {
-    /// An event of this kind that carries nothing yet.
+    /// Creates a payload of this kind without fields.
     pub fn new(kind: CustomKind) -> Self {
         Self { kind, fields: BTreeMap::new() }
     }
@@ -30,15 +32,15 @@ impl CustomPayload {
         self
     }
 
-    /// The declared field, among its own or in the envelope.
+    /// Returns the field that the contract declares, from the payload or the envelope.
     pub(crate) fn subject<'a>(&'a self, envelope: &'a Envelope) -> Option<Cow<'a, str>> {
         let name = self.kind.contract().matched_on.as_deref()?;
         match self.get(name).or_else(|| PayloadData::field(envelope, name))? {
             Field::Text(text) => Some(Cow::Borrowed(text)),
             Field::Json(json) => json.as_text().or_else(|| {
-                // Numbers, true and false are compared as they are spelt.
-                let plain = matches!(json.json_type(), JsonType::Number | JsonType::Boolean);
-                plain.then(|| Cow::Borrowed(json.as_str().trim_ascii()))
+                // Numbers and booleans are compared as text.
+                let is_scalar = matches!(json.json_type(), JsonType::Number | JsonType::Boolean);
+                is_scalar.then(|| Cow::Borrowed(json.as_str().trim_ascii()))
             }),
             Field::Count(count) => Some(Cow::Owned(count.to_string())),
             Field::Flag(flag) => Some(Cow::Borrowed(if flag { "true" } else { "false" })),
@@ -49,8 +51,7 @@ impl CustomPayload {
         self.fields.get(name).map(Field::Json)
     }
 
-    /// Custom events name what can be rewritten by the target: a field `input`, `output`, `prompt`, `messages`
-    /// or `summary`.
+    /// Returns the field with the name of the target: `input`, `output`, `prompt`, `messages` or `summary`.
     pub(crate) fn original(&self, target: Target) -> Option<RawJson> {
         self.fields.get(target.name()).cloned()
     }

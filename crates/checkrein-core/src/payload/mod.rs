@@ -1,7 +1,7 @@
-//! The typed data of events: one struct per shape, shared by the kinds that carry the same.
+//! Typed payloads of events: one struct per set of fields, shared by the kinds that have the same fields.
 //!
-//! Which kind carries which struct is a column of the kind table ([`EventKind`](crate::EventKind)). Fields that an
-//! event makes no sense without are required and go to `new`; all others are set by a method of the same name.
+//! The kind table ([`EventKind`](crate::EventKind)) assigns the structs to the kinds. Hosts and dialects build payloads;
+//! hooks read them. Required fields are arguments of `new`; each optional field has a setter of the same name.
 
 mod agent;
 mod custom;
@@ -31,7 +31,7 @@ use crate::contract::Target;
 use crate::event::DecodeError;
 use crate::json::RawJson;
 
-/// What every payload struct can do; written by the `payload!` macro.
+/// Interface of payload structs. Implemented by the `payload!` macro.
 pub(crate) trait PayloadData: Sized {
     const FIELDS: &'static [FieldInfo];
 
@@ -39,12 +39,11 @@ pub(crate) trait PayloadData: Sized {
     fn write(&self, out: &mut Writer<'_>);
     fn field(&self, name: &str) -> Option<Field<'_>>;
     fn original(&self, target: Target) -> Option<RawJson>;
-    /// Puts a value in place of the original; tells whether it fits.
+    /// Replaces the target. Returns `false` if there is no such target or the value has the wrong type.
     fn replace(&mut self, target: Target, value: &RawJson) -> bool;
 }
 
-/// Declares a payload struct once: its fields, its constructor and setters, its JSON form, and which field is
-/// the original of which rewrite.
+/// Declares a payload struct: its fields, constructor and setters, its JSON form, and the fields that rewrites replace.
 macro_rules! payload {
     (
         $(#[$meta:meta])*
@@ -65,7 +64,7 @@ macro_rules! payload {
         }
 
         impl $name {
-            /// With what is required; all else is absent.
+            /// Creates a value with the required fields.
             pub fn new($( $( $rfield: impl Into<$rtype> ),* )?) -> Self {
                 Self {
                     $( $( $rfield: $rfield.into(), )* )?

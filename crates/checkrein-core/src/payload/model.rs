@@ -1,21 +1,23 @@
+//! Payloads of events about models.
+
 use super::payload;
 use crate::json::RawJson;
 
 payload! {
-    /// A call of the model, before or after.
+    /// A model call, before or after.
     ModelCall {
         optional {
-            /// The model.
+            /// Model.
             model: String,
-            /// The conversation that it is sent.
+            /// Conversation for the model.
             messages: RawJson,
             /// Settings of the call.
             config: RawJson,
-            /// Which tools the model may use.
+            /// Tools that the model may use.
             tool_config: RawJson,
-            /// What it answered.
+            /// Response of the model.
             response: RawJson,
-            /// What it used.
+            /// Token usage, in the host's format.
             usage: RawJson,
         }
         targets { Messages => messages, Input => tool_config, Output => response }
@@ -23,26 +25,26 @@ payload! {
 }
 
 payload! {
-    /// The session changes its model.
+    /// The session switches to another model.
     ModelSwitch {
         required {
-            /// The new model.
+            /// New model.
             to_model: String,
         }
         optional {
-            /// The old model.
+            /// Previous model.
             from_model: String,
-            /// What was asked for, before aliases were resolved.
+            /// Requested model, before aliases were resolved.
             requested_model: String,
-            /// Who asked: `command`, `picker`, `sdk`, `auto`, `resume`.
+            /// Source of the request: `command`, `picker`, `sdk`, `auto`, `resume`.
             source: String,
-            /// Tokens in the conversation.
+            /// Number of tokens in the conversation.
             context_tokens: u64,
-            /// Whether the old model has the conversation cached.
+            /// `true` if the previous model has the conversation in its cache.
             prompt_cache_warm: bool,
-            /// How long it keeps it.
+            /// Lifetime of the cache.
             cache_ttl: String,
-            /// What it would cost to send it all again.
+            /// Estimated cost of sending the whole conversation again, in US dollars.
             estimated_cache_write_usd: RawJson,
         }
     }

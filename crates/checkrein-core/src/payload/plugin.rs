@@ -1,3 +1,5 @@
+//! Payloads of events about plugins.
+
 use super::wire::{EventFields, Field, FieldInfo, Writer};
 use super::{PayloadData, payload};
 use crate::contract::Target;
@@ -5,28 +7,28 @@ use crate::event::DecodeError;
 use crate::json::RawJson;
 
 payload! {
-    /// What is known of a plugin.
+    /// Description of a plugin.
     PluginInfo {
         required {
-            /// Its name, which matchers are compared with.
+            /// Name. Matchers are compared with it.
             name: String,
         }
         optional {
-            /// Its id.
+            /// Id.
             id: String,
-            /// Its version.
+            /// Version.
             version: String,
-            /// What it is for.
+            /// Description.
             description: String,
-            /// Where it is, or will be.
+            /// Directory of the installation.
             install_path: String,
-            /// Where it comes from.
+            /// Source of the plugin.
             source: String,
-            /// What went wrong. Only after the fact, and only on failure.
+            /// Error message. Only after a failed installation or removal.
             error: String,
         }
         open {
-            /// What else the host says of it.
+            /// Further fields from the host.
             more
         }
     }
@@ -36,12 +38,12 @@ payload! {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Plugin {
-    /// The plugin.
+    /// Plugin.
     pub plugin: PluginInfo,
 }
 
 impl Plugin {
-    /// Of this plugin.
+    /// Creates a payload.
     pub fn new(plugin: impl Into<PluginInfo>) -> Self {
         Self { plugin: plugin.into() }
     }
@@ -58,7 +60,7 @@ impl PayloadData for Plugin {
         out.nested("plugin", |out| self.plugin.write(out));
     }
 
-    /// Fields of the plugin, by the path that they have in JSON.
+    /// Returns a field of the plugin by its JSON path, such as `plugin.name`.
     fn field(&self, name: &str) -> Option<Field<'_>> {
         self.plugin.field(name.strip_prefix("plugin.")?)
     }

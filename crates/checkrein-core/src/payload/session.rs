@@ -1,49 +1,51 @@
+//! Payloads of events about sessions, workspaces, files and settings.
+
 use super::payload;
 use crate::json::RawJson;
 
 payload! {
-    /// A session begins.
+    /// A session starts.
     SessionStart {
         optional {
-            /// Why: `startup`, `resume`, `clear`, `compact`, `fork`.
+            /// Cause: `startup`, `resume`, `clear`, `compact`, `fork`.
             source: String,
-            /// The model that the session uses.
+            /// Model of the session.
             model: String,
-            /// What the session is called.
+            /// Title of the session.
             session_title: String,
-            /// The first prompt, where it is known already.
+            /// First prompt, if it is known already.
             initial_prompt: String,
-            /// Tokens that the session holds already.
+            /// Number of tokens in the conversation.
             context_tokens: u64,
-            /// Whether the session runs without anybody watching.
+            /// `true` if the session runs unattended.
             is_background_agent: bool,
         }
     }
 }
 
 payload! {
-    /// A session that had stopped goes on.
+    /// A session is resumed.
     SessionResume {
         optional {
-            /// Why it goes on.
+            /// Cause.
             source: String,
-            /// The limit of model calls until now.
+            /// Previous limit of model calls.
             previous_max_iterations: u64,
-            /// The limit from now on.
+            /// New limit of model calls.
             new_max_iterations: u64,
         }
     }
 }
 
 payload! {
-    /// A session is over.
+    /// A session ends.
     SessionEnd {
         optional {
-            /// Why: `clear`, `logout`, `prompt_input_exit`, `error`, `other`.
+            /// Cause: `clear`, `logout`, `prompt_input_exit`, `error`, `other`.
             reason: String,
-            /// How long the session lasted.
+            /// Duration of the session in milliseconds.
             duration_ms: u64,
-            /// What went wrong, if something did.
+            /// Error message, if the session failed.
             error: String,
         }
     }
@@ -53,7 +55,7 @@ payload! {
     /// A session is deleted from the history.
     SessionDelete {
         optional {
-            /// The session that goes.
+            /// Id of the deleted session.
             deleted_session_id: String,
         }
     }
@@ -63,7 +65,7 @@ payload! {
     /// A session is still alive.
     Heartbeat {
         optional {
-            /// How long it has lived.
+            /// Time since the start in milliseconds.
             duration_ms: u64,
         }
     }
@@ -73,14 +75,14 @@ payload! {
     /// A workspace is opened.
     Workspace {
         optional {
-            /// Its folders.
+            /// Folders of the workspace.
             workspace_roots: RawJson,
         }
     }
 }
 
 payload! {
-    /// The agent is set up or maintained, without a conversation.
+    /// The agent runs setup or maintenance, without a conversation.
     Setup {
         optional {
             /// `init` or `maintenance`.
@@ -90,34 +92,34 @@ payload! {
 }
 
 payload! {
-    /// A file with standing instructions was read.
+    /// An instructions file was loaded.
     InstructionsLoaded {
         required {
-            /// The file.
+            /// File.
             file_path: String,
         }
         optional {
-            /// Whose it is: `User`, `Project`, `Local`, `Managed`.
+            /// Owner of the file: `User`, `Project`, `Local`, `Managed`.
             memory_type: String,
-            /// Why: `session_start`, `nested_traversal`, `path_glob_match`, `include`, `compact`.
+            /// Cause: `session_start`, `nested_traversal`, `path_glob_match`, `include`, `compact`.
             load_reason: String,
-            /// The patterns under which it applies.
+            /// Globs of the paths that it applies to.
             globs: RawJson,
-            /// The file whose use made the agent read it.
+            /// File whose use caused the loading.
             trigger_file_path: String,
-            /// The file that includes it.
+            /// File that includes it.
             parent_file_path: String,
         }
     }
 }
 
 payload! {
-    /// The agent's own settings changed.
+    /// The agent's settings change.
     ConfigChange {
         optional {
-            /// Which: `user_settings`, `project_settings`, `local_settings`, `policy_settings`, `skills`.
+            /// Part of the settings: `user_settings`, `project_settings`, `local_settings`, `policy_settings`, `skills`.
             source: String,
-            /// The file.
+            /// File.
             file_path: String,
         }
     }
@@ -127,53 +129,53 @@ payload! {
     /// The working directory changed.
     CwdChanged {
         required {
-            /// The directory left.
+            /// Previous directory.
             old_cwd: String,
-            /// The directory entered.
+            /// New directory.
             new_cwd: String,
         }
     }
 }
 
 payload! {
-    /// A directory was added to what the agent may work on.
+    /// A directory was added to the workspace.
     DirectoryAdded {
         required {
-            /// The directory.
+            /// Directory.
             directory: String,
         }
         optional {
-            /// How it was added.
+            /// Source of the request.
             source: String,
         }
     }
 }
 
 payload! {
-    /// Something happened to a file, whoever did it.
+    /// A file changed, by the agent or another program.
     FileEvent {
         required {
-            /// The file.
+            /// File.
             file_path: String,
         }
         optional {
-            /// What happened: `change`, `add`, `unlink`.
+            /// Type of change: `change`, `add`, `unlink`.
             change: String,
         }
     }
 }
 
 payload! {
-    /// A work tree of the repository.
+    /// A worktree of the repository.
     Worktree {
         optional {
-            /// Its name.
+            /// Name.
             name: String,
-            /// Where it is.
+            /// Directory of the worktree.
             worktree_path: String,
-            /// Its branch.
+            /// Branch.
             worktree_branch: String,
-            /// The directory that it was made from.
+            /// Directory that it was created from.
             worktree_source_dir: String,
         }
         targets { Output => worktree_path }
@@ -181,10 +183,10 @@ payload! {
 }
 
 payload! {
-    /// A user ran a hook by hand.
+    /// The user ran a hook manually.
     Manual {
         optional {
-            /// Which.
+            /// Name of the hook.
             name: String,
         }
     }

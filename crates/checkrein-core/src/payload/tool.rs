@@ -1,3 +1,5 @@
+//! Payloads of events about tools and permissions.
+
 use super::payload;
 use crate::json::RawJson;
 
@@ -5,23 +7,23 @@ payload! {
     /// A tool is about to be used.
     ToolCall {
         required {
-            /// The tool.
+            /// Tool.
             tool_name: String,
-            /// What it is called with, untouched.
+            /// Input of the tool, unchanged.
             tool_input: RawJson,
         }
         optional {
-            /// The id of this call.
+            /// Id of the call.
             tool_use_id: String,
-            /// The MCP server that the tool belongs to.
+            /// MCP server of the tool.
             mcp_server: RawJson,
-            /// Rules that the host offers to add.
+            /// Permission rules that the host offers to add.
             permission_suggestions: RawJson,
-            /// The class of the tool, as the host sorts them.
+            /// Category of the tool, as defined by the host.
             tool_category: String,
-            /// Whether the tool only reads.
+            /// `true` if the tool is read-only.
             tool_read_only: bool,
-            /// How careful the host is.
+            /// Safety policy of the host.
             safety_policy: String,
         }
         targets { Input => tool_input }
@@ -29,22 +31,22 @@ payload! {
 }
 
 payload! {
-    /// A tool has been used.
-    ToolOutcome {
-        required {
-            /// The tool.
+            /// A tool was used.
+            ToolOutcome {
+            required {
+            /// Tool.
             tool_name: String,
-            /// What it was called with, untouched.
+            /// Input of the tool, unchanged.
             tool_input: RawJson,
-        }
-        optional {
-            /// What it gave back.
+            }
+            optional {
+            /// Output of the tool.
             tool_response: RawJson,
-            /// The id of this call.
+            /// Id of the call.
             tool_use_id: String,
-            /// Whether it gave back an error, where the host has one event for both.
+            /// `true` if the output is an error, for hosts with one event for success and failure.
             is_error: bool,
-            /// How long it took.
+            /// Duration in milliseconds.
             duration_ms: u64,
         }
         targets { Input => tool_input, Output => tool_response }
@@ -52,26 +54,26 @@ payload! {
 }
 
 payload! {
-    /// A tool has been used and failed.
-    ToolFailure {
-        required {
-            /// The tool.
+            /// A tool was used and failed.
+            ToolFailure {
+            required {
+            /// Tool.
             tool_name: String,
-            /// What it was called with, untouched.
+            /// Input of the tool, unchanged.
             tool_input: RawJson,
-            /// What went wrong.
+            /// Error message.
             error: String,
-        }
-        optional {
-            /// What it gave back all the same.
+            }
+            optional {
+            /// Output of the tool before it failed.
             tool_response: RawJson,
-            /// The id of this call.
+            /// Id of the call.
             tool_use_id: String,
-            /// Its class: `error`, `timeout`, `permission_denied`.
+            /// Type of failure: `error`, `timeout`, `permission_denied`.
             failure_type: String,
-            /// Whether the user interrupted it.
+            /// `true` if the user interrupted the tool.
             is_interrupt: bool,
-            /// How long it took.
+            /// Duration in milliseconds.
             duration_ms: u64,
         }
         targets { Input => tool_input, Output => tool_response }
@@ -79,18 +81,18 @@ payload! {
 }
 
 payload! {
-    /// The host refused a tool call by itself.
-    PermissionDenied {
-        required {
-            /// The tool.
+            /// The host refused a tool call by its own rules.
+            PermissionDenied {
+            required {
+            /// Tool.
             tool_name: String,
-            /// What it would have been called with.
+            /// Input of the refused call.
             tool_input: RawJson,
-        }
-        optional {
-            /// The id of the call.
+            }
+            optional {
+            /// Id of the call.
             tool_use_id: String,
-            /// Why.
+            /// Reason.
             reason: String,
         }
         targets { Input => tool_input }
@@ -98,22 +100,22 @@ payload! {
 }
 
 payload! {
-    /// It is settled whether a tool call may happen.
-    ApprovalDecision {
-        required {
-            /// The tool.
+            /// A tool call was approved or refused.
+            ApprovalDecision {
+            required {
+            /// Tool.
             tool_name: String,
-            /// What it is called with.
+            /// Input of the tool.
             tool_input: RawJson,
-        }
-        optional {
-            /// The id of the call.
+            }
+            optional {
+            /// Id of the call.
             tool_use_id: String,
             /// `allow`, `deny` or `canceled`.
             approval_decision: String,
-            /// Who settled it.
+            /// Source of the decision.
             approval_source: String,
-            /// How dangerous the host took the call to be.
+            /// Risk of the call, as rated by the host.
             safety_label: String,
         }
         targets { Input => tool_input }
@@ -121,36 +123,36 @@ payload! {
 }
 
 payload! {
-    /// All tool calls of one answer are done.
+    /// All tool calls of one model response are finished.
     ToolBatch {
         required {
-            /// The calls, each with what it gave back.
+            /// Calls, each with its output.
             tool_calls: RawJson,
         }
     }
 }
 
 payload! {
-    /// An MCP server asks the user for something.
+    /// An MCP server asks the user for input.
     Elicitation {
         required {
-            /// The server.
+            /// Server.
             mcp_server_name: String,
         }
         optional {
-            /// What it asks.
+            /// Text of the request.
             message: String,
             /// `form` or `url`.
             mode: String,
-            /// The page to open.
+            /// Page to open.
             url: String,
-            /// The id of the question.
+            /// Id of the request.
             elicitation_id: String,
-            /// What an answer must look like.
+            /// JSON schema of the answer.
             requested_schema: RawJson,
-            /// What the user did: `accept`, `decline`, `cancel`.
+            /// Action of the user: `accept`, `decline`, `cancel`.
             action: String,
-            /// What the user filled in.
+            /// Input of the user.
             content: RawJson,
         }
         targets { Input => content }

@@ -1,55 +1,57 @@
+//! Payloads of events about turns, prompts and the end of the agent loop.
+
 use super::payload;
 use crate::json::RawJson;
 
 payload! {
-    /// A user's turn: from the prompt until the agent hands back.
-    UserTurn {
-        optional {
-            /// What the user said.
+            /// A user's turn: from the prompt until the agent stops.
+            UserTurn {
+            optional {
+            /// Prompt.
             prompt: String,
-            /// How the turn ended.
+            /// Cause of the end.
             reason: String,
         }
     }
 }
 
 payload! {
-    /// One round of the loop: one model call and what follows from it.
+    /// One iteration of the agent loop: a model call and its tool calls.
     Turn {
         optional {
-            /// Which round, from 1.
+            /// Number of the iteration, from 1.
             iteration: u64,
-            /// The model.
+            /// Model.
             model: String,
-            /// How the round ended: `normal`, `continue`, `steered`, `error`, `canceled`, `hook_blocked`.
+            /// Cause of the end: `normal`, `continue`, `steered`, `error`, `canceled`, `hook_blocked`.
             reason: String,
-            /// What it used, as the host counts.
+            /// Token usage, in the host's format.
             usage: RawJson,
-            /// What it cost. Absent is unknown, 0 is free.
+            /// Cost. Absent: unknown. 0: free.
             cost: RawJson,
-            /// Tokens read.
+            /// Number of input tokens.
             input_tokens: u64,
-            /// Tokens written.
+            /// Number of output tokens.
             output_tokens: u64,
-            /// Tokens that fit.
+            /// Size of the context window in tokens.
             context_limit: u64,
         }
     }
 }
 
 payload! {
-    /// A prompt on its way to the model.
-    Prompt {
-        required {
-            /// What the user said.
+            /// A prompt that is about to be sent to the model.
+            Prompt {
+            required {
+            /// Prompt.
             prompt: String,
         }
         optional {
-            /// Files and images that come with it.
+            /// Files and images of the prompt.
             attachments: RawJson,
-            /// All waiting messages, where several are sent at once.
+            /// All queued messages, if several are sent together.
             messages: RawJson,
-            /// What the session is called.
+            /// Title of the session.
             session_title: String,
         }
         targets { Prompt => prompt }
@@ -57,22 +59,22 @@ payload! {
 }
 
 payload! {
-    /// A command or template that the user typed becomes a prompt.
+    /// A command or template of the user is expanded to a prompt.
     PromptExpansion {
         required {
-            /// The prompt.
+            /// Prompt.
             prompt: String,
         }
         optional {
-            /// The command.
+            /// Command.
             command_name: String,
-            /// Its arguments.
+            /// Arguments of the command.
             command_args: String,
-            /// Where the command comes from.
+            /// Source of the command.
             command_source: String,
             /// `slash_command` or `mcp_prompt`.
             expansion_type: String,
-            /// What the prompt has become, where the host knows it already.
+            /// Expanded prompt, if the host knows it already.
             transformed_prompt: String,
         }
         targets { Prompt => prompt }
@@ -80,22 +82,22 @@ payload! {
 }
 
 payload! {
-    /// Text that the agent shows: a message, a thought, a piece of a stream.
+    /// Text of the agent: a message, a thought, or a part of a stream.
     AgentText {
         required {
-            /// The text.
+            /// Text.
             text: String,
         }
         optional {
-            /// The message that it is part of.
+            /// Id of its message.
             message_id: String,
-            /// The turn that it is part of.
+            /// Id of its turn.
             turn_id: String,
-            /// Which piece, from 0.
+            /// Number of the part, from 0.
             index: u64,
-            /// Whether it is the last piece.
+            /// `true` if it is the last part.
             is_final: bool,
-            /// How long it took.
+            /// Duration in milliseconds.
             duration_ms: u64,
         }
         targets { Output => text }
@@ -103,74 +105,74 @@ payload! {
 }
 
 payload! {
-    /// The agent is about to stop and hand back.
-    Stop {
-        optional {
-            /// Whether it only goes on because an earlier stop hook told it to.
+            /// The agent is about to stop and return control to the user.
+            Stop {
+            optional {
+            /// `true` if the agent is running only because an earlier stop hook made it continue.
             stop_hook_active: bool,
-            /// What the agent said last.
+            /// Last message of the agent.
             last_assistant_message: String,
-            /// Why it stops.
+            /// Cause.
             reason: String,
-            /// How often stop hooks have made it go on.
+            /// Number of times that stop hooks made the agent continue.
             loop_count: u64,
-            /// What still runs in the background.
+            /// Tasks that still run in the background.
             background_tasks: RawJson,
-            /// What is scheduled.
+            /// Scheduled tasks.
             session_crons: RawJson,
         }
     }
 }
 
 payload! {
-    /// The user or the host ended a turn before its time.
-    Cancelled {
-        optional {
-            /// Why.
+            /// The user or the host cancelled a turn.
+            Cancelled {
+            optional {
+            /// Cause.
             reason: String,
         }
     }
 }
 
 payload! {
-    /// Something went wrong, or a limit was reached.
-    ErrorInfo {
-        optional {
-            /// What the error says.
+            /// An error occurred, or a limit was reached.
+            ErrorInfo {
+            optional {
+            /// Error message.
             error: String,
-            /// Its class: `rate_limit`, `overloaded`, `server_error`, `unknown` and the like.
+            /// Type of error, such as `rate_limit`, `overloaded`, `server_error` or `unknown`.
             error_type: String,
-            /// More of it.
+            /// Details of the error.
             error_details: String,
-            /// Whether the agent can go on.
+            /// `true` if the agent can continue.
             recoverable: bool,
-            /// What the agent said last.
+            /// Last message of the agent.
             last_assistant_message: String,
-            /// Model calls so far.
+            /// Number of model calls so far.
             iteration: u64,
-            /// Model calls allowed.
+            /// Maximum number of model calls.
             max_iterations: u64,
         }
     }
 }
 
 payload! {
-    /// The conversation is shortened.
+    /// The conversation is compacted.
     Compaction {
         optional {
-            /// `manual`, `auto`, `overflow`.
+            /// Cause: `manual`, `auto`, `overflow`.
             trigger: String,
-            /// What the user asked to keep.
+            /// Instructions of the user for the summary.
             custom_instructions: String,
-            /// Messages in the conversation.
+            /// Number of messages in the conversation.
             message_count: u64,
-            /// Messages that will go.
+            /// Number of messages that will be dropped.
             messages_to_compact: u64,
-            /// Tokens in the conversation.
+            /// Number of tokens in the conversation.
             context_tokens: u64,
-            /// Tokens that fit.
+            /// Size of the context window in tokens.
             context_limit: u64,
-            /// What stands for the messages that went.
+            /// Summary that replaces the dropped messages.
             summary: String,
         }
         targets { Summary => summary }
@@ -178,18 +180,18 @@ payload! {
 }
 
 payload! {
-    /// The agent tells its user something.
+    /// The agent notifies the user.
     Notification {
         optional {
-            /// What it says.
+            /// Text.
             message: String,
-            /// The heading.
+            /// Title.
             title: String,
-            /// Its class: `permission_prompt`, `idle_prompt`, `auth_success` and the like.
+            /// Type, such as `permission_prompt`, `idle_prompt` or `auth_success`.
             notification_type: String,
-            /// How urgent.
+            /// Urgency.
             level: String,
-            /// More of it.
+            /// Details.
             details: RawJson,
         }
     }

@@ -1,4 +1,6 @@
-//! Payload fields, from and to JSON.
+//! Conversion of payload fields from and to JSON.
+//!
+//! The `payload!` macro generates calls of it; dialects build [`EventFields`]. JSON values must keep their text.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,21 +8,21 @@ use std::collections::BTreeMap;
 use crate::event::DecodeError;
 use crate::json::{Entries, JsonType, RawJson, decode_string, type_of, write_string};
 
-/// What a field of a payload holds, whatever the payload.
+/// Value of a payload field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field<'a> {
     /// A string.
     Text(&'a str),
     /// A whole number.
     Count(u64),
-    /// Yes or no.
+    /// A boolean.
     Flag(bool),
     /// Any JSON.
     Json(&'a RawJson),
 }
 
 impl Field<'_> {
-    /// The field as JSON.
+    /// Returns the field as JSON.
     pub fn to_json(self) -> RawJson {
         match self {
             Self::Text(text) => RawJson::string(text),
@@ -31,27 +33,27 @@ impl Field<'_> {
     }
 }
 
-/// A field that a payload may have, for documentation and tools.
+/// Description of a payload field, for documentation and tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldInfo {
-    /// Its name, in Rust and in JSON.
+    /// Name in Rust and in JSON.
     pub name: &'static str,
-    /// Whether the event makes no sense without it.
+    /// `true` if the field is required.
     pub required: bool,
-    /// What it looks like in JSON: "a string".
+    /// JSON type with an article: "a string".
     pub json: &'static str,
 }
 
-/// A type that a payload field can have.
+/// Type of a payload field.
 pub(crate) trait Wire: Sized {
     const EXPECTED: &'static str;
-    /// Whether `null` is a value like any other, and not the same as an absent field.
+    /// `true` if `null` is a value. Otherwise `null` is equivalent to an absent field.
     const TAKES_NULL: bool = false;
 
-    /// From valid JSON; `None` if it is of another type.
+    /// Reads valid JSON. `None` if it has another type.
     fn read(json: &str) -> Option<Self>;
-    /// As [`read`](Self::read). Gives a value of another type back.
+    /// As [`read`](Self::read). Returns a value of another type as the error.
     fn from_value(value: FieldValue<'_>) -> Result<Self, FieldValue<'_>> {
         Self::read(value.as_str()).ok_or(value)
     }
@@ -128,9 +130,9 @@ impl Wire for RawJson {
     }
 }
 
-/// A field that can be rewritten.
+/// Field that can be rewritten.
 pub(crate) trait Replace {
-    /// Tells whether the value is of the right type.
+    /// Replaces the value. Returns `false` if the new value has the wrong type.
     fn replace(&mut self, value: &RawJson) -> bool;
 }
 
@@ -146,17 +148,17 @@ impl<T: Wire> Replace for Option<T> {
     }
 }
 
-/// The fields that an event is decoded from, each with its place in the text that they come from.
+/// Fields that an event is decoded from, each with its offset in the source text.
 ///
-/// [`Event::from_json`](crate::Event::from_json) reads them from the canonical form. A dialect puts an agent's fields in
-/// under their canonical names, and [`Event::from_fields`](crate::Event::from_fields) makes the event.
+/// [`Event::from_json`](crate::Event::from_json) reads them from the canonical form. A dialect adds an agent's fields
+/// under their canonical names, and [`Event::from_fields`](crate::Event::from_fields) creates the event.
 #[derive(Debug, Clone)]
 pub struct EventFields<'a> {
-    /// The whole text, for the locations of errors.
+    /// Whole text, for the locations of errors.
     text: &'a str,
-    /// The offset in it of the object that has the fields.
+    /// Offset in the whole text of the object with the fields.
     base: usize,
-    /// In front of names in errors: `plugin.`.
+    /// Prefix of names in errors, such as `plugin.`.
     prefix: &'static str,
     fields: Vec<RawField<'a>>,
 }
@@ -164,23 +166,23 @@ pub struct EventFields<'a> {
 #[derive(Debug, Clone)]
 struct RawField<'a> {
     name: Cow<'a, str>,
-    /// `None` once it was taken.
+    /// `None` after it was taken.
     value: Option<FieldValue<'a>>,
-    /// The offset in the whole text of the value that it comes from.
-    at: usize,
+    /// Offset in the whole text of the source value.
+    offset: usize,
 }
 
-/// The JSON value of a field.
+/// JSON value of a field.
 #[derive(Debug, Clone)]
 pub enum FieldValue<'a> {
-    /// A part of the text, without white space around it.
+    /// Part of the text, without white space around it.
     Part(&'a str),
-    /// A value that is not in the text as it is.
+    /// Value that is not in the text in this form.
     Made(RawJson),
 }
 
 impl FieldValue<'_> {
-    /// The JSON text, without white space around it.
+    /// Returns the JSON text, without white space around it.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Part(part) => part,
@@ -188,12 +190,12 @@ impl FieldValue<'_> {
         }
     }
 
-    /// The type of the value.
+    /// Returns the type of the value.
     pub fn json_type(&self) -> JsonType {
         type_of(self.as_str())
     }
 
-    /// The value on its own. A part is copied.
+    /// Returns the value. A part of the text is copied.
     pub fn into_json(self) -> RawJson {
         match self {
             Self::Made(json) if json.as_str().len() == json.as_str().trim_ascii().len() => json,
@@ -203,74 +205,74 @@ impl FieldValue<'_> {
 }
 
 impl<'a> EventFields<'a> {
-    /// No fields yet, of a payload with this text.
+    /// Creates an empty list of fields for a payload.
     pub fn new(payload: &'a RawJson) -> Self {
         Self { text: payload.as_str(), base: 0, prefix: "", fields: Vec::with_capacity(16) }
     }
 
-    /// Adds a field under its canonical name, unless there is one of that name. `at` is the part of the payload that the
-    /// value comes from, for the location of an error.
-    pub fn add(&mut self, name: impl Into<Cow<'a, str>>, value: FieldValue<'a>, at: Option<&str>) {
+    /// Adds a field under its canonical name, unless that name exists. `origin` is the part of the payload that the value
+    /// comes from, for the location of an error.
+    pub fn add(&mut self, name: impl Into<Cow<'a, str>>, value: FieldValue<'a>, origin: Option<&str>) {
         let name = name.into();
         if self.has(&name) {
             return;
         }
-        let part = match (&value, at) {
+        let part = match (&value, origin) {
             (_, Some(part)) => part,
             (FieldValue::Part(part), None) => part,
             (FieldValue::Made(_), None) => "",
         };
-        let at = offset_of_part(self.text, part);
-        self.fields.push(RawField { name, value: Some(value), at });
+        let offset = offset_of_part(self.text, part);
+        self.fields.push(RawField { name, value: Some(value), offset });
     }
 
-    /// `true` if there is a field of this name, taken or not.
+    /// `true` if there is a field with this name, taken or not.
     pub fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| field.name == name)
     }
 
-    /// The fields of an object. `None` if the text, which must be valid JSON, is no object.
+    /// Returns the fields of an object. `None` if the text is not an object. It must be valid JSON.
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
         Self::parse_object(text, text, 0, "")
     }
 
     fn parse_object(text: &'a str, object: &'a str, base: usize, prefix: &'static str) -> Option<Self> {
         let mut fields = Vec::with_capacity(16);
-        fields.extend(Entries::of(object)?.map(|entry| RawField {
+        fields.extend(Entries::new(object)?.map(|entry| RawField {
             name: entry.key(),
             value: Some(FieldValue::Part(entry.value())),
-            at: base + entry.value_range().start,
+            offset: base + entry.value_range().start,
         }));
         Some(Self { text, base, prefix, fields })
     }
 
-    /// Drops a field.
+    /// Removes a field.
     pub(crate) fn discard(&mut self, name: &str) {
         self.take(name);
     }
 
     fn take(&mut self, name: &str) -> Option<(FieldValue<'a>, usize)> {
         let field = self.fields.iter_mut().find(|field| field.name == name)?;
-        Some((field.value.take()?, field.at))
+        Some((field.value.take()?, field.offset))
     }
 
     pub(crate) fn required<T: Wire>(&mut self, name: &'static str) -> Result<T, DecodeError> {
         match self.take(name) {
-            Some((value, at)) => self.convert(name, value, at),
+            Some((value, offset)) => self.convert(name, value, offset),
             None => Err(self.missing(name, T::EXPECTED)),
         }
     }
 
-    /// Absent and `null` are the same, unless the field may be any JSON.
+    /// Reads an optional field. `null` is equivalent to an absent field, unless the field can be any JSON.
     pub(crate) fn optional<T: Wire>(&mut self, name: &'static str) -> Result<Option<T>, DecodeError> {
         match self.take(name) {
             None => Ok(None),
             Some((value, _)) if value.as_str() == "null" && !T::TAKES_NULL => Ok(None),
-            Some((value, at)) => self.convert(name, value, at).map(Some),
+            Some((value, offset)) => self.convert(name, value, offset).map(Some),
         }
     }
 
-    /// A required field that is an object with fields of its own.
+    /// Reads a required field that is an object.
     pub(crate) fn nested<T>(
         &mut self,
         name: &'static str,
@@ -278,25 +280,25 @@ impl<'a> EventFields<'a> {
         read: impl FnOnce(&mut EventFields<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {
         const EXPECTED: &str = "an object";
-        let Some((value, at)) = self.take(name) else { return Err(self.missing(name, EXPECTED)) };
-        match EventFields::parse_object(self.text, value.as_str(), at, prefix) {
+        let Some((value, offset)) = self.take(name) else { return Err(self.missing(name, EXPECTED)) };
+        match EventFields::parse_object(self.text, value.as_str(), offset, prefix) {
             Some(mut fields) => {
                 if let FieldValue::Made(_) = value {
-                    // Offsets inside a value that is not in the text lead nowhere.
-                    fields.fields.iter_mut().for_each(|field| field.at = at);
+                    // Offsets inside a value that is not in the text are meaningless.
+                    fields.fields.iter_mut().for_each(|field| field.offset = offset);
                 }
                 read(&mut fields)
             }
-            None => Err(self.wrong_type(name, &value, at, EXPECTED)),
+            None => Err(self.wrong_type(name, &value, offset, EXPECTED)),
         }
     }
 
-    /// The offset of a field's value in the text.
+    /// Returns the offset of a field's value in the text.
     pub(crate) fn offset_of(&self, name: &str) -> usize {
-        self.fields.iter().find(|field| field.name == name).map_or(self.base, |field| field.at)
+        self.fields.iter().find(|field| field.name == name).map_or(self.base, |field| field.offset)
     }
 
-    /// All fields that were not taken.
+    /// Returns all fields that were not taken.
     pub(crate) fn rest(&mut self) -> BTreeMap<String, RawJson> {
         std::mem::take(&mut self.fields)
             .into_iter()
@@ -304,16 +306,16 @@ impl<'a> EventFields<'a> {
             .collect()
     }
 
-    fn convert<T: Wire>(&self, name: &str, value: FieldValue<'_>, at: usize) -> Result<T, DecodeError> {
-        T::from_value(value).map_err(|value| self.wrong_type(name, &value, at, T::EXPECTED))
+    fn convert<T: Wire>(&self, name: &str, value: FieldValue<'_>, offset: usize) -> Result<T, DecodeError> {
+        T::from_value(value).map_err(|value| self.wrong_type(name, &value, offset, T::EXPECTED))
     }
 
     fn missing(&self, name: &str, expected: &'static str) -> DecodeError {
         DecodeError::missing(self.text, self.base, self.path(name), expected)
     }
 
-    fn wrong_type(&self, name: &str, value: &FieldValue<'_>, at: usize, expected: &'static str) -> DecodeError {
-        DecodeError::wrong_type(self.text, at, self.path(name), expected, value.json_type())
+    fn wrong_type(&self, name: &str, value: &FieldValue<'_>, offset: usize, expected: &'static str) -> DecodeError {
+        DecodeError::wrong_type(self.text, offset, self.path(name), expected, value.json_type())
     }
 
     fn path(&self, name: &str) -> String {
@@ -321,18 +323,18 @@ impl<'a> EventFields<'a> {
     }
 }
 
-/// The offset of a part that was cut out of the text. 0 for one that was not.
+/// Returns the offset of a slice of the text. 0 for other strings.
 fn offset_of_part(text: &str, part: &str) -> usize {
-    let at = part.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
-    if at < text.len() { at } else { 0 }
+    let offset = part.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
+    if offset < text.len() { offset } else { 0 }
 }
 
-/// A part of a JSON text: written for it, or taken over as it is.
+/// Part of a JSON text.
 #[derive(Debug, Clone)]
 pub enum JsonPiece {
     /// Text that was written.
     Text(String),
-    /// JSON that somebody holds already.
+    /// Value that shares its text with the event.
     Shared(RawJson),
 }
 
@@ -345,17 +347,17 @@ impl AsRef<[u8]> for JsonPiece {
     }
 }
 
-/// Takes JSON text, and large values without copying them.
+/// Buffer of JSON text that shares large values instead of copying them.
 pub(crate) struct JsonWriter {
     pieces: Vec<JsonPiece>,
     text: String,
-    /// Values from this size on are shared.
+    /// Minimum size of shared values.
     share_from: usize,
 }
 
 impl JsonWriter {
     pub(crate) fn new(share_from: usize) -> Self {
-        // Most events are shorter than that.
+        // Most events are shorter.
         Self { pieces: Vec::new(), text: String::with_capacity(512), share_from }
     }
 
@@ -374,10 +376,10 @@ impl JsonWriter {
     }
 }
 
-/// Writes the fields of a JSON object.
+/// Writer of the fields of a JSON object.
 pub(crate) struct Writer<'a> {
     out: &'a mut JsonWriter,
-    /// The names so far: a second field of one name would be read differently by different readers.
+    /// Names so far, to prevent duplicate keys.
     names: Vec<Cow<'static, str>>,
 }
 
@@ -411,7 +413,7 @@ impl<'a> Writer<'a> {
         Writer::object(self.out, fields);
     }
 
-    /// Fields that somebody else has named. Those whose name is taken are left out.
+    /// Writes fields with foreign names. Skips names that are in use.
     pub(crate) fn all(&mut self, fields: &BTreeMap<String, RawJson>) {
         for (name, value) in fields {
             if !self.names.iter().any(|taken| taken == name) {

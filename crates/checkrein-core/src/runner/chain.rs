@@ -1,4 +1,4 @@
-//! Calling one handler after the other.
+//! One fire of a [`Runner`](super::Runner): calls its handlers in order and settles their opinions.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,17 +21,17 @@ pub(super) struct Chain<'a> {
     pub(super) fire: Fire<'a>,
 }
 
-/// What one handler came to.
+/// Result of one handler.
 type Reply = Result<Opinion, Failure>;
 
 impl Chain<'_> {
-    /// When nobody had anything to say.
+    /// Returns the verdict without any opinion.
     #[inline]
     pub(super) fn no_opinion(&self) -> Verdict {
         Verdict { cancelled: self.fire.is_cancelled(), ..Verdict::default() }
     }
 
-    /// From the first that spoke on.
+    /// Settles, starting with the first handler that returned an opinion or failed.
     pub(super) fn settle<T: Trace>(
         &self,
         handlers: &Handlers<'_>,
@@ -77,9 +77,10 @@ impl Chain<'_> {
     }
 }
 
-/// Calls handlers from `next` on until one has something to say. `next` is behind the last that was called then.
+/// Calls handlers from `next` on until one returns an opinion or fails. Sets `next` to the handler after the last that was
+/// called.
 ///
-/// One unwind boundary serves as many handlers as go well.
+/// All handlers before a panic share one unwind boundary.
 #[inline(always)]
 pub(super) fn call_until_opinion<T: Trace>(
     fire: &Fire<'_>,
@@ -87,7 +88,7 @@ pub(super) fn call_until_opinion<T: Trace>(
     next: &mut usize,
     trace: &mut T,
 ) -> Option<Called> {
-    let mut spoke = None;
+    let mut called = None;
     let unwound = catch_unwind(AssertUnwindSafe(|| {
         let mut before = 0;
         for list in handlers.lists() {
@@ -97,7 +98,7 @@ pub(super) fn call_until_opinion<T: Trace>(
                 match reply {
                     Ok(opinion) if opinion.is_none() => trace.called(&handler.info, &Ok(opinion)),
                     reply => {
-                        spoke = Some(Called::Returned(reply));
+                        called = Some(Called::Returned(reply));
                         return;
                     }
                 }
@@ -110,12 +111,12 @@ pub(super) fn call_until_opinion<T: Trace>(
     }));
     if let Err(panic) = unwound {
         *next += 1;
-        spoke = Some(Called::Panicked(panic));
+        called = Some(Called::Panicked(panic));
     }
-    spoke
+    called
 }
 
-/// How the call of a handler ended.
+/// End of a handler call.
 pub(super) enum Called {
     Returned(Result<Opinion, HandlerError>),
     Panicked(Box<dyn Any + Send>),
@@ -130,13 +131,13 @@ impl Called {
     }
 }
 
-/// Who wants to know what was called.
+/// Receiver of the calls of one fire.
 pub(super) trait Trace {
     fn called(&mut self, hook: &HookInfo, reply: &Reply);
     fn skipped(&mut self, hook: &HookInfo);
 }
 
-/// Nobody.
+/// Trace that ignores the calls.
 pub(super) struct NoTrace;
 
 impl Trace for NoTrace {
@@ -146,10 +147,10 @@ impl Trace for NoTrace {
     fn skipped(&mut self, _hook: &HookInfo) {}
 }
 
-/// What callbacks are called in records.
+/// Handler type of callbacks in records.
 const HANDLER: &str = "callback";
 
-/// A record.
+/// Trace that records the calls.
 #[derive(Default)]
 pub(super) struct RecordTrace(Vec<(usize, HookRecord)>);
 
@@ -158,7 +159,7 @@ impl RecordTrace {
         self.0
     }
 
-    /// Each handler comes once, in order, so that its place in the list is its position.
+    /// Adds a record. Each handler is added once and in order, so its index is its position.
     fn add(&mut self, record: HookRecord) {
         self.0.push((self.0.len(), record));
     }
@@ -167,13 +168,13 @@ impl RecordTrace {
 impl Trace for RecordTrace {
     fn called(&mut self, hook: &HookInfo, reply: &Reply) {
         let record = match reply {
-            Ok(opinion) => HookRecord::of_opinion(hook, HANDLER, opinion),
-            Err(failure) => HookRecord::of_failure(hook, HANDLER, failure),
+            Ok(opinion) => HookRecord::from_opinion(hook, HANDLER, opinion),
+            Err(failure) => HookRecord::from_failure(hook, HANDLER, failure),
         };
         self.add(record);
     }
 
     fn skipped(&mut self, hook: &HookInfo) {
-        self.add(HookRecord::of_skipped(hook, HANDLER, "one before it had ended the chain"));
+        self.add(HookRecord::for_skipped(hook, HANDLER, "an earlier hook ended the chain"));
     }
 }

@@ -1,13 +1,13 @@
-//! Callbacks in the host's own process: an engine without I/O.
+//! [`Runner`]: runs callbacks in the host's process. An engine without I/O.
 //!
-//! A [`Runner`] calls the callbacks of an event one after the other, in the order of registration, and settles by
+//! A [`Runner`] calls the callbacks of an event sequentially, in the order of registration, and settles by
 //! [`Rules::NATIVE`]:
 //!
-//! - The strongest decision wins; every callback runs. Each sees what those before it have rewritten.
-//! - A deny means what the event's contract says: it refuses a tool call, is feedback after it, and keeps an agent that
-//!   wants to stop going.
+//! - Every callback runs, and the strongest decision wins. Each callback sees the rewrites of those before it.
+//! - The contract of the event defines the effect of a deny. Before a tool call it refuses the call, after the call it is
+//!   feedback, and at a stop it makes the agent continue.
 //! - A callback that panics or returns an error **fails closed at a gate**: the verdict is a deny that names the
-//!   callback. Elsewhere it is a warning. [`HookInfo::on_failure`] chooses otherwise.
+//!   callback. At other events the failure is a warning. [`HookInfo::on_failure`] overrides this.
 //!
 //! ```
 //! use checkrein_core::payload::ToolCall;
@@ -17,7 +17,7 @@
 //! runner.on(EventKind::PreToolUse, "no-rm", |fire| {
 //!     let command = fire.event.tool_input().and_then(|input| input.field("command"));
 //!     match command.as_ref().and_then(RawJson::as_text) {
-//!         Some(command) if command.starts_with("rm ") => Opinion::deny("deleting is not for agents"),
+//!         Some(command) if command.starts_with("rm ") => Opinion::deny("agents may not delete files"),
 //!         _ => Opinion::none(),
 //!     }
 //! });
@@ -25,20 +25,20 @@
 //! let input: RawJson = r#"{"command": "rm -r src"}"#.parse()?;
 //! let verdict = runner.fire(&Event::pre_tool_use(ToolCall::new("Bash", input)));
 //! assert_eq!(verdict.decision(), Decision::Deny);
-//! assert_eq!(verdict.reason(), Some("deleting is not for agents"));
+//! assert_eq!(verdict.reason(), Some("agents may not delete files"));
 //! # Ok::<(), checkrein_core::JsonError>(())
 //! ```
 //!
-//! An empty runner is the no-op: it can be fired from everywhere without a check, and costs next to nothing. Panics
-//! are caught only in programs that unwind; with `panic = "abort"` a panic ends the program, as always.
+//! Firing an empty runner costs a few nanoseconds, so no check is needed before it. Panics are caught only in programs that
+//! unwind; with `panic = "abort"` a panic ends the program.
 //!
-//! A runner keeps nothing between two fires. A host that refuses stops must count them itself; the engine of the
+//! A runner keeps no state between fires. A host whose callbacks deny stops must limit them itself. The engine of the
 //! `checkrein` crate has a limit.
 //!
 //! # Rules of other callback runners
 //!
-//! [`Rules::FIRST_DECISION`] is the preset for hosts that rely on "the first decision wins, and a broken callback never
-//! stops anything": `Runner::builder().rules(Rules::FIRST_DECISION)`.
+//! [`Rules::FIRST_DECISION`] is the preset for hosts that rely on other rules: the first decision wins, and a failed
+//! callback never blocks. Use `Runner::builder().rules(Rules::FIRST_DECISION)`.
 
 mod chain;
 mod handlers;
@@ -61,26 +61,26 @@ pub use handlers::Registration;
 use handlers::{Handler, Handlers, Slot, Slots};
 use log::Log;
 
-/// The error of a callback that cannot do its work.
+/// Error of a callback.
 pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
 
-/// One fire, as a callback sees it. A callback can look at the event; only its opinion changes what happens.
+/// Argument of a callback. The event is read-only; only the returned opinion has an effect.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Fire<'a> {
-    /// The event, with what callbacks before this one have rewritten.
+    /// Event, with the rewrites of earlier callbacks.
     pub event: &'a Event,
-    /// What tells that the host has given up on it, if it can.
+    /// Cancellation token, if the fire can be cancelled.
     pub cancel: Option<&'a CancelToken>,
 }
 
 impl<'a> Fire<'a> {
-    /// A fire that cannot be cancelled.
+    /// Creates a fire that cannot be cancelled.
     pub fn new(event: &'a Event) -> Self {
         Self { event, cancel: None }
     }
 
-    /// Whether the host has given up on the event.
+    /// `true` if the host has cancelled the event.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.cancel.is_some_and(CancelToken::is_cancelled)
@@ -89,10 +89,10 @@ impl<'a> Fire<'a> {
 
 /// Return types of callbacks: an opinion, nothing, or either in a `Result`.
 pub trait IntoReply {
-    /// The opinion, or why there is none.
+    /// Converts the return value.
     ///
     /// # Errors
-    /// What the handler returned as its error.
+    /// The error that the callback returned.
     fn into_reply(self) -> Result<Opinion, HandlerError>;
 }
 
@@ -103,7 +103,7 @@ impl IntoReply for Opinion {
     }
 }
 
-/// Watches, and says nothing.
+/// Empty opinion, for callbacks that only observe.
 impl IntoReply for () {
     #[inline]
     fn into_reply(self) -> Result<Opinion, HandlerError> {
@@ -118,7 +118,7 @@ impl<T: IntoReply, E: Into<HandlerError>> IntoReply for Result<T, E> {
     }
 }
 
-/// Calls handlers in the process. Cheap to clone; clones share their handlers. See the [module](self).
+/// Runs callbacks in the host's process. Cheap to clone; clones share their handlers. See the [module](self).
 #[derive(Clone)]
 pub struct Runner {
     shared: Arc<Shared>,
@@ -134,19 +134,19 @@ struct Shared {
 type Observer = Box<dyn Fn(&Event, &Verdict) + Send + Sync>;
 
 impl Runner {
-    /// A runner without handlers that logs to standard error.
+    /// Creates a runner without handlers that logs to standard error.
     pub fn new() -> Self {
         Self::builder().build()
     }
 
-    /// A runner with other settings.
+    /// Creates a builder for a runner with other settings.
     pub fn builder() -> RunnerBuilder {
         RunnerBuilder { log: Log::Stderr, rules: Rules::NATIVE, observer: None, handlers: Vec::new() }
     }
 
-    /// Registers a handler for one kind of event, behind those there are. `name` is for logs and reasons.
+    /// Registers a handler for one kind of event, after the existing handlers. `name` is used in logs and reasons.
     ///
-    /// Can be called from any thread, also from a handler: it applies from the next fire on.
+    /// May be called from any thread and from a handler. It takes effect at the next fire.
     #[track_caller]
     pub fn on<F, R>(&self, kind: EventKind, name: impl Into<String>, handler: F) -> Registration
     where
@@ -166,12 +166,12 @@ impl Runner {
         self.shared.slots.register(kind, Arc::new(info.rewrites()), handler)
     }
 
-    /// Takes a handler out again, from the next fire on. Tells whether it was still there.
+    /// Removes a handler. It takes effect at the next fire. Returns `true` if the handler was registered.
     pub fn remove(&self, registration: &Registration) -> bool {
         self.shared.slots.remove(registration)
     }
 
-    /// Whether a fire of this kind would call anything.
+    /// `true` if a fire of this kind would call a handler or the observer.
     #[inline]
     pub fn has(&self, kind: &EventKind) -> bool {
         match kind.index() {
@@ -195,7 +195,7 @@ impl Runner {
         }
     }
 
-    /// As [`fire`](Self::fire), but builds the event only if something would be called.
+    /// As [`fire`](Self::fire), but builds the event only if [`has`](Self::has) is `true`.
     #[inline]
     pub fn fire_with(&self, kind: &EventKind, event: impl FnOnce() -> Event) -> Verdict {
         if self.has(kind) { self.fire(&event()) } else { Verdict::default() }
@@ -203,14 +203,14 @@ impl Runner {
 
     /// As [`fire`](Self::fire), until the token is cancelled.
     ///
-    /// A cancelled fire ends between two handlers, and the verdict [says so](Verdict::is_cancelled). The first handler
-    /// is called even if the token is cancelled already: it may have something to tidy up, and can see that it is. If
-    /// the last handler decides in spite of it, or one that ends the chain, that has been decided.
+    /// A cancelled fire ends between two handlers, and the verdict is [cancelled](Verdict::is_cancelled). The first handler
+    /// is called even if the token is already cancelled, so that it can clean up. A decision of the last handler, or of one
+    /// that ends the chain, is kept.
     pub fn fire_until(&self, event: &Event, cancel: &CancelToken) -> Verdict {
         self.run_any(event, Some(cancel), &mut NoTrace)
     }
 
-    /// As [`fire`](Self::fire), with everything that happened.
+    /// As [`fire`](Self::fire), with a record of all calls.
     pub fn fire_recorded(&self, event: &Event) -> (Verdict, Record) {
         let mut trace = RecordTrace::default();
         let verdict = self.run_any(event, None, &mut trace);
@@ -229,15 +229,15 @@ impl Runner {
         }
     }
 
-    /// Kept out of [`fire`](Self::fire), so that a fire without handlers stays as small as it is.
+    /// Not inlined into [`fire`](Self::fire), to keep a fire without handlers small.
     #[inline(never)]
     fn run<T: Trace>(&self, slot: &Slot, event: &Event, cancel: Option<&CancelToken>, trace: &mut T) -> Verdict {
         let chain = Chain { rules: &self.shared.rules, fire: Fire { event, cancel } };
         let handlers = slot.handlers();
         let mut next = 0;
         let called = call_until_opinion(&chain.fire, &handlers, &mut next, trace);
-        // Handlers that say nothing are the common case: there is nothing to settle, and nobody to tell.
-        if called.is_none() && self.shared.observer.is_none() && !handlers.holds_others() {
+        // Fast path of the most frequent case: no opinions, no observer and no handlers to drop.
+        if called.is_none() && self.shared.observer.is_none() && !handlers.may_drop_handlers() {
             return chain.no_opinion();
         }
         self.conclude(&chain, handlers, next, called, trace)
@@ -256,20 +256,19 @@ impl Runner {
             None => chain.no_opinion(),
             Some(called) => chain.settle(&handlers, next, called, trace),
         };
-        // Handlers that were taken out meanwhile may go now, and going is foreign code as well.
+        // This may drop handlers that were removed during the fire, and their `Drop` is foreign code.
         let _ = catch_panic(|| drop(handlers));
         self.report(chain.fire.event, &verdict);
         verdict
     }
 
-    /// Logs what has to be known of the handlers, and tells the observer.
+    /// Logs the warnings and calls the observer.
     fn report(&self, event: &Event, verdict: &Verdict) {
         for warning in verdict.warnings() {
             self.shared.log.line(&format!("{}: {warning}", event.kind()));
         }
         if let Some(observer) = &self.shared.observer {
-            let told = catch_panic(|| observer(event, verdict));
-            if let Err(panic) = told {
+            if let Err(panic) = catch_panic(|| observer(event, verdict)) {
                 self.shared.log.line(&format!("{}: the observer panicked: {panic}", event.kind()));
             }
         }
@@ -288,7 +287,7 @@ impl fmt::Debug for Runner {
     }
 }
 
-/// Settings of a [`Runner`].
+/// Builder of a [`Runner`].
 pub struct RunnerBuilder {
     log: Log,
     rules: Rules,
@@ -297,8 +296,7 @@ pub struct RunnerBuilder {
 }
 
 impl RunnerBuilder {
-    /// Adds a handler that stays as long as the runner. It costs a little less to call than one that is registered
-    /// later, and comes before all of those.
+    /// Adds a permanent handler. It runs before all handlers that are registered later, and costs a little less to call.
     #[must_use]
     #[track_caller]
     pub fn on<F, R>(mut self, kind: EventKind, name: impl Into<String>, handler: F) -> Self
@@ -311,43 +309,43 @@ impl RunnerBuilder {
         self
     }
 
-    /// Writes log lines here instead of to standard error, each with one call and a line break at its end.
+    /// Writes log lines to this writer instead of standard error. Each line is one call and ends with a line break.
     #[must_use]
     pub fn log_to(mut self, writer: impl std::io::Write + Send + 'static) -> Self {
         self.log = Log::writer(writer);
         self
     }
 
-    /// Gives log lines to this function instead, without a line break.
+    /// Passes log lines to this function instead, without a line break.
     #[must_use]
     pub fn log_with(mut self, log: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.log = Log::Function(Box::new(log));
         self
     }
 
-    /// Logs nothing. Verdicts still carry every warning.
+    /// Disables the log. Verdicts still contain all warnings.
     #[must_use]
     pub fn discard_log(mut self) -> Self {
         self.log = Log::Discard;
         self
     }
 
-    /// Settles by other rules than [`Rules::NATIVE`], such as [`Rules::FIRST_DECISION`]. Handlers are always called one
-    /// after the other.
+    /// Settles by other rules than [`Rules::NATIVE`], such as [`Rules::FIRST_DECISION`]. Handlers are always called
+    /// sequentially.
     #[must_use]
     pub fn rules(mut self, rules: Rules) -> Self {
         self.rules = rules;
         self
     }
 
-    /// Tells this function of every fire and its verdict, also of fires that call nothing.
+    /// Calls this function for every fire and its verdict, including fires without handlers.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&Event, &Verdict) + Send + Sync + 'static) -> Self {
         self.observer = Some(Box::new(observer));
         self
     }
 
-    /// The runner.
+    /// Creates the runner.
     pub fn build(self) -> Runner {
         Runner {
             shared: Arc::new(Shared {

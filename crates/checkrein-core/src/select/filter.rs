@@ -1,14 +1,14 @@
 //! The event's side of matching: the kinds whose hooks run at an event, and the names that their matchers are compared with.
 //!
-//! [`HookSet`](super::HookSet) selects and explains by it, and so do readers of config files that leave out hooks which cannot
-//! match. It must never say that a hook cannot match which [`HookSet::select`](super::HookSet::select) would choose.
+//! [`HookSet`](super::HookSet) uses it to select and explain. Readers of config files use it to omit hooks that cannot
+//! match. It must never reject a hook that [`HookSet::select`](super::HookSet::select) would select.
 
 use std::borrow::Cow;
 
 use crate::event::Event;
 use crate::kind::EventKind;
 
-/// The hooks that can match an event, as far as their kinds and matchers tell. States and conditions of hooks are not asked.
+/// Filter for hooks that can match an event, by kinds and matchers. States and conditions of hooks are ignored.
 ///
 /// ```
 /// use checkrein_core::payload::ToolCall;
@@ -34,19 +34,19 @@ struct KindFilter {
 }
 
 impl EventFilter {
-    /// For events of a kind whose subject has these names. Without names, matchers are ignored.
+    /// Creates a filter for events of a kind whose subject has these names. Without names, matchers are ignored.
     pub fn new(kind: EventKind, names: Vec<String>) -> Self {
         let names = if names.is_empty() { None } else { Some(names) };
         Self { own: KindFilter { kind, names }, parent: None }
     }
 
-    /// For an event.
+    /// Creates the filter for an event.
     pub fn for_event(event: &Event) -> Self {
-        let parent = super::general_of(event);
+        let parent = super::parent_event(event);
         Self { own: KindFilter::for_event(event), parent: parent.map(|parent| KindFilter::for_event(&parent)) }
     }
 
-    /// The kind of the event.
+    /// Returns the kind of the event.
     pub fn kind(&self) -> &EventKind {
         &self.own.kind
     }
@@ -56,7 +56,7 @@ impl EventFilter {
         self.parts().any(|part| part.kind == *kind)
     }
 
-    /// `true` if a hook for these kinds can match. `accepts` tells whether its matcher accepts a name.
+    /// `true` if a hook for these kinds can match. `accepts` must return `true` if the matcher accepts a name.
     pub fn can_match(&self, kinds: &[EventKind], mut accepts: impl FnMut(&str) -> bool) -> bool {
         self.parts().filter(|part| kinds.contains(&part.kind)).any(|part| match &part.names {
             None => true,
@@ -64,7 +64,7 @@ impl EventFilter {
         })
     }
 
-    /// The same with other names for each kind, or without (`None`), where matchers are compared with something else.
+    /// Replaces the names of each kind. `None`: matchers of the kind are ignored.
     #[must_use]
     pub fn map_names(&self, mut map: impl FnMut(&EventKind, Vec<String>) -> Option<Vec<String>>) -> Self {
         let mut mapped = self.clone();
@@ -74,7 +74,7 @@ impl EventFilter {
         mapped
     }
 
-    /// The subject that matchers of a hook for these kinds are compared with first.
+    /// Returns the first name that matchers of a hook for these kinds are compared with.
     pub(super) fn subject(&self, kinds: &[EventKind]) -> &str {
         let part = self.parts().find(|part| kinds.contains(&part.kind));
         part.and_then(|part| part.names.as_ref()?.first()).map_or("", String::as_str)
@@ -87,7 +87,7 @@ impl EventFilter {
 
 impl KindFilter {
     fn for_event(event: &Event) -> Self {
-        let names = match Names::of(event) {
+        let names = match Names::for_event(event) {
             Names::Ignored => None,
             Names::Compared { subject, aliases } => {
                 let aliases = aliases.iter().map(|alias| (*alias).to_owned());
@@ -98,7 +98,7 @@ impl KindFilter {
     }
 }
 
-/// The names that matchers of hooks for an event's own kind are compared with.
+/// Names that matchers of hooks for an event's own kind are compared with.
 pub(super) enum Names<'e> {
     /// The kind has no subject: matchers are ignored.
     Ignored,
@@ -110,7 +110,7 @@ pub(super) enum Names<'e> {
 }
 
 impl<'e> Names<'e> {
-    pub(super) fn of(event: &'e Event) -> Self {
+    pub(super) fn for_event(event: &'e Event) -> Self {
         let aliases = event.tool_aliases();
         match event.subject() {
             Some(subject) => Self::Compared { subject, aliases },

@@ -1,7 +1,7 @@
-//! The index of one kind's hooks.
+//! [`KindIndex`]: the index of the hooks of one kind, used by [`HookSet`](super::HookSet).
 //!
-//! A name that hooks list by itself is found by hashing. Of patterns, only those run whose needle, a text that every
-//! match must have, stands in the subject: one pass of an automaton over the subject finds all needles at once.
+//! Listed names are found by hashing. A pattern has a required literal: a text that every match contains. One pass of an
+//! automaton over the subject finds the literals of all patterns, and only patterns whose literal was found are run.
 
 use std::collections::HashMap;
 
@@ -16,36 +16,36 @@ use crate::matcher::MatcherKind;
 pub(super) struct KindIndex {
     /// All hooks of the kind, for events without a subject.
     all: Vec<u32>,
-    /// Those whose matcher fits everything.
+    /// Hooks whose matcher accepts everything.
     everything: Vec<u32>,
-    /// Those that list a name, by that name.
+    /// Hooks that list a name, by that name.
     by_name: HashMap<String, Vec<u32>, FixedState>,
-    /// Apart, since most kinds have none and this is large.
+    /// Boxed, because most kinds have no patterns and the type is large.
     patterns: Option<Box<Patterns>>,
 }
 
 #[derive(Debug)]
 struct Patterns {
-    needles: Option<AhoCorasick>,
-    /// By the automaton's number: the hooks with that needle, and whether it must come first.
+    literals: Option<AhoCorasick>,
+    /// By pattern number of the automaton: the hooks with that literal, and `true` if the subject must start with it.
     owners: Vec<(Vec<u32>, bool)>,
-    /// Patterns without a needle.
+    /// Hooks whose pattern has no required literal.
     always: Vec<u32>,
 }
 
-/// The hooks that match, as positions in config order.
+/// Hooks whose matchers match, as positions in config order.
 pub(super) enum Candidates<'a> {
-    /// Two lists that have no hook in common.
+    /// Two lists without a common hook.
     Known(&'a [u32], &'a [u32]),
     Found(Vec<u32>),
 }
 
 impl Candidates<'_> {
-    /// Both in one.
+    /// Returns the union.
     pub(super) fn with(&self, other: &Self) -> Self {
         let mut found: Vec<u32> = Vec::new();
-        for chosen in [self, other] {
-            let (one, more) = chosen.lists();
+        for candidates in [self, other] {
+            let (one, more) = candidates.lists();
             found.extend(one.iter().chain(more));
         }
         found.sort_unstable();
@@ -80,34 +80,34 @@ impl KindIndex {
     pub(super) fn new(hooks: &[HookSelector], positions: &[u32]) -> Self {
         let mut everything = Vec::new();
         let mut by_name: HashMap<String, Vec<u32>, FixedState> = HashMap::default();
-        let mut needles: HashMap<(&str, bool), Vec<u32>> = HashMap::new();
+        let mut literals: HashMap<(&str, bool), Vec<u32>> = HashMap::new();
         let mut always = Vec::new();
         for &position in positions {
-            match hooks[position as usize].matcher.shape() {
+            match hooks[position as usize].matcher.kind() {
                 MatcherKind::Everything => everything.push(position),
                 MatcherKind::Names(listed) => {
                     for name in listed {
                         let hooks = by_name.entry(name.clone()).or_default();
-                        // A name listed twice is still one hook.
+                        // A matcher can list a name twice.
                         if hooks.last() != Some(&position) {
                             hooks.push(position);
                         }
                     }
                 }
-                MatcherKind::Pattern(needle) if needle.text.is_empty() => always.push(position),
-                MatcherKind::Pattern(needle) => {
-                    needles.entry((&needle.text, needle.leads)).or_default().push(position);
+                MatcherKind::Pattern(literal) if literal.text.is_empty() => always.push(position),
+                MatcherKind::Pattern(literal) => {
+                    literals.entry((&literal.text, literal.is_prefix)).or_default().push(position);
                 }
             }
         }
-        let has_patterns = !needles.is_empty() || !always.is_empty();
-        let texts: Vec<&str> = needles.keys().map(|(text, _)| *text).collect();
-        // Subjects are short: what is done to skip fast through long ones costs more than it saves.
+        let has_patterns = !literals.is_empty() || !always.is_empty();
+        let texts: Vec<&str> = literals.keys().map(|(text, _)| *text).collect();
+        // Subjects are short, so the automaton's prefilter for long texts costs more than it saves.
         let automaton =
             (!texts.is_empty()).then(|| AhoCorasick::builder().prefilter(false).build(&texts).ok()).flatten();
-        let mut owners: Vec<_> = needles.iter().map(|((_, leads), hooks)| (hooks.clone(), *leads)).collect();
+        let mut owners: Vec<_> = literals.iter().map(|((_, is_prefix), hooks)| (hooks.clone(), *is_prefix)).collect();
         if automaton.is_none() {
-            // Too many or too long for an automaton: then they are all tried.
+            // The literals are too many or too long for an automaton: try all patterns.
             always.extend(owners.drain(..).flat_map(|(hooks, _)| hooks));
             always.sort_unstable();
         }
@@ -115,26 +115,26 @@ impl KindIndex {
             all: positions.to_vec(),
             everything,
             by_name,
-            patterns: has_patterns.then(|| Box::new(Patterns { needles: automaton, owners, always })),
+            patterns: has_patterns.then(|| Box::new(Patterns { literals: automaton, owners, always })),
         }
     }
 
-    /// The hooks whose matchers accept one of the names.
+    /// Returns the hooks whose matchers accept one of the names.
     pub(super) fn select(&self, hooks: &[HookSelector], names: &Names<'_>) -> Candidates<'_> {
         match names {
             Names::Ignored => Candidates::Known(&self.all, &[]),
             Names::Compared { subject, aliases: [] } => self.select_name(hooks, subject),
-            // Only agents with names of their own come here.
+            // Only agents with their own tool names have aliases.
             Names::Compared { subject, aliases } => aliases
                 .iter()
-                .fold(self.select_name(hooks, subject), |chosen, alias| chosen.with(&self.select_name(hooks, alias))),
+                .fold(self.select_name(hooks, subject), |found, alias| found.with(&self.select_name(hooks, alias))),
         }
     }
 
     fn select_name(&self, hooks: &[HookSelector], subject: &str) -> Candidates<'_> {
         match &self.patterns {
             None => Candidates::Known(&self.everything, self.listed(subject)),
-            Some(patterns) => self.look(hooks, patterns, subject),
+            Some(patterns) => self.select_with_patterns(hooks, patterns, subject),
         }
     }
 
@@ -142,7 +142,7 @@ impl KindIndex {
         self.by_name.get(subject).map_or(&[], Vec::as_slice)
     }
 
-    fn look(&self, hooks: &[HookSelector], patterns: &Patterns, subject: &str) -> Candidates<'_> {
+    fn select_with_patterns(&self, hooks: &[HookSelector], patterns: &Patterns, subject: &str) -> Candidates<'_> {
         let mut found = patterns.candidates(subject);
         found.retain(|&position| hooks[position as usize].matcher.matches(subject));
         if found.is_empty() {
@@ -156,18 +156,18 @@ impl KindIndex {
 }
 
 impl Patterns {
-    /// The hooks whose pattern may fit, each once.
+    /// Returns the hooks whose pattern can match, each once.
     fn candidates(&self, subject: &str) -> Vec<u32> {
         let mut candidates = self.always.clone();
-        let Some(needles) = &self.needles else {
+        let Some(literals) = &self.literals else {
             return candidates;
         };
-        // A long subject may have a needle many times over.
+        // A subject can contain a literal many times.
         let mut seen = Vec::new();
-        for hit in needles.find_overlapping_iter(subject) {
+        for hit in literals.find_overlapping_iter(subject) {
             let number = hit.pattern().as_usize();
-            let (hooks, leads) = &self.owners[number];
-            if *leads && hit.start() != 0 {
+            let (hooks, is_prefix) = &self.owners[number];
+            if *is_prefix && hit.start() != 0 {
                 continue;
             }
             seen.resize(self.owners.len(), false);

@@ -1,7 +1,8 @@
-//! Which hooks run for an event, and why each other hook does not.
+//! [`HookSet`]: selection of the hooks that run at an event.
 //!
-//! [`HookSet::select`] is made for every tool call: it costs about what the chosen hooks cost, however many there
-//! are. [`HookSet::explain`] is made for people: it looks at each hook by itself and says why.
+//! Engines call [`HookSet::select`] for every event. Its cost depends on the number of selected hooks, not on the number
+//! of all hooks. [`HookSet::explain`] is for users: it checks each hook and gives the reason why it is not selected. Both
+//! must always select the same hooks.
 
 mod filter;
 mod index;
@@ -19,7 +20,7 @@ use filter::Names;
 use index::{Candidates, KindIndex};
 pub use plan::{Plan, PlanEntry, SkipReason};
 
-/// Hooks, indexed by kind and name. Made once, when config is loaded.
+/// Hooks, indexed by kind and name. Built once, when the config is loaded.
 ///
 /// ```
 /// use checkrein_core::payload::ToolCall;
@@ -37,15 +38,15 @@ pub use plan::{Plan, PlanEntry, SkipReason};
 #[derive(Debug)]
 pub struct HookSet {
     hooks: Vec<HookSelector>,
-    /// For each hook: the number of its identity, if it has one.
+    /// Number of each hook's identity, if it has one.
     identities: Vec<Option<u32>>,
-    /// By kind, up to the last that has any.
+    /// Indexes by kind, up to the last kind with hooks.
     named: Box<[Option<KindIndex>]>,
     custom: HashMap<String, KindIndex>,
 }
 
 impl HookSet {
-    /// Indexes the hooks. Their positions from now on are those after sorting by [`HookSelector::rank`].
+    /// Indexes the hooks. Their positions are those after sorting by [`HookSelector::rank`].
     pub fn new(mut hooks: Vec<HookSelector>) -> Self {
         hooks.sort_by_key(HookSelector::rank);
         let mut named: Vec<Vec<u32>> = Vec::new();
@@ -62,7 +63,7 @@ impl HookSet {
                     }
                     None => custom.entry(kind.name().to_owned()).or_default(),
                 };
-                // A kind named twice is still one hook.
+                // A hook can list a kind twice.
                 if hooks_of_kind.last() != Some(&position) {
                     hooks_of_kind.push(position);
                 }
@@ -75,44 +76,44 @@ impl HookSet {
         Self { hooks, identities, named, custom }
     }
 
-    /// All hooks, in config order.
+    /// Returns all hooks, in config order.
     pub fn hooks(&self) -> &[HookSelector] {
         &self.hooks
     }
 
-    /// Whether any hook could be chosen for events of this kind.
+    /// `true` if a hook can be selected for events of this kind.
     #[inline]
     pub fn has(&self, kind: &EventKind) -> bool {
         self.index_of(kind).is_some()
     }
 
-    /// The hooks that fit the event, in config order, each with its position. Hooks that are not
-    /// [`Ready`](HookState::Ready) but take part are among them.
+    /// Returns the hooks that match the event, in config order, each with its position. They include untrusted, changed and
+    /// broken hooks, which fail instead of running.
     pub fn select<'a>(&'a self, event: &'a Event) -> Selected<'a> {
-        if let Some(general) = general_of(event) {
-            let (own, other) = (self.chosen(event), self.chosen(&general));
-            return Selected { set: self, event, chosen: own.with(&other), general: Some(general), next: (0, 0) };
+        if let Some(parent) = parent_event(event) {
+            let (own, other) = (self.candidates(event), self.candidates(&parent));
+            return Selected { set: self, event, candidates: own.with(&other), parent: Some(parent), next: (0, 0) };
         }
-        Selected { set: self, event, general: None, chosen: self.chosen(event), next: (0, 0) }
+        Selected { set: self, event, parent: None, candidates: self.candidates(event), next: (0, 0) }
     }
 
     #[inline]
-    fn chosen(&self, event: &Event) -> Candidates<'_> {
+    fn candidates(&self, event: &Event) -> Candidates<'_> {
         let index = match event.payload.kind_index() {
             Some(index) => self.named.get(index).and_then(Option::as_ref),
             None => self.index_of(&event.kind()),
         };
-        index.map_or_else(Candidates::none, |index| index.select(&self.hooks, &Names::of(event)))
+        index.map_or_else(Candidates::none, |index| index.select(&self.hooks, &Names::for_event(event)))
     }
 
-    /// Whether any hook could be chosen for an event.
+    /// `true` if a hook can be selected for an event of this kind or its parent kind.
     #[inline]
     pub fn has_for(&self, event: &Event) -> bool {
-        let general = || event.runs_parent_hooks() && event.kind().parent_kind().is_some_and(|kind| self.has(&kind));
-        self.has(&event.kind()) || general()
+        let has_parent = || event.runs_parent_hooks() && event.kind().parent_kind().is_some_and(|kind| self.has(&kind));
+        self.has(&event.kind()) || has_parent()
     }
 
-    /// Whether any hook would be chosen for an event of this kind with this subject, conditions aside.
+    /// `true` if a hook would be selected for an event of this kind with this subject. Ignores conditions.
     pub fn would_select(&self, kind: &EventKind, subject: &str) -> bool {
         let names = match kind.contract().matched_on {
             Some(_) => Names::Compared { subject: Cow::Borrowed(subject), aliases: &[] },
@@ -121,9 +122,9 @@ impl HookSet {
         self.index_of(kind).is_some_and(|index| !index.select(&self.hooks, &names).is_empty())
     }
 
-    /// Every hook of the set, in or out, and why.
+    /// Returns every hook of the set, with the reason if it is not selected.
     pub fn explain<'a>(&'a self, event: &'a Event) -> Plan<'a> {
-        Plan::of(self, event)
+        Plan::new(self, event)
     }
 
     #[inline]
@@ -140,7 +141,7 @@ impl HookSet {
     }
 }
 
-/// Numbers for identities, so that comparing them is cheap.
+/// Numbers the identities, so that comparing them is cheap.
 fn number_identities(hooks: &[HookSelector]) -> Vec<Option<u32>> {
     let mut numbers: HashMap<&str, u32> = HashMap::new();
     hooks
@@ -153,10 +154,11 @@ fn number_identities(hooks: &[HookSelector]) -> Vec<Option<u32>> {
         .collect()
 }
 
-/// Of two hooks that are the same, one runs. A hook that can run comes before one that cannot: an unapproved hook does not
-/// stand in for an approved one. Then the wider trust level comes first: a hook of a repository has other variables, and
-/// does not stand in for one of its user. Then the first.
-fn comes_before(hooks: &[HookSelector], one: usize, other: usize) -> bool {
+/// `true` if hook `one` runs instead of its duplicate `other`.
+///
+/// A ready hook is preferred, so that an unapproved hook does not replace an approved one. Then the higher trust level is
+/// preferred: a repository's hook gets other variables and must not replace the user's. Then the first in config order.
+fn is_preferred(hooks: &[HookSelector], one: usize, other: usize) -> bool {
     let rank = |position: usize| {
         let hook = &hooks[position];
         (hook.state != HookState::Ready, Reverse(hook.info.source.scope.trust_level()), position)
@@ -164,20 +166,20 @@ fn comes_before(hooks: &[HookSelector], one: usize, other: usize) -> bool {
     rank(one) < rank(other)
 }
 
-/// The event for hooks of the kind for all tools, if those run as well.
-fn general_of(event: &Event) -> Option<Box<Event>> {
-    event.runs_parent_hooks().then(|| event.as_parent_kind()).flatten().map(Box::new)
+/// Returns the event for hooks of the parent kind, if those run as well.
+fn parent_event(event: &Event) -> Option<Box<Event>> {
+    if event.runs_parent_hooks() { event.as_parent_kind().map(Box::new) } else { None }
 }
 
-/// The hooks that fit an event. Made by [`HookSet::select`].
+/// Iterator over the hooks that match an event. Returned by [`HookSet::select`].
 #[derive(Debug)]
 pub struct Selected<'a> {
     set: &'a HookSet,
     event: &'a Event,
-    /// What hooks see that are not for the event's own kind.
-    general: Option<Box<Event>>,
-    chosen: Candidates<'a>,
-    /// How far both lists have been read.
+    /// Event for hooks of the parent kind.
+    parent: Option<Box<Event>>,
+    candidates: Candidates<'a>,
+    /// Next index in each of the two candidate lists.
     next: (usize, usize),
 }
 
@@ -189,7 +191,7 @@ impl<'a> Iterator for Selected<'a> {
         loop {
             let position = self.next_position()?;
             let hook = &self.set.hooks[position];
-            if self.holds(position) && !self.has_twin_before(position) {
+            if self.holds(position) && !self.has_preferred_duplicate(position) {
                 return Some((position, hook));
             }
         }
@@ -199,17 +201,17 @@ impl<'a> Iterator for Selected<'a> {
 impl Selected<'_> {
     #[inline]
     fn holds(&self, position: usize) -> bool {
-        let event = match &self.general {
-            Some(general) if !self.set.hooks[position].kinds.contains(&self.event.kind()) => general,
+        let event = match &self.parent {
+            Some(parent) if !self.set.hooks[position].kinds.contains(&self.event.kind()) => parent,
             _ => self.event,
         };
         self.set.holds(position, event)
     }
 
-    /// Both lists in one order.
+    /// Merges both lists in config order.
     #[inline]
     fn next_position(&mut self) -> Option<usize> {
-        let (one, other) = self.chosen.lists();
+        let (one, other) = self.candidates.lists();
         let position = match (one.get(self.next.0), other.get(self.next.1)) {
             (Some(first), Some(second)) if second < first => {
                 self.next.1 += 1;
@@ -228,16 +230,18 @@ impl Selected<'_> {
         Some(*position as usize)
     }
 
-    /// Whether another hook that is chosen is the same and runs instead.
+    /// `true` if an identical hook is selected and runs instead.
     #[inline]
-    fn has_twin_before(&self, position: usize) -> bool {
+    fn has_preferred_duplicate(&self, position: usize) -> bool {
         let identity = self.set.identities[position];
         if identity.is_none() {
             return false;
         }
-        let (one, other) = self.chosen.lists();
-        one.iter().chain(other).map(|twin| *twin as usize).any(|twin| {
-            self.set.identities[twin] == identity && comes_before(&self.set.hooks, twin, position) && self.holds(twin)
+        let (one, other) = self.candidates.lists();
+        one.iter().chain(other).map(|duplicate| *duplicate as usize).any(|duplicate| {
+            self.set.identities[duplicate] == identity
+                && is_preferred(&self.set.hooks, duplicate, position)
+                && self.holds(duplicate)
         })
     }
 }

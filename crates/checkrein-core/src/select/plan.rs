@@ -1,20 +1,25 @@
+//! [`Plan`]: the explanation of a selection, for users.
+//!
+//! `checkrein explain` and `checkrein run` show it. A plan must have the same selected hooks as
+//! [`HookSet::select`](super::HookSet::select).
+
 use std::borrow::Cow;
 use std::fmt;
 
-use super::{EventFilter, HookSet, comes_before};
+use super::{EventFilter, HookSet, is_preferred};
 use crate::event::Event;
 use crate::hook::{HookSelector, HookState};
 use crate::kind::EventKind;
 
-/// The hooks that will run for one event, and why each other hook will not.
+/// Explanation of the selection for one event.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Plan<'a> {
-    /// The kind of the event.
+    /// Kind of the event.
     pub kind: EventKind,
-    /// What matchers were compared with.
+    /// Subject that matchers were compared with.
     pub subject: Option<String>,
-    /// Every hook, in config order.
+    /// All hooks, in config order.
     pub entries: Vec<PlanEntry<'a>>,
 }
 
@@ -22,41 +27,41 @@ pub struct Plan<'a> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PlanEntry<'a> {
-    /// The hook.
+    /// Hook.
     pub hook: &'a HookSelector,
-    /// Its position in config order.
+    /// Position in config order.
     pub position: usize,
-    /// Why it is not chosen. `None`: it is.
+    /// Reason why the hook is not selected. `None`: it is selected.
     pub skip_reason: Option<SkipReason>,
 }
 
-/// Why a hook is not chosen.
+/// Reason why a hook is not selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SkipReason {
-    /// It is for other kinds of events.
+    /// The hook is for other kinds of events.
     OtherKind,
-    /// It is switched off.
+    /// The hook is disabled.
     Disabled,
-    /// It is left out this time.
+    /// The hook is skipped by a variable or an option.
     Skipped {
-        /// What says so.
+        /// Cause.
         why: String,
     },
-    /// Its matcher does not fit.
+    /// The matcher does not match.
     NoMatch {
-        /// The matcher's pattern.
+        /// Pattern of the matcher.
         pattern: String,
-        /// What it was compared with.
+        /// Subject of the event.
         subject: String,
     },
-    /// The same as a hook before it.
+    /// An identical hook runs instead.
     DuplicateOf {
-        /// What that is called.
+        /// Id of that hook.
         id: String,
     },
-    /// Its condition does not hold.
+    /// The condition is false.
     Condition {
-        /// The condition's words.
+        /// Text of the condition.
         text: String,
     },
 }
@@ -64,54 +69,55 @@ pub enum SkipReason {
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OtherKind => f.write_str("it is for other events"),
-            Self::Disabled => f.write_str("it is disabled"),
-            Self::Skipped { why } => write!(f, "it is skipped: {why}"),
-            Self::NoMatch { pattern, subject } => write!(f, "its matcher `{pattern}` does not fit `{subject}`"),
-            Self::DuplicateOf { id } => write!(f, "it is the same as hook `{id}`"),
-            Self::Condition { text } => write!(f, "its condition `{text}` does not hold"),
+            Self::OtherKind => f.write_str("for other events"),
+            Self::Disabled => f.write_str("disabled"),
+            Self::Skipped { why } => write!(f, "skipped: {why}"),
+            Self::NoMatch { pattern, subject } => write!(f, "matcher `{pattern}` does not match `{subject}`"),
+            Self::DuplicateOf { id } => write!(f, "duplicate of hook `{id}`"),
+            Self::Condition { text } => write!(f, "condition `{text}` is false"),
         }
     }
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn of(set: &'a HookSet, event: &'a Event) -> Self {
+    pub(super) fn new(set: &'a HookSet, event: &'a Event) -> Self {
         let (kind, subject) = (event.kind(), event.subject().map(Cow::into_owned));
         let filter = EventFilter::for_event(event);
-        let general = super::general_of(event);
-        let fit = |hook: &HookSelector| match &general {
-            Some(general) if !hook.kinds.contains(&kind) => unfit(hook, general, &filter),
-            _ => unfit(hook, event, &filter),
+        let parent = super::parent_event(event);
+        let check = |hook: &HookSelector| match &parent {
+            Some(parent) if !hook.kinds.contains(&kind) => mismatch(hook, parent, &filter),
+            _ => mismatch(hook, event, &filter),
         };
-        let fits: Vec<_> = set.hooks.iter().map(fit).collect();
+        let mismatches: Vec<_> = set.hooks.iter().map(check).collect();
         let entries = set
             .hooks
             .iter()
-            .zip(fits.iter().cloned())
+            .zip(mismatches.iter().cloned())
             .enumerate()
-            .map(|(position, (hook, unfit))| {
-                let why_not = unfit.or_else(|| {
-                    let twin = (0..fits.len()).filter(|&twin| fits[twin].is_none()).find(|&twin| {
-                        set.identities[position].is_some()
-                            && set.identities[twin] == set.identities[position]
-                            && comes_before(&set.hooks, twin, position)
+            .map(|(position, (hook, mismatch))| {
+                let skip_reason = mismatch.or_else(|| {
+                    let duplicate = (0..mismatches.len()).find(|&other| {
+                        mismatches[other].is_none()
+                            && set.identities[position].is_some()
+                            && set.identities[other] == set.identities[position]
+                            && is_preferred(&set.hooks, other, position)
                     })?;
-                    Some(SkipReason::DuplicateOf { id: set.hooks[twin].info.id.clone() })
+                    Some(SkipReason::DuplicateOf { id: set.hooks[duplicate].info.id.clone() })
                 });
-                PlanEntry { hook, position, skip_reason: why_not }
+                PlanEntry { hook, position, skip_reason }
             })
             .collect();
         Self { kind, subject, entries }
     }
 
-    /// The chosen hooks.
+    /// Returns the selected hooks.
     pub fn chosen(&self) -> impl Iterator<Item = &PlanEntry<'a>> {
         self.entries.iter().filter(|entry| entry.skip_reason.is_none())
     }
 }
 
-/// Why a hook does not fit the event, its twins aside.
-fn unfit(hook: &HookSelector, event: &Event, filter: &EventFilter) -> Option<SkipReason> {
+/// Returns the reason why a hook does not match the event. Ignores duplicates.
+fn mismatch(hook: &HookSelector, event: &Event, filter: &EventFilter) -> Option<SkipReason> {
     if !hook.kinds.iter().any(|kind| filter.has_kind(kind)) {
         return Some(SkipReason::OtherKind);
     }
@@ -124,8 +130,8 @@ fn unfit(hook: &HookSelector, event: &Event, filter: &EventFilter) -> Option<Ski
         let subject = filter.subject(&hook.kinds).to_owned();
         return Some(SkipReason::NoMatch { pattern: hook.matcher.pattern().to_owned(), subject });
     }
-    hook.condition
-        .as_ref()
-        .filter(|condition| !condition.holds(event))
-        .map(|condition| SkipReason::Condition { text: condition.text().to_owned() })
+    match &hook.condition {
+        Some(condition) if !condition.holds(event) => Some(SkipReason::Condition { text: condition.text().to_owned() }),
+        _ => None,
+    }
 }

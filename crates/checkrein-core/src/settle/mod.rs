@@ -1,4 +1,7 @@
-//! From opinions to a verdict: a fold, one opinion at a time.
+//! [`Settlement`]: combines the opinions and failures of one event's hooks into a verdict.
+//!
+//! Engine, runner and dry runs use it. The result must never depend on the order in which concurrent hooks finish, and no
+//! hook may weaken the decision of a managed hook.
 
 mod rewrites;
 
@@ -18,27 +21,26 @@ use crate::source::{HookInfo, Scope};
 use crate::verdict::{Details, HookMessage, Reason, Rewritten, Verdict, Warning};
 use rewrites::PendingRewrite;
 
-/// Whether the hooks behind shall run.
+/// Continuation of the chain after one hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum ChainStep {
-    /// They shall.
+    /// Later hooks run.
     Next,
-    /// They shall not: this hook has ended the chain.
+    /// Later hooks do not run.
     End,
 }
 
-/// What came of one hook, for settling many at once.
+/// Result of one hook, as input of [`settle`].
 #[derive(Debug, Clone, Copy)]
 pub struct HookResult<'a> {
-    /// The hook.
+    /// Hook.
     pub hook: &'a Arc<HookInfo>,
-    /// What it said, or why it could not.
+    /// Its opinion or its failure.
     pub result: Result<&'a Opinion, &'a Failure>,
 }
 
-/// Settles the outcomes of one event's hooks, in config order: the fold of [`Settlement::push`] over them. Ends where
-/// the rules end the chain.
+/// Settles the results of one event's hooks, in config order. Stops where the rules end the chain.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -54,12 +56,12 @@ pub struct HookResult<'a> {
 /// assert_eq!(verdict.decision(), Decision::Deny);
 /// assert_eq!(verdict.reason(), Some("code freeze until Monday"));
 /// ```
-pub fn settle(rules: &Rules, event: &Event, outcomes: &[HookResult<'_>]) -> Verdict {
+pub fn settle(rules: &Rules, event: &Event, results: &[HookResult<'_>]) -> Verdict {
     let mut settlement = Settlement::new(rules, event);
-    for (position, outcome) in outcomes.iter().enumerate() {
-        let step = match outcome.result {
-            Ok(opinion) => settlement.push(position, outcome.hook, opinion),
-            Err(failure) => settlement.push_failure(position, outcome.hook, failure),
+    for (position, hook_result) in results.iter().enumerate() {
+        let step = match hook_result.result {
+            Ok(opinion) => settlement.push(position, hook_result.hook, opinion),
+            Err(failure) => settlement.push_failure(position, hook_result.hook, failure),
         };
         if step == ChainStep::End {
             break;
@@ -68,19 +70,19 @@ pub fn settle(rules: &Rules, event: &Event, outcomes: &[HookResult<'_>]) -> Verd
     settlement.finish()
 }
 
-/// Opinions on one event that are becoming a verdict.
+/// Accumulator of the opinions on one event.
 ///
-/// Hooks that run side by side may be pushed as they finish: each brings its position in config order, and what comes
-/// out is the same whatever the order of pushing. Hooks that see what others have rewritten are pushed as they run.
+/// Concurrent hooks may be pushed as they finish: each has its position in config order, and the result does not depend on
+/// the order of pushing. Pipelined hooks must be pushed in the order in which they run.
 #[derive(Debug)]
 pub struct Settlement<'a> {
     rules: Rules,
     event: &'a Event,
     kind: EventKind,
     decided: Vec<DecisionEntry>,
-    /// Rewrites of the original that are not settled yet.
+    /// Rewrites of the original that are not composed yet.
     pending: Vec<PendingRewrite>,
-    /// What pipelined rewrites have made of it so far.
+    /// Values after the pipelined and composed rewrites so far.
     current: BTreeMap<Target, RawJson>,
     context: Vec<(usize, HookMessage)>,
     messages: Vec<(usize, HookMessage)>,
@@ -91,23 +93,23 @@ pub struct Settlement<'a> {
     metadata: Vec<(usize, (String, RawJson))>,
     suppress_output: bool,
     cancelled: bool,
-    /// Whether nobody has said anything yet.
-    quiet: bool,
+    /// `true` until a hook returns an opinion, fails or causes a warning.
+    is_empty: bool,
 }
 
-/// A hook that decided or rewrote something.
+/// Hook with a decision or a rewrite.
 #[derive(Debug)]
 struct DecisionEntry {
     position: usize,
     hook: Arc<HookInfo>,
     decision: Decision,
     reason: Option<String>,
-    /// Whether it decided by failing.
-    by_failing: bool,
+    /// `true` if the decision comes from the failure policy.
+    is_failure: bool,
 }
 
 impl<'a> Settlement<'a> {
-    /// Of no opinions yet.
+    /// Creates a settlement without opinions.
     pub fn new(rules: &Rules, event: &'a Event) -> Self {
         Self {
             rules: *rules,
@@ -125,16 +127,16 @@ impl<'a> Settlement<'a> {
             metadata: Vec::new(),
             suppress_output: false,
             cancelled: false,
-            quiet: true,
+            is_empty: true,
         }
     }
 
-    /// What the next hook sees in place of the original, if anything was rewritten for it.
+    /// Returns the value that the next hook sees in place of the original, if the target was rewritten.
     pub fn current(&self, target: Target) -> Option<&RawJson> {
         self.current.get(&target)
     }
 
-    /// The event with all chained rewrites so far: the next hook in order sees it. `None` if there are none.
+    /// Returns the event with all rewrites so far, as the next hook sees it. `None` if there are none.
     pub fn rewritten_event(&self) -> Option<Event> {
         let mut rewritten = None;
         for (target, value) in &self.current {
@@ -144,21 +146,21 @@ impl<'a> Settlement<'a> {
         rewritten
     }
 
-    /// Takes what the hook at this place in config order said.
+    /// Adds the opinion of the hook at this position in config order.
     ///
-    /// An opinion with a rewrite that the event does not allow is a failure as a whole: who allows a rewritten input has
-    /// not allowed the original. Only a deny in it counts all the same.
+    /// An opinion with a rewrite that the event does not allow is a failure: an allow of the rewritten input is not an allow
+    /// of the original. Only a deny or halt in it still applies.
     ///
     /// The reply of a dry-run hook changes nothing.
     pub fn push(&mut self, position: usize, hook: &Arc<HookInfo>, opinion: &Opinion) -> ChainStep {
         if opinion.is_none() || hook.dry_run {
             return if self.cancelled { ChainStep::End } else { ChainStep::Next };
         }
-        self.quiet = false;
+        self.is_empty = false;
         let rewrites = self.check_rewrites(hook, opinion.rewrites());
-        let refused = rewrites.is_err();
-        let said = Some(opinion.decision()).filter(|decision| !refused || decision.is_block()).unwrap_or_default();
-        let decision = self.admitted(position, hook, said);
+        let returned =
+            if rewrites.is_ok() || opinion.decision().is_block() { opinion.decision() } else { Decision::NoOpinion };
+        let decision = self.admit_decision(position, hook, returned);
         let rewrote = rewrites.as_ref().is_ok_and(|rewrites| !rewrites.is_empty());
         if decision != Decision::NoOpinion || rewrote {
             self.decided.push(DecisionEntry {
@@ -166,7 +168,7 @@ impl<'a> Settlement<'a> {
                 hook: Arc::clone(hook),
                 decision,
                 reason: opinion.reason().map(str::to_owned),
-                by_failing: false,
+                is_failure: false,
             });
         }
         let effect = match rewrites {
@@ -176,10 +178,10 @@ impl<'a> Settlement<'a> {
             }
             Err(message) => Some(self.fail(position, hook, Failure::new(FailureKind::Schema, message))),
         };
-        self.take_words(position, hook, opinion);
-        let marked = match self.rules.chain_end {
-            ChainEnd::FirstTagged(mark) | ChainEnd::FirstMarkedOrFailure(mark) => {
-                decision.is_block() && opinion.metadata().any(|(name, _)| name == mark)
+        self.take_texts(position, hook, opinion);
+        let is_tagged = match self.rules.chain_end {
+            ChainEnd::FirstTagged(tag) | ChainEnd::FirstTaggedOrFailure(tag) => {
+                decision.is_block() && opinion.metadata().any(|(name, _)| name == tag)
             }
             ChainEnd::Never
             | ChainEnd::FirstDecision
@@ -187,20 +189,20 @@ impl<'a> Settlement<'a> {
             | ChainEnd::FirstBlockOrRewrite
             | ChainEnd::FirstBlockOrFailure => false,
         };
-        if marked { ChainStep::End } else { self.step(decision, rewrote, effect) }
+        if is_tagged { ChainStep::End } else { self.step(decision, rewrote, effect) }
     }
 
-    /// Takes that the hook at this place in config order failed. The failure of a dry-run hook changes nothing.
+    /// Adds the failure of the hook at this position in config order. The failure of a dry-run hook changes nothing.
     pub fn push_failure(&mut self, position: usize, hook: &Arc<HookInfo>, failure: &Failure) -> ChainStep {
         if hook.dry_run {
             return if self.cancelled { ChainStep::End } else { ChainStep::Next };
         }
-        self.quiet = false;
+        self.is_empty = false;
         let effect = self.fail(position, hook, failure.clone());
         self.step(Decision::NoOpinion, false, Some(effect))
     }
 
-    /// Whether the chain goes on after a hook that decided and rewrote this, or whose failure had this effect.
+    /// Returns the continuation of the chain after a hook with this decision, rewrite or failure.
     fn step(&self, decision: Decision, rewrote: bool, failed: Option<FailurePolicy>) -> ChainStep {
         let blocks = decision.is_block() || failed == Some(FailurePolicy::Closed);
         let decides = decision != Decision::NoOpinion || failed.is_some_and(|effect| effect != FailurePolicy::Open);
@@ -212,17 +214,17 @@ impl<'a> Settlement<'a> {
             ChainEnd::FirstBlock => blocks,
             ChainEnd::FirstBlockOrFailure => blocks || failed.is_some(),
             ChainEnd::FirstTagged(_) => failed == Some(FailurePolicy::Closed),
-            ChainEnd::FirstMarkedOrFailure(_) => failed.is_some(),
+            ChainEnd::FirstTaggedOrFailure(_) => failed.is_some(),
         };
         if ends { ChainStep::End } else { ChainStep::Next }
     }
 
-    /// Whether anything has been decided or rewritten.
+    /// `true` if a hook has decided or rewritten.
     pub(crate) fn has_decided(&self) -> bool {
         !self.decided.is_empty()
     }
 
-    /// Takes that the host gave up on the event.
+    /// Marks the event as cancelled by the host.
     pub fn cancel(&mut self) {
         self.cancelled = true;
     }
@@ -231,44 +233,43 @@ impl<'a> Settlement<'a> {
         self.event.payload.contract()
     }
 
-    /// Brings together what hooks that ran side by side have made of the event, so that those behind them see it
-    /// ([`current`](Self::current)).
+    /// Composes the rewrites of concurrent hooks, so that later hooks see the result ([`current`](Self::current)).
     pub fn compose_rewrites(&mut self) {
         self.settle_pending();
     }
 
-    /// Takes something that the host should know about the hook at this place, and that decides nothing.
+    /// Adds a warning about the hook at this position. The decision does not change.
     pub fn warn(&mut self, position: usize, hook: &Arc<HookInfo>, text: String) {
         self.warn_with(position, hook, text, false);
     }
 
-    /// The same for something that is so at every event.
+    /// As [`warn`](Self::warn), for a problem of the setup that occurs at each event.
     pub fn warn_persistent(&mut self, position: usize, hook: &Arc<HookInfo>, text: String) {
         self.warn_with(position, hook, text, true);
     }
 
-    fn warn_with(&mut self, position: usize, hook: &Arc<HookInfo>, text: String, standing: bool) {
+    fn warn_with(&mut self, position: usize, hook: &Arc<HookInfo>, text: String, persistent: bool) {
         if hook.dry_run {
             return;
         }
-        self.quiet = false;
+        self.is_empty = false;
         let hook = Arc::clone(hook);
-        self.warnings.push((position, Warning { hook, failure: None, text, persistent: standing }));
+        self.warnings.push((position, Warning { hook, failure: None, text, persistent }));
     }
 
-    /// Records a failure and does about it what is to be done.
+    /// Records a failure and applies its policy.
     fn fail(&mut self, position: usize, hook: &Arc<HookInfo>, failure: Failure) -> FailurePolicy {
         let effect = if failure.kind == FailureKind::Cancelled {
             self.cancelled = true;
             FailurePolicy::Open
         } else {
-            self.effect_of(hook, &failure)
+            self.failure_policy(hook, &failure)
         };
-        let (decision, done) = match effect {
-            _ if failure.kind == FailureKind::Cancelled => (Decision::NoOpinion, "nothing is decided"),
-            FailurePolicy::Open => (Decision::NoOpinion, "goes on without it, the hook fails open"),
-            FailurePolicy::Closed => (Decision::Deny, "the hook fails closed"),
-            FailurePolicy::Ask => (Decision::Ask, "the hook wants the user asked then"),
+        let (decision, effect_text) = match effect {
+            _ if failure.kind == FailureKind::Cancelled => (Decision::NoOpinion, "no decision"),
+            FailurePolicy::Open => (Decision::NoOpinion, "ignored (fails open)"),
+            FailurePolicy::Closed => (Decision::Deny, "denied (fails closed)"),
+            FailurePolicy::Ask => (Decision::Ask, "asks the user"),
         };
         if decision != Decision::NoOpinion {
             self.decided.push(DecisionEntry {
@@ -276,17 +277,17 @@ impl<'a> Settlement<'a> {
                 hook: Arc::clone(hook),
                 decision,
                 reason: failure.reason.clone().or_else(|| {
-                    let look = self.where_to_look(hook);
-                    Some(format!("{hook} failed ({failure}); {done}{look}"))
+                    let advice = self.advice(hook);
+                    Some(format!("{hook} failed ({failure}); {effect_text}{advice}"))
                 }),
-                by_failing: true,
+                is_failure: true,
             });
         }
         let warning = Warning {
             hook: Arc::clone(hook),
             failure: Some((failure.kind, effect)),
-            text: format!("failed ({failure}); {done}"),
-            // Nothing about the event makes a difference to whether its user has approved a hook.
+            text: format!("failed ({failure}); {effect_text}"),
+            // The approval of a hook does not depend on the event.
             persistent: failure.kind == FailureKind::Untrusted && effect == FailurePolicy::Open,
         };
         if effect != FailurePolicy::Open || !hook.log_only_failures {
@@ -296,19 +297,22 @@ impl<'a> Settlement<'a> {
         effect
     }
 
-    /// How to look into a failure, for hooks in hook files: the reader of the reason may not know of the program.
-    fn where_to_look(&self, hook: &HookInfo) -> String {
+    /// Returns the next step for the reader of a failure, for hooks in hook files.
+    fn advice(&self, hook: &HookInfo) -> String {
         match hook.source.file {
             Some(_) if hook.source.scope != Scope::Code => {
-                format!(" (`checkrein check` and `checkrein run {}` tell more)", self.event.kind())
+                format!(
+                    "; ask the user to fix the hook (details: `checkrein check`, `checkrein run {}`)",
+                    self.event.kind()
+                )
             }
             _ => String::new(),
         }
     }
 
-    /// The failure's own effect, else the hook's, else the table's; open where nothing can be closed.
-    fn effect_of(&self, hook: &HookInfo, failure: &Failure) -> FailurePolicy {
-        let on_timeout = hook.on_timeout.filter(|_| failure.kind == FailureKind::Timeout);
+    /// Returns the policy of the failure, else of the hook, else of the table. Open at events that cannot be blocked.
+    fn failure_policy(&self, hook: &HookInfo, failure: &Failure) -> FailurePolicy {
+        let on_timeout = if failure.kind == FailureKind::Timeout { hook.on_timeout } else { None };
         let effect = failure
             .effect
             .or(on_timeout)
@@ -325,56 +329,55 @@ impl<'a> Settlement<'a> {
         if possible { effect } else { FailurePolicy::Open }
     }
 
-    /// The decision as far as the event has a use for it; what it has none for is a warning.
-    fn admitted(&mut self, position: usize, hook: &Arc<HookInfo>, decision: Decision) -> Decision {
+    /// Returns the decision if the event supports it. Otherwise adds a warning and returns no opinion.
+    fn admit_decision(&mut self, position: usize, hook: &Arc<HookInfo>, decision: Decision) -> Decision {
         let contract = self.contract();
         let gate = contract.is_gate();
         let blocks = match self.rules.blocks {
             BlockScope::Contract => contract.block != BlockEffect::Ignored,
             BlockScope::Gates => gate,
         };
-        let useful = match decision {
+        let is_supported = match decision {
             Decision::NoOpinion => true,
-            // Where nothing waits for leave, leave means nothing, and does no harm.
+            // An allow at an event that cannot be blocked has no effect and needs no warning.
             Decision::Allow if !blocks => return Decision::NoOpinion,
             Decision::Allow => true,
             Decision::Ask | Decision::Defer => gate,
             Decision::Deny => blocks,
             Decision::Halt => contract.halt || blocks,
         };
-        if useful {
+        if is_supported {
             return decision;
         }
-        let why = match decision {
-            Decision::Ask | Decision::Defer => "nobody waits for leave",
-            _ if contract.block == BlockEffect::Ignored => "nothing is left to stop",
-            _ => "these rules let nothing be stopped",
+        let kind = &self.kind;
+        let cause = match decision {
+            Decision::Ask | Decision::Defer => format!("which `{kind}` does not support"),
+            _ if contract.block == BlockEffect::Ignored => format!("but `{kind}` cannot be blocked"),
+            _ => format!("which these rules ignore at `{kind}`"),
         };
-        self.warn(position, hook, format!("said {decision}, but at {} {why}; ignored", self.kind));
+        self.warn(position, hook, format!("returned `{decision}`, {cause}; ignored"));
         Decision::NoOpinion
     }
 
-    /// All that is neither a decision nor a rewrite.
-    fn take_words(&mut self, position: usize, hook: &Arc<HookInfo>, opinion: &Opinion) {
-        let said = |text: &String| {
+    /// Adds everything that is neither a decision nor a rewrite.
+    fn take_texts(&mut self, position: usize, hook: &Arc<HookInfo>, opinion: &Opinion) {
+        let message = |text: &String| {
             let hook = Arc::clone(hook);
             (position, HookMessage { hook, text: text.clone() })
         };
-        self.messages.extend(opinion.messages().iter().map(said));
-        if self.contract().context.is_taken() {
-            self.context.extend(opinion.contexts().iter().map(said));
+        self.messages.extend(opinion.messages().iter().map(message));
+        if self.contract().context.is_supported() {
+            self.context.extend(opinion.contexts().iter().map(message));
         } else if !opinion.contexts().is_empty() {
-            self.warn(position, hook, format!("has context for the model, but {} takes none; dropped", self.kind));
+            let text = format!("returned context for the model, which `{}` does not support; dropped", self.kind);
+            self.warn(position, hook, text);
         }
         if let Some(text) = opinion.first_user_message() {
             if self.contract().context == crate::contract::ContextUse::FirstMessage {
                 self.first_messages.push((position, text.to_owned()));
             } else {
-                self.warn(
-                    position,
-                    hook,
-                    format!("speaks as the user, but {} has no place for it; dropped", self.kind),
-                );
+                let text = format!("returned a first user message, which `{}` does not support; dropped", self.kind);
+                self.warn(position, hook, text);
             }
         }
         if let Some(text) = opinion.stop_reason() {
@@ -384,16 +387,16 @@ impl<'a> Settlement<'a> {
         self.metadata.extend(opinion.metadata().map(|(name, value)| (position, (name.to_owned(), value.clone()))));
     }
 
-    /// The verdict.
+    /// Returns the verdict.
     pub fn finish(mut self) -> Verdict {
-        if self.quiet {
+        if self.is_empty {
             return Verdict { cancelled: self.cancelled, ..Verdict::default() };
         }
         self.settle_pending();
         self.decided.sort_by_key(|decided| decided.position);
-        // What hooks said before the host gave up is kept, but decides nothing.
+        // Opinions from before the cancellation are kept, but decide nothing.
         let winner = if self.cancelled { None } else { self.winner() };
-        let decision = winner.map_or(Decision::NoOpinion, |at| self.decided[at].decision);
+        let decision = winner.map_or(Decision::NoOpinion, |index| self.decided[index].decision);
         let rewrites = std::mem::take(&mut self.current)
             .into_iter()
             .map(|(target, effective)| {
@@ -401,14 +404,14 @@ impl<'a> Settlement<'a> {
                 (target, Rewritten { original, effective })
             })
             .collect();
-        // Those that only rewrote have no reason to show.
-        let winner = winner.and_then(|at| {
-            let spoke = |decided: &&DecisionEntry| decided.decision != Decision::NoOpinion;
-            spoke(&&self.decided[at]).then(|| self.decided[..at].iter().filter(spoke).count())
+        // Hooks that only rewrote are not in `reasons`.
+        let winner = winner.and_then(|index| {
+            let has_decision = |decided: &&DecisionEntry| decided.decision != Decision::NoOpinion;
+            has_decision(&&self.decided[index]).then(|| self.decided[..index].iter().filter(has_decision).count())
         });
         let details = Details {
             winner,
-            reasons: self.decided.into_iter().filter_map(reason_of).collect(),
+            reasons: self.decided.into_iter().filter_map(into_reason).collect(),
             context: sorted_by_position(self.context),
             messages: sorted_by_position(self.messages),
             warnings: sorted_by_position(self.warnings),
@@ -425,20 +428,20 @@ impl<'a> Settlement<'a> {
         Verdict { decision, action, cancelled: self.cancelled, details }
     }
 
-    /// Whose decision the verdict is; `decided` is in config order.
+    /// Returns the index of the winning decision. `decided` must be in config order.
     fn winner(&mut self) -> Option<usize> {
         let strongest = |wanted: fn(Decision) -> bool| self.strongest(|decided| wanted(decided.decision));
         let last = |wanted: fn(Decision) -> bool| self.decided.iter().rposition(|decided| wanted(decided.decision));
-        let spoke = |decision| decision != Decision::NoOpinion;
+        let any_decision = |decision| decision != Decision::NoOpinion;
         let winner = match self.rules.settle {
-            DecisionRule::Strongest => strongest(spoke),
+            DecisionRule::Strongest => strongest(any_decision),
             DecisionRule::FirstDecision => (!self.decided.is_empty()).then_some(0),
             DecisionRule::AnyDenyElseLastAllow => {
                 strongest(Decision::is_block).or_else(|| last(|decision| decision == Decision::Allow))
             }
             DecisionRule::AnyBlock => strongest(Decision::is_block),
             DecisionRule::LastWriter => {
-                let last = last(spoke);
+                let last = last(any_decision);
                 let block = strongest(Decision::is_block);
                 match (self.rules.compat, block.zip(last)) {
                     (Compat::Safe, Some((block, last)))
@@ -453,35 +456,37 @@ impl<'a> Settlement<'a> {
         };
         let winner = match self.rules.compat {
             Compat::Exact => winner,
-            Compat::Safe => self.strictest_failure(winner),
+            Compat::Safe => self.raise_to_failures(winner),
         };
-        self.not_below_managed(winner)
+        self.raise_to_managed(winner)
     }
 
-    /// What an administrator's hook holds back is held back at least as firmly, whatever rules an agent has and whoever else
-    /// says something.
-    fn not_below_managed(&self, winner: Option<usize>) -> Option<usize> {
-        let so_far = winner.map_or(Decision::NoOpinion, |at| self.decided[at].decision).max(Decision::Allow);
-        self.strongest(|decided| decided.hook.is_managed() && decided.decision > so_far).or(winner)
+    /// Returns the winner, or the strongest decision above an allow of a managed hook if that is stronger. This applies
+    /// under all rules.
+    fn raise_to_managed(&self, winner: Option<usize>) -> Option<usize> {
+        let winning = winner.map_or(Decision::NoOpinion, |index| self.decided[index].decision).max(Decision::Allow);
+        self.strongest(|decided| decided.hook.is_managed() && decided.decision > winning).or(winner)
     }
 
-    /// The strongest decision of these; of equals the first.
+    /// Returns the index of the strongest wanted decision; of equals the first.
     fn strongest(&self, wanted: impl Fn(&DecisionEntry) -> bool) -> Option<usize> {
         let wanted = self.decided.iter().enumerate().filter(|(_, decided)| wanted(decided));
-        wanted.max_by_key(|(at, decided)| (decided.decision, usize::MAX - at)).map(|(at, _)| at)
+        wanted.max_by_key(|(index, decided)| (decided.decision, usize::MAX - index)).map(|(index, _)| index)
     }
 
-    /// A hook that is to close or to ask when it fails does so, whatever others say and whoever comes first.
-    fn strictest_failure(&self, winner: Option<usize>) -> Option<usize> {
-        let so_far = winner.map_or(Decision::NoOpinion, |at| self.decided[at].decision);
-        self.strongest(|decided| decided.by_failing && decided.decision > so_far).or(winner)
+    /// Returns the winner, or the strongest decision of a failure if that is stronger. So a failure policy applies whatever
+    /// the decisions of other hooks.
+    fn raise_to_failures(&self, winner: Option<usize>) -> Option<usize> {
+        let winning = winner.map_or(Decision::NoOpinion, |index| self.decided[index].decision);
+        self.strongest(|decided| decided.is_failure && decided.decision > winning).or(winner)
     }
 
-    /// Says that an agent would have let `last` cancel `block`.
+    /// Adds a warning that the agent would have let `last` cancel `block`.
     fn keep_block(&mut self, block: usize, last: usize) {
         let (block, last) = (&self.decided[block], &self.decided[last]);
         let text = format!(
-            "said {}, which in this agent would cancel the {} of {}; the {} stands (compat = \"exact\" follows the agent)",
+            "returned `{}`, which in this agent would cancel the `{}` of {}; the `{}` is kept (compat = \"exact\" follows \
+             the agent)",
             last.decision, block.decision, block.hook, block.decision
         );
         let (position, hook) = (last.position, Arc::clone(&last.hook));
@@ -489,21 +494,21 @@ impl<'a> Settlement<'a> {
     }
 }
 
-/// A block always says why: a model that is not told cannot do better.
-fn reason_of(decided: DecisionEntry) -> Option<Reason> {
+/// Converts a decision into a reason. A block always has a text: without one, a model cannot correct its call.
+fn into_reason(decided: DecisionEntry) -> Option<Reason> {
     let DecisionEntry { hook, decision, reason, .. } = decided;
     if decision == Decision::NoOpinion {
         return None;
     }
     let text = match reason.filter(|text| !text.trim().is_empty()) {
         Some(text) => text,
-        None if decision.is_block() => format!("{hook} said {decision} and gave no reason"),
+        None if decision.is_block() => format!("{hook} returned `{decision}` without a reason"),
         None => String::new(),
     };
     Some(Reason { hook, decision, text })
 }
 
-/// In config order, with the positions.
+/// Sorts failures into config order and keeps the positions.
 fn sorted_failures(mut failures: Vec<(usize, (Arc<HookInfo>, Failure))>) -> Vec<(usize, Arc<HookInfo>, Failure)> {
     failures.sort_by_key(|(position, _)| *position);
     failures.into_iter().map(|(position, (hook, failure))| (position, hook, failure)).collect()

@@ -1,4 +1,7 @@
-//! Rewrites: taken one by one, or brought together.
+//! Rewrites of a settlement: checked, applied in a pipeline, or composed.
+//!
+//! Hooks of a pipeline see each other's rewrites. Rewrites of concurrent hooks are composed when all have finished; a
+//! conflict is a failure of both hooks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,37 +15,37 @@ use crate::opinion::{Rewrite, RewriteMode};
 use crate::rules::{ConcurrentRewrites, RunOrder};
 use crate::source::HookInfo;
 
-/// What one hook made of the original.
+/// Rewrite of the original by one hook, not composed yet.
 #[derive(Debug)]
 pub(super) struct PendingRewrite {
     position: usize,
     hook: Arc<HookInfo>,
     target: Target,
     value: RawJson,
-    /// If it did so by fields alone, these.
+    /// Changed fields, if the hook merged instead of replacing.
     patch: Option<RawJson>,
 }
 
-/// What the rewrites of one opinion make of one target.
+/// Result of all rewrites of one target in one opinion.
 pub(super) struct ComposedRewrite {
     value: RawJson,
     patch: Option<RawJson>,
 }
 
-/// Names of fields, not too many of them.
-fn listed(fields: &[String]) -> String {
-    const SHOWN: usize = 3;
-    let names: Vec<_> = fields.iter().take(SHOWN).map(|field| format!("`{field}`")).collect();
+/// Returns the names of fields for a message, at most three.
+fn list_fields(fields: &[String]) -> String {
+    const MAX_SHOWN: usize = 3;
+    let names: Vec<_> = fields.iter().take(MAX_SHOWN).map(|field| format!("`{field}`")).collect();
     let names = names.join(", ");
     match fields.len() {
         1 => format!("field {names}"),
-        count if count <= SHOWN => format!("fields {names}"),
-        count => format!("fields {names} and {} more", count - SHOWN),
+        count if count <= MAX_SHOWN => format!("fields {names}"),
+        count => format!("fields {names} and {} more", count - MAX_SHOWN),
     }
 }
 
 impl Settlement<'_> {
-    /// What the rewrites come to, one value for each target.
+    /// Checks the rewrites of one opinion and returns one value per target.
     pub(super) fn check_rewrites(
         &self,
         hook: &HookInfo,
@@ -56,10 +59,10 @@ impl Settlement<'_> {
             }
             let is_text = matches!(target, Target::Prompt | Target::Summary);
             if is_text && rewrite.value.json_type() != JsonType::String {
-                return Err(format!("the {target} must be a string, not {}", rewrite.value.json_type()));
+                return Err(format!("the rewritten {target} must be a string, not {}", rewrite.value.json_type()));
             }
             if self.rules.order == RunOrder::Phased && !hook.declares_rewrites && !hook.may_rewrite {
-                return Err(format!("rewrote the {target} without declaring that it rewrites"));
+                return Err(format!("rewrote the {target} without declaring it; set `rewrites` on the hook"));
             }
             let base = match folded.get(&target) {
                 Some(earlier) => Some(earlier.value.clone()),
@@ -79,14 +82,14 @@ impl Settlement<'_> {
         hook: &Arc<HookInfo>,
         rewrites: BTreeMap<Target, ComposedRewrite>,
     ) {
-        // Those that declared it run before all others; the rest ran side by side.
-        let threaded = match self.rules.order {
+        // Under `Phased`, hooks that declare rewrites run as a pipeline; the others run concurrently.
+        let is_pipelined = match self.rules.order {
             RunOrder::Pipeline => true,
             RunOrder::Phased => hook.declares_rewrites,
             RunOrder::Sequential | RunOrder::Parallel => false,
         };
         for (target, ComposedRewrite { value, patch }) in rewrites {
-            if threaded {
+            if is_pipelined {
                 self.current.insert(target, value);
             } else {
                 self.pending.push(PendingRewrite { position, hook: Arc::clone(hook), target, value, patch });
@@ -94,7 +97,7 @@ impl Settlement<'_> {
         }
     }
 
-    /// Brings rewrites of the same original together.
+    /// Composes the rewrites of the same original.
     pub(super) fn settle_pending(&mut self) {
         if self.pending.is_empty() {
             return;
@@ -119,7 +122,7 @@ impl Settlement<'_> {
             return Some(only.value.clone());
         }
         let base = self.current.get(&target).cloned().or_else(|| self.event.original(target));
-        let fields = base.as_ref().and_then(FieldSet::of);
+        let fields = base.as_ref().and_then(FieldSet::new);
         let changes = fields.as_ref().and_then(|fields| {
             let changes = rewrites.iter().map(|rewrite| match &rewrite.patch {
                 Some(patch) => fields.changes_by(patch),
@@ -129,11 +132,11 @@ impl Settlement<'_> {
         });
         match (&base, changes) {
             (Some(base), Some(changes)) if !rewrites.is_empty() => self.compose_fields(target, base, rewrites, changes),
-            _ => self.agree(target, rewrites),
+            _ => self.require_equal(target, rewrites),
         }
     }
 
-    /// Objects: changes to different fields come together. What hooks that are in conflict made of it does not count.
+    /// Composes objects: changes of different fields are combined. Rewrites of hooks in conflict are dropped.
     fn compose_fields(
         &mut self,
         target: Target,
@@ -151,7 +154,7 @@ impl Settlement<'_> {
                         order.push(field.clone());
                         composed.insert(field, (change, rewrite));
                     }
-                    Some((earlier, _)) if earlier.same_as(&change) => {}
+                    Some((earlier, _)) if earlier.semantically_eq(&change) => {}
                     Some((_, first)) => match conflicts.last_mut() {
                         Some((one, other, fields)) if std::ptr::eq(*one, *first) && std::ptr::eq(*other, rewrite) => {
                             fields.push(field);
@@ -162,13 +165,13 @@ impl Settlement<'_> {
             }
         }
         if !conflicts.is_empty() {
-            // Who is in conflict has failed as a whole; the others still come together.
-            let failed = |rewrite: &PendingRewrite| {
+            // A hook in conflict fails as a whole; the rewrites of the others are still composed.
+            let has_failed = |rewrite: &PendingRewrite| {
                 conflicts.iter().any(|(one, other, _)| std::ptr::eq(*one, rewrite) || std::ptr::eq(*other, rewrite))
             };
-            let rest: Vec<_> = rewrites.iter().copied().filter(|rewrite| !failed(rewrite)).collect();
+            let rest: Vec<_> = rewrites.iter().copied().filter(|rewrite| !has_failed(rewrite)).collect();
             for (one, other, fields) in conflicts {
-                self.conflict(one, other, &format!("the {target}'s {}", listed(&fields)));
+                self.conflict(one, other, &format!("the {target}'s {}", list_fields(&fields)));
             }
             return self.compose(target, &rest);
         }
@@ -177,25 +180,25 @@ impl Settlement<'_> {
         with_changes(base, &changes)
     }
 
-    /// Anything else: all must say the same.
-    fn agree(&mut self, target: Target, rewrites: &[&PendingRewrite]) -> Option<RawJson> {
+    /// Composes values that are not objects: all must be equal.
+    fn require_equal(&mut self, target: Target, rewrites: &[&PendingRewrite]) -> Option<RawJson> {
         let (first, others) = rewrites.split_first()?;
-        let mut agreed = true;
+        let mut all_equal = true;
         for other in others.iter().filter(|other| !other.value.semantically_eq(&first.value)) {
-            agreed = false;
+            all_equal = false;
             self.conflict(first, other, &format!("the {target}"));
         }
-        agreed.then(|| first.value.clone())
+        if all_equal { Some(first.value.clone()) } else { None }
     }
 
-    /// Both have failed: the one that fails closed must not depend on the other, whichever comes first.
-    fn conflict(&mut self, one: &PendingRewrite, other: &PendingRewrite, what: &str) {
-        for (own, against) in [(one, other), (other, one)] {
-            let message = format!("rewrites {what} in another way than {} does", against.hook);
+    /// Records a conflict as a failure of both hooks. A hook that fails closed must do so whichever comes first.
+    fn conflict(&mut self, one: &PendingRewrite, other: &PendingRewrite, value: &str) {
+        for (own, opposing) in [(one, other), (other, one)] {
+            let message = format!("rewrites {value} differently from {}", opposing.hook);
             self.fail(own.position, &own.hook, Failure::new(FailureKind::Conflict, message));
-            // Who allowed what it made of the event has not allowed anything else. A deny stands.
+            // The hook allowed its own rewrite and nothing else. A deny is kept.
             for decided in &mut self.decided {
-                if decided.position == own.position && !decided.by_failing && !decided.decision.is_block() {
+                if decided.position == own.position && !decided.is_failure && !decided.decision.is_block() {
                     decided.decision = Decision::NoOpinion;
                 }
             }
@@ -209,7 +212,7 @@ fn apply(base: Option<&RawJson>, rewrite: &Rewrite) -> Result<RawJson, String> {
         RewriteMode::Merge => base.and_then(|base| merge_shallow(base, &rewrite.value)).ok_or_else(|| {
             let found = base.map_or(JsonType::Null, RawJson::json_type);
             let patch = rewrite.value.json_type();
-            format!("the {} cannot be merged: it is {found} and the patch is {patch}", rewrite.target)
+            format!("cannot merge {patch} into the {}, which is {found}; both must be objects", rewrite.target)
         }),
     }
 }

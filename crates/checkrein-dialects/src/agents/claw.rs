@@ -80,8 +80,8 @@ pub static DIALECT: Dialect = Dialect {
     rules: Rules::NATIVE
         .settle(DecisionRule::LastWriter)
         .order(RunOrder::Sequential)
-        .chain_end(ChainEnd::FirstMarkedOrFailure(BLOCKED))
-        .side_by_side(ConcurrentRewrites::LastInOrder)
+        .chain_end(ChainEnd::FirstTaggedOrFailure(BLOCKED))
+        .concurrent_rewrites(ConcurrentRewrites::LastInOrder)
         .failures(FAILURES),
     config: ConfigTable {
         files: FILES,

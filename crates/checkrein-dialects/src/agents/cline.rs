@@ -56,7 +56,7 @@ const CLINE: Dialect = Dialect {
     },
     process: ProcessTable { shell: Shell::None, cwd: Cwd::EventOrHost, leaves_background: true, ..CLAUDE_LIKE.process },
     time: TimeTable::seconds(120),
-    rules: CLAUDE_LIKE.rules.order(RunOrder::Sequential).side_by_side(ConcurrentRewrites::LastInOrder),
+    rules: CLAUDE_LIKE.rules.order(RunOrder::Sequential).concurrent_rewrites(ConcurrentRewrites::LastInOrder),
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::User, PathBase::Home, "Documents/Cline/Hooks/*"),

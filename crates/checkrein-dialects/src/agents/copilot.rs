@@ -63,7 +63,7 @@ pub(crate) const COPILOT: Dialect = Dialect {
         .rules
         .order(RunOrder::Sequential)
         .chain_end(ChainEnd::Never)
-        .side_by_side(ConcurrentRewrites::LastInOrder),
+        .concurrent_rewrites(ConcurrentRewrites::LastInOrder),
     stop_cap: 8,
     config: ConfigTable { files: FILES, plugin: Some(PluginTable::new("PLUGIN_ROOT")), ..ConfigTable::BASE },
     host: HostTable {

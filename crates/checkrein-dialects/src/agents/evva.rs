@@ -93,7 +93,7 @@ pub static DIALECT: Dialect = Dialect {
         .settle(DecisionRule::LastWriter)
         .order(RunOrder::Pipeline)
         .chain_end(ChainEnd::FirstTagged(BLOCKED))
-        .side_by_side(ConcurrentRewrites::LastInOrder)
+        .concurrent_rewrites(ConcurrentRewrites::LastInOrder)
         .failures(
             FailureTable::open()
                 // The agent goes on after these, against its own documents.

@@ -70,7 +70,7 @@ pub static DIALECT: Dialect = Dialect {
         .rules
         .order(RunOrder::Sequential)
         .chain_end(ChainEnd::FirstBlock)
-        .side_by_side(ConcurrentRewrites::FirstInOrder),
+        .concurrent_rewrites(ConcurrentRewrites::FirstInOrder),
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::Local, PathBase::Project, ".letta/settings.local.json"),

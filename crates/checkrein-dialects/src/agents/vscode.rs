@@ -36,7 +36,7 @@ pub static DIALECT: Dialect = Dialect {
         .rules
         .order(RunOrder::Sequential)
         .chain_end(ChainEnd::FirstTagged(STOPPED))
-        .side_by_side(ConcurrentRewrites::LastInOrder),
+        .concurrent_rewrites(ConcurrentRewrites::LastInOrder),
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::Project, PathBase::Project, ".github/hooks/*").with(&["json"]),

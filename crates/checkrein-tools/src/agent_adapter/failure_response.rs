@@ -19,7 +19,7 @@ impl AgentAdapter {
     pub(super) fn fail(&self, kind: Option<EventKind>, why: &str, loaded: Option<(&Loaded, &Path)>) -> AgentResponse {
         let kind = kind.unwrap_or(EventKind::PreToolUse);
         let event = samples::event(&kind);
-        let hook = Arc::new(HookInfo::new("checkrein", Source::of(Scope::Code)));
+        let hook = Arc::new(HookInfo::new("checkrein", Source::for_scope(Scope::Code)));
         let effect = if self.agent.is_gate(&kind) { self.on_failure } else { FailurePolicy::Open };
         let failure = Failure::new(FailureKind::Error, why).with_effect(effect);
         let mut settlement = Settlement::new(&Rules::NATIVE, &event);

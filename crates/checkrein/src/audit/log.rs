@@ -250,7 +250,7 @@ impl AuditLog {
             return verdict;
         }
         let Err(error) = self.append(AuditEntry::fire(record)) else { return verdict };
-        let log = Arc::new(HookInfo::new("audit", Source::of(Scope::Code)));
+        let log = Arc::new(HookInfo::new("audit", Source::for_scope(Scope::Code)));
         let failure = Failure::new(FailureKind::Error, format!("nothing was written to the audit log: {error}"));
         let is_gate = event.kind().contract().is_gate();
         let verdict = if is_gate && !verdict.decision().is_block() && self.on_failure != FailurePolicy::Open {

@@ -37,7 +37,7 @@ fn input(text: &str) -> checkrein::Rewrite {
 
 fn hook(id: &str, builtin: &str, scope: Scope) -> HookSpec {
     let mut spec = HookSpec::builtin(id, EventKind::PreToolUse, builtin).matching(Matcher::names(["Bash"]));
-    Arc::make_mut(&mut spec.info).source = Source::of(scope);
+    Arc::make_mut(&mut spec.info).source = Source::for_scope(scope);
     spec
 }
 
@@ -83,7 +83,7 @@ async fn a_guard_with_a_condition_is_chosen_by_what_will_run() {
     std::fs::write(&path, text).unwrap();
     let mut guard =
         checkrein::Sources::of_files(&checkrein::dialects::agents::native::DIALECT, [&path]).load().hooks.remove(0);
-    Arc::make_mut(&mut guard.info).source = Source::of(Scope::Managed);
+    Arc::make_mut(&mut guard.info).source = Source::for_scope(Scope::Managed);
     for (from, to, expected) in [
         ("ls", r#"{"command":"rm -rf x"}"#, Decision::Deny),
         ("rm -rf x", r#"{"command":"ls"}"#, Decision::NoOpinion),

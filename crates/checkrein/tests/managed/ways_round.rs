@@ -101,7 +101,7 @@ fn no_variable_moves_it() {
 async fn no_variable_skips_it() {
     let world = World::with(&[(MANAGED, GUARD), (USER, r#"{"allow_skip": true}"#)]);
     let mut loaded = world.load();
-    assert_eq!(loaded.skip(&Skip::of(true, "guard")).len(), 1);
+    assert_eq!(loaded.skip(&Skip::new(true, "guard")).len(), 1);
     assert_eq!(ready(&loaded.hooks), ["guard"]);
     let strict = World::with(&[(MANAGED, r#"{"allow_skip": false}"#), (USER, r#"{"allow_skip": true}"#)]);
     assert!(!strict.load().allow_skip, "an administrator can keep hooks of users from being skipped too");

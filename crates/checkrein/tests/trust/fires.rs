@@ -22,7 +22,7 @@ fn a_changed_script_asks_again() {
         assert_eq!(world.statuses(), [("guard".to_owned(), "changed")]);
         // What is shown says so as well.
         let mut loaded = world.load();
-        loaded.look_at_scripts();
+        loaded.verify_scripts();
         assert!(matches!(loaded.hooks[0].state, HookState::Changed(_)));
         world.approve();
         assert_eq!(world.fire().reason(), Some("two"), "{command}");

@@ -12,7 +12,7 @@ fn a_hook_that_was_never_approved_neither_runs_nor_blocks() {
     assert_eq!(verdict.decision(), Decision::NoOpinion);
     assert!(!world.path("project/ran").exists());
     let told = warnings(&verdict);
-    for part in ["hook `guard`", ".checkrein/hooks.yaml:1", "has not approved it", "`checkrein trust`"] {
+    for part in ["hook `guard`", ".checkrein/hooks.yaml:1", "not approved yet", "`checkrein trust approve guard`"] {
         assert!(told.contains(part), "{told}");
     }
     assert_eq!(verdict.warnings()[0].failure.unwrap().0, FailureKind::Untrusted);
@@ -65,7 +65,7 @@ fn what_matters_asks_again_and_is_closed() {
         assert_eq!(verdict.decision(), Decision::Deny, "{entry}");
         let reason = verdict.reason().unwrap().to_owned();
         for part in
-            [".checkrein/hooks.yaml:1", "changed since it was approved", "`checkrein trust`", "`checkrein check`"]
+            [".checkrein/hooks.yaml:1", "changed since it was approved", "`checkrein trust approve guard`"]
         {
             assert!(reason.contains(part), "{reason}");
         }

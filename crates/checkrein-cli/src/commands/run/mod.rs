@@ -128,7 +128,7 @@ async fn fire(dialect: &'static Dialect, engine: &Engine, event: &Event) -> Fire
 fn show_skipped(plan: &[ExplainedHook], record: &mut Record) {
     for planned in plan {
         if let Some(SkipReason::Skipped { why }) = &planned.why_not {
-            record.hooks.push(HookRecord::of_skipped(&planned.hook.info, planned.hook.handler.kind().name(), why));
+            record.hooks.push(HookRecord::for_skipped(&planned.hook.info, planned.hook.handler.kind().name(), why));
         }
     }
     let place = |id: &str, source: &SourceRecord| {

@@ -204,7 +204,7 @@ mod tests {
         let row = |number| Row {
             number,
             id: format!("hook-{number}"),
-            source: Source::of(checkrein::Scope::User),
+            source: Source::for_scope(checkrein::Scope::User),
             begun: Instant::now(),
             done: None,
         };

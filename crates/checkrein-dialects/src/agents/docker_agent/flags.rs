@@ -46,7 +46,7 @@ pub fn hooks_from_flags<'a>(
         if command.trim().is_empty() {
             continue;
         }
-        let mut source = Source::of(Scope::Code);
+        let mut source = Source::for_scope(Scope::Code);
         source.file = Some((*flag).to_owned());
         let handler = HandlerSpec::Command(CommandSpec::shell(command));
         let mut spec = HookSpec::new("", kind.clone(), handler).dialect(dialect);

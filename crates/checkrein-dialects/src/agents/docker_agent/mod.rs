@@ -42,7 +42,7 @@ pub static DIALECT: Dialect = Dialect {
     process: PROCESS,
     http: NO_HTTP,
     // Only summaries are rewritten side by side, and of those the first counts.
-    rules: CLAUDE_LIKE.rules.side_by_side(ConcurrentRewrites::FirstInOrder),
+    rules: CLAUDE_LIKE.rules.concurrent_rewrites(ConcurrentRewrites::FirstInOrder),
     stop_cap: 8,
     config: ConfigTable {
         files: FILES,
@@ -73,7 +73,7 @@ pub static G2: Dialect = Dialect {
     process: PROCESS,
     http: NO_HTTP,
     // The agent lets the later of two values win; here they are a conflict, unless they are the same.
-    rules: CLAUDE_LIKE.rules.side_by_side(ConcurrentRewrites::Compose),
+    rules: CLAUDE_LIKE.rules.concurrent_rewrites(ConcurrentRewrites::Compose),
     stop_cap: 8,
     config: ConfigTable {
         files: FILES,

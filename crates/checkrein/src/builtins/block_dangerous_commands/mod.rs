@@ -91,5 +91,5 @@ fn opinion(decision: Decision, rule: &str, why: &str) -> Opinion {
     if decision == Decision::NoOpinion {
         return Opinion::none();
     }
-    Opinion::of(decision).with_reason(format!("{why} (rule `{rule}`)"))
+    Opinion::from_decision(decision).with_reason(format!("{why} (rule `{rule}`)"))
 }
