@@ -1,4 +1,4 @@
-//! What the program ends with. The same everywhere, and documented.
+//! Exit codes of the program. `docs/exit-codes.md` documents them.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -10,41 +10,34 @@ use crate::interrupt::Interrupted;
 pub struct Exit(u8);
 
 impl Exit {
-    /// One that somebody else has chosen.
+    /// A code that an agent's protocol defines.
     pub const fn code(code: u8) -> Self {
         Self(code)
     }
 
-    /// As shells number it when a signal has ended something.
-    pub fn of_signal(signal: i32) -> Self {
+    /// The code that shells use after a signal.
+    pub fn from_signal(signal: i32) -> Self {
         u8::try_from(signal.saturating_add(128)).map_or(FAILURE, Self)
     }
 }
 
-/// All went well.
+/// The command succeeded.
 pub const SUCCESS: Exit = Exit(0);
-/// Problems were found.
+/// A problem was found, or an operation failed.
 pub const FAILURE: Exit = Exit(1);
-/// `run`: what was asked about is denied, or all ends.
+/// `run`: the verdict is deny or halt.
 pub const DENIED: Exit = Exit(2);
-/// `run`: the user is to be asked.
+/// `run`: the verdict is ask or defer.
 pub const ASK: Exit = Exit(3);
-/// `run`: denied because a hook failed.
+/// `run`: the verdict is deny because a hook failed.
 pub const FAILED_CLOSED: Exit = Exit(4);
-/// The program was called in a way that it does not know.
+/// An argument is invalid.
 pub const USAGE: Exit = Exit(64);
 
-/// For `--help`.
-pub const HELP: &str = "Commands that show something have --json; `checkrein schema` describes what that prints.
+/// End of `checkrein --help`.
+pub const HELP: &str = "Exit codes: 0 success, 1 failure, 64 usage error; see `checkrein COMMAND --help`";
 
-Exit codes:
-  0        all went well
-  1        problems were found, or something could not be done
-  2, 3, 4  what a verdict says, see `checkrein run --help`
-  64       a wrong call: also names of events and files in it that are not there, and values that are no JSON
-  130      interrupted (128 and the number of the signal)";
-
-/// An error of who called, not of what was looked at: the program ends with [`USAGE`].
+/// An error in the arguments. The program exits with [`USAGE`].
 #[derive(Debug)]
 pub struct UsageError(anyhow::Error);
 
@@ -56,7 +49,7 @@ impl fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
-/// For errors that only another call mends.
+/// Conversion of errors that other arguments would avoid.
 pub trait UsageErrorExt<T> {
     /// Makes the error a [`UsageError`].
     fn usage_error(self) -> anyhow::Result<T>;
@@ -68,8 +61,8 @@ impl<T, E: Into<anyhow::Error>> UsageErrorExt<T> for Result<T, E> {
     }
 }
 
-/// What the program ends with after this error.
-pub fn of_error(error: &anyhow::Error) -> Exit {
+/// The exit code after an error.
+pub fn for_error(error: &anyhow::Error) -> Exit {
     match error.downcast_ref() {
         Some(Interrupted { exit }) => *exit,
         None if error.is::<UsageError>() => USAGE,

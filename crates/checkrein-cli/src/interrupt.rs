@@ -1,6 +1,7 @@
-//! What happens when somebody has seen enough: all that hooks have started is ended, then the program leaves.
+//! Shutdown after a signal: the program ends all processes of hooks, then exits.
 //!
-//! Every command that runs hooks does so through [`block_on`].
+//! Every command that runs hooks uses [`block_on`]. `checkrein hook` uses [`shutdown_requested`], because it must still answer
+//! the agent.
 
 use std::fmt;
 #[cfg(unix)]
@@ -20,7 +21,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit::Exit;
 
-/// How long functions that cannot be stopped are waited for.
+/// Time that blocking functions get to return after a signal.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The engines that a command runs hooks with.
@@ -28,7 +29,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(200);
 pub struct Engines(Mutex<Vec<Engine>>);
 
 impl Engines {
-    /// Ends what this engine has started, also in the background, if the program is interrupted.
+    /// Registers an engine whose processes, also in the background, end if the program is interrupted.
     pub fn register(&self, engine: &Engine) {
         self.lock().push(engine.clone());
     }
@@ -38,47 +39,47 @@ impl Engines {
     }
 }
 
-/// The program was told to end while it worked.
+/// A signal asked the program to exit.
 #[derive(Debug, Clone, Copy)]
 pub struct Interrupted {
-    /// As shells number it.
+    /// The code that shells use after this signal.
     pub exit: Exit,
 }
 
 impl fmt::Display for Interrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("interrupted; all that hooks had started was ended")
+        f.write_str("interrupted; all processes of hooks were ended")
     }
 }
 
 impl std::error::Error for Interrupted {}
 
-/// Does the work on a runtime of its own. If the program is told to end meanwhile, the work is dropped, all that the engines
-/// have started is ended, and the error is [`Interrupted`].
+/// Runs a future on a new runtime. A signal drops the future, ends all processes of the engines, and returns
+/// [`Interrupted`].
 pub fn block_on<F: Future>(engines: &Engines, work: F) -> Result<F::Output> {
-    // This thread works too; more than two would only cost time to start.
+    // This thread runs the future; one more for tasks is enough, and each costs time to start.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let done = runtime.block_on(async {
-        let mut signals = Signals::listen().context("cannot listen to signals")?;
-        let told = {
+        let mut signals = Signals::listen().context("cannot install signal handlers")?;
+        let exit = {
             let (work, signal) = (pin!(work), pin!(signals.next()));
             match select(work, signal).await {
                 Either::Left((output, _)) => return Ok(output),
                 Either::Right((exit, _)) => exit,
             }
         };
-        // The work is gone with this block, and what it had started was sent a KILL.
+        // The future is dropped here, which kills the processes that it started.
         let engines = std::mem::take(&mut *engines.lock());
         for engine in engines {
             engine.shutdown(Duration::ZERO).await;
         }
-        Err(Interrupted { exit: told }.into())
+        Err(Interrupted { exit }.into())
     });
     runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     done
 }
 
-/// Waits until the program is told to end. If nobody can listen, for ever.
+/// Waits for a signal that asks the program to exit. Never returns if signal handlers cannot be installed.
 pub async fn shutdown_requested() {
     match Signals::listen() {
         Ok(mut signals) => drop(signals.next().await),
@@ -92,9 +93,9 @@ struct Signals([(Signal, Exit); 3]);
 
 #[cfg(unix)]
 impl Signals {
-    /// Listens from now on. Must be called inside of a runtime.
+    /// Listens from now on. Must be called in a runtime.
     fn listen() -> io::Result<Self> {
-        let listener = |kind: SignalKind| signal(kind).map(|signal| (signal, Exit::of_signal(kind.as_raw_value())));
+        let listener = |kind: SignalKind| signal(kind).map(|signal| (signal, Exit::from_signal(kind.as_raw_value())));
         Ok(Self([
             listener(SignalKind::hangup())?,
             listener(SignalKind::interrupt())?,
@@ -122,7 +123,7 @@ struct Signals(tokio::signal::windows::CtrlC);
 
 #[cfg(windows)]
 impl Signals {
-    /// Listens from now on. Must be called inside of a runtime.
+    /// Listens from now on. Must be called in a runtime.
     fn listen() -> io::Result<Self> {
         tokio::signal::windows::ctrl_c().map(Self)
     }
@@ -130,6 +131,6 @@ impl Signals {
     /// Waits for the next event. Returns the exit code that shells give it.
     async fn next(&mut self) -> Exit {
         self.0.recv().await;
-        Exit::of_signal(2)
+        Exit::from_signal(2)
     }
 }

@@ -1,45 +1,52 @@
-//! The program `checkrein`, for people who write hooks, use several agents, or answer for what agents may do.
+//! The program `checkrein`: agents call it before their tools run, and people use it to write, test and audit hooks.
+//!
+//! This file parses the command line and calls the command. `checkrein hook` runs before every tool call of an agent, so it
+//! must not wait for clap.
 
 #![forbid(unsafe_code)]
 
 mod commands;
 mod exit;
+mod help;
 mod interrupt;
 mod starter;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 use commands::hook::Arguments as Hook;
 
-/// Lifecycle hooks for AI agents: fire them, see what they do, and why.
+/// Guard AI agents with hooks: run, test, approve and audit them
 #[derive(Debug, Parser)]
 #[command(name = "checkrein", version, arg_required_else_help = true, after_help = exit::HELP)]
 struct Arguments {
+    #[command(flatten)]
+    global: help::GlobalArguments,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Simulate(commands::simulate::Arguments),
-    Hook(commands::hook::Arguments),
     Init(commands::init::Arguments),
     Install(commands::install::Arguments),
     Uninstall(commands::install::uninstall::Arguments),
     Status(commands::status::Arguments),
     Run(commands::run::Arguments),
     Explain(commands::explain::Arguments),
-    Bench(commands::bench::Arguments),
-    List(commands::list::Arguments),
     Check(commands::check::Arguments),
+    List(commands::list::Arguments),
     Test(commands::test::Arguments),
     Trust(commands::trust::Arguments),
+    Audit(commands::audit::Arguments),
+    Simulate(commands::simulate::Arguments),
     Record(commands::record::Arguments),
     Replay(commands::replay::Arguments),
-    Audit(commands::audit::Arguments),
     Convert(commands::convert::Arguments),
+    Bench(commands::bench::Arguments),
     Events(commands::events::Arguments),
+    Hook(commands::hook::Arguments),
     Get(commands::get::Arguments),
     Say(commands::say::Arguments),
     Schema(commands::schema::Arguments),
@@ -48,27 +55,28 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // Hooks get no descriptors that the agent left open for this program.
+    // Hooks must not inherit descriptors that the agent left open for this program.
     checkrein_process::close_descriptors_on_exec();
-    // Before every tool call, so before anything else.
     let words: Vec<_> = std::env::args_os().skip(1).collect();
-    if let Some(arguments) =
-        words.split_first().filter(|(first, _)| *first == "hook").and_then(|(_, rest)| Hook::parse_fast(rest))
+    if let [command, rest @ ..] = &words[..]
+        && command == "hook"
+        && let Some(arguments) = Hook::parse_fast(rest)
     {
-        return ended(commands::hook::run(&arguments));
+        return exit_code(commands::hook::run(&arguments));
     }
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(error) if error.use_stderr() && words.first().is_some_and(|first| first == "hook") => {
-            return ended(commands::hook::wrong_call(&words[1..], &error));
+    let parsed = help::command().try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = match (parsed, hook_words(&words)) {
+        (Ok(arguments), _) => arguments,
+        (Err(error), Some(words)) if error.use_stderr() => {
+            return exit_code(commands::hook::report_usage_error(words, &error));
         }
-        Err(error) => {
-            // Standard output or error, whichever is meant; when it is closed there is nobody left to tell.
-            let _ = error.print();
+        (Err(error), _) => {
+            help::print(&error, &words);
             return if error.use_stderr() { exit::USAGE } else { exit::SUCCESS }.into();
         }
     };
-    let done = match arguments.command {
+    arguments.global.apply();
+    let result = match arguments.command {
         Command::Simulate(arguments) => commands::simulate::run(&arguments),
         Command::Hook(arguments) => commands::hook::run(&arguments),
         Command::Init(arguments) => commands::init::run(&arguments),
@@ -93,18 +101,30 @@ fn main() -> ExitCode {
         Command::Completions(arguments) => commands::completions::run(&arguments),
         Command::Man(arguments) => commands::man::run(&arguments),
     };
-    ended(done)
+    exit_code(result)
 }
 
-fn ended(done: anyhow::Result<exit::Exit>) -> ExitCode {
-    match done {
+/// Returns the words after `hook`, if that is the command.
+fn hook_words(mut words: &[OsString]) -> Option<&[OsString]> {
+    loop {
+        words = match words {
+            [command, rest @ ..] if command == "hook" => return Some(rest),
+            [option, _, rest @ ..] if option == "--color" => rest,
+            [option, rest @ ..] if option.to_str()?.starts_with('-') => rest,
+            _ => return None,
+        };
+    }
+}
+
+fn exit_code(result: anyhow::Result<exit::Exit>) -> ExitCode {
+    match result {
         Ok(code) => code.into(),
         Err(error) if commands::is_closed_pipe(&error) => {
             error.downcast_ref().map_or(exit::SUCCESS, |commands::BrokenPipe(exit)| *exit).into()
         }
         Err(error) => {
             let _ = commands::print_error(&error);
-            exit::of_error(&error).into()
+            exit::for_error(&error).into()
         }
     }
 }

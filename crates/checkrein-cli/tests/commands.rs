@@ -1,6 +1,6 @@
-//! Every command, as its users run it.
+//! Output and exit codes of the commands that read hooks and events.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -34,7 +34,7 @@ fn fine(ran: Ran) -> String {
 }
 
 #[test]
-fn run_ends_with_what_the_verdict_says() {
+fn run_exits_with_the_code_of_the_verdict() {
     let place = place();
     for (arguments, code, last) in [
         (&["run", "PreToolUse", "--tool", "Bash"][..], 0, "=> no_opinion"),
@@ -55,7 +55,7 @@ fn run_ends_with_what_the_verdict_says() {
 }
 
 #[test]
-fn run_shows_what_happened() {
+fn run_reports_hooks_and_verdict() {
     insta::assert_snapshot!(place().run(&["run", "PreToolUse", "--input", r#"{"command":"rm -rf /"}"#]).stdout);
 }
 
@@ -67,20 +67,20 @@ fn run_prints_one_record_as_json() {
 }
 
 #[test]
-fn run_compares_the_rules_of_several() {
+fn run_compares_the_rules_of_several_agents() {
     let ran = place().run(&["run", "PreToolUse", "--tool", "Write", "--as", "native", "--as", "claude"]);
-    assert!(ran.stdout.contains("by the rules of claude"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("all come to the same verdict"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("with the rules of claude"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("all rules give the same verdict"), "{}", ran.stdout);
     let hooks = "hooks:\n  PreToolUse:\n    - {command: 'echo no >&2; exit 2'}\n    - {command: 'echo {\\\"decision\\\":\\\"allow\\\"}'}\n";
     let place = Place::with(&[(".checkrein/hooks.yaml", hooks)]);
     let ran = place.run(&["run", "PreToolUse", "--as", "native", "--as", "claude", "--as", "claw"]);
     assert_eq!(ran.code, 2, "{}", ran.stdout);
-    assert!(ran.stdout.contains("by the rules of claw") && ran.stdout.contains("=> allow"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("with the rules of claw") && ran.stdout.contains("=> allow"), "{}", ran.stdout);
     assert!(ran.stdout.ends_with("\ndiffers from native: claw\n"), "{}", ran.stdout);
 }
 
 #[test]
-fn a_payload_can_be_given() {
+fn payload_and_input_are_read_from_files_and_stdin() {
     let place = place();
     let payload = r#"{"tool_name":"Bash","tool_input":{"command":"rm -rf z"}}"#;
     assert_eq!(place.run_with(&["run", "PreToolUse", "--payload", "-"], payload).code, 2);
@@ -90,27 +90,27 @@ fn a_payload_can_be_given() {
 }
 
 #[test]
-fn wrong_calls_say_what_is_wrong() {
+fn usage_errors_name_the_cause() {
     let place = place();
     for (arguments, code, said) in [
         (&["run"][..], 64, "<EVENT>"),
         (&["run", "PreToolUsee"], 64, "did you mean `PreToolUse`?"),
         (&["run", "PreToolUse", "--as", "cluade"], 64, "did you mean `claude`?"),
-        (&["run", "PreToolUse", "--input", "{"], 64, "--input is no JSON"),
+        (&["run", "PreToolUse", "--input", "{"], 64, "--input must be JSON"),
         (&["run", "PreToolUse", "--input", "@none.json"], 64, "cannot read none.json"),
         (&["run", "PreToolUse", "--payload", "none.json"], 64, "cannot read none.json"),
-        (&["run", "PreToolUse", "--set", "x"], 64, "`x` has no `=`"),
+        (&["run", "PreToolUse", "--set", "x"], 64, "has no `=`; write PATH=VALUE"),
         (&["run", "Stop", "--tool", "Bash"], 64, "is not about a tool"),
         (&["run", "PreToolUse", "--config", "none.json"], 64, "cannot read none.json"),
-        (&["list", "--dir", "none"], 64, "there is no directory none"),
+        (&["list", "--dir", "none"], 64, "cannot open the directory none"),
         (&["check", "--explain", "exit1"], 64, "did you mean `exit-1`?"),
         (&["check", "none.json"], 64, "cannot read none.json"),
         (&["convert", "--from", "native", "--to", "claude", "none.json"], 64, "cannot read none.json"),
         (&["init", "--from", "claude", "none.json"], 64, "cannot read none.json"),
-        (&["bench", "--tool", "Bash"], 64, "which event"),
+        (&["bench", "--tool", "Bash"], 64, "event data without an event"),
         (&["say", "deny", "no", "--event", "PreToolUsee"], 64, "did you mean `PreToolUse`?"),
-        (&["say", "rewrite", "{"], 64, "is no JSON"),
-        (&["say", "rewrite", "{}", "--event", "Stop"], 64, "nothing can be rewritten"),
+        (&["say", "rewrite", "{"], 64, "TEXT must be the new tool input as JSON"),
+        (&["say", "rewrite", "{}", "--event", "Stop"], 64, "hooks cannot rewrite anything"),
         (&["say", "context", "x", "--event", "SessionEnd"], 64, "takes none"),
         (&["nonsense"], 64, "unrecognized subcommand"),
     ] {
@@ -122,14 +122,14 @@ fn wrong_calls_say_what_is_wrong() {
 }
 
 #[test]
-fn explain_and_list() {
+fn explain_and_list_show_hooks() {
     let place = place();
     insta::assert_snapshot!("explain", fine(place.run(&["explain", "PreToolUse", "--tool", "Bash"])));
     insta::assert_snapshot!("list", fine(place.run(&["list"])));
     let list: serde_json::Value = serde_json::from_str(&fine(place.run(&["list", "--json"]))).unwrap();
     assert_eq!(list["hooks"].as_array().unwrap().len(), 5);
     let nowhere = Place::with(&[]);
-    assert!(fine(nowhere.run(&["list"])).starts_with("no hooks; looked for:"));
+    assert!(fine(nowhere.run(&["list"])).starts_with("no hooks. Create some: checkrein init [--user]\n"));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn check_finds_problems() {
 }
 
 #[test]
-fn hooks_can_be_skipped_and_that_is_said() {
+fn skipped_hooks_are_reported() {
     let place = place();
     let arguments = ["run", "PreToolUse", "--input", r#"{"command":"rm -rf /"}"#];
     for (name, value) in [("CHECKREIN", "0"), ("CHECKREIN_SKIP", "no-rm")] {
@@ -184,8 +184,8 @@ fn helpers_for_scripts() {
         (
             &["say", "ask", "sure", "--as", "claude", "--event", "UserPromptSubmit"],
             0,
-            "{\"decision\":\"block\",\"reason\":\"sure (claude has no way to say ask here)\"}\n",
-            "checkrein: claude has no way to say ask here; it was told deny\n",
+            "{\"decision\":\"block\",\"reason\":\"sure (this needs the user's confirmation, and claude hooks cannot ask here; tell the user to do it)\"}\n",
+            "checkrein: claude hooks cannot ask here, so the answer is deny\n",
         ),
         (&["say", "deny"], 64, "", "error"),
     ] {
@@ -213,13 +213,13 @@ fn events_schemas_completions_and_manuals() {
 }
 
 #[test]
-fn convert_says_what_is_lost_and_keeps_gates() {
+fn convert_lists_losses_and_refuses_to_lose_blocking_hooks() {
     let place = place();
     let text = fine(place.run(&["convert", "--from", "native", "--to", "native"]));
     assert!(text.contains("\"id\": \"no-rm\""), "{text}");
     let ran = place.run(&["convert", "--from", "native", "--to", "claude"]);
     assert_eq!(ran.code, 1, "a hook that is off cannot be written there: {}", ran.stderr);
-    assert!(ran.stderr.contains("nothing is written") && ran.stdout.is_empty(), "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing written: ") && ran.stdout.is_empty(), "{}", ran.stderr);
     let ran = place.run(&["convert", "--from", "native", "--to", "claude", "--force", "--output", "out.json"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let ran = place.run(&[
@@ -237,7 +237,7 @@ fn convert_says_what_is_lost_and_keeps_gates() {
     assert!(again.code == 1 && again.stderr.contains("cannot write out.json"), "{}", again.stderr);
 }
 
-/// Runs the program with nobody who reads what it prints.
+/// Runs the program with a closed pipe as standard output.
 fn unread(place: &Place, arguments: &[&str]) -> Ran {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -245,7 +245,7 @@ fn unread(place: &Place, arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn who_stops_reading_still_learns_the_outcome() {
+fn exit_code_is_kept_if_output_is_not_read() {
     let place = place();
     place.write("bad.json", "{");
     place.write("it.test.yaml", "cases: [{name: x, event: PreToolUse, expect: {decision: deny}}]");
@@ -265,7 +265,7 @@ fn who_stops_reading_still_learns_the_outcome() {
 }
 
 #[test]
-fn a_no_that_cannot_be_printed_is_said_by_the_exit_code() {
+fn say_exits_with_2_if_its_output_is_not_read() {
     for (what, text, code) in [("deny", "no", 2), ("ask", "well", 2), ("halt", "enough", 2), ("rewrite", "{}", 2)] {
         let ran = unread(&place(), &["say", what, text, "--as", "claude"]);
         assert_eq!(ran.code, code, "{what}: {}", ran.stderr);
@@ -274,7 +274,7 @@ fn a_no_that_cannot_be_printed_is_said_by_the_exit_code() {
 }
 
 #[test]
-fn what_is_skipped_is_in_the_record_and_in_the_plan() {
+fn skipped_hooks_are_in_record_explain_and_list() {
     let place = place();
     let skipping = |arguments: &[&str]| {
         place.ran(place.command(arguments).env("CHECKREIN_SKIP", "no-rm").output().unwrap()).stdout
@@ -290,27 +290,27 @@ fn what_is_skipped_is_in_the_record_and_in_the_plan() {
     let run = skipping(&["run", "PreToolUse"]);
     assert!(run.contains("  skipped no-rm") && run.contains("      CHECKREIN_SKIP=no-rm"), "{run}");
     let explain = skipping(&["explain", "PreToolUse"]);
-    assert!(explain.contains("it is skipped: CHECKREIN_SKIP=no-rm"), "{explain}");
+    assert!(explain.contains("skipped: CHECKREIN_SKIP=no-rm"), "{explain}");
     let list = skipping(&["list"]);
     assert!(list.contains("[skipped: CHECKREIN_SKIP=no-rm]"), "{list}");
 }
 
 #[test]
-fn run_says_how_much_was_printed_and_why_hooks_ran_or_not() {
+fn run_shows_stream_sizes_and_reasons() {
     let hooks = "hooks:\n  SessionStart:\n    - id: talks\n      command: printf %020000d 0; printf %017000d 0 >&2\n    - id: elsewhere\n      matcher: resume\n      command: 'true'\n";
     let ran = Place::with(&[(".checkrein/hooks.yaml", hooks)]).run(&["run", "SessionStart"]);
     for said in [
-        "stdout (20000 bytes, the first 16384 were kept):",
-        "stderr (17000 bytes, the first 16384 were kept):",
+        "stdout (20000 bytes, of which 16384 were kept):",
+        "stderr (17000 bytes, of which 16384 were kept):",
         "ran because it has no matcher",
-        "out elsewhere DIR/.checkrein/hooks.yaml:5 (its matcher `resume` does not fit `startup`)",
+        "skip elsewhere .checkrein/hooks.yaml:5 (matcher `resume` does not match `startup`)",
     ] {
         assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
     }
 }
 
 #[test]
-fn run_fires_the_hooks_of_the_agent_that_is_named() {
+fn run_uses_the_hooks_of_the_named_agent() {
     let hook =
         |command: &str| format!("{{hooks: {{pre_tool_use: [{{hooks: [{{type: command, command: '{command}'}}]}}]}}}}");
     let file = format!("agents:\n  root: {}\n  guard: {}\n", hook("true"), hook("echo no >&2; exit 2"));
@@ -339,7 +339,7 @@ fn whatever_hooks_may_do_at_an_event_there_is_an_example() {
 }
 
 #[test]
-fn every_lint_is_silenced_by_a_comment_also_one_that_is_found_on_reading() {
+fn comment_silences_every_lint() {
     let hooks = "hooks:\n  PreToolUse:\n    - {id: late, async: true, command: 'true'}\n";
     let place = Place::with(&[("a.yaml", hooks), ("b.yaml", &format!("# checkrein: allow background-gate\n{hooks}"))]);
     let found = |file: &str| place.run(&["check", "--strict", "--config", file]);
@@ -348,11 +348,11 @@ fn every_lint_is_silenced_by_a_comment_also_one_that_is_found_on_reading() {
     assert_eq!(fine(found("b.yaml")), "1 hook in 1 file: 0 errors, 0 warnings\n");
     let ran = place.run(&["check", "b.yaml", "--allow", "exit1"]);
     assert_eq!(ran.code, 0);
-    assert!(ran.stderr.contains("there is no lint `exit1`, did you mean `exit-1`?"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("unknown lint `exit1`, did you mean `exit-1`?"), "{}", ran.stderr);
 }
 
 #[test]
-fn code_scanning_finds_the_files() {
+fn sarif_locations_are_valid_uris() {
     let hooks = "hooks:\n  PreToolUse:\n    - command: './no such.sh'\n";
     let place = Place::with(&[("a b/ü.yaml", hooks)]);
     let elsewhere = Place::with(&[("else where.yaml", hooks)]);
@@ -369,18 +369,18 @@ fn code_scanning_finds_the_files() {
 }
 
 #[test]
-fn a_hook_that_cannot_be_loaded_keeps_its_name_and_is_told_once() {
+fn hook_that_cannot_be_loaded_is_reported_once_with_its_id() {
     let hooks = "hooks:\n  PreToolUse:\n    - id: guard\n      matcher: 'Ba(sh'\n      command: 'true'\n    - id: late\n      async: true\n      command: 'true'\n";
     let ran = Place::with(&[(".checkrein/hooks.yaml", hooks)]).run(&["run", "PreToolUse"]);
     assert_eq!(ran.code, 4);
-    assert!(ran.stdout.contains("  failed guard DIR/.checkrein/hooks.yaml:3 "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("  failed guard .checkrein/hooks.yaml:3 "), "{}", ran.stdout);
     for told in ["closed-gate", "unclosed group", "in the background"] {
         assert_eq!(ran.stderr.matches(told).count(), 1, "{told}: {}", ran.stderr);
     }
 }
 
 #[test]
-fn where_there_are_no_hooks_it_is_said_whose_there_are() {
+fn missing_hooks_hint_at_other_agents() {
     let settings = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#;
     let claude = Place::with(&[(".claude/settings.json", settings)]);
     let none = Place::with(&[("empty.yaml", "hooks: {}\n")]);
@@ -388,17 +388,17 @@ fn where_there_are_no_hooks_it_is_said_whose_there_are() {
         let ran = claude.run(arguments);
         assert_eq!(
             (ran.code, ran.stderr.as_str()),
-            (0, "checkrein: there are no hooks of native here, but of others: --as claude\n")
+            (0, "checkrein: no native hooks here; other agents have some: add --as claude\n")
         );
         assert_eq!(claude.run(&[arguments, &["--as", "claude"]].concat()).stderr, "", "{arguments:?}");
         let ran = none.run(arguments);
-        let hints = ran.stderr.contains("`checkrein list` shows where");
+        let hints = ran.stderr.contains("`checkrein list -v` shows the searched files");
         assert_eq!((ran.code, hints), (0, arguments != ["list"]), "{arguments:?}: {}", ran.stderr);
     }
 }
 
 #[test]
-fn get_prints_one_line_for_all_of_it() {
+fn get_prints_the_whole_payload_for_a_dot() {
     assert_eq!(place().run_with(&["get", "."], "{\"a\": 1}\n").stdout, "{\"a\": 1}\n");
 }
 
@@ -413,7 +413,7 @@ fn run_shows_the_status_of_an_endpoint() {
         let mut request = [0; 64 * 1024];
         let _ = stream.read(&mut request).unwrap();
         stream.write_all(b"HTTP/1.1 202 Accepted\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}").unwrap();
-        // What is left of the request is read, or closing would take the answer away.
+        // Closing with unread input would discard the answer.
         stream.shutdown(std::net::Shutdown::Write).unwrap();
         let _ = stream.read_to_end(&mut Vec::new());
     });
@@ -424,7 +424,7 @@ fn run_shows_the_status_of_an_endpoint() {
 }
 
 #[test]
-fn list_and_explain_tell_of_a_sandbox() {
+fn list_and_explain_show_the_sandbox() {
     let hooks = r#"{ "hooks": { "PreToolUse": [{ "hooks": [
         { "id": "caged", "command": "true", "sandbox": { "network": true, "read": ["~/rules"] } },
         { "id": "free", "command": "true" }
@@ -432,9 +432,9 @@ fn list_and_explain_tell_of_a_sandbox() {
     let place = Place::with(&[(".checkrein/hooks.json", hooks)]);
     let said = "project read, outside none, reads ~/rules, network";
     let listed = fine(place.run(&["list"]));
-    assert_eq!(listed.matches("in a sandbox: ").count(), 1, "{listed}");
-    assert!(listed.contains(&format!("in a sandbox: {said}\n")), "{listed}");
-    assert!(fine(place.run(&["explain", "PreToolUse"])).contains("no matcher, in a sandbox\n"));
+    assert_eq!(listed.matches("sandbox: ").count(), 1, "{listed}");
+    assert!(listed.contains(&format!("    sandbox: {said}\n")), "{listed}");
+    assert!(fine(place.run(&["explain", "PreToolUse"])).contains("it has no matcher; in a sandbox\n"));
     for command in [&["list", "--json"][..], &["explain", "PreToolUse", "--json"]] {
         let found: serde_json::Value = serde_json::from_str(&fine(place.run(command))).unwrap();
         assert_eq!(found["hooks"][0]["sandbox"], said, "{command:?}");

@@ -49,7 +49,7 @@ fn ends_all(hooks: &str, arguments: &[&str], count: usize, signal: Signal, code:
     assert_eq!(living, [""; 0], "{hooks}");
     assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
     assert_eq!(ran.stdout, "");
-    assert_eq!(ran.stderr, "checkrein: interrupted; all that hooks had started was ended\n");
+    assert_eq!(ran.stderr, "checkrein: interrupted; all processes of hooks were ended\n");
 }
 
 const KEPT: &str = r#"{"event":"pre_tool_use","dialect":"native","verdict":{"decision":"allow","reasons":[],"context":[],"system_messages":[],"warnings":[],"cancelled":false},"hooks":[]}"#;

@@ -93,11 +93,11 @@ fn while_it_is_on_every_event_is_kept_and_then_no_more() {
     let file = start(&place);
     let status = place.run(&["record", "status"]).stdout;
     assert!(
-        status.starts_with("recording is on since 20") && status.contains("without secrets, to DIR/kept"),
+        status.starts_with("recording to kept/") && status.ends_with("; secrets are redacted\n"),
         "{status}"
     );
     let again = place.run(&["record", "start"]);
-    assert!(again.code == 1 && again.stderr.contains("recording is on already, to DIR/kept/week.jsonl"), "{again:?}");
+    assert!(again.code == 1 && again.stderr.contains("recording is on already, to kept/week.jsonl"), "{again:?}");
     session(&place);
     let kept = lines(&file);
     let seen: Vec<_> = kept
@@ -124,7 +124,7 @@ fn while_it_is_on_every_event_is_kept_and_then_no_more() {
     let schema: Value = serde_json::from_str(&place.run(&["schema", "recording"]).stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     assert!(kept.iter().all(|line| validator.is_valid(line)));
-    assert!(place.run(&["record", "stop"]).stdout.starts_with("recording is off; what was recorded is in DIR/kept/"));
+    assert!(place.run(&["record", "stop"]).stdout.starts_with("recording is off; the last one is kept/"));
     session(&place);
     assert_eq!(lines(&file).len(), 5);
 }
@@ -133,7 +133,7 @@ fn while_it_is_on_every_event_is_kept_and_then_no_more() {
 fn the_usual_place_is_the_users() {
     let place = place();
     let ran = place.run(&["record", "start"]).stdout;
-    assert!(ran.contains("to DIR/home/.local/state/checkrein/recordings/20"), "{ran}");
+    assert!(ran.contains("recording to ~/.local/state/checkrein/recordings/20"), "{ran}");
     let mut command = place.command(&["record", "status"]);
     let state = place.dir.path().join("state");
     assert!(String::from_utf8(command.env("XDG_STATE_HOME", &state).output().unwrap().stdout).unwrap().contains("off"));
@@ -154,7 +154,7 @@ fn secrets_are_not_written() {
     assert!(!kept.contains(&secret) && kept.contains("[redacted:"), "{kept}");
     // What the hook says now is compared without secrets as well. It says something else only since it sees none.
     let ran = place.run(&["replay", "kept/week.jsonl"]);
-    assert!(ran.stdout.contains("secrets were taken out when this was recorded"), "{ran:?}");
+    assert!(ran.stdout.contains("secrets were redacted in this recording"), "{ran:?}");
 
     place.run(&["record", "stop"]);
     place.run(&["record", "start", "--output", "kept/all.jsonl", "--no-redact"]);
@@ -263,14 +263,14 @@ fn a_dry_run_runs_nothing() {
     let ran = place.run(&["replay", "kept/week.jsonl", "--dry-run", "--only-changed"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stdout.contains("+ hooks: touches"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("5 events, other hooks would run at 1 of them; nothing was run"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("5 events, 1 with other hooks; dry run, so no hook ran"), "{}", ran.stdout);
     assert!(!place.dir.path().join("ran").exists());
     place.run(&["replay", "kept/week.jsonl"]);
     assert!(place.dir.path().join("ran").exists(), "without it they do");
 }
 
 #[test]
-fn broken_lines_are_told_and_skipped() {
+fn invalid_lines_are_reported_and_skipped() {
     let place = place();
     let file = start(&place);
     session(&place);
@@ -278,10 +278,12 @@ fn broken_lines_are_told_and_skipped() {
     let (first, rest) = text.split_once('\n').unwrap();
     std::fs::write(&file, format!("{first}\n{}\n\n{{}}\n{rest}{}", &first[..50], &first[..30])).unwrap();
     let ran = place.run(&["replay", "kept/week.jsonl", "--only-changed"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, "5 events, 0 changed\n3 broken lines skipped\n"));
-    let told: Vec<_> = ran.stderr.lines().map(|line| line.split(": ").nth(1).unwrap()).collect();
-    assert_eq!(told, ["kept/week.jsonl:2", "kept/week.jsonl:4", "kept/week.jsonl:9"], "{}", ran.stderr);
-    // And the recording goes on behind what was cut.
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "5 events, 0 changed\nskipped 3 invalid lines\n"));
+    let notes: Vec<_> = ran.stderr.lines().map(|line| line.split(": ").nth(1).unwrap()).collect();
+    let lines = ["skipped kept/week.jsonl:2", "skipped kept/week.jsonl:4", "skipped kept/week.jsonl:9"];
+    assert_eq!(notes, lines, "{}", ran.stderr);
+    assert_eq!(place.run(&["replay", "kept/week.jsonl", "--only-changed", "-q"]).stderr, "");
+    // The recording continues after a line that was cut off.
     place.run_with(&["hook", "claude"], &bash("ls"));
     assert!(place.run(&["replay", "kept/week.jsonl"]).stdout.contains("6 events, 0 changed"));
 }
@@ -308,7 +310,7 @@ fn records_of_run_can_be_replayed() {
     place.write(".checkrein/hooks.yaml", "hooks: []");
     let ran = place.run(&["replay", "kept.json"]);
     assert!(ran.code == 1 && ran.stdout.contains("deny → no_opinion"), "{ran:?}");
-    assert!(ran.stdout.contains("what it lacks is made up"), "{ran:?}");
+    assert!(ran.stdout.contains("missing event data is sample data"), "{ran:?}");
 }
 
 #[test]
@@ -326,7 +328,7 @@ fn other_projects_and_their_directories_are_left_alone() {
     assert_eq!(ran.stderr, "");
     assert_eq!(
         (ran.code, ran.stdout.as_str()),
-        (0, "5 events, 0 changed\n5 events of other projects left out; --all-projects fires them as well\n")
+        (0, "5 events, 0 changed\nskipped 5 events of other projects; --all-projects includes them\n")
     );
     place.write(
         ".checkrein/hooks.yaml",

@@ -42,7 +42,7 @@ fn without_hooks_a_starter_set_is_shown() {
 fn json_is_one_record_a_line_and_nothing_else() {
     let ran = Place::with(&[]).run(&["simulate", "--json"]);
     assert_eq!(ran.code, 0);
-    assert!(ran.stderr.contains("a starter set runs"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("playing a starter set"), "{}", ran.stderr);
     let records = records(&ran.stdout);
     assert_eq!(records.len(), 18);
     for decision in [Decision::Deny, Decision::Ask, Decision::NoOpinion] {

@@ -1,6 +1,6 @@
-//! What commands look like on a terminal, and that there are no colours anywhere else.
+//! Output of commands on a terminal. Other output has no colours.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -22,7 +22,7 @@ const HOOKS: &str = r#"{
 
 const KEPT: &str = r#"{"event":"pre_tool_use","dialect":"native","subject":"Bash","verdict":{"decision":"deny","reasons":[],"context":[],"system_messages":[],"original_input":{"command":"ls"},"effective_input":{"command":"ls"},"warnings":[],"cancelled":false},"hooks":[]}"#;
 
-/// Every command that has something to show, with a short name.
+/// Commands with stable text output, each with a short name.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("run", &["run", "PreToolUse", "--input", r#"{"command":"rm -rf /"}"#]),
     ("run_failing", &["run", "PreToolUse", "--tool", "Write"]),
@@ -36,7 +36,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("problem", &["explain", "PreToolUsee"]),
 ];
 
-/// Those that are for programs, or whose output is different every time.
+/// Commands whose output is for programs or differs in each run.
 const MORE: &[&[&str]] = &[
     &["run", "PreToolUse", "--json"],
     &["explain", "PreToolUse", "--json"],
@@ -72,7 +72,7 @@ fn place() -> Place {
 }
 
 #[test]
-fn on_a_terminal_there_are_colours() {
+fn terminal_output_is_coloured() {
     for (name, arguments) in COMMANDS {
         let ran = place().run_on_terminal(arguments, &[]);
         insta::assert_snapshot!(*name, format!("{}exit {}\n", ran.stdout, ran.code));
@@ -80,7 +80,7 @@ fn on_a_terminal_there_are_colours() {
 }
 
 #[test]
-fn elsewhere_there_are_none() {
+fn piped_output_is_not_coloured() {
     let place = place();
     for arguments in COMMANDS.iter().map(|(_, arguments)| *arguments).chain(MORE.iter().copied()) {
         let ran = place.run(arguments);
@@ -90,27 +90,26 @@ fn elsewhere_there_are_none() {
 }
 
 #[test]
-fn every_command_comes_to_the_same_on_a_terminal() {
+fn exit_codes_are_the_same_on_a_terminal() {
     let calls = || COMMANDS.iter().map(|(_, arguments)| *arguments).chain(MORE.iter().copied());
     for arguments in calls() {
-        // What one of them leaves behind is none of the other's business.
+        // Each run has its own directory, so that runs do not affect each other.
         let (here, elsewhere) = (place().run_on_terminal(arguments, &[]), place().run(arguments));
         assert_eq!(here.code, elsewhere.code, "{arguments:?}: {}{}", elsewhere.stdout, elsewhere.stderr);
         assert!(!here.stdout.is_empty(), "{arguments:?}");
     }
     let help = place().run(&["--help"]).stdout;
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    let names = names.filter_map(|line| line.split_whitespace().next());
-    // These read what they are about from standard input.
-    let silent = ["help", "hook", "get"];
+    let listed = help.lines().skip_while(|line| *line != "Daily:").take_while(|line| !line.is_empty());
+    let names = listed.filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+    // These read standard input.
+    let silent = ["hook", "get"];
     let missing: Vec<_> =
         names.filter(|name| !silent.contains(name) && !calls().any(|call| call[0] == *name)).collect();
     assert_eq!(missing, [""; 0], "not tried on a terminal");
 }
 
 #[test]
-fn who_wants_no_colours_gets_none() {
+fn no_color_and_dumb_terminals_disable_colours() {
     for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
         for (_, arguments) in COMMANDS {
             let output = place().run_on_terminal(arguments, &[(name, value)]).stdout;
@@ -120,7 +119,7 @@ fn who_wants_no_colours_gets_none() {
 }
 
 #[test]
-fn what_programs_read_is_never_coloured() {
+fn json_and_sarif_are_never_coloured() {
     for arguments in MORE.iter().filter(|arguments| arguments.contains(&"--json") || arguments.contains(&"--sarif")) {
         let output = place().run_on_terminal(arguments, &[]).stdout;
         let start = output.find(['{', '[']).unwrap();
@@ -129,7 +128,7 @@ fn what_programs_read_is_never_coloured() {
 }
 
 #[test]
-fn progress_leaves_nothing_on_the_terminal() {
+fn progress_line_is_removed_at_the_end() {
     let output = place().run_on_terminal(&["bench", "SessionStart", "--runs", "3"], &[]).stdout;
     assert!(output.contains("warming up, 1 of 3"), "{output}");
     let last = output.rfind("\r␛[K").unwrap();
@@ -137,7 +136,7 @@ fn progress_leaves_nothing_on_the_terminal() {
 }
 
 #[test]
-fn hooks_cannot_steer_the_terminal() {
+fn control_characters_of_hooks_do_not_reach_the_terminal() {
     let hooks = r#"{ "hooks": { "PreToolUse": [
       { "matcher": "Bash|\u001bcx", "hooks": [{ "id": "a\u001bcb", "command": "echo '{\"decision\":\"\\u001bc\"}' # \u001bc" }] },
       { "matcher": "\u001bc(", "hooks": [{ "id": "broken\u001bc", "command": "true" }] },

@@ -1,11 +1,11 @@
-//! Colours of decisions and outcomes, the same in every command.
+//! Colors of decisions and results, for all commands.
 
 use checkrein::Decision;
 use checkrein::record::{HookOutcome, HookRecord};
 use owo_colors::Style;
 
-/// Of a decision.
-pub fn of(decision: Decision) -> Style {
+/// The color of a decision.
+pub fn for_decision(decision: Decision) -> Style {
     match decision {
         Decision::NoOpinion => Style::new().dimmed(),
         Decision::Allow => Style::new().green(),
@@ -14,12 +14,12 @@ pub fn of(decision: Decision) -> Style {
     }
 }
 
-/// What a hook came to, in one word.
+/// The result of a hook in one word, with its color.
 pub fn label(hook: &HookRecord) -> (&'static str, Style) {
     match (hook.outcome, hook.decision) {
         (HookOutcome::Failure, _) => ("failed", Style::new().red()),
         (HookOutcome::Skipped, _) => ("skipped", Style::new().dimmed()),
-        (_, Some(decision)) if decision != Decision::NoOpinion => (decision.name(), of(decision)),
+        (_, Some(decision)) if decision != Decision::NoOpinion => (decision.name(), for_decision(decision)),
         _ if !hook.rewrote.is_empty() => ("rewrites", Style::new().cyan()),
         _ if !hook.context.is_empty() => ("context", Style::new().cyan()),
         _ => ("-", Style::new().dimmed()),

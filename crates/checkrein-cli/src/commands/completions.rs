@@ -1,15 +1,20 @@
-//! `checkrein completions`: for shells.
+//! `checkrein completions`: prints completion scripts for shells.
 
 use anyhow::Result;
 use clap::CommandFactory;
 
 use crate::exit::{self, Exit};
 
-/// Prints a script that completes checkrein's words in a shell.
+/// Print a completion script for your shell
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  checkrein completions bash > ~/.local/share/bash-completion/completions/checkrein")]
+#[command(after_help = "Exit codes:
+  0   success
+  64  usage error
+
+Example:
+  checkrein completions bash > ~/.local/share/bash-completion/completions/checkrein")]
 pub struct Arguments {
-    /// Which shell
+    /// The shell
     shell: clap_complete::Shell,
 }
 

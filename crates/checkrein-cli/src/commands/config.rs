@@ -1,4 +1,6 @@
-//! Which hooks a command is about: arguments that many commands share.
+//! Arguments that select hooks, and the functions that load these hooks and build engines from them.
+//!
+//! All commands that load hooks use them, except `hook`. Problems of files and hooks are printed on standard error.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -6,40 +8,40 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use checkrein::dialects::{self, Dialect};
 use checkrein::engine::EngineBuilder;
-use checkrein::hook_files::{Loaded, Skip, Sources};
+use checkrein::hook_files::{FileStatus, Loaded, Skip, Sources};
 use checkrein::rules::Compat;
 use checkrein::{Engine, Trust};
 
 use super::dialect::DialectName;
 use crate::exit::UsageErrorExt;
 
-/// Which files are read, and whose language they are in.
+/// The files to read and the agent whose rules apply.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ConfigArguments {
-    /// Whose files, formats and rules apply
-    #[arg(long = "as", value_name = "DIALECT", default_value = "native")]
+    /// Agent whose files and rules to use (claude, codex, ...); native: checkrein's own
+    #[arg(long = "as", value_name = "AGENT", default_value = "native")]
     pub dialect: DialectName,
-    /// Reads this file instead of what would be found; may be given several times
+    /// Read this file instead of the usual locations; can be repeated
     #[arg(long, value_name = "FILE")]
     pub config: Vec<PathBuf>,
-    /// Where the agent would be started
+    /// Start directory of the agent
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
-    /// Whose hooks are meant, where a file has those of several agents
+    /// Agent to use, if a file contains hooks of several agents
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// Runs hooks of the project also if you have not approved them: accepts that whoever wrote them runs commands here
+    /// Run hooks of the project without approval; their authors can run any command
     #[arg(long)]
     pub trust_all: bool,
 }
 
 impl ConfigArguments {
-    /// The directory, as an absolute path.
+    /// The start directory as an absolute path.
     pub fn directory(&self) -> Result<PathBuf> {
         directory(&self.dir)
     }
 
-    /// Where the files are.
+    /// The files that the arguments select.
     pub fn sources(&self) -> Result<Sources> {
         let sources = sources(self.dialect.0, &self.config, &self.directory()?)?.trust(self.trust());
         Ok(match &self.agent {
@@ -48,79 +50,89 @@ impl ConfigArguments {
         })
     }
 
-    /// Whose word counts for the hooks of the project.
+    /// The approvals to use.
     pub fn trust(&self) -> Trust {
         if self.trust_all { Trust::everything() } else { Trust::usual() }
     }
 
-    /// The hooks, with what is wrong with their files.
+    /// The hooks, with the diagnostics of their files.
     pub fn load(&self) -> Result<Loaded> {
-        Ok(skipped(self.sources()?.load()))
+        Ok(apply_skip(self.sources()?.load()))
     }
 }
 
-/// An absolute path.
+/// The absolute path of an existing directory.
 pub fn directory(dir: &Path) -> Result<PathBuf> {
-    dir.canonicalize().with_context(|| format!("there is no directory {}", dir.display())).usage_error()
+    dir.canonicalize().with_context(|| format!("cannot open the directory {}", dir.display())).usage_error()
 }
 
-/// The files that are named, or else those that are found.
+/// The named files, or else those at the usual locations.
 pub fn sources(dialect: &'static Dialect, files: &[PathBuf], dir: &Path) -> Result<Sources> {
     if files.is_empty() {
         return Ok(Sources::discover(dialect, dir));
     }
     for file in files {
-        // One that the caller names must be there; one that is looked for need not.
+        // Named files must exist.
         file.metadata().with_context(|| format!("cannot read {}", file.display())).usage_error()?;
     }
     Ok(Sources::of_files(dialect, files))
 }
 
-/// Switches off what the environment says shall be skipped, and says so. Never what an administrator has set.
-pub fn skipped(mut loaded: Loaded) -> Loaded {
-    for told in loaded.skip(&Skip::from_env()) {
-        super::print_note(&told);
+/// Skips the hooks that the environment names, with a note for each. Managed hooks are never skipped.
+pub fn apply_skip(mut loaded: Loaded) -> Loaded {
+    for note in loaded.skip(&Skip::from_env()) {
+        super::print_note(&note);
     }
     loaded
 }
 
-/// Tells on standard error what is wrong with the files.
-pub fn tell(loaded: &Loaded) {
+/// Prints the diagnostics of the files; after `-v`, also the locations of all files.
+pub fn print_diagnostics(loaded: &Loaded) {
+    if super::is_verbose() {
+        for file in &loaded.files {
+            let path = super::display_path(&file.path);
+            match file.status {
+                FileStatus::Found => super::print_note(&format!("{path}: {}", super::pluralize(file.hooks, "hook"))),
+                status => super::print_note(&format!("{path}: {status}")),
+            }
+        }
+    }
     for diagnostic in &loaded.diagnostics {
-        super::print_note(&diagnostic.to_string());
+        super::print_failure(&diagnostic.to_string());
     }
 }
 
-/// Where no hooks were found though no files were named, says so, and whose are there: they may have been meant.
+/// Prints a note if the usual locations have no hooks, with the agents that have some.
 pub fn hint(dialect: &'static Dialect, named: &[PathBuf], loaded: &Loaded, dir: &Path) {
     if named.is_empty() && loaded.hooks.is_empty() && !hint_at_others(dialect, named, loaded, dir) {
         let name = dialect.name;
         super::print_note(&format!(
-            "there are no hooks of {name} here; `checkrein list` shows where they are looked for"
+            "no {name} hooks here; `checkrein init` writes some, `checkrein list -v` shows the searched files"
         ));
     }
 }
 
-/// As [`hint`], only if there are others. Gives whether.
+/// Prints the note of [`hint`] only if other agents have hooks. Returns `true` if it was printed.
 pub fn hint_at_others(dialect: &'static Dialect, named: &[PathBuf], loaded: &Loaded, dir: &Path) -> bool {
     if !named.is_empty() || !loaded.hooks.is_empty() {
         return false;
     }
-    let calls: Vec<_> = others(dialect, dir).iter().map(|name| format!("--as {name}")).collect();
-    if !calls.is_empty() {
-        super::print_note(&format!("there are no hooks of {} here, but of others: {}", dialect.name, calls.join(", ")));
+    let options: Vec<_> = agents_with_hooks(dialect, dir).iter().map(|name| format!("--as {name}")).collect();
+    if !options.is_empty() {
+        let name = dialect.name;
+        super::print_note(&format!("no {name} hooks here; other agents have some: add {}", options.join(" or ")));
     }
-    !calls.is_empty()
+    !options.is_empty()
 }
 
-/// Other dialects that have hooks here.
-fn others(dialect: &Dialect, dir: &Path) -> Vec<&'static str> {
+/// Other agents that have hooks here.
+fn agents_with_hooks(dialect: &Dialect, dir: &Path) -> Vec<&'static str> {
     let mut seen = HashSet::new();
     let mut others = Vec::new();
     for other in dialects::ALL.iter().filter(|other| other.name != dialect.name) {
         let found = Sources::discover(other, dir).without_managed().load();
         let files = found.files.into_iter().filter(|file| file.hooks > 0);
-        // Some agents read the files of others; whose they are comes first.
+        // Some agents read the files of others. The owner comes first in the table.
         if files.filter(|file| seen.insert(file.path.clone())).count() > 0 {
             others.push(other.name);
         }
@@ -128,12 +140,12 @@ fn others(dialect: &Dialect, dir: &Path) -> Vec<&'static str> {
     others
 }
 
-/// An engine with these hooks, which settles as this dialect does.
+/// An engine with these hooks and the rules of this dialect. Problems of hooks are printed.
 pub fn engine(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> Engine {
-    built(builder(dialect, loaded, dir), loaded)
+    build(builder(dialect, loaded, dir), loaded)
 }
 
-/// As [`engine`], exactly as its agent settles, also where that lets a later allow cancel a deny. Says nothing of the hooks.
+/// An engine with the exact rules of the agent, even if they let a later allow cancel a deny. Prints nothing.
 pub fn exact_engine(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> Engine {
     builder(dialect, loaded, dir).compat(Compat::Exact).build()
 }
@@ -146,12 +158,12 @@ fn builder(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> EngineBuil
     }
 }
 
-/// The engine; what is wrong with its hooks is told on standard error, if it was not told of their files already.
-pub fn built(engine: EngineBuilder, loaded: &Loaded) -> Engine {
+/// Builds the engine, and prints the problems of its hooks that are not diagnostics of their files already.
+pub fn build(engine: EngineBuilder, loaded: &Loaded) -> Engine {
     let engine = engine.build();
     for problem in engine.problems() {
         if !problem.is_reported_in(&loaded.diagnostics) {
-            super::print_note(&problem.to_string());
+            super::print_failure(&problem.to_string());
         }
     }
     engine

@@ -1,4 +1,7 @@
-//! `checkrein convert`: hooks of one agent as a file of another.
+//! `checkrein convert`: translates hooks between the formats of agents.
+//!
+//! `checkrein init --from` uses the list of losses too. If a blocking hook would no longer block, nothing may be written
+//! without `--force`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,32 +17,38 @@ use super::config::{self, directory, sources};
 use super::dialect::DialectName;
 use crate::exit::{self, Exit};
 
-/// Translates hooks from one agent's format to another's, and lists what cannot be said there.
+/// Translate hooks to the format of another agent
 ///
-/// If a gate would stop being a gate, nothing is written, unless --force is given.
+/// Lists everything that the other format cannot express. If a blocking hook would no longer block, nothing is written
+/// without --force.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Exit codes:\n  0  converted    1  a gate would be lost, or there is nothing to convert\n\nExample:\n  checkrein convert --from claude --to native > .checkrein/hooks.json\n  checkrein convert --from native --to ub hooks.yaml --output ~/.config/ub/config.yaml"
-)]
+#[command(after_help = "Exit codes:
+  0   converted
+  1   a blocking hook would be lost, or there are no hooks to convert
+  64  usage error
+
+Example:
+  checkrein convert --from claude --to native > .checkrein/hooks.json
+  checkrein convert --from native --to ub hooks.yaml --output ~/.config/ub/config.yaml")]
 pub struct Arguments {
-    /// Whose format the hooks are in
-    #[arg(long, value_name = "DIALECT")]
+    /// Agent whose format to read
+    #[arg(long, value_name = "AGENT")]
     from: DialectName,
-    /// Whose format they shall be in
-    #[arg(long, value_name = "DIALECT")]
+    /// Agent whose format to write
+    #[arg(long, value_name = "AGENT")]
     to: DialectName,
-    /// Files to read instead of what would be found
+    /// Files to read instead of the usual locations
     files: Vec<PathBuf>,
-    /// Where the agent would be started
+    /// Start directory of the agent
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
-    /// Writes here instead of to standard output; a file that is there is not overwritten
+    /// Write to this file, which must not exist yet; default: standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Writes also if a gate is lost, and over a file that is there
+    /// Write even if blocking hooks are lost, and overwrite an existing file
     #[arg(long)]
     force: bool,
-    /// Prints the text and what is lost as JSON
+    /// Print the text and the losses as JSON
     #[arg(long)]
     json: bool,
 }
@@ -49,12 +58,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let (from, to) = (arguments.from.0, arguments.to.0);
     let dir = directory(&arguments.dir)?;
     let loaded = sources(from, &arguments.files, &dir)?.without_managed().load();
-    config::tell(&loaded);
+    config::print_diagnostics(&loaded);
     if loaded.hooks.is_empty() {
-        bail!("there are no hooks of {} to convert", from.name);
+        bail!("no hooks of {} to convert; name a file, or see `checkrein list --as {} -v`", from.name, from.name);
     }
     let hooks: Vec<_> = loaded.hooks.iter().collect();
-    let encoded = to.encode(&hooks).with_context(|| format!("checkrein cannot write files of {} yet", to.name))?;
+    let encoded = to.encode(&hooks).with_context(|| format!("checkrein cannot write files of {}", to.name))?;
     let losses = losses(&hooks, &encoded.lost, from, to);
     let gates = losses.iter().filter(|loss| loss.gate).count();
     let refused = gates > 0 && !arguments.force;
@@ -72,12 +81,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         return Ok(if refused { exit::FAILURE } else { exit::SUCCESS });
     }
     for loss in &losses {
-        super::print_note(&loss.told());
+        super::print_failure(&loss.describe());
     }
     if refused {
-        super::print_note(&format!(
-            "{} would stop guarding anything, so nothing is written; --force writes all the same",
-            super::pluralize(gates, "gate")
+        super::print_failure(&format!(
+            "nothing written: {} would no longer block (--force to write anyway)",
+            super::pluralize(gates, "blocking hook")
         ));
         return Ok(exit::FAILURE);
     }
@@ -98,62 +107,64 @@ fn write(path: &Path, text: &str, over: bool) -> Result<()> {
     }
     let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.with_context(|| match path.try_exists() {
-        Ok(true) if !over => format!("cannot write {}, --force overwrites what is there", path.display()),
+        Ok(true) if !over => format!("cannot write {}: it exists (--force to overwrite)", path.display()),
         _ => format!("cannot write {}", path.display()),
     })
 }
 
-/// What the other format cannot say of a hook.
+/// A part of a hook that the other format cannot express.
 pub struct ReportedLoss<'a> {
     hook: &'a HookSpec,
     what: String,
-    /// Whether the whole hook is lost.
+    /// `true` if the whole hook is lost.
     all: bool,
-    /// Whether a gate stops being one.
+    /// `true` if a blocking hook would no longer block.
     pub gate: bool,
 }
 
-/// All that the other format cannot say.
+/// Everything that the other format cannot express.
 pub fn losses<'a>(
     hooks: &[&'a HookSpec],
     lost: &[ConversionLoss],
     from: &Dialect,
     to: &Dialect,
 ) -> Vec<ReportedLoss<'a>> {
-    let told = lost.iter().filter_map(|lost| {
+    let reported = lost.iter().filter_map(|lost| {
         let hook = *hooks.get(lost.hook)?;
         let gate = lost.all && is_gate(hook, from);
         Some(ReportedLoss { hook, what: lost.what.to_string(), all: lost.all, gate })
     });
-    let weaker = hooks.iter().enumerate().filter_map(|(at, hook)| {
-        let lost_already = lost.iter().any(|lost| lost.hook == at && lost.all);
-        let weaker = hook.kinds.iter().find(|kind| from.is_gate(kind) && !to.is_gate(kind));
-        let kind = weaker.filter(|_| !hook.background && !lost_already)?;
-        let what = format!("its say: `{kind}` cannot be refused by hooks of {}", to.name);
+    let is_dropped = |index| lost.iter().any(|lost| lost.hook == index && lost.all);
+    let weaker = hooks.iter().enumerate().filter_map(|(index, hook)| {
+        if hook.background || is_dropped(index) {
+            return None;
+        }
+        let kind = hook.kinds.iter().find(|kind| from.is_gate(kind) && !to.is_gate(kind))?;
+        let what = format!("hooks of {} cannot block `{kind}`", to.name);
         Some(ReportedLoss { hook, what, all: false, gate: true })
     });
-    let variables = hooks.iter().enumerate().flat_map(|(at, hook)| {
-        let lost_already = lost.iter().any(|lost| lost.hook == at && lost.all);
-        variables_lost(hook, from, to).filter(move |_| !lost_already).map(|name| {
-            let what = format!("the variable {name}, which hooks of {} are not given", to.name);
+    let variables = hooks.iter().enumerate().filter(|(index, _)| !is_dropped(*index)).flat_map(|(_, hook)| {
+        variables_lost(hook, from, to).map(|name| {
+            let what = format!("the variable {name}, which {} does not set for hooks", to.name);
             ReportedLoss { hook, what, all: false, gate: false }
         })
     });
-    told.chain(weaker).chain(variables).collect()
+    reported.chain(weaker).chain(variables).collect()
 }
 
 impl ReportedLoss<'_> {
-    /// For people.
-    pub fn told(&self) -> String {
-        let gate = if self.gate { " (a gate)" } else { "" };
+    /// The loss as a sentence.
+    pub fn describe(&self) -> String {
         let (hook, what) = (&self.hook.info, &self.what);
-        match self.all {
-            true => format!("{hook}{gate} is lost: {what}"),
-            false => format!("{hook}{gate} loses {what}"),
+        match (self.all, self.gate) {
+            (true, true) => format!("{hook} is dropped and would no longer block: {what}"),
+            (true, false) => format!("{hook} is dropped: {what}"),
+            (false, true) => format!("{hook} would no longer block: {what}"),
+            (false, false) => format!("{hook} loses {what}"),
         }
     }
 
-    /// For programs.
+    /// The loss for `--json`.
     pub fn json(&self) -> Value {
         let info = &self.hook.info;
         json!({
@@ -166,7 +177,7 @@ impl ReportedLoss<'_> {
     }
 }
 
-/// Variables that a command names and that only the one agent sets.
+/// Variables in a command that `from` sets and `to` does not.
 fn variables_lost<'a>(hook: &'a HookSpec, from: &'a Dialect, to: &'a Dialect) -> impl Iterator<Item = &'static str> {
     let words: &[String] = match &hook.handler {
         HandlerSpec::Command(CommandSpec { run: CommandLine::Shell { text, .. }, .. }) => std::slice::from_ref(text),
@@ -181,7 +192,7 @@ fn variables_lost<'a>(hook: &'a HookSpec, from: &'a Dialect, to: &'a Dialect) ->
     })
 }
 
-/// Whether a text has `$NAME` or `${NAME`, and not the start of a longer name.
+/// Returns `true` if a text contains `$NAME` or `${NAME`, where the name ends.
 fn names_variable(text: &str, name: &str) -> bool {
     text.split('$').skip(1).any(|rest| {
         let rest = rest.strip_prefix('{').unwrap_or(rest);
@@ -198,7 +209,7 @@ mod tests {
     use super::names_variable;
 
     #[test]
-    fn variables_are_found_by_their_whole_names() {
+    fn variables_match_by_their_whole_name() {
         for (text, found) in [
             ("$DIR/x", true),
             ("\"${DIR}\"/x", true),

@@ -1,4 +1,4 @@
-//! Names of dialects on the command line.
+//! Names of agents on the command line, which select a dialect.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use checkrein::dialects::{self, Dialect};
 
 use crate::exit::Exit;
 
-/// A dialect, by its name.
+/// A dialect that an argument names.
 #[derive(Debug, Clone, Copy)]
 pub struct DialectName(pub &'static Dialect);
 
@@ -18,14 +18,14 @@ impl FromStr for DialectName {
         dialects::find(name).map(Self).ok_or_else(|| {
             let names = || dialects::ALL.iter().map(|dialect| dialect.name);
             match checkrein::core::closest_match(name, names()) {
-                Some(meant) => format!("there is no dialect `{name}`, did you mean `{meant}`?"),
-                None => format!("there is no dialect `{name}`; there are {}", names().collect::<Vec<_>>().join(", ")),
+                Some(meant) => format!("unknown agent `{name}`; did you mean `{meant}`?"),
+                None => format!("unknown agent `{name}`; known agents: {}", names().collect::<Vec<_>>().join(", ")),
             }
         })
     }
 }
 
-/// An exit code that a dialect asks for.
+/// The exit code that a dialect defines for an answer.
 pub fn exit_code(code: i32) -> Result<Exit> {
-    u8::try_from(code).map(Exit::code).with_context(|| format!("the dialect asks for exit code {code}"))
+    u8::try_from(code).map(Exit::code).with_context(|| format!("the answer has the invalid exit code {code}"))
 }

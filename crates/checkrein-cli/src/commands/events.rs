@@ -1,4 +1,4 @@
-//! `checkrein events`: every event, and what hooks may do there.
+//! `checkrein events`: lists events, with the fields that matchers see and the effects that hooks have.
 
 use std::io::{self, Write};
 
@@ -16,18 +16,24 @@ use serde_json::{Value, json};
 use super::dialect::DialectName;
 use crate::exit::{self, Exit, UsageErrorExt};
 
-/// Shows every event: when it fires, what matchers are compared with, what a hook may do.
+/// List the events of an agent and what hooks can do there
 ///
-/// With the name of an event, also an example of what a hook is given there and what it may answer.
+/// With an event, also shows an example payload and answer of a hook.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  checkrein events\n  checkrein events PreToolUse --as claude")]
+#[command(after_help = "Exit codes:
+  0   success
+  64  usage error
+
+Example:
+  checkrein events
+  checkrein events PreToolUse --as claude")]
 pub struct Arguments {
-    /// Only this event, in the dialect's spelling or checkrein's, with examples
+    /// Show only this event, with examples; by the agent's name or checkrein's
     event: Option<String>,
-    /// Whose events
-    #[arg(long = "as", value_name = "DIALECT", default_value = "native")]
+    /// Agent whose events to show
+    #[arg(long = "as", value_name = "AGENT", default_value = "native")]
     dialect: DialectName,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -36,9 +42,9 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dialect = arguments.dialect.0;
     let events: Vec<_> = match &arguments.event {
-        Some(name) => vec![Row::of(dialect, &dialect.kind_named(name).usage_error()?)],
-        None if dialect.has_all_events => EventKind::ALL.iter().map(|kind| Row::of(dialect, kind)).collect(),
-        None => dialect.events.iter().map(|row| Row::of(dialect, &row.kind)).collect(),
+        Some(name) => vec![Row::new(dialect, &dialect.kind_named(name).usage_error()?)],
+        None if dialect.has_all_events => EventKind::ALL.iter().map(|kind| Row::new(dialect, kind)).collect(),
+        None => dialect.events.iter().map(|row| Row::new(dialect, &row.kind)).collect(),
     };
     let mut out = anstream::stdout().lock();
     match (&events[..], arguments.json) {
@@ -65,22 +71,22 @@ struct Row {
     kind: EventKind,
     matched_on: Option<String>,
     may: Vec<String>,
-    /// The first thing that may be rewritten.
+    /// The first target that hooks can rewrite.
     rewrites: Option<Target>,
     takes_context: bool,
 }
 
 impl Row {
-    fn of(dialect: &Dialect, kind: &EventKind) -> Self {
+    fn new(dialect: &Dialect, kind: &EventKind) -> Self {
         let contract = kind.contract();
         let mut may = Vec::new();
         if dialect.blocks(kind) {
             may.push(match contract.block {
                 BlockEffect::Ignored => "end the session".to_owned(),
-                BlockEffect::Refuse => "refuse it".to_owned(),
-                BlockEffect::Feedback => "tell the model that it was wrong".to_owned(),
+                BlockEffect::Refuse => "block it".to_owned(),
+                BlockEffect::Feedback => "give the model feedback".to_owned(),
                 BlockEffect::EndLoop => "end the loop".to_owned(),
-                BlockEffect::Continue => "make the agent go on".to_owned(),
+                BlockEffect::Continue => "make the agent continue".to_owned(),
             });
         }
         let says = |wanted: fn(KeyMeaning) -> bool| {
@@ -106,7 +112,7 @@ impl Row {
         samples::payload(dialect, &self.kind, None).read().unwrap_or_default()
     }
 
-    /// An answer that stops what is about to happen, or else one that adds context or rewrites something.
+    /// An example answer: a block if the event can be blocked, or else context or a rewrite.
     fn answer(&self, dialect: &Dialect) -> Answer {
         let event = samples::event(&self.kind);
         let context = Opinion::context("the build is red");
@@ -129,7 +135,7 @@ impl Row {
 
     fn json(&self, dialect: &'static Dialect) -> Value {
         let answer = self.answer(dialect);
-        let stdout = said(&answer);
+        let stdout = parse_stdout(&answer);
         json!({
             "name": self.name,
             "kind": self.kind.name(),
@@ -147,30 +153,30 @@ impl Row {
         writeln!(out, "  {}", self.kind.description())?;
         match &self.matched_on {
             Some(field) => writeln!(out, "  matchers are compared with `{field}`")?,
-            None => writeln!(out, "  matchers do not count here")?,
+            None => writeln!(out, "  matchers have no effect")?,
         }
         match &self.may[..] {
-            [] => writeln!(out, "  hooks can only watch")?,
-            may => writeln!(out, "  hooks may {}", may.join(", "))?,
+            [] => writeln!(out, "  hooks can only observe")?,
+            may => writeln!(out, "  hooks can {}", may.join(", "))?,
         }
         let time = dialect.timeout(&self.kind, "command");
-        writeln!(out, "  they may take {time:?} if they say nothing else")?;
-        writeln!(out, "\na hook is given:\n{:#}", self.payload(dialect))?;
+        writeln!(out, "  default timeout: {time:?}")?;
+        writeln!(out, "\npayload:\n{:#}", self.payload(dialect))?;
         let answer = self.answer(dialect);
         if !answer.stdout.is_empty() {
-            match said(&answer) {
-                Value::String(text) => writeln!(out, "\nit may print:\n{text}")?,
-                value => writeln!(out, "\nit may answer:\n{value:#}")?,
+            match parse_stdout(&answer) {
+                Value::String(text) => writeln!(out, "\nexample answer (standard output):\n{text}")?,
+                value => writeln!(out, "\nexample answer (standard output):\n{value:#}")?,
             }
         } else if answer.exit != 0 {
-            writeln!(out, "\nit may end with exit code {} and say on standard error:\n{}", answer.exit, answer.stderr)?;
+            writeln!(out, "\nexample answer (exit code {}, standard error):\n{}", answer.exit, answer.stderr)?;
         }
         Ok(())
     }
 }
 
-/// What is printed: JSON, or text for agents that take it as it is.
-fn said(answer: &Answer) -> Value {
+/// Standard output of an answer as JSON. Some agents take plain text, which becomes a JSON string.
+fn parse_stdout(answer: &Answer) -> Value {
     match RawJson::parse(answer.stdout.as_str()).ok().and_then(|json| json.read().ok()) {
         Some(json) => json,
         None if answer.stdout.is_empty() => Value::Null,

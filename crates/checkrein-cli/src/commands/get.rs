@@ -1,4 +1,4 @@
-//! `checkrein get`: a field of the payload, for hooks that are shell scripts.
+//! `checkrein get`: prints a field of the payload, for hooks that are shell scripts.
 
 use std::io::{Read, Write};
 
@@ -7,20 +7,26 @@ use checkrein::RawJson;
 
 use crate::exit::{self, Exit};
 
-/// Prints a field of the JSON on standard input: strings as they are, all else as JSON.
+/// Print a field of the event on standard input
 ///
-/// Dots lead into objects, numbers into arrays. A field that is not there, or is null, prints nothing and ends with 1.
+/// Strings are printed as text, other values as JSON. Dots select fields of objects, and numbers select items of arrays. A
+/// field that is missing or null prints nothing.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Exit codes:\n  0  printed    1  there is no such field\n\nExample:\n  command=$(checkrein get tool_input.command)\n  checkrein get tool_input.edits.0.path --default none"
-)]
+#[command(after_help = "Exit codes:
+  0   the field was printed
+  1   the field is missing or null, or the input is not JSON
+  64  usage error
+
+Example:
+  command=$(checkrein get tool_input.command)
+  checkrein get tool_input.edits.0.path --default none")]
 pub struct Arguments {
-    /// The field: `tool_input.command`
+    /// Path of the field, for example `tool_input.command`
     path: String,
-    /// Prints this instead of nothing if there is no such field
+    /// Text to print if the field is missing or null
     #[arg(long, value_name = "TEXT")]
     default: Option<String>,
-    /// Prints strings as JSON too
+    /// Print strings as JSON too
     #[arg(long)]
     json: bool,
 }
@@ -29,12 +35,12 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
-    let payload = RawJson::parse(text).context("standard input is no JSON")?;
+    let payload = RawJson::parse(text).context("standard input is not JSON; pipe the event to `checkrein get`")?;
     let mut out = std::io::stdout().lock();
     match field(&payload, &arguments.path).filter(|value| value.as_str() != "null") {
-        Some(value) => match value.as_text().filter(|_| !arguments.json) {
-            Some(text) => writeln!(out, "{text}")?,
-            None => writeln!(out, "{}", value.as_str().trim())?,
+        Some(value) => match value.as_text() {
+            Some(text) if !arguments.json => writeln!(out, "{text}")?,
+            _ => writeln!(out, "{}", value.as_str().trim())?,
         },
         None => match &arguments.default {
             Some(default) => writeln!(out, "{default}")?,

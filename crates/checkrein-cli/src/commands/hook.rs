@@ -1,4 +1,8 @@
-//! `checkrein hook`: what agents call.
+//! `checkrein hook`: the command that agents call for each event.
+//!
+//! It reads the event from standard input, runs the hooks and prints the verdict in the agent's format. Agents treat a hook
+//! that fails as one without an objection, so every failure must become an answer. It runs before every tool call: it must
+//! do nothing that the answer does not need.
 
 use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
@@ -12,36 +16,41 @@ use checkrein_tools::recording::RecordingControl;
 
 use crate::exit::{self, Exit};
 
-/// Answers an agent: reads the event that it sends on standard input, runs your hooks, and says the verdict in its words.
+/// Answer an agent's event (installed entries call this)
 ///
-/// This is what `checkrein install` puts into an agent's settings.
+/// Reads the event from standard input, runs your hooks, and prints the verdict in the agent's format. `checkrein install`
+/// writes this command into the settings of agents.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  echo '{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}' | checkrein hook claude"
-)]
+#[command(after_help = "Exit codes:
+  The agent's protocol defines them. Most agents get 0 and JSON, also for a deny.
+  A usage error denies with 2.
+
+Example:
+  echo '{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}' |
+    checkrein hook claude")]
 pub struct Arguments {
-    /// The agent that calls
+    /// Agent that sends the event
     agent: String,
-    /// The event, where the agent's payload does not name it
+    /// Name of the event, if the payload does not contain it
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
-    /// Takes the hooks of this file instead of what would be found; may be given several times
+    /// Use the hooks of this file only; can be repeated
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
-    /// Lets things happen if checkrein itself fails
+    /// Allow if checkrein itself fails
     #[arg(long)]
     fail_open: bool,
-    /// Runs hooks of the project also if you have not approved them
+    /// Run hooks of the project without approval
     #[arg(long)]
     trust_all: bool,
-    /// Runs the hooks that nobody waits for; checkrein calls itself so
+    /// Run only background hooks; checkrein starts itself this way
     #[arg(long, hide = true)]
     background: bool,
 }
 
 impl Arguments {
-    /// Reads the words that agents are told to call, without all that is needed to read any others: it runs before every
-    /// tool. `None`: something else is wanted, such as help.
+    /// Parses the arguments that installed entries use, without the cost of clap. `None`: clap must parse them, for example
+    /// for `--help`.
     pub fn parse_fast(words: &[std::ffi::OsString]) -> Option<Self> {
         let mut words = words.iter();
         let agent = words.next()?.to_str().filter(|agent| !agent.starts_with('-'))?.to_owned();
@@ -61,9 +70,9 @@ impl Arguments {
     }
 }
 
-/// Runs the command. Whatever goes wrong is an answer too: an agent takes a hook that fails for one that has no objection.
+/// Runs the command. Failures become answers too.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
-    let payload = read(Payload);
+    let payload = read_all(Payload);
     let Some(agent) = checkrein::dialects::find(&arguments.agent) else {
         return unknown_agent(&arguments.agent);
     };
@@ -76,17 +85,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     let trust = if arguments.trust_all { Trust::everything() } else { Trust::usual() };
     adapter = adapter.trust(trust.clone());
-    if let Some(switch) = RecordingControl::of_user().filter(|_| !arguments.background) {
-        adapter = adapter.recording(switch);
-    }
     if arguments.background {
         adapter = adapter.in_background();
+    } else if let Some(control) = RecordingControl::of_user() {
+        adapter = adapter.recording(control);
     }
     let missing = arguments.config.iter().find_map(|file| Some((file, file.metadata().err()?)));
-    let fronted = match (&payload, missing) {
-        (Err(error), _) => adapter.refuse(&[], &format!("what the agent sent cannot be read: {error}")),
+    let response = match (&payload, missing) {
+        (Err(error), _) => adapter.refuse(&[], &format!("cannot read the event from standard input: {error}")),
         (Ok(payload), Some((file, error))) => {
-            adapter.refuse(payload, &format!("the config {} cannot be read: {error}", file.display()))
+            adapter.refuse(payload, &format!("cannot read the config file {} of --config: {error}", file.display()))
         }
         (Ok(payload), None) => {
             if !arguments.config.is_empty() {
@@ -96,18 +104,18 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         }
     };
     if let Ok(payload) = &payload
-        && fronted.has_background
+        && response.has_background
     {
         start_background(arguments, payload)
-            .unwrap_or_else(|error| super::print_note(&format!("hooks in the background do not run: {error}")));
+            .unwrap_or_else(|error| super::print_note(&format!("cannot start background hooks: {error}")));
     }
     if arguments.background {
         return Ok(exit::SUCCESS);
     }
-    say(&fronted)
+    respond(&response)
 }
 
-/// Standard input, read once and to its end: a buffer of its own would be memory for nothing.
+/// Standard input without a buffer: it is read once, to its end.
 struct Payload;
 
 impl Read for Payload {
@@ -119,86 +127,93 @@ impl Read for Payload {
     }
 }
 
-fn read(mut from: impl Read) -> io::Result<Vec<u8>> {
-    let mut all = Vec::new();
-    all.try_reserve(4096)?;
-    from.read_to_end(&mut all)?;
-    Ok(all)
+fn read_all(mut input: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve(4096)?;
+    input.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
-/// What is said if the words behind `hook` make no sense: somebody's settings call checkrein in a way that it does not know,
-/// and its guards must not be lost by that.
-pub fn wrong_call(words: &[std::ffi::OsString], error: &clap::Error) -> Result<Exit> {
+/// Answers a call with invalid arguments. They are a mistake in the settings of an agent, whose guards must not be lost, so
+/// gates are denied.
+pub fn report_usage_error(words: &[std::ffi::OsString], error: &clap::Error) -> Result<Exit> {
     let text = error.to_string();
-    let why = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    // The lines up to the first empty one are the error, the others are usage.
+    let lines: Vec<_> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    let error = lines.join(" ");
+    let reason = format!(
+        "invalid arguments of `checkrein hook`: {}; `checkrein install` writes correct ones",
+        error.trim_start_matches("error: ")
+    );
     let agent = words.first().and_then(|word| word.to_str()).and_then(checkrein::dialects::find);
-    let Some(agent) = agent else { return deny_anybody(&format!("checkrein was called in a wrong way: {why}")) };
+    let Some(agent) = agent else { return deny_in_all_formats(&reason) };
     let mut adapter = AgentAdapter::new(agent);
-    let event = words.iter().position(|word| word == "--event").and_then(|at| words.get(at + 1)?.to_str());
+    let event = words.iter().position(|word| word == "--event").and_then(|option| words.get(option + 1)?.to_str());
     if let Some(event) = event {
         adapter = adapter.event(event);
     }
     if words.iter().any(|word| word == "--fail-open") {
         adapter = adapter.on_failure(FailurePolicy::Open);
     }
-    let payload = read(Payload).unwrap_or_default();
-    say(&adapter.refuse(&payload, &format!("checkrein was called in a wrong way: {why}")))
+    let payload = read_all(Payload).unwrap_or_default();
+    respond(&adapter.refuse(&payload, &reason))
 }
 
-fn say(fronted: &AgentResponse) -> Result<Exit> {
-    let AgentResponse { answer, undelivered_notes: untold, .. } = fronted;
-    let said = match answer.stdout.as_str() {
+fn respond(response: &AgentResponse) -> Result<Exit> {
+    let AgentResponse { answer, undelivered_notes, .. } = response;
+    let written = match answer.stdout.as_str() {
         "" => Ok(()),
         text => {
             let mut out = io::stdout().lock();
             out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush())
         }
     };
-    let mut told = io::stderr().lock();
+    let mut stderr = io::stderr().lock();
     if !answer.stderr.is_empty() {
-        // Some agents take JSON for the answer wherever it stands.
+        // Some agents parse JSON on standard error as the answer.
         let is_json = RawJson::parse(answer.stderr.trim()).is_ok();
         let prefix = if is_json { "the reason is: " } else { "" };
-        writeln!(told, "{prefix}{}", super::sanitize(answer.stderr.trim_end(), super::LINES))?;
+        writeln!(stderr, "{prefix}{}", super::sanitize(answer.stderr.trim_end(), super::LINES))?;
     }
-    // An answer that nobody could read must not be taken for silence.
-    if let Err(error) = said {
-        writeln!(told, "checkrein could not print its answer ({error}), so this is refused")?;
+    // The agent must not treat a lost answer as silence.
+    if let Err(error) = written {
+        writeln!(stderr, "denied: checkrein could not print its answer ({error})")?;
         return Ok(exit::DENIED);
     }
-    // Beside a reason they would be taken for a part of it.
+    // With another exit code, agents would treat notes as a part of the reason.
     if answer.exit == 0 {
-        for note in untold {
-            writeln!(told, "checkrein: {}", super::sanitize(note, super::LINES))?;
+        for note in undelivered_notes {
+            writeln!(stderr, "checkrein: {}", super::sanitize(note, super::LINES))?;
         }
     }
     Ok(Exit::code(u8::try_from(answer.exit).unwrap_or(2)))
 }
 
-/// A denial that every agent obeys which was tried: this is a mistake in some agent's settings, and nobody knows whose.
+/// Denies for an agent whose format is unknown.
 fn unknown_agent(name: &str) -> Result<Exit> {
     let known: Vec<_> = checkrein::dialects::ALL.iter().map(|dialect| dialect.name).collect();
     let meant = match checkrein::core::closest_match(name, known.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("known are: {}", known.join(", ")),
+        None => format!("known agents: {}", known.join(", ")),
     };
-    deny_anybody(&format!("checkrein does not know an agent `{name}`; {meant}"))
+    deny_in_all_formats(&format!("`checkrein hook {name}`: unknown agent `{name}`; {meant}"))
 }
 
-fn deny_anybody(why: &str) -> Result<Exit> {
-    let text = RawJson::string(why);
+/// Prints one JSON object that all supported agents read as a deny, and exits with 2.
+fn deny_in_all_formats(reason: &str) -> Result<Exit> {
+    let text = RawJson::string(reason);
     writeln!(
         io::stdout(),
         r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":{text}}},"decision":"block","reason":{text},"permissionDecision":"deny","permissionDecisionReason":{text},"cancel":true,"errorMessage":{text}}}"#
     )?;
-    writeln!(io::stderr(), "{why}")?;
-    if let Some(note) = agent_adapter::record_refusal(why) {
+    writeln!(io::stderr(), "{reason}")?;
+    if let Some(note) = agent_adapter::record_refusal(reason) {
         writeln!(io::stderr(), "{note}")?;
     }
     Ok(exit::DENIED)
 }
 
-/// Starts a process of its own for hooks that nobody waits for: this one is about to end, and the agent waits for that.
+/// Starts another process for background hooks, because the agent waits for this one to exit.
 fn start_background(arguments: &Arguments, payload: &[u8]) -> io::Result<()> {
     let mut stdin = tempfile::tempfile()?;
     stdin.write_all(payload)?;
@@ -214,7 +229,7 @@ fn start_background(arguments: &Arguments, payload: &[u8]) -> io::Result<()> {
     for file in &arguments.config {
         command.arg("--config").arg(file);
     }
-    // A signal for the agent's hook is none for those.
+    // Signals to the agent's process group must not reach background hooks.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null()).spawn().map(drop)

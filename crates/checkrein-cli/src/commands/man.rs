@@ -1,4 +1,4 @@
-//! `checkrein man`: manual pages.
+//! `checkrein man`: prints or writes manual pages.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -8,11 +8,18 @@ use clap::CommandFactory;
 
 use crate::exit::{self, Exit};
 
-/// Prints the manual page, or writes one for each command into a directory.
+/// Print the manual page, or write one per command
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  checkrein man | man -l -\n  checkrein man --dir ~/.local/share/man/man1")]
+#[command(after_help = "Exit codes:
+  0   success
+  1   a page cannot be written
+  64  usage error
+
+Example:
+  checkrein man | man -l -
+  checkrein man --dir ~/.local/share/man/man1")]
 pub struct Arguments {
-    /// Writes a page for each command here
+    /// Write one page per command to this directory
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -22,7 +29,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let command = crate::Arguments::command();
     match &arguments.dir {
         Some(dir) => {
-            std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+            std::fs::create_dir_all(dir).with_context(|| format!("cannot create the directory {}", dir.display()))?;
             clap_mangen::generate_to(command, dir).with_context(|| format!("cannot write to {}", dir.display()))?;
         }
         None => std::io::stdout().write_all(&page(command)?)?,

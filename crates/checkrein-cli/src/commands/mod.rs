@@ -18,6 +18,7 @@ pub mod get;
 pub mod hook;
 pub mod init;
 pub mod install;
+mod layout;
 pub mod list;
 pub mod man;
 mod paths;
@@ -29,6 +30,7 @@ pub mod say;
 pub mod schema;
 pub mod simulate;
 pub mod status;
+pub mod terminal;
 pub mod test;
 pub mod trust;
 
@@ -112,24 +114,24 @@ fn sanitize(text: &str, kept: &[char]) -> String {
         .collect()
 }
 
-/// So many of them: `1 hook`, `2 hooks`.
-pub fn pluralize(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+/// A count with its noun: `1 hook`, `2 hooks`.
+pub fn pluralize(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The reader has gone before all was shown. What the program ends with is what it found out, whoever reads it.
+/// The reader closed the pipe before the end of the output. The exit code stays that of the result.
 #[derive(Debug, Clone, Copy)]
 pub struct BrokenPipe(pub Exit);
 
 impl fmt::Display for BrokenPipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody reads this any more")
+        f.write_str("the reader of the output closed the pipe")
     }
 }
 
 impl std::error::Error for BrokenPipe {}
 
-/// What to end with when all is shown, or as much as somebody wanted to see.
+/// The exit code after the output, also if the reader closed the pipe.
 pub fn finish_output(exit: Exit, showing: anyhow::Result<()>) -> anyhow::Result<Exit> {
     match showing {
         Ok(()) => Ok(exit),
@@ -138,7 +140,7 @@ pub fn finish_output(exit: Exit, showing: anyhow::Result<()>) -> anyhow::Result<
     }
 }
 
-/// Whether the reader has gone, as `head` does when it has seen enough. That is no problem of ours.
+/// Returns `true` if the reader closed the pipe, as `head` does. That is not an error.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.is::<BrokenPipe>()
         || error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)

@@ -7,72 +7,70 @@ use checkrein::hook::Source;
 
 use super::printable;
 
-/// Directories that paths are shortened against.
-struct Bases {
-    current: Option<PathBuf>,
-    /// The home directory as the environment names it, and its real path if that differs.
-    home: Vec<PathBuf>,
-}
+/// Directories that paths are shortened against, with their short forms. The longest comes first.
+struct Bases(Vec<(PathBuf, &'static str)>);
 
 impl Bases {
     fn get() -> &'static Self {
         static BASES: OnceLock<Bases> = OnceLock::new();
-        BASES.get_or_init(|| {
-            let mut home: Vec<_> = std::env::home_dir().into_iter().filter(|home| is_base(home)).collect();
-            let real = home.first().and_then(|home| home.canonicalize().ok());
-            home.extend(real.filter(|real| is_base(real) && !home.contains(real)));
-            let current = std::env::current_dir().ok().filter(|dir| is_base(dir) && !home.contains(dir));
-            Self { current, home }
-        })
+        BASES.get_or_init(|| Self::new(std::env::current_dir().ok(), std::env::home_dir()))
+    }
+
+    fn new(current: Option<PathBuf>, home: Option<PathBuf>) -> Self {
+        let mut bases = Vec::new();
+        if let Some(home) = home {
+            // Some paths are below the real home directory, others below the one that the environment names.
+            bases.extend(home.canonicalize().ok().map(|real| (real, "~")));
+            bases.push((home, "~"));
+        }
+        bases.extend(current.map(|dir| (dir, "")));
+        bases.retain(|(dir, _)| dir.is_absolute() && dir.parent().is_some());
+        // The sort is stable: in the home directory, `~` wins.
+        bases.sort_by_key(|(dir, _)| std::cmp::Reverse(dir.components().count()));
+        Self(bases)
     }
 
     fn shorten(&self, path: &Path) -> Option<PathBuf> {
-        if let Some(rest) = self.current.as_ref().and_then(|dir| path.strip_prefix(dir).ok()) {
-            return Some(if rest.as_os_str().is_empty() { PathBuf::from(".") } else { rest.to_owned() });
-        }
-        let rest = self.home.iter().find_map(|home| path.strip_prefix(home).ok())?;
-        Some(if rest.as_os_str().is_empty() { PathBuf::from("~") } else { Path::new("~").join(rest) })
+        let (rest, short) = self.0.iter().find_map(|(dir, short)| Some((path.strip_prefix(dir).ok()?, *short)))?;
+        let is_base = rest.as_os_str().is_empty();
+        Some(match short {
+            "" if is_base => PathBuf::from("."),
+            "" => rest.to_owned(),
+            short if is_base => PathBuf::from(short),
+            short => Path::new(short).join(rest),
+        })
     }
 
     /// Replaces these directories where they start a path in a text.
     fn shorten_all(&self, text: &str) -> String {
-        let current = self.current.iter().map(|dir| (dir, ""));
-        let bases: Vec<_> = current
-            .chain(self.home.iter().map(|dir| (dir, "~/")))
-            .filter_map(|(dir, short)| Some((format!("{}{}", dir.to_str()?, std::path::MAIN_SEPARATOR), short)))
-            .collect();
+        let separator = std::path::MAIN_SEPARATOR;
+        let bases = self.0.iter().filter_map(|(dir, short)| {
+            let short = if short.is_empty() { String::new() } else { format!("{short}{separator}") };
+            Some((format!("{}{separator}", dir.to_str()?), short))
+        });
+        let bases: Vec<_> = bases.collect();
         let mut shortened = String::new();
         let mut rest = text;
         while let Some(next) = rest.chars().next() {
-            let starts_path = shortened.chars().next_back().is_none_or(|c| c.is_whitespace() || "`'\"(".contains(c));
-            let base = bases.iter().find(|(dir, _)| {
-                starts_path && rest.strip_prefix(dir.as_str()).is_some_and(|below| below.starts_with(is_part_of_name))
+            let is_start = shortened.chars().next_back().is_none_or(|c| !is_part_of_path(c));
+            let base = bases.iter().find_map(|(dir, short)| {
+                let below = rest.strip_prefix(dir.as_str())?;
+                if is_start && below.starts_with(is_part_of_path) { Some((short, below)) } else { None }
             });
-            match base {
-                Some((dir, short)) => {
-                    shortened += short;
-                    rest = &rest[dir.len()..];
-                    // A name may contain none of the characters before a path, so this part ends with it.
-                    let end = rest.find(|c| !is_part_of_name(c)).unwrap_or(rest.len());
-                    shortened += &rest[..end];
-                    rest = &rest[end..];
-                }
-                None => {
-                    shortened.push(next);
-                    rest = &rest[next.len_utf8()..];
-                }
+            if let Some((short, below)) = base {
+                shortened += short;
+                rest = below;
+            } else {
+                shortened.push(next);
+                rest = &rest[next.len_utf8()..];
             }
         }
         shortened
     }
 }
 
-/// Returns `true` if a directory can shorten paths: the root of the file system cannot.
-fn is_base(dir: &Path) -> bool {
-    dir.is_absolute() && dir.parent().is_some()
-}
-
-fn is_part_of_name(c: char) -> bool {
+/// Returns `false` for characters around a path in a message.
+fn is_part_of_path(c: char) -> bool {
     !c.is_whitespace() && !"`'\"()".contains(c)
 }
 
@@ -100,7 +98,7 @@ mod tests {
     use super::*;
 
     fn bases() -> Bases {
-        Bases { current: Some("/home/ann/project".into()), home: vec!["/home/ann".into()] }
+        Bases::new(Some("/home/ann/project".into()), Some("/home/ann".into()))
     }
 
     #[test]
@@ -138,8 +136,13 @@ mod tests {
     }
 
     #[test]
-    fn the_root_shortens_nothing() {
-        assert!(!is_base(Path::new("/")));
-        assert!(!is_base(Path::new("relative")));
+    #[cfg(unix)]
+    fn the_most_specific_directory_wins() {
+        let shorten = |current: &str, home: &str, path: &str| {
+            Bases::new(Some(current.into()), Some(home.into())).shorten(Path::new(path))
+        };
+        assert_eq!(shorten("/w", "/w/home", "/w/home/x"), Some("~/x".into()));
+        assert_eq!(shorten("/home/bob", "/home/bob", "/home/bob/x"), Some("~/x".into()));
+        assert_eq!(shorten("/", "", "/etc/x"), None, "the root and an empty home shorten nothing");
     }
 }

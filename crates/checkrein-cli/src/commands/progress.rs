@@ -1,26 +1,26 @@
-//! A line on the terminal that says how far a long command is. Nothing where standard error is no terminal.
+//! A progress line of long commands. It is shown only if standard error is a terminal, and not after `-q`.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// How often the line changes: more often nobody can read it.
+/// Minimum time between two changes of the line, so that it stays readable.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The line. It is gone when this is dropped, also when the program is interrupted.
+/// The line. Dropping it erases the line, also if the program is interrupted.
 pub struct Progress {
     shown: Option<Instant>,
-    on_terminal: bool,
+    is_visible: bool,
 }
 
 impl Progress {
-    /// Shows nothing yet.
+    /// A line that is still empty.
     pub fn new() -> Self {
-        Self { shown: None, on_terminal: io::stderr().is_terminal() }
+        Self { shown: None, is_visible: io::stderr().is_terminal() && !super::is_quiet() }
     }
 
-    /// Shows this text, if there is somebody to see it.
+    /// Shows a text, unless the last change is too recent.
     pub fn show(&mut self, text: impl FnOnce() -> String) {
-        if self.on_terminal && self.shown.is_none_or(|shown| shown.elapsed() >= PAUSE) {
+        if self.is_visible && self.shown.is_none_or(|shown| shown.elapsed() >= PAUSE) {
             self.shown = Some(Instant::now());
             let _ = write!(io::stderr(), "\r\x1b[K{}", text());
         }

@@ -1,4 +1,4 @@
-//! `checkrein record`: keeps what passes through `checkrein hook`.
+//! `checkrein record`: switches the recording of events by `checkrein hook` on and off.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -6,53 +6,60 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use checkrein_tools::recording::{Recording, RecordingControl, Status};
 
-use super::pluralize;
+use super::{display_path, pluralize};
 use crate::exit::{self, Exit};
 
-/// Keeps every event that passes through `checkrein hook`, with what came of it, to fire it again with `checkrein replay`.
+/// Record the events that agents send to checkrein
 ///
-/// A recording is a file with one line of JSON per event, which only you can read. Keys, tokens and passwords are replaced by
-/// notes before anything is written, as far as they can be told from other text.
+/// A recording is a file with one line of JSON per event: the event and its verdict. Only you can read it. Keys, tokens and
+/// passwords that checkrein recognizes are redacted before anything is written. `checkrein replay` fires the events again.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  checkrein record start\n  checkrein record status\n  checkrein record stop\n  checkrein record start --output week.jsonl"
-)]
+#[command(after_help = "Exit codes:
+  0   success
+  1   the recording cannot be started or stopped
+  64  usage error
+
+Example:
+  checkrein record start
+  checkrein record status
+  checkrein record stop
+  checkrein record start --output week.jsonl")]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Records from now on, whatever agent calls
+    /// Start to record the events of all agents
     Start {
-        /// Appends to this file; otherwise to a new one in $XDG_STATE_HOME/checkrein/recordings
+        /// Append to this file; default: a new file in $XDG_STATE_HOME/checkrein/recordings
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
-        /// Writes keys, tokens and passwords as they are
+        /// Keep keys, tokens and passwords
         #[arg(long)]
         no_redact: bool,
     },
-    /// Records no longer
+    /// Stop recording
     Stop,
-    /// Shows whether events are recorded, and where to
+    /// Show if recording is on, and the file
     Status,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
-    let switch = RecordingControl::of_user().context("you have no home directory; set HOME or XDG_STATE_HOME")?;
+    let control = RecordingControl::of_user().context("no home directory; set HOME or XDG_STATE_HOME")?;
     let (on, recording) = match &arguments.action {
         Action::Start { output, no_redact } => {
-            let file = output.clone().unwrap_or_else(|| switch.usual_file());
-            (true, Some(switch.start(&file, !no_redact)?))
+            let file = output.clone().unwrap_or_else(|| control.usual_file());
+            (true, Some(control.start(&file, !no_redact)?))
         }
-        Action::Stop => (false, switch.stop()?),
+        Action::Stop => (false, control.stop()?),
         Action::Status => {
-            let recording = switch.current()?;
+            let recording = control.current()?;
             (recording.is_some(), recording)
         }
     };
@@ -63,19 +70,19 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         writeln!(out)?;
         return Ok(exit::SUCCESS);
     }
-    writeln!(out, "{}", told(on, recording.as_ref(), &status))?;
+    writeln!(out, "{}", describe(on, recording.as_ref(), &status))?;
     Ok(exit::SUCCESS)
 }
 
-fn told(on: bool, recording: Option<&Recording>, status: &Status) -> String {
+fn describe(on: bool, recording: Option<&Recording>, status: &Status) -> String {
     let Some(recording) = recording else { return "recording is off".to_owned() };
-    let file = recording.file.display();
+    let file = display_path(&recording.file);
     let size =
         status.bytes.map(|bytes| format!(" ({})", pluralize(usize::try_from(bytes).unwrap_or(usize::MAX), "byte")));
     let size = size.unwrap_or_default();
     if !on {
-        return format!("recording is off; what was recorded is in {file}{size}");
+        return format!("recording is off; the last one is {file}{size}");
     }
-    let secrets = if recording.redact { "without secrets" } else { "with secrets as they are" };
-    format!("recording is on since {}, {secrets}, to {file}{size}", recording.since)
+    let secrets = if recording.redact { "secrets are redacted" } else { "secrets are not redacted" };
+    format!("recording to {file}{size} since {}; {secrets}", recording.since)
 }

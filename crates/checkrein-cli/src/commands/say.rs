@@ -1,4 +1,4 @@
-//! `checkrein say`: a correct answer, for hooks that are shell scripts.
+//! `checkrein say`: prints an answer in an agent's format, for hooks that are shell scripts.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -15,50 +15,56 @@ use serde_json::json;
 use super::dialect::{self, DialectName};
 use crate::exit::{self, Exit, UsageErrorExt};
 
-/// Prints the answer of a hook in the words of a dialect, and ends with its exit code.
+/// Print a hook's answer in the format of an agent
 ///
-/// What the dialect has no words for is said in the nearest that are not weaker; standard error says so.
+/// Exits with the code that the agent expects. If the agent cannot express the answer, the next stricter one is printed, with
+/// a note on standard error.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  checkrein say deny 'not on Fridays'\n  checkrein say rewrite '{\"command\": \"ls\"}' --as claude\n  checkrein say context 'the build is red' --event SessionStart"
-)]
+#[command(after_help = "Exit codes:
+  The agent's protocol defines them. An answer that cannot be printed exits with
+  2, or with 1 for `allow` and `context`. A usage error exits with 64.
+
+Example:
+  checkrein say deny 'not on Fridays'
+  checkrein say rewrite '{\"command\": \"ls\"}' --as claude
+  checkrein say context 'the build is red' --event SessionStart")]
 pub struct Arguments {
-    /// What is said
-    #[arg(value_enum)]
+    /// The answer
+    #[arg(value_enum, value_name = "ANSWER")]
     what: AnswerKind,
-    /// The reason or the text; for `rewrite` the new tool input as JSON, or the new prompt
+    /// Reason or text; for `rewrite` the new tool input as JSON, or the new prompt
     #[arg(required_if_eq_any = [("what", "deny"), ("what", "ask"), ("what", "halt"), ("what", "context"), ("what", "rewrite")])]
     text: Option<String>,
-    /// In whose words
-    #[arg(long = "as", value_name = "DIALECT", default_value = "native")]
+    /// Agent whose format to use
+    #[arg(long = "as", value_name = "AGENT", default_value = "native")]
     dialect: DialectName,
-    /// At which event, in the dialect's spelling or checkrein's
+    /// Event that is answered, by the agent's name or checkrein's
     #[arg(long, value_name = "EVENT", default_value = "pre_tool_use")]
     event: String,
-    /// Prints what would be said as JSON, and ends with 0
+    /// Print the answer as JSON, and exit with 0
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum AnswerKind {
-    /// It must not happen
+    /// Block the action
     Deny,
-    /// The user shall be asked
+    /// Ask the user
     Ask,
-    /// It may happen
+    /// Allow the action without a question
     Allow,
-    /// The model shall know something
+    /// Add a text to the model's context
     Context,
-    /// The tool gets another input, or the model another prompt
+    /// Replace the tool input or the prompt
     Rewrite,
-    /// All ends here
+    /// End the session
     Halt,
 }
 
 impl AnswerKind {
-    /// Whether all may go on as it would if this is not heard.
-    fn gives_way(self) -> bool {
+    /// Returns `true` if losing this answer blocks nothing.
+    fn is_permissive(self) -> bool {
         matches!(self, Self::Allow | Self::Context)
     }
 }
@@ -79,17 +85,17 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let answer = dialect.say(&event, &verdict);
     if arguments.json {
         let Answer { stdout, stderr, exit, notes, .. } = &answer;
-        let said = json!({ "stdout": stdout, "stderr": stderr, "exit": exit, "notes": notes });
-        writeln!(std::io::stdout(), "{said:#}")?;
+        let json = json!({ "stdout": stdout, "stderr": stderr, "exit": exit, "notes": notes });
+        writeln!(std::io::stdout(), "{json:#}")?;
         return Ok(exit::SUCCESS);
     }
     for note in &answer.notes {
         super::print_note(note);
     }
     if let Err(error) = print(&answer) {
-        // An exit code is still heard, and agents that know no more take 2 for a no.
+        // The agent still gets the exit code, and most agents treat 2 as a deny.
         let _ = super::print_error(&error.into());
-        return Ok(if arguments.what.gives_way() { exit::FAILURE } else { exit::DENIED });
+        return Ok(if arguments.what.is_permissive() { exit::FAILURE } else { exit::DENIED });
     }
     dialect::exit_code(answer.exit)
 }
@@ -107,7 +113,7 @@ fn print(answer: &Answer) -> std::io::Result<()> {
 }
 
 fn opinion(arguments: &Arguments, kind: &EventKind) -> Result<Opinion> {
-    let text = || arguments.text.clone().context("this needs a text behind it");
+    let text = || arguments.text.clone().context("this answer needs a TEXT");
     Ok(match arguments.what {
         AnswerKind::Allow => match &arguments.text {
             Some(reason) => Opinion::allow().with_reason(reason),
@@ -120,10 +126,10 @@ fn opinion(arguments: &Arguments, kind: &EventKind) -> Result<Opinion> {
         AnswerKind::Rewrite => {
             let text = text()?;
             let target = kind.contract().rewrites.first().copied();
-            let target = target.with_context(|| format!("nothing can be rewritten at `{kind}`"))?;
+            let target = target.with_context(|| format!("hooks cannot rewrite anything at `{kind}`; name another event with --event"))?;
             let value = match target {
                 Target::Prompt | Target::Summary => RawJson::string(&text),
-                _ => RawJson::parse(text).context("the new value is no JSON")?,
+                _ => RawJson::parse(text).context("TEXT must be the new tool input as JSON")?,
             };
             Opinion::none().with_rewrite(Rewrite::replace(target, value))
         }

@@ -1,4 +1,4 @@
-//! `checkrein schema`: JSON schemas, for editors and tools.
+//! `checkrein schema`: prints JSON schemas for editors and tools.
 
 use std::io::Write;
 
@@ -9,26 +9,30 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use super::dialect::DialectName;
 use crate::exit::{self, Exit};
 
-/// Prints a JSON schema: of config files, of what hooks are given, of what they answer, of what commands print with --json.
+/// Print a JSON schema of config files, payloads or output
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  checkrein schema config > .checkrein/schema.json\n  checkrein schema payload --as claude"
-)]
+#[command(after_help = "Exit codes:
+  0   success
+  64  usage error
+
+Example:
+  checkrein schema config > .checkrein/schema.json
+  checkrein schema payload --as claude")]
 pub struct Arguments {
-    /// Of what
-    #[arg(value_parser = names())]
+    /// Name of the schema
+    #[arg(value_parser = names(), value_name = "NAME")]
     what: String,
-    /// Whose payload
-    #[arg(long = "as", value_name = "DIALECT", default_value = "native")]
+    /// Agent whose payloads `payload` describes
+    #[arg(long = "as", value_name = "AGENT", default_value = "native")]
     dialect: DialectName,
 }
 
-/// What needs a dialect.
+/// The schema that differs from agent to agent.
 const PAYLOAD: &str = "payload";
 
 fn names() -> PossibleValuesParser {
     let all = schema::ALL.iter().map(|schema| (schema.name, schema.about));
-    let all = all.chain([(PAYLOAD, "what hooks of a dialect are given, with --as")]);
+    let all = all.chain([(PAYLOAD, "payload of an agent's hooks, with --as")]);
     PossibleValuesParser::new(all.map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
@@ -37,7 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let what = &arguments.what;
     let schema = match what.as_str() {
         PAYLOAD => schema::payload(arguments.dialect.0),
-        name => (schema::find(name).with_context(|| format!("there is no schema of `{what}`"))?.make)(),
+        name => (schema::find(name).with_context(|| format!("unknown schema `{what}`"))?.make)(),
     };
     writeln!(std::io::stdout(), "{schema:#}")?;
     Ok(exit::SUCCESS)

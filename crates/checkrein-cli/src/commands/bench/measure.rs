@@ -1,4 +1,4 @@
-//! Firing again and again, in turns with the floor.
+//! Measurement: fires events repeatedly, in turns with an empty process.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -20,7 +20,7 @@ use super::super::progress::Progress;
 use super::times::Times;
 use crate::exit::UsageErrorExt;
 
-/// Takes the time of every run.
+/// Observer that collects the time of every run.
 #[derive(Clone, Default)]
 pub struct Stopwatch(Arc<Mutex<Vec<Sample>>>);
 
@@ -33,17 +33,17 @@ struct Sample {
 impl Observer for Stopwatch {
     fn finished(&self, run: &HookRun, record: &HookRecord, took: Duration) {
         let failed = record.outcome == HookOutcome::Failure;
-        self.laps().push(Sample { hook: Arc::clone(&run.hook), took, failed });
+        self.samples().push(Sample { hook: Arc::clone(&run.hook), took, failed });
     }
 }
 
 impl Stopwatch {
-    fn laps(&self) -> std::sync::MutexGuard<'_, Vec<Sample>> {
+    fn samples(&self) -> std::sync::MutexGuard<'_, Vec<Sample>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One event that is fired again and again.
+/// An event that is fired repeatedly.
 pub struct Case {
     pub event: Event,
     hooks: Vec<Measured>,
@@ -52,35 +52,35 @@ pub struct Case {
 
 struct Measured {
     hook: Arc<HookSpec>,
-    laps: Vec<Duration>,
+    times: Vec<Duration>,
     failures: usize,
 }
 
-/// A hook that is for an event that was measured, but did not run.
+/// A hook of a measured event that did not run.
 pub struct SkippedHook {
     pub hook: Arc<HookInfo>,
     pub why: String,
 }
 
-/// What came of one event.
+/// Result of one event.
 pub struct BenchResult {
     pub event: Event,
-    /// How long the agent waits.
+    /// Time that the agent waits.
     pub fires: Option<Times>,
     pub hooks: Vec<HookOutcomes>,
 }
 
-/// What came of one hook.
+/// Result of one hook.
 pub struct HookOutcomes {
     pub hook: Arc<HookSpec>,
     pub times: Option<Times>,
     pub failures: usize,
-    /// Its part of the time of all hooks of the event.
+    /// Share of the time of all hooks of the event.
     pub share: f64,
 }
 
-/// The events that are to be fired: the one that is named, or those that have hooks. Where the usual example of an event does
-/// not fit all hooks, there is one more for each tool that is needed.
+/// The events to fire: the named one, or all events with hooks. If the sample event does not match all hooks, further events
+/// with other tools follow.
 pub fn cases(
     engine: &Engine,
     loaded: &Loaded,
@@ -91,7 +91,7 @@ pub fn cases(
 ) -> Result<(Vec<Case>, Vec<SkippedHook>)> {
     let kinds = match name {
         Some(name) => vec![dialect.kind_named(name).usage_error()?],
-        None if !about.is_empty() => return Err(anyhow!("which event is that of? name it")).usage_error(),
+        None if !about.is_empty() => return Err(anyhow!("event data without an event; add one, for example `PreToolUse`")).usage_error(),
         None => kinds(loaded),
     };
     let (mut cases, mut left_out) = (Vec::new(), Vec::new());
@@ -109,7 +109,7 @@ pub fn cases(
                 missing.retain(|one| !runs.iter().any(|run| Arc::ptr_eq(&run.hook, &one.hook)));
             }
             if new && !runs.is_empty() {
-                let measured = |run: ExplainedHook| Measured { hook: run.hook, laps: Vec::new(), failures: 0 };
+                let measured = |run: ExplainedHook| Measured { hook: run.hook, times: Vec::new(), failures: 0 };
                 cases.push(Case { event, hooks: runs.into_iter().map(measured).collect(), fires: Vec::new() });
             }
         };
@@ -130,7 +130,7 @@ pub fn cases(
     Ok((cases, left_out))
 }
 
-/// Tools that hooks may be for: those that are known, and those that matchers name.
+/// Known tools of the agent, and names in matchers.
 fn tools(dialect: &Dialect, hooks: &[ExplainedHook]) -> Vec<String> {
     let known = dialect.tools.iter().map(|tool| tool.name).chain(samples::tools()).map(str::to_owned);
     let named = hooks.iter().flat_map(|one| one.hook.matcher.pattern().split('|'));
@@ -138,7 +138,7 @@ fn tools(dialect: &Dialect, hooks: &[ExplainedHook]) -> Vec<String> {
     known.chain(named.filter(is_name).map(str::to_owned)).collect()
 }
 
-/// The kinds that hooks are for, in the order of the table.
+/// The kinds of all hooks, in the order of [`EventKind::ALL`].
 fn kinds(loaded: &Loaded) -> Vec<EventKind> {
     let mut kinds: Vec<EventKind> = Vec::new();
     for kind in loaded.hooks.iter().flat_map(|hook| &hook.kinds) {
@@ -150,7 +150,8 @@ fn kinds(loaded: &Loaded) -> Vec<EventKind> {
     kinds
 }
 
-/// Fires each event so often, in turns with an empty process. Gives the floor and what came of each event.
+/// Fires each event `warmup` and then `runs` times, in turns with an empty process, so that the load of the machine affects
+/// both. Returns the times of the empty process and the results of the events.
 pub async fn measure(
     engine: &Engine,
     stopwatch: &Stopwatch,
@@ -162,60 +163,60 @@ pub async fn measure(
     let mut progress = Progress::new();
     let all = warmup + runs;
     for round in 0..all {
-        let counts = round >= warmup;
-        progress.show(|| match counts {
+        let is_measured = round >= warmup;
+        progress.show(|| match is_measured {
             true => format!("round {} of {runs}", round - warmup + 1),
             false => format!("warming up, {} of {warmup}", round + 1),
         });
         let took = empty_process()?;
-        if counts {
+        if is_measured {
             floor.push(took);
         }
         for case in &mut cases {
-            stopwatch.laps().clear();
+            stopwatch.samples().clear();
             let begun = Instant::now();
             engine.fire_recorded(case.event.clone()).await;
             let took = begun.elapsed();
-            if counts {
+            if is_measured {
                 case.fires.push(took);
-                case.count(&stopwatch.laps());
+                case.add(&stopwatch.samples());
             }
         }
     }
-    Ok((Times::of(floor), cases.into_iter().map(Case::outcome).collect()))
+    Ok((Times::new(floor), cases.into_iter().map(Case::outcome).collect()))
 }
 
 impl Case {
-    fn count(&mut self, laps: &[Sample]) {
-        for lap in laps {
-            let own = self.hooks.iter_mut().find(|one| Arc::ptr_eq(&one.hook.info, &lap.hook));
+    fn add(&mut self, samples: &[Sample]) {
+        for sample in samples {
+            let own = self.hooks.iter_mut().find(|one| Arc::ptr_eq(&one.hook.info, &sample.hook));
             if let Some(measured) = own {
-                measured.laps.push(lap.took);
-                measured.failures += usize::from(lap.failed);
+                measured.times.push(sample.took);
+                measured.failures += usize::from(sample.failed);
             }
         }
     }
 
     fn outcome(self) -> BenchResult {
-        let sum: Duration = self.hooks.iter().flat_map(|one| &one.laps).sum();
+        let sum: Duration = self.hooks.iter().flat_map(|one| &one.times).sum();
         let hooks = self.hooks.into_iter().map(|one| {
-            let own: Duration = one.laps.iter().sum();
+            let own: Duration = one.times.iter().sum();
             let share = if sum.is_zero() { 0.0 } else { own.as_secs_f64() / sum.as_secs_f64() };
-            HookOutcomes { hook: one.hook, times: Times::of(one.laps), failures: one.failures, share }
+            HookOutcomes { hook: one.hook, times: Times::new(one.times), failures: one.failures, share }
         });
-        BenchResult { hooks: hooks.collect(), event: self.event, fires: Times::of(self.fires) }
+        BenchResult { hooks: hooks.collect(), event: self.event, fires: Times::new(self.fires) }
     }
 }
 
-/// Programs that do nothing, where they are to be had.
+/// Commands that do nothing, in order of preference.
 const EMPTY: &[&[&str]] = if cfg!(windows) {
     &[&["cmd", "/c", "rem"]]
 } else {
-    // By its path, so that the time has no search in it.
+    // Absolute paths, so that the time includes no search in PATH.
     &[&["/bin/true"], &["/usr/bin/true"], &["true"]]
 };
 
-/// How long it takes to start a process that does nothing, with pipes for what it prints, and to see it end.
+/// Runs a process that does nothing, with pipes for its output, and returns its duration.
 fn empty_process() -> Result<Duration> {
     let [program, args @ ..] = EMPTY
         .iter()
@@ -224,7 +225,7 @@ fn empty_process() -> Result<Duration> {
         .copied()
         .unwrap_or_default()
     else {
-        bail!("there is no empty program")
+        bail!("no empty program to compare with")
     };
     let begun = Instant::now();
     let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! What people and programs see of measured hooks.
+//! Text and JSON output of `checkrein bench`.
 
 use std::io::{self, Write};
 
@@ -6,23 +6,24 @@ use checkrein::dialects::Dialect;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
-use super::super::{pluralize, printable};
+use super::super::{is_verbose, pluralize, printable};
 use super::measure::{BenchResult, HookOutcomes, SkippedHook};
 use super::times::{Times, micros, shown};
 
-/// How many lines a histogram has at most, and how wide its bars are.
+/// Maximum number of lines of a histogram.
 const LINES: usize = 8;
+/// Width of the longest bar of a histogram.
 const WIDTH: usize = 40;
 
-/// A table for each event, and a histogram for each hook.
+/// Writes a table for each event and, after `-v`, a histogram for each hook.
 pub fn text(
     out: &mut impl Write,
     dialect: &Dialect,
     floor: Option<&Times>,
     outcomes: &[BenchResult],
 ) -> io::Result<()> {
-    for (at, outcome) in outcomes.iter().enumerate() {
-        if at > 0 {
+    for (index, outcome) in outcomes.iter().enumerate() {
+        if index > 0 {
             writeln!(out)?;
         }
         let kind = outcome.event.kind();
@@ -32,8 +33,10 @@ pub fn text(
         }
         writeln!(out)?;
         table(out, floor, outcome)?;
-        for hook in &outcome.hooks {
-            histogram(out, hook)?;
+        if is_verbose() {
+            for hook in &outcome.hooks {
+                histogram(out, hook)?;
+            }
         }
     }
     Ok(())
@@ -79,7 +82,7 @@ fn row(
     }
 }
 
-/// How many times the floor, by the medians.
+/// Ratio of the medians of a hook and of an empty process.
 fn ratio(times: &Times, floor: Option<&Times>) -> Option<f64> {
     let floor = micros(floor?.percentile(50));
     (floor > 0.0).then(|| micros(times.percentile(50)) / floor)
@@ -91,7 +94,7 @@ fn histogram(out: &mut impl Write, hook: &HookOutcomes) -> io::Result<()> {
     let buckets = times.histogram(LINES);
     let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(1).max(1);
     for bucket in buckets {
-        // Even one run of thousands is to be seen.
+        // A bucket with a single run still has a visible bar.
         let bar = match bucket.count {
             0 => String::new(),
             count => format!("{} ", "█".repeat((count * WIDTH).div_ceil(most)).cyan()),
@@ -101,7 +104,7 @@ fn histogram(out: &mut impl Write, hook: &HookOutcomes) -> io::Result<()> {
     Ok(())
 }
 
-/// All of it.
+/// All results for `--json`.
 pub fn json(dialect: &Dialect, floor: Option<&Times>, outcomes: &[BenchResult], left_out: &[SkippedHook]) -> Value {
     let events: Vec<_> = outcomes
         .iter()
@@ -112,7 +115,7 @@ pub fn json(dialect: &Dialect, floor: Option<&Times>, outcomes: &[BenchResult], 
                 "name": dialect.name_of(&kind),
                 "subject": outcome.event.subject(),
                 "time": outcome.fires.as_ref().map(Times::json),
-                "hooks": outcome.hooks.iter().map(|hook| of_hook(hook, floor)).collect::<Vec<_>>(),
+                "hooks": outcome.hooks.iter().map(|hook| hook_json(hook, floor)).collect::<Vec<_>>(),
             })
         })
         .collect();
@@ -125,7 +128,7 @@ fn source(hook: &checkrein::hook::HookInfo) -> Value {
     json!({ "file": hook.source.file, "line": hook.source.line, "scope": hook.source.scope })
 }
 
-fn of_hook(hook: &HookOutcomes, floor: Option<&Times>) -> Value {
+fn hook_json(hook: &HookOutcomes, floor: Option<&Times>) -> Value {
     let buckets = hook.times.as_ref().map(|times| times.histogram(LINES)).unwrap_or_default();
     let buckets: Vec<_> = buckets
         .iter()

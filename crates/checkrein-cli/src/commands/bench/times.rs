@@ -1,17 +1,17 @@
-//! What many measurements come to.
+//! Statistics of measured times.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Measured times.
+/// Measured times, sorted.
 #[derive(Debug, Clone)]
 pub struct Times {
-    /// Sorted, at least one.
+    /// At least one time.
     sorted: Vec<Duration>,
 }
 
-/// How many measurements lie between two times.
+/// Number of measurements between two times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bucket {
     pub from: Duration,
@@ -20,53 +20,56 @@ pub struct Bucket {
 }
 
 impl Times {
-    /// Of these measurements; none of no measurements.
-    pub fn of(mut measured: Vec<Duration>) -> Option<Self> {
+    /// Sorts measurements. `None` if there are none.
+    pub fn new(mut measured: Vec<Duration>) -> Option<Self> {
+        if measured.is_empty() {
+            return None;
+        }
         measured.sort_unstable();
-        (!measured.is_empty()).then_some(Self { sorted: measured })
+        Some(Self { sorted: measured })
     }
 
-    /// How many there are.
+    /// Number of measurements.
     pub fn count(&self) -> usize {
         self.sorted.len()
     }
 
-    /// The smallest measured time that so many of a hundred measurements do not exceed.
+    /// The smallest measured time that this percentage of all measurements does not exceed.
     pub fn percentile(&self, of_hundred: usize) -> Duration {
         let rank = (self.sorted.len() * of_hundred).div_ceil(100).max(1);
         self.sorted.get(rank - 1).or(self.sorted.last()).copied().unwrap_or_default()
     }
 
-    /// The longest.
+    /// The longest time.
     pub fn longest(&self) -> Duration {
         self.percentile(100)
     }
 
-    /// All together.
+    /// The sum of all times.
     pub fn sum(&self) -> Duration {
         self.sorted.iter().sum()
     }
 
-    /// How the measurements are spread. Each bucket is wider than the one before it by the same factor, so that one slow
-    /// run does not press all others into one line.
+    /// Distribution of the measurements. Each bucket is wider than the previous one by the same factor, so that one slow run
+    /// does not push all others into one bucket.
     pub fn histogram(&self, most: usize) -> Vec<Bucket> {
         let (from, to) = (self.percentile(0), self.longest());
         let ratio = to.as_secs_f64() / from.as_secs_f64().max(1e-9);
-        // Narrower than a twentieth says nothing.
+        // Buckets narrower than 5 % show only noise.
         let wanted = (ratio.ln() / 1.05_f64.ln()).ceil();
         let count = if wanted >= most as f64 { most } else { (wanted as usize).max(1) };
-        let edge = |at: usize| from.mul_f64(ratio.powf(at as f64 / count as f64));
+        let edge = |index: usize| from.mul_f64(ratio.powf(index as f64 / count as f64));
         let mut rest = &self.sorted[..];
         (1..=count)
-            .map(|at| {
-                let inside = if at == count { rest.len() } else { rest.partition_point(|time| *time < edge(at)) };
+            .map(|index| {
+                let inside = if index == count { rest.len() } else { rest.partition_point(|time| *time < edge(index)) };
                 rest = &rest[inside..];
-                Bucket { from: edge(at - 1), to: edge(at), count: inside }
+                Bucket { from: edge(index - 1), to: edge(index), count: inside }
             })
             .collect()
     }
 
-    /// For `--json`, in microseconds.
+    /// Times for `--json`, in microseconds.
     pub fn json(&self) -> Value {
         json!({
             "runs": self.count(),
@@ -79,12 +82,12 @@ impl Times {
     }
 }
 
-/// In microseconds.
+/// A time in microseconds.
 pub fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1000.0
 }
 
-/// With the unit that fits, and three digits that count.
+/// A time with a unit and three significant digits.
 pub fn shown(time: Duration) -> String {
     let us = micros(time);
     let (value, unit) = match us {
@@ -101,7 +104,7 @@ mod tests {
     use super::*;
 
     fn times(ms: impl IntoIterator<Item = u64>) -> Times {
-        Times::of(ms.into_iter().map(Duration::from_millis).collect()).unwrap()
+        Times::new(ms.into_iter().map(Duration::from_millis).collect()).unwrap()
     }
 
     #[test]
@@ -114,7 +117,7 @@ mod tests {
         for (of_hundred, ms) in [(0, 10), (33, 10), (34, 20), (50, 20), (67, 30), (99, 30)] {
             assert_eq!(three.percentile(of_hundred), Duration::from_millis(ms), "{of_hundred}");
         }
-        assert!(Times::of(Vec::new()).is_none());
+        assert!(Times::new(Vec::new()).is_none());
     }
 
     #[test]

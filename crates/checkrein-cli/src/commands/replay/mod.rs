@@ -1,4 +1,4 @@
-//! `checkrein replay`: fires recorded events again.
+//! `checkrein replay`: fires recorded events again and compares the verdicts.
 
 mod show;
 
@@ -13,37 +13,40 @@ use super::progress::Progress;
 use crate::exit::{self, Exit, UsageErrorExt};
 use crate::interrupt::{self, Engines};
 
-/// Fires the events of a recording at your hooks as they are now, and shows where the verdicts differ: what a new rule would
-/// have done to last week.
+/// Fire recorded events again and compare the verdicts
 ///
-/// The hooks really run, with all that they do besides deciding; --dry-run shows which ones would. The tools of the recorded
-/// events do not run. What `checkrein run --json` has printed can be replayed as well: what it lacks of the event is made up.
+/// Shows what a new rule would have done to last week. The hooks really run, with all their side effects; --dry-run only
+/// shows which ones would. The tools of the recorded events do not run. Output of `checkrein run --json` can be replayed too;
+/// missing event data is filled with sample data.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
-  0  nothing differs    1  something does    64  a wrong call    130  interrupted
+  0    no verdict differs
+  1    a verdict differs, or no event can be fired
+  64   usage error
+  130  interrupted
 
 Example:
   checkrein replay week.jsonl --only-changed
   checkrein replay week.jsonl --config new-rules.yaml --dry-run
   checkrein replay week.jsonl --json | jq .decisions")]
 pub struct Arguments {
-    /// The recording
+    /// Recording of `checkrein record`
     file: PathBuf,
     #[command(flatten)]
     config: ConfigArguments,
-    /// Shows only events whose verdict differs
+    /// Show only events whose verdict differs
     #[arg(long)]
     only_changed: bool,
-    /// Runs nothing, and shows which hooks ran then and would run now
+    /// Run nothing; compare the hooks that ran with those that would run
     #[arg(long)]
     dry_run: bool,
-    /// Fires events as well that were recorded in other projects
+    /// Include events that were recorded in other projects
     #[arg(long)]
     all_projects: bool,
-    /// How many events are fired at once; hooks that remember something should see them one by one
+    /// Number of parallel events; use 1 for hooks that keep state
     #[arg(long, short, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: u16,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -53,13 +56,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let config = &arguments.config;
     let dir = config.directory()?;
     let loaded = config.load()?;
-    config::tell(&loaded);
-    // Broken hooks are told once, not for each event.
+    config::print_diagnostics(&loaded);
+    // Building an engine reports broken hooks. The replay builds engines without reports.
     drop(config::engine(config.dialect.0, &loaded, &dir));
     let lines = recording::read(&arguments.file)
         .with_context(|| format!("cannot read {}", arguments.file.display()))
         .usage_error()?;
-    // Files that somebody names are for all events.
+    // Explicit config files apply to all events.
     let only_here = config.config.is_empty() && !arguments.all_projects;
     let replay = Replay::new(config.dialect.0, dir, loaded)
         .jobs(usize::from(arguments.jobs))
@@ -75,12 +78,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         show::summary(&mut out, &report)?;
     }
     if report.events == 0 && !report.broken.is_empty() {
-        bail!("{} has no event that can be fired", arguments.file.display());
+        bail!("no event in {} can be fired", arguments.file.display());
     }
     Ok(if report.changed == 0 { exit::SUCCESS } else { exit::FAILURE })
 }
 
-/// Fires all of them, and shows each when it is done.
+/// Fires all events, and shows each one after its verdict.
 async fn fire(arguments: &Arguments, replay: &Replay, lines: recording::Lines) -> std::io::Result<ReplayReport> {
     let mut progress = Some(Progress::new());
     let (mut done, mut changed) = (0_usize, 0_usize);
@@ -90,9 +93,9 @@ async fn fire(arguments: &Arguments, replay: &Replay, lines: recording::Lines) -
             let one = match one {
                 Ok(one) => one,
                 Err(bad) => {
-                    // The line must be gone before others are written.
+                    // The progress line must be erased before a note is printed.
                     progress = None;
-                    super::print_note(&format!("{bad}: skipped"));
+                    super::print_note(&format!("skipped {bad}"));
                     progress = Some(Progress::new());
                     return false;
                 }
@@ -106,7 +109,7 @@ async fn fire(arguments: &Arguments, replay: &Replay, lines: recording::Lines) -
             }
             let progress = progress.get_or_insert_with(Progress::new);
             progress.show(|| format!("{done} fired, {changed} changed"));
-            // What has been shown need not be kept.
+            // Only JSON output needs the event later.
             shown && arguments.json
         })
         .await;

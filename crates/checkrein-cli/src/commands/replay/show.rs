@@ -1,4 +1,4 @@
-//! What people see of a replay.
+//! Text output of `checkrein replay`.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use owo_colors::OwoColorize;
 
 use super::super::{colours, pluralize};
 
-/// One event, and where it differs.
+/// Writes one event and its differences.
 pub fn one(out: &mut impl Write, one: &Replayed) -> io::Result<()> {
     write!(out, "{:>5}  ", one.line)?;
     if let Some(time) = &one.time {
@@ -22,7 +22,7 @@ pub fn one(out: &mut impl Write, one: &Replayed) -> io::Result<()> {
         write!(out, " {}", printable(about, 80).dimmed())?;
     }
     if !one.is_changed() {
-        return writeln!(out, "  {} {}", "=".dimmed(), one.now.name().style(colours::of(one.now)));
+        return writeln!(out, "  {} {}", "=".dimmed(), one.now.name().style(colours::for_decision(one.now)));
     }
     writeln!(out)?;
     if one.then != one.now {
@@ -36,16 +36,16 @@ pub fn one(out: &mut impl Write, one: &Replayed) -> io::Result<()> {
         writeln!(out, "       by {}", hooks.join(", "))?;
     }
     if one.lacks_secrets {
-        writeln!(out, "       {} secrets were taken out when this was recorded", "note:".yellow())?;
+        writeln!(out, "       {} secrets were redacted in this recording", "note:".yellow())?;
     }
     if one.made_up {
-        writeln!(out, "       {} only its record was kept; what it lacks is made up", "note:".yellow())?;
+        writeln!(out, "       {} the recording has only the verdict; missing event data is sample data", "note:".yellow())?;
     }
     Ok(())
 }
 
 fn change(then: Decision, now: Decision) -> String {
-    let word = |decision: Decision| decision.name().style(colours::of(decision)).to_string();
+    let word = |decision: Decision| decision.name().style(colours::for_decision(decision)).to_string();
     format!("{} → {}", word(then), word(now))
 }
 
@@ -58,11 +58,11 @@ fn part(out: &mut impl Write, difference: &Difference) -> io::Result<()> {
     Ok(())
 }
 
-/// All events in a few lines.
+/// Writes the totals.
 pub fn summary(out: &mut impl Write, report: &ReplayReport) -> io::Result<()> {
     let (events, changed) = (pluralize(report.events, "event"), report.changed);
     if report.dry_run {
-        writeln!(out, "{events}, other hooks would run at {changed} of them; nothing was run")?;
+        writeln!(out, "{events}, {changed} with other hooks; dry run, so no hook ran")?;
     } else {
         writeln!(out, "{events}, {changed} changed")?;
     }
@@ -74,19 +74,19 @@ pub fn summary(out: &mut impl Write, report: &ReplayReport) -> io::Result<()> {
     }
     if report.changed_without_secrets > 0 {
         let count = report.changed_without_secrets;
-        writeln!(out, "{count} of those lack secrets that were taken out: hooks that look for them see none")?;
+        writeln!(out, "{count} of the changed events had secrets redacted: hooks that look for secrets find none")?;
     }
     if report.other_projects > 0 {
         let events = pluralize(report.other_projects, "event");
-        writeln!(out, "{events} of other projects left out; --all-projects fires them as well")?;
+        writeln!(out, "skipped {events} of other projects; --all-projects includes them")?;
     }
     if !report.broken.is_empty() {
-        writeln!(out, "{} skipped", pluralize(report.broken.len(), "broken line"))?;
+        writeln!(out, "skipped {}", pluralize(report.broken.len(), "invalid line"))?;
     }
     Ok(())
 }
 
-/// The start of a foreign text, on one line and without what a terminal would obey.
+/// The start of a foreign text, on one line and without control characters.
 fn printable(text: &str, most: usize) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most + 1).collect();
     match line.char_indices().nth(most) {

@@ -1,7 +1,7 @@
-//! Hooks while they run: one line each with a spinner, on a terminal.
+//! Live view of running hooks on a terminal: one line with a spinner for each.
 //!
-//! The lines stand below what has been printed and are taken away before anything else is. They are drawn by a thread of
-//! their own, and only for hooks that take long enough to be seen.
+//! A thread draws the lines below the output, and erases them before other output. Hooks that finish within one frame are
+//! never drawn.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,21 +14,22 @@ use checkrein::observer::HookRun;
 use checkrein::record::HookRecord;
 
 use super::super::colours;
-use super::line::{cut, size, tame};
+use super::super::terminal::size;
+use super::line::{cut, sanitize};
 
-/// How often the lines are drawn anew.
+/// Time between two frames.
 const FRAME: Duration = Duration::from_millis(80);
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
-/// A line that is too wide all the same, as one of Chinese characters, must not take two.
+/// Lines with wide characters, such as Chinese, can exceed the width and must not take two rows.
 const NO_WRAP: &str = "\x1b[?7l";
 const WRAP: &str = "\x1b[?7h";
 const CLEAR_BELOW: &str = "\x1b[J";
 const CLEAR_LINE: &str = "\x1b[2K";
 
-/// Draws hooks that run. When it is dropped, the terminal is as it was.
+/// The live view. Dropping it restores the terminal.
 pub struct Live {
     shared: Arc<Shared>,
     drawer: Option<JoinHandle<()>>,
@@ -43,10 +44,10 @@ struct Shared {
 #[derive(Default)]
 struct State {
     rows: Vec<Row>,
-    /// Lines that are on the screen.
+    /// Number of lines on the screen.
     drawn: usize,
     frame: usize,
-    over: bool,
+    is_stopped: bool,
 }
 
 struct Row {
@@ -54,12 +55,12 @@ struct Row {
     id: String,
     source: Source,
     begun: Instant,
-    /// What it came to.
+    /// Label and duration, after the hook has finished.
     done: Option<(&'static str, Duration)>,
 }
 
 impl Live {
-    /// Nothing, where lines cannot be taken away again.
+    /// Starts the thread. `None` if standard output cannot erase lines.
     pub fn start() -> Option<Self> {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         if dumb || !io::stdout().is_terminal() {
@@ -67,16 +68,16 @@ impl Live {
         }
         let shared = Arc::new(Shared::default());
         let drawn = Arc::clone(&shared);
-        let drawer = std::thread::Builder::new().name("live".to_owned()).spawn(move || drawn.draw_until_over()).ok()?;
+        let drawer = std::thread::Builder::new().name("live".to_owned()).spawn(move || drawn.draw_until_stopped()).ok()?;
         Some(Self { shared, drawer: Some(drawer) })
     }
 
-    /// What tells it of hooks.
+    /// The observer that reports hooks to this view.
     pub fn observer(&self) -> impl Observer + use<> {
-        Told(Arc::clone(&self.shared))
+        LiveObserver(Arc::clone(&self.shared))
     }
 
-    /// Takes all lines away, before something is printed.
+    /// Erases all lines, before other output.
     pub fn clear(&self) {
         let mut state = self.shared.lock();
         state.rows.clear();
@@ -86,7 +87,7 @@ impl Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
-        self.shared.lock().over = true;
+        self.shared.lock().is_stopped = true;
         self.shared.changed.notify_all();
         if let Some(drawer) = self.drawer.take() {
             let _ = drawer.join();
@@ -95,16 +96,16 @@ impl Drop for Live {
     }
 }
 
-struct Told(Arc<Shared>);
+struct LiveObserver(Arc<Shared>);
 
-impl Observer for Told {
+impl Observer for LiveObserver {
     fn started(&self, run: &HookRun) {
         if !run.background {
-            let (id, source) = (tame(&run.hook.id), run.hook.source.clone());
+            let (id, source) = (sanitize(&run.hook.id), run.hook.source.clone());
             let row = Row { number: run.number, id, source, begun: Instant::now(), done: None };
             let mut state = self.0.lock();
             state.rows.push(row);
-            // Those that start at once would stand in another order each time.
+            // Hooks that start at the same time report in random order.
             state.rows.sort_by_key(|row| (row.source.file.clone(), row.source.line, row.source.column));
             self.0.changed.notify_all();
         }
@@ -123,16 +124,16 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn draw_until_over(&self) {
+    fn draw_until_stopped(&self) {
         let mut state = self.lock();
-        while !state.over {
+        while !state.is_stopped {
             state = if state.rows.is_empty() {
                 self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
             } else {
-                // What is over within the first frame is never drawn.
+                // Hooks that finish within the first frame are never drawn.
                 let woken = self.changed.wait_timeout(state, FRAME).unwrap_or_else(PoisonError::into_inner);
                 let mut state = woken.0;
-                if woken.1.timed_out() && !state.over {
+                if woken.1.timed_out() && !state.is_stopped {
                     state.draw();
                 }
                 state
@@ -143,7 +144,7 @@ impl Shared {
 
 impl State {
     fn draw(&mut self) {
-        // They may have been taken away while the drawer waited.
+        // The rows may have been cleared during the wait.
         if self.rows.is_empty() {
             return;
         }
@@ -170,7 +171,7 @@ impl State {
         }
     }
 
-    /// What cannot be reached by going up again must not be drawn, so there are never more than fit.
+    /// The lines of a frame, at most `height`: the cursor cannot move up beyond the top of the screen to erase more.
     fn lines(&self, width: usize, height: usize) -> Vec<String> {
         let spinner = SPINNER.get(self.frame).copied().unwrap_or(' ');
         let line = |row: &Row| {
@@ -189,7 +190,7 @@ impl State {
     }
 }
 
-/// Nobody is left to see it if this fails.
+/// Writes to standard output. Errors are ignored: a closed terminal shows nothing.
 fn print(text: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_never_more_lines_than_fit_nor_wider_ones() {
+    fn frames_fit_the_terminal() {
         let row = |number| Row {
             number,
             id: format!("hook-{number}"),

@@ -1,4 +1,4 @@
-//! `checkrein simulate`: a whole agent session, played against hooks.
+//! `checkrein simulate`: plays a scripted agent session against hooks.
 
 mod line;
 mod live;
@@ -23,29 +23,37 @@ use crate::exit::{self, Exit, UsageErrorExt};
 use crate::interrupt::{self, Engines};
 use crate::starter;
 
-/// Plays a whole agent session against the hooks that an agent here would have, and shows what each of them does.
+/// Play a whole agent session against your hooks
 ///
-/// The hooks run for real; what the user, the model and the tools do is in a script, and no tool runs. Verdicts are acted
-/// on: a tool that is denied leaves no result, a refused stop comes again. Where there are no hooks at all, a starter set
+/// The hooks really run. The script contains the actions of the user, the model and the tools; no tool runs. The session
+/// follows the verdicts: a denied tool has no result, and a blocked stop continues the turn. Without any hooks, a starter set
 /// runs in a scratch directory.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  checkrein simulate\n  checkrein simulate --as claude\n  checkrein simulate --print-script > session.yaml\n  checkrein simulate session.yaml --json | head -n 1"
-)]
+#[command(after_help = "Exit codes:
+  0    the session was played, independent of the verdicts
+  1    the script is invalid
+  64   usage error
+  130  interrupted
+
+Example:
+  checkrein simulate
+  checkrein simulate --as claude
+  checkrein simulate --print-script > session.yaml
+  checkrein simulate session.yaml --json | head -n 1")]
 pub struct Arguments {
-    /// The session: a file in YAML, or - for standard input; if absent, one that comes with the program
+    /// Script in YAML, or - for standard input; default: a built-in script
     script: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigArguments,
-    /// Prints one record per event as a line of JSON, instead of text for people
+    /// Print one line of JSON per event
     #[arg(long)]
     json: bool,
-    /// Prints the script and plays nothing
+    /// Print the script and play nothing
     #[arg(long)]
     print_script: bool,
 }
 
-/// How long hooks in the background are waited for: somebody wants to see what they do.
+/// Time that background hooks get to finish, so that the output shows their results.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Runs the command.
@@ -59,14 +67,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dialect = arguments.config.dialect.0;
     let mut dir = arguments.config.directory()?;
     let mut loaded = arguments.config.load()?;
-    config::tell(&loaded);
+    config::print_diagnostics(&loaded);
 
     let mut show = Show::new(dialect, arguments.json);
-    let scratch = if nothing_in_sight(arguments, &loaded) {
-        let scratch = tempfile::tempdir().context("cannot make a scratch directory")?;
-        let heading = format!("No hooks of {} here: a starter set runs in a scratch directory.", dialect.name);
+    let scratch = if has_no_hooks(arguments, &loaded) {
+        let scratch = tempfile::tempdir().context("cannot create a scratch directory")?;
+        let heading = format!("No hooks of {} here; playing a starter set in a scratch directory.", dialect.name);
         show.heading(&heading)?;
-        loaded = config::skipped(starter_hooks());
+        loaded = config::apply_skip(starter_hooks());
         dir = config::directory(scratch.path())?;
         Some(scratch)
     } else {
@@ -74,12 +82,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     };
     let engines = Engines::default();
     let summary = interrupt::block_on(&engines, async {
-        let live = if arguments.json { None } else { Live::start() };
+        let live = if arguments.json || super::is_quiet() { None } else { Live::start() };
         let mut builder = Engine::builder().settle_as(dialect).cwd(&dir).hooks(loaded.hooks.iter().cloned());
         if let Some(live) = &live {
             builder = builder.observer(live.observer());
         }
-        let engine = config::built(builder, &loaded);
+        let engine = config::build(builder, &loaded);
         engines.register(&engine);
         let player = Simulator::new(engine.clone()).host(dialect).cwd(dir.to_string_lossy());
         play(&engine, &player, &script, live.as_ref(), &mut show).await
@@ -98,16 +106,16 @@ async fn play(
 ) -> Result<Summary> {
     let mut summary = Summary::default();
     let mut completions = engine.completions();
-    let told = |moment: SimEvent<'_>| {
-        if let SimEvent::Fired(fired) = moment {
+    let on_event = |event: SimEvent<'_>| {
+        if let SimEvent::Fired(fired) = event {
             summary.add(fired.record);
         }
         if let Some(live) = live {
             live.clear();
         }
-        show.moment(moment)
+        show.event(event)
     };
-    player.play(script, told).await?;
+    player.play(script, on_event).await?;
     engine.shutdown(PATIENCE).await;
     let mut later = Vec::new();
     while let Some(completion) = completions.next().await {
@@ -115,17 +123,17 @@ async fn play(
             later.push((completion.event.kind(), record));
         }
     }
-    // Who finishes first differs from run to run.
+    // The order in which hooks finish differs from run to run.
     later.sort_by_key(|(kind, hook)| (hook.source.line, hook.id.clone(), kind.name().to_owned()));
-    let told_already = summary.warnings.len();
+    let shown_warnings = summary.warnings.len();
     for (kind, hook) in &later {
         summary.add_background(kind, hook);
     }
-    show.background(&later, summary.warnings.get(told_already..).unwrap_or_default())?;
+    show.background(&later, summary.warnings.get(shown_warnings..).unwrap_or_default())?;
     Ok(summary)
 }
 
-/// The script's name and text.
+/// Name and text of the script.
 fn script_text(path: Option<&Path>) -> Result<(String, String)> {
     let Some(path) = path else {
         return Ok(("default.yaml".to_owned(), Script::DEFAULT.to_owned()));
@@ -140,8 +148,8 @@ fn script_text(path: Option<&Path>) -> Result<(String, String)> {
     Ok((path.display().to_string(), text))
 }
 
-/// Whether nobody has set up any hooks. Files that cannot be read are not nothing.
-fn nothing_in_sight(arguments: &Arguments, loaded: &Loaded) -> bool {
+/// Returns `true` if there are neither hooks nor files that cannot be read.
+fn has_no_hooks(arguments: &Arguments, loaded: &Loaded) -> bool {
     let broken = loaded.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     loaded.hooks.is_empty() && arguments.config.config.is_empty() && !broken
 }

@@ -1,7 +1,8 @@
-//! What people see of a simulated session.
+//! Text and JSON output of `checkrein simulate`.
 
 use std::fmt::Write as _;
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Result;
 use checkrein::dialects::Dialect;
@@ -11,17 +12,17 @@ use checkrein::{Decision, Event, EventKind};
 use checkrein_tools::simulate::{Fired, HookTime, SimEvent, Summary};
 use owo_colors::OwoColorize;
 
-use super::super::colours;
-use super::line::{cut, tame, width};
+use super::super::{colours, display_path, is_verbose, pluralize, shorten_paths, terminal};
+use super::line::{cut, sanitize};
 
-/// How many of the slowest hooks are listed.
+/// Number of slow hooks in the summary.
 const SLOWEST: usize = 5;
-/// How much of a tool's input is shown.
+/// Characters of a tool's input that are shown.
 const SHOWN: usize = 120;
-/// Where what a hook has said starts.
-const WORDS_AT: usize = 36;
+/// Column at which the message of a hook starts.
+const MESSAGE_COLUMN: usize = 36;
 
-/// Writes what happens, as it happens.
+/// Writes the session while it is played.
 pub struct Show {
     dialect: &'static Dialect,
     json: bool,
@@ -29,12 +30,12 @@ pub struct Show {
 }
 
 impl Show {
-    /// As this dialect names things; with `json`, only records.
+    /// Output with the event names of this dialect; with `json`, only records.
     pub fn new(dialect: &'static Dialect, json: bool) -> Self {
         Self { dialect, json, events: 0 }
     }
 
-    /// Something that is said before all else.
+    /// Writes a line before the session.
     pub fn heading(&self, text: &str) -> Result<()> {
         if self.json {
             super::super::print_note(text);
@@ -43,56 +44,56 @@ impl Show {
         print(&format!("{text}\n\n"))
     }
 
-    /// Something that happens.
-    pub fn moment(&mut self, moment: SimEvent<'_>) -> Result<()> {
+    /// Writes one step of the session.
+    pub fn event(&mut self, event: SimEvent<'_>) -> Result<()> {
         if self.json {
-            let SimEvent::Fired(fired) = moment else { return Ok(()) };
+            let SimEvent::Fired(fired) = event else { return Ok(()) };
             let record = serde_json::to_string(fired.record)?;
             return print(&format!("{record}\n"));
         }
-        match moment {
+        match event {
             SimEvent::Fires(event) => {
                 let gap = if self.events == 0 { "" } else { "\n" };
                 self.events += 1;
-                print(&format!("{gap}{}", self.event(event)))
+                print(&format!("{gap}{}", self.title(event)))
             }
-            SimEvent::Fired(fired) => print(&settled(&fired)),
+            SimEvent::Fired(fired) => print(&verdict(&fired)),
             SimEvent::ToolRuns { tool, .. } => aside(&format!("{tool} runs")),
             SimEvent::ToolRefused { tool } => aside(&format!("{tool} does not run")),
-            SimEvent::UserAnswers { answer, .. } => aside(&format!("the user says: {}", answer.name())),
-            SimEvent::GoesOn { .. } => aside("the agent goes on, with the reason as its next prompt"),
+            SimEvent::UserAnswers { answer, .. } => aside(&format!("the user answers: {}", answer.name())),
+            SimEvent::GoesOn { .. } => aside("the agent continues, with the reason as its next prompt"),
             SimEvent::StopsAnyway { times } => {
-                aside(&format!("refused {times} times; nobody would stop it, so the simulation does"))
+                aside(&format!("blocked {times} times; the simulation stops here"))
             }
-            SimEvent::TurnOver { skipped } => aside(&format!("the turn is over; {}", left_out(skipped))),
-            SimEvent::SessionOver { skipped } => aside(&format!("the session is over; {}", left_out(skipped))),
+            SimEvent::TurnOver { skipped } => aside(&format!("the turn is over; {}", skipped_steps(skipped))),
+            SimEvent::SessionOver { skipped } => aside(&format!("the session is over; {}", skipped_steps(skipped))),
             _ => Ok(()),
         }
     }
 
-    fn event(&self, event: &Event) -> String {
+    fn title(&self, event: &Event) -> String {
         let kind = event.kind();
         let name = self.dialect.name_of(&kind).unwrap_or(kind.name());
         let mut plain = format!("{:>2}  {name}", self.events);
         let mut text = format!("{:>2}  {}", self.events, name.bold());
         if let Some(subject) = event.subject() {
-            let subject = tame(&subject);
+            let subject = sanitize(&subject);
             let _ = write!(plain, "  {subject}");
             let _ = write!(text, "  {subject}");
         }
         if let Some(what) = event.original(Target::Input).or_else(|| event.original(Target::Prompt)) {
             let room = width().map_or(SHOWN, |width| width.saturating_sub(plain.chars().count() + 2).min(SHOWN));
-            let _ = write!(text, "  {}", cut(&tame(what.as_str()), room).dimmed());
+            let _ = write!(text, "  {}", cut(&sanitize(what.as_str()), room).dimmed());
         }
         text + "\n"
     }
 
-    /// What hooks in the background came to.
+    /// Writes the results of background hooks.
     pub fn background(&self, later: &[(EventKind, HookRecord)], warnings: &[String]) -> Result<()> {
         if self.json {
-            // No record has them.
+            // Records do not contain these warnings.
             for warning in warnings {
-                super::super::print_note(&tame(warning));
+                super::super::print_note(&sanitize(warning));
             }
         }
         if self.json || later.is_empty() {
@@ -106,16 +107,16 @@ impl Show {
         print(&text)
     }
 
-    /// What it came to.
+    /// Writes the totals, the slowest hooks and the warnings.
     pub fn summary(&self, summary: &Summary) -> Result<()> {
         if self.json {
             return Ok(());
         }
         let Summary { events, runs, blocked, rewritten, asked, refused_stops, failed, .. } = summary;
-        let (events, runs) = (counted(*events, "event"), counted(*runs, "run"));
-        let stops = counted(*refused_stops, "stop");
+        let (events, runs) = (pluralize(*events, "event"), pluralize(*runs, "run"));
+        let stops = pluralize(*refused_stops, "blocked stop");
         let mut text = format!(
-            "\n{events}, {runs} of hooks: {blocked} blocked, {rewritten} rewritten, {asked} asked, {stops} refused, \
+            "\n{events}, {runs} of hooks: {blocked} blocked, {rewritten} rewritten, {asked} asked, {stops}, \
              {failed} failed\n"
         );
         let slowest = summary.slowest(SLOWEST);
@@ -124,96 +125,96 @@ impl Show {
         }
         for (time, share) in slowest {
             let HookTime { id, runs, total_ms, .. } = time;
-            let runs = counted(*runs, "run");
-            let line = format!("{total_ms:>6} ms {share:>3} %  {} in {runs}{}", tame(id), place(time));
+            let runs = pluralize(*runs, "run");
+            let line = format!("{total_ms:>6} ms {share:>3} %  {} in {runs}{}", sanitize(id), place(time));
             let _ = writeln!(text, "  {}", fitting(&line, 2));
         }
         if !summary.warnings.is_empty() {
             text += "\nWarnings:\n";
         }
-        let mut told: Vec<&String> = Vec::new();
+        let mut shown: Vec<&String> = Vec::new();
         for warning in &summary.warnings {
-            if told.contains(&warning) {
+            if shown.contains(&warning) {
                 continue;
             }
-            told.push(warning);
+            shown.push(warning);
             let times = summary.warnings.iter().filter(|other| *other == warning).count();
             let times = if times == 1 { String::new() } else { format!(" ({times} times)") };
-            let _ = writeln!(text, "  {}{times}", tame(warning).yellow());
+            let _ = writeln!(text, "  {}{times}", sanitize(&shorten_paths(warning)).yellow());
         }
         print(&text)
     }
 }
 
-/// What each hook said, and what it came to.
-fn settled(fired: &Fired<'_>) -> String {
+/// The answer of each hook, and the verdict.
+fn verdict(fired: &Fired<'_>) -> String {
     let mut text: String = fired.record.hooks.iter().map(|record| hook(record, None)).collect();
     let decision = fired.verdict.decision();
     if !fired.record.hooks.is_empty() || decision != Decision::NoOpinion {
-        let reason = fired.verdict.reason().map(|reason| format!(": {}", tame(reason))).unwrap_or_default();
+        let reason = fired.verdict.reason().map(|reason| format!(": {}", sanitize(reason))).unwrap_or_default();
         let room = 7 + decision.name().len();
-        let _ = writeln!(text, "    => {}{}", decision.name().style(colours::of(decision)), fitting(&reason, room));
+        let _ = writeln!(text, "    => {}{}", decision.name().style(colours::for_decision(decision)), fitting(&reason, room));
     }
     for target in Target::ALL {
         if let Some(rewritten) = fired.verdict.rewritten(target) {
-            let line = format!("{target} is now {}", tame(rewritten.effective.as_str()));
+            let line = format!("{target} is now {}", sanitize(rewritten.effective.as_str()));
             let _ = writeln!(text, "       {}", fitting(&line, 7));
         }
     }
     text
 }
 
-/// One line: its name, what it came to, what it said, how long it took.
+/// One line for a hook: id, result, message and duration.
 fn hook(record: &HookRecord, event: Option<&str>) -> String {
     let (label, style) = colours::label(record);
-    let mut words: Vec<String> = event.map(str::to_owned).into_iter().collect();
-    words.extend(record.reason.clone());
-    words.extend(record.rewrote.iter().map(|target| format!("the {target}")));
-    words.extend(record.context.iter().cloned());
-    words.extend(record.system_messages.iter().cloned());
-    words.extend(record.failure.map(|kind| kind.to_string()));
-    words.extend(record.detail.clone());
-    let took = record.duration_ms.map(|ms| format!("({ms} ms)")).unwrap_or_default();
-    let words = tame(&words.join(": "));
-    let room = width().map_or(usize::MAX, |width| width.saturating_sub(WORDS_AT + took.chars().count() + 1));
-    let words = cut(&words, room);
-    let words = if words.is_empty() { took } else { format!("{words} {took}") };
-    let id = cut(&tame(&record.id), if width().is_some() { 20 } else { usize::MAX });
-    let line = format!("    {id:<20} {:<10} {words}", label.style(style));
+    let mut parts: Vec<String> = event.map(str::to_owned).into_iter().collect();
+    parts.extend(record.reason.clone());
+    parts.extend(record.rewrote.iter().map(|target| format!("the {target}")));
+    parts.extend(record.context.iter().cloned());
+    parts.extend(record.system_messages.iter().cloned());
+    parts.extend(record.failure.map(|kind| kind.to_string()));
+    parts.extend(record.detail.clone());
+    let duration = record.duration_ms.map(|ms| format!("({ms} ms)")).unwrap_or_default();
+    let message = sanitize(&parts.join(": "));
+    let room = width().map_or(usize::MAX, |width| width.saturating_sub(MESSAGE_COLUMN + duration.chars().count() + 1));
+    let message = cut(&message, room);
+    let message = if message.is_empty() { duration } else { format!("{message} {duration}") };
+    let id = cut(&sanitize(&record.id), if width().is_some() { 20 } else { usize::MAX });
+    let line = format!("    {id:<20} {:<10} {message}", label.style(style));
     line.trim_end().to_owned() + "\n"
 }
 
-fn counted(count: usize, what: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{ending}")
-}
-
 fn aside(text: &str) -> Result<()> {
-    print(&format!("       {}\n", fitting(&tame(text), 7).dimmed()))
+    print(&format!("       {}\n", fitting(&sanitize(text), 7).dimmed()))
 }
 
-fn left_out(steps: usize) -> String {
+fn skipped_steps(steps: usize) -> String {
     match steps {
-        0 => "nothing of the script is left out".to_owned(),
-        1 => "one step of the script is left out".to_owned(),
-        _ => format!("{steps} steps of the script are left out"),
+        0 => "no step of the script is skipped".to_owned(),
+        1 => "1 step of the script is skipped".to_owned(),
+        _ => format!("{steps} steps of the script are skipped"),
     }
 }
 
 fn place(hook: &HookTime) -> String {
     match (&hook.source.file, hook.source.line) {
-        (Some(file), Some(line)) => format!(" ({}:{line})", tame(file)),
-        (Some(file), None) => format!(" ({})", tame(file)),
+        (Some(file), Some(line)) => format!(" ({}:{line})", display_path(Path::new(file))),
+        (Some(file), None) => format!(" ({})", display_path(Path::new(file))),
         _ => String::new(),
     }
 }
 
-/// What fits on a line behind so many characters.
-fn fitting(text: &str, behind: usize) -> String {
-    width().map_or_else(|| text.to_owned(), |width| cut(text, width.saturating_sub(behind)))
+/// Columns that lines must fit. `None`: lines are not cut, because standard output is not a terminal or `-v` was given.
+fn width() -> Option<usize> {
+    if is_verbose() { None } else { terminal::width() }
 }
 
-/// All at once: hooks that run are drawn by somebody else meanwhile.
+/// The part of a text that fits on a line after `used` characters.
+fn fitting(text: &str, used: usize) -> String {
+    width().map_or_else(|| text.to_owned(), |width| cut(text, width.saturating_sub(used)))
+}
+
+/// Writes a text at once: the live view draws from another thread.
 fn print(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
