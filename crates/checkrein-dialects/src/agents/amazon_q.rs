@@ -1,9 +1,9 @@
-//! Amazon Q Developer CLI, which became Kiro CLI 2: hooks belong to an agent's file, and what they print is context.
+//! Amazon Q Developer CLI, which became Kiro CLI 2. Hooks belong to the file of one agent, and their output is context.
 //!
-//! Known from its source. Not certain: its two events for files, of which no payload was seen.
+//! Source: its code. Uncertain: its two events for files, of which no payload was observed.
 //!
-//! Its cache of what hooks printed is not kept: the key has no tool input in it, so that leave for one call would count
-//! for all others.
+//! checkrein does not implement its cache of hook output: the cache key has no tool input, so a permission for one call would
+//! apply to all others.
 
 use checkrein_core::{Decision, EventKind, Grammar, Scope, Syntax};
 
@@ -19,7 +19,7 @@ use crate::table::{
 };
 use checkrein_document::Node;
 
-/// The table.
+/// Dialect of Amazon Q Developer CLI.
 pub static DIALECT: Dialect = Dialect {
     name: "amazon-q",
     events: EVENTS,
@@ -37,14 +37,14 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, PathBase::Project, ".kiro/agents/*").with(&["json"]),
         ],
         format: FileFormat::Custom { decode, encode: |dialect, hooks| SHAPE.encode(dialect, hooks) },
-        pattern: Some(of_server),
+        pattern: Some(server_pattern),
         by_hand: Some(
-            "the file of each of your agents, in ~/.aws/amazonq/cli-agents, ~/.kiro/agents, or those of the project",
+            "the file of each of your agents, in ~/.aws/amazonq/cli-agents, ~/.kiro/agents or the same folders of the project",
         ),
         ..ConfigTable::BASE
     },
     host: HostTable {
-        not_observable: &["the end of a session", "requests for permission", "sub-agents"],
+        not_observable: &["the end of a session", "permission requests", "sub-agents"],
         ..HostTable::FAILS_OPEN
     },
     ..CLAUDE_LIKE
@@ -107,8 +107,8 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("fileEdited", EventKind::FileSaved).uncertain().fields(&[FieldRow::same("file_path")]),
 ];
 
-/// `@SERVER` is all tools of a server, `@builtin` all that belong to none.
-fn of_server(pattern: &str) -> Option<String> {
+/// Translates `@SERVER` (all tools of a server) and `@builtin` (all tools without a server).
+fn server_pattern(pattern: &str) -> Option<String> {
     match pattern.strip_prefix('@')? {
         "builtin" => Some("[!@]*".to_owned()),
         server if !server.contains('/') => Some(format!("{{@{server},@{server}/*}}")),
@@ -123,7 +123,7 @@ const SHAPE: HookFileLayout = HookFileLayout {
         HookKey::new("max_output_size", Attribute::OutputCap),
         HookKey::new(
             "cache_ttl_seconds",
-            Attribute::Nothing("hooks run each time, since what was cached for one tool call would count for others"),
+            Attribute::Nothing("checkrein runs hooks every time, since a cached result would apply to other tool calls"),
         ),
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"])],
@@ -132,11 +132,11 @@ const SHAPE: HookFileLayout = HookFileLayout {
     ..HookFileLayout::USUAL
 };
 
-/// A file is one agent's. Who wants the hooks of another gets nothing of it.
+/// Decodes the file of one agent. Skips it if another agent is selected.
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    let own = root.get("name").and_then(Node::as_str);
-    let wanted = decoder.options().agent.as_deref();
-    if own.zip(wanted).is_none_or(|(own, wanted)| own == wanted) {
+    let name = root.get("name").and_then(Node::as_str);
+    let selected = decoder.options().agent.as_deref();
+    if name.zip(selected).is_none_or(|(name, selected)| name == selected) {
         SHAPE.decode(decoder, root);
     }
 }

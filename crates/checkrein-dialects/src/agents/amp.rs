@@ -1,10 +1,10 @@
-//! Amp: events of its plugins.
+//! Amp: events of its plugins. checkrein only knows their names.
 
 use checkrein_core::EventKind;
 
 use crate::{Dialect, EventRow};
 
-/// The table.
+/// Dialect of Amp.
 pub static DIALECT: Dialect = Dialect::named("amp", EVENTS);
 
 const EVENTS: &[EventRow] = &[

@@ -1,8 +1,8 @@
-//! Augment (auggie): Claude Code's shape, with times in milliseconds and a say in how much hooks are told.
+//! Augment (auggie): the format of Claude Code, with timeouts in milliseconds and a setting for the content of payloads.
 //!
-//! Known from parts of its documentation, its change log and a plugin of its maker. Not certain: whether it hears `allow` and
-//! `ask`, so that checkrein never says them; under which key a new input is heard (since 0.27), so that a verdict with one
-//! denies; what the names of MCP tools look like that `mcp:*` is for.
+//! Source: parts of its documentation, its change log and a plugin of its vendor. Uncertain: support of `allow` and `ask`, so
+//! checkrein never sends them; the key of a new input (since 0.27), so checkrein denies instead; the names of MCP tools that
+//! `mcp:*` matches.
 
 use checkrein_core::{Decision, EventKind, Grammar, Scope, Target};
 
@@ -16,7 +16,7 @@ use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
 use crate::table::{Data, Dialect, EventRow, HostBehavior, HostTable, ProcessTable, ToolRow, VariableRow};
 
-/// The table.
+/// Dialect of Augment.
 pub static DIALECT: Dialect = Dialect {
     name: "augment",
     events: EVENTS,
@@ -71,21 +71,21 @@ pub static DIALECT: Dialect = Dialect {
         ],
         format: FileFormat::Layout(&SHAPE),
         plugin: Some(PluginTable::new("AUGMENT_PLUGIN_ROOT")),
-        pattern: Some(of_mcp),
+        pattern: Some(mcp_pattern),
         ..ConfigTable::BASE
     },
     host: HostTable {
         killed: HostBehavior::Unknown,
         on_hook_timeout: HostBehavior::Unknown,
         not_observable: &[
-            "before 0.30, what sub-agents do",
-            "requests for permission",
-            "conversations, unless a group asks for them",
+            "actions of sub-agents, before 0.30",
+            "permission requests",
+            "conversations, unless a group requests them",
         ],
         uncertain: &[
-            "whether `allow` and `ask` are heard",
-            "under which key a new input is heard, since 0.27",
-            "what the names of MCP tools look like",
+            "support of `allow` and `ask`",
+            "the key of a new input, since 0.27",
+            "the names of MCP tools",
         ],
         ..HostTable::FAILS_OPEN
     },
@@ -152,8 +152,8 @@ const KEYS: &[Key] = &[
     Key::new(&["systemMessage"], KeyMeaning::Message),
 ];
 
-/// `mcp:*` is no regular expression, but all tools of MCP servers.
-fn of_mcp(pattern: &str) -> Option<String> {
+/// Translates `mcp:*`, which is no regular expression and means all tools of MCP servers.
+fn mcp_pattern(pattern: &str) -> Option<String> {
     (pattern == "mcp:*").then(|| "^mcp".to_owned())
 }
 
@@ -164,7 +164,7 @@ const SHAPE: HookFileLayout = HookFileLayout {
         HookKey::new("args", Attribute::Args),
         HookKey::new("timeout", Attribute::Timeout(TimeUnit::Milliseconds)),
     ],
-    // What the hook is told of the conversation is for the agent to see to.
+    // The agent itself applies the setting for the content of payloads.
     group: &[HookKey::new("metadata", Attribute::Elsewhere)],
     handlers: &[HandlerRow::new("command", "command", &["command"])],
     ..HookFileLayout::USUAL

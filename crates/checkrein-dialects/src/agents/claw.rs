@@ -1,21 +1,21 @@
-//! claw-code-go: callbacks in the process, and shell hooks for the three tool events.
+//! claw-code-go: in-process callbacks, and shell hooks for the three tool events.
 //!
-//! The callbacks are [`checkrein_core::Runner`]. This table is the shell half: flat lists of commands, one after the other,
-//! until one denies or fails. All that a hook prints is for the model: its `systemMessage`, `reason` and
-//! `additionalContext`, or the text if it is no answer, are context of the verdict, in this order ([`messages`]).
+//! The callbacks are [`checkrein_core::Runner`]. This table describes the shell hooks: flat lists of commands that run in
+//! order until one denies or fails. All output is for the model: `systemMessage`, `reason` and `additionalContext`, or the
+//! text if it is no reply, are context of the verdict, in this order ([`messages`]).
 //!
-//! A hook that blocks (exit 2, `continue: false`, `decision: "block"`) ends the chain, and the host hears `blocked: true`.
-//! `permissionDecision: "deny"` denies as well, and those behind it still run; what comes later never cancels it. A hook that
-//! fails closes the gate before a tool; after one it is a deny, which there means that the result counts as an error.
+//! A hook that blocks (exit 2, `continue: false`, `decision: "block"`) ends the chain, and the host gets `blocked: true`.
+//! `permissionDecision: "deny"` denies too, but later hooks still run and never cancel it. A failed hook blocks the tool. After
+//! a tool it denies, which means that the result is treated as an error.
 //!
-//! Where checkrein differs from the agent:
-//! - All files count, and a command that stands in several runs once. In the agent the last file hides the others.
-//! - Entries in Claude Code's form, which the agent skips with their whole file, are told of. They close nothing: the files
-//!   are Claude Code's own, and such entries never were this agent's hooks.
-//! - The agent waits for ever; here a hook has 600 seconds.
-//! - Shells are no login shells. What is too large for a variable is in a file ([`Data`]).
-//! - Answers with a key or value that cannot be meant are failures, and do not open the gate. Answers that have nothing for the
-//!   model, such as `{}`, are not shown to it.
+//! Differences between checkrein and the agent:
+//! - All files apply, and a command in several files runs once. In the agent, the last file replaces the others.
+//! - Entries in the format of Claude Code are reported. The agent skips the whole file. They block nothing: the files belong to
+//!   Claude Code, and such entries are not hooks of this agent.
+//! - The timeout is 600 seconds. The agent has none.
+//! - Shells are not login shells. A value that is too large for a variable is in a file ([`Data`]).
+//! - Replies with an invalid key or value are failures and do not allow the tool. Replies without text for the model, such as
+//!   `{}`, are not shown to it.
 
 use checkrein_core::{
     ChainEnd, ConcurrentRewrites, Decision, DecisionRule, Event, EventKind, FailureKind, FailurePolicy, FailureTable,
@@ -37,10 +37,10 @@ use crate::table::{
 };
 use checkrein_document::{Member, Node};
 
-/// Under which name the host hears that a hook has blocked, and not only denied leave.
+/// Metadata key that tells the host that a hook blocked the call, and not only denied permission.
 pub const BLOCKED: &str = "blocked";
 
-/// The table.
+/// Dialect of claw-code-go.
 pub static DIALECT: Dialect = Dialect {
     name: "claw",
     events: EVENTS,
@@ -92,7 +92,7 @@ pub static DIALECT: Dialect = Dialect {
     ..Dialect::BASE
 };
 
-/// After a tool, a hook that ran and went wrong makes the result an error.
+/// After a tool, a failed hook turns the result into an error.
 const FAILURES: FailureTable = FailureTable::native()
     .elsewhere(FailureKind::Spawn, FailurePolicy::Closed)
     .elsewhere(FailureKind::Exit, FailurePolicy::Closed)
@@ -112,7 +112,7 @@ const OUTPUT: FieldRow = FieldRow::named("tool_output", "tool_response").form(Fi
 
 const IS_ERROR: FieldRow = FieldRow::named("tool_result_is_error", "is_error").or("false");
 
-/// The first three have shell hooks, all have callbacks.
+/// Events. The first three have shell hooks, and all have callbacks.
 const EVENTS: &[EventRow] = &[
     EventRow::new("PreToolUse", EventKind::PreToolUse).blocks().plain(PlainTextUse::Context).fields(&[
         TOOL[0],
@@ -144,11 +144,11 @@ const EVENTS: &[EventRow] = &[
 
 const TOOL_CALL: EventScope = EventScope::Kinds(&[EventKind::PreToolUse]);
 
-/// Only one of them says something; the others are what people write who want to say the opposite.
+/// Values of `decision`. Only `block` has an effect; users write the others for the opposite.
 const WORDS: &[(&str, Decision)] =
     &[("block", Decision::Deny), ("approve", Decision::NoOpinion), ("allow", Decision::NoOpinion)];
 
-/// What is for the model is context, and the reason as well if it can be one.
+/// Texts for the model are context, and also the reason of a block.
 const KEYS: &[Key] = &[
     Key::new(&["decision"], KeyMeaning::Decision(WORDS)).tags(BLOCKED),
     Key::new(&["systemMessage"], KeyMeaning::Reason).parse_only(),
@@ -173,15 +173,15 @@ const FILES: &[FileRow] = &[
     FileRow::new(Scope::Local, PathBase::Project, ".claude/settings.local.json"),
 ];
 
-/// What the hooks of an event have for the model, in the order in which they said it.
+/// Texts of the hooks for the model, in order.
 pub fn messages(verdict: &Verdict) -> Vec<&str> {
-    let mut messages: Vec<_> = verdict.context().iter().map(|said| said.text.as_str()).collect();
+    let mut messages: Vec<_> = verdict.context().iter().map(|context| context.text.as_str()).collect();
     let reason = verdict.reason().filter(|reason| verdict.decision().is_block() && !messages.contains(reason));
     messages.extend(reason);
     messages
 }
 
-/// What the model reads in place of a tool's output: the output, and what hooks have to say of it.
+/// Tool output for the model: the output of the tool, followed by the texts of the hooks.
 pub fn feedback<M: AsRef<str>>(output: &str, messages: &[M], is_error: bool) -> String {
     if messages.is_empty() {
         return output.to_owned();
@@ -194,7 +194,7 @@ pub fn feedback<M: AsRef<str>>(output: &str, messages: &[M], is_error: bool) -> 
     }
 }
 
-/// What stands there if a hook stopped something and did not say why.
+/// Reason of a block without a reason of the hook.
 pub fn default_message(event: &Event) -> String {
     let kind = event.kind();
     let name = DIALECT.name_of(&kind).unwrap_or(kind.name());
@@ -204,7 +204,7 @@ pub fn default_message(event: &Event) -> String {
     }
 }
 
-/// Whether shell hooks run there.
+/// Returns `true` if an event has shell hooks.
 fn has_shell_hooks(kind: &EventKind) -> bool {
     DIALECT.blocks(kind)
 }
@@ -228,7 +228,7 @@ fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
 fn read_event(decoder: &mut Decoder<'_>, event: &Member<'_>) {
     let Some(kind) = decoder.event(&event.key, event.key_span) else { return };
     if !has_shell_hooks(&kind) {
-        let text = format!("claw has no shell hooks at `{}`, only callbacks", event.key);
+        let text = format!("claw runs no shell hooks at `{}`, only callbacks", event.key);
         decoder.error("unknown-event", event.key_span, text);
         return;
     }
@@ -239,8 +239,8 @@ fn read_event(decoder: &mut Decoder<'_>, event: &Member<'_>) {
     for (at, entry) in entries.iter().enumerate() {
         let id = format!("{}[{at}]", event.key);
         if entry.as_object().is_some() {
-            let text = "this entry is in the form of Claude Code; claw's are commands, as strings";
-            let help = "have the file read as dialect `claude` to run it";
+            let text = "this entry has the format of Claude Code; entries of claw are commands, as strings";
+            let help = "to run it, read the file as dialect `claude`";
             decoder.error("claude-form", entry.span, text).help = Some(help.to_owned());
             continue;
         }
@@ -287,19 +287,19 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
     Encoded { text, lost }
 }
 
-/// The text for a shell, or why there cannot be one.
+/// The shell text of a hook, or the reason why the file cannot express it.
 fn command(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<ConversionLoss>) -> Result<String, String> {
     if let Some(why) = unwritable(spec, |_| false) {
         return Err(why.to_owned());
     }
     let HandlerSpec::Command(command) = &spec.handler else {
-        return Err(format!("it has no hooks of the kind `{}`", spec.handler.kind()));
+        return Err(format!("claw has no `{}` hooks", spec.handler.kind()));
     };
     let matcher = &spec.matcher;
     if !matcher.is_everything() {
         lost.push(ConversionLoss::part(
             at,
-            format!("its matcher `{}`: there are none at `{}`", matcher.pattern(), row.kind),
+            format!("its matcher `{}`, because `{}` has none", matcher.pattern(), row.kind),
         ));
     }
     lost.extend(unsaid(at, spec, &DIALECT, &[Attribute::Command, Attribute::Args, Attribute::Shell]));

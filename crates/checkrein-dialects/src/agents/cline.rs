@@ -1,8 +1,8 @@
-//! Cline, its CLI and SDK: an executable for each event, called as the event is.
+//! Cline, its CLI and SDK: one executable per event, with the name of the event.
 //!
-//! Only what a hook prints counts, never its exit code. What stops a tool ends the whole run, and nobody is told why. Hooks
-//! at other events than tools are started and left alone. The extension for editors has another form
-//! ([`EXTENSION`]), which was not observed.
+//! Only the output of a hook applies, never its exit code. A blocked tool ends the whole run without a reason. Hooks at events
+//! other than tools run in the background. The extension for editors has another format ([`EXTENSION`]), which was not
+//! observed.
 
 use checkrein_core::{ConcurrentRewrites, Decision, EventKind, Grammar, RunOrder, Scope, Target};
 
@@ -15,7 +15,7 @@ use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReplyTable};
 use crate::table::{Cwd, Dialect, EventRow, ExitReason, HostTable, ProcessTable, Shell, TimeTable, ToolRow};
 
-/// The table.
+/// Dialect of the Cline CLI.
 pub static DIALECT: Dialect = CLINE;
 
 const CLINE: Dialect = Dialect {
@@ -35,7 +35,7 @@ const CLINE: Dialect = Dialect {
         ToolRow::new("search_codebase", &["Grep"])
             .takes(&[InputRow::named("queries", "pattern").form(InputForm::Lines)]),
     ],
-    // There are none.
+    // The agent has no matchers.
     matcher: Grammar::EXACT,
     payload: PayloadTable { event: "hookName", ..PayloadTable::fields(COMMON) },
     reply: ReplyTable {
@@ -43,7 +43,7 @@ const CLINE: Dialect = Dialect {
         keys: &[
             Key::new(&["cancel"], KeyMeaning::Flag(true, Decision::Halt)).at(EventScope::Blocking),
             Key::new(&["errorMessage"], KeyMeaning::Reason).at(EventScope::Blocking),
-            // Without a terminal the tool runs.
+            // Without a terminal, `ask` lets the tool run.
             Key::new(&["review"], KeyMeaning::Flag(true, Decision::Ask)).at(EventScope::Blocking).parse_only(),
             Key::new(&["overrideInput"], KeyMeaning::Replace(Target::Input))
                 .at(EventScope::Kinds(&[EventKind::PreToolUse])),
@@ -69,7 +69,7 @@ const CLINE: Dialect = Dialect {
     },
     host: HostTable {
         exit_reason: ExitReason::Lost,
-        not_observable: &["prompts, in the CLI: the event is declared and never fired"],
+        not_observable: &["prompts, in the CLI: the event exists but never fires"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
@@ -81,7 +81,7 @@ const CLINE: Dialect = Dialect {
     ..CLAUDE_LIKE
 };
 
-/// What was printed counts, whatever the code.
+/// The output applies for every exit code.
 const EXITS: &[ExitRule] =
     &[ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read), ExitRule::new(ExitCodeMatch::Any, ExitAction::ReadOrFail)];
 
@@ -95,7 +95,7 @@ const COMMON: &[FieldRow] = &[
     FieldRow::same("model"),
 ];
 
-/// The call, and its twin in the form of the extension.
+/// The tool call, and its copy in the format of the extension.
 const CALL: [FieldRow; 5] = [
     FieldRow::named("tool_call.id", "tool_use_id"),
     FieldRow::named("tool_call.name", "tool_name"),
@@ -139,7 +139,7 @@ const EVENTS: &[EventRow] = &[
         .blocks()
         .fields(&CALL)
         .observed(),
-    // Of tools that failed as well.
+    // Also fires for failed tools.
     EventRow::new("PostToolUse", EventKind::PostToolUse)
         .event_field("hookName", "tool_result")
         .fields(&RESULT)
@@ -147,7 +147,7 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("PreCompact", EventKind::PreCompact).always_background().uncertain(),
 ];
 
-/// The extension for editors, `cline@extension`: known from its source alone.
+/// Dialect `cline@extension`: the extension for editors. Source: only its code.
 pub static EXTENSION: Dialect = Dialect {
     name: "cline@extension",
     events: EXTENSION_EVENTS,
@@ -164,7 +164,7 @@ pub static EXTENSION: Dialect = Dialect {
         ToolRow::same("use_mcp_tool"),
     ],
     reply: ReplyTable {
-        // It fishes the answer out of what else was printed.
+        // The agent finds the reply inside other output.
         trigger: AnswerDetection::LastObject,
         keys: &[
             Key::new(&["cancel"], KeyMeaning::Flag(true, Decision::Halt)).at(EventScope::Blocking),
@@ -175,7 +175,7 @@ pub static EXTENSION: Dialect = Dialect {
     },
     time: TimeTable::seconds(30),
     rules: CLINE.rules.order(RunOrder::Parallel),
-    host: HostTable { not_observable: &["notifications: the event is declared and never fired"], ..HostTable::UNKNOWN },
+    host: HostTable { not_observable: &["notifications: the event exists but never fires"], ..HostTable::UNKNOWN },
     install: Some(
         InstallTable::new(
             &[],
@@ -183,7 +183,7 @@ pub static EXTENSION: Dialect = Dialect {
             &[SettingsPath::new(PathBase::Home, "Documents/Cline/Hooks")],
             &[SettingsPath::new(PathBase::Project, ".clinerules/hooks")],
         )
-        .then(&["switch hooks on in the settings of the extension"]),
+        .then(&["next: enable hooks in the settings of the extension"]),
     ),
     ..CLINE
 };

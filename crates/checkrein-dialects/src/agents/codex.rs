@@ -1,7 +1,7 @@
-//! Codex CLI: Claude Code's shape, read strictly.
+//! Codex CLI: the format of Claude Code, parsed strictly.
 //!
-//! One key that Codex does not know voids an answer, and so does a block without a reason; both then open the gate, as every
-//! other failure does. It asks nobody: an `ask` is an error, and so is an `allow` that comes without a new input.
+//! An unknown key invalidates a reply, and so does a block without a reason. The tool then runs, as after every other failure.
+//! Hooks cannot ask the user: `ask` is an error, and so is `allow` without a new input.
 
 use checkrein_core::{Decision, DecisionRule, EventKind, Grammar, NameList, Scope, Syntax, Target};
 
@@ -22,16 +22,16 @@ use crate::table::{
 };
 use checkrein_document::Node;
 
-/// The table.
+/// Dialect of Codex CLI.
 pub static DIALECT: Dialect = Dialect {
     name: "codex",
     events: EVENTS,
     tools: &[
         ToolRow::same("Bash"),
-        // The patch stands where others have a shell command.
+        // The patch is in the field `command`.
         ToolRow::new("apply_patch", &["Edit", "Write"]).takes(seen_in_patch!("command")),
         ToolRow::new("spawn_agent", &["Agent"]).takes(AGENT),
-        // Namespaced tools lose what stands between namespace and name.
+        // Names of tools with a namespace have no separator between namespace and name.
         ToolRow::new("collaborationspawn_agent", &["Agent"]).takes(AGENT),
     ],
     matcher: Grammar::new(&["*"], Some(NameList { also: "", separators: "|", trim: false }), Syntax::RegexSearch),
@@ -49,7 +49,7 @@ pub static DIALECT: Dialect = Dialect {
         ..CLAUDE_LIKE.reply
     },
     process: ProcessTable {
-        // Its own is a login shell.
+        // The agent itself uses a login shell.
         shell: Shell::User,
         environment: Environment::AllBut(&[
             "CODEX_EXEC_SERVER_NOISE_AUTH_TOKEN",
@@ -79,8 +79,8 @@ pub static DIALECT: Dialect = Dialect {
     },
     host: HostTable {
         not_observable: &[
-            "anything, until the user has trusted the hook: it is skipped without a word in `exec --json`",
-            "what is typed into a shell that runs already (`write_stdin`), and waiting in code mode",
+            "anything, until the user has trusted the hook; `exec --json` skips it silently",
+            "input for a running shell (`write_stdin`), and waiting in code mode",
             "the end of a sub-agent's session",
         ],
         ..HostTable::FAILS_OPEN
@@ -92,7 +92,7 @@ pub static DIALECT: Dialect = Dialect {
             &[SettingsPath::new(PathBase::Variable("CODEX_HOME", ".codex"), "hooks.json")],
             &[SettingsPath::new(PathBase::Project, ".codex/hooks.json")],
         )
-        .then(&["start codex once and trust the new hooks: until then it skips them without a word"]),
+        .then(&["next: start codex and trust the new hooks; until then Codex silently skips them"]),
     ),
     ..CLAUDE_LIKE
 };
@@ -140,7 +140,7 @@ const EVENTS: &[EventRow] = &[
         .blocks()
         .fields(&[CALL[0], CALL[1], FieldRow::same("tool_response").or("null"), CALL[2]])
         .observed(),
-    // It is stopped by `continue: false` alone.
+    // Only `continue: false` blocks it.
     EventRow::new("PreCompact", EventKind::PreCompact).matched().blocks().replaces_common_fields(COMPACTION).observed(),
     EventRow::new("PostCompact", EventKind::PostCompact).matched().replaces_common_fields(COMPACTION).observed(),
     EventRow::new("SessionStart", EventKind::SessionStart)
@@ -167,14 +167,14 @@ const EVENTS: &[EventRow] = &[
         .fields(&[STOP[0], STOP[1], FieldRow::same("agent_transcript_path").or("null")])
         .observed(),
     EventRow::new("Stop", EventKind::Stop).blocks().plain(PlainTextUse::Failure).fields(&STOP).observed(),
-    // In its settings, and never seen to fire.
+    // In its settings, but never observed to fire.
     EventRow::new("Interrupt", EventKind::TurnCancelled)
         .at_most_ms(3000)
         .fields(&[FieldRow::same("reason")])
         .uncertain(),
 ];
 
-/// Where an exit code of 2, and a decision beside the event's own, stop something.
+/// Events that exit code 2 and a `decision` at the top level block.
 const STOPPABLE: EventScope = EventScope::Kinds(&[
     EventKind::PreToolUse,
     EventKind::PermissionRequest,
@@ -221,7 +221,7 @@ const KEYS: &[Key] = &[
     Key::new(&["reason"], KeyMeaning::Reason).at(OUTER),
     Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt)).at(HALTS),
     Key::new(&["stopReason"], KeyMeaning::StopReason).at(HALTS),
-    // There it replaces what the model sees, as a block does, and ends nothing.
+    // At this event it replaces the output for the model, like a block, and does not end the run.
     Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Deny))
         .at(EventScope::Kinds(&[EventKind::PostToolUse]))
         .parse_only(),
@@ -233,7 +233,7 @@ const KEYS: &[Key] = &[
         EventKind::SubagentStart,
         EventKind::PromptSubmit,
     ])),
-    // Only an allow rewrites. Nobody is spared a question by it.
+    // A rewrite needs `allow`, which does not skip the permission prompt.
     Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input))
         .at(CALL_ONLY)
         .requires_sibling("hookSpecificOutput.permissionDecision", "\"allow\""),
@@ -264,7 +264,7 @@ const SHAPE: HookFileLayout = HookFileLayout {
         HandlerRow::new("prompt", "prompt", &[]),
         HandlerRow::new("agent", "agent", &[]),
     ],
-    // Which hooks are trusted, and where an administrator's scripts are.
+    // The trusted hooks, and the directory of an administrator's scripts.
     beside: &["state", "managed_dir"],
     ..HookFileLayout::USUAL
 };
@@ -283,7 +283,7 @@ const NOT_AT_THE_END: &[EventKind] = &[
     EventKind::TurnCancelled,
 ];
 
-/// In TOML, hooks are a part of the agent's settings.
+/// Decodes hooks in JSON, or in TOML as a part of the agent's settings.
 const SETTINGS: HookFileLayout = HookFileLayout { file_keys: None, ..SHAPE };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {

@@ -1,8 +1,8 @@
-//! GitHub Copilot CLI, in the spelling that selects its own payload form.
+//! GitHub Copilot CLI, with event names in camelCase.
 //!
-//! The case of an event's name in a file chooses between two languages: `preToolUse` is this one, `PreToolUse` is that of
-//! [`copilot_pascal`]. Payloads of this one do not say which event they are. A hook in front of a
-//! tool that ends with anything but 0 stops the tool, one that takes too long does not.
+//! The spelling of an event in a file selects one of two payload formats: `preToolUse` is this one, `PreToolUse` is that of
+//! [`copilot_pascal`]. Payloads of this format do not contain the name of the event. Every exit code but 0 before a tool
+//! blocks the tool, but a timeout does not.
 
 use checkrein_core::{ChainEnd, ConcurrentRewrites, Decision, EventKind, Grammar, RunOrder, Scope, Target};
 
@@ -21,7 +21,7 @@ use crate::table::{
     VariableRow,
 };
 
-/// The table.
+/// Dialect of GitHub Copilot CLI with its own event names.
 pub static DIALECT: Dialect = Dialect {
     config: ConfigTable { format: FileFormat::Layout(&LAYOUT), ..COPILOT.config },
     other_generations: &[("session_id", &copilot_pascal::DIALECT)],
@@ -32,9 +32,9 @@ pub static DIALECT: Dialect = Dialect {
             &[SettingsPath::new(PathBase::Variable("COPILOT_HOME", ".copilot"), "hooks/checkrein.json")],
             &[SettingsPath::new(PathBase::Project, ".github/hooks/checkrein.json")],
         )
-        // VS Code reads the same files, and its payloads are like those of this form.
+        // VS Code reads the same files, and its payloads are similar to those of this format.
         .through(&copilot_pascal::DIALECT)
-        .then(&["a project's file counts only in folders that copilot trusts"]),
+        .then(&["a project file applies only in folders that Copilot trusts"]),
     ),
     ..COPILOT
 };
@@ -71,16 +71,16 @@ pub(crate) const COPILOT: Dialect = Dialect {
         killed: HostBehavior::Blocked,
         exit_reason: ExitReason::Lost,
         not_observable: &[
-            "anything, from a project's files in a folder that is not trusted: they are passed over without a word",
-            "sub-agents of the general-purpose kind as such: only the tools that they use",
+            "anything, for project files in a folder that is not trusted; they are silently skipped",
+            "general-purpose sub-agents, except for the tools that they use",
         ],
         ..HostTable::FAILS_OPEN
     },
     ..CLAUDE_LIKE
 };
 
-/// Files of a project are read only in folders that the user trusts. `.claude/settings.json` is documented as read too, and
-/// did not fire.
+/// Project files apply only in trusted folders. The documentation also lists `.claude/settings.json`, whose hooks did not
+/// fire.
 pub(crate) const FILES: &[FileRow] = &[
     FileRow::new(Scope::Managed, PathBase::Root, "etc/github-copilot/policy.d/*").with(&["json"]),
     FileRow::new(Scope::User, PathBase::Variable("COPILOT_HOME", ".copilot"), "hooks/*").with(&["json"]),
@@ -166,7 +166,7 @@ const EVENTS: &[EventRow] = &[
         .matched()
         .fields(&[CALL[0], CALL[1], FieldRow::same("error")])
         .observed(),
-    // In the changelog alone. It changes what goes along with a request and stops nothing.
+    // Only in the change log. It changes the parameters of a request and cannot block.
     EventRow::new("preMcpToolCall", EventKind::McpRequest)
         .fields(&[
             FieldRow::named("toolCallId", "tool_use_id"),
@@ -243,7 +243,7 @@ const KEYS: &[Key] = &[
     Key::new(&["additionalContext"], KeyMeaning::Context).at(CONTEXT),
 ];
 
-/// In front of a tool the code beats what was printed.
+/// Before a tool, the exit code overrides the output.
 pub(crate) const EXITS: &[ExitRule] = &[
     ExitRule::new(ExitCodeMatch::Is(0), ExitAction::Read),
     ExitRule::new(

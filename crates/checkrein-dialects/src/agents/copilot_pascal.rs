@@ -1,6 +1,6 @@
-//! GitHub Copilot CLI, in the spelling that selects the payload form of Claude Code: `PreToolUse`, not `preToolUse`.
+//! GitHub Copilot CLI, with event names in PascalCase (`PreToolUse`), which select the payload format of Claude Code.
 //!
-//! Requests for leave come in the other form all the same, with the agent's own names for tools.
+//! Permission requests have the other format anyway, with the agent's own tool names.
 
 use checkrein_core::{Decision, EventKind, Grammar, NameList, Syntax, Target};
 
@@ -10,7 +10,7 @@ use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{EventScope, Key, KeyMeaning, ReplyTable};
 use crate::table::{Dialect, EventRow, ToolRow};
 
-/// The table.
+/// Dialect of GitHub Copilot CLI with event names of Claude Code.
 pub static DIALECT: Dialect = Dialect {
     name: "copilot@pascal",
     events: EVENTS,
@@ -22,7 +22,7 @@ pub static DIALECT: Dialect = Dialect {
     ..COPILOT
 };
 
-/// Matchers fit the name that the payload has, and the one that the agent has for the tool itself.
+/// Tools. Matchers match the name in the payload and the agent's own name of the tool.
 const TOOLS: &[ToolRow] = &[
     ToolRow::new("Bash", &["bash"]),
     ToolRow::new("Write", &["create"]).takes(CREATE),
@@ -34,7 +34,7 @@ const TOOLS: &[ToolRow] = &[
     ToolRow::new("WebFetch", &["web_fetch"]),
     ToolRow::new("WebSearch", &["web_search"]),
     ToolRow::new("AskUserQuestion", &["ask_user"]),
-    // As requests for leave have them.
+    // Names in permission requests.
     ToolRow::new("bash", &["Bash"]),
     ToolRow::new("create", &["Write"]).takes(CREATE),
     ToolRow::new("edit", &["Edit", "Write"]).takes(EDIT),
@@ -112,7 +112,7 @@ const KEYS: &[Key] = &[
     Key::new(&["interrupt"], KeyMeaning::Flag(true, Decision::Halt)).at(REQUEST).parse_only(),
     Key::new(&["decision"], KeyMeaning::Decision(&[("block", Decision::Deny)])).at(STOPS),
     Key::new(&["reason"], KeyMeaning::Reason).at(STOPS),
-    // Without a decision it does not count, and an allow would spare a question that nobody wanted to spare.
+    // A new input needs a decision, and `allow` would skip the permission prompt.
     Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Replace(Target::Input))
         .at(CALL_ONLY)
         .requires_sibling("hookSpecificOutput.permissionDecision", "\"ask\""),

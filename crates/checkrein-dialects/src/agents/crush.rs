@@ -1,7 +1,7 @@
-//! Crush: one event, whose hooks can also be one line of shell, since the tool's input is in variables.
+//! Crush: one event. Hooks can be one line of shell, since the tool input is in variables.
 //!
-//! Known from its source. Exit code 49 ends the turn. New values for some fields of the input are merged into it, in the
-//! order of the file; checkrein reports two hooks that want different values for one field. Hooks do not run in sub-agents.
+//! Source: its code. Exit code 49 ends the turn. New values of input fields are merged into the input, in the order of the
+//! file. checkrein reports two hooks with different values for one field. Hooks do not run in sub-agents.
 
 use checkrein_core::{Decision, EventKind, Grammar, Scope, Target};
 
@@ -15,7 +15,7 @@ use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
 use crate::table::{Data, Dialect, EventRow, HostTable, ProcessTable, TimeTable, ToolRow, VariableRow};
 
-/// The table.
+/// Dialect of Crush.
 pub static DIALECT: Dialect = Dialect {
     name: "crush",
     events: EVENTS,
@@ -78,7 +78,7 @@ pub static DIALECT: Dialect = Dialect {
         dedup_key: DedupKey::Handler,
         ..ConfigTable::BASE
     },
-    host: HostTable { not_observable: &["what sub-agents do", "everything but tool calls"], ..HostTable::FAILS_OPEN },
+    host: HostTable { not_observable: &["actions of sub-agents", "everything except tool calls"], ..HostTable::FAILS_OPEN },
     install: Some(InstallTable::new(
         &["crush"],
         &[SettingsPath::new(PathBase::Config, "crush")],
@@ -103,7 +103,7 @@ const KEYS: &[Key] = &[
     Key::new(&["context"], KeyMeaning::Context),
     Key::new(&["updated_input"], KeyMeaning::Merge(Target::Input)).or_text(),
     Key::new(&["version"], KeyMeaning::Nothing),
-    // Claude Code's answers are understood too.
+    // Replies in the format of Claude Code are supported too.
     Key::new(&["hookSpecificOutput.permissionDecision"], KeyMeaning::Decision(WORDS)).parse_only(),
     Key::new(&["hookSpecificOutput.permissionDecisionReason"], KeyMeaning::Reason).parse_only(),
     Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Merge(Target::Input)).parse_only(),

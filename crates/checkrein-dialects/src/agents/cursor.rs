@@ -1,11 +1,11 @@
-//! Cursor: an event per kind of tool beside one for all of them, and hooks that say whether their failure blocks.
+//! Cursor: one event for all tools, further events for some kinds of tools, and a failure policy per hook.
 //!
-//! Known from copies of its documentation. Not certain: in which order the hooks of one event run, whether an allow at
-//! `preToolUse` skips the question to the user, whether a new input replaces the old one or is merged into it, how long a
-//! hook may take that does not say, and what becomes of a file with an event that its version does not know.
+//! Source: copies of its documentation. Uncertain: the order of the hooks of an event; whether `allow` at `preToolUse` skips
+//! the permission prompt; whether a new input replaces or extends the old one; the default timeout; the handling of a file
+//! with an unknown event.
 //!
-//! `ask` is taken everywhere and acted on only before shell commands and MCP tools; elsewhere checkrein denies instead.
-//! A new output counts for MCP tools only, so that verdicts never say one.
+//! Cursor accepts `ask` everywhere, but asks only before shell commands and MCP tools; elsewhere checkrein denies instead. A
+//! new output applies only to MCP tools, so checkrein never sends one.
 
 use checkrein_core::{
     Decision, EventKind, FailureKind, FailurePolicy, FailureTable, Grammar, Rules, RunOrder, Scope, Target,
@@ -20,7 +20,7 @@ use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
 use crate::table::{Cwd, Data, Dialect, EventRow, ExitReason, HostTable, ProcessTable, ToolRow, VariableRow};
 
-/// The table.
+/// Dialect of Cursor.
 pub static DIALECT: Dialect = Dialect {
     name: "cursor",
     events: EVENTS,
@@ -48,7 +48,7 @@ pub static DIALECT: Dialect = Dialect {
             VariableRow::new("CURSOR_USER_EMAIL", Data::Field("user_email")),
             VariableRow::new("CURSOR_TRANSCRIPT_PATH", Data::Field("transcript_path")),
         ],
-        // Those of the user run in `~/.cursor`, which is no place for what they look at.
+        // The agent runs hooks of the user in `~/.cursor`, which is not the project that they check.
         cwd: Cwd::Host,
         ..CLAUDE_LIKE.process
     },
@@ -73,15 +73,15 @@ pub static DIALECT: Dialect = Dialect {
         failure_switch: Some(("failClosed", "true")),
         exit_reason: ExitReason::Unknown,
         not_observable: &[
-            "a file before it is written, but as a tool call",
+            "a file before it is written, except as a tool call",
             "in the cloud: hooks of the user, `stop` and `subagentStop`",
-            "on the command line some events, which ones is not known",
+            "on the command line: some events, which are not documented",
         ],
         uncertain: &[
-            "in which order the hooks of an event run, and how long one may take that does not say",
-            "whether an allow of a tool call skips the question to the user",
+            "the order of the hooks of an event, and their default timeout",
+            "whether `allow` for a tool call skips the permission prompt",
             "whether a new input replaces the old one",
-            "what becomes of a file with an event that this version does not know",
+            "the handling of a file with an unknown event",
         ],
         ..HostTable::FAILS_OPEN
     },
@@ -122,7 +122,7 @@ const SHELL: FieldRow = FieldRow::implied("tool_name", "\"Shell\"");
 const COMMAND: FieldRow = FieldRow::named("command", "tool_input.command");
 const FILE: FieldRow = FieldRow::named("file_path", "tool_input.file_path");
 const EDITS: FieldRow = FieldRow::named("edits", "tool_input.edits");
-/// Here the input is a string.
+/// The input is a string at these events.
 const MCP: [FieldRow; 2] = [TOOL[0], FieldRow::same("tool_input").form(FieldEncoding::JsonText)];
 
 const EVENTS: &[EventRow] = &[
@@ -134,7 +134,7 @@ const EVENTS: &[EventRow] = &[
         FieldRow::same("duration_ms"),
         FieldRow::named("error_message", "error"),
     ]),
-    // Older versions may refuse a whole file for a name that they do not know.
+    // Older versions may reject a whole file because of an unknown event.
     EventRow::new("workspaceOpen", EventKind::WorkspaceOpen).opt_in().uncertain(),
     EventRow::new("beforeSubmitPrompt", EventKind::PromptSubmit)
         .fixed_subject("UserPromptSubmit")
@@ -219,7 +219,7 @@ const EVENTS: &[EventRow] = &[
         .fixed_subject("AgentThought")
         .fields(&[FieldRow::same("text"), FieldRow::same("duration_ms")]),
     EventRow::new("beforeTabFileRead", EventKind::PreTabRead)
-        // For each completion that is typed.
+        // Fires for each inline completion.
         .opt_in()
         .fixed_subject("TabRead")
         .blocks()
@@ -231,7 +231,7 @@ const EVENTS: &[EventRow] = &[
     ]),
 ];
 
-/// Where something waits for leave.
+/// Events at which an action waits for permission.
 const REFUSING: EventScope = EventScope::Kinds(&[
     EventKind::PromptSubmit,
     EventKind::PreToolUse,
@@ -249,7 +249,7 @@ const PERMISSION: EventScope = EventScope::Kinds(&[
     EventKind::PreTabRead,
     EventKind::SubagentStart,
 ]);
-/// Where an `ask` is acted on, and where it is only taken.
+/// Events at which `ask` asks the user. Other events accept it without effect.
 const ASKING: EventScope = EventScope::Kinds(&[EventKind::PreShell, EventKind::PreMcp]);
 const NOT_ASKING: EventScope = EventScope::Kinds(&[
     EventKind::PreToolUse,
@@ -267,7 +267,7 @@ const KEYS: &[Key] = &[
     Key::new(&["permission"], KeyMeaning::Decision(WORDS)).at(ASKING),
     Key::new(&["permission"], KeyMeaning::Decision(WORDS)).at(NOT_ASKING).never_says(&[Decision::Ask]),
     Key::new(&["user_message", "agent_message"], KeyMeaning::Reason).at(PERMISSION).at_all_paths(),
-    // As the documentation of early 2026 has it.
+    // From the documentation of early 2026.
     Key::new(&["decision"], KeyMeaning::Decision(WORDS)).at(TOOL_CALL).parse_only(),
     Key::new(&["reason"], KeyMeaning::Reason).at(TOOL_CALL).parse_only(),
     Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Deny)).at(PROMPT),
@@ -282,7 +282,7 @@ const KEYS: &[Key] = &[
         .at(EventScope::Kinds(&[EventKind::Stop, EventKind::SubagentStop])),
     Key::new(&["env"], KeyMeaning::Named("env")).at(SESSION),
     Key::new(&["pluginPaths"], KeyMeaning::Named("pluginPaths")).at(EventScope::Kinds(&[EventKind::WorkspaceOpen])),
-    // Accepted, and reported to be without effect.
+    // Accepted. Users report that it has no effect.
     Key::new(&["continue", "user_message"], KeyMeaning::Nothing).at(SESSION),
 ];
 
@@ -297,7 +297,7 @@ const SHAPE: HookFileLayout = HookFileLayout {
         HookKey::new("failClosed", Attribute::FailClosed),
         HookKey::new(
             "loop_limit",
-            Attribute::Nothing("the engine ends loops, after as many rounds as Cursor usually does"),
+            Attribute::Nothing("checkrein ends loops itself, after as many rounds as Cursor does by default"),
         ),
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"]), HandlerRow::new("prompt", "prompt", &["prompt"])],

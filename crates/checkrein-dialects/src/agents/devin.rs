@@ -1,9 +1,9 @@
-//! Devin CLI: Claude Code's shape with fewer words in the answers.
+//! Devin CLI: the format of Claude Code with fewer reply keys.
 //!
-//! Known from parts of its documentation. Not certain: how hooks add context or change the input, which its documentation
-//! says they can without naming the keys, so that checkrein never says them; how long hooks may take that do not say; which
-//! of several hooks decides. In older versions any exit code but 0 denied, in newer ones only 2. It reads Claude Code's files
-//! as well; those of its events that Devin does not have are passed over.
+//! Source: parts of its documentation. Uncertain: the keys for context and a new input, which the documentation mentions but
+//! does not name, so checkrein never sends them; the default timeout; the precedence of several hooks. In older versions
+//! every exit code but 0 denied, in newer ones only 2. Devin also reads the files of Claude Code; events that it does not have
+//! are skipped.
 
 use checkrein_core::{Decision, EventKind, Grammar, Scope};
 
@@ -16,7 +16,7 @@ use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{EventScope, Key, KeyMeaning, ReplyTable};
 use crate::table::{Data, Dialect, EventRow, HostBehavior, HostTable, ProcessTable, ToolRow, VariableRow};
 
-/// The table.
+/// Dialect of Devin CLI.
 pub static DIALECT: Dialect = Dialect {
     name: "devin",
     events: EVENTS,
@@ -56,11 +56,11 @@ pub static DIALECT: Dialect = Dialect {
     host: HostTable {
         killed: HostBehavior::Unknown,
         on_hook_timeout: HostBehavior::Unknown,
-        not_observable: &["all of it in cloud sessions and in restricted mode", "sub-agents"],
+        not_observable: &["anything in cloud sessions and in restricted mode", "sub-agents"],
         uncertain: &[
-            "how hooks add context or change the input: it is said that they can",
-            "how long a hook may take that does not say, and which of several decides",
-            "in older versions any exit code but 0 denied",
+            "the keys for context and a new input, which the documentation does not name",
+            "the default timeout, and the precedence of several hooks",
+            "exit codes: in older versions every code but 0 denied",
         ],
         ..HostTable::FAILS_OPEN
     },
@@ -102,7 +102,7 @@ const KEYS: &[Key] = &[
         KeyMeaning::Decision(&[("block", Decision::Deny), ("deny", Decision::Deny), ("approve", Decision::Allow)]),
     )
     .at(REQUEST),
-    // Leave means something only where it was asked for.
+    // `allow` applies only to permission requests.
     Key::new(
         &["decision"],
         KeyMeaning::Decision(&[("block", Decision::Deny), ("deny", Decision::Deny), ("approve", Decision::NoOpinion)]),
@@ -117,7 +117,7 @@ const SHAPE: HookFileLayout = HookFileLayout {
         HookKey::new("command", Attribute::ShellCommand),
         HookKey::new("prompt", Attribute::Setting),
         HookKey::new("timeout", Attribute::Timeout(TimeUnit::Seconds)),
-        // Of Claude Code's files, and not known to count here.
+        // Keys of Claude Code's files. Their effect in Devin is unknown.
         HookKey::new("async", Attribute::Elsewhere),
         HookKey::new("if", Attribute::Elsewhere),
         HookKey::new("statusMessage", Attribute::Elsewhere),

@@ -1,16 +1,16 @@
-//! evva: Claude Code's shape with six events, globs, and hooks that run one after the other.
+//! evva: the format of Claude Code with six events, glob matchers, and sequential hooks.
 //!
-//! A tool call can be stopped in two ways, and the host hears which:
+//! A hook can stop a tool call in two ways, and the host can distinguish them:
 //!
-//! | a hook | comes to | hooks behind it | metadata |
+//! | hook | result | later hooks | metadata |
 //! |---|---|---|---|
-//! | exits with 2, or answers `continue: false` or `decision: "block"` | deny: the call is *blocked* | do not run | `blocked: true` |
-//! | answers `permissionDecision: "deny"` | deny: the call is *denied* | run | |
+//! | exits with 2, or replies `continue: false` or `decision: "block"` | deny: the call is *blocked* | do not run | `blocked: true` |
+//! | replies `permissionDecision: "deny"` | deny: the call is *denied* | run | |
 //!
-//! The last decision counts, but one that comes later never cancels a deny, unless the agent's rules are followed to the
-//! letter ([`Compat::Exact`](checkrein_core::Compat::Exact)). A hook that cannot be started, takes too long or ends with
-//! another code stops nothing, as in the agent, and is told of. Output that had to be cut and hooks that cannot be loaded
-//! close the gate: the agent knows no such thing as the first, and drops the second.
+//! The last decision applies, but a later one never cancels a deny, except with
+//! [`Compat::Exact`](checkrein_core::Compat::Exact). A hook that cannot be started, exceeds its timeout or ends with another
+//! code blocks nothing, as in the agent, and is reported. Truncated output and hooks that cannot be loaded block the tool. The
+//! agent has no output limit, and ignores hooks that it cannot load.
 
 use std::time::Duration;
 
@@ -30,10 +30,10 @@ use crate::reply::{
 };
 use crate::table::{Cwd, Data, Dialect, EventRow, HttpTable, ProcessTable, Shell, TimeTable, VariableRow};
 
-/// Under which name the host hears that something was blocked, and not denied.
+/// Metadata key that tells the host that the call was blocked, and not denied.
 pub const BLOCKED: &str = "blocked";
 
-/// The table.
+/// Dialect of evva.
 pub static DIALECT: Dialect = Dialect {
     name: "evva",
     events: EVENTS,
@@ -48,7 +48,7 @@ pub static DIALECT: Dialect = Dialect {
     ]),
     reply: ReplyTable {
         unknown_keys: UnknownPolicy::Ignored,
-        bad_values: UnknownPolicy::Told,
+        bad_values: UnknownPolicy::Reported,
         exact_case: false,
         keys: KEYS,
         exits: &[
@@ -96,7 +96,7 @@ pub static DIALECT: Dialect = Dialect {
         .concurrent_rewrites(ConcurrentRewrites::LastInOrder)
         .failures(
             FailureTable::open()
-                // The agent goes on after these, against its own documents.
+                // The agent ignores these, contrary to its documentation.
                 .at_gates(FailureKind::Timeout, FailurePolicy::Closed)
                 .at_gates(FailureKind::Spawn, FailurePolicy::Closed)
                 .at_gates(FailureKind::OutputCap, FailurePolicy::Closed)
@@ -141,10 +141,10 @@ const EVENTS: &[EventRow] = &[
 
 const TOOL_CALL: EventScope = EventScope::Kinds(&[EventKind::PreToolUse]);
 
-/// Leave means something for tool calls only.
+/// Permissions apply only to tool calls.
 const WORDS: &[(&str, Decision)] = &[("block", Decision::Deny), ("approve", Decision::NoOpinion)];
 
-/// A message for the user is the reason as well if there is no other.
+/// A message for the user is also the reason, if there is no other.
 const KEYS: &[Key] = &[
     Key::new(&["decision"], KeyMeaning::Decision(&[("block", Decision::Deny), ("approve", Decision::Allow)]))
         .at(TOOL_CALL)

@@ -1,7 +1,7 @@
-//! Factory droid: Claude Code's shape with droid's own tools.
+//! Factory droid: the format of Claude Code with droid's own tools.
 //!
-//! Known from its documentation. Not certain: `commandRegex` beside a matcher, of which only others tell, and whether
-//! `hooks.json` is read at all: people report that only `settings.json` is.
+//! Source: its documentation. Uncertain: `commandRegex` beside a matcher, which only third parties describe; and `hooks.json`,
+//! since users report that only `settings.json` is read.
 
 use checkrein_core::{Decision, EventKind, Scope, Target};
 
@@ -17,7 +17,7 @@ use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{EventScope, Key, KeyMeaning, ReplyTable};
 use crate::table::{Data, Dialect, EventRow, HostTable, PlainTextUse, ProcessTable, ToolRow, VariableRow};
 
-/// The table.
+/// Dialect of Factory droid.
 pub static DIALECT: Dialect = Dialect {
     name: "factory",
     events: EVENTS,
@@ -62,14 +62,14 @@ pub static DIALECT: Dialect = Dialect {
     },
     host: HostTable {
         not_observable: &[
-            "requests for permission",
-            "tools that failed",
-            "sub-agents that start",
-            "turns that a user interrupted",
+            "permission requests",
+            "failed tools",
+            "the start of sub-agents",
+            "turns that the user interrupted",
         ],
         uncertain: &[
             "`commandRegex` beside a matcher",
-            "whether `hooks.json` is read: some report that only `settings.json` is",
+            "`hooks.json`: users report that only `settings.json` is read",
         ],
         ..HostTable::FAILS_OPEN
     },
@@ -86,7 +86,7 @@ pub static DIALECT: Dialect = Dialect {
                 SettingsPath::new(PathBase::Project, ".factory/settings.json"),
             ],
         )
-        .then(&["start droid anew: it reads its hooks when it starts, and may ask you to look at them"]),
+        .then(&["next: restart droid, which reads its hooks at start and may ask you to review them"]),
     ),
     ..CLAUDE_LIKE
 };
@@ -139,7 +139,7 @@ const KEYS: &[Key] = &[
     Key::new(&["reason"], KeyMeaning::Reason).at(OUTER),
     Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt)),
     Key::new(&["stopReason"], KeyMeaning::StopReason),
-    // The fields that are to change.
+    // The changed fields.
     Key::new(&["hookSpecificOutput.updatedInput"], KeyMeaning::Merge(Target::Input)).at(TOOL_CALL),
     Key::new(&["hookSpecificOutput.additionalContext"], KeyMeaning::Context).at(EventScope::Kinds(&[
         EventKind::SessionStart,

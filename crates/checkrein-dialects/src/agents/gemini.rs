@@ -1,8 +1,8 @@
-//! Gemini CLI: names of its own, times in milliseconds, and what is printed beats the exit code.
+//! Gemini CLI: its own event names, timeouts in milliseconds, and output that overrides the exit code.
 //!
-//! JSON on standard output, or on standard error if nothing else was printed, replaces the exit code. Without it, 0 and 1
-//! let things go on and every other code stops them, provided that some text was printed. An `ask` lets the tool run when
-//! nobody is there to be asked, so it is never said.
+//! JSON on standard output, or on standard error if there is no other output, replaces the exit code. Without JSON, codes 0
+//! and 1 allow, and every other code blocks if the hook printed text. `ask` lets the tool run without a terminal, so checkrein
+//! never sends it.
 
 use checkrein_core::{Decision, EventKind, Grammar, RunOrder, Scope, Target};
 
@@ -20,7 +20,7 @@ use crate::table::{
 };
 use checkrein_document::Node;
 
-/// The table.
+/// Dialect of Gemini CLI.
 pub static DIALECT: Dialect = GEMINI;
 
 pub(crate) const GEMINI: Dialect = Dialect {
@@ -31,7 +31,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
         ToolRow::new("write_file", &["Write"]),
         ToolRow::new("replace", &["Edit"]),
         ToolRow::new("read_file", &["Read"])
-            // The second is what older versions call it.
+            // The second name is that of older versions.
             .takes(&[InputRow::same("file_path"), InputRow::named("absolute_path", "file_path")]),
         ToolRow::new("read_many_files", &["Read"]).takes(&[
             InputRow::named("include", "file_path").form(InputForm::Lines),
@@ -65,7 +65,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
             ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
         ],
         stderr_answers: true,
-        // Text that is no JSON is shown to the user, whatever it was meant as.
+        // Text that is no JSON is shown to the user.
         ..ReplyTable::LENIENT
     },
     process: ProcessTable {
@@ -79,7 +79,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
         leaves_background: true,
         ..CLAUDE_LIKE.process
     },
-    // Those of a group that says `sequential` run one on the result of the other, and first.
+    // Hooks of a group with `sequential` run first, each on the result of the previous one.
     rules: CLAUDE_LIKE.rules.order(RunOrder::Phased),
     config: ConfigTable {
         files: &[
@@ -95,7 +95,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
     },
     host: HostTable {
         missing_program: HostBehavior::Blocked,
-        not_observable: &["sub-agents as such: only the tools that they use"],
+        not_observable: &["sub-agents, except for the tools that they use"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
@@ -126,7 +126,7 @@ const REQUEST: [FieldRow; 4] = [
     FieldRow::named("llm_request.toolConfig", "tool_config"),
 ];
 
-/// Older versions call it as all do.
+/// Input of `list_directory`. Older versions use `path`, like other agents.
 const DIRECTORY: &[InputRow] = &[InputRow::named("dir_path", "path")];
 
 const EVENTS: &[EventRow] = &[
@@ -136,7 +136,7 @@ const EVENTS: &[EventRow] = &[
         .plain(PlainTextUse::Message)
         .fields(&CALL)
         .observed(),
-    // Of tools that failed as well.
+    // Also fires for failed tools.
     EventRow::new("AfterTool", EventKind::PostToolUse)
         .matched()
         .blocks()
@@ -171,22 +171,22 @@ const EVENTS: &[EventRow] = &[
         .plain(PlainTextUse::Message)
         .fields(&[FieldRow::same("reason")])
         .observed(),
-    // Before every request to the model, whether anything is shortened or not.
+    // Fires before every request to the model, even without compression.
     EventRow::new("PreCompress", EventKind::PreCompact)
         .matched_by(Grammar::EXACT)
         .plain(PlainTextUse::Message)
         .fields(&[FieldRow::same("trigger")])
-        // Before every request, whether anything is compressed or not.
+        // Fires before every request to the model, even without compression.
         .opt_in()
         .observed(),
-    // These have the whole conversation with them.
+    // These payloads contain the whole conversation.
     EventRow::new("BeforeModel", EventKind::BeforeModel)
         .opt_in()
         .blocks()
         .plain(PlainTextUse::Message)
         .fields(&REQUEST)
         .observed(),
-    // For each piece of an answer.
+    // Fires for each chunk of a response.
     EventRow::new("AfterModel", EventKind::AfterModel)
         .opt_in()
         .plain(PlainTextUse::Message)
@@ -210,7 +210,7 @@ const HALTS: EventScope = EventScope::Kinds(&[
 
 const KEYS: &[Key] = &[
     Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::Nothing).parse_only(),
-    // An allow spares nobody a question.
+    // `allow` does not skip the permission prompt.
     Key::new(
         &["decision"],
         KeyMeaning::Decision(&[
@@ -242,7 +242,7 @@ const KEYS: &[Key] = &[
     Key::new(&["hookSpecificOutput.llm_request"], KeyMeaning::Named("llm_request"))
         .at(EventScope::Kinds(&[EventKind::BeforeModel]))
         .parse_only(),
-    // In front of the model it counts only beside a deny.
+    // Before a model request it applies only with a deny.
     Key::new(&["hookSpecificOutput.llm_response"], KeyMeaning::Replace(Target::Output))
         .at(EventScope::Kinds(&[EventKind::BeforeModel]))
         .requires_sibling("decision", "\"deny\""),
@@ -265,7 +265,7 @@ const SHAPE: HookFileLayout = HookFileLayout {
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"])],
     group: &[HookKey::new("sequential", Attribute::Rewrites)],
-    // Older versions had their switches here.
+    // Location of the settings in older versions.
     beside: &["enabled", "disabled", "notifications"],
     ..HookFileLayout::USUAL
 };

@@ -1,7 +1,7 @@
-//! goose: hooks of plugins, whose matchers see a tool, a prompt, a path or a command, whichever the event is about.
+//! goose: hooks of plugins. Matchers match the tool, prompt, path or command of the event.
 //!
-//! An exit code of 2, or `decision: "block"` whatever the code, stops tools and stops. Nothing else is heard: no leave, no
-//! question, no rewrite, no context. Its documentation says that hooks can stop nothing at all.
+//! Exit code 2, or `decision: "block"` with any code, blocks tools and stops. Other replies have no effect: no allow, no ask,
+//! no rewrite, no context. Its documentation says that hooks cannot block anything.
 
 use checkrein_core::{ChainEnd, Decision, EventKind, FailurePolicy, Grammar, RunOrder, Scope};
 
@@ -15,11 +15,11 @@ use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, Key, KeyMeaning, ReasonSource, ReplyTable};
 use crate::table::{Cwd, Dialect, EventRow, HostTable, ProcessTable, TimeTable, ToolRow};
 
-/// The table.
+/// Dialect of goose.
 pub static DIALECT: Dialect = Dialect {
     name: "goose",
     events: EVENTS,
-    // Its documentation has `developer__shell`; what is sent and matched is `shell`.
+    // The documentation has `developer__shell`, but payloads and matchers use `shell`.
     tools: &[
         ToolRow::new("shell", &["Bash"]),
         ToolRow::new("write", &["Write"]).takes(&[InputRow::named("path", "file_path")]),
@@ -67,9 +67,9 @@ pub static DIALECT: Dialect = Dialect {
         ..ConfigTable::BASE
     },
     host: HostTable {
-        // Not in its documentation, and seen to work.
+        // Not documented, but observed to work.
         failure_switch: Some(("on_failure", "\"block\"")),
-        not_observable: &["what tools gave back", "sub-agents: their events are declared and never fired"],
+        not_observable: &["the output of tools", "sub-agents: their events exist but never fire"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
@@ -103,7 +103,7 @@ const EVENTS: &[EventRow] = &[
         .observed(),
     EventRow::new("PreToolUse", EventKind::PreToolUse).matched().blocks().fields(&TOOL).observed(),
     EventRow::new("PostToolUse", EventKind::PostToolUse).matched().fields(&TOOL).observed(),
-    // It does not say what went wrong.
+    // The payload has no error message.
     EventRow::new("PostToolUseFailure", EventKind::PostToolFailure)
         .matched()
         .fields(&[TOOL[0], TOOL[1], TOOL[2], TOOL[3], TOOL[4], FieldRow::same("error").unless_empty()])

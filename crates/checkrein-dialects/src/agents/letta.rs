@@ -1,6 +1,6 @@
-//! Letta Code: exit codes decide, and answers only rewrite or add context.
+//! Letta Code: exit codes decide, and replies only rewrite or add context.
 //!
-//! At a request for leave an exit code of 0 gives it, whatever the hook meant. Who has no opinion there must fail.
+//! At a permission request, exit code 0 always allows. A hook without an opinion must fail there.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::table::{
 };
 use checkrein_document::Node;
 
-/// The table.
+/// Dialect of Letta Code.
 pub static DIALECT: Dialect = Dialect {
     name: "letta",
     events: EVENTS,
@@ -82,7 +82,7 @@ pub static DIALECT: Dialect = Dialect {
     },
     host: HostTable {
         exit_reason: ExitReason::WithCommandLine,
-        not_observable: &["without a terminal, all but tools: no prompt, no session, no stop"],
+        not_observable: &["without a terminal: prompts, sessions and stops, but tools are"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
@@ -98,14 +98,14 @@ const REQUEST: EventScope = EventScope::Kinds(&[EventKind::PermissionRequest]);
 
 const COMMON: &[FieldRow] = &[
     FieldRow::named("working_directory", "cwd").or("\"\""),
-    // In its source, and never sent.
+    // In its code, but never sent.
     FieldRow::same("session_id"),
     FieldRow::same("agent_id"),
     FieldRow::same("conversation_id"),
 ];
 const CALL: [FieldRow; 3] =
     [FieldRow::same("tool_name"), FieldRow::same("tool_input"), FieldRow::named("tool_call_id", "tool_use_id")];
-/// What the model thought and said before it called.
+/// Reasoning and text of the model before the tool call.
 const BEFORE: [FieldRow; 2] = [FieldRow::same("preceding_reasoning"), FieldRow::same("preceding_assistant_message")];
 
 const EVENTS: &[EventRow] = &[
@@ -148,7 +148,7 @@ const EVENTS: &[EventRow] = &[
         .order(RunOrder::Parallel)
         .fields(&[FieldRow::same("message"), FieldRow::same("level")])
         .observed(),
-    // That it can be made to go on stands in its source and was not tried.
+    // According to its code, hooks can block a stop. Not tested.
     EventRow::new("Stop", EventKind::Stop)
         .blocks()
         .fields(&[
@@ -176,7 +176,7 @@ const SHAPE: HookFileLayout = HookFileLayout {
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
         HookKey::new("timeout", Attribute::Timeout(TimeUnit::Milliseconds)),
-        // Whether the agent prints the hook's command line and output.
+        // Setting for the display of the command line and output of a hook.
         HookKey::new("quiet", Attribute::Elsewhere),
         HookKey::new("prompt", Attribute::Setting),
         HookKey::new("model", Attribute::Setting),

@@ -1,7 +1,7 @@
 //! Dialect tables: one module per agent.
 //!
-//! A module holds the [`Dialect`] value of its agent and the facts that only this agent has. Everything that reads the
-//! tables is outside of this folder. A module must not contain logic that a second agent needs: that is a missing column.
+//! A module contains the [`Dialect`] value of its agent and the facts that only this agent has. The code that uses the tables
+//! is outside this folder. A module must not contain logic that a second agent needs: that is a missing column.
 
 pub mod amazon_q;
 pub mod amp;
@@ -31,7 +31,7 @@ pub mod windsurf;
 
 use crate::Dialect;
 
-/// All dialects. The five that checkrein was made for come first.
+/// All dialects. The five that checkrein was built for come first.
 pub static ALL: &[&Dialect] = &[
     &native::DIALECT,
     &claw::DIALECT,
@@ -63,7 +63,7 @@ pub static ALL: &[&Dialect] = &[
     &augment::DIALECT,
 ];
 
-/// The dialect of this name.
+/// The dialect with this name.
 pub fn find(name: &str) -> Option<&'static Dialect> {
     ALL.iter().copied().find(|dialect| dialect.name == name)
 }

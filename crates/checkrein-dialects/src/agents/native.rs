@@ -1,16 +1,16 @@
-//! checkrein's own hook language: the shape that Claude Code made known, with all of checkrein's events.
+//! checkrein's own hook format: the format of Claude Code, with all of checkrein's events.
 //!
-//! A hook gets the event as one JSON object. It answers with its exit code and what it prints, or with an HTTP body:
+//! A hook gets the event as one JSON object. It replies with its exit code and output, or with an HTTP body:
 //!
-//! | a process | means |
+//! | process | meaning |
 //! |---|---|
-//! | exit 0, nothing printed | no opinion |
-//! | exit 0, a JSON object | what the object says |
-//! | exit 0, other text | context for the model where the event takes text as context, else nothing |
-//! | exit 2 | deny; the reason is the object's, else standard error |
-//! | any other exit, a signal | a failure |
+//! | exit 0, no output | no opinion |
+//! | exit 0, JSON object | the content of the object |
+//! | exit 0, other text | context for the model if the event supports plain text, otherwise ignored |
+//! | exit 2 | deny; the reason is that of the object, or standard error |
+//! | any other exit code, or a signal | failure |
 //!
-//! JSON that cannot be read, was cut, or says something that the event does not allow is a failure, never "no opinion".
+//! JSON that is invalid, truncated or not allowed at the event is a failure, never "no opinion".
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ use crate::reply::{
 };
 use crate::table::{Dialect, EventRow, TimeTable};
 
-/// The table.
+/// Dialect of checkrein's own files.
 pub static DIALECT: Dialect = Dialect {
     name: "native",
     events: NAMES,
@@ -65,7 +65,7 @@ pub static DIALECT: Dialect = Dialect {
     ..Dialect::BASE
 };
 
-/// The names that existing scripts look for. All of checkrein's own names are understood besides.
+/// Event names of existing scripts. All of checkrein's own event names are valid too.
 const NAMES: &[EventRow] = &[
     EventRow::new("SessionStart", EventKind::SessionStart),
     EventRow::new("SessionEnd", EventKind::SessionEnd),
@@ -93,7 +93,7 @@ const WORDS: &[(&str, Decision)] = &[
     ("block", Decision::Deny),
 ];
 
-/// Keys of `hookSpecificOutput` may also stand beside it: where they belong is the commonest mistake of all.
+/// Keys of `hookSpecificOutput` are also valid at the top level: the wrong level is the most common mistake.
 const KEYS: &[Key] = &[
     Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::EventName),
     Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt)),
@@ -135,7 +135,7 @@ const FILES: &[FileRow] = &[
 const EFFECTS: &[(&str, FailurePolicy)] =
     &[("open", FailurePolicy::Open), ("closed", FailurePolicy::Closed), ("ask", FailurePolicy::Ask)];
 
-/// The shape of its files.
+/// Layout of the files.
 pub const SHAPE: HookFileLayout = HookFileLayout {
     file_keys: Some(&[
         "$schema",

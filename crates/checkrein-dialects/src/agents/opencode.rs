@@ -1,10 +1,10 @@
-//! opencode: plugin hooks and bus events.
+//! opencode: plugin hooks and bus events. checkrein only knows their names.
 
 use checkrein_core::EventKind;
 
 use crate::{Dialect, EventRow};
 
-/// The table.
+/// Dialect of opencode.
 pub static DIALECT: Dialect = Dialect::named("opencode", EVENTS);
 
 const EVENTS: &[EventRow] = &[

@@ -1,8 +1,7 @@
-//! Qwen Code: Gemini CLI's machine with Claude Code's words.
+//! Qwen Code: the implementation of Gemini CLI with the names of Claude Code.
 //!
-//! What a hook prints counts whatever its exit code, but for 2, which stops things for what stands on standard error and for
-//! nothing else. A new input counts at requests for leave alone, and no context comes from a hook in front of a tool, against
-//! its documentation.
+//! The output of a hook applies with every exit code but 2, which blocks with standard error as the reason. Contrary to its
+//! documentation, a new input applies only at permission requests, and hooks before a tool cannot add context.
 
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ use crate::table::{
     Cwd, Data, Dialect, EventRow, HostTable, PlainTextUse, ProcessTable, TimeTable, ToolRow, VariableRow,
 };
 
-/// The table.
+/// Dialect of Qwen Code.
 pub static DIALECT: Dialect = Dialect {
     name: "qwen",
     events: EVENTS,
@@ -30,7 +29,7 @@ pub static DIALECT: Dialect = Dialect {
         ToolRow::new("write_file", &["Write", "WriteFile"]),
         ToolRow::new("edit", &["Edit"]),
         ToolRow::new("read_file", &["Read", "ReadFile"])
-            // The second is what older versions call it.
+            // The second name is that of older versions.
             .takes(&[InputRow::same("file_path"), InputRow::named("absolute_path", "file_path")]),
         ToolRow::new("glob", &["Glob"]),
         ToolRow::new("grep_search", &["Grep"]),
@@ -70,14 +69,14 @@ pub static DIALECT: Dialect = Dialect {
         handlers: &[("http", Duration::from_secs(600)), ("prompt", Duration::from_secs(30))],
         ..TimeTable::seconds(60)
     },
-    // Those of a group that says `sequential` run one on the result of the other, and first.
+    // Hooks of a group with `sequential` run first, each on the result of the previous one.
     rules: CLAUDE_LIKE.rules.order(RunOrder::Phased),
     stop_cap: 8,
     config: ConfigTable {
         files: &[
             FileRow::new(Scope::Project, PathBase::Project, ".qwen/settings.json"),
             FileRow::new(Scope::User, PathBase::Home, ".qwen/settings.json"),
-            // Where exactly was not observed.
+            // The exact location was not observed.
             FileRow::new(Scope::Managed, PathBase::Root, "etc/qwen-code/settings.json"),
         ],
         comments: true,
@@ -86,7 +85,7 @@ pub static DIALECT: Dialect = Dialect {
         dedup_key: DedupKey::EverythingAndName,
         ..ConfigTable::BASE
     },
-    host: HostTable { not_observable: &["the end of a session that has no terminal"], ..HostTable::FAILS_OPEN },
+    host: HostTable { not_observable: &["the end of a session without a terminal"], ..HostTable::FAILS_OPEN },
     install: Some(InstallTable::new(
         &["qwen"],
         &[SettingsPath::new(PathBase::Home, ".qwen")],
@@ -108,7 +107,7 @@ const COMMON: &[FieldRow] = &[
     FieldRow::same("agent_id"),
     FieldRow::same("agent_type"),
 ];
-/// The first id is invented; `tool_call_id` is the model's.
+/// The agent generates the first id; `tool_call_id` comes from the model.
 const CALL: [FieldRow; 4] = [
     FieldRow::same("tool_name"),
     FieldRow::same("tool_input"),
@@ -147,7 +146,7 @@ const EVENTS: &[EventRow] = &[
         .blocks()
         .fields(&[FieldRow::same("tool_calls")])
         .observed(),
-    // In front of the tool's own event.
+    // Fires before the event of the tool.
     EventRow::new("PermissionRequest", EventKind::PermissionRequest)
         .matched()
         .blocks()
@@ -160,7 +159,7 @@ const EVENTS: &[EventRow] = &[
         CALL[2],
         FieldRow::same("reason"),
     ]),
-    // Again after each result of a tool, with an empty prompt.
+    // Fires again after each tool result, with an empty prompt.
     EventRow::new("UserPromptSubmit", EventKind::PromptSubmit)
         .blocks()
         .plain(PlainTextUse::Context)
@@ -218,7 +217,7 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("MessageDisplay", EventKind::MessageDisplay)
         .fields(&[FieldRow::same("message_id"), FieldRow::named("displayed_text", "text"), FieldRow::same("is_final")])
         .observed(),
-    // In its settings, and never seen to fire.
+    // In its settings, but never observed to fire.
     EventRow::new("QueryEnd", EventKind::UserTurnEnd).fields(&[FieldRow::same("reason")]).uncertain(),
 ];
 
@@ -268,14 +267,14 @@ const KEYS: &[Key] = &[
             ("deny", Decision::Deny),
             ("allow", Decision::Allow),
             ("approve", Decision::Allow),
-            // It is lost when answers are put together.
+            // The agent drops it when it merges replies.
             ("ask", Decision::Ask),
         ]),
     )
     .at(STOPPABLE)
     .never_says(&[Decision::Ask, Decision::Allow]),
     Key::new(&["reason"], KeyMeaning::Reason).at(STOPPABLE),
-    // In front of a tool it stops the tool, and the run goes on.
+    // Before a tool it blocks the tool, and the run continues.
     Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Deny)).at(CALL_ONLY).parse_only(),
     Key::new(&["stopReason"], KeyMeaning::Reason).at(CALL_ONLY).parse_only(),
     Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt)).at(HALTS),

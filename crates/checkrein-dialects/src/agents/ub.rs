@@ -1,16 +1,16 @@
-//! ub: programs at four moments, of which one is a gate.
+//! ub: programs at four events, one of which can block.
 //!
-//! Only exit codes count: nothing that a hook prints is ever read. A hook that fails in any way, be it by its exit code, a
-//! signal, its time or because it cannot be started, stops the tool if it says `on_failure: block`, and is told of if not.
+//! Only exit codes apply: the output of a hook has no effect. A hook that fails (exit code, signal, timeout or failed start)
+//! blocks the tool with `on_failure: block`, and is only reported otherwise.
 //!
-//! Where checkrein is stricter or kinder than the agent:
-//! - A hook that cannot be loaded is an error with its place. It closes the gate if it says `block`, or if what it says
-//!   about failures cannot be read; a hook that could never stop anything does not.
-//! - `${NAME}`, `${NAME:-default}` and `$$` stand in words of `command` only, not in the whole file: a value cannot become
-//!   part of the file, and only variables that the hook gets anyway (those of `env`, `PATH` and `HOME`) can be used. They are
-//!   filled in when the hook is loaded into an engine; what is not set is empty.
-//! - `PATH` is passed on whatever `env` lists. The file has no words to drop it; whoever builds hooks in code can set it.
-//! - A process that a hook leaves behind is no failure, and neither is output beyond the 4,096 bytes that are kept.
+//! Differences between checkrein and the agent:
+//! - A hook that cannot be loaded is an error with its position. It blocks the tool if it has `block`, or if its `on_failure`
+//!   is invalid. A hook that could never block does not.
+//! - `${NAME}`, `${NAME:-default}` and `$$` are valid only in `command`, not in the whole file. So a value cannot become a part
+//!   of the file. Only variables of the hook are allowed: those of `env`, `PATH` and `HOME`. They are expanded when the hook is
+//!   loaded into an engine. Unset variables are empty.
+//! - Hooks always get `PATH`. The file cannot remove it; hooks that are built in code can set it.
+//! - Background processes are no failure, and neither is output above 4,096 bytes.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec, escaped, has_
 use crate::table::{Cwd, Data, Dialect, Environment, EventRow, HttpTable, ProcessTable, Shell, TimeTable, VariableRow};
 use checkrein_document::{Member, Node};
 
-/// The table.
+/// Dialect of ub.
 pub static DIALECT: Dialect = Dialect {
     name: "ub",
     events: EVENTS,
@@ -122,7 +122,7 @@ fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
         return;
     };
     let Ok(events) = decoder.object(hooks, "hooks") else {
-        let why = "its hooks are no object";
+        let why = "`hooks` is not an object";
         return decoder.broken("hooks", &EventKind::PreToolUse, None, hooks.span, why);
     };
     for event in events {
@@ -141,7 +141,7 @@ fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
     }
 }
 
-/// Takes one entry. What cannot be loaded closes the gate, unless it is known that it could not have.
+/// Decodes one entry. If it cannot be loaded, it blocks the tool, unless it could never have blocked.
 fn read(decoder: &mut Decoder<'_>, entry: &Node<'_>, kind: &EventKind, id: &str) {
     let members = match decoder.object(entry, id) {
         Ok(members) => members,
@@ -156,7 +156,7 @@ fn read(decoder: &mut Decoder<'_>, entry: &Node<'_>, kind: &EventKind, id: &str)
             spec.matcher = matcher;
             match effect {
                 Some(FailurePolicy::Closed) if !decoder.dialect().is_gate(kind) => {
-                    let text = format!("`on_failure: block` has no effect: nothing can be stopped at `{}`", name(kind));
+                    let text = format!("`on_failure: block` has no effect: hooks cannot block `{}`", name(kind));
                     decoder.warning("no-effect", entry.span, text);
                 }
                 Some(effect) => spec = spec.on_failure(effect),
@@ -173,15 +173,16 @@ fn read(decoder: &mut Decoder<'_>, entry: &Node<'_>, kind: &EventKind, id: &str)
 
 fn spec(decoder: &mut Decoder<'_>, entry: &Node<'_>, kind: &EventKind, id: &str) -> Result<HookSpec, String> {
     let Some(command) = entry.get("command") else {
-        let why = "a hook needs a `command`, a list of words".to_owned();
+        let why = "this hook has no `command`; add a list of words".to_owned();
         decoder.error("missing-key", entry.span, why.clone());
         return Err(why);
     };
     if let Some(text) = command.as_str() {
         let why = decoder.wrong_type(command, "command", "an array");
         let shell = format!("[sh, -c, {}]", RawJson::string(text));
-        let help = format!("there is no shell here; if one is meant, write {shell}");
-        decoder.warning("no-shell", command.span, "commands are lists of words").help = Some(help);
+        let help = format!("to use a shell, write {shell}");
+        decoder.warning("no-shell", command.span, "ub runs commands without a shell, as lists of words").help =
+            Some(help);
         return Err(why);
     }
     let mut own = CommandSpec::argv(decoder.texts(command, "command")?);
@@ -203,7 +204,7 @@ fn spec(decoder: &mut Decoder<'_>, entry: &Node<'_>, kind: &EventKind, id: &str)
         && own.expands
         && let Some(name) = own.foreign_variable(words)
     {
-        let why = format!("`${{{name}}}` stands in the command, but the hook does not get that variable");
+        let why = format!("the command uses `${{{name}}}`, but the hook does not get that variable");
         decoder.error("foreign-variable", command.span, why.clone()).help = Some(format!("add `{name}` to `env`"));
         return Err(why);
     }
@@ -217,22 +218,23 @@ fn spec(decoder: &mut Decoder<'_>, entry: &Node<'_>, kind: &EventKind, id: &str)
 
 fn time(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Result<Option<Duration>, String> {
     let bad = |decoder: &mut Decoder<'_>, why: String| {
-        decoder.error("bad-time", node.span, why.clone()).help = Some("write it like 10s, 1m30s or 500ms".to_owned());
+        decoder.error("bad-time", node.span, why.clone()).help =
+            Some("write a duration such as 10s, 1m30s or 500ms".to_owned());
         Err(why)
     };
     let text = match (node.as_str(), node.as_number()) {
         (Some(text), _) => text,
         (_, Some("0")) => "0",
-        (_, Some(number)) => return bad(decoder, format!("`timeout` has no unit behind `{number}`")),
-        _ => return Err(decoder.wrong_type(node, "timeout", "a time such as `10s`")),
+        (_, Some(number)) => return bad(decoder, format!("`timeout` has no unit after `{number}`")),
+        _ => return Err(decoder.wrong_type(node, "timeout", "a duration such as `10s`")),
     };
     match duration::parse(text) {
         Ok(Some(time)) if time > LONGEST => {
-            decoder.warning("cut-time", node.span, format!("no hook may take longer than {LONGEST:?}"));
+            decoder.warning("cut-time", node.span, format!("`timeout` is above the maximum, so {LONGEST:?} applies"));
             Ok(Some(time))
         }
         Ok(None) if text.starts_with('-') => {
-            decoder.warning("bad-time", node.span, "a time below 0 counts as none at all");
+            decoder.warning("bad-time", node.span, "`timeout` is below 0, so the default applies; omit it");
             Ok(None)
         }
         Ok(time) => Ok(time),
@@ -243,16 +245,16 @@ fn time(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Result<Option<Duration>, 
 fn on_failure(decoder: &mut Decoder<'_>, members: &[Member<'_>]) -> Result<Option<FailurePolicy>, String> {
     let known = members.iter().find(|member| member.key == "on_failure").filter(|member| !member.value.is_null());
     let Some(member) = known else {
-        // A guard with a slip of the pen here would be one that never stops anything.
+        // A misspelt key would silently turn a blocking hook into one that never blocks.
         let misspelt = members.iter().map(|member| &*member.key).filter(|key| !KEYS.contains(key));
-        let meant = |key: &&str| closest_match(key, KEYS.iter().copied()) == Some("on_failure");
-        return match misspelt.into_iter().find(meant) {
-            Some(key) => Err(format!("`{key}` is no key")),
+        let is_similar = |key: &&str| closest_match(key, KEYS.iter().copied()) == Some("on_failure");
+        return match misspelt.into_iter().find(is_similar) {
+            Some(key) => Err(format!("unknown key `{key}`; did you mean `on_failure`?")),
             None => Ok(None),
         };
     };
     let word = decoder.text(&member.value, "on_failure")?;
-    match EFFECTS.iter().find(|(have, _)| *have == word) {
+    match EFFECTS.iter().find(|(name, _)| *name == word) {
         Some((_, effect)) => Ok(Some(*effect)),
         None => {
             let words: Vec<_> = EFFECTS.iter().map(|(word, _)| *word).collect();
@@ -267,14 +269,14 @@ fn tools(decoder: &mut Decoder<'_>, node: Option<&Node<'_>>, kind: &EventKind) -
     let names = decoder.texts(node, "tools")?;
     if !decoder.dialect().is_matched(kind) {
         if !names.is_empty() {
-            let text = format!("`tools` does not count at `{}`: every hook of it runs", name(kind));
+            let text = format!("`{}` ignores `tools`, so this hook always runs; remove `tools`", name(kind));
             decoder.warning("matcher-ignored", node.span, text);
         }
         return Ok(Matcher::everything());
     }
     if let Some(pattern) = names.iter().find(|name| name.contains(['*', '?', '|'])) {
-        let text = format!("`{pattern}` fits only a tool of exactly that name: there are no patterns here");
-        decoder.warning("no-pattern", node.span, text).help = Some("leave `tools` out to fit all".to_owned());
+        let text = format!("`{pattern}` matches only a tool with exactly this name: ub has no patterns");
+        decoder.warning("no-pattern", node.span, text).help = Some("omit `tools` to match all tools".to_owned());
     }
     Ok(Matcher::names(names))
 }
@@ -308,20 +310,20 @@ fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
     Encoded { text, lost }
 }
 
-/// One entry, or why there cannot be one.
+/// One entry, or the reason why the file cannot express it.
 fn entry(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<ConversionLoss>) -> Result<String, String> {
     if let Some(why) = unwritable(spec, |_| false) {
         return Err(why.to_owned());
     }
     let HandlerSpec::Command(command) = &spec.handler else {
-        return Err(format!("it has no hooks of the kind `{}`", spec.handler.kind()));
+        return Err(format!("ub has no `{}` hooks", spec.handler.kind()));
     };
     let words: Vec<String> = match &command.run {
         CommandLine::Argv(words) if command.expands => words.clone(),
         CommandLine::Argv(words) => words.iter().map(|word| escaped(word)).collect(),
         CommandLine::Shell { text, shell } => {
-            let usual = || vec!["sh".to_owned(), "-c".to_owned()];
-            shell.clone().unwrap_or_else(usual).into_iter().chain([escaped(text)]).collect()
+            let default = || vec!["sh".to_owned(), "-c".to_owned()];
+            shell.clone().unwrap_or_else(default).into_iter().chain([escaped(text)]).collect()
         }
     };
     let matcher = &spec.matcher;
@@ -330,12 +332,12 @@ fn entry(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<ConversionLo
         Some(_) if !row.matched => {
             lost.push(ConversionLoss::part(
                 at,
-                format!("its matcher `{}`: there are none at `{}`", matcher.pattern(), row.kind),
+                format!("its matcher `{}`, because `{}` has none", matcher.pattern(), row.kind),
             ));
             &[]
         }
         Some(names) => names,
-        None => return Err(format!("its matcher `{}` cannot be written there", matcher.pattern())),
+        None => return Err(format!("ub cannot express its matcher `{}`", matcher.pattern())),
     };
     let mut lines = vec![format!("command: {}", list(&words))];
     if !tools.is_empty() {
@@ -362,71 +364,70 @@ fn entry(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<ConversionLo
     lost.extend(unsaid(at, spec, &DIALECT, SAID));
     if command.env_all.unwrap_or(matches!(spec.dialect.process.environment, Environment::All | Environment::AllBut(_)))
     {
-        lost.push(ConversionLoss::part(at, "that it gets all variables of the host"));
+        lost.push(ConversionLoss::part(at, "the other variables of the host"));
     }
     Ok(format!("    - {}\n", lines.join("\n      ")))
 }
 
-/// What stands behind `on_failure`. A hook that can stop the tool in another way than by failing must be able to here.
+/// The value of `on_failure`. A hook that can block the tool by a reply or an exit code gets `block`.
 fn policy(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<ConversionLoss>) -> Option<&'static str> {
     let is_deny = |rule: &ExitRule| matches!(rule.then, ExitAction::Decide(decision, _) if decision.is_block());
     let reply = &spec.dialect.reply;
-    let has_words = reply.trigger != AnswerDetection::Never || reply.exits.iter().any(is_deny);
-    let said = spec.info.on_failure;
+    let can_deny = reply.trigger != AnswerDetection::Never || reply.exits.iter().any(is_deny);
+    let policy = spec.info.on_failure;
     if !row.blocks {
-        return said.filter(|effect| *effect == FailurePolicy::Open).map(|_| "warn");
+        return if policy == Some(FailurePolicy::Open) { Some("warn") } else { None };
     }
-    if has_words && spec.dialect.is_gate(&row.kind) {
-        lost.push(ConversionLoss::part(at, "what it prints, and that some exit codes stop the tool and others do not"));
+    if can_deny && spec.dialect.is_gate(&row.kind) {
+        lost.push(ConversionLoss::part(at, "its output and its exit codes: every exit code but 0 blocks"));
         return Some("block");
     }
-    match said? {
+    match policy? {
         FailurePolicy::Open => Some("warn"),
         FailurePolicy::Closed => Some("block"),
         FailurePolicy::Ask => {
-            lost.push(ConversionLoss::part(at, "that the user is asked when it fails: the tool is stopped then"));
+            lost.push(ConversionLoss::part(at, "that a failure asks the user: a failure blocks"));
             Some("block")
         }
     }
 }
 
-/// In YAML, what JSON writes is a list as well.
+/// A list in JSON syntax, which is valid YAML.
 fn list(words: &[String]) -> String {
     let words: Vec<_> = words.iter().map(|word| printable(RawJson::string(word).as_str())).collect();
     format!("[{}]", words.join(", "))
 }
 
-/// What one hook came to, as ub tells its activities.
+/// Result of one hook, as ub reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// Its place among the hooks of the event.
+    /// Index among the hooks of the event.
     pub index: usize,
-    /// What was run.
+    /// Program and arguments.
     pub argv: Vec<String>,
-    /// The exit code; -1 if there is none.
+    /// Exit code; -1 if there is none.
     pub exit: i32,
-    /// What it printed, cut to what ub keeps.
+    /// Standard output, truncated to the limit of ub.
     pub stdout: String,
-    /// What it complained about.
+    /// Standard error, truncated to the limit of ub.
     pub stderr: String,
-    /// How long it took.
+    /// Run time.
     pub duration: Duration,
-    /// Why it failed, if it did.
+    /// Description of the failure, if the hook failed.
     pub error: Option<String>,
 }
 
-/// The outcomes of a fire: what the record says of each hook, with its place in the file and its words. `hooks` are those of
-/// the event, in order.
+/// Results of all hooks that ran, from the record of an event. `hooks` are those of the event, in order.
 pub fn outcomes<'a>(record: &Record, hooks: impl IntoIterator<Item = &'a HookSpec>) -> Vec<Outcome> {
     let hooks: Vec<_> = hooks.into_iter().collect();
-    let same = |spec: &HookSpec, hook: &HookRecord| {
+    let is_same = |spec: &HookSpec, hook: &HookRecord| {
         let info = &spec.info;
         info.id == hook.id && info.source.file == hook.source.file && info.source.line == hook.source.line
     };
     let ran = record.hooks.iter().filter(|hook| hook.outcome != HookOutcome::Skipped);
     ran.filter_map(|hook| {
-        let index = hooks.iter().position(|spec| same(spec, hook))?;
+        let index = hooks.iter().position(|spec| is_same(spec, hook))?;
         let argv = match &hooks[index].handler {
             HandlerSpec::Command(CommandSpec { run: CommandLine::Argv(argv), .. }) => argv.clone(),
             HandlerSpec::Command(CommandSpec { run: CommandLine::Shell { text, .. }, .. }) => vec![text.clone()],

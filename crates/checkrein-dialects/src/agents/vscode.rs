@@ -1,7 +1,7 @@
-//! Agent hooks of VS Code, in what its newest page calls the legacy local harness: Claude Code's shape without matchers.
+//! Agent hooks of VS Code (the "legacy local harness" of its documentation): the format of Claude Code without matchers.
 //!
-//! Known from its documentation and from source that is some months older. Its files may be Copilot's, in whose spelling
-//! events and commands are understood as well; those of Copilot's events that it does not have are passed over.
+//! Source: its documentation, and code that is some months older. VS Code also reads the files of Copilot, with Copilot's
+//! spelling of events and commands. Events of Copilot that VS Code does not have are skipped.
 
 use checkrein_core::{ChainEnd, ConcurrentRewrites, Decision, EventKind, RunOrder, Scope, Target};
 
@@ -16,10 +16,10 @@ use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{EventScope, Key, KeyMeaning, ReplyTable};
 use crate::table::{Dialect, EventRow, HostTable, TimeTable, ToolRow};
 
-/// Under which name the host hears that a hook has ended the turn: those behind it do not run.
+/// Metadata key that tells the host that a hook ended the turn. Later hooks do not run.
 pub const STOPPED: &str = "stopped";
 
-/// The table.
+/// Dialect of VS Code.
 pub static DIALECT: Dialect = Dialect {
     name: "vscode",
     events: EVENTS,
@@ -49,8 +49,8 @@ pub static DIALECT: Dialect = Dialect {
         ..ConfigTable::BASE
     },
     host: HostTable {
-        not_observable: &["the end of a session", "tools that failed"],
-        uncertain: &["its source was read at an older state than its documentation"],
+        not_observable: &["the end of a session", "failed tools"],
+        uncertain: &["differences between its documentation and its code, of which an older version was read"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
@@ -153,20 +153,20 @@ const SHAPE: HookFileLayout = HookFileLayout {
         HookKey::new("cwd", Attribute::Cwd),
         HookKey::new("env", Attribute::Env),
         HookKey::new("timeout", Attribute::Timeout(TimeUnit::Seconds)),
-        // As Copilot spells them.
+        // Copilot's spelling.
         HookKey::new("bash", Attribute::CommandFor("bash")),
         HookKey::new("powershell", Attribute::CommandOn("windows")),
         HookKey::new("timeoutSec", Attribute::Timeout(TimeUnit::Seconds)),
         HookKey::new("comment", Attribute::Elsewhere),
     ],
-    // Which of the keys has the command, the system says.
+    // The key of the command depends on the operating system.
     handlers: &[HandlerRow::new("command", "command", &[])],
     infers_type: true,
     direct: true,
     names: &[("userPromptSubmitted", "UserPromptSubmit"), ("agentStop", "Stop")],
     loose_names: true,
     beside: &[
-        // Events of Copilot and of Claude Code that it does not have.
+        // Events of Copilot and Claude Code that VS Code does not have.
         "sessionEnd",
         "SessionEnd",
         "userPromptTransformed",

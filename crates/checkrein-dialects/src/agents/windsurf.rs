@@ -1,9 +1,9 @@
-//! Windsurf Cascade: an event per kind of tool, and nothing but exit codes to answer with.
+//! Windsurf Cascade: one event per kind of tool, and only exit codes as replies.
 //!
-//! Known from copies of its documentation. Whether it ends hooks that take too long is not known.
+//! Source: copies of its documentation. Uncertain: whether it has a timeout.
 //!
-//! A hook that ends with 2 before something happens stops it. There is no leave, no question, no new input and no context,
-//! and no hook can ask that its failure blocks.
+//! Exit code 2 blocks an action before it happens. There is no allow, no ask, no new input, no context, and no setting that
+//! makes failures block.
 
 use checkrein_core::{ChainEnd, Decision, EventKind, RunOrder, Scope};
 
@@ -15,7 +15,7 @@ use crate::payload::{FieldRow, PayloadTable};
 use crate::reply::{EventScope, ExitAction, ExitCodeMatch, ExitRule, ReasonSource, ReplyTable};
 use crate::table::{Data, Dialect, EventRow, HostBehavior, HostTable, ProcessTable, ToolRow, VariableRow};
 
-/// The table.
+/// Dialect of Windsurf Cascade.
 pub static DIALECT: Dialect = Dialect {
     name: "windsurf",
     events: EVENTS,
@@ -57,7 +57,7 @@ pub static DIALECT: Dialect = Dialect {
         files: &[
             FileRow::new(Scope::Managed, PathBase::Root, "etc/windsurf/hooks.json"),
             FileRow::new(Scope::User, PathBase::Home, ".codeium/windsurf/hooks.json"),
-            // That of the plugin for JetBrains.
+            // The plugin for JetBrains.
             FileRow::new(Scope::User, PathBase::Home, ".codeium/hooks.json"),
             FileRow::new(Scope::Project, PathBase::Project, ".windsurf/hooks.json"),
         ],
@@ -67,11 +67,11 @@ pub static DIALECT: Dialect = Dialect {
     host: HostTable {
         on_hook_timeout: HostBehavior::Unknown,
         not_observable: &[
-            "tools that are neither a command, a file nor an MCP tool",
-            "sessions that start or end",
+            "tools other than commands, files and MCP tools",
+            "the start and end of sessions",
             "sub-agents",
         ],
-        uncertain: &["whether hooks that take too long are ended"],
+        uncertain: &["whether hooks have a timeout"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
@@ -122,7 +122,7 @@ const EVENTS: &[EventRow] = &[
         .always_background()
         .fields(&[FieldRow::named("tool_info.response", "last_assistant_message")]),
     EventRow::new("post_cascade_response_with_transcript", EventKind::AgentResponse).fields(&[
-        // It is in the transcript.
+        // Part of the transcript.
         FieldRow::implied("text", "\"\""),
         FieldRow::named("tool_info.transcript_path", "transcript_path"),
     ]),

@@ -1,11 +1,11 @@
-//! Claude Code's events: what each payload has, and what a hook can do there.
+//! Events of Claude Code: payload fields, and possible effects of a hook.
 
 use checkrein_core::{DecisionRule, EventKind, FailurePolicy};
 
 use crate::payload::FieldRow;
 use crate::table::{EventRow, PlainTextUse};
 
-/// The columns of a tool call.
+/// Fields of a tool call.
 const TOOL: &[FieldRow] = &[
     FieldRow::same("tool_name"),
     FieldRow::same("tool_input"),
@@ -74,7 +74,7 @@ const TASK: &[FieldRow] = &[
     FieldRow::same("team_name"),
 ];
 
-/// In the order of its documentation.
+/// Events in the order of the documentation.
 pub(super) const EVENTS: &[EventRow] = &[
     EventRow::new("SessionStart", EventKind::SessionStart).observed().matched().plain(PlainTextUse::Context).fields(&[
         FieldRow::same("source"),
@@ -192,8 +192,8 @@ pub(super) const EVENTS: &[EventRow] = &[
         .fields(&[FieldRow::same("teammate_name"), FieldRow::same("team_name")]),
 ];
 
-/// A model's name without what providers and settings add: their prefixes, dates, versions, and the size of the context.
-/// Aliases such as `opus` have none that is known.
+/// The name of a model without the prefixes, dates, versions and context sizes that providers and settings add. `None` for
+/// aliases such as `opus`.
 fn canonical_model(name: &str) -> Option<String> {
     let name = name.split('[').next().unwrap_or(name);
     let at = name.find("claude-")?;
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn models_have_one_name() {
+    fn model_names_are_normalized() {
         for (name, canonical) in [
             ("claude-opus-4-8", Some("claude-opus-4-8")),
             ("claude-opus-4-8[1m]", Some("claude-opus-4-8")),

@@ -1,4 +1,4 @@
-//! Columns that agents with Claude Code's hook protocol share.
+//! Default columns of agents with the hook protocol of Claude Code.
 
 use checkrein_core::{Decision, FailureTable, Rules, RunOrder};
 
@@ -6,11 +6,11 @@ use crate::payload::PayloadTable;
 use crate::reply::{AnswerDetection, EventScope, ExitAction, ExitCodeMatch, ExitRule, ReasonSource, ReplyTable};
 use crate::table::{Dialect, Environment, ProcessTable};
 
-/// The base of agents that took over Claude Code's hook protocol.
+/// The base of agents that adopted the hook protocol of Claude Code.
 ///
-/// An object on standard output is an answer, and exit code 2 denies where hooks can block. Hooks get the whole environment and
-/// run in parallel. Failures are open, and a stop can be answered any number of times. Each table adds its own names, payload
-/// fields, reply keys and files, and what its agent does otherwise.
+/// An object on standard output is a reply, and exit code 2 denies at events that hooks can block. Hooks get the whole
+/// environment and run in parallel. Failures are ignored, and hooks can block a stop any number of times. Each table adds its
+/// own names, payload fields, reply keys, files and differences.
 pub(crate) const CLAUDE_LIKE: Dialect = Dialect {
     payload: PayloadTable::fields(&[]),
     reply: ReplyTable {

@@ -1,7 +1,7 @@
-//! Claude Code, whose shape most others imitate.
+//! Claude Code, whose format most other agents use.
 //!
-//! `claude` is Claude Code as it is today. `claude@sender` is the sender of a test agent that speaks the same language in
-//! an older and smaller form ([`SENDER`]).
+//! `claude` is the current Claude Code. `claude@sender` is the sender of a test agent with an older and smaller form of the
+//! protocol ([`SENDER`]).
 
 mod events;
 mod like;
@@ -27,7 +27,7 @@ use crate::table::{
     Cwd, Data, Dialect, Environment, ExitReason, HostTable, ProcessTable, TimeTable, ToolRow, VariableRow,
 };
 
-/// The table.
+/// Dialect of Claude Code.
 pub static DIALECT: Dialect = CLAUDE;
 
 const CLAUDE: Dialect = Dialect {
@@ -43,7 +43,7 @@ const CLAUDE: Dialect = Dialect {
         ..CLAUDE_LIKE.reply
     },
     process: ProcessTable {
-        // Those of its own telemetry are not its hooks' business.
+        // The agent removes the variables of its own telemetry.
         environment: Environment::AllBut(&["OTEL_"]),
         variables: &[
             VariableRow::new("CLAUDE_PROJECT_DIR", Data::ProjectDir),
@@ -70,7 +70,7 @@ const CLAUDE: Dialect = Dialect {
     host: HostTable {
         failure_switch: Some(("onFailure", "\"block\"")),
         exit_reason: ExitReason::WithCommandLine,
-        not_observable: &["in print mode, a turn that an error of the service ended"],
+        not_observable: &["in print mode, a turn that ended with an error of the service"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(
@@ -133,7 +133,7 @@ const PERMISSION: &[(&str, Decision)] =
 const BEHAVIOR: &[(&str, Decision)] = &[("allow", Decision::Allow), ("deny", Decision::Deny)];
 const LEGACY: &[(&str, Decision)] = &[("block", Decision::Deny), ("approve", Decision::Allow)];
 
-/// Where the old, outer form of a decision counts.
+/// Events with the old `decision` at the top level.
 const OUTER: EventScope = EventScope::Kinds(&[
     EventKind::PromptSubmit,
     EventKind::PromptExpansion,
@@ -184,7 +184,7 @@ const KEYS: &[Key] = &[
     Key::new(&["hookSpecificOutput.decision.updatedPermissions"], KeyMeaning::Named("updatedPermissions")).at(REQUEST),
     Key::new(&["decision"], KeyMeaning::Decision(LEGACY)).at(OUTER),
     Key::new(&["reason"], KeyMeaning::Reason).at(OUTER),
-    // It beats what is decided at the event, and says more than a deny.
+    // Overrides the decision of the event, and ends the run.
     Key::new(&["continue"], KeyMeaning::Flag(false, Decision::Halt))
         .at(EventScope::Except(&[EventKind::PreCompact, EventKind::TaskCreated])),
     Key::new(&["stopReason"], KeyMeaning::StopReason),
@@ -217,7 +217,7 @@ const KEYS: &[Key] = &[
         .at(EventScope::Kinds(&[EventKind::PostToolUse])),
     Key::new(&["systemMessage"], KeyMeaning::Message).at(EventScope::Except(&[EventKind::PreCompact])),
     Key::new(&["terminalSequence"], KeyMeaning::Named("terminalSequence")),
-    // Accepted, and without effect.
+    // Accepted without effect.
     Key::new(&["suppressOutput", "async", "asyncTimeout"], KeyMeaning::Nothing),
 ];
 
@@ -237,31 +237,31 @@ const EXITS: &[ExitRule] = &[
     ExitRule::new(ExitCodeMatch::Any, ExitAction::ReadOrFail),
 ];
 
-/// Types of notifications, as matchers and payloads name them.
+/// Types of notifications in matchers and payloads.
 pub mod notification {
-    /// Leave is asked for.
+    /// The agent asks for permission.
     pub const PERMISSION_PROMPT: &str = "permission_prompt";
-    /// The user is waited for.
+    /// The agent waits for the user.
     pub const IDLE_PROMPT: &str = "idle_prompt";
     /// A sign-in succeeded.
     pub const AUTH_SUCCESS: &str = "auth_success";
-    /// An MCP server asks for something.
+    /// An MCP server asks the user for input.
     pub const ELICITATION_DIALOG: &str = "elicitation_dialog";
     /// An MCP server asks the user to open a page.
     pub const ELICITATION_URL_DIALOG: &str = "elicitation_url_dialog";
-    /// What an MCP server asked for is done.
+    /// A request of an MCP server is complete.
     pub const ELICITATION_COMPLETE: &str = "elicitation_complete";
     /// The user answered an MCP server.
     pub const ELICITATION_RESPONSE: &str = "elicitation_response";
-    /// An agent in the background needs something.
+    /// A background agent needs input.
     pub const AGENT_NEEDS_INPUT: &str = "agent_needs_input";
-    /// An agent in the background is done.
+    /// A background agent has finished.
     pub const AGENT_COMPLETED: &str = "agent_completed";
-    /// Work went on after a limit was lifted.
+    /// The run resumed after a usage limit was reset.
     pub const QUOTA_AUTO_RESUME_FIRED: &str = "quota_auto_resume_fired";
-    /// It was too late for that.
+    /// The run did not resume: the request was too old.
     pub const QUOTA_AUTO_RESUME_STALE: &str = "quota_auto_resume_stale";
-    /// It was switched off.
+    /// The run did not resume: the setting is off.
     pub const QUOTA_AUTO_RESUME_DISABLED: &str = "quota_auto_resume_disabled";
 }
 
@@ -277,7 +277,7 @@ const PLUGIN: PluginTable = PluginTable::new("CLAUDE_PLUGIN_ROOT");
 
 const ON_FAILURE: &[(&str, FailurePolicy)] = &[("continue", FailurePolicy::Open), ("block", FailurePolicy::Closed)];
 
-/// Where a model can be asked, by a prompt or by an agent of its own.
+/// Events that support `prompt` and `agent` hooks.
 const ASKED: &[EventKind] = &[
     EventKind::PermissionDenied,
     EventKind::PermissionRequest,
@@ -307,7 +307,7 @@ const SHAPE: HookFileLayout = HookFileLayout {
         HookKey::new("timeout", Attribute::Timeout(TimeUnit::Seconds)),
         HookKey::new("async", Attribute::Background),
         HookKey::new("asyncRewake", Attribute::Rewake),
-        HookKey::new("once", Attribute::Nothing("Claude Code heeds it only in skills")),
+        HookKey::new("once", Attribute::Nothing("Claude Code supports it only in skills")),
         HookKey::new("statusMessage", Attribute::Status),
         HookKey::new("onFailure", Attribute::OnFailure(ON_FAILURE)),
         HookKey::new("prompt", Attribute::Setting),

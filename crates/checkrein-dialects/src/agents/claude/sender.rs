@@ -1,4 +1,4 @@
-//! The sender of a test agent: ten events, two kinds of handlers, and nothing but decisions about tools.
+//! The sender of a test agent: ten events, two handler types, and decisions only about tools.
 
 use checkrein_core::{Decision, DecisionRule, EventKind, Grammar, NameList, RunOrder, Syntax};
 
@@ -11,13 +11,13 @@ use crate::reply::{
 };
 use crate::table::{Dialect, Environment, EventRow, HttpTable, ProcessTable, Shell, TimeTable};
 
-/// `claude@sender`.
+/// Dialect `claude@sender`.
 pub static SENDER: Dialect = Dialect {
     name: "claude@sender",
     events: EVENTS,
     matcher: Grammar::new(
         &["*"],
-        // All that means nothing in a pattern.
+        // All characters without a meaning in a pattern.
         Some(NameList { also: " -,:;/@#!%&=~'\"<>`", separators: "|", trim: false }),
         Syntax::RegexSearch,
     ),
@@ -25,7 +25,7 @@ pub static SENDER: Dialect = Dialect {
     reply: ReplyTable {
         trigger: AnswerDetection::Object,
         unknown_keys: UnknownPolicy::Ignored,
-        bad_values: UnknownPolicy::Told,
+        bad_values: UnknownPolicy::Reported,
         keys: KEYS,
         exits: EXITS,
         ..ReplyTable::BASE
@@ -41,14 +41,14 @@ pub static SENDER: Dialect = Dialect {
     http: HttpTable { variables: false, ..CLAUDE.http },
     time: TimeTable::seconds(10),
     rules: CLAUDE.rules.order(RunOrder::Sequential),
-    // A stop is only told.
+    // Hooks cannot block a stop.
     stop_cap: 0,
     config: ConfigTable { format: FileFormat::Layout(&SHAPE), ..ConfigTable::BASE },
     install: None,
     ..CLAUDE
 };
 
-/// What it reads of each stream and of an answer. More of it is a failure; it took the rest for the whole.
+/// Maximum size of each stream and of a reply. More is a failure here; the agent treats the truncated text as complete.
 const CAP: usize = 64 * 1024;
 
 const COMMON: &[FieldRow] = &[
@@ -104,7 +104,7 @@ const EVENTS: &[EventRow] = &[
 
 const WORDS: &[(&str, Decision)] = &[("allow", Decision::Allow), ("deny", Decision::Deny), ("ask", Decision::Ask)];
 
-/// Decisions count only where a tool waits.
+/// Decisions apply only before a tool call.
 const KEYS: &[Key] = &[
     Key::new(&["hookSpecificOutput.permissionDecision"], KeyMeaning::Decision(WORDS)).at(EventScope::Blocking),
     Key::new(&["hookSpecificOutput.permissionDecisionReason"], KeyMeaning::Reason).at(EventScope::Blocking),
@@ -141,7 +141,7 @@ const SHAPE: HookFileLayout = HookFileLayout {
     ..HookFileLayout::USUAL
 };
 
-/// A notification that does not say what it is about is everybody's.
+/// `None` for a notification without a type, which matches every hook.
 fn if_any(subject: &str) -> Option<String> {
     (!subject.is_empty()).then(|| subject.to_owned())
 }

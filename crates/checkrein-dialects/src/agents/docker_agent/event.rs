@@ -1,78 +1,78 @@
-//! Its events, what hooks may do there, and what they are given.
+//! Events of both generations: possible effects of hooks, and payload fields.
 
 use checkrein_core::{EventKind, FailurePolicy, RunOrder};
 
 use crate::payload::{FieldEncoding, FieldRow};
 use crate::table::{EventRow, PlainTextUse};
 
-/// An event of the newest generation at which hooks are matched with the tool.
-const fn of_tool(name: &'static str, kind: EventKind, fields: &'static [FieldRow]) -> EventRow {
+/// An event of the newest generation with a matcher for the tool.
+const fn tool_event(name: &'static str, kind: EventKind, fields: &'static [FieldRow]) -> EventRow {
     EventRow::new(name, kind).matched().fields(fields)
 }
 
-/// An event at which hooks can only watch.
-const fn watched(name: &'static str, kind: EventKind, fields: &'static [FieldRow]) -> EventRow {
+/// An event at which hooks have no effect.
+const fn observe_event(name: &'static str, kind: EventKind, fields: &'static [FieldRow]) -> EventRow {
     EventRow::new(name, kind).fields(fields)
 }
 
-/// An event at which text is context.
-const fn told(name: &'static str, kind: EventKind, fields: &'static [FieldRow]) -> EventRow {
+/// An event at which plain text is context.
+const fn context_event(name: &'static str, kind: EventKind, fields: &'static [FieldRow]) -> EventRow {
     EventRow::new(name, kind).fields(fields).plain(PlainTextUse::Context)
 }
 
-/// The newest. Where something can be rewritten, each hook sees what the one before made of it. Hooks of two events fail
-/// closed whatever they say themselves.
+/// Events of the newest generation. If an event allows rewrites, each hook gets the result of the previous one. Two events
+/// always fail closed.
 pub(super) const NEWEST: &[EventRow] = &[
-    of_tool("pre_tool_use", EventKind::PreToolUse, CALL)
+    tool_event("pre_tool_use", EventKind::PreToolUse, CALL)
         .blocks()
         .order(RunOrder::Pipeline)
         .failure_policy(FailurePolicy::Closed),
-    of_tool("post_tool_use", EventKind::PostToolUse, OUTCOME).blocks(),
-    told("session_start", EventKind::SessionStart, SESSION_START),
-    told("turn_start", EventKind::TurnStart, TURN),
-    watched("before_llm_call", EventKind::BeforeModel, MODEL_CALL).blocks().order(RunOrder::Pipeline),
-    watched("after_llm_call", EventKind::AfterModel, MODEL_ANSWER),
-    watched("session_end", EventKind::SessionEnd, REASON),
-    watched("on_user_input", EventKind::UserInputNeeded, &[]),
-    watched("stop", EventKind::Stop, RESPONSE),
-    watched("notification", EventKind::Notification, NOTIFICATION),
-    watched("on_error", EventKind::Error, ERROR),
-    watched("on_max_iterations", EventKind::MaxIterations, LIMIT),
-    of_tool("permission_request", EventKind::PermissionRequest, CALL).blocks(),
-    told("user_prompt_submit", EventKind::PromptSubmit, PROMPT).blocks(),
-    told("pre_compact", EventKind::PreCompact, PRE_COMPACT).blocks(),
-    watched("subagent_stop", EventKind::SubagentStop, RESPONSE),
-    watched("turn_end", EventKind::TurnEnd, TURN),
-    watched("before_compaction", EventKind::BeforeCompaction, COMPACTION).blocks(),
-    watched("after_compaction", EventKind::PostCompact, COMPACTION),
-    of_tool("tool_response_transform", EventKind::ToolOutputTransform, OUTCOME).order(RunOrder::Pipeline),
-    watched("on_agent_switch", EventKind::AgentSwitch, AGENT_SWITCH),
-    watched("on_session_resume", EventKind::SessionResume, SESSION_RESUME),
-    watched("on_tool_approval_decision", EventKind::ToolApprovalDecision, APPROVAL),
-    told("worktree_create", EventKind::WorktreeCreate, WORKTREE).blocks(),
-    told("user_steering_messages_submit", EventKind::SteeringSubmit, STEERING).blocks(),
-    told("user_followup_submit", EventKind::FollowupSubmit, PROMPT).blocks(),
-    of_tool("tool_input_transform", EventKind::ToolInputTransform, CALL).blocks().order(RunOrder::Pipeline),
-    of_tool("tool_guard", EventKind::ToolGuard, CALL).blocks().failure_policy(FailurePolicy::Closed),
+    tool_event("post_tool_use", EventKind::PostToolUse, OUTCOME).blocks(),
+    context_event("session_start", EventKind::SessionStart, SESSION_START),
+    context_event("turn_start", EventKind::TurnStart, TURN),
+    observe_event("before_llm_call", EventKind::BeforeModel, MODEL_CALL).blocks().order(RunOrder::Pipeline),
+    observe_event("after_llm_call", EventKind::AfterModel, MODEL_ANSWER),
+    observe_event("session_end", EventKind::SessionEnd, REASON),
+    observe_event("on_user_input", EventKind::UserInputNeeded, &[]),
+    observe_event("stop", EventKind::Stop, RESPONSE),
+    observe_event("notification", EventKind::Notification, NOTIFICATION),
+    observe_event("on_error", EventKind::Error, ERROR),
+    observe_event("on_max_iterations", EventKind::MaxIterations, LIMIT),
+    tool_event("permission_request", EventKind::PermissionRequest, CALL).blocks(),
+    context_event("user_prompt_submit", EventKind::PromptSubmit, PROMPT).blocks(),
+    context_event("pre_compact", EventKind::PreCompact, PRE_COMPACT).blocks(),
+    observe_event("subagent_stop", EventKind::SubagentStop, RESPONSE),
+    observe_event("turn_end", EventKind::TurnEnd, TURN),
+    observe_event("before_compaction", EventKind::BeforeCompaction, COMPACTION).blocks(),
+    observe_event("after_compaction", EventKind::PostCompact, COMPACTION),
+    tool_event("tool_response_transform", EventKind::ToolOutputTransform, OUTCOME).order(RunOrder::Pipeline),
+    observe_event("on_agent_switch", EventKind::AgentSwitch, AGENT_SWITCH),
+    observe_event("on_session_resume", EventKind::SessionResume, SESSION_RESUME),
+    observe_event("on_tool_approval_decision", EventKind::ToolApprovalDecision, APPROVAL),
+    context_event("worktree_create", EventKind::WorktreeCreate, WORKTREE).blocks(),
+    context_event("user_steering_messages_submit", EventKind::SteeringSubmit, STEERING).blocks(),
+    context_event("user_followup_submit", EventKind::FollowupSubmit, PROMPT).blocks(),
+    tool_event("tool_input_transform", EventKind::ToolInputTransform, CALL).blocks().order(RunOrder::Pipeline),
+    tool_event("tool_guard", EventKind::ToolGuard, CALL).blocks().failure_policy(FailurePolicy::Closed),
 ];
 
-/// The twelve of the second generation.
+/// The twelve events of the second generation.
 pub(super) const G2: &[EventRow] = &[
-    of_tool("pre_tool_use", EventKind::PreToolUse, G2_CALL).blocks().failure_policy(FailurePolicy::Closed),
-    of_tool("post_tool_use", EventKind::PostToolUse, G2_OUTCOME).blocks().plain(PlainTextUse::Context),
-    told("session_start", EventKind::SessionStart, G2_SESSION_START),
-    told("turn_start", EventKind::TurnStart, &[]),
-    watched("before_llm_call", EventKind::BeforeModel, &[]),
-    watched("after_llm_call", EventKind::AfterModel, G2_MODEL_ANSWER),
-    watched("session_end", EventKind::SessionEnd, REASON),
-    watched("on_user_input", EventKind::UserInputNeeded, &[]),
-    told("stop", EventKind::Stop, RESPONSE),
-    watched("notification", EventKind::Notification, NOTIFICATION),
-    watched("on_error", EventKind::Error, G2_ERROR),
-    watched("on_max_iterations", EventKind::MaxIterations, G2_LIMIT),
+    tool_event("pre_tool_use", EventKind::PreToolUse, G2_CALL).blocks().failure_policy(FailurePolicy::Closed),
+    tool_event("post_tool_use", EventKind::PostToolUse, G2_OUTCOME).blocks().plain(PlainTextUse::Context),
+    context_event("session_start", EventKind::SessionStart, G2_SESSION_START),
+    context_event("turn_start", EventKind::TurnStart, &[]),
+    observe_event("before_llm_call", EventKind::BeforeModel, &[]),
+    observe_event("after_llm_call", EventKind::AfterModel, G2_MODEL_ANSWER),
+    observe_event("session_end", EventKind::SessionEnd, REASON),
+    observe_event("on_user_input", EventKind::UserInputNeeded, &[]),
+    context_event("stop", EventKind::Stop, RESPONSE),
+    observe_event("notification", EventKind::Notification, NOTIFICATION),
+    observe_event("on_error", EventKind::Error, G2_ERROR),
+    observe_event("on_max_iterations", EventKind::MaxIterations, G2_LIMIT),
 ];
 
-/// A field that is left out if it is empty, as all but the first three are.
+/// A field that is omitted if it is empty, as all but the first three are.
 const fn field(name: &'static str) -> FieldRow {
     FieldRow::same(name).unless_empty()
 }
@@ -82,7 +82,7 @@ const fn named(name: &'static str, from: &'static str) -> FieldRow {
 }
 
 const INPUT: FieldRow = FieldRow::same("tool_input").unless_void();
-/// An empty text is a response too.
+/// The tool response. An empty text is valid.
 const TOOL_RESPONSE: FieldRow = FieldRow::same("tool_response");
 const STOP_RESPONSE: FieldRow = named("stop_response", "last_assistant_message");
 const MODEL_RESPONSE: FieldRow = named("stop_response", "response").form(FieldEncoding::Text);
@@ -123,7 +123,7 @@ const SESSION_RESUME: &[FieldRow] = &[field("source"), field("previous_max_itera
 const REASON: &[FieldRow] = &[field("reason")];
 const RESPONSE: &[FieldRow] = &[STOP_RESPONSE];
 const NOTIFICATION: &[FieldRow] = &[LEVEL, MESSAGE];
-/// It is fired beside a notification, and says the same.
+/// Fields of `on_error`, which fires together with a notification of the same content.
 const ERROR: &[FieldRow] =
     &[FieldRow::named("notification_level", "level").or("\"error\""), ERROR_MESSAGE, field("iteration")];
 const LIMIT: &[FieldRow] =
@@ -135,7 +135,7 @@ const TURN: &[FieldRow] = &[
     field("iteration"),
     field("reason"),
     FieldRow::same("usage").unless_void(),
-    // Absent is unknown, 0 is free.
+    // A missing value is unknown, and 0 is free of charge.
     FieldRow::same("cost"),
     field("input_tokens"),
     field("output_tokens"),

@@ -1,14 +1,14 @@
-//! Its files, all in YAML.
+//! Decoder of the files, all in YAML.
 //!
-//! Hooks stand in three kinds of files, which are told apart by what is at their top:
+//! Three kinds of files have hooks. The keys at the top level select the kind:
 //!
-//! | the file has | it is | its hooks are |
+//! | top level | kind of file | hooks |
 //! |---|---|---|
 //! | `agents` | an agent's file | `agents.NAME.hooks` |
-//! | `settings` | the user's own settings | `settings.hooks` |
+//! | `settings` | settings of the user | `settings.hooks` |
 //! | `hooks` | a file in `hooks.d` | `hooks` |
-//! | an event, or what is nearly one | a file in `hooks.d` | the whole file |
-//! | nothing of these | settings without hooks | none |
+//! | an event, or a similar name | a file in `hooks.d` | the whole file |
+//! | none of these | settings without hooks | none |
 
 use checkrein_core::{EventKind, FailurePolicy, Matcher, closest_match};
 
@@ -17,18 +17,18 @@ use crate::spec::HookSpec;
 use crate::table::Dialect;
 use checkrein_document::{Member, Node, Span};
 
-/// What is particular about the files of one generation.
+/// Differences between the files of the generations.
 pub(super) struct Files {
-    /// Its hooks.
+    /// Keys of a hook.
     pub(super) hook: HookFileLayout,
-    /// Events whose groups can have a lane of their own.
+    /// Events whose groups can have [`LANE`].
     lanes: &'static [EventKind],
 }
 
-/// The agent whose hooks are meant if nobody names one.
+/// The default agent.
 const ROOT: &str = "root";
 
-/// The key of a group whose hooks the agent runs before its own rules for permissions.
+/// The key of a group whose hooks the agent runs before its own permission rules.
 const LANE: &str = "preempt_yolo";
 
 const ON_ERROR: Attribute =
@@ -36,7 +36,7 @@ const ON_ERROR: Attribute =
 
 /// Files of the newest generation.
 pub(super) const NEWEST: Files = Files {
-    hook: shape(
+    hook: layout(
         &[
             HookKey::new("type", Attribute::Type),
             HookKey::new("command", Attribute::ShellCommand),
@@ -62,7 +62,7 @@ pub(super) const NEWEST: Files = Files {
 
 /// Files of the generation with twelve events.
 pub(super) const G2: Files = Files {
-    hook: shape(
+    hook: layout(
         &[
             HookKey::new("type", Attribute::Type),
             HookKey::new("command", Attribute::ShellCommand),
@@ -74,21 +74,21 @@ pub(super) const G2: Files = Files {
     lanes: &[],
 };
 
-const fn shape(keys: &'static [HookKey], handlers: &'static [HandlerRow]) -> HookFileLayout {
+const fn layout(keys: &'static [HookKey], handlers: &'static [HandlerRow]) -> HookFileLayout {
     HookFileLayout { keys, handlers, ..HookFileLayout::USUAL }
 }
 
-/// Why something cannot be loaded, and where it stands.
+/// The reason why an entry cannot be loaded, and its position.
 type Broken = (String, Span);
 
 impl Files {
     pub(super) fn decode(&self, decoder: &mut Decoder<'_>, root: &Node<'_>) {
         let Ok(members) = decoder.object(root, "the file") else {
-            unreadable(decoder, root, "it is no object");
+            unreadable(decoder, root, "its top level is not an object");
             return;
         };
         if let Some(agents) = root.get("agents") {
-            if let Some(hooks) = of_agent(decoder, agents) {
+            if let Some(hooks) = hooks_of_agent(decoder, agents) {
                 self.events(decoder, hooks);
             }
         } else if let Some(settings) = root.get("settings").filter(|settings| !settings.is_null()) {
@@ -97,12 +97,12 @@ impl Files {
                     Some(hooks) => self.events(decoder, hooks),
                     None => decoder.misplaced(members, "hooks"),
                 },
-                Err(_) => unreadable(decoder, settings, "its settings are no object"),
+                Err(_) => unreadable(decoder, settings, "`settings` is not an object"),
             }
         } else if let Some(hooks) = root.get("hooks") {
             decoder.check_keys(members, &["hooks", "version"]);
             self.events(decoder, hooks);
-        } else if members.iter().any(|member| is_nearly_an_event(decoder.dialect(), &member.key)) {
+        } else if members.iter().any(|member| is_similar_to_an_event(decoder.dialect(), &member.key)) {
             self.events(decoder, root);
         } else {
             ["agents", "settings", "hooks"].iter().for_each(|root| decoder.misplaced(members, root));
@@ -114,7 +114,7 @@ impl Files {
             return;
         }
         let Ok(events) = decoder.object(node, "hooks") else {
-            unreadable(decoder, node, "its hooks are no object");
+            unreadable(decoder, node, "`hooks` is not an object");
             return;
         };
         for event in events {
@@ -127,7 +127,7 @@ impl Files {
         let entries = match (event.value.as_array(), event.value.as_object()) {
             _ if event.value.is_null() => return,
             (Some(entries), _) => entries,
-            // One instead of a list of one.
+            // A single entry instead of a list.
             (None, Some(_)) => std::slice::from_ref(&event.value),
             (None, None) => {
                 let why = decoder.wrong_type(&event.value, &event.key, "a list");
@@ -141,7 +141,7 @@ impl Files {
             let read = if matched {
                 self.group(decoder, entry, &kind, &id)
             } else {
-                self.only_hook(decoder, entry, &kind, &event.key, &id)
+                self.hook_without_matcher(decoder, entry, &kind, &event.key, &id)
             };
             if let Err((why, span)) = read {
                 decoder.broken(id, &kind, None, span, &why);
@@ -150,20 +150,19 @@ impl Files {
     }
 
     fn group(&self, decoder: &mut Decoder<'_>, group: &Node<'_>, kind: &EventKind, id: &str) -> Result<(), Broken> {
-        let here = |why| (why, group.span);
-        let members = decoder.object(group, id).map_err(here)?;
+        let with_span = |why| (why, group.span);
+        let members = decoder.object(group, id).map_err(with_span)?;
         let has_lane = self.lanes.contains(kind);
         decoder.check_keys(members, if has_lane { &["matcher", "hooks", LANE] } else { &["matcher", "hooks"] });
-        if let Some(lane) = group.get(LANE).filter(|_| has_lane)
+        if has_lane
+            && let Some(lane) = group.get(LANE)
             && decoder.flag(lane, LANE).unwrap_or(true)
         {
-            let text = format!(
-                "`{LANE}`: there is no lane before the host's own rules here; these hooks run as all others of the event"
-            );
+            let text = format!("`{LANE}` has no effect in checkrein; these hooks run with the others of the event");
             decoder.warning("no-lane", lane.span, text).help =
-                Some("hooks of `tool_guard` run before those rules".to_owned());
+                Some("to run hooks before the permission rules of the agent, use `tool_guard`".to_owned());
         }
-        let matcher = decoder.matcher(group.get("matcher"), kind).map_err(here)?;
+        let matcher = decoder.matcher(group.get("matcher"), kind).map_err(with_span)?;
         let Some(hooks) = group.get("hooks").filter(|hooks| !hooks.is_null()) else {
             return Err(no_hooks(decoder, group));
         };
@@ -180,8 +179,8 @@ impl Files {
         Ok(())
     }
 
-    /// A hook of an event that has no matchers.
-    fn only_hook(
+    /// Reads a hook of an event without matchers.
+    fn hook_without_matcher(
         &self,
         decoder: &mut Decoder<'_>,
         hook: &Node<'_>,
@@ -190,8 +189,9 @@ impl Files {
         id: &str,
     ) -> Result<(), Broken> {
         if hook.get("hooks").is_some() && hook.get("type").is_none() {
-            let why = format!("`{event}` has no matchers, so its hooks stand in its list and not in groups");
-            decoder.error("no-groups", hook.span, why.clone()).help = Some("take them out of `hooks`".to_owned());
+            let why = format!("`{event}` has no matchers, so its hooks cannot be in groups");
+            let help = format!("move the hooks out of the group, directly into the list of `{event}`");
+            decoder.error("no-groups", hook.span, why.clone()).help = Some(help);
             return Err((why, hook.span));
         }
         self.hook(decoder, hook, kind, &Matcher::everything(), id);
@@ -202,7 +202,7 @@ impl Files {
         let read = self
             .hook
             .read_hook(decoder, hook, std::slice::from_ref(kind), Some(matcher), id)
-            .and_then(|spec| can_fail_so(decoder, hook, kind, spec));
+            .and_then(|spec| check_failure_policy(decoder, hook, kind, spec));
         match read {
             Ok(spec) => decoder.push(spec),
             Err(why) => decoder.broken(id, kind, Some(matcher.clone()), hook.span, &why),
@@ -210,45 +210,45 @@ impl Files {
     }
 }
 
-/// Holds what a hook says about its failures against what its event allows.
-fn can_fail_so(
+/// Checks that the event supports the failure policy of a hook.
+fn check_failure_policy(
     decoder: &mut Decoder<'_>,
     hook: &Node<'_>,
     kind: &EventKind,
     spec: HookSpec,
 ) -> Result<HookSpec, String> {
     let dialect = decoder.dialect();
-    let (Some(said), Some(on_error)) = (spec.info.on_failure, hook.get("on_error")) else { return Ok(spec) };
+    let (Some(policy), Some(on_error)) = (spec.info.on_failure, hook.get("on_error")) else { return Ok(spec) };
     let Some(row) = dialect.row(kind) else { return Ok(spec) };
-    if said == FailurePolicy::Closed && !row.blocks {
-        let why = format!("`{}` cannot be stopped, so `on_error` cannot be `block` there", row.name);
+    if policy == FailurePolicy::Closed && !row.blocks {
+        let why = format!("hooks cannot block `{}`, so `on_error` cannot be `block`; use `warn` or `ignore`", row.name);
         decoder.error("cannot-block", on_error.span, why.clone());
         return Err(why);
     }
-    if row.failure_policy.is_some_and(|fails| fails != said) {
-        let text = format!("`on_error` has no effect here: whatever fails at `{}` closes it", row.name);
+    if row.failure_policy.is_some_and(|fixed| fixed != policy) {
+        let text = format!("`on_error` has no effect: every failure at `{}` blocks", row.name);
         decoder.warning("no-effect", on_error.span, text);
     }
     Ok(spec)
 }
 
-/// The hooks of the agent that is meant: the one that was named, else the only one, else `root`.
-fn of_agent<'n, 't>(decoder: &mut Decoder<'_>, agents: &'n Node<'t>) -> Option<&'n Node<'t>> {
+/// Returns the hooks of the selected agent, or else of the only one, or else of `root`.
+fn hooks_of_agent<'n, 't>(decoder: &mut Decoder<'_>, agents: &'n Node<'t>) -> Option<&'n Node<'t>> {
     let Ok(members) = decoder.object(agents, "agents") else {
-        unreadable(decoder, agents, "its agents are no object");
+        unreadable(decoder, agents, "`agents` is not an object");
         return None;
     };
-    let named = |name: &str| members.iter().find(|agent| agent.key == name);
+    let find = |name: &str| members.iter().find(|agent| agent.key == name);
     let (found, why) = match (decoder.options().agent.as_deref(), members) {
-        (Some(name), _) => (named(name), format!("it has no agent `{name}`")),
+        (Some(name), _) => (find(name), format!("the file has no agent `{name}`")),
         (None, [only]) => (Some(only), String::new()),
-        (None, _) => (named(ROOT), format!("it has several agents, none is called `{ROOT}`, and none was named")),
+        (None, _) => (find(ROOT), format!("the file has several agents but no `{ROOT}`, and no agent is selected")),
     };
     let Some(agent) = found else {
-        // Where nobody has hooks there is nothing to miss.
+        // Not an error if no agent has hooks.
         if members.iter().any(|agent| agent.value.get("hooks").is_some_and(|hooks| !hooks.is_null())) {
             let names: Vec<_> = members.iter().map(|agent| &*agent.key).collect();
-            let help = format!("its agents are: {}", names.join(", "));
+            let help = format!("select one of: {}", names.join(", "));
             decoder.error("unknown-agent", agents.span, why.clone()).help = Some(help);
             unreadable(decoder, agents, &why);
         }
@@ -257,13 +257,13 @@ fn of_agent<'n, 't>(decoder: &mut Decoder<'_>, agents: &'n Node<'t>) -> Option<&
     agent.value.get("hooks")
 }
 
-fn is_nearly_an_event(dialect: &Dialect, key: &str) -> bool {
+fn is_similar_to_an_event(dialect: &Dialect, key: &str) -> bool {
     closest_match(key, dialect.events.iter().map(|row| row.name)).is_some()
         || dialect.events.iter().any(|row| row.name == key)
 }
 
 fn no_hooks(decoder: &mut Decoder<'_>, group: &Node<'_>) -> Broken {
-    let why = "a matcher needs at least one hook in `hooks`".to_owned();
+    let why = "this group has no hooks; add at least one to `hooks`".to_owned();
     decoder.error("no-hooks", group.span, why.clone());
     (why, group.span)
 }

@@ -1,4 +1,4 @@
-//! Hooks that are given when the agent is started.
+//! Hooks from the command-line flags of the agent.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use checkrein_core::{EventKind, HookInfo, Scope, Source, closest_match};
 use crate::spec::{CommandSpec, HandlerSpec, HookSpec};
 use crate::table::Dialect;
 
-/// The flags, and the events that they stand for.
+/// Flags and their events.
 pub const FLAGS: [(&str, EventKind); 6] = [
     ("--hook-pre-tool-use", EventKind::PreToolUse),
     ("--hook-post-tool-use", EventKind::PostToolUse),
@@ -18,8 +18,8 @@ pub const FLAGS: [(&str, EventKind); 6] = [
     ("--hook-stop", EventKind::Stop),
 ];
 
-/// The hooks that flags with commands stand for, in their order; they run after those of all files. Each flag may come
-/// several times, and one without a command stands for nothing. Hooks of tools run for all of them.
+/// Converts flags with commands to hooks, in order. They run after the hooks of all files. A flag may occur several times. A
+/// flag with an empty command is ignored. Hooks at tool events match all tools.
 ///
 /// ```
 /// use checkrein_dialects::agents::docker_agent::{DIALECT, hooks_from_flags};
@@ -30,7 +30,7 @@ pub const FLAGS: [(&str, EventKind); 6] = [
 /// ```
 ///
 /// # Errors
-/// A flag that there is not, with the one that was probably meant.
+/// An unknown flag, with the most similar known one.
 pub fn hooks_from_flags<'a>(
     dialect: &'static Dialect,
     flags: impl IntoIterator<Item = (&'a str, &'a str)>,

@@ -1,19 +1,19 @@
-//! docker-agent, once cagent.
+//! docker-agent, formerly cagent.
 //!
-//! Two generations: `docker-agent` is the newest, and `docker-agent@g2` the one of twelve events that agents were first
-//! built on. What differs is in the tables:
+//! Two generations: `docker-agent` is the newest, and `docker-agent@g2` the one with twelve events that agents were first
+//! built on. Their differences:
 //!
 //! | | newest | g2 |
 //! |---|---|---|
-//! | hooks that may rewrite the same thing | run one on the result of the other | run side by side |
-//! | exit 2 | blocks, where hooks can block | the same |
-//! | any other exit but 0 | a failure | nothing |
-//! | an answer that is no JSON | a failure | text |
-//! | a failure | closes `pre_tool_use` and `tool_guard`, elsewhere as `on_error` says | closes `pre_tool_use` |
+//! | hooks that rewrite the same value | run in sequence, each on the result of the previous one | run in parallel |
+//! | exit 2 | blocks, if hooks can block the event | same |
+//! | any other exit code but 0 | failure | reported and ignored |
+//! | reply that is no JSON | failure | text |
+//! | failure | blocks `pre_tool_use` and `tool_guard`, elsewhere `on_error` applies | blocks `pre_tool_use` |
 //!
-//! The agent itself waits for whoever holds a hook's output open, whatever the timeout says, and reads output without
-//! limit. Here a hook ends in time, and a mebibyte of each stream is read; what a hook leaves in the background is left
-//! alone, and named.
+//! The agent waits for every process that holds the output of a hook open, even after the timeout, and reads output without
+//! a limit. checkrein applies the timeout and reads at most 1 MiB of each stream. Background processes of a hook keep running
+//! and are reported.
 
 mod answer;
 mod event;
@@ -32,7 +32,7 @@ use checkrein_core::Scope;
 
 pub use flags::{FLAGS, UnknownFlag, hooks_from_flags};
 
-/// The table of the newest generation.
+/// Dialect of the newest generation.
 pub static DIALECT: Dialect = Dialect {
     name: "docker-agent",
     events: event::NEWEST,
@@ -41,7 +41,7 @@ pub static DIALECT: Dialect = Dialect {
     reply: ReplyTable { keys: answer::NEWEST_KEYS, exits: answer::NEWEST_EXITS, ..CLAUDE_LIKE.reply },
     process: PROCESS,
     http: NO_HTTP,
-    // Only summaries are rewritten side by side, and of those the first counts.
+    // Only summaries are rewritten in parallel, and the first one applies.
     rules: CLAUDE_LIKE.rules.concurrent_rewrites(ConcurrentRewrites::FirstInOrder),
     stop_cap: 8,
     config: ConfigTable {
@@ -51,13 +51,13 @@ pub static DIALECT: Dialect = Dialect {
             encode: |dialect, hooks| file::NEWEST.encode(dialect, hooks),
         },
         dedup_key: DedupKey::EverythingAndName,
-        by_hand: Some("the YAML file of your agent, with its name in place of `root`"),
+        by_hand: Some("the YAML file of your agent, with its name instead of `root`"),
         ..ConfigTable::BASE
     },
     ..CLAUDE_LIKE
 };
 
-/// The table of the generation with twelve events.
+/// Dialect of the generation with twelve events.
 pub static G2: Dialect = Dialect {
     name: "docker-agent@g2",
     events: event::G2,
@@ -65,14 +65,14 @@ pub static G2: Dialect = Dialect {
     payload: PayloadTable::fields(ALWAYS),
     reply: ReplyTable {
         malformed: MalformedPolicy::Text,
-        bad_values: UnknownPolicy::Told,
+        bad_values: UnknownPolicy::Reported,
         keys: answer::G2_KEYS,
         exits: answer::G2_EXITS,
         ..CLAUDE_LIKE.reply
     },
     process: PROCESS,
     http: NO_HTTP,
-    // The agent lets the later of two values win; here they are a conflict, unless they are the same.
+    // In the agent the later of two values wins. Here different values are a conflict.
     rules: CLAUDE_LIKE.rules.concurrent_rewrites(ConcurrentRewrites::Compose),
     stop_cap: 8,
     config: ConfigTable {
@@ -82,7 +82,7 @@ pub static G2: Dialect = Dialect {
             encode: |dialect, hooks| file::G2.encode(dialect, hooks),
         },
         dedup_key: DedupKey::Handler,
-        by_hand: Some("the YAML file of your agent, with its name in place of `root`"),
+        by_hand: Some("the YAML file of your agent, with its name instead of `root`"),
         ..ConfigTable::BASE
     },
     ..CLAUDE_LIKE
@@ -99,13 +99,13 @@ const NEWEST_FIELDS: &[FieldRow] = &[
 const PROCESS: ProcessTable =
     ProcessTable { shell: Shell::User, expands: true, leaves_background: true, ..CLAUDE_LIKE.process };
 
-/// Its hooks are never endpoints; the builtin `http_post` posts what it is told to, and hears nothing.
+/// The agent has no HTTP hooks. Its builtin `http_post` sends a request and ignores the response.
 const NO_HTTP: HttpTable = HttpTable { decides: false, variables: false, ..HttpTable::BASE };
 
 const CONFIG_DIR: PathBase =
     PathBase::FirstVariable(&["DOCKER_AGENT_CONFIG_DIR", "CAGENT_CONFIG_DIR"], ".config/cagent");
 
-/// The agent's own file is named by whoever starts it, and comes before these.
+/// The file of the agent is an argument of its command line, and comes before these.
 const FILES: &[FileRow] = &[
     FileRow::new(Scope::User, CONFIG_DIR, "config.yaml"),
     FileRow::new(Scope::User, CONFIG_DIR, "hooks.d/*").with(&["yaml", "yml"]),

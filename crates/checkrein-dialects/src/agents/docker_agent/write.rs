@@ -1,4 +1,4 @@
-//! Hooks as a file of an agent that is called `root`.
+//! Encoder: writes hooks as a file of an agent with the name `root`.
 
 use checkrein_core::{BlockEffect, HookState};
 
@@ -7,7 +7,7 @@ use crate::config::{ConversionLoss, Encoded, printable, written_matcher};
 use crate::spec::HookSpec;
 use crate::table::Dialect;
 
-/// Hooks under one matcher; under none where the event has no matchers.
+/// Hooks with one matcher. `None` if the event has no matchers.
 struct Group {
     matcher: Option<String>,
     hooks: Vec<String>,
@@ -19,13 +19,13 @@ impl Files {
         let mut lost = Vec::new();
         let mut events: Vec<(&str, bool, Vec<Group>)> = Vec::new();
         for (at, spec) in hooks.iter().enumerate() {
-            // To write it would switch it on, or mend it.
-            let unsaid = match &spec.state {
-                HookState::Disabled => Some("it is switched off"),
-                HookState::Broken(_) => Some("it cannot be loaded"),
+            // The file cannot express these states: the hook would be enabled.
+            let inexpressible = match &spec.state {
+                HookState::Disabled => Some("it is disabled, which the file cannot express"),
+                HookState::Broken(_) => Some("it is broken"),
                 HookState::Ready | HookState::Skipped(_) | HookState::Untrusted | HookState::Changed(_) => None,
             };
-            if let Some(why) = unsaid {
+            if let Some(why) = inexpressible {
                 lost.push(ConversionLoss::whole(at, why));
                 continue;
             }
@@ -39,7 +39,7 @@ impl Files {
                 if !row.blocks && spec.dialect.blocks(kind) && kind.contract().block != BlockEffect::Ignored {
                     lost.push(ConversionLoss::part(
                         at,
-                        format!("that it can stop something: at `{}` hooks only watch", row.name),
+                        format!("that it can block, because hooks cannot block `{}`", row.name),
                     ));
                 }
                 let place = events.iter().position(|(name, ..)| *name == row.name).unwrap_or_else(|| {

@@ -1,4 +1,5 @@
-//! Kiro's files: `{"version": "v1", "hooks": [{"name", "trigger", "matcher", "action", "timeout", "enabled"}]}`.
+//! Decoder and encoder of Kiro's files:
+//! `{"version": "v1", "hooks": [{"name", "trigger", "matcher", "action", "timeout", "enabled"}]}`.
 
 use std::time::Duration;
 
@@ -12,37 +13,37 @@ use checkrein_document::Node;
 const KEYS: &[&str] = &["name", "description", "trigger", "matcher", "action", "timeout", "enabled"];
 const ACTIONS: &[&str] = &["command", "agent"];
 
-/// As long as it likes: a timeout of 0 is none.
+/// Timeout for the value 0, which means no limit.
 const NO_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(super) fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
     let Ok(members) = decoder.object(root, "the file") else {
         let place = decoder.place(root.span);
-        return decoder.unreadable("it is no object", place);
+        return decoder.unreadable("its top level is not an object", place);
     };
     decoder.check_keys(members, &["version", "hooks"]);
     let Some(hooks) = root.get("hooks") else { return decoder.misplaced(members, "hooks") };
     if let Some(version) = root.get("version").filter(|version| version.as_str() != Some("v1")) {
-        let text = format!("only files of version \"v1\" are known, this is {}", version.to_json());
+        let text = format!("unknown version `{}`; the supported version is `\"v1\"`", version.to_json());
         decoder.warning("unknown-version", version.span, text);
     }
     let Ok(hooks) = decoder.array(hooks, "hooks") else {
         let place = decoder.place(hooks.span);
-        return decoder.unreadable("its hooks are no array", place);
+        return decoder.unreadable("`hooks` is not an array", place);
     };
     for (at, hook) in hooks.iter().enumerate() {
         read(decoder, hook, &format!("hooks[{at}]"));
     }
 }
 
-/// Takes one entry. What cannot be loaded closes what it could have guarded.
+/// Decodes one entry. If it cannot be loaded, the events that it could have blocked are blocked.
 fn read(decoder: &mut Decoder<'_>, hook: &Node<'_>, id: &str) {
     let trigger = decoder.object(hook, id).and_then(|members| {
         decoder.check_keys(members, KEYS);
         match hook.get("trigger") {
             Some(trigger) => Ok((decoder.text(trigger, "trigger")?, trigger.span)),
             None => {
-                let why = "a hook needs a `trigger`, the name of an event".to_owned();
+                let why = "this hook has no `trigger`; add the name of an event".to_owned();
                 decoder.error("missing-key", hook.span, why.clone());
                 Err(why)
             }
@@ -90,18 +91,18 @@ fn action(decoder: &mut Decoder<'_>, hook: &Node<'_>) -> Result<HandlerSpec, Str
         Err(why.to_owned())
     };
     let Some(action) = hook.get("action") else {
-        return missing(decoder, hook.span, "a hook needs an `action`");
+        return missing(decoder, hook.span, "this hook has no `action`; add one");
     };
     let members = decoder.object(action, "action")?;
     decoder.check_keys(members, &["type", "command", "prompt"]);
     let Some(node) = action.get("type") else {
-        return missing(decoder, action.span, "an action needs a `type`, `command` or `agent`");
+        return missing(decoder, action.span, "this action has no `type`; add `command` or `agent`");
     };
     let name = decoder.text(node, "action.type")?;
     match name.as_str() {
         "command" => {
             let Some(command) = action.get("command") else {
-                return missing(decoder, action.span, "an action of type `command` needs `command`");
+                return missing(decoder, action.span, "an action of type `command` needs the key `command`");
             };
             let spec = CommandSpec::shell(decoder.text(command, "action.command")?);
             decoder.check_command(&spec, command.span)?;
@@ -109,15 +110,15 @@ fn action(decoder: &mut Decoder<'_>, hook: &Node<'_>) -> Result<HandlerSpec, Str
         }
         "agent" => {
             let Some(prompt) = action.get("prompt") else {
-                return missing(decoder, action.span, "an action of type `agent` needs `prompt`");
+                return missing(decoder, action.span, "an action of type `agent` needs the key `prompt`");
             };
             let prompt = RawJson::string(&decoder.text(prompt, "action.prompt")?);
             let settings = RawJson::parse(format!("{{\"prompt\":{prompt}}}")).map_err(|error| error.to_string())?;
             Ok(HandlerSpec::Other { kind: "agent".to_owned(), settings })
         }
         _ => {
-            decoder.unknown("unknown-handler", node.span, "type of action", &name, ACTIONS);
-            Err(format!("unknown type of action `{name}`"))
+            decoder.unknown("unknown-handler", node.span, "action type", &name, ACTIONS);
+            Err(format!("unknown action type `{name}`"))
         }
     }
 }
@@ -147,7 +148,7 @@ const SAID: &[Attribute] = &[
     Attribute::Id,
 ];
 
-/// One entry, or why there cannot be one. Nothing if it has been said what is wrong with its matcher.
+/// One entry, or the reason why the file cannot express it. `None` if the loss of its matcher is already reported.
 fn entry(
     dialect: &Dialect,
     at: usize,
@@ -170,10 +171,10 @@ fn entry(
             format!("{{ \"type\": \"command\", \"command\": {} }}", RawJson::string(&text))
         }
         HandlerSpec::Other { kind, settings } if kind == "agent" => {
-            let prompt = settings.field("prompt").ok_or("an agent without a prompt")?;
+            let prompt = settings.field("prompt").ok_or("the agent hook has no prompt")?;
             format!("{{ \"type\": \"agent\", \"prompt\": {prompt} }}")
         }
-        other => return Err(format!("it has no hooks of the kind `{}`", other.kind())),
+        other => return Err(format!("{} has no `{}` hooks", dialect.name, other.kind())),
     };
     let Some(matcher) = written_matcher(dialect, spec, kind, at, lost) else { return Ok(None) };
     let mut members = vec![format!("\"name\": {}", RawJson::string(&spec.info.id))];

@@ -1,8 +1,8 @@
-//! Kiro, its hooks of version 1: a list of hooks, each with a trigger and an action.
+//! Kiro, hooks of version 1: a list of hooks, each with a trigger and an action.
 //!
-//! Known from parts of its documentation, and from others. Not certain: how long hooks may take that do not say, that a
-//! stop can be answered, and at which events what hooks print reaches the model. Hooks in the older `.kiro.hook` files are
-//! not read. Hooks whose action is a prompt for the agent have the kind `agent`.
+//! Source: parts of its documentation, and third parties. Uncertain: the default timeout; whether hooks can block a stop; the
+//! events whose hook output reaches the model. The older `.kiro.hook` files are not read. Hooks with a prompt for the agent
+//! have the handler type `agent`.
 
 use checkrein_core::{Decision, EventKind, Grammar, RunOrder, Scope};
 
@@ -19,7 +19,7 @@ use crate::table::{Dialect, EventRow, HostTable, PlainTextUse};
 
 mod file;
 
-/// The table.
+/// Dialect of Kiro.
 pub static DIALECT: Dialect = Dialect {
     name: "kiro",
     events: EVENTS,
@@ -57,14 +57,14 @@ pub static DIALECT: Dialect = Dialect {
     host: HostTable {
         not_observable: &[
             "the end of a session",
-            "requests for permission",
+            "permission requests",
             "sub-agents",
-            "in older versions, a tool's input",
+            "the input of a tool, in older versions",
         ],
         uncertain: &[
-            "how long a hook may take that does not say",
-            "whether a stop can be answered",
-            "at which events what a hook prints reaches the model",
+            "the default timeout",
+            "whether hooks can block a stop",
+            "the events whose hook output reaches the model",
         ],
         ..HostTable::FAILS_OPEN
     },
