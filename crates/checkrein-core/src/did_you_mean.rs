@@ -1,4 +1,4 @@
-//! Suggestions for mistyped names, used in error messages of all crates.
+//! Suggestions for mistyped names, for error messages.
 
 /// Returns the candidate closest to `name`, if it is close enough to be a typo.
 #[doc(hidden)]

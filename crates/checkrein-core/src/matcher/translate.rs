@@ -1,4 +1,4 @@
-//! Translation of a matcher into another grammar, for `checkrein convert`.
+//! Translation of a matcher into another grammar, for hooks that are written to the file of another agent.
 //!
 //! A translated pattern must match the same subjects; without such a pattern there is no translation.
 

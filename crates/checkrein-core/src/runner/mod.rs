@@ -267,10 +267,10 @@ impl Runner {
         for warning in verdict.warnings() {
             self.shared.log.line(&format!("{}: {warning}", event.kind()));
         }
-        if let Some(observer) = &self.shared.observer {
-            if let Err(panic) = catch_panic(|| observer(event, verdict)) {
-                self.shared.log.line(&format!("{}: the observer panicked: {panic}", event.kind()));
-            }
+        if let Some(observer) = &self.shared.observer
+            && let Err(panic) = catch_panic(|| observer(event, verdict))
+        {
+            self.shared.log.line(&format!("{}: the observer panicked: {panic}", event.kind()));
         }
     }
 }

@@ -277,7 +277,7 @@ impl<'a> Settlement<'a> {
                 hook: Arc::clone(hook),
                 decision,
                 reason: failure.reason.clone().or_else(|| {
-                    let advice = self.advice(hook);
+                    let advice = self.advice(hook, failure.kind);
                     Some(format!("{hook} failed ({failure}); {effect_text}{advice}"))
                 }),
                 is_failure: true,
@@ -297,17 +297,16 @@ impl<'a> Settlement<'a> {
         effect
     }
 
-    /// Returns the next step for the reader of a failure, for hooks in hook files.
-    fn advice(&self, hook: &HookInfo) -> String {
-        match hook.source.file {
-            Some(_) if hook.source.scope != Scope::Code => {
-                format!(
-                    "; ask the user to fix the hook (details: `checkrein check`, `checkrein run {}`)",
-                    self.event.kind()
-                )
-            }
-            _ => String::new(),
+    /// Returns the next step for the model that reads the reason. Empty for hooks that are not in a hook file.
+    fn advice(&self, hook: &HookInfo, failure: FailureKind) -> String {
+        if hook.source.file.is_none() || hook.source.scope == Scope::Code {
+            return String::new();
         }
+        if failure == FailureKind::Untrusted {
+            return "; ask the user to review and approve the hook".to_owned();
+        }
+        let kind = &self.kind;
+        format!("; ask the user to fix the hook (details: `checkrein check`, `checkrein run {kind}`)")
     }
 
     /// Returns the policy of the failure, else of the hook, else of the table. Open at events that cannot be blocked.
