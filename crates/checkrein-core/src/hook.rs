@@ -30,8 +30,8 @@ pub struct HookSelector {
     /// Position among other hooks: lower numbers run first, equal numbers in config order. Managed hooks run before
     /// all others.
     pub order: i32,
-    /// Key that identical hooks share. Of those with the same key one runs: the first runnable hook of the widest trust
-    /// level. `None`: the hook has no duplicates.
+    /// Key that identical hooks share. One hook per key runs: the first ready hook of the highest trust level. `None`: the
+    /// hook has no duplicates.
     pub identity: Option<String>,
 }
 
@@ -89,7 +89,7 @@ impl HookSelector {
         self
     }
 
-    /// Sort key of config order: managed hooks first, then by [`order`](Self::order).
+    /// Returns the sort key of config order: managed hooks first, then by [`order`](Self::order).
     pub fn rank(&self) -> (bool, i32) {
         self.info.rank(self.order)
     }

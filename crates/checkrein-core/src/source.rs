@@ -262,16 +262,16 @@ impl fmt::Display for HookInfo {
 mod tests {
     use super::*;
 
-    /// Widest first; scopes of one line are at one trust level.
+    /// Scopes by trust level, highest first.
     const LEVELS: &[&[Scope]] =
         &[&[Scope::Managed], &[Scope::User, Scope::Code], &[Scope::Project, Scope::Local, Scope::Plugin]];
 
     #[test]
-    fn no_scope_changes_a_wider_one() {
-        for (wide, wider) in LEVELS.iter().enumerate() {
-            for (narrow, narrower) in LEVELS.iter().enumerate() {
-                for (one, other) in wider.iter().flat_map(|one| narrower.iter().map(move |other| (*one, *other))) {
-                    assert_eq!(one.may_change(other), wide <= narrow, "{one} {other}");
+    fn no_scope_may_change_a_more_trusted_one() {
+        for (level, scopes) in LEVELS.iter().enumerate() {
+            for (other_level, other_scopes) in LEVELS.iter().enumerate() {
+                for (one, other) in scopes.iter().flat_map(|one| other_scopes.iter().map(move |other| (*one, *other))) {
+                    assert_eq!(one.may_change(other), level <= other_level, "{one} {other}");
                     assert!(one.may_change(other) || !one.covers(other), "{one} {other}");
                 }
             }

@@ -162,7 +162,7 @@ fn a_duplicate_of_lower_trust_does_not_replace_one_of_higher_trust() {
     };
     let order = [Scope::Plugin, Scope::Local, Scope::Project, Scope::Code, Scope::User];
     let hooks = HookSet::new(order.map(duplicate).into());
-    assert_eq!(chosen(&hooks, &tool("Bash")), ["code"], "the first at the widest trust level");
+    assert_eq!(chosen(&hooks, &tool("Bash")), ["code"], "the first at the highest trust level");
     let hooks = HookSet::new(vec![
         duplicate(Scope::Project),
         duplicate(Scope::User).in_state(HookState::Broken("x".to_owned())),
