@@ -1,4 +1,4 @@
-//! What real agents sent: each payload becomes an event, and the event becomes the same payload again.
+//! Captured payloads of real agents: each becomes an event, and the event becomes the same payload.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 
 use std::path::Path;
@@ -19,7 +19,7 @@ const AGENTS: &[(&str, &Dialect)] = &[
 ];
 
 #[test]
-fn every_agent_with_captures_is_looked_at() {
+fn every_agent_with_captures_is_checked() {
     let folders = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures")).unwrap();
     for folder in folders {
         let name = folder.unwrap().file_name().into_string().unwrap();
@@ -28,7 +28,7 @@ fn every_agent_with_captures_is_looked_at() {
 }
 
 #[test]
-fn payloads_come_back_as_they_were() {
+fn captured_payloads_round_trip() {
     for (folder, dialect) in AGENTS {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(folder);
         let mut count = 0;

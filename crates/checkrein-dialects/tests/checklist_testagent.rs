@@ -1,4 +1,4 @@
-//! What the tests of testagent assert of its sender, row by row, where `claude.rs` does not.
+//! Assertions of testagent's tests about its sender, row by row, except those in `claude.rs`.
 #![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
 
 use std::sync::Arc;
@@ -42,7 +42,7 @@ fn decode(text: &str) -> Decoded {
 }
 
 #[test]
-fn bodies_without_words_and_bodies_that_are_none() {
+fn empty_and_invalid_bodies() {
     for (body, decision, reason) in [
         (r#"{"hookSpecificOutput":{"permissionDecision":"allow"}}"#, Allow, None),
         (r#"{"hookSpecificOutput":{"permissionDecision":"Allow"}}"#, NoOpinion, None),
@@ -59,7 +59,7 @@ fn bodies_without_words_and_bodies_that_are_none() {
         assert_eq!((opinion.decision(), opinion.reason()), (decision, reason), "{body}");
         assert!(opinion.contexts().is_empty() && opinion.rewrites().is_empty(), "{body}");
     }
-    // No decision, as in the agent, but nobody has to guess why.
+    // No decision, as in the agent, but with a message.
     for body in ["{", r#"{"decision":"block""#] {
         let result = read(&gate(), 0, body, "");
         assert_eq!(result.as_ref().unwrap_err().kind, FailureKind::Parse, "{body}");
@@ -76,7 +76,7 @@ fn commands() {
         (0, deny, "", Deny, Some("json")),
         (2, "", " why \n", Deny, Some("why")),
         (2, deny, "why", Deny, Some("why")),
-        // The agent loses it.
+        // The agent drops it.
         (2, deny, "", Deny, Some("json")),
     ] {
         let opinion = read(&gate(), code, stdout, stderr).unwrap();
@@ -86,12 +86,12 @@ fn commands() {
         let verdict = settled(&gate(), &[read(&gate(), code, deny, "")]);
         assert_eq!((verdict.decision(), verdict.warnings().len()), (NoOpinion, 1), "{code}");
     }
-    // A block without a word has one in the verdict.
+    // The verdict has a reason even if the block has none.
     assert!(!settled(&gate(), &[read(&gate(), 2, "", "")]).reason().unwrap().is_empty());
 }
 
 #[test]
-fn what_several_hooks_come_to() {
+fn opinions_of_several_hooks_settle() {
     const FAILS: Decision = Decision::Defer;
     let table: &[(Event, &[Decision], Decision, Option<&str>)] = &[
         (gate(), &[], NoOpinion, None),
@@ -129,7 +129,7 @@ fn what_several_hooks_come_to() {
         let verdict = settled(event, &results);
         assert_eq!((verdict.decision(), verdict.reason()), (*decision, *reason), "{} {said:?}", event.kind());
         let failed = said.iter().filter(|word| **word == FAILS).count();
-        assert_eq!(verdict.failures().count(), failed, "errors are told beside the verdict");
+        assert_eq!(verdict.failures().count(), failed, "failures are reported with the verdict");
     }
 }
 
@@ -149,7 +149,7 @@ fn patterns() {
         ("[BE]", "Edit", true),
         (r"mcp__\w+__read", "mcp__fs__read", true),
         ("idle_prompt", "permission_prompt", false),
-        // What fits nothing but the empty text was never run by the agent. A guard with it runs too often, not never.
+        // The agent never ran a hook whose pattern matches only an empty part of the name. Here the guard runs.
         ("x*", "Bash", true),
         ("(x)?", "Bash", true),
         ("^$", "Bash", false),
@@ -165,7 +165,7 @@ fn one_hook(event: &str, matcher: &str) -> Decoded {
 }
 
 #[test]
-fn notifications_are_matched_by_what_they_are_about_and_others_not_at_all() {
+fn only_tools_and_notifications_have_matchers() {
     let told = |about: &str| Event::notification(Notification::new().message("m").notification_type(about));
     for (name, matcher, event, runs) in [
         ("Notification", "idle_prompt", told("idle_prompt"), true),
@@ -206,7 +206,7 @@ fn payloads_of_the_other_events() {
     }
 }
 
-/// The agent takes an answer of 3xx, and one that is cut, for one without a decision.
+/// The agent treats a 3xx response and a cut response as no decision.
 #[test]
 fn endpoints() {
     let allow = r#"{"decision":"approve"}"#;
@@ -246,7 +246,7 @@ fn times() {
 }
 
 #[test]
-fn what_its_validate_finds_is_found() {
+fn diagnostics_cover_the_validate_command() {
     let hook = |hook: &str| format!(r#"{{"hooks":{{"PreToolUse":[{{"hooks":[{hook}]}}]}}}}"#);
     let good = r#"{"type":"command","command":"x"}"#;
     for (text, code, closes) in [
@@ -261,7 +261,7 @@ fn what_its_validate_finds_is_found() {
         (r#"{"hooks":{"PreToolUse":{}}}"#.to_owned(), Some("wrong-type"), true),
         (r#"{"hooks":"x"}"#.to_owned(), Some("wrong-type"), true),
         (r#"{"hooks":"#.to_owned(), Some("not-readable"), true),
-        // The agent never matched it, so that the guard was off.
+        // The agent never matched it, so the guard had no effect.
         (
             format!(r#"{{"hooks":{{"PreToolUse":[{{"matcher":"Bash(","hooks":[{good}]}}]}}}}"#),
             Some("bad-matcher"),

@@ -1,4 +1,4 @@
-//! Claude Code's language, and that of the sender that speaks an older form of it.
+//! Claude Code's dialect, and that of the sender with an older form of it.
 #![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
 
 use checkrein_core::payload::{
@@ -59,7 +59,7 @@ fn exit_codes_and_answers() {
         (&gate(), 0, block, "", Ok((Deny, "no"))),
         (&gate(), 0, r#"{"decision":"approve"}"#, "", Ok((Allow, ""))),
         (&gate(), 0, r#"{"continue":false,"stopReason":"enough"}"#, "", Ok((Halt, "enough"))),
-        // What is read on every exit code.
+        // Answers that every exit code allows.
         (&gate(), 1, block, "", Ok((Deny, "no"))),
         (&gate(), 127, ALLOW, "", Ok((Allow, "ok"))),
         (&gate(), 1, "", "Traceback\nmore", Err((Exit, "exit code 1: Traceback"))),
@@ -72,7 +72,7 @@ fn exit_codes_and_answers() {
         (&prompt, 2, "", "no", Ok((Deny, "no"))),
         (&stop, 2, "", "go on", Ok((Deny, "go on"))),
         (&post(), 2, "", "look", Ok((Deny, "look"))),
-        // But not where nothing can be blocked, nor at a request for leave.
+        // Not at events that cannot block, and not at a permission request.
         (&start, 2, "", "oops", Err((Exit, "exit code 2: oops"))),
         (&request(), 2, "", "no", Err((Exit, "exit code 2: no"))),
         (&request(), 0, block, "", Ok((NoOpinion, ""))),
@@ -109,7 +109,7 @@ fn exit_codes_and_answers() {
 }
 
 #[test]
-fn what_an_answer_may_say_depends_on_the_event() {
+fn keys_of_answers_depend_on_the_event() {
     let context = r#"{"hookSpecificOutput":{"additionalContext":"c"}}"#;
     for (event, taken) in [
         (gate(), true),
@@ -125,7 +125,7 @@ fn what_an_answer_may_say_depends_on_the_event() {
     let rewrite =
         read(&DIALECT, &gate(), process(0, r#"{"hookSpecificOutput":{"updatedInput":{"n":9007199254740993}}}"#, ""));
     assert_eq!(rewrite.unwrap().rewrites()[0].value.as_str(), r#"{"n":9007199254740993}"#);
-    // The commonest mistake: beside the object instead of in it.
+    // The most common mistake: the key is outside the object.
     let misplaced = read(&DIALECT, &gate(), process(0, r#"{"permissionDecision":"deny"}"#, "")).unwrap();
     assert_eq!(misplaced.decision(), Decision::NoOpinion);
     assert_eq!(
@@ -160,7 +160,7 @@ fn http_answers() {
 }
 
 #[test]
-fn verdicts_in_its_words() {
+fn verdicts_are_rendered() {
     use checkrein_core::{HookInfo, Settlement, Source};
     let hook = std::sync::Arc::new(HookInfo::new("h", Source::for_scope(Scope::Code)));
     let said = |event: &Event, opinion: Opinion| {
@@ -209,7 +209,7 @@ fn verdicts_in_its_words() {
         assert_eq!((answer.stdout.as_str(), answer.exit), (stdout, 0), "{}", event.kind());
         assert!(answer.notes.is_empty() && answer.stderr.is_empty(), "{answer:?}");
     }
-    // What it has no words for is never said in weaker ones.
+    // An unsupported decision never becomes a weaker one.
     let asked = said(&request(), Opinion::ask("sure?"));
     assert!(asked.stdout.is_empty(), "asking is what it does there anyway: {asked:?}");
     let prompt = said(&Event::prompt_submit(Prompt::new("p")), Opinion::rewrite_prompt("q"));
@@ -392,7 +392,7 @@ fn settings_are_read_and_written() {
 }
 
 #[test]
-fn what_is_wrong_is_said_where_it_stands() {
+fn diagnostics_have_locations() {
     for (hooks, expected) in [
         (r#"{"PreToolUse": {}}"#, &["closed-gate", "wrong-type"][..]),
         (r#"{"PreToolUse": [{"matcher": ["Bash"], "hooks": []}]}"#, &["closed-gate", "wrong-type"]),
@@ -418,7 +418,7 @@ fn what_is_wrong_is_said_where_it_stands() {
 }
 
 #[test]
-fn every_event_survives_the_way_there_and_back() {
+fn every_event_round_trips() {
     let denied = Event::permission_denied(PermissionDenied::new("Bash", json("{}")).reason("r"));
     for event in [gate(), post(), request(), denied, Event::stop(Stop::new()), Event::prompt_submit(Prompt::new("p"))] {
         let sent = payload(&DIALECT, &event);
@@ -431,7 +431,7 @@ fn every_event_survives_the_way_there_and_back() {
 }
 
 #[test]
-fn the_path_of_a_new_work_tree_is_the_last_line() {
+fn path_of_a_new_work_tree_is_the_last_line() {
     let event = Event::worktree_create(checkrein_core::payload::Worktree::new().name("fix"));
     let opinion = read(&DIALECT, &event, process(0, "making it\n/srv/trees/fix\n\n", "")).unwrap();
     assert_eq!(opinion.rewrites()[0].value.as_text().as_deref(), Some("/srv/trees/fix"));

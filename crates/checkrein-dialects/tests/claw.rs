@@ -1,4 +1,4 @@
-//! claw-code-go's shell hooks: what its files say, what hooks are given, and what their answers come to.
+//! claw-code-go's shell hooks: files, payloads and replies.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 
 use std::time::Duration;
@@ -71,7 +71,7 @@ const FULL: &str = r#"{
 }"#;
 
 #[test]
-fn a_file_is_read() {
+fn file_is_decoded() {
     let decoded = decode(FULL);
     assert_eq!(codes(&decoded), [""; 0]);
     let kinds: Vec<_> = decoded.hooks.iter().map(|spec| spec.kinds[0].name()).collect();
@@ -82,9 +82,9 @@ fn a_file_is_read() {
     }
 }
 
-/// BUG of the agent: only the last file counts.
+/// BUG of the agent: only the last file is used.
 #[test]
-fn files_come_together_and_the_same_command_runs_once() {
+fn files_are_merged_and_duplicates_run_once() {
     let one = decode(r#"{"hooks":{"PreToolUse":["a","b"]}}"#);
     let two = DIALECT.decode("other", Scope::Project, r#"{"hooks":{"PreToolUse":["b","c"]}}"#, Format::Json);
     let identities: std::collections::BTreeSet<_> =
@@ -94,9 +94,9 @@ fn files_come_together_and_the_same_command_runs_once() {
     assert_eq!(scopes, [Scope::User, Scope::Project, Scope::Local]);
 }
 
-/// BUG of the agent: the whole file was skipped, and nobody told.
+/// BUG of the agent: the whole file was skipped silently.
 #[test]
-fn claude_codes_form_is_told_of() {
+fn claude_code_layout_is_reported() {
     let text = r#"{"hooks":{"PreToolUse":["./guard.sh",{"matcher":"Bash","hooks":[]},{"matcher":"x","hooks":[]}]}}"#;
     let decoded = decode(text);
     assert_eq!(codes(&decoded), ["claude-form", "claude-form"]);
@@ -105,7 +105,7 @@ fn claude_codes_form_is_told_of() {
 }
 
 #[test]
-fn what_is_wrong_is_told_and_closes_its_gate() {
+fn invalid_entries_are_reported_and_close_gates() {
     for (text, code, closes) in [
         (r#"{"hooks":{"PreToolUse":["ok", 7]}}"#, "wrong-type", true),
         (r#"{"hooks":{"PreToolUse":["ok", " "]}}"#, "bad-command", true),
@@ -129,7 +129,7 @@ fn what_is_wrong_is_told_and_closes_its_gate() {
 }
 
 #[test]
-fn hooks_are_given_the_event() {
+fn payload_has_the_event() {
     assert_eq!(
         payload(&call()),
         r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command": "ls", "n": 9007199254740993},"tool_input_json":"{\"command\": \"ls\", \"n\": 9007199254740993}","tool_output":null,"tool_result_is_error":false}"#
@@ -152,7 +152,7 @@ fn hooks_are_given_the_event() {
 }
 
 #[test]
-fn what_is_printed_is_for_the_model() {
+fn plain_text_is_for_the_model() {
     let table: [(&str, &[&str]); 10] = [
         (r#"{"hookSpecificOutput":{"additionalContext":"c"},"reason":"b","systemMessage":"a"}"#, &["a", "b", "c"]),
         ("  plain text \n", &["plain text"]),
@@ -202,7 +202,7 @@ fn decisions() {
 
 /// BUG of the agent: an answer with one wrong field was text, and text opens the gate.
 #[test]
-fn answers_that_cannot_be_meant_do_not_open_the_gate() {
+fn invalid_answers_do_not_open_the_gate() {
     for text in [
         r#"{"continue":"false"}"#,
         r#"{"decision":7}"#,
@@ -235,7 +235,7 @@ fn exit_2_denies_and_its_reason_is_never_lost() {
 }
 
 #[test]
-fn every_other_failure_closes_and_after_a_tool_makes_its_result_an_error() {
+fn other_failures_close_and_make_tool_results_errors() {
     for event in [call(), post(), failed()] {
         let rules = DIALECT.rules_at(&event.kind());
         for kind in [FailureKind::Spawn, FailureKind::Timeout, FailureKind::Signal, FailureKind::Exit] {
@@ -298,7 +298,7 @@ fn feedback_for_the_model() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_files_round_trip() {
     let decoded = decode(FULL);
     let encoded = DIALECT.encode(&decoded.hooks.iter().collect::<Vec<_>>()).unwrap();
     assert_eq!(encoded.lost, []);
@@ -310,7 +310,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told() {
+fn conversion_losses_are_reported() {
     let gate = EventKind::PreToolUse;
     let table: [(HookSpec, &[&str], bool); 6] = [
         (HookSpec::argv("a", gate.clone(), ["./x", "it's"]), &[], true),

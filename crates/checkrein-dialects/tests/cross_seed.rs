@@ -1,4 +1,4 @@
-//! The five systems that checkrein was made for, side by side: one test for each row in which they differ.
+//! Comparison of the five systems that checkrein replaces: one test for each difference.
 #![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
 
 use std::time::Duration;
@@ -26,7 +26,7 @@ fn all() -> [&'static Dialect; 8] {
     ]
 }
 
-/// Compares a column of all dialects with what is expected of each, in the order of [`all`].
+/// Compares a column of all dialects with the expected values, in the order of [`all`].
 #[track_caller]
 fn pinned<T: PartialEq + std::fmt::Debug>(row: &str, column: impl Fn(&'static Dialect) -> T, expected: [T; 8]) {
     for (dialect, expected) in all().into_iter().zip(expected) {
@@ -46,7 +46,7 @@ fn process(code: i32, stdout: &str, stderr: &str) -> Reply {
     Reply::Process(ProcessReply::new(ProcessExit::Code(code)).program("guard").stdout(stdout).stderr(stderr))
 }
 
-/// What a hook of a dialect comes to that ends like this: a decision, or a failure and what is done about it.
+/// Result of a hook: a decision, or a failure and its policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comes {
     To(Decision),
@@ -71,7 +71,7 @@ fn reason(dialect: &Dialect, reply: Reply) -> String {
 }
 
 #[test]
-fn events() {
+fn event_names_differ() {
     pinned("events", |dialect| dialect.events.len(), [11, 28, 12, 6, 33, 10, 4, 13]);
     let name = |dialect: &'static Dialect| dialect.name_of(&EventKind::PreToolUse).unwrap();
     pinned(
@@ -91,7 +91,7 @@ fn events() {
 }
 
 #[test]
-fn what_matchers_are() {
+fn matcher_grammars_differ() {
     let fits = |pattern: &'static str, subject: &'static str| {
         move |dialect: &'static Dialect| {
             Matcher::compile(&dialect.matcher, Some(pattern)).map(|matcher| matcher.matches(subject)).ok()
@@ -112,7 +112,7 @@ fn what_matchers_are() {
 }
 
 #[test]
-fn where_and_how_processes_run() {
+fn process_rules_differ() {
     pinned(
         "shell",
         |dialect| dialect.process.shell,
@@ -143,7 +143,7 @@ fn where_and_how_processes_run() {
 }
 
 #[test]
-fn times() {
+fn timeouts_differ() {
     let at = |kind: EventKind| move |dialect: &'static Dialect| dialect.timeout(&kind, "command").as_millis();
     pinned("tools", at(EventKind::PreToolUse), [600_000, 60_000, 60_000, 60_000, 600_000, 10_000, 10_000, 60_000]);
     pinned("notices", at(EventKind::Notification), [600_000, 60_000, 60_000, 10_000, 600_000, 10_000, 10_000, 10_000]);
@@ -171,11 +171,11 @@ fn times() {
 }
 
 #[test]
-fn exit_codes() {
+fn exit_codes_differ() {
     use FailureKind::{Exit, Signal, Spawn, Timeout};
     use FailurePolicy::{Closed, Open};
     pinned("0", |dialect| comes(dialect, &gate(), process(0, "", "")), [To(NoOpinion); 8]);
-    // Any exit but 0 is the same for ub, and counts only if the hook was told to block.
+    // All exit codes but 0 are the same for ub, and block only if the hook has that policy.
     pinned(
         "2",
         |dialect| comes(dialect, &gate(), process(2, "", "no")),
@@ -208,7 +208,7 @@ fn exit_codes() {
 }
 
 #[test]
-fn where_the_reason_of_exit_2_comes_from() {
+fn sources_of_the_reason_of_exit_2_differ() {
     let of = |stdout: &'static str, stderr: &'static str| {
         move |dialect: &'static Dialect| reason(dialect, process(2, stdout, stderr))
     };
@@ -217,7 +217,7 @@ fn where_the_reason_of_exit_2_comes_from() {
     };
     pinned_texts("stderr", &of("", "err"), ["err", "err", "err", "err", "err", "err", "err", "err"]);
     pinned_texts("both", &of("out", "err"), ["out", "err", "err", "err", "err", "err", "err", "err"]);
-    // An answer beside the exit code is used as well.
+    // An answer is used in addition to the exit code.
     let answer = |dialect: &'static Dialect| {
         let said = dialect.say(&gate(), &denied());
         reason(dialect, process(2, &said.stdout, ""))
@@ -239,7 +239,7 @@ fn denied() -> checkrein_core::Verdict {
 }
 
 #[test]
-fn what_is_read_of_standard_output() {
+fn answer_detection_differs() {
     use FailureKind::Parse;
     use FailurePolicy::{Closed, Open};
     let says =
@@ -282,7 +282,7 @@ fn what_is_read_of_standard_output() {
 }
 
 #[test]
-fn what_text_is() {
+fn use_of_plain_text_differs() {
     let context = |event: fn() -> Event| {
         move |dialect: &'static Dialect| {
             let read = dialect.read(&event(), process(0, "be kind", ""), false).unwrap();
@@ -308,7 +308,7 @@ fn what_text_is() {
 }
 
 #[test]
-fn who_wins() {
+fn decision_rules_differ() {
     let rules = |dialect: &'static Dialect| dialect.rules_at(&EventKind::PreToolUse);
     pinned(
         "order",
@@ -343,14 +343,14 @@ fn who_wins() {
     );
     let request = |dialect: &'static Dialect| dialect.rules_at(&EventKind::PermissionRequest).settle;
     assert_eq!(request(&claude::SENDER), DecisionRule::AnyDenyElseLastAllow);
-    // Whatever the rule, a later allow never cancels a deny unless the host asks for that.
+    // With every rule, a later allow never cancels a deny unless the host requests it.
     for dialect in all() {
         assert_eq!(rules(dialect).compat, checkrein_core::Compat::Safe, "{}", dialect.name);
     }
 }
 
 #[test]
-fn rewrites() {
+fn rewrite_rules_differ() {
     let rewrites = |dialect: &'static Dialect| {
         let keys = dialect.reply.keys.iter().filter(|key| key.applies_to(dialect, &EventKind::PreToolUse));
         let targets: Vec<_> = keys
@@ -370,7 +370,7 @@ fn rewrites() {
 }
 
 #[test]
-fn stops() {
+fn stop_limits_differ() {
     let blocks = |dialect: &'static Dialect| dialect.blocks(&EventKind::Stop);
     pinned("a stop can be refused", blocks, [false, false, false, true, true, false, false, true]);
     pinned("so often", |dialect| if blocks(dialect) { dialect.stop_cap } else { 0 }, [0, 0, 0, 1, 8, 0, 0, 8]);
@@ -382,7 +382,7 @@ fn stops() {
 }
 
 #[test]
-fn http() {
+fn http_rules_differ() {
     pinned(
         "in the background",
         |dialect| dialect.http.in_background,
@@ -404,7 +404,7 @@ fn http() {
 }
 
 #[test]
-fn duplicates() {
+fn dedup_keys_differ() {
     pinned(
         "the same hook twice",
         |dialect| dialect.config.dedup_key,
@@ -422,7 +422,7 @@ fn duplicates() {
 }
 
 #[test]
-fn where_files_are_and_in_which_order() {
+fn file_locations_differ() {
     let scopes = |dialect: &'static Dialect| {
         let scopes = dialect.config.files.iter().map(|row| row.scope.to_string());
         let mut scopes: Vec<_> = scopes.collect();
@@ -460,7 +460,7 @@ fn a_notification_decides_nothing_anywhere() {
 }
 
 #[test]
-fn giving_up_is_neither_a_deny_nor_an_allow() {
+fn cancellation_is_neither_deny_nor_allow() {
     use checkrein_core::{Failure, HookInfo, Opinion, Scope, Settlement, Source};
     let hook = std::sync::Arc::new(HookInfo::new("h", Source::for_scope(Scope::Code)));
     for dialect in all() {
@@ -474,7 +474,7 @@ fn giving_up_is_neither_a_deny_nor_an_allow() {
 }
 
 #[test]
-fn a_failure_is_beside_the_verdict_everywhere() {
+fn failures_are_reported_with_the_verdict() {
     use checkrein_core::{Failure, HookInfo, Scope, Settlement, Source};
     let hook = std::sync::Arc::new(HookInfo::new("h", Source::for_scope(Scope::Code)));
     for dialect in all() {
@@ -487,7 +487,7 @@ fn a_failure_is_beside_the_verdict_everywhere() {
 }
 
 #[test]
-fn a_gate_that_nobody_waits_for_is_told_of() {
+fn background_gate_is_reported() {
     use checkrein_document::Format;
     for dialect in [&evva::DIALECT, &claude::DIALECT, &native::DIALECT] {
         let text = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"x","async":true}]}]}}"#;

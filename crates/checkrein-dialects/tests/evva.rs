@@ -1,4 +1,4 @@
-//! evva: what its files say, what its hooks are given, and what their answers come to.
+//! evva: files, payloads and replies.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 
 use std::time::Duration;
@@ -86,7 +86,7 @@ const FULL: &str = r#"{
 }"#;
 
 #[test]
-fn a_file_is_read() {
+fn file_is_decoded() {
     let decoded = decode(FULL);
     assert_eq!(codes(&decoded), ["cannot-decide", "background-gate"]);
     assert!(decoded.diagnostics.iter().all(|told| told.severity == Severity::Warning));
@@ -98,7 +98,7 @@ fn a_file_is_read() {
 }
 
 #[test]
-fn globs_fit_the_names_of_tools() {
+fn globs_match_names_of_tools() {
     for (pattern, tool, fits) in [
         ("", "anything", true),
         ("*", "write", true),
@@ -126,7 +126,7 @@ fn globs_fit_the_names_of_tools() {
 }
 
 #[test]
-fn what_is_wrong_costs_the_smallest_part_and_closes_its_gate() {
+fn invalid_parts_close_only_their_gate() {
     let good = r#"{"type":"command","command":"good"}"#;
     for (hook, code) in [
         (r#"{"type":"lua","command":"x"}"#, "unknown-handler"),
@@ -143,7 +143,7 @@ fn what_is_wrong_costs_the_smallest_part_and_closes_its_gate() {
     ] {
         let decoded = one("PreToolUse", "w*", &format!("{good},{hook}"));
         assert!(codes(&decoded).contains(&code), "{hook}: {:?}", codes(&decoded));
-        assert_eq!(decoded.hooks.len(), 2, "{hook}: its neighbour runs all the same");
+        assert_eq!(decoded.hooks.len(), 2, "{hook}: the other hook is read");
         let broken = &decoded.hooks[1];
         assert!(matches!(broken.state, HookState::Broken(_)) && broken.matcher.matches("write"), "{hook}");
         assert!(!broken.matcher.matches("read"), "{hook}: only where it would have run");
@@ -190,7 +190,7 @@ fn times_are_those_of_the_agent() {
 }
 
 #[test]
-fn hooks_are_given_the_event() {
+fn payload_has_the_event() {
     let base = r#""session_id":"","cwd":"""#;
     let of = |event: Event| payload(&event);
     let expected = [
@@ -232,7 +232,7 @@ fn exit_codes() {
         let two = read(&event, 2, "", "no");
         match two {
             Ok(opinion) if blocks => assert_eq!((opinion.decision(), is_blocked(&opinion)), (Decision::Deny, true)),
-            Err(failure) if !blocks => assert_eq!(failure.kind, FailureKind::Exit, "told, and nothing else"),
+            Err(failure) if !blocks => assert_eq!(failure.kind, FailureKind::Exit, "only reported"),
             two => panic!("{kind} {two:?}"),
         }
     }
@@ -296,7 +296,7 @@ fn answers_to_tool_calls() {
 }
 
 #[test]
-fn what_counts_where() {
+fn keys_apply_at_their_events() {
     let all = r#"{"decision":"block","reason":"r","hookSpecificOutput":{"permissionDecision":"ask","updatedInput":{"n":18446744073709551615},"additionalContext":"c","initialUserMessage":"u"}}"#;
     for event in events() {
         let kind = event.kind();
@@ -387,7 +387,7 @@ fn rewrites_are_threaded_and_context_is_kept() {
 }
 
 #[test]
-fn what_fails_is_told_and_a_guard_that_could_not_speak_is_closed() {
+fn failures_are_reported_and_failed_guards_close() {
     let rules = DIALECT.rules_at(&EventKind::PreToolUse);
     let hook = HookInfo::new("h", Source::here()).into();
     for (kind, decision) in [
@@ -405,7 +405,7 @@ fn what_fails_is_told_and_a_guard_that_could_not_speak_is_closed() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_files_round_trip() {
     let decoded = decode(FULL);
     let encoded = DIALECT.encode(&decoded.hooks.iter().collect::<Vec<_>>()).unwrap();
     assert_eq!(encoded.lost, []);
@@ -417,13 +417,17 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told() {
+fn conversion_losses_are_reported() {
     let gate = EventKind::PreToolUse;
     let names = Matcher::compile(&Grammar::NAMES_OR_SEARCH, Some("Edit|Write")).unwrap();
     let search = Matcher::compile(&Grammar::NAMES_OR_SEARCH, Some("^(a|b)+$")).unwrap();
     let table: [(HookSpec, &[&str], bool); 7] = [
         (HookSpec::shell("a", gate.clone(), "x").matching(names), &[], true),
-        (HookSpec::shell("a", gate.clone(), "x").matching(search), &["evva cannot express its matcher `^(a|b)+$`"], false),
+        (
+            HookSpec::shell("a", gate.clone(), "x").matching(search),
+            &["evva cannot express its matcher `^(a|b)+$`"],
+            false,
+        ),
         (HookSpec::argv("a", gate.clone(), ["./x", "a b"]), &[], true),
         (HookSpec::shell("a", gate.clone(), "x").timeout(Duration::from_secs(3600)), &["its timeout of 3600s"], true),
         (HookSpec::http("a", gate.clone(), "http://x/"), &["the replies of its endpoint"], true),

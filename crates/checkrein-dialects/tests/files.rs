@@ -1,4 +1,4 @@
-//! Hooks in files: what is read, what is said about what is wrong, and what is written.
+//! Hook files: decoding, diagnostics and encoding.
 #![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
 
 use checkrein_core::{HookState, Scope};
@@ -39,7 +39,7 @@ const SAME: [(Format, &str); 3] = [
 ];
 
 #[test]
-fn the_same_hooks_in_every_format() {
+fn all_formats_yield_the_same_hooks() {
     let all: Vec<_> = SAME
         .iter()
         .map(|(format, text)| {
@@ -53,7 +53,7 @@ fn the_same_hooks_in_every_format() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_files_round_trip() {
     let decoded = decode(SAME[0].1, Format::Json);
     let hooks: Vec<_> = decoded.hooks.iter().collect();
     let encoded = native::DIALECT.encode(&hooks).unwrap();
@@ -65,7 +65,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn one_bad_hook_costs_that_hook_and_closes_its_gate() {
+fn broken_hook_closes_its_gate_and_others_are_read() {
     let text = r#"{"hooks": {
   "PreToolUse": [{"hooks": [
     {"command": "good"},
@@ -100,7 +100,7 @@ fn hooks_for_several_events_stay_one_hook() {
 }
 
 #[test]
-fn a_matcher_counts_where_it_can() {
+fn matcher_applies_only_to_events_with_matchers() {
     let text = r#"{"hooks": [{"events": ["UserPromptSubmit", "PreToolUse"], "matcher": "Bash", "command": "x"}]}"#;
     let decoded = decode(text, Format::Json);
     let seen: Vec<_> = decoded.hooks.iter().map(|spec| (spec.kinds.len(), spec.matcher.pattern())).collect();
@@ -109,7 +109,7 @@ fn a_matcher_counts_where_it_can() {
 }
 
 #[test]
-fn what_cannot_be_meant_closes_what_it_might_have_guarded() {
+fn invalid_hooks_close_the_gates_that_they_could_guard() {
     for text in [
         r#"{"hooks": ["guard.sh"]}"#,
         r#"{"hooks": [{"command": "x"}]}"#,

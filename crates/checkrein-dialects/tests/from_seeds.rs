@@ -1,4 +1,4 @@
-//! What fuzzing does, briefly: from files that real people could write, cut and changed in all sorts of ways.
+//! Short fuzzing runs from seed files, with cuts, changes and repetitions.
 #![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
 
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 use checkrein_dialects::ALL;
 use checkrein_dialects::testing::{exercise_config, exercise_payload, exercise_reply};
 
-/// The bytes, and the same with an end cut off, a byte changed, a part twice. The same each time.
+/// Returns the bytes and deterministic variants: cut, changed, repeated.
 fn variants(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut all = vec![bytes.to_vec()];
-    // A small generator of our own: the test must do the same on every machine.
+    // A fixed generator, so that the test is the same on every machine.
     let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ bytes.len() as u64;
     let mut next = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

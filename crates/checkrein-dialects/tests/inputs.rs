@@ -1,5 +1,4 @@
-//! What tools are called with, in the words of each agent: a hook of any dialect is given its own, and what it makes of them
-//! comes to the agent in the agent's.
+//! Translation of tool inputs between dialects: hooks get inputs with their own field names, and rewrites are translated back.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 
 use std::path::Path;
@@ -33,9 +32,9 @@ fn capture(agent: &str, file: &str) -> Event {
     dialect.event(&capture.field("stdin").unwrap(), Some(&name)).unwrap()
 }
 
-/// What hooks of Claude Code are given when other agents ask, from what those agents sent.
+/// Payloads of Claude Code hooks for captured events of other agents.
 #[test]
-fn a_hook_of_claude_reads_what_every_agent_sent() {
+fn claude_hooks_read_inputs_of_every_agent() {
     let written = r#"{"file_path":"/home/dev/project/hello.txt","content":"hello\n"}"#;
     let shell = r#"{"command":"echo hi","description":"scripted command"}"#;
     let read = r#"{"file_path":"/home/dev/project/does-not-exist.txt"}"#;
@@ -83,9 +82,9 @@ fn a_hook_of_claude_reads_what_every_agent_sent() {
     }
 }
 
-/// A hook of checkrein's own reads one vocabulary, and the agent's own beside it.
+/// A native hook gets the canonical input and the agent's own input.
 #[test]
-fn a_native_hook_has_both() {
+fn native_hook_gets_both_inputs() {
     let given = payload(&native::DIALECT, &capture("copilot", "preToolUse.create.json"));
     assert_eq!(given.field("tool_name").unwrap().as_str(), r#""create""#);
     assert_eq!(given.field("common_tool_name").unwrap().as_str(), r#""Write""#);
@@ -93,15 +92,15 @@ fn a_native_hook_has_both() {
     assert!(given.field("tool_input").unwrap().semantically_eq(&common));
     let own = json(r#"{"path":"/home/dev/project/hello.txt","file_text":"hello\n"}"#);
     assert!(given.field("agent_tool_input").unwrap().semantically_eq(&own));
-    // Nobody needs it twice.
+    // An unchanged input is not repeated.
     for event in [capture("claude", "PreToolUse.Write.json"), capture("copilot", "preToolUse.bash.json")] {
         assert!(payload(&native::DIALECT, &event).field("agent_tool_input").is_none());
     }
 }
 
-/// The other way round: hooks of other agents in front of Claude Code.
+/// Hooks of other agents at events of Claude Code.
 #[test]
-fn hooks_of_others_read_what_claude_sent() {
+fn hooks_of_other_agents_read_claude_inputs() {
     let write = call(&claude::DIALECT, "Write", r#"{"file_path":"a","content":"b","x":1.50}"#);
     let shell = call(&claude::DIALECT, "Bash", r#"{"command":"ls"}"#);
     for (dialect, event, tool, input) in [
@@ -112,7 +111,7 @@ fn hooks_of_others_read_what_claude_sent() {
         (&vscode::DIALECT, &write, "create_file", r#"{"filePath":"a","content":"b","x":1.50}"#),
         (&qwen::DIALECT, &shell, "run_shell_command", r#"{"command":"ls"}"#),
         (&letta::DIALECT, &shell, "Bash", r#"{"command":"ls"}"#),
-        // A patch cannot be made of what is to be written.
+        // A patch cannot be built from a file content.
         (&codex::DIALECT, &write, "Write", r#"{"file_path":"a","content":"b","x":1.50}"#),
     ] {
         assert_eq!(
@@ -126,9 +125,9 @@ fn hooks_of_others_read_what_claude_sent() {
     assert_eq!(cline::DIALECT.native_input(&shell).unwrap().as_str(), r#"{"commands":["ls"]}"#);
 }
 
-/// What a tool acts on is what its field says, whatever else is in the input.
+/// A hook sees the field that the tool uses, whatever other fields the input has.
 #[test]
-fn no_field_hides_behind_the_name_of_another() {
+fn swapped_names_hide_no_field() {
     let event = call(&copilot::DIALECT, "create", r#"{"file_path":"innocent","path":"/etc/passwd","file_text":"x"}"#);
     let seen = canonical_input(&event).unwrap().into_owned();
     assert_eq!(seen.as_str(), r#"{"path":"innocent","file_path":"/etc/passwd","content":"x"}"#);
@@ -137,7 +136,7 @@ fn no_field_hides_behind_the_name_of_another() {
 }
 
 #[test]
-fn several_files_are_a_line_each() {
+fn several_files_become_lines() {
     let event = call(
         &vscode::DIALECT,
         "multi_replace_string_in_file",
@@ -146,21 +145,21 @@ fn several_files_are_a_line_each() {
     let seen = canonical_input(&event).unwrap().into_owned();
     let expected = r#"{"explanation":"e","edits":[{"file_path":"a","old_string":"1","new_string":"2"},{"file_path":"b","old_string":"1","new_string":"3"}],"file_path":"a\nb","old_string":"1","new_string":"2\n3"}"#;
     assert_eq!(seen.as_str(), expected);
-    // What is changed inside comes back to where it was.
+    // A change inside the list returns to its place.
     let changed = json(&expected.replace(r#""new_string":"2"}"#, r#""new_string":"5"}"#));
     let back = claude::DIALECT.rewritten_input(&event, &changed).unwrap();
     assert_eq!(
         back.as_str(),
         r#"{"explanation":"e","replacements":[{"filePath":"a","oldString":"1","newString":"5"},{"filePath":"b","oldString":"1","newString":"3"}]}"#
     );
-    // What is only seen cannot be changed.
+    // Derived fields cannot be changed.
     let changed = json(&expected.replace(r#""file_path":"a\nb""#, r#""file_path":"c""#));
     let error = claude::DIALECT.rewritten_input(&event, &changed).unwrap_err();
     assert_eq!(error.to_string(), "`file_path` cannot be changed here, because it is derived from `replacements`");
 }
 
 #[test]
-fn answers_come_back_in_the_words_of_the_agent() {
+fn rewrites_are_translated_to_the_agent() {
     let read = |dialect: &Dialect, event: &Event, stdout: &str| {
         dialect.read(event, Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(stdout)), false)
     };
@@ -168,14 +167,14 @@ fn answers_come_back_in_the_words_of_the_agent() {
     let answer = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"file_path":"c","content":"b"}}}"#;
     let opinion = read(&claude::DIALECT, &event, answer).unwrap();
     assert_eq!(opinion.rewrites()[0].value.as_str(), r#"{"path":"c","file_text":"b"}"#);
-    // What is merged is a part.
+    // A merged value is a part of the input.
     let answer = r#"{"hookSpecificOutput":{"tool_input":{"file_path":"c"}}}"#;
     let opinion = read(&gemini::DIALECT, &event, answer).unwrap();
     assert_eq!(
         (opinion.rewrites()[0].mode, opinion.rewrites()[0].value.as_str()),
         (RewriteMode::Merge, r#"{"path":"c"}"#)
     );
-    // A list of commands is a text of lines.
+    // A list of commands becomes a text of lines.
     let event = call(&cline::DIALECT, "run_commands", r#"{"commands":["a","b"]}"#);
     let answer = |command: &str| {
         format!(
@@ -186,7 +185,7 @@ fn answers_come_back_in_the_words_of_the_agent() {
         let opinion = read(&claude::DIALECT, &event, &answer(command)).unwrap();
         assert_eq!(opinion.rewrites()[0].value.as_str(), expected);
     }
-    // Who cannot be told of it must not hear the allow alone; a deny stands.
+    // If a rewrite cannot be translated, the allow is dropped and the deny is kept.
     let event = capture("codex", "PreToolUse.apply_patch.json");
     let answer = |decision: &str| {
         format!(
@@ -199,14 +198,14 @@ fn answers_come_back_in_the_words_of_the_agent() {
     assert!(read(&claude::DIALECT, &event, &answer("deny")).unwrap().decision().is_block());
 }
 
-/// Ten MiB go over as they are spelt.
+/// The text of a value of 10 MiB is unchanged.
 #[test]
-fn values_are_not_read() {
+fn values_are_passed_on_unchanged() {
     let content = "\\u0041é\\/".repeat(1 << 20);
     let event = call(&copilot::DIALECT, "create", &format!(r#"{{"path":"a","file_text":"{content}","n":1e400}}"#));
     let given = claude::DIALECT.native_input(&event).unwrap();
     assert_eq!(given.as_str(), format!(r#"{{"file_path":"a","content":"{content}","n":1e400}}"#));
-    // And where nothing is called otherwise, nothing is copied.
+    // Without other names, nothing is copied.
     let event = call(&gemini::DIALECT, "write_file", r#"{ "file_path":"a", "content":"b" }"#);
     assert_eq!(
         claude::DIALECT.native_input(&event).unwrap().as_str().as_ptr(),
@@ -214,7 +213,7 @@ fn values_are_not_read() {
     );
 }
 
-/// An input of a tool, in its agent's words, with all fields that it has names for, and some more.
+/// An input of a tool with all known fields of its agent and some others.
 fn input_of(tool: &ToolRow, texts: &[String]) -> String {
     let text = |at: usize| RawJson::string(&texts[at % texts.len()]).as_str().to_owned();
     let mut members: Vec<(String, String)> = Vec::new();
@@ -252,9 +251,9 @@ fn input_of(tool: &ToolRow, texts: &[String]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
-    /// There and back again is where it began, for every tool of every agent and hooks of every dialect.
+    /// Translation to any dialect and back yields the same input, for every tool of every agent.
     #[test]
-    fn there_and_back(texts in prop::collection::vec(".{0,12}", 9), stray in "[a-z_]{4,11}") {
+    fn translation_round_trips(texts in prop::collection::vec(".{0,12}", 9), stray in "[a-z_]{4,11}") {
         for agent in ALL {
             for tool in agent.tools {
                 let input = input_of(tool, &texts);

@@ -1,4 +1,4 @@
-//! checkrein's own language: what hooks are given, and how their replies are read.
+//! checkrein's own dialect: payloads and replies.
 #![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
 
 use checkrein_core::payload::{JsonPiece, Prompt, SessionStart, ToolCall};
@@ -90,7 +90,7 @@ fn the_answer_is_the_last_that_was_printed() {
 }
 
 #[test]
-fn text_is_context_where_the_event_says_so() {
+fn plain_text_is_context_at_some_events() {
     let start = Event::session_start(SessionStart::new());
     let opinion = read(&start, process(0, "  be kind \n", "")).unwrap();
     assert_eq!(opinion.contexts(), ["be kind"]);
@@ -105,7 +105,7 @@ fn a_cut_answer_is_a_failure() {
 }
 
 #[test]
-fn odd_bytes_are_failures_or_text_and_never_panic() {
+fn invalid_bytes_are_failures_or_text_and_never_panic() {
     let bytes = |bytes: &[u8]| Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(bytes.to_vec()));
     assert_eq!(outcome(&gate(), bytes(b"{\"a\":\"\xff\"}")).1, Some(FailureKind::Parse));
     assert_eq!(outcome(&gate(), bytes(b"\xff\xfe\0\0")), (Decision::NoOpinion, None, String::new()));
@@ -134,7 +134,7 @@ fn http_answers() {
     let cut = HttpReply::new(200, Captured::new(b"{}".to_vec(), 9));
     let (_, kind, message) = outcome(&gate(), Reply::Http(cut));
     assert_eq!((kind, &*message), (Some(OutputCap), "the answer exceeds the limit of 2 bytes"));
-    // Only what could have been followed.
+    // Only redirects that could be followed have the hint.
     for (status, is_redirect) in [(301, true), (302, true), (303, false), (304, false), (307, true), (308, true)] {
         let (_, kind, message) = outcome(&gate(), Reply::Http(HttpReply::new(status, "")));
         assert!(kind == Some(HttpStatus) && message.contains("not followed") == is_redirect, "{message}");
@@ -177,7 +177,7 @@ fn decisions_in_all_their_forms() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_a_failure_that_says_why() {
+fn invalid_answers_fail_with_exact_messages() {
     for (text, message) in [
         (r#"{"continue":"false"}"#, "`continue` should be true or false, but is a string"),
         (r#"{"decision":"denny"}"#, "`decision`: unknown decision `denny`, did you mean `deny`?"),
@@ -207,7 +207,7 @@ fn unknown_keys_are_reported() {
 }
 
 #[test]
-fn carries_the_event_and_the_name_that_scripts_know() {
+fn payload_has_the_event_and_its_claude_name() {
     let input: RawJson = r#"{"command": "ls", "n": 1.50}"#.parse().unwrap();
     let event = Event::pre_tool_use(ToolCall::new("Bash", input));
     let text = text(&event, None);
@@ -226,7 +226,7 @@ fn large_input_is_shared() {
 }
 
 #[test]
-fn carries_the_original_of_what_was_rewritten() {
+fn payload_has_original_values_of_rewrites() {
     let before = Event::prompt_submit(Prompt::new("one"));
     let after = before.rewritten(Target::Prompt, &RawJson::string("two")).unwrap();
     assert_eq!(

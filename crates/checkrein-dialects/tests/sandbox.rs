@@ -1,4 +1,4 @@
-//! Sandboxes in files: what is read, what is refused, and what is written.
+//! The key `sandbox`: decoding, diagnostics and encoding.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn of(hook: &HookSpec) -> Option<SandboxSpec> {
 }
 
 #[test]
-fn what_is_said_is_read_and_written() {
+fn sandboxes_round_trip() {
     let strict = || SandboxSpec::STRICT;
     #[rustfmt::skip]
     let rows = [
@@ -60,7 +60,7 @@ fn what_is_said_is_read_and_written() {
 }
 
 #[test]
-fn a_slip_of_the_pen_breaks_the_hook_and_never_loosens_it() {
+fn invalid_sandbox_breaks_the_hook() {
     for (value, word) in [
         (r#""loose""#, "unknown value of `sandbox` `loose`"),
         ("3", "`sandbox` should be true, `strict` or an object"),
@@ -84,14 +84,14 @@ fn a_slip_of_the_pen_breaks_the_hook_and_never_loosens_it() {
 }
 
 #[test]
-fn only_commands_have_one() {
+fn sandbox_has_an_effect_only_on_commands() {
     let (hook, said) = hook(r#"{ "url": "https://example.com/x", "sandbox": true }"#);
     assert_eq!(hook.state, HookState::Ready);
     assert!(said[0].contains("`sandbox` has no effect on a `http` hook"), "{said:?}");
 }
 
 #[test]
-fn other_agents_cannot_say_it_and_two_that_differ_in_it_are_two() {
+fn sandbox_is_lost_in_other_dialects_and_part_of_the_identity() {
     let (with, _) = sandbox("true");
     let (without, _) = sandbox("false");
     let written = claude::DIALECT.encode(&[&with]).unwrap();

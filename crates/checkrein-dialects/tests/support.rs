@@ -1,4 +1,4 @@
-//! `docs/support.md` has a table for each agent, which is made from the dialects' tables. This keeps it so.
+//! Checks that `docs/support.md` has the tables of all dialects. `UPDATE_DOCS=1` writes the page.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use checkrein_core::{Decision, Target};
 use checkrein_dialects::reply::{ExitAction, KeyMeaning};
 use checkrein_dialects::{ALL, Dialect, EventRow, ExitReason, HostBehavior, PlainTextUse, Provenance};
 
-/// What hooks of an agent can do at an event.
+/// Capabilities of hooks of an agent at an event.
 struct Can {
     block: &'static str,
     rewrite: String,
@@ -128,7 +128,7 @@ checkrein uses the next stricter one, see [dialects.md](dialects.md).
 ";
 
 #[test]
-fn the_page_is_what_the_tables_say() {
+fn support_page_matches_the_tables() {
     let is_known = |dialect: &Dialect| !dialect.reply.keys.is_empty() || !dialect.config.files.is_empty();
     let agents = ALL.iter().filter(|dialect| !dialect.has_all_events && is_known(dialect));
     let page: String = HEAD.to_owned() + agents.map(|dialect| table(dialect)).collect::<String>().trim_end() + "\n";
@@ -144,7 +144,7 @@ fn the_page_is_what_the_tables_say() {
 }
 
 #[test]
-fn what_was_observed_is_marked() {
+fn observed_events_are_marked() {
     for name in ["codex", "gemini", "copilot", "copilot@pascal", "qwen", "goose", "letta", "cline", "claude"] {
         let dialect = checkrein_dialects::find(name).unwrap();
         let row = dialect.row(&checkrein_core::EventKind::PreToolUse).unwrap();

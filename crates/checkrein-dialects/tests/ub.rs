@@ -1,4 +1,4 @@
-//! ub: what its files say, what its hooks are given, and what their exit codes come to.
+//! ub: files, payloads and exit codes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn decode(text: &str) -> Decoded {
     DIALECT.decode("config.yaml", Scope::User, text, Format::Yaml)
 }
 
-/// The codes of what is wrong, in order.
+/// Codes of the diagnostics, in order.
 fn codes(decoded: &Decoded) -> Vec<&'static str> {
     decoded.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
 }
@@ -60,7 +60,7 @@ hooks:
 "#;
 
 #[test]
-fn a_file_is_read() {
+fn file_is_decoded() {
     let decoded = decode(FULL);
     assert_eq!(codes(&decoded), ["cut-time"]);
     let guard = &decoded.hooks[0];
@@ -77,7 +77,7 @@ fn a_file_is_read() {
 }
 
 #[test]
-fn no_hooks_are_no_hooks() {
+fn empty_files_have_no_hooks() {
     for text in
         ["", "model: x\n", "hooks:\n", "hooks: {}\n", "hooks:\n  pre_tool_call:\n", "hooks: {pre_tool_call: []}"]
     {
@@ -87,7 +87,7 @@ fn no_hooks_are_no_hooks() {
 }
 
 #[test]
-fn tools_are_names_and_nothing_else() {
+fn tools_are_exact_names() {
     for (tools, tool, fits) in [
         ("[write]", "write", true),
         ("[write]", "Write", false),
@@ -113,7 +113,7 @@ fn user_turns_have_no_tools() {
 }
 
 #[test]
-fn what_is_wrong_is_told_and_closes_the_gate_if_it_could_have_been_closed() {
+fn invalid_entries_are_reported_and_close_gates() {
     let gate = |entry: &str| format!("hooks: {{pre_tool_call: [{{command: [good]}}, {entry}]}}");
     for (entry, code, closes) in [
         // BUG of the agent: the first three meant `warn`.
@@ -137,7 +137,7 @@ fn what_is_wrong_is_told_and_closes_the_gate_if_it_could_have_been_closed() {
         let decoded = decode(&gate(entry));
         assert!(codes(&decoded).contains(&code), "{entry}: {:?}", codes(&decoded));
         assert_eq!(codes(&decoded).contains(&"closed-gate"), closes, "{entry}");
-        assert_eq!(decoded.hooks.len(), 1 + usize::from(closes), "{entry}: its neighbours run all the same");
+        assert_eq!(decoded.hooks.len(), 1 + usize::from(closes), "{entry}: the other hooks are read");
         if closes {
             assert!(matches!(decoded.hooks[1].state, HookState::Broken(_)), "{entry}");
         }
@@ -151,13 +151,13 @@ fn what_is_wrong_is_told_and_closes_the_gate_if_it_could_have_been_closed() {
 }
 
 #[test]
-fn a_broken_gate_keeps_to_its_tools() {
+fn broken_gate_closes_only_for_its_tools() {
     let decoded = decode("hooks: {pre_tool_call: [{command: [], tools: [write], on_failure: block}]}");
     assert!(decoded.hooks[0].matcher.matches("write") && !decoded.hooks[0].matcher.matches("read"));
 }
 
 #[test]
-fn times_that_are_no_times_are_the_usual_one() {
+fn invalid_timeouts_become_the_default() {
     for (timeout, codes_of) in [("0", &[][..]), ("0s", &[]), ("-5s", &["bad-time"])] {
         let decoded = decode(&format!("hooks: {{pre_tool_call: [{{command: [x], timeout: {timeout}}}]}}"));
         assert_eq!((decoded.hooks[0].timeout, codes(&decoded).as_slice()), (None, codes_of), "{timeout}");
@@ -165,7 +165,7 @@ fn times_that_are_no_times_are_the_usual_one() {
 }
 
 #[test]
-fn a_block_where_nothing_can_be_stopped_is_told() {
+fn block_policy_at_other_events_is_reported() {
     for event in ["post_tool_call", "pre_user_turn", "post_user_turn"] {
         let decoded = decode(&format!("hooks: {{{event}: [{{command: [x], on_failure: block}}]}}"));
         assert_eq!(codes(&decoded), ["no-effect"], "{event}");
@@ -186,9 +186,9 @@ fn files_that_cannot_be_read_close_the_gate() {
     assert!(decoded.diagnostics[0].message.contains("did you mean `pre_tool_call`?"));
 }
 
-/// BUG of the agent: variables were filled into the text of the whole file, whatever they held and whoever they were for.
+/// BUG of the agent: variables were replaced in the text of the whole file, whatever their value and their hook.
 #[test]
-fn variables_stand_in_words_and_only_those_that_the_hook_gets() {
+fn only_allowed_variables_are_expanded_in_words() {
     let entry = |command: &str, env: &str| format!("hooks: {{pre_tool_call: [{{command: {command}, env: {env}}}]}}");
     let words = |decoded: &Decoded| match &decoded.hooks[0].handler {
         HandlerSpec::Command(command) => {
@@ -212,7 +212,7 @@ fn variables_stand_in_words_and_only_those_that_the_hook_gets() {
 }
 
 #[test]
-fn hooks_are_given_the_event() {
+fn payload_has_the_event() {
     assert_eq!(
         payload(&call()),
         r#"{"event":"pre_tool_call","session_id":"s-1","turn":3,"tool":{"name":"write","use_id":"t-1","args":{"path":"a.go","n":9007199254740993}}}"#
@@ -228,7 +228,7 @@ fn hooks_are_given_the_event() {
 }
 
 #[test]
-fn the_agents_own_events_are_understood() {
+fn payloads_of_the_agent_are_read() {
     let event = DIALECT.event(&payload(&call()).parse().unwrap(), None).unwrap();
     assert_eq!(event, call());
     let bare = r#"{"event":"pre_tool_call","tool":{"name":"write"}}"#.parse().unwrap();
@@ -236,7 +236,7 @@ fn the_agents_own_events_are_understood() {
 }
 
 #[test]
-fn exit_codes_are_all_that_counts() {
+fn only_exit_codes_decide() {
     let deny = r#"{"decision":"deny","continue":false}"#;
     for (exit, stdout, stderr, failure) in [
         (ProcessExit::Code(0), "", "", None),
@@ -256,7 +256,7 @@ fn exit_codes_are_all_that_counts() {
     }
 }
 
-/// What the hooks of a file come to if they end like this.
+/// Verdict of the hooks of a file with these exit codes.
 fn verdict(text: &str, event: &Event, exits: &[i32]) -> checkrein_core::Verdict {
     let decoded = decode(text);
     let replies: Vec<_> =
@@ -271,7 +271,7 @@ fn verdict(text: &str, event: &Event, exits: &[i32]) -> checkrein_core::Verdict 
 }
 
 #[test]
-fn a_failure_blocks_if_its_hook_says_so() {
+fn failure_blocks_with_that_policy() {
     let block = "{command: [x], on_failure: block}";
     let warn = "{command: [x]}";
     let post = Event::post_tool_use(ToolOutcome::new("write", RawJson::default()));
@@ -288,12 +288,12 @@ fn a_failure_blocks_if_its_hook_says_so() {
         let verdict = verdict(&format!("hooks: {{{name}: [{hooks}]}}"), event, exits);
         assert_eq!((verdict.decision(), verdict.reason()), (decision, reason), "{hooks} {exits:?}");
         let failed = exits.iter().filter(|code| **code != 0).count();
-        assert_eq!(verdict.warnings().len(), failed, "every failure is told of, and every hook has run");
+        assert_eq!(verdict.warnings().len(), failed, "every failure is reported, and every hook has run");
     }
 }
 
 #[test]
-fn every_way_to_fail_counts_alike() {
+fn all_kinds_of_failures_have_the_same_effect() {
     let decoded = decode("hooks: {pre_tool_call: [{command: [x], on_failure: block}, {command: [x]}]}");
     let event = call();
     for kind in [FailureKind::Timeout, FailureKind::Spawn, FailureKind::Signal, FailureKind::Exit] {
@@ -307,11 +307,11 @@ fn every_way_to_fail_counts_alike() {
     let rules = DIALECT.rules_at(&EventKind::PreToolUse);
     let mut settlement = checkrein_core::Settlement::new(&rules, &event);
     let step = settlement.push_failure(0, &decoded.hooks[0].info, &Failure::new(FailureKind::Exit, "7"));
-    assert_eq!(step, ChainStep::Next, "those behind it run all the same");
+    assert_eq!(step, ChainStep::Next, "later hooks run");
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_files_round_trip() {
     let text = "hooks: {pre_tool_call: [{command: [x, '${HOME}', '$5'], env: [A]}, {command: [y, '$${HOME}'], on_failure: warn}]}";
     for text in [FULL, text] {
         let decoded = decode(text);
@@ -328,7 +328,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told() {
+fn conversion_losses_are_reported() {
     let gate = EventKind::PreToolUse;
     let pattern = Matcher::compile(&checkrein_core::Grammar::REGEX_SEARCH, Some("^w")).unwrap();
     let table: [(HookSpec, &[&str], bool); 8] = [

@@ -1,13 +1,13 @@
-//! Claude Code 2.1.325 as a host: what is said to it.
+//! Claude Code 2.1.325 as a host: rendered verdicts.
 
 use checkrein_dialects::ExitReason;
 use checkrein_dialects::agents::claude::DIALECT;
 
 use super::*;
 
-/// A denial goes by JSON: by exit code the model would read our whole command line in front of the reason.
+/// A denial is JSON. With an exit code, the model would read the whole command line before the reason.
 #[test]
-fn answers_are_what_it_understands() {
+fn verdicts_are_rendered_for_the_agent() {
     let inside = |event: &str, rest: &str| format!(r#"{{"hookSpecificOutput":{{"hookEventName":"{event}",{rest}}}}}"#);
     let before = |rest: &str| inside("PreToolUse", rest);
     says(
@@ -98,7 +98,7 @@ fn answers_are_what_it_understands() {
 
 /// "after-tool exit 2: stderr added for model"; "prompt blocked"; "stop … yes / yes"
 #[test]
-fn exit_2_stops_where_it_was_seen_to() {
+fn exit_2_blocks_where_observed() {
     for event in [call("Bash"), done("Bash"), prompt(), stop()] {
         assert_eq!(outcome(&DIALECT, &event, End::Exit(2, "", "R")).as_deref(), Some("R"), "{}", event.kind());
     }

@@ -7,7 +7,7 @@ use checkrein_dialects::{CommandLine, HandlerSpec};
 use super::*;
 
 #[test]
-fn answers_are_what_it_understands() {
+fn verdicts_are_rendered_for_the_agent() {
     let cancel = |reason: &str| format!(r#"{{"cancel":true,"errorMessage":"{reason}"}}"#);
     says(
         &DIALECT,
@@ -35,7 +35,7 @@ fn answers_are_what_it_understands() {
             ),
             ("context before a tool", call("run_commands"), Opinion::context("c"), r#"{"context":"c"}"#, "", 0, ""),
             ("context after a tool", done("run_commands"), Opinion::context("c"), r#"{"context":"c"}"#, "", 0, ""),
-            ("a stop stands", stop(), Opinion::deny("tests"), "", "", 0, "is dropped"),
+            ("a stop is final", stop(), Opinion::deny("tests"), "", "", 0, "is dropped"),
             ("prompts never fire", prompt(), Opinion::deny("no"), "", "", 0, "is dropped"),
         ],
     );
@@ -47,7 +47,7 @@ fn answers_are_what_it_understands() {
 
 /// "Control lines `HOOK_CONTROL<TAB>{json}` (last wins), otherwise whole stdout as JSON"
 #[test]
-fn answers_may_stand_in_lines() {
+fn answers_may_be_in_lines() {
     let heard = |stdout: &str| outcome(&DIALECT, &call("editor"), End::Exit(0, stdout, ""));
     let line = "HOOK_CONTROL\t";
     assert_eq!(heard(&format!("log\n{line}{{\"cancel\":true,\"errorMessage\":\"R\"}}\nlog")).as_deref(), Some("R"));
@@ -80,7 +80,7 @@ fn a_call_has_two_forms() {
 }
 
 #[test]
-fn files_are_the_hooks() {
+fn hook_files_are_programs() {
     let script = |file: &str, executable| DIALECT.decode_script(file, Scope::Project, executable);
     for file in ["/w/.clinerules/hooks/PreToolUse", "/w/.clinerules/hooks/pretooluse.sh"] {
         let decoded = script(file, true);
@@ -90,7 +90,7 @@ fn files_are_the_hooks() {
         let HandlerSpec::Command(command) = &hook.handler else { panic!("{file}") };
         assert_eq!(command.run, CommandLine::Argv(vec![file.to_owned()]));
     }
-    assert!(script("/w/TaskStart", true).hooks[0].background, "nobody waits for those");
+    assert!(script("/w/TaskStart", true).hooks[0].background, "these run in the background");
     for file in ["/w/README.md", "/w/lib.sh", "/w/PreToolUse.bak"] {
         assert!(script(file, true).hooks.is_empty(), "{file}");
     }

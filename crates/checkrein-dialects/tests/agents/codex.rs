@@ -8,7 +8,7 @@ use checkrein_dialects::agents::codex::DIALECT;
 use super::*;
 
 #[test]
-fn answers_are_what_it_understands() {
+fn verdicts_are_rendered_for_the_agent() {
     let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#;
     says(
         &DIALECT,
@@ -17,7 +17,7 @@ fn answers_are_what_it_understands() {
             ("a bare allow is an error", call("Bash"), Opinion::allow(), "", "", 0, ""),
             ("native deny", call("Bash"), Opinion::deny("no"), deny, "", 0, ""),
             (
-                "it asks nobody",
+                "it cannot ask",
                 call("Bash"),
                 Opinion::ask("sure?"),
                 r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"sure? (this needs the user's confirmation, and codex hooks cannot ask here; tell the user to do it)"}}"#,
@@ -107,7 +107,7 @@ fn answers_are_what_it_understands() {
 
 /// "Output objects are strict: one unknown key voids the whole answer."
 #[test]
-fn one_wrong_key_voids_an_answer() {
+fn unknown_key_makes_the_answer_invalid() {
     let deny = |more: &str| {
         format!(
             r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}{more}}}"#
@@ -173,7 +173,7 @@ fn files_are_read_and_written() {
 }
 
 #[test]
-fn broken_files_say_where() {
+fn broken_files_are_reported_with_locations() {
     for (text, expected) in [
         (r#"{"hooks": {}, "model": "x"}"#, vec![("unknown-key", 1, 15)]),
         (
@@ -206,7 +206,7 @@ fn names_are_exact_and_patterns_are_searched_for() {
         ("mcp__.*", "x_mcp__a", true),
         ("*", "anything", true),
         ("", "anything", true),
-        // A comma separates nothing, so this is a pattern.
+        // A comma is not a separator, so this is a pattern.
         ("Bash,Edit", "Bash", false),
     ] {
         let matcher = Matcher::compile(&DIALECT.matcher, Some(pattern)).unwrap();
@@ -216,7 +216,7 @@ fn names_are_exact_and_patterns_are_searched_for() {
 
 /// "matcher aliases: `Write`,`Edit` → apply_patch; `Agent` → spawn_agent"
 #[test]
-fn tools_have_the_names_of_others_too() {
+fn tools_match_their_canonical_names() {
     let patch = json(
         r#"{"session_id":"s","transcript_path":null,"cwd":"/","hook_event_name":"PreToolUse","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch"}}"#,
     );

@@ -9,7 +9,7 @@ use checkrein_dialects::{CommandLine, HandlerSpec};
 use super::*;
 
 #[test]
-fn answers_are_what_it_understands() {
+fn verdicts_are_rendered_for_the_agent() {
     let rewrite = || Opinion::rewrite_input(json(r#"{"command":"pwd"}"#));
     says(
         &copilot::DIALECT,
@@ -120,7 +120,7 @@ fn answers_are_what_it_understands() {
 
 /// "stop hook `decision:block` / exit 2: yes / **no**"; "prompt hook exit 2: not blocked"; "after-tool exit 2: user only"
 #[test]
-fn exit_codes_stop_tools_and_requests_alone() {
+fn exit_codes_block_only_tools_and_requests() {
     let failed = |event: &Event| outcome(&copilot::DIALECT, event, End::Exit(2, "", "R"));
     assert_eq!(failed(&call("bash")).as_deref(), Some("R"));
     assert_eq!(failed(&request("bash")).as_deref(), Some("R"));
@@ -134,7 +134,7 @@ fn exit_codes_stop_tools_and_requests_alone() {
 
 /// "object; older versions: JSON string"
 #[test]
-fn what_a_tool_is_called_with_may_be_a_string_that_holds_it() {
+fn tool_input_may_be_a_string_with_json() {
     let event = |args: &str| {
         let payload = format!(r#"{{"sessionId":"s","timestamp":1,"cwd":"/","toolName":"bash","toolArgs":{args}}}"#);
         copilot::DIALECT.event(&json(&payload), Some("preToolUse"))
@@ -142,16 +142,16 @@ fn what_a_tool_is_called_with_may_be_a_string_that_holds_it() {
     let input = |args: &str| event(args).unwrap().tool_input().unwrap().as_str().to_owned();
     assert_eq!(input(r#""{\"command\":\"rm x\"}""#), r#"{"command":"rm x"}"#);
     assert_eq!(input(r#"{"command":"rm x"}"#), r#"{"command":"rm x"}"#);
-    // Patches are text, and stay so.
+    // Patches stay text.
     assert_eq!(input(r#""*** Begin Patch""#), r#""*** Begin Patch""#);
     assert_eq!(input(r#""17""#), r#""17""#);
-    // What can be read in two ways, or not at all, is not passed over.
+    // Ambiguous or invalid JSON is an error.
     assert!(event(r#""{\"command\":\"ls\",\"command\":\"rm x\"}""#).is_err());
     assert!(event(r#"" {\"command\":""#).is_err());
 }
 
 #[test]
-fn payloads_do_not_say_which_event_they_are() {
+fn payloads_have_no_event_name() {
     let payload = json(r#"{"sessionId":"s","timestamp":1,"cwd":"/","toolName":"bash","toolArgs":{"command":"ls"}}"#);
     let error = copilot::DIALECT.event(&payload, None).unwrap_err();
     assert_eq!(error, PayloadError::NoName { field: "" });
@@ -166,7 +166,7 @@ fn payloads_do_not_say_which_event_they_are() {
     ] {
         assert_eq!(dialect.names_event(&kind), named, "{} {kind}", dialect.name);
     }
-    // Those that do are known by it, whichever form their file has.
+    // Payloads with an event name are recognized by it in both forms.
     for dialect in [&copilot::DIALECT, &copilot_pascal::DIALECT] {
         let payload = json(r#"{"hookName":"permissionRequest","sessionId":"s","toolName":"edit","toolInput":{}}"#);
         assert_eq!(dialect.event(&payload, None).unwrap().kind(), EventKind::PermissionRequest);
@@ -205,7 +205,7 @@ fn files_are_read_and_written() {
 }
 
 #[test]
-fn broken_files_say_where() {
+fn broken_files_are_reported_with_locations() {
     for (text, expected) in [
         ("{\"hooks\": {\n  \"pretooluse\": []}}", vec![("unknown-event", 2, 3), ("closed-gate", 2, 3)]),
         (
@@ -227,7 +227,7 @@ fn broken_files_say_where() {
 
 /// "a name or `|` list → equality with runtime *or* Claude name; anything else → case-sensitive regex anchored"
 #[test]
-fn pascal_matchers_fit_both_names() {
+fn pascal_matchers_match_both_names() {
     let sent = json(
         r#"{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Write","tool_input":{"path":"a"}}"#,
     );

@@ -9,7 +9,7 @@ use checkrein_dialects::agents::gemini::DIALECT;
 use super::*;
 
 #[test]
-fn answers_are_what_it_understands() {
+fn verdicts_are_rendered_for_the_agent() {
     let shell = "run_shell_command";
     says(
         &DIALECT,
@@ -18,7 +18,7 @@ fn answers_are_what_it_understands() {
             ("an allow spares no question", call(shell), Opinion::allow(), "", "", 0, ""),
             ("native deny", call(shell), Opinion::deny("no"), r#"{"decision":"deny","reason":"no"}"#, "", 0, ""),
             (
-                "ask runs the tool when nobody is there",
+                "ask runs the tool without a user",
                 call(shell),
                 Opinion::ask("sure?"),
                 r#"{"decision":"deny","reason":"sure? (this needs the user's confirmation, and gemini hooks cannot ask here; tell the user to do it)"}"#,
@@ -37,7 +37,7 @@ fn answers_are_what_it_understands() {
                 "",
             ),
             (
-                "what is merged takes nothing out",
+                "a merge removes nothing",
                 call(shell),
                 Opinion::rewrite_input(json(r#"{"command":"pwd"}"#)),
                 r#"{"decision":"deny","reason":"gemini hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user"}"#,
@@ -92,7 +92,7 @@ fn answers_are_what_it_understands() {
 
 /// "unparsable text on exit 0 becomes allow + system message"
 #[test]
-fn text_is_for_the_user() {
+fn plain_text_is_a_message_for_the_user() {
     let reply = |stdout: &str, stderr: &str| {
         Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(stdout).stderr(stderr))
     };
@@ -105,7 +105,7 @@ fn text_is_for_the_user() {
 }
 
 #[test]
-fn the_model_is_an_event() {
+fn model_calls_are_events() {
     let sent = json(
         r#"{"hook_event_name":"BeforeModel","llm_request":{"model":"m","messages":[{"role":"user","content":"x"}],"config":{},"toolConfig":{"mode":"ANY"}}}"#,
     );
@@ -145,14 +145,14 @@ fn files_are_read_and_written() {
 }
 
 #[test]
-fn broken_files_say_where() {
+fn broken_files_are_reported_with_locations() {
     for (text, expected) in [
         ("{\"hooks\": {\n  \"PreToolUse\": []}}", vec![("unknown-event", 2, 3), ("closed-gate", 2, 3)]),
         (
             "{\"hooks\": {\"BeforeTool\": [{\"hooks\": [\n  {\"type\": \"command\", \"command\": \"x\", \"timeout\": \"5\"}]}]}}",
             vec![("closed-gate", 2, 3), ("wrong-type", 2, 50)],
         ),
-        ("{\"hooksConfig\": {\"disabled\": [\n  \"nobody\"]}}", vec![("no-effect", 2, 3)]),
+        ("{\"hooksConfig\": {\"disabled\": [\n  \"absent\"]}}", vec![("no-effect", 2, 3)]),
         (
             "{\"hooks\": {\"Notification\": [\n  {\"matcher\": \"x\", \"hooks\": [{\"type\": \"command\", \"command\": \"x\"}]}]}}",
             vec![("matcher-ignored", 2, 15)],

@@ -6,7 +6,7 @@ use checkrein_dialects::agents::goose::DIALECT;
 use super::*;
 
 #[test]
-fn answers_are_what_it_understands() {
+fn verdicts_are_rendered_for_the_agent() {
     let block = |reason: &str| format!(r#"{{"decision":"block","reason":"{reason}"}}"#);
     says(
         &DIALECT,
@@ -15,10 +15,12 @@ fn answers_are_what_it_understands() {
             ("leave cannot be given", call("shell"), Opinion::allow(), "", "", 0, ""),
             ("native deny", call("shell"), Opinion::deny("no"), &block("no"), "", 0, ""),
             (
-                "it asks nobody",
+                "it cannot ask",
                 call("shell"),
                 Opinion::ask("sure?"),
-                &block("sure? (this needs the user's confirmation, and goose hooks cannot ask here; tell the user to do it)"),
+                &block(
+                    "sure? (this needs the user's confirmation, and goose hooks cannot ask here; tell the user to do it)",
+                ),
                 "",
                 0,
                 "answer is deny",
@@ -36,7 +38,9 @@ fn answers_are_what_it_understands() {
                 "no rewrite",
                 call("shell"),
                 Opinion::rewrite_input(json(r#"{"command":"pwd"}"#)),
-                &block("goose hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user"),
+                &block(
+                    "goose hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user",
+                ),
                 "",
                 0,
                 "answer is deny",
@@ -52,7 +56,7 @@ fn answers_are_what_it_understands() {
 
 /// "`matcher_context` says what the matcher saw"
 #[test]
-fn matchers_see_what_the_event_is_about() {
+fn matchers_see_the_subject_of_the_event() {
     let capture =
         |event: &str, more: &str| json(&format!(r#"{{"event":"{event}","session_id":"s",{more},"working_dir":"/w"}}"#));
     for (sent, seen) in [
@@ -100,7 +104,7 @@ fn failures_block_if_the_hook_says_so() {
 }
 
 #[test]
-fn broken_files_say_where() {
+fn broken_files_are_reported_with_locations() {
     for (text, expected) in [
         (
             "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [\n  {\"type\": \"command\", \"command\": \"x\", \"on_failure\": \"deny\"}]}]}}",

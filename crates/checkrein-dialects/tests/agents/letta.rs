@@ -7,14 +7,14 @@ use checkrein_dialects::agents::letta::DIALECT;
 use super::*;
 
 #[test]
-fn answers_are_what_it_understands() {
+fn verdicts_are_rendered_for_the_agent() {
     says(
         &DIALECT,
         &[
             ("no opinion", call("Bash"), Opinion::none(), "", "", 0, ""),
             ("exit 2 alone denies", call("Bash"), Opinion::deny("no"), "", "no", 2, ""),
             (
-                "it asks nobody",
+                "it cannot ask",
                 call("Bash"),
                 Opinion::ask("sure?"),
                 "",
@@ -55,22 +55,22 @@ fn answers_are_what_it_understands() {
             ("context is what is printed", prompt(), Opinion::context("c"), "c", "", 0, ""),
             ("context at the start", start(), Opinion::context("c"), "c", "", 0, ""),
             ("go on", stop(), Opinion::deny("tests"), "", "tests", 2, ""),
-            ("an exit code of 0 gives leave", request("Bash"), Opinion::allow(), "", "", 0, ""),
+            ("an exit code of 0 allows", request("Bash"), Opinion::allow(), "", "", 0, ""),
             ("a request", request("Bash"), Opinion::deny("no"), "", "no", 2, ""),
         ],
     );
 }
 
-/// "allow: exit 0 on PermissionRequest": who has no opinion must not be heard as giving leave.
+/// "allow: exit 0 on PermissionRequest": no opinion must not become an allow.
 #[test]
-fn silence_gives_no_leave() {
+fn no_opinion_is_not_an_allow() {
     let event = request("Bash");
     let answer = DIALECT.say(&event, &verdict(&event, &Opinion::none()));
     assert_eq!((answer.exit, answer.stdout.as_str()), (1, ""));
     let reply = ProcessReply::new(ProcessExit::Code(0));
     let heard = DIALECT.read(&event, Reply::Process(reply), false).unwrap();
     assert_eq!(heard.decision(), checkrein_core::Decision::Allow);
-    // Elsewhere silence is silence.
+    // At other events, no answer means no opinion.
     let event = call("Bash");
     assert_eq!(DIALECT.say(&event, &verdict(&event, &Opinion::none())).exit, 0);
 }
@@ -88,7 +88,7 @@ fn files_are_read_and_written() {
 }
 
 #[test]
-fn broken_files_say_where() {
+fn broken_files_are_reported_with_locations() {
     for (text, expected) in [
         ("{\"hooks\": {\n  \"disabled\": \"yes\"}}", vec![("wrong-type", 2, 15)]),
         (

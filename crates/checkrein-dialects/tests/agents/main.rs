@@ -1,5 +1,4 @@
-//! The agents that were observed: what they do with what a hook prints and how it ends, what is said to them, and what
-//! their files say. Each row names the fact that it stands for.
+//! Observed agents: replies of hooks, rendered verdicts and hook files. Each row names the observed fact.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that fails may say so")]
 
 mod claude;
@@ -59,8 +58,7 @@ fn verdict(event: &Event, opinion: &Opinion) -> Verdict {
     settle(&Rules::NATIVE, event, &[HookResult { hook: &hook, result: Ok(opinion) }])
 }
 
-/// What is said for an opinion: the fact, the event, the opinion, standard output, standard error and exit code, and a part
-/// of what is noted.
+/// A rendered opinion: the fact, the event, the opinion, standard output, standard error, exit code, and a part of the notes.
 type Saying<'a> = (&'a str, Event, Opinion, &'a str, &'a str, i32, &'a str);
 
 fn says(dialect: &Dialect, rows: &[Saying<'_>]) {
@@ -70,7 +68,7 @@ fn says(dialect: &Dialect, rows: &[Saying<'_>]) {
         assert_eq!(said, (*stdout, *stderr, *exit), "{} {fact}: {:?}", dialect.name, answer.notes);
         let notes = answer.notes.join("; ");
         assert!(notes.contains(note) && notes.is_empty() == note.is_empty(), "{} {fact}: {notes}", dialect.name);
-        // What was said is understood by the reader of the same dialect, and as nothing weaker.
+        // The dialect reads the rendered answer as a decision that is not weaker.
         let reply = ProcessReply::new(ProcessExit::Code(*exit)).stdout(*stdout).stderr(*stderr);
         let heard = dialect.read(event, Reply::Process(reply), false);
         let heard = heard.unwrap_or_else(|failure| panic!("{} {fact}: {failure}", dialect.name));
@@ -79,7 +77,7 @@ fn says(dialect: &Dialect, rows: &[Saying<'_>]) {
     }
 }
 
-/// How a hook's process ended.
+/// Exit and output of a hook.
 #[derive(Clone, Copy)]
 enum End<'a> {
     Exit(i32, &'a str, &'a str),
@@ -87,7 +85,7 @@ enum End<'a> {
     Late,
 }
 
-/// What comes of a hook's end, as the agent would have it: `None` if what was about to happen happens, else the reason.
+/// Returns the reason of a block. `None`: the event proceeds.
 fn outcome(dialect: &Dialect, event: &Event, end: End<'_>) -> Option<String> {
     let reply = match end {
         End::Exit(code, stdout, stderr) => ProcessReply::new(ProcessExit::Code(code)).stdout(stdout).stderr(stderr),
@@ -111,7 +109,7 @@ fn decode(dialect: &'static Dialect, file: &str, text: &str) -> Decoded {
     dialect.decode(file, Scope::Project, text, format)
 }
 
-/// Codes and places of what is wrong with a file.
+/// Codes and locations of the diagnostics of a file.
 fn faults(decoded: &Decoded) -> Vec<(&'static str, u32, u32)> {
     let place = |told: &checkrein_dialects::config::Diagnostic| {
         told.at.as_ref().map_or((0, 0), |at| (at.place.line, at.place.column))
@@ -120,7 +118,7 @@ fn faults(decoded: &Decoded) -> Vec<(&'static str, u32, u32)> {
     all.map(|told| (told.code, place(told).0, place(told).1)).collect()
 }
 
-/// Hooks that are written and read again are the same.
+/// Checks that encoding and decoding yields the same hooks.
 fn comes_back(dialect: &'static Dialect, file: &str, decoded: &Decoded) {
     let hooks: Vec<_> = decoded.hooks.iter().collect();
     let encoded = dialect.encode(&hooks).unwrap();

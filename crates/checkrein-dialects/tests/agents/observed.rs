@@ -1,10 +1,10 @@
-//! What each agent did with a misbehaving hook, in front of a tool and elsewhere: the tables of what was observed, row by row.
+//! Tables of the observed behaviour of agents with misbehaving hooks, row by row.
 
 use checkrein_dialects::agents::{claude, cline, codex, copilot, copilot_pascal, gemini, goose, letta, qwen};
 
 use super::*;
 
-/// The agent's dialect, its name for the shell, and how a hook denies in its own words.
+/// Dialect of an agent, its name for the shell, and the denial of a hook in its format.
 struct Agent {
     dialect: &'static Dialect,
     shell: &'static str,
@@ -28,8 +28,8 @@ static AGENTS: &[Agent] = &[
     Agent { dialect: &cline::DIALECT, shell: "run_commands", deny: r#"{"cancel":true,"errorMessage":"R"}"# },
 ];
 
-/// A row: what the hook does, and which agents ran the tool, in the order of the columns: `x` blocked, `.` ran, `?` not
-/// tried, and a capital letter where checkrein differs on purpose: `X` blocked though the agent ran the tool.
+/// A row: the behaviour of the hook, and the result for each agent in the order of the columns: `x` blocked, `.` ran, `?` not
+/// tried. `X`: checkrein blocks on purpose, although the agent ran the tool.
 type Row = (&'static str, fn(&Agent) -> End<'static>, &'static str);
 
 const GARBAGE: &str = "xxxxxxxxxxxxxxxx";
@@ -58,7 +58,7 @@ const ROWS: &[Row] = &[
 ];
 
 #[test]
-fn as_observed() {
+fn results_before_a_tool_are_as_observed() {
     for (fact, end, columns) in ROWS {
         assert_eq!(columns.len(), AGENTS.len(), "{fact}");
         for (agent, expected) in AGENTS.iter().zip(columns.chars()) {
@@ -82,7 +82,7 @@ fn continue_false() {
     }
 }
 
-/// The rows about rewrites and context: what is printed, and for which agents it counts.
+/// Rows about rewrites and context: the output of the hook, and the agents that use it.
 #[test]
 fn rewrites_and_context() {
     let native = |name: &str| match name {
@@ -117,7 +117,7 @@ fn rewrites_and_context() {
 
 /// The table of other events, in the same order; `?` was not tried, or never fires.
 #[test]
-fn at_other_events() {
+fn results_at_other_events_are_as_observed() {
     let read = |agent: &Agent, event: &Event, stdout: &str| {
         let reply = ProcessReply::new(ProcessExit::Code(0)).stdout(stdout);
         agent.dialect.read(event, Reply::Process(reply), false).unwrap_or_default()
@@ -161,9 +161,9 @@ fn extra_keys() {
     }
 }
 
-/// Whoever puts a program in front of an agent relies on these.
+/// `install` and `status` rely on these facts.
 #[test]
-fn what_hosts_do_is_what_was_observed() {
+fn host_behaviour_is_as_observed() {
     use checkrein_dialects::HostBehavior;
     for agent in AGENTS {
         let host = agent.dialect.host;

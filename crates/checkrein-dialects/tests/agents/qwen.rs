@@ -9,7 +9,7 @@ use checkrein_dialects::agents::qwen::DIALECT;
 use super::*;
 
 #[test]
-fn answers_are_what_it_understands() {
+fn verdicts_are_rendered_for_the_agent() {
     let shell = "run_shell_command";
     let deny = |reason: &str| {
         format!(
@@ -53,7 +53,9 @@ fn answers_are_what_it_understands() {
                 "no rewrite before a tool",
                 call(shell),
                 rewrite(),
-                &deny("qwen hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user"),
+                &deny(
+                    "qwen hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user",
+                ),
                 "",
                 0,
                 "answer is deny",
@@ -103,7 +105,7 @@ fn answers_are_what_it_understands() {
 
 /// "after-tool exit 2: nothing"; "stop … exit 2: yes"; "prompt hook exit 2: blocked"
 #[test]
-fn exit_2_stops_where_it_was_seen_to() {
+fn exit_2_blocks_where_observed() {
     let failed = |event: &Event| outcome(&DIALECT, event, End::Exit(2, "", "R")).is_some();
     assert!(failed(&stop()) && failed(&prompt()) && failed(&request("edit")));
     assert!(!failed(&done("edit")));
@@ -131,7 +133,7 @@ fn files_have_two_units_of_time() {
 }
 
 #[test]
-fn broken_files_say_where() {
+fn broken_files_are_reported_with_locations() {
     for (text, expected) in [
         (
             "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [\n  {\"type\": \"function\"}]}]}}",
@@ -152,7 +154,7 @@ fn broken_files_say_where() {
 
 /// "InstructionsLoaded on the path"; "display-name aliases (`Shell`, `WriteFile`, …) match too"
 #[test]
-fn matchers_are_compared_with_what_the_agent_compares() {
+fn matchers_compare_the_same_text_as_the_agent() {
     let event = Event::instructions_loaded(InstructionsLoaded::new("/home/ann/QWEN.md").load_reason("session_start"));
     assert_eq!(DIALECT.subject(&event).as_deref(), Some("/home/ann/QWEN.md"));
     assert_eq!(DIALECT.common_names("run_shell_command"), ["Bash", "Shell"]);

@@ -10,7 +10,7 @@ fn both_generations_are_found_by_name() {
     assert_eq!(find("docker-agent@g2").unwrap().events.len(), 12);
 }
 
-/// What the table says of an event: matched, blocks, fails closed, a pipeline, text is context.
+/// Columns of an event: matched, blocks, fails closed, a pipeline, text is context.
 fn row(dialect: &'static Dialect, name: &str) -> String {
     let kind = dialect.kind_of(name).unwrap();
     let rules = dialect.rules_at(kind);
@@ -85,7 +85,7 @@ fn contracts_of_the_second() {
 }
 
 #[test]
-fn matchers_fit_the_whole_name_of_the_tool() {
+fn matchers_match_the_whole_tool_name() {
     for (pattern, tool, fits) in [
         ("*", "anything", true),
         ("", "anything", true),
@@ -96,7 +96,7 @@ fn matchers_fit_the_whole_name_of_the_tool() {
         ("shell|edit_file", "my_shell", false),
         ("mcp__.*", "mcp__db__query", true),
         ("mcp__.*", "xmcp__db", false),
-        // A pattern that fits the empty text fits that alone.
+        // A pattern for the empty text matches only that.
         ("a?", "b", false),
     ] {
         let matcher = Matcher::compile(&DIALECT.matcher, Some(pattern)).unwrap();

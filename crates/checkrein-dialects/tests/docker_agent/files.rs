@@ -1,4 +1,4 @@
-//! What is read of files, and what is said about what is wrong with them.
+//! Decoding of files, and diagnostics.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use checkrein_document::Format;
 
 use crate::{decode, said};
 
-/// Everything that a hook can say.
+/// A hook with all keys.
 pub(crate) const FULL: &str = r#"
 version: "5"
 agents:
@@ -113,7 +113,7 @@ fn decode_of(agent: Option<&str>, text: &str) -> Decoded {
 }
 
 #[test]
-fn of_several_agents_one_is_meant() {
+fn hooks_of_the_selected_agent_are_read() {
     let agent = |name: &str| format!("  {name}: {{hooks: {{stop: [{{type: command, command: {name}}}]}}}}\n");
     let file = |names: &[&str]| format!("agents:\n{}", names.iter().map(|name| agent(name)).collect::<String>());
     let command = |decoded: &Decoded| match &decoded.hooks[0].handler {
@@ -145,7 +145,7 @@ fn gate(lines: &str) -> String {
 }
 
 #[test]
-fn what_cannot_be_loaded_closes_its_gate_and_says_where() {
+fn broken_hooks_close_their_gate_with_a_location() {
     let group = |group: &str| format!("pre_tool_use:\n  - {group}\n");
     for (text, code, message) in [
         (gate("command: x"), "missing-key", "this hook has no `type`"),
@@ -155,7 +155,11 @@ fn what_cannot_be_loaded_closes_its_gate_and_says_where() {
         (gate("type: command\ncommand: '  '"), "missing-key", "this `command` hook has no `command`"),
         (gate("type: builtin"), "missing-key", "this `builtin` hook has no `command`"),
         (gate("type: model\nmodel: m"), "missing-key", "this `model` hook has no `prompt`"),
-        (gate("type: command\ncommand: x\ntimeout: -1"), "bad-time", "`timeout` should not be below 0, but is `-1`; omit it to use the default"),
+        (
+            gate("type: command\ncommand: x\ntimeout: -1"),
+            "bad-time",
+            "`timeout` should not be below 0, but is `-1`; omit it to use the default",
+        ),
         (
             gate("type: command\ncommand: x\ntimeout: soon"),
             "wrong-type",
@@ -196,7 +200,7 @@ fn a_bad_matcher_never_disables_a_guard() {
 }
 
 #[test]
-fn on_error_is_held_against_the_event() {
+fn on_error_is_checked_against_the_event() {
     for row in DIALECT.events {
         let hook = "{type: command, command: x, on_error: block}";
         let text = match row.matched {
@@ -242,13 +246,13 @@ fn a_lane_of_its_own_is_reported() {
     let decoded = decode(&DIALECT, &text("pre_tool_use", "true"));
     assert_eq!(decoded.diagnostics[0].code, "no-lane");
     assert_eq!(decoded.diagnostics[0].at.as_ref().unwrap().place.line, 2);
-    assert_eq!(decoded.hooks.len(), 1, "its hooks guard all the same");
+    assert_eq!(decoded.hooks.len(), 1, "its hooks are read");
     assert!(decode(&DIALECT, &text("pre_tool_use", "false")).diagnostics.is_empty());
     assert_eq!(decode(&DIALECT, &text("tool_guard", "true")).diagnostics[0].code, "unknown-key");
 }
 
 #[test]
-fn times() {
+fn timeouts_are_read() {
     for (dialect, written, seconds) in
         [(&DIALECT, "0", 60), (&DIALECT, "5", 5), (&DIALECT, "86400", 86400), (&G2, "0", 60), (&G2, "-3", 60)]
     {
@@ -274,7 +278,7 @@ fn same(dialect: &'static Dialect, one: &str, other: &str) -> bool {
 }
 
 #[test]
-fn hooks_that_are_the_same() {
+fn duplicate_hooks_are_detected() {
     assert!(same(&DIALECT, "", "") && same(&G2, "", ""));
     assert!(same(&G2, ", timeout: 5", ", timeout: 6"), "type, command and arguments");
     assert!(!same(&G2, "", ", args: [a]") && !same(&G2, ", args: [a, b]", ", args: ['a b']"));
@@ -304,7 +308,7 @@ fn hooks_that_are_the_same() {
 }
 
 #[test]
-fn of_the_same_hooks_the_first_that_fits_runs() {
+fn first_matching_duplicate_runs() {
     let text = "pre_tool_use:\n  - {matcher: edit, hooks: [{type: command, command: x}]}\n  - {matcher: shell, hooks: [{type: command, command: x}]}\n  - {hooks: [{type: command, command: x}]}\n";
     let decoded = decode(&DIALECT, text);
     let set = checkrein_core::HookSet::new(decoded.hooks.iter().map(checkrein_dialects::HookSpec::selector).collect());
@@ -323,7 +327,7 @@ fn hooks_from_flags_run_for_all_tools() {
     assert!(hooks.iter().all(|spec| spec.kinds == [EventKind::PreToolUse] && spec.matcher.is_everything()));
     assert_eq!(hooks[0].info.to_string(), "hook `--hook-pre-tool-use[0]` (--hook-pre-tool-use)");
     assert_eq!(hooks[0].dialect.name, "docker-agent");
-    // The same as one in a file.
+    // Equal to a hook in a file.
     let in_file = decode(&DIALECT, "pre_tool_use: [{hooks: [{type: command, command: ./guard}]}]");
     assert_eq!(in_file.hooks[0].identity, hooks[0].identity);
     let error = hooks_from_flags(&DIALECT, [("--hook-stpo", "x")]).unwrap_err();
@@ -331,7 +335,7 @@ fn hooks_from_flags_run_for_all_tools() {
 }
 
 #[test]
-fn where_its_files_are() {
+fn file_locations_are_known() {
     let files: Vec<_> = DIALECT.config.files.iter().map(|row| (row.path, row.extensions.len())).collect();
     assert_eq!(files, [("config.yaml", 0), ("hooks.d/*", 2)]);
     let variables = ["DOCKER_AGENT_CONFIG_DIR", "CAGENT_CONFIG_DIR"];

@@ -1,4 +1,4 @@
-//! docker-agent's hook language, in both generations, against the table of facts about it.
+//! docker-agent's dialects, in both generations, against the facts about them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 
 mod events;
@@ -71,7 +71,7 @@ pub(crate) fn decode(dialect: &'static Dialect, yaml: &str) -> Decoded {
     dialect.decode("agent.yaml", Scope::Project, yaml, Format::Yaml)
 }
 
-/// Codes and messages of what is wrong, with places.
+/// Diagnostics with locations, codes and messages.
 pub(crate) fn said(decoded: &Decoded) -> Vec<String> {
     decoded
         .diagnostics

@@ -1,4 +1,4 @@
-//! What hooks are given.
+//! Payloads of hooks.
 
 use checkrein_core::payload::{Compaction, ToolCall, ToolOutcome, Turn};
 use checkrein_core::{Event, RawJson};
@@ -12,7 +12,7 @@ fn text(dialect: &Dialect, event: &Event) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// The payload without the three fields that are always there.
+/// Payload without the three common fields.
 fn own(dialect: &Dialect, name: &str) -> String {
     let text = text(dialect, &event(dialect.kind_of(name).unwrap()));
     assert!(RawJson::parse(text.as_str()).is_ok(), "{text}");
@@ -76,7 +76,7 @@ fn every_event_has_its_payload() {
 }
 
 #[test]
-fn what_is_zero_is_left_out_and_a_free_call_is_not_zero() {
+fn zero_is_omitted_but_a_cost_of_zero_is_kept() {
     let call = ToolCall::new("", json("{ }")).tool_use_id("").tool_read_only(false);
     assert_eq!(
         text(&DIALECT, &Event::tool_guard(call)),
@@ -92,7 +92,7 @@ fn what_is_zero_is_left_out_and_a_free_call_is_not_zero() {
 }
 
 #[test]
-fn the_envelope_and_what_only_the_host_knows_are_passed_on() {
+fn envelope_and_extra_fields_are_passed_on() {
     let mut event = Event::pre_compact(Compaction::new());
     event.envelope.session_id = Some("s".to_owned());
     event.envelope.cwd = Some("/p".to_owned());
@@ -111,7 +111,7 @@ fn payloads_are_read_back() {
             let sent = event(&row.kind);
             let mut read = dialect.event(&json(&text(dialect, &sent)), None).unwrap();
             (read.envelope.session_id, read.envelope.cwd) = (None, None);
-            // An input with nothing in it is not sent, and is asked for.
+            // An empty input is omitted, and the kind requires it.
             assert_eq!(read, sent, "{}", row.name);
         }
     }

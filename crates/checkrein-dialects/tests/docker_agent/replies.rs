@@ -1,4 +1,4 @@
-//! What replies say.
+//! Reading of replies.
 
 use checkrein_core::{
     Captured, Decision, EventKind, Failure, FailureKind, Opinion, ProcessExit, ProcessReply, Reply, RewriteMode, Target,
@@ -37,7 +37,7 @@ fn exit_codes() {
         (0, "", "noise", (NoOpinion, "", None), (NoOpinion, "", None)),
         (2, "", " no\n", (Deny, "no", None), (Deny, "no", None)),
         (2, "", "", (Deny, "", None), (Deny, "", None)),
-        // The agent drops the reason that its own documents print like this.
+        // The agent drops a reason in the form of its own documentation.
         (2, r#"{"decision":"block","reason":"json"}"#, "", (Deny, "json", None), (Deny, "json", None)),
         (2, r#"{"decision":"block","reason":"json"}"#, "stderr", (Deny, "stderr", None), (Deny, "stderr", None)),
         (2, "{broken", "why", (Deny, "why", None), (Deny, "why", None)),
@@ -62,7 +62,7 @@ fn signals() {
 }
 
 #[test]
-fn exit_2_where_nothing_can_be_stopped_is_a_message() {
+fn exit_2_is_a_message_at_events_that_cannot_block() {
     for row in DIALECT.events {
         let opinion = read(&DIALECT, row.name, process(2, "", "careful"), false).unwrap();
         let (decision, messages): (_, &[String]) = match row.blocks {
@@ -106,7 +106,7 @@ fn verdicts_of_both_generations() {
 }
 
 #[test]
-fn what_cannot_be_meant_fails_in_the_newest_and_is_told_in_the_second() {
+fn invalid_answers_fail_in_the_newest_and_are_reported_in_the_second() {
     use FailureKind::{Parse, Schema};
     for (stdout, kind) in [
         ("{", Parse),
@@ -126,7 +126,7 @@ fn what_cannot_be_meant_fails_in_the_newest_and_is_told_in_the_second() {
 }
 
 #[test]
-fn text_is_context_where_it_is_heard() {
+fn plain_text_is_context_at_some_events() {
     for dialect in [&DIALECT, &G2] {
         for row in dialect.events {
             let heard = printed(dialect, row.name, " be kind\n").unwrap();
@@ -178,7 +178,7 @@ fn other_keys() {
 }
 
 #[test]
-fn what_an_event_has_no_use_for_is_told() {
+fn keys_without_effect_are_reported() {
     for (name, stdout, message) in [
         ("stop", r#"{"decision":"block"}"#, "`decision` has no effect at `stop`"),
         ("stop", r#"{"continue":false}"#, "`continue` has no effect at `stop`"),
@@ -237,7 +237,7 @@ fn a_cut_answer_is_a_failure_and_never_an_allow() {
 }
 
 #[test]
-fn verdicts_are_said_in_its_words() {
+fn verdicts_are_rendered() {
     use checkrein_core::{HookInfo, HookResult, Rules, Source, settle};
     let hook = std::sync::Arc::new(HookInfo::new("h", Source::here()));
     for (kind, expected) in [

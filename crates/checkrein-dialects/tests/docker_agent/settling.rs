@@ -1,4 +1,4 @@
-//! How opinions become one verdict.
+//! Settling of opinions.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use checkrein_dialects::agents::docker_agent::{DIALECT, G2};
 
 use crate::event;
 
-/// What these answers come to, one hook each; `!` is a hook that fails.
+/// Verdict of these answers, one hook each. `!` is a hook that fails.
 fn settled(dialect: &Dialect, event: &Event, answers: &[&str]) -> Verdict {
     let kind = event.kind();
     let mut settlement = Settlement::new(&dialect.rules_at(&kind), event);
@@ -104,7 +104,7 @@ fn a_rewrite_that_cannot_be_made_drops_that_answer_but_not_a_deny() {
 }
 
 #[test]
-fn messages_and_responses_are_piped_and_the_first_summary_counts() {
+fn messages_and_responses_are_piped_and_the_first_summary_applies() {
     for (name, key, values, expected) in [
         ("before_llm_call", "updated_messages", ["[1]", "[2]"], "[2]"),
         ("tool_response_transform", "updated_tool_response", [r#""x""#, r#""""#], r#""""#),
@@ -122,7 +122,7 @@ fn messages_and_responses_are_piped_and_the_first_summary_counts() {
 }
 
 #[test]
-fn words_are_joined_and_the_last_metadata_counts() {
+fn texts_are_joined_and_the_last_metadata_applies() {
     let start = event(&EventKind::SessionStart);
     let verdict = settled(&DIALECT, &start, &["one", r#"{"system_message":"m"}"#, "two"]);
     let context: Vec<_> = verdict.context().iter().map(|said| said.text.as_str()).collect();

@@ -1,4 +1,4 @@
-//! What is written is read again.
+//! Encoding of hooks.
 
 use std::time::Duration;
 
@@ -27,11 +27,11 @@ fn round(dialect: &'static Dialect, text: &str) -> (Decoded, Decoded, String) {
 }
 
 #[test]
-fn everything_comes_back() {
+fn all_keys_round_trip() {
     let (decoded, again, text) = round(&DIALECT, files::FULL);
     assert_eq!(said(&again), [""; 0], "{text}");
     let everything = |written: Vec<Written>| {
-        // `*` and nothing are the same matcher.
+        // `*` and an absent matcher are equal.
         written.into_iter().map(|(kinds, pattern, rest)| (kinds, pattern.replace('*', ""), rest)).collect::<Vec<_>>()
     };
     assert_eq!(everything(definitions(&decoded)), everything(definitions(&again)), "{text}");
@@ -40,7 +40,7 @@ fn everything_comes_back() {
 }
 
 #[test]
-fn what_has_no_effect_comes_back_too() {
+fn keys_without_effect_round_trip() {
     let text = "stop: [{type: builtin, command: x, env: {A: b}}, {type: command, command: x, args: [a]}]";
     let (decoded, again, _) = round(&DIALECT, text);
     assert_eq!(definitions(&decoded), definitions(&again));
@@ -48,7 +48,7 @@ fn what_has_no_effect_comes_back_too() {
 }
 
 #[test]
-fn the_file_is_yaml_for_people() {
+fn file_is_readable_yaml() {
     let text =
         "pre_tool_use: [{matcher: shell, hooks: [{type: command, command: x}]}]\nstop: {type: command, command: y}";
     assert_eq!(
@@ -59,7 +59,7 @@ fn the_file_is_yaml_for_people() {
 }
 
 #[test]
-fn what_it_has_no_words_for_is_named() {
+fn conversion_losses_are_reported() {
     let hooks = [
         HookSpec::new("h", EventKind::PreToolUse, HandlerSpec::Http(HttpSpec::new("https://example.com"))),
         HookSpec::shell("n", EventKind::TeammateIdle, "x"),
@@ -86,7 +86,7 @@ fn what_it_has_no_words_for_is_named() {
 
 proptest! {
     #[test]
-    fn any_text_comes_back(command in "\\PC{1,20}|[\\x00-\\xff\u{2028}\u{feff}]{1,8}", name in "[^\\[]{1,8}", seconds in 1_u64..9_999_999) {
+    fn any_text_round_trips(command in "\\PC{1,20}|[\\x00-\\xff\u{2028}\u{feff}]{1,8}", name in "[^\\[]{1,8}", seconds in 1_u64..9_999_999) {
         prop_assume!(!command.trim().is_empty());
         let spec = HookSpec::shell(name, EventKind::PostToolUse, command)
             .dialect(&DIALECT)

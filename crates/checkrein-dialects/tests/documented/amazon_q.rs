@@ -8,7 +8,7 @@ use super::Comes::{Fails, To};
 use super::*;
 
 #[test]
-fn what_it_sends_comes_back() {
+fn payloads_round_trip() {
     for (name, kind, own) in [
         ("agentSpawn", EventKind::SessionStart, ""),
         ("userPromptSubmit", EventKind::PromptSubmit, r#","prompt":"go""#),
@@ -25,15 +25,25 @@ fn what_it_sends_comes_back() {
 }
 
 #[test]
-fn what_it_is_told() {
+fn verdicts_are_rendered() {
     says(
         &DIALECT,
         &[
             (&gate(), Opinion::none(), "", 0),
             (&gate(), Opinion::allow(), "", 0),
             (&gate(), Opinion::deny("no"), "!no [2]", 0),
-            (&gate(), Opinion::ask("?"), "!? (this needs the user's confirmation, and amazon-q hooks cannot ask here; tell the user to do it) [2]", 1),
-            (&gate(), Opinion::halt("enough"), "!enough (amazon-q hooks cannot halt here; stop and tell the user) [2]", 1),
+            (
+                &gate(),
+                Opinion::ask("?"),
+                "!? (this needs the user's confirmation, and amazon-q hooks cannot ask here; tell the user to do it) [2]",
+                1,
+            ),
+            (
+                &gate(),
+                Opinion::halt("enough"),
+                "!enough (amazon-q hooks cannot halt here; stop and tell the user) [2]",
+                1,
+            ),
             (
                 &gate(),
                 Opinion::rewrite_input(json("{}")),
@@ -41,10 +51,10 @@ fn what_it_is_told() {
                 1,
             ),
             (&gate(), Opinion::context("c"), "", 1),
-            // What is printed is context.
+            // Plain text is context.
             (&start(), Opinion::context("c"), "c", 0),
             (&prompt(), Opinion::context("c"), "c", 0),
-            // Neither a prompt nor a stop can be refused.
+            // Prompts and stops cannot be blocked.
             (&prompt(), Opinion::deny("no"), "", 1),
             (&stop(), Opinion::deny("go on"), "", 1),
         ],
@@ -52,7 +62,7 @@ fn what_it_is_told() {
 }
 
 #[test]
-fn what_its_hooks_say() {
+fn replies_are_read() {
     for (event, code, stdout, comes_to) in [
         (&gate(), 0, r#"{"decision":"block"}"#, To(Decision::NoOpinion)),
         (&gate(), 2, "", To(Decision::Deny)),
@@ -75,7 +85,7 @@ const FILE: &str = r#"{
 }"#;
 
 #[test]
-fn files() {
+fn hook_files_are_read_and_written() {
     let decoded = decode(&DIALECT, FILE);
     assert_eq!((wrong(&decoded), decoded.hooks.len()), (vec![], 2));
     assert_eq!(decoded.hooks[0].timeout.map(|time| time.as_millis()), Some(1500));

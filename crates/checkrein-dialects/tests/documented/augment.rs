@@ -6,7 +6,7 @@ use super::Comes::{Fails, To};
 use super::*;
 
 #[test]
-fn what_it_sends_comes_back() {
+fn payloads_round_trip() {
     for (name, kind, own) in [
         ("SessionStart", EventKind::SessionStart, ""),
         ("SessionEnd", EventKind::SessionEnd, ""),
@@ -36,7 +36,7 @@ fn what_it_sends_comes_back() {
 }
 
 #[test]
-fn what_it_is_told() {
+fn verdicts_are_rendered() {
     let denied = |reason: &str| {
         format!(
             r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"{reason}"}}}}"#
@@ -46,13 +46,22 @@ fn what_it_is_told() {
         &DIALECT,
         &[
             (&gate(), Opinion::none(), "", 0),
-            // It is not known to hear these.
+            // Support of these is not known.
             (&gate(), Opinion::allow(), "", 0),
-            (&gate(), Opinion::ask("?"), &denied("? (this needs the user's confirmation, and augment hooks cannot ask here; tell the user to do it)"), 1),
+            (
+                &gate(),
+                Opinion::ask("?"),
+                &denied(
+                    "? (this needs the user's confirmation, and augment hooks cannot ask here; tell the user to do it)",
+                ),
+                1,
+            ),
             (
                 &gate(),
                 Opinion::rewrite_input(json("{}")),
-                &denied("augment hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user"),
+                &denied(
+                    "augment hooks cannot change the input at `pre_tool_use`, and a hook requires a change; tell the user",
+                ),
                 1,
             ),
             (&gate(), Opinion::deny("no"), &denied("no"), 0),
@@ -82,7 +91,7 @@ fn what_it_is_told() {
 }
 
 #[test]
-fn what_its_hooks_say() {
+fn replies_are_read() {
     for (event, code, stdout, comes_to) in [
         (&gate(), 0, r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#, To(Decision::Deny)),
         (&gate(), 0, r#"{"hookSpecificOutput":{"permissionDecision":"ask"}}"#, To(Decision::Ask)),
@@ -97,7 +106,7 @@ fn what_its_hooks_say() {
 }
 
 #[test]
-fn files() {
+fn hook_files_are_read_and_written() {
     let text = r#"{"hooks": {
   "PreToolUse": [{"matcher": "launch-process", "metadata": {"includeUserContext": true}, "hooks": [
     {"type": "command", "command": "/opt/guard.sh", "args": ["--strict"], "timeout": 1500}

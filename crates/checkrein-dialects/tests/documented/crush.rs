@@ -5,21 +5,26 @@ use super::Comes::{Fails, To};
 use super::*;
 
 #[test]
-fn what_it_sends_comes_back() {
+fn payloads_round_trip() {
     let sent = r#"{"event":"PreToolUse","session_id":"s","cwd":"/a","tool_name":"bash","tool_input":{"command":"ls"}}"#;
     let event = round_trip(&DIALECT, &EventKind::PreToolUse, sent);
     assert_eq!(event.tool_aliases(), ["Bash"]);
 }
 
 #[test]
-fn what_it_is_told() {
+fn verdicts_are_rendered() {
     says(
         &DIALECT,
         &[
             (&gate(), Opinion::none(), "", 0),
             (&gate(), Opinion::allow(), r#"{"decision":"allow"}"#, 0),
             (&gate(), Opinion::deny("no"), r#"{"decision":"deny","reason":"no"}"#, 0),
-            (&gate(), Opinion::ask("?"), r#"{"decision":"deny","reason":"? (this needs the user's confirmation, and crush hooks cannot ask here; tell the user to do it)"}"#, 1),
+            (
+                &gate(),
+                Opinion::ask("?"),
+                r#"{"decision":"deny","reason":"? (this needs the user's confirmation, and crush hooks cannot ask here; tell the user to do it)"}"#,
+                1,
+            ),
             (&gate(), Opinion::halt("enough"), r#"{"halt":true,"reason":"enough"}"#, 0),
             (
                 &gate(),
@@ -28,17 +33,17 @@ fn what_it_is_told() {
                 0,
             ),
             (&gate(), Opinion::context("c"), r#"{"context":"c"}"#, 0),
-            // It has no words for the user.
+            // It has no messages for the user.
             (&gate(), Opinion::none().with_message("m"), "", 1),
         ],
     );
-    // What is merged cannot take a field out.
+    // A merge cannot remove a field.
     let without = said(&DIALECT, &gate(), &Opinion::rewrite_input(json(r#"{"other":1}"#)));
     assert!(without.stdout.contains(r#""decision":"deny""#), "{without:?}");
 }
 
 #[test]
-fn what_its_hooks_say() {
+fn replies_are_read() {
     for (code, stdout, comes_to) in [
         (0, "", To(Decision::NoOpinion)),
         (0, "text", To(Decision::NoOpinion)),
@@ -68,7 +73,7 @@ fn what_its_hooks_say() {
 }
 
 #[test]
-fn files() {
+fn hook_files_are_read_and_written() {
     let text = r#"{
   "providers": {},
   "hooks": {

@@ -9,7 +9,7 @@ const COMMON: &str = r#""conversation_id":"c-1","generation_id":"g-1","model":"m
     "workspace_roots":["/home/ann/project","/home/ann/other"],"user_email":null,"transcript_path":null"#;
 
 #[test]
-fn what_it_sends_comes_back() {
+fn payloads_round_trip() {
     for (event, kind, own) in [
         (
             "preToolUse",
@@ -106,7 +106,7 @@ fn what_it_sends_comes_back() {
 }
 
 #[test]
-fn what_others_have_is_put_in_its_words() {
+fn events_of_other_agents_are_translated() {
     let event = Event::pre_shell(ToolCall::new("Bash", json(r#"{"command":"ls","timeout":5}"#)))
         .within(checkrein_core::Envelope::new().session_id("s").cwd("/a"));
     let bytes: Vec<u8> = DIALECT.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
@@ -115,7 +115,7 @@ fn what_others_have_is_put_in_its_words() {
 }
 
 #[test]
-fn what_it_is_told() {
+fn verdicts_are_rendered() {
     let shell = Event::pre_shell(ToolCall::new("Shell", json(r#"{"command":"ls"}"#)));
     let subagent = Event::subagent_stop(SubagentStop::new());
     let unasked = r#"{"permission":"deny","user_message":"sure? (this needs the user's confirmation, and cursor hooks cannot ask here; tell the user to do it)","agent_message":"sure? (this needs the user's confirmation, and cursor hooks cannot ask here; tell the user to do it)"}"#;
@@ -147,7 +147,7 @@ fn what_it_is_told() {
             (&prompt(), Opinion::allow(), "", 0),
             (&stop(), Opinion::deny("tests fail"), r#"{"followup_message":"tests fail"}"#, 0),
             (&subagent, Opinion::deny("go on"), r#"{"followup_message":"go on"}"#, 0),
-            // What is too late to stop is told the model.
+            // After the event, the reason goes to the model.
             (&done(), Opinion::deny("late"), r#"{"additional_context":"late"}"#, 1),
         ],
     );
@@ -158,7 +158,7 @@ fn what_it_is_told() {
 }
 
 #[test]
-fn what_its_hooks_say() {
+fn replies_are_read() {
     let shell = Event::pre_shell(ToolCall::new("Shell", json("{}")));
     for (event, code, stdout, comes_to) in [
         (&gate(), 0, "", To(Decision::NoOpinion)),
@@ -201,7 +201,7 @@ const FILE: &str = r#"{
 }"#;
 
 #[test]
-fn files() {
+fn hook_files_are_read_and_written() {
     let decoded = decode(&DIALECT, FILE);
     assert_eq!(wrong(&decoded), []);
     let seen: Vec<_> = decoded

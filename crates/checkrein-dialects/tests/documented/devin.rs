@@ -10,7 +10,7 @@ fn request() -> Event {
 }
 
 #[test]
-fn what_it_sends_comes_back() {
+fn payloads_round_trip() {
     for (name, kind, own) in [
         ("SessionStart", EventKind::SessionStart, ""),
         ("SessionEnd", EventKind::SessionEnd, ""),
@@ -34,7 +34,7 @@ fn what_it_sends_comes_back() {
 }
 
 #[test]
-fn what_it_is_told() {
+fn verdicts_are_rendered() {
     says(
         &DIALECT,
         &[
@@ -43,7 +43,12 @@ fn what_it_is_told() {
             (&request(), Opinion::allow(), r#"{"decision":"approve"}"#, 0),
             (&gate(), Opinion::deny("no"), r#"{"decision":"block","reason":"no"}"#, 0),
             (&request(), Opinion::deny("no"), r#"{"decision":"block","reason":"no"}"#, 0),
-            (&gate(), Opinion::ask("?"), r#"{"decision":"block","reason":"? (this needs the user's confirmation, and devin hooks cannot ask here; tell the user to do it)"}"#, 1),
+            (
+                &gate(),
+                Opinion::ask("?"),
+                r#"{"decision":"block","reason":"? (this needs the user's confirmation, and devin hooks cannot ask here; tell the user to do it)"}"#,
+                1,
+            ),
             (
                 &gate(),
                 Opinion::halt("enough"),
@@ -65,7 +70,7 @@ fn what_it_is_told() {
 }
 
 #[test]
-fn what_its_hooks_say() {
+fn replies_are_read() {
     claude_exits(&DIALECT);
     for (event, code, stdout, comes_to) in [
         (&gate(), 0, r#"{"decision":"deny","reason":"r"}"#, To(Decision::Deny)),
@@ -79,7 +84,7 @@ fn what_its_hooks_say() {
 }
 
 #[test]
-fn files() {
+fn hook_files_are_read_and_written() {
     let bare = r#"{
   "PreToolUse": [{"matcher": "^exec$", "hooks": [{"type": "command", "command": "./guard.sh", "timeout": 5}]}],
   "Stop": [{"hooks": [{"type": "prompt", "prompt": "is it done?"}]}]

@@ -7,7 +7,7 @@ use super::*;
 const COMMON: &str = r#""session_id":"s","transcript_path":"/t.jsonl","cwd":"/a","permission_mode":"auto-low""#;
 
 #[test]
-fn what_it_sends_comes_back() {
+fn payloads_round_trip() {
     for (name, kind, own) in [
         (
             "PreToolUse",
@@ -32,7 +32,7 @@ fn what_it_sends_comes_back() {
 }
 
 #[test]
-fn what_it_is_told() {
+fn verdicts_are_rendered() {
     claude_answers(&DIALECT);
     says(
         &DIALECT,
@@ -52,7 +52,7 @@ fn what_it_is_told() {
 }
 
 #[test]
-fn what_its_hooks_say() {
+fn replies_are_read() {
     claude_exits(&DIALECT);
     for (event, code, stdout, comes_to) in [
         (&gate(), 0, r#"{"decision":"approve"}"#, To(Decision::Allow)),
@@ -67,7 +67,7 @@ fn what_its_hooks_say() {
 }
 
 #[test]
-fn files() {
+fn hook_files_are_read_and_written() {
     let bare = r#"{
   "PreToolUse": [
     {"matcher": "Execute", "commandRegex": "^git push", "hooks": [{"type": "command", "command": "./guard.sh", "timeout": 5}]}

@@ -6,7 +6,7 @@ use super::Comes::{Fails, To};
 use super::*;
 
 #[test]
-fn what_it_sends_comes_back() {
+fn payloads_round_trip() {
     for (name, kind, own) in [
         ("SessionStart", EventKind::SessionStart, ""),
         ("UserPromptSubmit", EventKind::PromptSubmit, r#","prompt":"go""#),
@@ -26,7 +26,7 @@ fn what_it_sends_comes_back() {
 }
 
 #[test]
-fn what_it_is_told() {
+fn verdicts_are_rendered() {
     let task = Event::pre_spec_task(Task::new());
     says(
         &DIALECT,
@@ -34,7 +34,12 @@ fn what_it_is_told() {
             (&gate(), Opinion::none(), "", 0),
             (&gate(), Opinion::allow(), "", 0),
             (&gate(), Opinion::deny("no"), "!no [2]", 0),
-            (&gate(), Opinion::ask("?"), "!? (this needs the user's confirmation, and kiro hooks cannot ask here; tell the user to do it) [2]", 1),
+            (
+                &gate(),
+                Opinion::ask("?"),
+                "!? (this needs the user's confirmation, and kiro hooks cannot ask here; tell the user to do it) [2]",
+                1,
+            ),
             (
                 &gate(),
                 Opinion::rewrite_input(json("{}")),
@@ -52,7 +57,7 @@ fn what_it_is_told() {
 }
 
 #[test]
-fn what_its_hooks_say() {
+fn replies_are_read() {
     for (event, code, stdout, comes_to) in [
         (&gate(), 0, r#"{"decision":"block"}"#, To(Decision::NoOpinion)),
         (&gate(), 2, "", To(Decision::Deny)),
@@ -76,7 +81,7 @@ const FILE: &str = r#"{
 }"#;
 
 #[test]
-fn files() {
+fn hook_files_are_read_and_written() {
     let decoded = decode(&DIALECT, FILE);
     assert_eq!(wrong(&decoded), []);
     let seen: Vec<_> = decoded

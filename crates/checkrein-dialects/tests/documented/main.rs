@@ -1,4 +1,4 @@
-//! Agents that are known from documentation: each as a table of what it sends, what it hears, and what its files say.
+//! Agents that are known from documentation: tables of payloads, rendered verdicts, replies and files.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 
 mod amazon_q;
@@ -24,7 +24,7 @@ fn json(text: &str) -> RawJson {
     text.parse().unwrap()
 }
 
-/// Something that the agent sends becomes an event of this kind, and the event becomes the same again.
+/// Reads a payload as an event of this kind, and checks that the event becomes the same payload.
 #[track_caller]
 fn round_trip(dialect: &'static Dialect, kind: &EventKind, payload: &str) -> Event {
     let sent = json(payload);
@@ -56,7 +56,7 @@ fn stop() -> Event {
     Event::stop(Stop::new())
 }
 
-/// What the agent is told when hooks came to this.
+/// Answer to the agent for an opinion.
 fn said(dialect: &Dialect, event: &Event, opinion: &Opinion) -> Answer {
     let hook = HookInfo::new("h", Source::here()).rewrites().into();
     dialect.say(
@@ -77,7 +77,7 @@ fn line(answer: &Answer) -> String {
     line
 }
 
-/// Each opinion at an event, what the agent is told, and how many notes say what it cannot be told.
+/// Checks rendered opinions: event, opinion, answer and number of notes.
 #[track_caller]
 fn says(dialect: &Dialect, rows: &[(&Event, Opinion, &str, usize)]) {
     for (event, opinion, expected, notes) in rows {
@@ -87,14 +87,14 @@ fn says(dialect: &Dialect, rows: &[(&Event, Opinion, &str, usize)]) {
     }
 }
 
-/// What a hook comes to: a decision, or a failure and what is done about it.
+/// Result of a hook: a decision, or a failure and its policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comes {
     To(Decision),
     Fails(FailureKind, FailurePolicy),
 }
 
-/// What a hook comes to that ends with this code and prints this.
+/// Returns the result of a hook with this exit code and output.
 fn comes(dialect: &Dialect, event: &Event, code: i32, stdout: &str, stderr: &str) -> Comes {
     let reply = ProcessReply::new(ProcessExit::Code(code)).stdout(stdout).stderr(stderr);
     match dialect.read(event, Reply::Process(reply), false) {
@@ -119,7 +119,7 @@ fn claude_exits(dialect: &Dialect) {
     }
 }
 
-/// Verdicts on a tool call are said as to Claude Code, and so is feedback on its result.
+/// Verdicts on a tool call and feedback on its result have the format of Claude Code.
 #[track_caller]
 fn claude_answers(dialect: &Dialect) {
     let says_so = |decision: &str| {
@@ -151,7 +151,7 @@ fn claude_answers(dialect: &Dialect) {
     );
 }
 
-/// What a hook says that ends well and prints this.
+/// Returns the opinion of a hook with exit code 0 and this output.
 fn read(dialect: &Dialect, event: &Event, stdout: &str) -> Opinion {
     dialect.read(event, Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(stdout)), false).unwrap()
 }
@@ -160,7 +160,7 @@ fn decode(dialect: &'static Dialect, text: &str) -> Decoded {
     dialect.decode("hooks.json", Scope::Project, text, Format::Json)
 }
 
-/// What is wrong with a file: code and line of each, by code.
+/// Diagnostics of a file: code and line, sorted by code.
 fn wrong(decoded: &Decoded) -> Vec<(&'static str, u32)> {
     let told = decoded.diagnostics.iter().map(|told| (told.code, told.at.as_ref().unwrap().place.line));
     let mut told: Vec<_> = told.collect();
@@ -168,7 +168,7 @@ fn wrong(decoded: &Decoded) -> Vec<(&'static str, u32)> {
     told
 }
 
-/// Each file has these faults, in any order.
+/// Checks the diagnostics of each file, in any order.
 #[track_caller]
 fn all_wrong<const N: usize>(dialect: &'static Dialect, rows: [(&str, &[(&'static str, u32)]); N]) {
     for (text, codes) in rows {
@@ -178,7 +178,7 @@ fn all_wrong<const N: usize>(dialect: &'static Dialect, rows: [(&str, &[(&'stati
     }
 }
 
-/// A file is written as it was read.
+/// Checks that a file round-trips.
 #[track_caller]
 fn written_again(dialect: &'static Dialect, text: &str) {
     let decoded = decode(dialect, text);

@@ -8,7 +8,7 @@ const COMMON: &str =
     r#""timestamp":"2026-08-19T10:00:00.000Z","session_id":"s","transcript_path":"/t.jsonl","cwd":"/home/ann/project""#;
 
 #[test]
-fn what_it_sends_comes_back() {
+fn payloads_round_trip() {
     for (name, kind, own) in [
         ("SessionStart", EventKind::SessionStart, r#""source":"new""#),
         ("UserPromptSubmit", EventKind::PromptSubmit, r#""prompt":"go""#),
@@ -36,7 +36,7 @@ fn what_it_sends_comes_back() {
 }
 
 #[test]
-fn what_it_is_told() {
+fn verdicts_are_rendered() {
     claude_answers(&DIALECT);
     says(
         &DIALECT,
@@ -65,7 +65,7 @@ fn what_it_is_told() {
 }
 
 #[test]
-fn what_its_hooks_say() {
+fn replies_are_read() {
     claude_exits(&DIALECT);
     for (event, code, stdout, comes_to) in [
         (&gate(), 0, "text", To(Decision::NoOpinion)),
@@ -76,7 +76,7 @@ fn what_its_hooks_say() {
             To(Decision::Ask),
         ),
         (&gate(), 0, r#"{"continue":false,"stopReason":"s"}"#, To(Decision::Halt)),
-        // The code counts, whatever was printed.
+        // The exit code applies, whatever the output.
         (&gate(), 2, r#"{"hookSpecificOutput":{"permissionDecision":"allow"}}"#, To(Decision::Deny)),
         (
             &stop(),
@@ -84,7 +84,7 @@ fn what_its_hooks_say() {
             r#"{"hookSpecificOutput":{"hookEventName":"Stop","decision":"block","reason":"r"}}"#,
             To(Decision::Deny),
         ),
-        // Of another event, so it is dropped.
+        // A key of another event is dropped.
         (
             &gate(),
             0,
@@ -101,7 +101,7 @@ fn what_its_hooks_say() {
 }
 
 #[test]
-fn files() {
+fn hook_files_are_read_and_written() {
     let text = r#"{"hooks": {
   "PreToolUse": [
     {"type": "command", "command": "./any.sh", "linux": "./linux.sh", "windows": "guard.ps1", "timeout": 5, "env": {"A": "b"}},

@@ -6,7 +6,7 @@ use super::Comes::{Fails, To};
 use super::*;
 
 #[test]
-fn what_it_sends_comes_back() {
+fn payloads_round_trip() {
     for (name, kind, info) in [
         ("pre_user_prompt", EventKind::PromptSubmit, r#"{"user_prompt":"go"}"#),
         ("pre_run_command", EventKind::PreShell, r#"{"command_line":"rm -rf x","cwd":"/a"}"#),
@@ -46,7 +46,7 @@ fn what_it_sends_comes_back() {
 }
 
 #[test]
-fn what_it_is_told() {
+fn verdicts_are_rendered() {
     let shell = Event::pre_shell(ToolCall::new("run_command", json(r#"{"command":"ls"}"#)));
     says(
         &DIALECT,
@@ -54,8 +54,18 @@ fn what_it_is_told() {
             (&shell, Opinion::none(), "", 0),
             (&shell, Opinion::allow(), "", 0),
             (&shell, Opinion::deny("no"), "!no [2]", 0),
-            (&shell, Opinion::ask("sure?"), "!sure? (this needs the user's confirmation, and windsurf hooks cannot ask here; tell the user to do it) [2]", 1),
-            (&shell, Opinion::halt("enough"), "!enough (windsurf hooks cannot halt here; stop and tell the user) [2]", 1),
+            (
+                &shell,
+                Opinion::ask("sure?"),
+                "!sure? (this needs the user's confirmation, and windsurf hooks cannot ask here; tell the user to do it) [2]",
+                1,
+            ),
+            (
+                &shell,
+                Opinion::halt("enough"),
+                "!enough (windsurf hooks cannot halt here; stop and tell the user) [2]",
+                1,
+            ),
             (
                 &shell,
                 Opinion::rewrite_input(json(r#"{"command":"x"}"#)),
@@ -70,7 +80,7 @@ fn what_it_is_told() {
 }
 
 #[test]
-fn what_its_hooks_say() {
+fn replies_are_read() {
     let shell = Event::pre_shell(ToolCall::new("run_command", json("{}")));
     for (event, code, stdout, comes_to) in [
         (&shell, 0, r#"{"decision":"block"}"#, To(Decision::NoOpinion)),
@@ -85,7 +95,7 @@ fn what_its_hooks_say() {
 }
 
 #[test]
-fn files() {
+fn hook_files_are_read_and_written() {
     let text = r#"{"hooks": {
   "pre_run_command": [{"command": "./guard.sh", "powershell": "guard.ps1", "show_output": true, "working_directory": "tools"}],
   "post_write_code": [{"command": "./format.sh"}]
