@@ -1,12 +1,12 @@
-//! What only the program `checkrein` needs, beyond the library that agent authors depend on.
+//! Parts that only the program `checkrein` needs, beyond the library that agent authors depend on.
 //!
-//! - [`front`]: the agent adapter. It reads an agent's event, runs the user's hooks and renders the verdict.
-//! - [`install`]: writes checkrein into the settings of agents, and takes it out.
-//! - [`cases`]: tests for hooks. [`session`]: simulated agent sessions. [`recording`]: recorded events and their replay.
+//! - [`agent_adapter`]: reads an agent's event, runs the user's hooks and renders the verdict.
+//! - [`install`]: adds checkrein to the settings of agents, and removes it.
+//! - [`hook_tests`]: tests for hooks. [`simulate`]: simulated agent sessions. [`recording`]: recorded events and their replay.
 //! - [`lint`]: static checks of hooks and their scripts.
-//! - [`catalogue`]: sample payloads. [`schema`]: JSON schemas of everything that is read and printed.
+//! - [`samples`]: sample payloads. [`schema`]: JSON schemas of all input files and JSON outputs.
 //!
-//! The crate has no stable API. It must not contain anything that decides about an event: that is the library's work.
+//! The crate has no stable API. It must never decide about an event: only the library does.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]

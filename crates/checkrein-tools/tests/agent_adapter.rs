@@ -1,4 +1,4 @@
-//! The agent adapter: managed hooks and the audit log behind it.
+//! Agent adapter: managed hooks and the audit log.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test may panic")]
 
@@ -16,7 +16,7 @@ use checkrein_tools::agent_adapter::AgentAdapter;
 
 use common::{MANAGED, PROJECT, USER, World, tool_call};
 
-fn front(world: &World, sources: Sources) -> AgentAdapter {
+fn adapter(world: &World, sources: Sources) -> AgentAdapter {
     AgentAdapter::new(&claude::DIALECT).sources(sources).dir(world.path("project")).state(world.path("state"))
 }
 
@@ -24,30 +24,30 @@ const SENT: &[u8] =
     br#"{"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}"#;
 
 #[test]
-fn nobody_uses_up_its_one_run() {
+fn project_hook_cannot_use_up_the_run_of_a_managed_once_hook() {
     let once = r#"{"protect_self": false, "hooks": [{"id": "guard", "event": "PreToolUse", "matcher": "Bash", "once": true, "command": "exit 2"}]}"#;
     let world = World::with(&[(MANAGED, once)]);
-    // The same hook, for all tools.
+    // A project hook with the same command, for all tools.
     world.write(PROJECT, r#"{"hooks": [{"id": "guard", "event": "PreToolUse", "once": true, "command": "exit 2"}]}"#);
-    let front = front(&world, world.sources());
+    let adapter = adapter(&world, world.sources());
     for _ in 0..3 {
-        let fronted = front.answer(SENT);
-        assert!(fronted.answer.stdout.contains(r#""permissionDecision":"deny""#), "{fronted:?}");
+        let response = adapter.answer(SENT);
+        assert!(response.answer.stdout.contains(r#""permissionDecision":"deny""#), "{response:?}");
     }
-    assert!(world.codes(&world.load()).contains(&format!("{MANAGED} no-effect")), "and that it is so is told");
+    assert!(world.codes(&world.load()).contains(&format!("{MANAGED} no-effect")), "the ignored `once` is reported");
 }
 
 #[test]
-fn a_broken_guard_stays_closed_for_who_wants_checkrein_to_fail_open() {
+fn broken_managed_hook_fails_closed_despite_fail_open() {
     for broken in ["{", r#"{"hooks": [{"event": "PreToolUse", "command": 7}]}"#] {
         let world = World::with(&[(MANAGED, broken)]);
-        let fronted = front(&world, world.sources()).on_failure(FailurePolicy::Open).answer(SENT);
-        assert!(fronted.answer.stdout.contains(r#""permissionDecision":"deny""#), "{broken}: {fronted:?}");
+        let response = adapter(&world, world.sources()).on_failure(FailurePolicy::Open).answer(SENT);
+        assert!(response.answer.stdout.contains(r#""permissionDecision":"deny""#), "{broken}: {response:?}");
     }
 }
 
 #[test]
-fn nobody_switches_its_log_off_or_elsewhere() {
+fn managed_audit_log_cannot_be_disabled_or_moved() {
     let world =
         World::with(&[(USER, r#"{"audit": {"path": "/tmp/elsewhere.jsonl"}}"#), (PROJECT, r#"{"audit": false}"#)]);
     let log = world.path("log.jsonl").display().to_string();
@@ -55,12 +55,12 @@ fn nobody_switches_its_log_off_or_elsewhere() {
     let loaded = world.load();
     assert_eq!(loaded.audit.as_ref().unwrap().path.as_deref(), Some(log.as_str()));
     world.write(USER, r#"{"audit": false, "hooks": [{"event": "PreToolUse", "command": "true"}]}"#);
-    let _ = front(&world, world.sources()).answer(SENT);
+    let _ = adapter(&world, world.sources()).answer(SENT);
     assert!(std::fs::read_to_string(&log).unwrap().contains("pre_tool_use"));
 }
 
 #[test]
-fn files_say_where_it_is_written() {
+fn audit_log_follows_the_settings_of_the_file() {
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("hooks.yaml");
     let text = "audit: {path: logs/audit.jsonl, on_failure: closed, max_size: 64MiB, max_age: 30d}\nhooks: [{id: guard, event: PreToolUse, command: 'exit 2'}]\n";
@@ -72,22 +72,22 @@ fn files_say_where_it_is_written() {
     assert_eq!((settings.max_size, settings.max_age), (Some(64 << 20), Some(Duration::from_secs(30 * 24 * 3600))));
     assert!(settings.closed);
     let log = AuditLog::at(dir.path().join("logs/audit.jsonl"));
-    let front = AgentAdapter::new(&claude::DIALECT).sources(sources.clone());
+    let adapter = AgentAdapter::new(&claude::DIALECT).sources(sources.clone());
     let sent = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
-    assert!(front.answer(sent.as_bytes()).answer.stdout.contains("deny"));
-    assert!(front.answer(b"{\"hook_event_name\":\"PreToolUse\"").answer.stdout.contains("deny"));
-    front.answer(br#"{"hook_event_name":"Stop"}"#);
+    assert!(adapter.answer(sent.as_bytes()).answer.stdout.contains("deny"));
+    assert!(adapter.answer(b"{\"hook_event_name\":\"PreToolUse\"").answer.stdout.contains("deny"));
+    adapter.answer(br#"{"hook_event_name":"Stop"}"#);
     let lines: Vec<_> = log.lines().unwrap().map(|line| line.unwrap().entry).collect();
     let seen: Vec<_> = lines.iter().map(|entry| (entry.kind, entry.agent.as_deref().unwrap())).collect();
     assert_eq!(seen, [(EntryKind::Fire, "claude"), (EntryKind::Refusal, "claude")]);
-    assert!(lines[1].reason.as_ref().unwrap().contains("no JSON"));
-    // An engine with the same files writes there as well.
+    assert!(lines[1].reason.as_ref().unwrap().contains("not valid JSON"));
+    // An engine with the same files writes to the same log.
     Engine::builder().sources(sources).build().fire_blocking(tool_call("Bash", r#"{"command": "ls"}"#));
     assert_eq!(log.lines().unwrap().count(), 3);
-    // And where nothing can be written, the gate is closed.
+    // If the log cannot be written, the gate is closed.
     std::fs::remove_dir_all(dir.path().join("logs")).unwrap();
     std::fs::write(dir.path().join("logs"), "").unwrap();
     std::fs::write(&config, text.replace("exit 2", "true")).unwrap();
-    let fronted = front.answer(sent.as_bytes());
-    assert!(fronted.answer.stdout.contains("deny"), "{fronted:?}");
+    let response = adapter.answer(sent.as_bytes());
+    assert!(response.answer.stdout.contains("deny"), "{response:?}");
 }

@@ -1,4 +1,5 @@
-//! What is said of agents in `docs/agents.md` is what the tables say. `UPDATE_DOCS=1` renews it.
+//! Installation: the table in `docs/agents.md` matches the dialect tables, and entries have the agent's setting for failed hooks.
+//! `UPDATE_DOCS=1` regenerates the table.
 #![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
 
 use std::fmt::Write as _;
@@ -10,7 +11,7 @@ use checkrein::hook_files::Locations;
 use checkrein::{RawJson, Scope};
 use checkrein_tools::install::{InstallError, Installer, Program};
 
-const HEADER: &str = "| agent | file | events | left out | killed | too late | not there | never heard of |\n|---|---|---|---|---|---|---|---|\n";
+const HEADER: &str = "| agent | file | events | omitted events | killed | timed out | missing | hooks are not called for |\n|---|---|---|---|---|---|---|---|\n";
 
 fn table() -> String {
     let mut text = HEADER.to_owned();
@@ -19,8 +20,8 @@ fn table() -> String {
         let installer = Installer::new(home.path(), Program::new("/usr/bin/checkrein"))
             .place(Locations::new("/nowhere").home(home.path()));
         let plan = installer.plan(agent, Scope::User).unwrap();
-        let speaks = agent.install.and_then(|table| table.through).unwrap_or(agent);
-        let left_out: Vec<_> = speaks
+        let dialect = agent.install.and_then(|table| table.through).unwrap_or(agent);
+        let left_out: Vec<_> = dialect
             .events
             .iter()
             .filter(|row| !plan.events.contains(&row.name))
@@ -28,7 +29,7 @@ fn table() -> String {
             .collect();
         let switch = |outcome: HostBehavior| match (agent.host.failure_switch, outcome) {
             (Some((key, _)), HostBehavior::Runs) => format!("blocked, by `{key}`"),
-            (_, outcome) => said(outcome).to_owned(),
+            (_, outcome) => label(outcome).to_owned(),
         };
         writeln!(
             text,
@@ -49,32 +50,37 @@ fn table() -> String {
         .filter(|agent| agent.install.is_none() && !agent.has_all_events && !agent.name.contains('@'))
         .map(|agent| format!("`{}`", agent.name))
         .collect();
-    writeln!(text, "\nNot written by `install`, which says what to do instead: {}.", by_hand.join(", ")).unwrap();
+    writeln!(
+        text,
+        "\n`install` cannot edit the settings of these agents and prints instructions: {}.",
+        by_hand.join(", ")
+    )
+    .unwrap();
     text
 }
 
 fn file(agent: &Dialect) -> String {
-    let spots = agent.install.unwrap().user;
-    let at = |base: PathBase| match base {
+    let settings = agent.install.unwrap().user;
+    let prefix = |base: PathBase| match base {
         PathBase::Home => "~/".to_owned(),
         PathBase::Config => "~/.config/".to_owned(),
         PathBase::Variable(_, home) => format!("~/{home}/"),
         other => format!("{other:?}"),
     };
-    let paths: Vec<_> = spots.iter().map(|spot| format!("`{}{}`", at(spot.base), spot.path)).collect();
-    paths.join(" if it is there, else ")
+    let paths: Vec<_> = settings.iter().map(|path| format!("`{}{}`", prefix(path.base), path.path)).collect();
+    paths.join(" if it exists, else ")
 }
 
-fn said(outcome: HostBehavior) -> &'static str {
+fn label(outcome: HostBehavior) -> &'static str {
     match outcome {
         HostBehavior::Runs => "**runs**",
         HostBehavior::Blocked => "blocked",
-        HostBehavior::Unknown => "not known",
+        HostBehavior::Unknown => "unknown",
     }
 }
 
 #[test]
-fn the_table_of_agents_is_current() {
+fn agents_table_in_docs_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agents.md");
     let document = std::fs::read_to_string(&path).unwrap().replace("\r\n", "\n");
     let (head, _) = document.split_once("--test install`. -->\n\n").unwrap();
@@ -86,9 +92,8 @@ fn the_table_of_agents_is_current() {
     }
 }
 
-/// The switch that the table names is what the entry has, at a gate.
 #[test]
-fn the_switch_against_dead_hooks_is_set() {
+fn entries_have_the_setting_for_failed_hooks_unless_fail_open() {
     for agent in Installer::agents() {
         let home = tempfile::tempdir().unwrap();
         let installer = |open| {
@@ -109,13 +114,13 @@ fn the_switch_against_dead_hooks_is_set() {
 }
 
 #[test]
-fn without_a_home_nothing_is_guessed() {
+fn missing_home_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let installer = Installer::new(dir.path(), Program::by_name()).place(Locations::new("/nowhere"));
     let error = installer.plan(&checkrein::dialects::agents::claude::DIALECT, Scope::User).unwrap_err();
     assert!(matches!(error, InstallError::Nowhere { .. }), "{error}");
     assert!(
         installer.status(&checkrein::dialects::agents::claude::DIALECT).places.len() == 1,
-        "the project's is known"
+        "only the project settings are known"
     );
 }

@@ -1,4 +1,4 @@
-//! The catalogue has a payload for every event of every dialect, shaped as the dialect's table says and as real agents send it.
+//! Samples: a payload for every event of every dialect, in the shape of the dialect's table and of captured payloads.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 
 use std::collections::BTreeSet;
@@ -10,10 +10,10 @@ use checkrein::{EventKind, RawJson};
 use checkrein_tools::{samples, schema};
 use serde_json::Value;
 
-/// What was captured of a dialect: its event's name, and the payload.
+/// Captured payload: dialect, event name in the dialect, and payload.
 type Captured = (&'static Dialect, String, RawJson);
 
-/// All captures, in a steady order: events without anything special first.
+/// All captures, in a stable order: basic captures of an event first.
 fn captures() -> Vec<Captured> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../checkrein-dialects/tests/captures");
     let sorted = |folder: &Path| -> Vec<PathBuf> {
@@ -28,7 +28,7 @@ fn captures() -> Vec<Captured> {
         let dialect = ALL.iter().copied().find(|dialect| dialect.name.replace('@', "-") == name);
         let dialect = dialect.unwrap_or_else(|| panic!("there are captures of {name}, but no such dialect"));
         for file in sorted(&agent) {
-            // They were made by somebody else than all other examples.
+            // All other samples use the home directory of `ann`.
             let text = std::fs::read_to_string(&file).unwrap().replace("/home/dev", "/home/ann");
             let capture = RawJson::parse(text).unwrap();
             let event = capture.field("event").unwrap().as_text().unwrap().into_owned();
@@ -38,7 +38,7 @@ fn captures() -> Vec<Captured> {
     all
 }
 
-/// The same without blanks between values.
+/// Removes white space between values.
 fn compact(json: &str) -> String {
     let (mut inside, mut escaped) = (false, false);
     let kept = json.chars().filter(|&c| {
@@ -66,12 +66,12 @@ fn the_library_has_all_captures() {
     assert!(kept == lines, "captures.tsv is not current: UPDATE_DOCS=1 cargo test -p checkrein-tools --test samples");
 }
 
-/// Every event of a dialect: its name there, and its kind.
+/// Every event of a dialect: its name in the dialect, and its kind.
 fn events(dialect: &'static Dialect) -> Vec<(&'static str, &'static EventKind)> {
     let others = EventKind::ALL.iter().filter(|kind| dialect.has_all_events && dialect.name_of(kind).is_none());
     let mut seen = BTreeSet::new();
     let named = dialect.events.iter().map(|row| (row.name, &row.kind));
-    // A kind has one payload, under the first of its names.
+    // A kind with several names has one payload, under the first name.
     let all = named.chain(others.map(|kind| (kind.name(), kind)));
     all.filter(|(_, kind)| seen.insert(kind.name().to_owned())).collect()
 }
@@ -82,8 +82,8 @@ fn validator(schema: &Value, event: &str) -> jsonschema::Validator {
     jsonschema::validator_for(own).unwrap()
 }
 
-/// Whether a payload of this event has everything that such an event must have. Some agents do not even tell the prompt.
-fn tells_all(dialect: &Dialect, name: &str, kind: &EventKind) -> bool {
+/// Returns `true` if the payload has all required fields of the event. Some agents do not even send the prompt.
+fn has_required_fields(dialect: &Dialect, name: &str, kind: &EventKind) -> bool {
     let row = dialect.events.iter().find(|row| row.name == name);
     let rows = || dialect.payload.fields.iter().chain(row.map_or(&[][..], |row| row.fields));
     let mut required = kind.fields().iter().filter(|field| field.required);
@@ -111,25 +111,29 @@ fn every_event_of_every_dialect_fits_its_schema() {
                 let payload = samples::payload(dialect, kind, tool);
                 fits(&validator, &payload, &format!("{} {name} {tool:?}", dialect.name));
                 count += 1;
-                if !tells_all(dialect, name, kind) {
+                if !has_required_fields(dialect, name, kind) {
                     continue;
                 }
                 let event = dialect.event(&payload, Some(name));
                 let event = event.unwrap_or_else(|error| panic!("{} {name}: {error}: {payload}", dialect.name));
                 assert_eq!(event.kind(), *kind, "{} {name}", dialect.name);
-                // By the agent's own name for it, if it has one.
+                // The event has the agent's own tool name, if there is one.
                 let named = |tool: &str| event.tool_name() == Some(tool) || event.tool_aliases().contains(&tool);
                 assert!(tool.is_none_or(named), "{} {name} {tool:?}: {payload}", dialect.name);
             }
-            assert!(!validator.is_valid(&serde_json::json!({})), "{} {name}: anything would fit", dialect.name);
+            assert!(
+                !validator.is_valid(&serde_json::json!({})),
+                "{} {name}: the schema accepts an empty object",
+                dialect.name
+            );
         }
     }
     assert!(count > 500, "{count}");
 }
 
 #[test]
-fn what_agents_really_sent_fits_the_schema() {
-    // Of some dialects only the names are known; what their agents send is known once they have fields.
+fn captures_fit_the_schema() {
+    // The tables of some dialects have only names and no fields yet.
     for (dialect, event, sent) in captures().iter().filter(|(dialect, _, _)| !dialect.payload.fields.is_empty()) {
         fits(&validator(&schema::payload(dialect), event), sent, &format!("{} {event}", dialect.name));
     }
@@ -166,7 +170,7 @@ fn all_samples_are_of_one_session() {
 }
 
 #[test]
-fn a_tool_that_was_not_captured_has_what_is_usual() {
+fn tool_without_capture_has_a_sample_input() {
     let grep = samples::payload(&claude::DIALECT, &EventKind::PreToolUse, Some("Grep"));
     assert!(grep.field("prompt_id").is_some(), "{grep}");
     assert_eq!(grep.field("tool_name").unwrap().as_text().as_deref(), Some("Grep"));

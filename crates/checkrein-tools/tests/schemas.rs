@@ -1,4 +1,4 @@
-//! The schemas that are checked in are those of this code, and fit what it reads and writes.
+//! Schemas: the files in `schemas/` are current, and the schemas accept what the code reads and writes.
 #![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
 
 use std::path::Path;
@@ -10,7 +10,7 @@ use checkrein_tools::schema;
 use serde_json::{Value, json};
 
 #[test]
-fn what_is_checked_in_is_current() {
+fn schema_files_are_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas");
     for schema::Schema { name, make, .. } in schema::ALL {
         let path = folder.join(format!("{name}.json"));
@@ -29,7 +29,7 @@ fn what_is_checked_in_is_current() {
 }
 
 #[test]
-fn every_schema_is_one() {
+fn every_schema_is_valid() {
     for schema in schema::ALL {
         jsonschema::meta::validate(&(schema.make)()).unwrap();
         assert!(schema::find(schema.name).is_some());
@@ -42,7 +42,7 @@ fn errors(schema: &Value, value: &Value) -> Vec<String> {
 }
 
 #[test]
-fn configs_fit_or_do_not() {
+fn config_schema_accepts_valid_files_only() {
     let schema = schema::config();
     let good = [
         json!({}),
@@ -72,7 +72,7 @@ fn configs_fit_or_do_not() {
 }
 
 #[test]
-fn what_hooks_are_given_fits() {
+fn event_schema_accepts_payloads() {
     let event = Event::pre_tool_use(ToolCall::new("Bash", "{}".parse::<checkrein::RawJson>().unwrap()));
     let bytes: Vec<u8> =
         native::DIALECT.payload(&event, None).iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
@@ -82,7 +82,7 @@ fn what_hooks_are_given_fits() {
 }
 
 #[test]
-fn answers_fit() {
+fn answer_schema_accepts_valid_answers_only() {
     let schema = schema::answer();
     let answer = json!({ "hookSpecificOutput": { "permissionDecision": "deny", "permissionDecisionReason": "no" } });
     assert_eq!(errors(&schema, &answer), [""; 0]);
@@ -90,7 +90,7 @@ fn answers_fit() {
 }
 
 #[test]
-fn scripts_of_sessions_fit_or_do_not() {
+fn session_schema_and_parser_agree() {
     use checkrein_tools::simulate::Script;
     let schema = schema::session();
     let good = [
@@ -110,7 +110,7 @@ fn scripts_of_sessions_fit_or_do_not() {
         json!({ "steps": [{ "event": "Nothing" }] }),
         json!({ "session": { "colour": "red" }, "steps": [] }),
     ];
-    // The schema and the reader say the same.
+    // The schema and the parser agree.
     for (scripts, fine) in [(&good[..], true), (&bad[..], false)] {
         for script in scripts {
             assert_eq!(errors(&schema, script).is_empty(), fine, "{script}: {:?}", errors(&schema, script));
@@ -121,16 +121,15 @@ fn scripts_of_sessions_fit_or_do_not() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn records_fit() {
+async fn record_schema_accepts_records() {
     let hook = HookSpec::shell("h", EventKind::PreToolUse, "echo no >&2; exit 2");
     let event = Event::pre_tool_use(ToolCall::new("Bash", "{}".parse::<checkrein::RawJson>().unwrap()));
     let (_, record) = Engine::builder().hook(hook).build().fire_recorded(event).await;
     assert_eq!(errors(&schema::record(), &serde_json::to_value(&record).unwrap()), [""; 0]);
 }
 
-/// The schema and the reader are of one mind about what a case may say.
 #[test]
-fn cases_fit_or_do_not() {
+fn test_case_schema_and_reader_agree() {
     let schema = schema::test_cases();
     let case = |extra: Value, expect: Value| {
         let mut case = json!({ "name": "a", "event": "PreToolUse", "expect": expect });
@@ -178,18 +177,18 @@ fn cases_fit_or_do_not() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn reports_fit() {
+async fn test_report_schema_accepts_reports() {
     use checkrein_tools::hook_tests::{self, TestReport, TestRunner};
     let project = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(project.path().join(".checkrein")).unwrap();
     let hooks = "hooks: [{id: h, event: Stop, command: echo hm}]";
     std::fs::write(project.path().join(".checkrein/hooks.yaml"), hooks).unwrap();
-    let trials = TestRunner::new(&native::DIALECT, project.path()).trust(Trust::everything());
+    let runner = TestRunner::new(&native::DIALECT, project.path()).trust(Trust::everything());
     let text = "cases: [{name: a, event: Stop, expect: {decision: deny}}, {name: b, event: Stop, expect: {ran: h}}, {name: c, event: Stop, tool: X, expect: {ran: h}}]";
     let read = hook_tests::read_text(Path::new("a.test.yaml"), text, &native::DIALECT);
-    let reports = trials.run_all(&read.cases, 2, false, |_| {}).await;
-    let loaded = trials.loaded();
-    let probes = hook_tests::probe_all(&trials, &loaded.hooks, 1, std::time::Duration::from_secs(60), |_| {}).await;
+    let reports = runner.run_all(&read.cases, 2, false, |_| {}).await;
+    let loaded = runner.loaded();
+    let probes = hook_tests::probe_all(&runner, &loaded.hooks, 1, std::time::Duration::from_secs(60), |_| {}).await;
     let report = TestReport::new(reports, probes, std::time::Duration::ZERO).with_problems(vec!["x".to_owned()]);
     assert_eq!((report.passed, report.failed, report.errors), (1, 1, 1));
     assert!(!report.contract[0].has_findings(), "{report:?}");

@@ -1,4 +1,4 @@
-//! Sessions that are played: what an agent does with the verdicts of its hooks.
+//! Simulator: effects of verdicts on a session, and errors of scripts.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 
 use std::convert::Infallible;
@@ -10,7 +10,7 @@ use checkrein::{Engine, Event, EventKind, HookSpec, Opinion, RawJson, Registry, 
 use checkrein_core::Target;
 use checkrein_tools::simulate::{Script, SimEvent, Simulator, Summary};
 
-/// Hooks that are functions: for these kinds, what they say to an event.
+/// Builtin hooks for tests.
 struct Hooks {
     registry: Registry,
     specs: Vec<HookSpec>,
@@ -21,28 +21,28 @@ impl Hooks {
         Self { registry: Registry::new(), specs: Vec::new() }
     }
 
-    fn on(mut self, kind: EventKind, says: impl Fn(&Event) -> Opinion + Send + Sync + 'static) -> Self {
+    fn on(mut self, kind: EventKind, opinion: impl Fn(&Event) -> Opinion + Send + Sync + 'static) -> Self {
         let name = format!("hook_{}", self.specs.len());
-        self.registry.register_builtin(&name, Builtin::immediate(move |call| Ok(says(call.event)))).unwrap();
+        self.registry.register_builtin(&name, Builtin::immediate(move |call| Ok(opinion(call.event)))).unwrap();
         self.specs.push(HookSpec::builtin(&name, kind, &name).rewrites());
         self
     }
 }
 
-/// What happened, one line for each moment.
+/// Plays a script and returns one line per event of the simulator.
 async fn played_as(host: &'static Dialect, hooks: Hooks, script: &str) -> Vec<String> {
     let script = Script::parse("script.yaml", script).unwrap();
     let engine = Engine::builder().registry(hooks.registry).settle_as(host).hooks(hooks.specs).build();
     assert!(engine.problems().is_empty(), "{:?}", engine.problems());
     let mut lines = Vec::new();
-    let told = |moment: SimEvent<'_>| {
-        lines.push(match moment {
+    let observer = |event: SimEvent<'_>| {
+        lines.push(match event {
             SimEvent::Fires(_) => return Ok(()),
             SimEvent::Fired(fired) => format!("{} {}", fired.event.kind(), fired.verdict.decision()),
             SimEvent::ToolRuns { tool, input } => format!("{tool} runs {input}"),
             SimEvent::ToolRefused { tool } => format!("{tool} refused"),
             SimEvent::UserAnswers { answer, .. } => format!("user: {}", answer.name()),
-            SimEvent::GoesOn { times } => format!("goes on {times}"),
+            SimEvent::GoesOn { times } => format!("continues {times}"),
             SimEvent::StopsAnyway { times } => format!("stops anyway {times}"),
             SimEvent::TurnOver { skipped } => format!("turn over {skipped}"),
             SimEvent::SessionOver { skipped } => format!("session over {skipped}"),
@@ -50,7 +50,7 @@ async fn played_as(host: &'static Dialect, hooks: Hooks, script: &str) -> Vec<St
         });
         Ok::<_, Infallible>(())
     };
-    let Ok(()) = Simulator::new(engine).host(host).play(&script, told).await;
+    let Ok(()) = Simulator::new(engine).host(host).play(&script, observer).await;
     lines
 }
 
@@ -61,7 +61,7 @@ async fn played(hooks: Hooks, script: &str) -> Vec<String> {
 const TOOL: &str = "steps: [{tool: Bash, input: {command: ls}, result: ok}, {stop: done}]";
 
 #[tokio::test]
-async fn without_hooks_all_happens() {
+async fn all_steps_happen_without_hooks() {
     let script = "steps: [{start: startup}, {prompt: hi}, {tool: Bash, input: {command: ls}}, {tool: Bash, input: {}, failure: no},
         {tool: Edit, input: {}, asks: true}, {tool: Edit, input: {}, asks: true, answer: deny},
         {event: cwd_changed}, {compact: auto}, {stop: done}, {end: other}]";
@@ -96,13 +96,13 @@ async fn without_hooks_all_happens() {
 }
 
 #[tokio::test]
-async fn a_denied_tool_does_not_run() {
+async fn denied_tool_does_not_run() {
     let lines = played(Hooks::none().on(EventKind::PreToolUse, |_| Opinion::deny("no")), TOOL).await;
     assert_eq!(lines, ["pre_tool_use deny", "Bash refused", "stop no_opinion"]);
 }
 
 #[tokio::test]
-async fn a_halt_ends_the_turn() {
+async fn halt_ends_the_turn() {
     let script = "steps: [{prompt: a}, {tool: Bash}, {tool: Bash}, {compact: auto}, {stop: done}, {prompt: b}, {stop: done}, {end: other}]";
     let lines = played(Hooks::none().on(EventKind::PreToolUse, |_| Opinion::halt("enough")), script).await;
     let expected = [
@@ -118,7 +118,7 @@ async fn a_halt_ends_the_turn() {
 }
 
 #[tokio::test]
-async fn a_refused_prompt_ends_the_turn_and_a_halt_at_the_start_the_session() {
+async fn denied_prompt_ends_the_turn_and_halt_at_the_start_ends_the_session() {
     let script = "steps: [{start: startup}, {prompt: bad}, {tool: Bash}, {prompt: good}, {end: other}]";
     let refuses = |event: &Event| if event.prompt() == Some("bad") { Opinion::deny("no") } else { Opinion::none() };
     let lines = played(Hooks::none().on(EventKind::PromptSubmit, refuses), script).await;
@@ -135,7 +135,7 @@ async fn a_refused_prompt_ends_the_turn_and_a_halt_at_the_start_the_session() {
 }
 
 #[tokio::test]
-async fn a_rewritten_input_is_what_runs_and_what_later_hooks_see() {
+async fn tool_and_later_hooks_get_the_rewritten_input() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&seen);
     let hooks = Hooks::none()
@@ -166,7 +166,7 @@ fn patch(text: &str) -> Opinion {
 }
 
 #[tokio::test]
-async fn hooks_may_answer_in_the_place_of_the_user() {
+async fn hooks_can_answer_permission_requests() {
     let asks = "steps: [{tool: Bash, input: {}, asks: true, answer: deny}]";
     let allows = Hooks::none().on(EventKind::PermissionRequest, |_| Opinion::allow());
     let lines = played(allows, asks).await;
@@ -181,17 +181,17 @@ async fn hooks_may_answer_in_the_place_of_the_user() {
 }
 
 #[tokio::test]
-async fn a_refused_stop_comes_again_until_it_stands() {
+async fn denied_stop_is_repeated_until_allowed_or_limited() {
     let hooks = Hooks::none().on(EventKind::Stop, |event| {
         let active = event.to_json().contains(r#""stop_hook_active":true"#);
         if active { Opinion::none() } else { Opinion::deny("once more") }
     });
-    assert_eq!(played(hooks, "steps: [{stop: done}]").await, ["stop deny", "goes on 1", "stop no_opinion"]);
+    assert_eq!(played(hooks, "steps: [{stop: done}]").await, ["stop deny", "continues 1", "stop no_opinion"]);
 
     let never = || Hooks::none().on(EventKind::Stop, |_| Opinion::deny("never"));
     let lines = played(never(), "steps: [{stop: done}]").await;
-    assert_eq!((lines.len(), lines[15].as_str(), lines[16].as_str()), (17, "goes on 8", "stop no_opinion"));
-    // A host without a limit of its own.
+    assert_eq!((lines.len(), lines[15].as_str(), lines[16].as_str()), (17, "continues 8", "stop no_opinion"));
+    // A host without a stop limit.
     let sender = dialects::find("claude@sender").unwrap();
     assert_eq!(sender.stop_cap, 0);
     let lines = played_as(sender, never(), "steps: [{stop: done}]").await;
@@ -199,7 +199,7 @@ async fn a_refused_stop_comes_again_until_it_stands() {
 }
 
 #[tokio::test]
-async fn a_refused_compaction_does_not_happen() {
+async fn denied_compaction_does_not_happen() {
     let hooks = Hooks::none().on(EventKind::PreCompact, |_| Opinion::deny("not now"));
     assert_eq!(played(hooks, "steps: [{compact: auto}]").await, ["pre_compact deny"]);
     let hooks = Hooks::none().on(EventKind::BeforeCompaction, |_| Opinion::deny("not so"));
@@ -208,7 +208,7 @@ async fn a_refused_compaction_does_not_happen() {
 }
 
 #[tokio::test]
-async fn events_that_few_have_are_fired_if_a_hook_is_for_them() {
+async fn rare_events_are_fired_only_if_a_hook_is_registered() {
     let none = |_: &Event| Opinion::none();
     let hooks = [
         EventKind::UserTurnStart,
@@ -240,7 +240,7 @@ async fn events_that_few_have_are_fired_if_a_hook_is_for_them() {
 }
 
 #[tokio::test]
-async fn a_host_fires_only_what_it_has() {
+async fn host_fires_only_its_own_events() {
     for host in dialects::ALL.iter().filter(|dialect| !dialect.events.is_empty()) {
         for line in played_as(host, Hooks::none(), Script::DEFAULT).await {
             if let Ok(kind) = line.split(' ').next().unwrap().parse::<EventKind>() {
@@ -248,7 +248,7 @@ async fn a_host_fires_only_what_it_has() {
             }
         }
     }
-    // One event for tools that did it and tools that failed.
+    // A dialect with one event for both results and failures of tools.
     let one = dialects::ALL
         .iter()
         .find(|dialect| {
@@ -264,19 +264,19 @@ async fn a_host_fires_only_what_it_has() {
 }
 
 #[tokio::test]
-async fn an_audience_that_leaves_ends_the_session() {
+async fn error_of_the_observer_ends_the_session() {
     let script = Script::parse("s.yaml", Script::DEFAULT).unwrap();
-    let mut heard = 0;
-    let told = |_: SimEvent<'_>| {
-        heard += 1;
-        if heard == 3 { Err("enough") } else { Ok(()) }
+    let mut count = 0;
+    let observer = |_: SimEvent<'_>| {
+        count += 1;
+        if count == 3 { Err("enough") } else { Ok(()) }
     };
-    assert_eq!(Simulator::new(Engine::builder().build()).play(&script, told).await, Err("enough"));
-    assert_eq!(heard, 3);
+    assert_eq!(Simulator::new(Engine::builder().build()).play(&script, observer).await, Err("enough"));
+    assert_eq!(count, 3);
 }
 
 #[tokio::test]
-async fn a_summary_counts() {
+async fn summary_counts_events_and_runs() {
     let hooks = Hooks::none()
         .on(EventKind::PreToolUse, |event| match event.tool_name() {
             Some("Bash") => Opinion::deny("no"),
@@ -295,15 +295,15 @@ async fn a_summary_counts() {
     .unwrap();
     let engine = Engine::builder().registry(hooks.registry).hooks(hooks.specs).build();
     let mut summary = Summary::default();
-    let told = |moment: SimEvent<'_>| {
-        if let SimEvent::Fired(fired) = moment {
+    let observer = |event: SimEvent<'_>| {
+        if let SimEvent::Fired(fired) = event {
             summary.add(fired.record);
         }
         Ok::<_, Infallible>(())
     };
-    let Ok(()) = Simulator::new(engine).play(&script, told).await;
+    let Ok(()) = Simulator::new(engine).play(&script, observer).await;
     let Summary { events, runs, blocked, rewritten, asked, refused_stops, failed, .. } = summary;
-    // A guard of the compaction that panics closes it.
+    // The panicking hook fails closed, so the compaction is blocked.
     assert_eq!((events, runs), (9, 6));
     assert_eq!((blocked, rewritten, asked, refused_stops, failed), (2, 1, 1, 1, 1));
     assert_eq!(summary.warnings.len(), 1);
@@ -312,33 +312,33 @@ async fn a_summary_counts() {
 }
 
 #[test]
-fn what_is_wrong_with_a_script_is_told_with_its_place() {
-    for (text, place, says) in [
-        ("", "1:1", "`script` should be an object"),
-        ("steps: 5", "1:8", "`steps` should be an array, but is a number"),
-        ("description: x", "1:1", "the script has no `steps`"),
+fn script_errors_have_a_location() {
+    for (text, place, message) in [
+        ("", "1:1", "`script` must be an object"),
+        ("steps: 5", "1:8", "`steps` must be an array, but is a number"),
+        ("description: x", "1:1", "the script has no key `steps`"),
         ("steps: []\nstepz: []", "2:1", "unknown key `stepz`"),
-        ("steps: [5]", "1:9", "`step` should be an object"),
+        ("steps: [5]", "1:9", "`step` must be an object"),
         ("steps:\n  - promt: hi", "2:5", "unknown step `promt`"),
-        ("steps:\n  - {}", "2:5", "does not say what happens"),
+        ("steps:\n  - {}", "2:5", "the step has no action"),
         ("steps:\n  - prompt: hi\n    stop: x", "3:5", "both `prompt` and `stop`"),
-        ("steps:\n  - prompt: 5", "2:13", "`prompt` should be a string, but is a number"),
-        ("steps:\n  - prompt:", "2:11", "`prompt` should be a string, but is null"),
+        ("steps:\n  - prompt: 5", "2:13", "`prompt` must be a string, but is a number"),
+        ("steps:\n  - prompt:", "2:11", "`prompt` must be a string, but is null"),
         ("steps:\n  - prompt: x\n    field: {}", "3:5", "unknown key `field`"),
         ("steps:\n  - start: x\n    fields: { modle: x }", "3:15", "unknown field `modle`"),
-        ("steps:\n  - start: x\n    fields: { context_tokens: many }", "3:31", "should be a whole number"),
+        ("steps:\n  - start: x\n    fields: { context_tokens: many }", "3:31", "must be a whole number"),
         ("steps:\n  - event: NoSuch", "2:12", "NoSuch"),
         ("steps:\n  - tool: Bash\n    inputs: {}", "3:5", "unknown key `inputs`"),
-        ("steps:\n  - tool: Bash\n    asks: maybe", "3:11", "`asks` should be true or false"),
+        ("steps:\n  - tool: Bash\n    asks: maybe", "3:11", "`asks` must be true or false"),
         ("steps:\n  - tool: Bash\n    answer: maybe", "3:13", "unknown answer `maybe`"),
-        ("steps:\n  - tool: Bash\n    result: 1\n    failure: x", "4:5", "cannot both"),
+        ("steps:\n  - tool: Bash\n    result: 1\n    failure: x", "4:5", "cannot have both"),
         ("session: { cdw: x }\nsteps: []", "1:12", "unknown field `cdw`"),
         ("steps: [", "", "error[not-readable]"),
         ("steps: []\nsteps: []", "1:1", "duplicate key"),
     ] {
         let error = Script::parse("s.yaml", text).unwrap_err().to_string();
         assert!(error.starts_with(&format!("s.yaml:{place}")), "{text:?}: {error}");
-        assert!(error.contains(says), "{text:?}: {error}");
+        assert!(error.contains(message), "{text:?}: {error}");
     }
     let error = Script::parse("s.yaml", "steps:\n  - promt: hi\n  - tool: Bash\n    answer: alow").unwrap_err();
     assert_eq!(error.diagnostics.len(), 2);
@@ -348,9 +348,9 @@ fn what_is_wrong_with_a_script_is_told_with_its_place() {
 }
 
 #[test]
-fn what_a_script_does_not_say_is_made_up() {
+fn missing_fields_have_sample_values() {
     let script = Script::parse("s.yaml", "steps: [{tool: Bash}, {event: SubagentStart}]").unwrap();
     let debug = format!("{:?}", script.steps);
     assert!(debug.contains("cargo test") && debug.contains("agent_type: Some"), "{debug}");
-    assert!(!debug.contains("/home/ann/project\""), "the session says where it is: {debug}");
+    assert!(!debug.contains("/home/ann/project\""), "the working directory comes from the session: {debug}");
 }

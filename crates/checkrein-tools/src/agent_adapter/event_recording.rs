@@ -1,4 +1,6 @@
-//! What is kept of the events that pass through.
+//! Recording of events that the agent adapter answers, while recording is on.
+//!
+//! A failed recording becomes a note. It must never change the answer to the agent.
 
 use std::path::Path;
 
@@ -8,27 +10,27 @@ use checkrein_dialects::Dialect;
 use super::AgentResponse;
 use crate::recording::{RecordedEvent, Recording, RecordingControl, now};
 
-/// Knows where events are kept.
+/// The recording control of an adapter, if it has one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RecordingSwitch {
-    pub(super) switch: Option<RecordingControl>,
+    pub(super) control: Option<RecordingControl>,
 }
 
-/// Where one event is kept.
+/// One event that is about to be recorded.
 #[derive(Debug, Default)]
 pub(super) struct PendingRecord {
     recording: Option<Recording>,
-    /// When the event came in.
+    /// Time of the event's arrival.
     time: String,
-    /// Why it cannot be kept.
+    /// Error that prevents the recording.
     problem: Option<String>,
 }
 
 impl RecordingSwitch {
-    /// Looks where the event that is here shall be kept.
+    /// Opens the current recording for the event that just arrived.
     pub(super) fn begin(&self) -> PendingRecord {
-        if let Some(switch) = &self.switch {
-            return match switch.current() {
+        if let Some(control) = &self.control {
+            return match control.current() {
                 Ok(None) => PendingRecord::default(),
                 Ok(recording) => PendingRecord { recording, time: now(), problem: None },
                 Err(error) => PendingRecord { problem: Some(not_recorded(&error)), ..PendingRecord::default() },
@@ -39,29 +41,35 @@ impl RecordingSwitch {
 }
 
 impl PendingRecord {
-    /// Whether nothing is kept, and nobody should know.
-    pub(super) fn is_nothing(&self) -> bool {
+    /// `true` if there is nothing to record and no problem to report.
+    pub(super) fn is_empty(&self) -> bool {
         if self.recording.is_some() {
             return false;
         }
         self.problem.is_none()
     }
 
-    /// Keeps the event and what came of it.
-    pub(super) fn keep(self, agent: &Dialect, dir: &Path, event: &Event, mut fronted: AgentResponse) -> AgentResponse {
-        fronted.undelivered_notes.extend(self.problem.clone());
-        fronted.notes.extend(self.problem);
+    /// Records the event and its outcome. Adds a note to the response if that fails.
+    pub(super) fn finish(
+        self,
+        agent: &Dialect,
+        dir: &Path,
+        event: &Event,
+        mut response: AgentResponse,
+    ) -> AgentResponse {
+        response.undelivered_notes.extend(self.problem.clone());
+        response.notes.extend(self.problem);
         if let Some(recording) = self.recording {
-            let mut recorded = RecordedEvent::new(agent, dir, event, fronted.record.as_ref());
+            let mut recorded = RecordedEvent::new(agent, dir, event, response.record.as_ref());
             recorded.time = self.time;
             let problem = recording.keep(recorded).err().map(|error| not_recorded(&error));
-            fronted.undelivered_notes.extend(problem.clone());
-            fronted.notes.extend(problem);
+            response.undelivered_notes.extend(problem.clone());
+            response.notes.extend(problem);
         }
-        fronted
+        response
     }
 }
 
 fn not_recorded(error: &crate::recording::SwitchError) -> String {
-    format!("this event is not recorded: {error}")
+    format!("event not recorded: {error}")
 }

@@ -1,4 +1,7 @@
-//! The answer to an agent when checkrein itself fails, and its line in the audit log.
+//! Answer to an agent when checkrein itself fails, and its entry in the audit log.
+//!
+//! A failure at a gate must never look like an answer that lets the agent continue, unless the caller chose
+//! [`FailurePolicy::Open`].
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,8 +17,8 @@ use super::{AgentAdapter, AgentResponse};
 use crate::samples;
 
 impl AgentAdapter {
-    /// Refuses where the agent can be refused, with the reason. An unknown event is treated as a gate. `loaded` are the files
-    /// of the directory, if they were loaded before.
+    /// Denies the event with `why` as the reason, if the agent lets hooks block it. An unknown event is treated as a gate.
+    /// `loaded` holds the hook files and their directory, if they are loaded already.
     pub(super) fn fail(&self, kind: Option<EventKind>, why: &str, loaded: Option<(&Loaded, &Path)>) -> AgentResponse {
         let kind = kind.unwrap_or(EventKind::PreToolUse);
         let event = samples::event(&kind);
@@ -25,7 +28,7 @@ impl AgentAdapter {
         let mut settlement = Settlement::new(&Rules::NATIVE, &event);
         let _ = settlement.push_failure(0, &hook, &failure);
         let verdict = settlement.finish();
-        // Where the agent shows the reason, once is enough.
+        // The agent shows the reason of a block, so a note would repeat it.
         let shown = if verdict.decision().is_block() { vec![] } else { vec![format!("checkrein failed: {why}")] };
         let answer = self.agent.say_with(&event, &verdict, &shown);
         let mut notes = vec![why.to_owned()];
@@ -36,14 +39,14 @@ impl AgentAdapter {
             };
             notes.extend(log.and_then(|log| append(&log, AuditEntry::refusal(Some(&kind), why))));
         }
-        let untold = notes
+        let undelivered = notes
             .iter()
             .filter(|note| !(answer.user_message_included && *note == why))
             .chain(&answer.notes)
             .cloned()
             .collect();
         notes.extend(answer.notes.iter().cloned());
-        AgentResponse { answer, notes, undelivered_notes: untold, ..AgentResponse::default() }
+        AgentResponse { answer, notes, undelivered_notes: undelivered, ..AgentResponse::default() }
     }
 
     fn load_audit_log(&self, kind: &EventKind) -> Option<AuditLog> {
@@ -52,15 +55,15 @@ impl AgentAdapter {
         self.audit_log(&self.sources_in(&dir).only(&filter).load(), &dir)
     }
 
-    /// The audit log that files ask for.
+    /// Audit log of the loaded files. `None` if they configure no audit log.
     pub(super) fn audit_log(&self, loaded: &Loaded, dir: &Path) -> Option<AuditLog> {
         let settings = loaded.audit.as_ref()?;
         Some(AuditLog::of_settings(settings).on_behalf_of(self.agent.name, dir))
     }
 }
 
-/// Records that checkrein refused a call of an unknown agent, if the user's files ask for an audit log. Returns a note for
-/// the user if that fails.
+/// Records in the audit log that checkrein denied the call of an unknown agent, if the user's files configure a log. Returns a
+/// note for the user if that fails.
 pub fn record_refusal(why: &str) -> Option<String> {
     let dir = std::env::current_dir().ok()?;
     let loaded = Sources::discover(&native::DIALECT, &dir).load();
@@ -70,5 +73,5 @@ pub fn record_refusal(why: &str) -> Option<String> {
 }
 
 fn append(log: &AuditLog, entry: AuditEntry) -> Option<String> {
-    log.append(entry).err().map(|error| format!("nothing was written to the audit log: {error}"))
+    log.append(entry).err().map(|error| format!("cannot write to the audit log: {error}"))
 }

@@ -1,4 +1,6 @@
-//! What an agent sent, parsed once: also if it is broken, since a refusal must fit the event.
+//! Payload of an agent, parsed once.
+//!
+//! An invalid payload also yields a [`Request`]: the denial must have the format of the agent's event.
 
 use std::borrow::Cow;
 
@@ -7,37 +9,37 @@ use checkrein_dialects::EventRow;
 
 use super::AgentAdapter;
 
-/// A payload and what can be known of it.
+/// A payload and the adapter that answers it.
 pub(super) struct Request<'p> {
-    /// The adapter for the generation of the agent that sent it.
-    pub(super) front: Cow<'p, AgentAdapter>,
+    /// Adapter for the generation of the agent that sent the payload.
+    pub(super) adapter: Cow<'p, AgentAdapter>,
     pub(super) json: Result<RawJson, JsonError>,
     payload: &'p [u8],
 }
 
 impl AgentAdapter {
-    /// Parses a payload.
+    /// Parses a payload and selects the agent's generation by its fields.
     pub(super) fn read<'p>(&'p self, payload: &'p [u8]) -> Request<'p> {
         let json = RawJson::parse_bytes(payload);
         let has = |field: &str| match &json {
             Ok(json) => json.field(field).is_some(),
             Err(_) => find_bytes(payload, &format!("\"{field}\"")),
         };
-        let mut front = Cow::Borrowed(self);
+        let mut adapter = Cow::Borrowed(self);
         if self.event.is_none()
             && let Some((_, agent)) = self.agent.other_generations.iter().find(|(field, _)| has(field))
         {
-            front.to_mut().agent = agent;
+            adapter.to_mut().agent = agent;
         }
-        Request { front, json, payload }
+        Request { adapter, json, payload }
     }
 }
 
 impl Request<'_> {
-    /// The kind of event: from the caller, from the payload, or from a text search in a payload that is not valid JSON.
+    /// Kind of the event: from the caller, from the payload, or from a text search in a payload that is not valid JSON.
     pub(super) fn kind(&self) -> Option<EventKind> {
-        let agent = self.front.agent;
-        if let Some(name) = &self.front.event {
+        let agent = self.adapter.agent;
+        if let Some(name) = &self.adapter.event {
             return agent.kind_named(name).ok();
         }
         if let Ok(json) = &self.json
@@ -48,8 +50,8 @@ impl Request<'_> {
         let text = String::from_utf8_lossy(self.payload);
         let value_of = |path: &str| {
             let key = path.rsplit('.').next().filter(|key| !key.is_empty())?;
-            let behind = &text[text.find(&format!("\"{key}\""))? + key.len() + 2..];
-            let name = behind.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+            let after_key = &text[text.find(&format!("\"{key}\""))? + key.len() + 2..];
+            let name = after_key.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
             name.split('"').next()
         };
         let is_named = |row: &&EventRow| row.event_field.is_some_and(|(path, name)| value_of(path) == Some(name));

@@ -1,4 +1,4 @@
-//! What a case says.
+//! Decoded test cases: event, environment and expectations.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,56 +10,56 @@ use super::pattern::TextPattern;
 use super::scratch::{Scratch, in_json};
 use crate::event_builder::EventBuilder;
 
-/// One case: an event, its surroundings, and what shall come of it.
+/// One case: an event, its environment and the expected results.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Case {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// The file that it stands in.
+    /// File of the case.
     pub file: PathBuf,
-    /// The line that it starts in.
+    /// First line of the case.
     pub line: u32,
-    /// In whose words the event is told, and by whose rules it settles.
+    /// Dialect of the event and of the decision rules.
     pub dialect: &'static Dialect,
-    /// The files with its hooks, if they are not those of the whole run.
+    /// Files with the hooks. Empty: those of the test runner.
     pub config: Vec<PathBuf>,
-    /// Whose hooks are meant, where a file has those of several agents.
+    /// Agent whose hooks run, for files with hooks of several agents.
     pub agent: Option<String>,
-    /// The event's name.
+    /// Name of the event.
     pub event: String,
-    /// The tool that it is about.
+    /// Name of the tool.
     pub tool: Option<String>,
-    /// What the tool is called with.
+    /// Input of the tool.
     pub input: Option<RawJson>,
-    /// The payload as the agent sends it.
+    /// Payload in the agent's format.
     pub payload: Option<RawJson>,
-    /// Fields of the payload, by their paths.
+    /// Fields of the payload, by path.
     pub set: Vec<(String, RawJson)>,
-    /// The agent's environment, besides what is usual. `None`: a usual one that is not there.
+    /// Variables of the agent, in addition to the default ones. `None` removes a default variable.
     pub environment: Vec<(String, Option<String>)>,
-    /// Files in the scratch directory.
+    /// Files to create in the scratch directory.
     pub files: Vec<NewFile>,
-    /// What shall come of it. Never empty.
+    /// Expected results. Never empty.
     pub expect: Vec<Expected>,
 }
 
 impl Case {
-    /// The event, with what the scratch directory is called filled in.
-    pub(super) fn draft(&self, scratch: &Scratch) -> EventBuilder {
-        let mut draft = EventBuilder::new(&self.event);
+    /// Builder for the event, with the path of the scratch directory filled in.
+    pub(super) fn event_builder(&self, scratch: &Scratch) -> EventBuilder {
+        let mut builder = EventBuilder::new(&self.event);
         if let Some(tool) = &self.tool {
-            draft = draft.tool(tool);
+            builder = builder.tool(tool);
         }
         if let Some(payload) = &self.payload {
-            draft = draft.payload(in_json(payload, scratch));
+            builder = builder.payload(in_json(payload, scratch));
         }
         for (path, value) in &self.set {
-            draft = draft.set(path, in_json(value, scratch));
+            builder = builder.set(path, in_json(value, scratch));
         }
         match &self.input {
-            Some(input) => draft.input(in_json(input, scratch)),
-            None => draft,
+            Some(input) => builder.input(in_json(input, scratch)),
+            None => builder,
         }
     }
 }
@@ -68,63 +68,63 @@ impl Case {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewFile {
-    /// Where, seen from the scratch directory. Never leads out of it.
+    /// Path relative to the scratch directory. Never leads out of it.
     pub path: PathBuf,
-    /// What is in it.
+    /// Contents.
     pub text: String,
-    /// Whether it may be executed. If nothing is said: whether it starts with `#!`.
+    /// `true` if the file is executable. Default: `true` if the text starts with `#!`.
     pub executable: bool,
 }
 
-/// Something that shall hold, and where that is said.
+/// One expectation and its line.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Expected {
-    /// The line of the file.
+    /// Line in the file.
     pub line: u32,
-    /// What shall hold.
+    /// Condition.
     pub check: Check,
 }
 
-/// What shall hold when a case has run.
+/// Condition on the result of a case.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Check {
-    /// The verdict, or what a hook said, is one of these.
+    /// The decision of the verdict or of a hook is one of these.
     Decision(Vec<Decision>),
-    /// The reason fits. `None`: there is none.
+    /// The reason matches. `None`: there is no reason.
     Reason(Option<TextPattern>),
-    /// What the model is told: something fits each of these. None at all: it is told nothing.
+    /// Each pattern matches a text for the model. Empty: there is no such text.
     Context(Vec<TextPattern>),
-    /// The same of what the user is told.
+    /// Each pattern matches a message for the user. Empty: there is no message.
     Messages(Vec<TextPattern>),
-    /// The same of what the user is warned of.
+    /// Each pattern matches a warning for the user. Empty: there is no warning.
     Warnings(Vec<TextPattern>),
-    /// What came of the event's text. `None`: it is as it was.
+    /// The final prompt matches. `None`: it was not rewritten.
     Prompt(Option<TextPattern>),
-    /// What came of the event's JSON has all of this. `None`: it is as it was.
+    /// The final JSON value contains these fields. `None`: it was not rewritten.
     Json {
-        /// Of what.
+        /// Rewritable part of the event.
         target: Target,
-        /// What it has.
+        /// Expected value.
         wanted: Option<RawJson>,
-        /// Whether it has nothing else.
+        /// `true` if other fields are not permitted.
         exact: bool,
     },
-    /// It took no longer.
+    /// The run took at most this long.
     MaxDuration(Duration),
-    /// The process ended with this code.
+    /// The process exited with this code.
     ExitCode(i32),
-    /// The hook failed like this. `None`: it did not fail.
+    /// The hook failed in this way. `None`: it did not fail.
     Failure(Option<FailureKind>),
-    /// What the hook printed fits.
+    /// The stdout of the hook matches.
     Stdout(TextPattern),
-    /// What the hook complained about fits.
+    /// The stderr of the hook matches.
     Stderr(TextPattern),
-    /// These hooks ran. None at all: no hook ran.
+    /// These hooks ran. Empty: no hook ran.
     Ran(Vec<String>),
     /// These hooks did not run.
     NotRan(Vec<String>),
-    /// All of this holds for one hook, which ran.
+    /// This hook ran, and all conditions hold for it.
     Hook(String, Vec<Expected>),
 }

@@ -1,20 +1,20 @@
-//! Where two texts differ, line by line.
+//! Line diff of two texts.
 
-/// More lines than this are not compared one by one.
-const MOST: usize = 400;
+/// Longer texts are not compared line by line.
+const MAX_LINES: usize = 400;
 
-/// Both texts as one: lines that are only in the first have `- ` in front, those only in the second `+ `.
+/// Line diff: lines of `expected` alone start with `- `, lines of `actual` alone with `+ `.
 pub(super) fn lines(expected: &str, actual: &str) -> Vec<String> {
     let (old, new): (Vec<_>, Vec<_>) = (expected.lines().collect(), actual.lines().collect());
-    if old.len() > MOST || new.len() > MOST {
+    if old.len() > MAX_LINES || new.len() > MAX_LINES {
         let marked = |mark: char, lines: &[&str]| {
-            let shown = lines.iter().take(MOST).map(move |line| format!("{mark} {line}")).collect::<Vec<_>>();
-            let left = lines.len().saturating_sub(MOST);
+            let shown = lines.iter().take(MAX_LINES).map(move |line| format!("{mark} {line}")).collect::<Vec<_>>();
+            let left = lines.len().saturating_sub(MAX_LINES);
             shown.into_iter().chain((left > 0).then(|| format!("{mark} … {left} more lines"))).collect::<Vec<_>>()
         };
         return [marked('-', &old), marked('+', &new)].concat();
     }
-    // How long the longest text is that both ends have in common.
+    // Length of the longest common subsequence of the remaining lines.
     let mut common = vec![vec![0_u16; new.len() + 1]; old.len() + 1];
     for (i, one) in old.iter().enumerate().rev() {
         for (j, other) in new.iter().enumerate().rev() {
@@ -42,13 +42,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_differs_is_marked() {
+    fn only_differences_are_marked() {
         assert_eq!(lines("deny", "allow"), ["- deny", "+ allow"]);
         assert_eq!(lines("a\nb\nc", "a\nx\nc"), ["  a", "- b", "+ x", "  c"]);
         assert_eq!(lines("a", "a\nb"), ["  a", "+ b"]);
         assert_eq!(lines("", "b"), ["+ b"]);
-        let many = "x\n".repeat(MOST + 3);
+        let many = "x\n".repeat(MAX_LINES + 3);
         let shown = lines(&many, "y");
-        assert_eq!((shown.len(), shown[MOST].as_str()), (MOST + 2, "- … 3 more lines"));
+        assert_eq!((shown.len(), shown[MAX_LINES].as_str()), (MAX_LINES + 2, "- … 3 more lines"));
     }
 }

@@ -1,46 +1,46 @@
-//! Which files have cases.
+//! Search for test files.
 
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The directory that holds cases, beside a project's own hooks.
+/// Directory of a project's test files.
 const TESTS: &str = ".checkrein/tests";
 
-/// What files with cases end in, wherever they are.
+/// File name endings of test files in other directories.
 const ENDINGS: &[&str] = &[".test.yaml", ".test.yml"];
 
-/// Directories in which nobody keeps cases.
+/// Directories that are not searched.
 const SKIPPED: &[&str] = &[".git", "node_modules", "target"];
 
-/// A path that leads to no cases.
+/// Error for a path without test cases.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoTestsFound {
-    /// It cannot be looked at.
+    /// The path cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     Unreadable {
-        /// The path.
+        /// Path.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         error: io::Error,
     },
-    /// There are none below it.
-    #[error("no cases in {}: they are files that end in .test.yaml, or all .yaml files of a directory `tests`", path.display())]
+    /// The directory has no test files.
+    #[error("no test cases in {}; test files end in .test.yaml, or are .yaml files in a directory `tests`", path.display())]
     Empty {
-        /// The path.
+        /// Path.
         path: PathBuf,
     },
 }
 
-/// The files with cases, by name.
+/// Finds test files, sorted by path.
 ///
-/// With no paths: all YAML files in `.checkrein/tests` of the nearest directory upwards from `dir` that has it, not past
-/// the root of the repository, and what ends in `.test.yaml` beside the files with hooks. A path that is a file is taken as
-/// it is; of a directory all files below it that end in `.test.yaml`, and all YAML files of directories called `tests`.
+/// Without paths: all YAML files in `.checkrein/tests` of the nearest directory upwards from `dir` that has it, up to the root
+/// of the repository, and files that end in `.test.yaml` next to the hook files. A path to a file is used as it is. A path to a
+/// directory yields all files below it that end in `.test.yaml`, and all YAML files in directories named `tests`.
 ///
 /// # Errors
-/// A path that is not there, or that has none.
+/// A path does not exist or has no test files.
 pub fn find(paths: &[PathBuf], dir: &Path, config_files: &[PathBuf]) -> Result<Vec<PathBuf>, NoTestsFound> {
     let mut found = BTreeSet::new();
     if paths.is_empty() {
@@ -64,7 +64,7 @@ pub fn find(paths: &[PathBuf], dir: &Path, config_files: &[PathBuf]) -> Result<V
     Ok(found.into_iter().collect())
 }
 
-/// The directories in which cases are looked for if nobody names any.
+/// Directories that are searched by default.
 pub fn places(dir: &Path, config_files: &[PathBuf]) -> Vec<PathBuf> {
     let root = dir.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok());
     let upwards = dir.ancestors().take_while(|above| root.map_or(*above == dir, |root| above.starts_with(root)));
@@ -82,13 +82,13 @@ fn is_yaml(name: &str) -> bool {
     name.ends_with(".yaml") || name.ends_with(".yml")
 }
 
-/// The files of one directory.
+/// Adds the test files of one directory. `all_yaml` adds every YAML file.
 fn list(dir: &Path, all_yaml: bool, found: &mut BTreeSet<PathBuf>) -> io::Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        let is_one = (all_yaml && is_yaml(&name)) || ENDINGS.iter().any(|ending| name.ends_with(ending));
-        if is_one && entry.path().is_file() {
+        let is_test_file = (all_yaml && is_yaml(&name)) || ENDINGS.iter().any(|ending| name.ends_with(ending));
+        if is_test_file && entry.path().is_file() {
             found.insert(entry.path());
         }
     }
@@ -99,7 +99,7 @@ fn below(dir: &Path, found: &mut BTreeSet<PathBuf>) -> io::Result<()> {
     list(dir, dir.file_name().is_some_and(|name| name == "tests"), found)?;
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
-        // Links may lead in circles.
+        // Symbolic links are not followed, because they can form a cycle.
         if entry.file_type()?.is_dir() && !SKIPPED.iter().any(|name| entry.file_name() == *name) {
             below(&entry.path(), found)?;
         }

@@ -1,6 +1,6 @@
-//! The keys of files with cases: one table, from which both the reader and the schema come.
+//! Keys of test files: one table for both the reader and the schema.
 
-/// What a value is.
+/// Type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueType {
     Text,
@@ -10,16 +10,16 @@ pub(super) enum ValueType {
     Paths,
     /// Any JSON.
     Json,
-    /// Fields and their JSON.
+    /// Object with any JSON values.
     Fields,
-    /// Names, and texts or null.
+    /// Object with strings, numbers, booleans or null.
     Environment,
     Files,
-    /// A decision, or several of which one will do.
+    /// A decision, or a list of alternatives.
     Decisions,
     /// A pattern, or null.
     Pattern,
-    /// A pattern that must be there.
+    /// A pattern, not null.
     SomePattern,
     /// A pattern, or a list of them.
     Patterns,
@@ -39,92 +39,88 @@ pub(super) enum ValueType {
 #[derive(Debug)]
 pub(super) struct Key {
     pub(super) name: &'static str,
-    pub(super) is: ValueType,
-    pub(super) says: &'static str,
+    pub(super) value_type: ValueType,
+    pub(super) description: &'static str,
 }
 
-const fn key(name: &'static str, is: ValueType, says: &'static str) -> Key {
-    Key { name, is, says }
+const fn key(name: &'static str, value_type: ValueType, description: &'static str) -> Key {
+    Key { name, value_type, description }
 }
 
-/// Of a file.
+/// Keys of a file.
 pub(super) const FILE: &[Key] = &[
-    key("$schema", ValueType::Text, "For editors."),
-    key("as", ValueType::Dialect, "Whose files, words and rules apply to all cases of the file."),
-    key("config", ValueType::Paths, "The files with the hooks, seen from this file."),
-    key("agent", ValueType::Text, "Whose hooks are meant, where a file has those of several agents."),
-    key("environment", ValueType::Environment, "For all cases of the file; a case's own counts more."),
-    key("files", ValueType::Files, "For all cases of the file; a case's own counts more."),
-    key("cases", ValueType::Cases, "The cases."),
+    key("$schema", ValueType::Text, "Schema for editors."),
+    key("as", ValueType::Dialect, "Agent whose files, payload format and rules apply to all cases of the file."),
+    key("config", ValueType::Paths, "Files with the hooks, relative to this file."),
+    key("agent", ValueType::Text, "Agent whose hooks run, for files with hooks of several agents."),
+    key("environment", ValueType::Environment, "Variables for all cases of the file; a case can override them."),
+    key("files", ValueType::Files, "Files to create for all cases of the file; a case can override them."),
+    key("cases", ValueType::Cases, "Test cases."),
 ];
 
-/// Of a case.
+/// Keys of a case.
 pub(super) const CASE: &[Key] = &[
-    key("name", ValueType::Text, "What it is called."),
-    key("as", ValueType::Dialect, "Whose files, words and rules apply."),
-    key("config", ValueType::Paths, "The files with the hooks, seen from this file."),
-    key("agent", ValueType::Text, "Whose hooks are meant, where a file has those of several agents."),
-    key("event", ValueType::Event, "The event, in the dialect's spelling or checkrein's."),
-    key("tool", ValueType::Text, "The tool that it is about."),
-    key("input", ValueType::Json, "What the tool is called with."),
-    key("payload", ValueType::Fields, "Fields of the payload as the agent sends it; the others are made up."),
-    key("set", ValueType::Fields, "Single fields of the payload; dots lead into objects."),
-    key("environment", ValueType::Environment, "The agent's environment, besides what is usual; null takes one away."),
+    key("name", ValueType::Text, "Name of the case, unique in the file."),
+    key("as", ValueType::Dialect, "Agent whose files, payload format and rules apply."),
+    key("config", ValueType::Paths, "Files with the hooks, relative to this file."),
+    key("agent", ValueType::Text, "Agent whose hooks run, for files with hooks of several agents."),
+    key("event", ValueType::Event, "Event, in the agent's spelling or checkrein's."),
+    key("tool", ValueType::Text, "Tool name."),
+    key("input", ValueType::Json, "Tool input."),
+    key("payload", ValueType::Fields, "Fields of the payload in the agent's format; other fields have sample values."),
+    key("set", ValueType::Fields, "Single fields of the payload by path; dots lead into objects."),
+    key("environment", ValueType::Environment, "Variables in addition to the default ones; null removes a variable."),
     key("files", ValueType::Files, "Files to create in the scratch directory."),
-    key("expect", ValueType::Expect, "What shall come of it. Only what is said is judged."),
+    key("expect", ValueType::Expect, "Expected results. Results that are not mentioned are not checked."),
 ];
 
-/// Of what a case expects.
+/// Keys of `expect`.
 pub(super) const EXPECT: &[Key] = &[
-    key("decision", ValueType::Decisions, "What the verdict is; of several, one will do."),
-    key("reason", ValueType::Pattern, "Why; null: no reason is given."),
-    key("context", ValueType::Patterns, "What the model is told; an empty list: nothing."),
-    key("messages", ValueType::Patterns, "What the user is told; an empty list: nothing."),
-    key("warnings", ValueType::Patterns, "What the user is warned of; an empty list: of nothing."),
-    key("input", ValueType::WantedJson, "What the tool is called with in the end has this; null: it is not rewritten."),
-    key("input_is", ValueType::Json, "What the tool is called with in the end is this, and nothing else."),
-    key(
-        "output",
-        ValueType::WantedJson,
-        "What the model sees of the tool's output has this; null: it is not rewritten.",
-    ),
-    key("output_is", ValueType::Json, "What the model sees of the tool's output is this, and nothing else."),
-    key("prompt", ValueType::Pattern, "What the user has said in the end; null: it is not rewritten."),
-    key("exit_code", ValueType::Integer, "The exit code of the only hook that ran."),
-    key("max_duration", ValueType::Duration, "How long all of it may take: `500ms`, `2s`, or seconds."),
-    key("ran", ValueType::Names, "Hooks that run; an empty list: none runs."),
-    key("not_ran", ValueType::Names, "Hooks that do not run."),
-    key("hooks", ValueType::Hooks, "What shall hold for single hooks, by their names. They must run."),
+    key("decision", ValueType::Decisions, "Decision of the verdict, or a list of permitted decisions."),
+    key("reason", ValueType::Pattern, "Reason of the verdict; null: no reason."),
+    key("context", ValueType::Patterns, "Texts for the model; an empty list: none."),
+    key("messages", ValueType::Patterns, "Messages for the user; an empty list: none."),
+    key("warnings", ValueType::Patterns, "Warnings for the user; an empty list: none."),
+    key("input", ValueType::WantedJson, "Fields of the final tool input; null: not rewritten."),
+    key("input_is", ValueType::Json, "The complete final tool input."),
+    key("output", ValueType::WantedJson, "Fields of the tool output that the model sees; null: not rewritten."),
+    key("output_is", ValueType::Json, "The complete tool output that the model sees."),
+    key("prompt", ValueType::Pattern, "Final prompt; null: not rewritten."),
+    key("exit_code", ValueType::Integer, "Exit code of the only hook that ran."),
+    key("max_duration", ValueType::Duration, "Longest permitted time of the whole case: `500ms`, `2s`, or seconds."),
+    key("ran", ValueType::Names, "Hooks that must run; an empty list: no hook runs."),
+    key("not_ran", ValueType::Names, "Hooks that must not run."),
+    key("hooks", ValueType::Hooks, "Expected results of single hooks, by name. These hooks must run."),
 ];
 
-/// Of what is expected of one hook.
+/// Keys of a hook in `expect.hooks`.
 pub(super) const HOOK: &[Key] = &[
-    key("decision", ValueType::Decisions, "What it decides; of several, one will do."),
-    key("reason", ValueType::Pattern, "Why; null: it gives no reason."),
-    key("context", ValueType::Patterns, "What it tells the model; an empty list: nothing."),
-    key("messages", ValueType::Patterns, "What it tells the user; an empty list: nothing."),
-    key("exit_code", ValueType::Integer, "Its exit code."),
-    key("failure", ValueType::Failure, "How it fails; null: it does not."),
-    key("stdout", ValueType::SomePattern, "What it prints."),
-    key("stderr", ValueType::SomePattern, "What it complains about."),
-    key("max_duration", ValueType::Duration, "How long it may take: `500ms`, `2s`, or seconds."),
+    key("decision", ValueType::Decisions, "Decision of the hook, or a list of permitted decisions."),
+    key("reason", ValueType::Pattern, "Reason of the hook; null: no reason."),
+    key("context", ValueType::Patterns, "Texts for the model; an empty list: none."),
+    key("messages", ValueType::Patterns, "Messages for the user; an empty list: none."),
+    key("exit_code", ValueType::Integer, "Exit code."),
+    key("failure", ValueType::Failure, "Kind of failure; null: no failure."),
+    key("stdout", ValueType::SomePattern, "Standard output."),
+    key("stderr", ValueType::SomePattern, "Standard error."),
+    key("max_duration", ValueType::Duration, "Longest permitted time: `500ms`, `2s`, or seconds."),
 ];
 
-/// Of a file to create, if it is no text.
+/// Keys of a file to create, if it is not a plain text.
 pub(super) const NEW_FILE: &[Key] = &[
-    key("text", ValueType::Text, "What is in it."),
-    key("executable", ValueType::Json, "Whether it may be executed."),
+    key("text", ValueType::Text, "Contents of the file."),
+    key("executable", ValueType::Json, "`true` makes the file executable. Default: true if the text starts with `#!`."),
 ];
 
-/// Of a pattern that is no regular expression. One of them.
+/// Keys of a pattern object, which has exactly one of them.
 pub(super) const PATTERN: &[Key] = &[
-    key("matches", ValueType::Text, "A regular expression that is found in it."),
-    key("lacks", ValueType::Text, "A regular expression that is not found in it."),
-    key("contains", ValueType::Text, "Text that is in it."),
-    key("equals", ValueType::Text, "All of it."),
+    key("matches", ValueType::Text, "Regular expression that must match somewhere in the text."),
+    key("lacks", ValueType::Text, "Regular expression that must not match anywhere in the text."),
+    key("contains", ValueType::Text, "Substring of the text."),
+    key("equals", ValueType::Text, "The complete text, without white space around it."),
 ];
 
-/// The schema of files with cases.
+/// JSON schema of test files.
 pub(crate) fn schema() -> serde_json::Value {
     use checkrein_core::{Decision, FailureKind};
     use serde_json::{Map, Value, json};
@@ -133,9 +129,9 @@ pub(crate) fn schema() -> serde_json::Value {
         let properties: Map<String, Value> = keys
             .iter()
             .map(|key| {
-                let mut schema = of(key.is);
+                let mut schema = type_schema(key.value_type);
                 if let Value::Object(schema) = &mut schema {
-                    schema.insert("description".to_owned(), key.says.into());
+                    schema.insert("description".to_owned(), key.description.into());
                 }
                 (key.name.to_owned(), schema)
             })
@@ -143,11 +139,11 @@ pub(crate) fn schema() -> serde_json::Value {
         json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
     }
 
-    fn of(is: ValueType) -> Value {
+    fn type_schema(value_type: ValueType) -> Value {
         let one_or_many = |one: Value| json!({ "anyOf": [one, { "type": "array", "items": one }] });
         let or_null = |one: Value| json!({ "anyOf": [one, { "type": "null" }] });
         let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
-        match is {
+        match value_type {
             ValueType::Text | ValueType::Event => json!({ "type": "string" }),
             ValueType::Dialect => {
                 json!({ "enum": checkrein_dialects::ALL.iter().map(|dialect| dialect.name).collect::<Vec<_>>() })
@@ -184,7 +180,7 @@ pub(crate) fn schema() -> serde_json::Value {
     let mut root = object(FILE, &["cases"]);
     if let Value::Object(root) = &mut root {
         root.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
-        root.insert("title".to_owned(), "Cases for checkrein test".into());
+        root.insert("title".to_owned(), "Test cases for checkrein test".into());
         let mut expect = object(EXPECT, &[]);
         let mut hook = object(HOOK, &[]);
         for one in [&mut expect, &mut hook] {
@@ -202,7 +198,7 @@ pub(crate) fn schema() -> serde_json::Value {
                 "expect": expect,
                 "hook": hook,
                 "file": file,
-                "pattern": { "anyOf": [{ "type": "string", "description": "A regular expression that is found in it." }, pattern] },
+                "pattern": { "anyOf": [{ "type": "string", "description": "Regular expression that must match somewhere in the text." }, pattern] },
             }),
         );
     }

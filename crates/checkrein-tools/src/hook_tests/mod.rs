@@ -1,9 +1,11 @@
-//! Tests for hooks: cases in files, run with the engine in scratch directories, and probes for hooks that have none.
+//! Tests for hooks: cases in files, which run with the real engine in scratch directories, and probes for hooks without cases.
+//! `checkrein test` uses it.
 //!
-//! A case says which event is fired, in what surroundings, and what shall come of it. Only what it says is judged.
+//! A case names an event, its environment and the expected results. Results that it does not mention are not checked. A test
+//! must never change the project: hooks run on copies of its files.
 //!
 //! ```
-//! use checkrein_tools::cases::{self, Trials};
+//! use checkrein_tools::hook_tests::{self, TestRunner};
 //! use checkrein::Trust;
 //! use checkrein::dialects::agents::native;
 //! # let project = tempfile::tempdir()?;
@@ -17,13 +19,13 @@
 //!     project.path().join(".checkrein/tests/guard.yaml"),
 //!     "cases: [{name: refuses rm, event: PreToolUse, input: {command: rm x}, expect: {decision: deny, reason: ^no$}}]",
 //! )?;
-//! let trials = Trials::new(&native::DIALECT, project.path()).trust(Trust::everything());
-//! let files = cases::find(&[], project.path(), &trials.config_files())?;
-//! let read = cases::read_files(&files, &native::DIALECT);
+//! let runner = TestRunner::new(&native::DIALECT, project.path()).trust(Trust::everything());
+//! let files = hook_tests::find(&[], project.path(), &runner.config_files())?;
+//! let read = hook_tests::read_files(&files, &native::DIALECT);
 //! assert!(read.diagnostics.is_empty());
 //!
 //! let runtime = tokio::runtime::Runtime::new()?;
-//! let report = runtime.block_on(trials.run(&read.cases[0]));
+//! let report = runtime.block_on(runner.run(&read.cases[0]));
 //! # #[cfg(unix)]
 //! assert!(report.is_passed(), "{report:?}");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

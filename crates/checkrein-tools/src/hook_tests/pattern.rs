@@ -1,4 +1,4 @@
-//! What a text shall be.
+//! Patterns for expected texts.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use regex::Regex;
 
 use super::scratch::{PLACEHOLDER, Scratch};
 
-/// What a text shall be. A scratch directory's name may stand in it as a placeholder.
+/// Pattern for an expected text. [`PLACEHOLDER`] in it stands for the path of the scratch directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextPattern {
-    how: PatternKind,
+    kind: PatternKind,
     text: String,
 }
 
@@ -22,33 +22,33 @@ enum PatternKind {
 }
 
 impl TextPattern {
-    /// A regular expression that is found in it.
+    /// The regular expression matches somewhere in the text.
     ///
     /// # Errors
-    /// What is wrong with the expression.
+    /// The expression is invalid.
     pub fn matches(pattern: &str) -> Result<Self, regex::Error> {
         Self::compiled(PatternKind::Matches, pattern)
     }
 
-    /// A regular expression that is not found in it.
+    /// The regular expression matches nowhere in the text.
     ///
     /// # Errors
-    /// What is wrong with the expression.
+    /// The expression is invalid.
     pub fn lacks(pattern: &str) -> Result<Self, regex::Error> {
         Self::compiled(PatternKind::Lacks, pattern)
     }
 
-    /// Text that is in it.
+    /// The text contains this substring.
     pub fn contains(text: &str) -> Self {
-        Self { how: PatternKind::Contains, text: text.to_owned() }
+        Self { kind: PatternKind::Contains, text: text.to_owned() }
     }
 
-    /// All of it, but for white space around it.
+    /// The text equals this one, except for white space around it.
     pub fn equals(text: &str) -> Self {
-        Self { how: PatternKind::Equals, text: text.to_owned() }
+        Self { kind: PatternKind::Equals, text: text.to_owned() }
     }
 
-    /// By the name that files have for it.
+    /// Creates a pattern from its key in test files. Returns `None` for an unknown key.
     pub(super) fn named(name: &str, text: &str) -> Option<Result<Self, regex::Error>> {
         match name {
             "matches" => Some(Self::matches(text)),
@@ -59,18 +59,18 @@ impl TextPattern {
         }
     }
 
-    fn compiled(how: PatternKind, pattern: &str) -> Result<Self, regex::Error> {
-        // The placeholder has braces, which mean something else in an expression.
+    fn compiled(kind: PatternKind, pattern: &str) -> Result<Self, regex::Error> {
+        // The braces of the placeholder have another meaning in an expression.
         Regex::new(&pattern.replace(PLACEHOLDER, "x"))?;
-        Ok(Self { how, text: pattern.to_owned() })
+        Ok(Self { kind, text: pattern.to_owned() })
     }
 
-    /// Whether a text is that.
+    /// Returns `true` if the text matches.
     pub(super) fn fits(&self, text: &str, scratch: &Scratch) -> bool {
-        // `^done$` is meant to fit what `echo done` prints.
+        // `^done$` must match the output of `echo done`.
         let line = text.trim_end_matches(['\n', '\r']);
         let found = |pattern: String| Regex::new(&pattern).is_ok_and(|regex| regex.is_match(line));
-        match self.how {
+        match self.kind {
             PatternKind::Matches => found(self.text.replace(PLACEHOLDER, &regex::escape(scratch.name()))),
             PatternKind::Lacks => !found(self.text.replace(PLACEHOLDER, &regex::escape(scratch.name()))),
             PatternKind::Contains => text.contains(&scratch.filled(&self.text)),
@@ -78,24 +78,24 @@ impl TextPattern {
         }
     }
 
-    /// Whether it says what must not be there.
+    /// Returns `true` for a pattern that must not match.
     pub(super) fn is_negative(&self) -> bool {
-        self.how == PatternKind::Lacks
+        self.kind == PatternKind::Lacks
     }
 
-    /// The whole text, if it says it.
+    /// The complete expected text, if the pattern defines it.
     pub(super) fn whole(&self, scratch: &Scratch) -> Option<String> {
-        (self.how == PatternKind::Equals).then(|| scratch.filled(&self.text))
+        if self.kind == PatternKind::Equals { Some(scratch.filled(&self.text)) } else { None }
     }
 }
 
 impl fmt::Display for TextPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = &self.text;
-        match self.how {
+        match self.kind {
             PatternKind::Matches => write!(f, "/{text}/"),
-            PatternKind::Lacks => write!(f, "nothing like /{text}/"),
-            PatternKind::Contains => write!(f, "something with {text:?}"),
+            PatternKind::Lacks => write!(f, "no match of /{text}/"),
+            PatternKind::Contains => write!(f, "text that contains {text:?}"),
             PatternKind::Equals => write!(f, "{text}"),
         }
     }

@@ -1,4 +1,4 @@
-//! Files of the project that hooks name.
+//! Project files that the commands of hooks refer to.
 
 use std::path::{Path, PathBuf};
 
@@ -6,18 +6,18 @@ use checkrein_dialects::{CommandLine, Data, Dialect, HandlerSpec, HookSpec};
 
 use super::scratch::{plain, stays_below};
 
-/// The files below the project that a hook's command names, relative to it, by relative paths or by the variable that its
-/// agent has for the project.
+/// Project files that a hook's command names by relative paths or by the agent's variable for the project directory. Returns
+/// paths relative to the project.
 pub(super) fn files(hook: &HookSpec, project: &Path) -> Vec<PathBuf> {
     let HandlerSpec::Command(command) = &hook.handler else { return Vec::new() };
-    let from = command.cwd.clone().filter(|cwd| cwd.is_relative()).unwrap_or_default();
+    let cwd = command.cwd.clone().filter(|cwd| cwd.is_relative()).unwrap_or_default();
     let words: Vec<String> = match &command.run {
         CommandLine::Shell { text, .. } => words(&without_project(text, hook.dialect)),
         CommandLine::Argv(argv) => argv.iter().map(|word| without_project(word, hook.dialect)).collect(),
     };
     let mut found: Vec<PathBuf> = Vec::new();
     for word in words {
-        let path = plain(&from.join(word));
+        let path = plain(&cwd.join(word));
         if stays_below(&path) && project.join(&path).is_file() && !found.contains(&path) {
             found.push(path);
         }
@@ -25,13 +25,13 @@ pub(super) fn files(hook: &HookSpec, project: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The directory below the project that a hook runs in, if it says so itself.
+/// Working directory of a hook, if the hook sets one below the project.
 pub(super) fn directory(hook: &HookSpec) -> Option<PathBuf> {
     let HandlerSpec::Command(command) = &hook.handler else { return None };
     command.cwd.as_deref().map(plain).filter(|cwd| stays_below(cwd))
 }
 
-/// The text with `.` for the variables that hold the project's directory.
+/// Replaces variables for the project directory with `.`.
 fn without_project(text: &str, dialect: &Dialect) -> String {
     let rows = dialect.process.variables.iter().filter(|row| row.from == Data::ProjectDir);
     rows.fold(text.to_owned(), |text, row| {
@@ -39,7 +39,7 @@ fn without_project(text: &str, dialect: &Dialect) -> String {
     })
 }
 
-/// Everything in a shell text that may be a path. Too much does no harm: only what is there counts.
+/// Words of a shell text that can be paths. False positives are harmless: the caller keeps existing files only.
 fn words(text: &str) -> Vec<String> {
     let unquoted: String = text.chars().filter(|c| !matches!(c, '"' | '\'')).collect();
     let in_path = |c: char| c.is_alphanumeric() || "._-/+@%,:=~".contains(c);
@@ -53,7 +53,7 @@ mod tests {
     use checkrein_dialects::agents::claude;
 
     #[test]
-    fn scripts_are_found_however_they_are_named() {
+    fn scripts_are_found_in_all_spellings() {
         let project = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(project.path().join(".claude/hooks")).unwrap();
         std::fs::write(project.path().join(".claude/hooks/guard.py"), "").unwrap();

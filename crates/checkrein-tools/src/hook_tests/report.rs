@@ -1,4 +1,4 @@
-//! What came of a case.
+//! Reports of test cases and of whole runs, as `checkrein test --json` prints them.
 
 use std::time::Duration;
 
@@ -8,45 +8,45 @@ use serde::Serialize;
 use super::case::Case;
 use super::probes::HookProbes;
 
-/// What came of a case.
+/// Report of a case.
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct CaseReport {
-    /// The case's name.
+    /// Name of the case.
     pub name: String,
-    /// The file that it stands in.
+    /// File of the case.
     pub file: String,
-    /// The line that it starts in.
+    /// First line of the case.
     pub line: u32,
-    /// How it went.
+    /// Outcome.
     pub outcome: CaseOutcome,
-    /// How long the event took, hooks in the background included.
+    /// Duration of the event, including background hooks.
     pub duration_ms: u64,
-    /// What was otherwise than expected.
+    /// Differences from the expected results.
     pub mismatches: Vec<Mismatch>,
-    /// Why it could not run.
+    /// Error that prevented the run.
     pub error: Option<String>,
-    /// What happened, if it ran.
+    /// Record of the event, if the case ran.
     pub record: Option<Record>,
 }
 
-/// How a case went.
+/// Outcome of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CaseOutcome {
-    /// All is as expected.
+    /// All results are as expected.
     Passed,
-    /// Something is otherwise than expected.
+    /// A result differs from the expected one.
     Failed,
-    /// It could not run.
+    /// The case could not run.
     Error,
-    /// It was not run, since another had failed.
+    /// The case did not run, because another one failed first.
     Skipped,
 }
 
 impl CaseOutcome {
-    /// The name, as in reports.
+    /// Name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -57,46 +57,46 @@ impl CaseOutcome {
     }
 }
 
-/// Something that is otherwise than expected.
+/// Difference from an expected result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct Mismatch {
-    /// What it is about: `decision`, `hooks.guard.exit_code`.
+    /// Expected field: `decision`, `hooks.guard.exit_code`.
     pub field: String,
-    /// The line that expects it.
+    /// Line of the expectation.
     pub line: u32,
-    /// What was expected.
+    /// Expected value.
     pub expected: String,
-    /// What there was.
+    /// Actual value.
     pub actual: String,
-    /// Both, line by line: `- ` in front of what was expected, `+ ` in front of what there was.
+    /// Line diff: `- ` before expected lines, `+ ` before actual lines.
     pub diff: Vec<String>,
 }
 
-/// What came of all cases and probes.
+/// Report of all cases and probes.
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct TestReport {
-    /// How many cases are as expected.
+    /// Number of cases that passed.
     pub passed: usize,
-    /// How many are not.
+    /// Number of cases that failed.
     pub failed: usize,
-    /// How many could not run.
+    /// Number of cases that could not run.
     pub errors: usize,
-    /// How many were not run, since another had failed.
+    /// Number of cases that did not run, because another one failed first.
     pub skipped: usize,
-    /// How long all of it took.
+    /// Duration of the whole run.
     pub duration_ms: u64,
-    /// What is wrong with the files that cases stand in.
+    /// Problems of the test files.
     pub problems: Vec<String>,
-    /// The cases, in the order of their files.
+    /// Cases, in the order of their files.
     pub cases: Vec<CaseReport>,
-    /// The hooks that were probed.
+    /// Probed hooks.
     pub contract: Vec<HookProbes>,
 }
 
 impl TestReport {
-    /// Of these, which took so long.
+    /// Report of these cases and probes.
     pub fn new(cases: Vec<CaseReport>, contract: Vec<HookProbes>, took: Duration) -> Self {
         let count = |outcome| cases.iter().filter(|case| case.outcome == outcome).count();
         Self {
@@ -111,14 +111,14 @@ impl TestReport {
         }
     }
 
-    /// The same with what is wrong with the files that cases stand in.
+    /// Adds problems of the test files.
     #[must_use]
     pub fn with_problems(mut self, problems: Vec<String>) -> Self {
         self.problems = problems;
         self
     }
 
-    /// Whether nothing is wrong.
+    /// Returns `true` if all cases passed, no probe has a finding and no test file has a problem.
     pub fn is_fine(&self) -> bool {
         self.problems.is_empty()
             && self.cases.iter().all(CaseReport::is_passed)
@@ -127,12 +127,12 @@ impl TestReport {
 }
 
 impl CaseReport {
-    /// Whether all is as expected.
+    /// Returns `true` if the case passed.
     pub fn is_passed(&self) -> bool {
         self.outcome == CaseOutcome::Passed
     }
 
-    fn of(case: &Case, outcome: CaseOutcome) -> Self {
+    fn new(case: &Case, outcome: CaseOutcome) -> Self {
         Self {
             name: case.name.clone(),
             file: case.file.display().to_string(),
@@ -148,14 +148,14 @@ impl CaseReport {
     pub(super) fn ran(case: &Case, took: Duration, record: Record, mismatches: Vec<Mismatch>) -> Self {
         let outcome = if mismatches.is_empty() { CaseOutcome::Passed } else { CaseOutcome::Failed };
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        Self { duration_ms, mismatches, record: Some(record), ..Self::of(case, outcome) }
+        Self { duration_ms, mismatches, record: Some(record), ..Self::new(case, outcome) }
     }
 
     pub(super) fn error(case: &Case, why: impl Into<String>) -> Self {
-        Self { error: Some(why.into()), ..Self::of(case, CaseOutcome::Error) }
+        Self { error: Some(why.into()), ..Self::new(case, CaseOutcome::Error) }
     }
 
     pub(super) fn skipped(case: &Case) -> Self {
-        Self::of(case, CaseOutcome::Skipped)
+        Self::new(case, CaseOutcome::Skipped)
     }
 }

@@ -1,4 +1,4 @@
-//! Runs cases.
+//! Runner of test cases.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use checkrein_dialects::config::Diagnostic;
 use checkrein_dialects::{Dialect, HandlerSpec, HookSpec};
 use futures_util::StreamExt;
 
-use super::assert::{Observed, judge};
+use super::assert::{Observed, compare};
 use super::case::Case;
 use super::referenced_files;
 use super::report::CaseReport;
@@ -24,14 +24,14 @@ use checkrein::hook_files::{Loaded, Locations, Sources};
 use checkrein::internal::is_usual;
 use checkrein::internal::script_copy;
 
-/// How long hooks in the background are waited for.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// Longest wait for background hooks.
+const BACKGROUND_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Runs cases against the hooks of a project.
 ///
-/// Each case happens in a scratch directory of its own, which is the event's directory and the project's. Files of the
-/// project that hooks name by relative paths, and what lies beside those in their directory, are copied there. Hooks find the
-/// variables of the host that every native hook may have, and those of the case; what of that they get, their dialect says.
+/// Each case has its own scratch directory, which is both the event's working directory and the project directory. Project files
+/// that hooks refer to by relative paths are copied there, with the other files of their directory. The environment has the
+/// variables that every native hook gets, and those of the case. The hook's dialect filters them.
 #[derive(Debug)]
 pub struct TestRunner {
     dialect: &'static Dialect,
@@ -41,21 +41,21 @@ pub struct TestRunner {
     place: Locations,
     trust: Trust,
     vars: Vec<(OsString, OsString)>,
-    /// Files are read once, however many cases they are for.
+    /// Loaded files, shared by all cases.
     loaded: Mutex<HashMap<Key, Arc<Loaded>>>,
 }
 
-/// Why a case cannot run.
+/// Error that prevents the run of a case.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
-    /// There is no directory for it.
-    #[error("its scratch directory cannot be made: {0}")]
+    /// The scratch directory cannot be created.
+    #[error("cannot create the scratch directory: {0}")]
     Scratch(io::Error),
-    /// Its files cannot be created.
-    #[error("its files cannot be created: {0}")]
+    /// The files of the case cannot be created.
+    #[error("cannot create the files of the case: {0}")]
     Files(io::Error),
-    /// It makes no event.
+    /// The case has no valid event.
     #[error(transparent)]
     Event(#[from] EventBuilderError),
 }
@@ -63,7 +63,7 @@ pub enum SetupError {
 type Key = (&'static str, Vec<PathBuf>, Option<String>);
 
 impl TestRunner {
-    /// Against the hooks that an agent of this dialect would find in this directory.
+    /// Runner for the hooks that an agent of this dialect finds in this directory.
     pub fn new(dialect: &'static Dialect, dir: impl Into<PathBuf>) -> Self {
         Self {
             dialect,
@@ -77,51 +77,51 @@ impl TestRunner {
         }
     }
 
-    /// Against the hooks of these files, for cases that name none themselves.
+    /// Uses the hooks of these files, for cases that name no files.
     #[must_use]
     pub fn config(mut self, files: Vec<PathBuf>) -> Self {
         self.config = files;
         self
     }
 
-    /// Against the hooks of this agent, where files have those of several.
+    /// Uses the hooks of this agent, for files with hooks of several agents.
     #[must_use]
     pub fn agent(mut self, name: Option<String>) -> Self {
         self.agent = name;
         self
     }
 
-    /// With other places for the user's and the administrator's files.
+    /// Sets the locations of the user's and the managed files.
     #[must_use]
     pub fn place(mut self, place: Locations) -> Self {
         self.place = place;
         self
     }
 
-    /// Runs those hooks of the project's files that are approved there. If nothing is said: [`Trust::usual`].
+    /// Approvals for hooks of the project's files. Default: [`Trust::usual`].
     #[must_use]
     pub fn trust(mut self, trust: Trust) -> Self {
         self.trust = trust;
         self
     }
 
-    /// The directory of the project.
+    /// Project directory.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The hooks that cases without files of their own run against.
+    /// Hooks for cases that name no files.
     pub fn loaded(&self) -> Arc<Loaded> {
-        self.of(self.dialect, &self.config, self.agent.as_ref())
+        self.load(self.dialect, &self.config, self.agent.as_ref())
     }
 
-    /// The hooks that a case runs against.
+    /// Hooks for a case.
     pub fn loaded_for(&self, case: &Case) -> Arc<Loaded> {
         let config = if case.config.is_empty() { &self.config } else { &case.config };
-        self.of(case.dialect, config, case.agent.as_ref().or(self.agent.as_ref()))
+        self.load(case.dialect, config, case.agent.as_ref().or(self.agent.as_ref()))
     }
 
-    fn of(&self, dialect: &'static Dialect, config: &[PathBuf], agent: Option<&String>) -> Arc<Loaded> {
+    fn load(&self, dialect: &'static Dialect, config: &[PathBuf], agent: Option<&String>) -> Arc<Loaded> {
         let key = (dialect.name, config.to_vec(), agent.cloned());
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let load = || {
@@ -129,9 +129,9 @@ impl TestRunner {
                 [] => Sources::discover_in(dialect, &self.dir, self.place.clone()),
                 files => Sources::of_files_in(dialect, files, &self.dir, self.place.clone()),
             };
-            // A case comes with the project, so it vouches for nothing.
-            let is_of_case = !config.is_empty() && config != self.config;
-            let sources = if is_of_case { sources.as_of_project() } else { sources };
+            // A test file belongs to the project, so files that it names get no more trust than the project.
+            let is_from_case = !config.is_empty() && config != self.config;
+            let sources = if is_from_case { sources.as_of_project() } else { sources };
             let sources = sources.trust(self.trust.clone());
             Arc::new(match agent {
                 Some(name) => sources.agent(name).load(),
@@ -141,13 +141,13 @@ impl TestRunner {
         Arc::clone(loaded.entry(key).or_insert_with(load))
     }
 
-    /// The files that hooks come from, those that are there.
+    /// Existing hook files.
     pub fn config_files(&self) -> Vec<PathBuf> {
         let found = |file: &&checkrein::hook_files::FileState| file.status == checkrein::hook_files::FileStatus::Found;
         self.loaded().files.iter().filter(found).map(|file| file.path.clone()).collect()
     }
 
-    /// What is wrong with the files with hooks that have been read so far.
+    /// Diagnostics of all hook files that were loaded so far, sorted by location.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<Diagnostic> = Vec::new();
@@ -163,17 +163,17 @@ impl TestRunner {
         all
     }
 
-    /// All paths at which a change may matter for what has been read so far: files with hooks, and the scripts that they
-    /// name. A last part `*` stands for every file of a directory.
+    /// Paths whose change can affect the results: hook files and the scripts that they refer to. A last component `*` stands for
+    /// every file of a directory.
     pub fn followed(&self) -> Vec<PathBuf> {
         let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let scripts = |hook: &HookSpec| {
-            let named = referenced_files::files(hook, &self.dir).into_iter();
-            named.flat_map(|relative| {
+            let referenced = referenced_files::files(hook, &self.dir).into_iter();
+            referenced.flat_map(|relative| {
                 let path = self.dir.join(relative);
-                // What lies beside a script comes along with it.
-                let beside = path.parent().filter(|parent| *parent != self.dir).map(|parent| parent.join("*"));
-                std::iter::once(path).chain(beside)
+                // The other files of a script's directory are copied too.
+                let siblings = path.parent().filter(|parent| *parent != self.dir).map(|parent| parent.join("*"));
+                std::iter::once(path).chain(siblings)
             })
         };
         loaded
@@ -182,14 +182,14 @@ impl TestRunner {
             .collect()
     }
 
-    /// The names of hooks that a case fires, with where they stand. Runs nothing.
+    /// Names and sources of the hooks that a case would run. Runs nothing.
     ///
     /// # Errors
-    /// The case makes no event.
+    /// The case has no valid event, or the scratch directory cannot be created.
     pub fn would_run(&self, case: &Case) -> Result<Vec<(String, Source)>, SetupError> {
         let scratch = Scratch::new().map_err(SetupError::Scratch)?;
         let loaded = self.loaded_for(case);
-        let event = case.draft(&scratch).event(case.dialect, scratch.path())?;
+        let event = case.event_builder(&scratch).event(case.dialect, scratch.path())?;
         let plan = self.engine(case.dialect, &loaded, &scratch, case.environment.as_slice()).explain(&event);
         let chosen = plan.iter().filter(|planned| planned.why_not.is_none());
         Ok(chosen
@@ -200,16 +200,16 @@ impl TestRunner {
             .collect())
     }
 
-    /// Runs one case. Dropping the future ends all that it has started.
+    /// Runs one case. Dropping the future kills its processes.
     pub async fn run(&self, case: &Case) -> CaseReport {
-        match self.fired(case).await {
+        match self.try_run(case).await {
             Ok(report) => report,
             Err(why) => CaseReport::error(case, why.to_string()),
         }
     }
 
-    /// Runs cases, so many at once, and tells of each when it is done. With `fail_fast`, those that have not ended when one
-    /// fails are given up. What comes back is in the order of the cases.
+    /// Runs cases, at most `jobs` at a time, and calls `done` after each. With `fail_fast`, the first failure cancels all cases
+    /// that have not finished. Returns the reports in the order of the cases.
     pub async fn run_all(
         &self,
         cases: &[Case],
@@ -235,30 +235,30 @@ impl TestRunner {
         all.map(|(report, case)| report.unwrap_or_else(|| CaseReport::skipped(case))).collect()
     }
 
-    async fn fired(&self, case: &Case) -> Result<CaseReport, SetupError> {
+    async fn try_run(&self, case: &Case) -> Result<CaseReport, SetupError> {
         let loaded = self.loaded_for(case);
         let scratch = self.scratch(&loaded.hooks).map_err(SetupError::Scratch)?;
         scratch.create(&case.files).map_err(SetupError::Files)?;
-        let event = case.draft(&scratch).event(case.dialect, scratch.path())?;
+        let event = case.event_builder(&scratch).event(case.dialect, scratch.path())?;
         let engine = self.engine(case.dialect, &loaded, &scratch, &case.environment);
         let mut completions = engine.completions();
-        let begun = Instant::now();
+        let start = Instant::now();
         let (_, mut record) = engine.fire_recorded(event).await;
-        engine.shutdown(PATIENCE).await;
-        let took = begun.elapsed();
+        engine.shutdown(BACKGROUND_TIMEOUT).await;
+        let took = start.elapsed();
         while let Some(completion) = completions.next().await {
-            take_later(&mut record, &completion);
+            add_background_result(&mut record, &completion);
         }
         let known: Vec<_> = loaded.hooks.iter().map(|hook| hook.info.id.clone()).collect();
-        let mismatches = judge(&case.expect, &Observed { record: &record, took, known: &known, scratch: &scratch });
+        let mismatches = compare(&case.expect, &Observed { record: &record, took, known: &known, scratch: &scratch });
         Ok(CaseReport::ran(case, took, record, mismatches))
     }
 
-    /// A directory with what hooks name.
+    /// Creates a scratch directory with the files that hooks refer to.
     pub(super) fn scratch(&self, hooks: &[HookSpec]) -> io::Result<Scratch> {
         let scratch = Scratch::new()?;
         for hook in hooks {
-            scratch.bring(&self.dir, &referenced_files::files(hook, &self.dir))?;
+            scratch.copy_referenced(&self.dir, &referenced_files::files(hook, &self.dir))?;
             if let Some(cwd) = referenced_files::directory(hook).filter(|cwd| self.dir.join(cwd).is_dir()) {
                 std::fs::create_dir_all(scratch.path().join(cwd))?;
             }
@@ -266,24 +266,23 @@ impl TestRunner {
         Ok(scratch)
     }
 
-    /// The hook as it runs in a scratch directory: with the scripts that were copied there, if they are what was approved. A
-    /// case may have put others in their place.
+    /// The hook for a run in a scratch directory, with the copies of its scripts. A copy that differs from the approved script
+    /// makes the hook untrusted: a case can replace scripts.
     pub(super) fn in_scratch(&self, hook: &HookSpec, scratch: &Scratch) -> HookSpec {
         let mut hook = hook.clone();
         let HandlerSpec::Command(command) = &mut hook.handler else { return hook };
-        let Some(pins) = &mut command.verified_scripts else { return hook };
+        let Some(verified) = &mut command.verified_scripts else { return hook };
         let project = self.dir.canonicalize().unwrap_or_else(|_| self.dir.clone());
         let mut changed = None;
-        pins.scripts.retain(|script| {
+        verified.scripts.retain(|script| {
             let copy = script.path.strip_prefix(&project).ok().map(|relative| scratch.path().join(relative));
             let Some(copy) = copy.filter(|copy| copy.exists()) else { return true };
             if !script_copy::is_as_approved(script, &copy) {
-                let what = script.path.display();
-                changed = Some(format!("{what} is not what was approved; see `checkrein trust`"));
+                changed = Some(format!("{} differs from the approved script", script.path.display()));
             }
             false
         });
-        if pins.scripts.is_empty() {
+        if verified.scripts.is_empty() {
             command.verified_scripts = None;
         }
         if let Some(changed) = changed {
@@ -325,13 +324,13 @@ impl TestRunner {
     }
 }
 
-/// Puts what a hook in the background came to in the place of the note that it runs there.
-fn take_later(record: &mut Record, completion: &checkrein::engine::Completion) {
-    let Some(later) = &completion.record else { return };
-    let noted = |hook: &&mut checkrein_core::HookRecord| {
-        hook.id == later.id && hook.source == later.source && hook.outcome == HookOutcome::Skipped
+/// Replaces the `Skipped` entry of a background hook with its result.
+fn add_background_result(record: &mut Record, completion: &checkrein::engine::Completion) {
+    let Some(result) = &completion.record else { return };
+    let is_placeholder = |hook: &&mut checkrein_core::HookRecord| {
+        hook.id == result.id && hook.source == result.source && hook.outcome == HookOutcome::Skipped
     };
-    if let Some(hook) = record.hooks.iter_mut().find(noted) {
-        *hook = later.clone();
+    if let Some(hook) = record.hooks.iter_mut().find(is_placeholder) {
+        *hook = result.clone();
     }
 }

@@ -1,4 +1,6 @@
-//! The directory that a case happens in.
+//! Scratch directory of a case, with copies of the scripts that hooks refer to.
+//!
+//! Must never write outside of the scratch directory.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -7,14 +9,14 @@ use checkrein_core::RawJson;
 
 use super::case::NewFile;
 
-/// Stands for the path of the scratch directory wherever a case has text.
+/// Placeholder for the path of the scratch directory in all texts of a case.
 pub const PLACEHOLDER: &str = "{{scratch}}";
 
-/// How much of a script's directory comes along with it. Of one with more, only what hooks name.
-const MOST_FILES: usize = 500;
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+/// Limits for copying the directory of a script. From a larger directory, only referenced files are copied.
+const MAX_FILES: usize = 500;
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// A directory of its own. Goes when it is dropped.
+/// Temporary directory. Dropping it removes the directory.
 #[derive(Debug)]
 pub(super) struct Scratch {
     path: PathBuf,
@@ -25,7 +27,7 @@ pub(super) struct Scratch {
 impl Scratch {
     pub(super) fn new() -> io::Result<Self> {
         let dir = tempfile::Builder::new().prefix("checkrein-test-").tempdir()?;
-        // What hooks find out by themselves is the path without links.
+        // Hooks that ask for their working directory get the path without symbolic links.
         let path = dir.path().canonicalize()?;
         Ok(Self { name: path.to_string_lossy().into_owned(), path, _dir: dir })
     }
@@ -34,24 +36,24 @@ impl Scratch {
         &self.path
     }
 
-    /// The path as text.
+    /// Path as text.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// A text with the path in place of the placeholder.
+    /// Replaces the placeholder with the path.
     pub(super) fn filled(&self, text: &str) -> String {
         text.replace(PLACEHOLDER, &self.name)
     }
 
-    /// Brings along what hooks name, from the project: the files themselves, and what lies beside them in a directory of
-    /// their own, since scripts have helpers.
-    pub(super) fn bring(&self, project: &Path, named: &[PathBuf]) -> io::Result<()> {
-        for relative in named {
+    /// Copies referenced files of the project. Also copies the other files of their directory, which may be helpers of the
+    /// script, unless it is the project directory itself.
+    pub(super) fn copy_referenced(&self, project: &Path, files: &[PathBuf]) -> io::Result<()> {
+        for relative in files {
             self.copy(project, relative)?;
             let Some(parent) = relative.parent().filter(|parent| !parent.as_os_str().is_empty()) else { continue };
             let mut found = Vec::new();
-            if beside(&project.join(parent), parent, &mut found, &mut 0)? {
+            if list_files(&project.join(parent), parent, &mut found, &mut 0)? {
                 for relative in &found {
                     self.copy(project, relative)?;
                 }
@@ -71,7 +73,7 @@ impl Scratch {
         std::fs::copy(project.join(relative), to).map(drop)
     }
 
-    /// Creates files, in place of what is there.
+    /// Creates files, and replaces existing ones.
     pub(super) fn create(&self, files: &[NewFile]) -> io::Result<()> {
         for file in files {
             let path = self.path.join(&file.path);
@@ -90,27 +92,28 @@ impl Scratch {
     }
 }
 
-/// All files below a directory, if they are not too many. Links are left out: they lead elsewhere.
-fn beside(dir: &Path, relative: &Path, found: &mut Vec<PathBuf>, bytes: &mut u64) -> io::Result<bool> {
+/// Lists all files below a directory. Returns `false` if a limit is exceeded. Symbolic links are skipped: they may lead out of
+/// the project.
+fn list_files(dir: &Path, relative: &Path, found: &mut Vec<PathBuf>, bytes: &mut u64) -> io::Result<bool> {
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
         let (kind, relative) = (entry.file_type()?, relative.join(entry.file_name()));
         if kind.is_dir() {
-            if !beside(&entry.path(), &relative, found, bytes)? {
+            if !list_files(&entry.path(), &relative, found, bytes)? {
                 return Ok(false);
             }
         } else if kind.is_file() {
             *bytes += entry.metadata()?.len();
             found.push(relative);
         }
-        if found.len() > MOST_FILES || *bytes > MOST_BYTES {
+        if found.len() > MAX_FILES || *bytes > MAX_BYTES {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-/// JSON with the path in place of the placeholder.
+/// Replaces the placeholder in a JSON value with the path.
 pub(super) fn in_json(json: &RawJson, scratch: &Scratch) -> RawJson {
     if !json.as_str().contains(PLACEHOLDER) {
         return json.clone();
@@ -120,12 +123,12 @@ pub(super) fn in_json(json: &RawJson, scratch: &Scratch) -> RawJson {
     RawJson::parse(json.as_str().replace(PLACEHOLDER, inner)).unwrap_or_else(|_| json.clone())
 }
 
-/// The path without parts that lead nowhere.
+/// Removes `.` components.
 pub(super) fn plain(path: &Path) -> PathBuf {
     path.components().filter(|part| *part != Component::CurDir).collect()
 }
 
-/// Whether a path stays below the directory that it starts in.
+/// Returns `true` if a relative path cannot leave its base directory.
 pub(super) fn stays_below(path: &Path) -> bool {
     let mut parts = path.components().peekable();
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))

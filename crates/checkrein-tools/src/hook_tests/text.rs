@@ -1,8 +1,8 @@
-//! Text for people.
+//! Formatting of durations and lists in reports.
 
 use std::time::Duration;
 
-/// A time as people write it.
+/// Formats a duration in milliseconds or seconds.
 pub(super) fn duration(time: Duration) -> String {
     if time < Duration::from_secs(1) {
         format!("{} ms", time.as_millis())
@@ -11,7 +11,7 @@ pub(super) fn duration(time: Duration) -> String {
     }
 }
 
-/// One word for each number.
+/// Joins names with commas. `none` if there are no names.
 pub(super) fn joined(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }

@@ -1,29 +1,29 @@
-//! The command that agents are told to call.
+//! Command line of the installed entries: how it is written, and how it is recognized again.
 
 use std::path::{Path, PathBuf};
 
 use checkrein::hook_files::Locations;
 use checkrein::internal::shell::{ShellEnv, simple_commands};
 
-/// How agents call checkrein.
+/// Program that agents call.
 ///
-/// It must stay the same from release to release: some agents skip a hook whose text has changed until its user trusts it
-/// again. So a path is written as it is found, with its links, and has no version in it unless its owner has put one there.
+/// The command must be the same in all releases: some agents skip a hook with a changed text until the user trusts it again. So
+/// a path is written as found, with its symbolic links, and without a resolved version directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Program {
     path: PathBuf,
 }
 
 impl Program {
-    /// This one.
+    /// Program with this path.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// The running program, as `PATH` has it if it is the same there, else by its own path.
+    /// The running program: by its path on `PATH` if that is the same file, else by its own path.
     ///
     /// # Errors
-    /// The system does not say which program is running.
+    /// The path of the running program is unknown.
     pub fn running(place: &Locations) -> std::io::Result<Self> {
         let own = std::env::current_exe()?;
         let same =
@@ -33,39 +33,43 @@ impl Program {
         Ok(Self { path: found.unwrap_or(own) })
     }
 
-    /// Why agents cannot be told to call it, if they cannot.
+    /// Reason why entries cannot call this program. `None` if they can.
     pub fn unfit(&self) -> Option<String> {
         let shown = self.path.display();
         let name = self.path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
         if name.strip_suffix(".exe").unwrap_or(name) != NAME {
-            return Some(format!("{shown} is not called `{NAME}`, so nobody could find its entries again"));
+            return Some(format!(
+                "{shown} is not named `{NAME}`; rename it, because entries are recognized by that name"
+            ));
         }
-        let is_odd = self.path.to_str().is_none_or(|path| path.contains(char::is_control));
-        is_odd.then(|| format!("{shown} has characters in it that no settings file can have"))
+        if self.path.to_str().is_none_or(|path| path.contains(char::is_control)) {
+            return Some(format!("the path {shown} is not UTF-8 or has control characters; move the program"));
+        }
+        None
     }
 
-    /// By its name alone, for files that others share: each has it somewhere else.
+    /// Program by its name alone, for shared files: each user may have it in another directory.
     pub fn by_name() -> Self {
         Self::new(NAME)
     }
 
-    /// Its path, or its name.
+    /// Path or name.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it can be run.
-    pub(super) fn is_there(&self, place: &Locations) -> bool {
+    /// Returns `true` if the program exists and is executable.
+    pub(super) fn is_found(&self, place: &Locations) -> bool {
         if self.path.is_absolute() { is_program(&self.path) } else { on_path(&self.path, place).is_some() }
     }
 
-    /// Whether it is the same as another, perhaps by another path.
-    pub(super) fn is(&self, other: &Self) -> bool {
+    /// Returns `true` if both are the same file, even by different paths.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
         let real = |program: &Self| program.path.canonicalize().ok();
         self == other || real(self).is_some_and(|path| Some(path) == real(other))
     }
 
-    /// The words behind it, as a shell reads them.
+    /// Shell command for this call.
     pub(super) fn line(&self, call: &Call) -> String {
         let mut words = vec![quoted(&self.path.to_string_lossy()), "hook".to_owned(), quoted(&call.agent)];
         if let Some(event) = &call.event {
@@ -80,7 +84,7 @@ impl Program {
 
 const NAME: &str = "checkrein";
 
-/// What `checkrein hook` is called with.
+/// Arguments of `checkrein hook`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) agent: String,
@@ -88,15 +92,14 @@ pub(super) struct Call {
     pub(super) fail_open: bool,
 }
 
-/// The program and the call that a command is, if it is one that was installed. What has other options somebody has written
-/// by hand, and is left alone.
+/// Parses an installed command. Returns `None` for all others: a command with other options was written by hand.
 pub(super) fn read(command: &str) -> Option<(Program, Call)> {
-    let world = ShellEnv { home: None, cwd: Path::new("/") };
-    // The programs that are named so are few; all other text need not be understood.
+    let env = ShellEnv { home: None, cwd: Path::new("/") };
+    // Skips the shell parser for commands of others.
     if !command.contains(NAME) {
         return None;
     }
-    let steps = simple_commands(command, world).ok()?;
+    let steps = simple_commands(command, env).ok()?;
     let [step] = steps.as_slice() else { return None };
     let name = step.name.strip_suffix(".exe").unwrap_or(&step.name);
     if name != NAME || !step.writes.is_empty() || step.args.iter().any(|arg| !arg.known) {
@@ -115,7 +118,7 @@ pub(super) fn read(command: &str) -> Option<(Program, Call)> {
     Some((Program::new(&step.program.text), call))
 }
 
-/// The first program of this name on `PATH`.
+/// Finds the first program of this name on `PATH`.
 pub(super) fn on_path(name: &Path, place: &Locations) -> Option<PathBuf> {
     let paths = place.var("PATH")?;
     let named = |dir: PathBuf| {
@@ -126,17 +129,17 @@ pub(super) fn on_path(name: &Path, place: &Locations) -> Option<PathBuf> {
     std::env::split_paths(&paths).filter(|dir| dir.is_absolute()).find_map(named)
 }
 
-/// Whether a file can be run.
+/// Returns `true` if the path is an executable file.
 pub(super) fn is_program(path: &Path) -> bool {
     let Ok(found) = path.metadata() else { return false };
     #[cfg(unix)]
-    let runs = std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 != 0;
+    let is_executable = std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 != 0;
     #[cfg(not(unix))]
-    let runs = true;
-    found.is_file() && runs
+    let is_executable = true;
+    found.is_file() && is_executable
 }
 
-/// A word as shells read it.
+/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -154,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_known_again() {
+    fn written_command_is_parsed_back() {
         for path in ["checkrein", "/usr/bin/checkrein", "/home/ann o'neill/bin/checkrein", "/tmp/$x/checkrein"] {
             for event in [None, Some("preToolUse".to_owned())] {
                 for fail_open in [false, true] {
@@ -167,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_wrote_is_theirs() {
+    fn commands_of_others_are_not_recognized() {
         for command in [
             "checkrein",
             "checkrein run PreToolUse",

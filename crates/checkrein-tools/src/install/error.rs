@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of an installation.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,72 +6,72 @@ use std::path::PathBuf;
 use checkrein_core::Scope;
 use checkrein_document::LineColumn;
 
-/// Why an agent's settings were not written. Nothing is half done then.
+/// Error for an agent's settings that cannot be edited. The file at fault is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InstallError {
-    /// Its settings are not known, or cannot be written by a program.
-    #[error("checkrein cannot write the settings of {agent}: {by_hand}")]
+    /// The settings have an unknown location or a format that checkrein cannot edit.
+    #[error("checkrein cannot edit the settings of {agent}: {by_hand}")]
     ByHand {
-        /// The agent.
+        /// Agent.
         agent: &'static str,
-        /// What to do instead.
+        /// Instructions for the user.
         by_hand: String,
-        /// What to put into the file, as a file that has nothing else in it. `None`: nothing would help.
+        /// Entries to paste, as a complete file. `None` if the agent has no such file.
         paste: Option<String>,
     },
-    /// Nobody knows where the file is.
-    #[error("nobody knows where {agent} keeps the {scope}'s settings: set HOME")]
+    /// The location of the file is unknown.
+    #[error("cannot locate the {scope} settings of {agent}; set HOME")]
     Nowhere {
-        /// The agent.
+        /// Agent.
         agent: &'static str,
-        /// Whose settings.
+        /// Scope of the settings.
         scope: Scope,
     },
-    /// The file is no text that can be changed.
-    #[error("{}:{}:{}: {message}; mend the file first, nothing was changed", path.display(), place.line, place.column)]
+    /// The file cannot be parsed, or its structure leaves no room for the entries.
+    #[error("{}:{}:{}: {message}; nothing was changed, fix the file first", path.display(), place.line, place.column)]
     Broken {
-        /// The file.
+        /// File.
         path: PathBuf,
-        /// Where in it.
+        /// Location in the file.
         place: LineColumn,
-        /// What is wrong.
+        /// Problem.
         message: String,
     },
-    /// It is not in UTF-8.
-    #[error("{}: it is not text in UTF-8; nothing was changed", path.display())]
+    /// The file is not UTF-8.
+    #[error("{}: the file is not valid UTF-8; nothing was changed, convert it first", path.display())]
     NotText {
-        /// The file.
+        /// File.
         path: PathBuf,
     },
-    /// It is write-protected.
-    #[error("{}: it is read-only, and somebody may mean it; make it writable (chmod u+w) and try again", path.display())]
+    /// The file is read-only.
+    #[error("{}: the file is read-only; make it writable (chmod u+w) and try again", path.display())]
     ReadOnly {
-        /// The file.
+        /// File.
         path: PathBuf,
     },
-    /// It is a link that leads nowhere.
-    #[error("{}: it is a link to something that is not there; nothing was changed", path.display())]
+    /// The file is a dangling symbolic link.
+    #[error("{}: the target of this symbolic link does not exist; nothing was changed, fix the link first", path.display())]
     Dangling {
-        /// The link.
+        /// Link.
         path: PathBuf,
     },
-    /// A program of somebody else is where ours would be.
-    #[error("{}: somebody else's hook is there; call `{command}` from it, or move it away", path.display())]
+    /// Another program has the name that ours needs.
+    #[error("{}: another hook has this name; call `{command}` from it, or move it", path.display())]
     Taken {
-        /// The file.
+        /// File.
         path: PathBuf,
-        /// What would have been called.
+        /// Command that our program would have called.
         command: String,
     },
-    /// The system does not let it be.
+    /// A file operation failed.
     #[error("cannot {doing} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// Operation, as a verb.
         doing: &'static str,
-        /// With what.
+        /// File or directory.
         path: PathBuf,
-        /// Why not.
+        /// Error of the system.
         source: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! Files that are changed as a whole or not at all, by one at a time.
+//! Atomic file changes for the installer: lock, backup, write and rename. A file must never be changed in part.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 use super::InstallError;
 
-/// The file that a path leads to, and what it says.
+/// File behind a path, and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Read {
-    /// Where it really is: a link stays one, what it leads to is changed.
+    /// Path with symbolic links resolved. Changes go to this file, so links stay.
     pub(super) real: PathBuf,
-    /// `None`: it is not there.
+    /// `None` if the file does not exist.
     pub(super) text: Option<String>,
 }
 
-/// Reads a file that may not be there.
+/// Reads a file that may not exist.
 pub(super) fn read(path: &Path) -> Result<Read, InstallError> {
     let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     let real = match path.canonicalize() {
@@ -34,17 +34,17 @@ pub(super) fn read(path: &Path) -> Result<Read, InstallError> {
     Ok(Read { real, text: Some(text) })
 }
 
-/// While this is held, no other checkrein changes files of the directory.
+/// Lock of a directory. While it is held, no other checkrein process changes files in it.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Waits until nobody else has it. It goes with the process that holds it, however that ends.
-    pub(super) fn of(directory: &Path) -> Result<Self, InstallError> {
+    /// Waits for the lock. The kernel releases it when the process ends, even by a crash.
+    pub(super) fn acquire(directory: &Path) -> Result<Self, InstallError> {
         let lock = || -> io::Result<File> {
-            // A directory can be locked itself where it can be opened; nothing is left beside the file then.
+            // Unix can open and lock the directory itself, so no lock file is needed.
             #[cfg(unix)]
             let file = File::open(directory)?;
             #[cfg(not(unix))]
@@ -57,30 +57,30 @@ impl Lock {
     }
 }
 
-/// Writes a file beside the place where it goes, and moves it there when all of it is on the disk. One that is there keeps its
-/// owner and its permissions.
+/// Writes a temporary file in the same directory, syncs it and renames it to `path`. An existing file keeps its owner and its
+/// permissions.
 pub(super) fn replace(path: &Path, text: &str, executable: bool) -> Result<(), InstallError> {
-    let there = path.metadata().ok();
-    if there.as_ref().is_some_and(|there| there.permissions().readonly()) {
+    let existing = path.metadata().ok();
+    if existing.as_ref().is_some_and(|existing| existing.permissions().readonly()) {
         return Err(InstallError::ReadOnly { path: path.to_owned() });
     }
-    write(path, text, there.as_ref(), executable)
+    write(path, text, existing.as_ref(), executable)
 }
 
 fn write(path: &Path, text: &str, like: Option<&fs::Metadata>, executable: bool) -> Result<(), InstallError> {
     remove_stale(path);
-    let beside = beside(path, &format!("{:016x}", RandomState::new().hash_one(0_u8)));
+    let temporary = temporary_path(path, &format!("{:016x}", RandomState::new().hash_one(0_u8)));
     let write = || -> io::Result<()> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
-        // Who may not read the one must not read the other, not even for a moment.
+        // The temporary file must never be readable for more users than the existing file is.
         #[cfg(unix)]
         let mode = if like.is_some() { 0o600 } else { 0o666 };
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, if executable { mode | 0o111 } else { mode });
         #[cfg(not(unix))]
         let _ = executable;
-        let mut file = options.open(&beside)?;
+        let mut file = options.open(&temporary)?;
         file.write_all(text.as_bytes())?;
         if let Some(like) = like {
             #[cfg(unix)]
@@ -88,21 +88,21 @@ fn write(path: &Path, text: &str, like: Option<&fs::Metadata>, executable: bool)
             file.set_permissions(like.permissions())?;
         }
         file.sync_all()?;
-        fs::rename(&beside, path)?;
+        fs::rename(&temporary, path)?;
         sync(directory_of(path))
     };
     write().map_err(|error| {
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(&temporary);
         InstallError::io("write", path)(error)
     })
 }
 
-/// Keeps a copy of what a file says, and tells where. What is kept already is not touched; the same text is not kept twice.
-pub(super) fn keep(path: &Path, text: &str) -> Result<PathBuf, InstallError> {
+/// Writes a backup of a file's text and returns its path. Existing backups stay. If the newest has the same text, it is reused.
+pub(super) fn back_up(path: &Path, text: &str) -> Result<PathBuf, InstallError> {
     for number in 1_u32.. {
-        let copy = numbered(path, number);
+        let copy = backup_path(path, number);
         match fs::read(&copy) {
-            Ok(kept) if kept == text.as_bytes() && newest_kept(path).is_some_and(|newest| newest == copy) => {
+            Ok(existing) if existing == text.as_bytes() && newest_backup(path).is_some_and(|newest| newest == copy) => {
                 return Ok(copy);
             }
             Ok(_) => {}
@@ -113,17 +113,17 @@ pub(super) fn keep(path: &Path, text: &str) -> Result<PathBuf, InstallError> {
             Err(error) => return Err(InstallError::io("read", &copy)(error)),
         }
     }
-    Err(InstallError::io("write", path)(io::Error::other("too many copies")))
+    Err(InstallError::io("write", path)(io::Error::other("too many backups")))
 }
 
-/// The copy that was kept last.
-pub(super) fn newest_kept(path: &Path) -> Option<PathBuf> {
-    let there = |number: &u32| numbered(path, *number).symlink_metadata().is_ok();
-    let last = (1_u32..).take_while(there).last()?;
-    Some(numbered(path, last))
+/// Path of the newest backup.
+pub(super) fn newest_backup(path: &Path) -> Option<PathBuf> {
+    let exists = |number: &u32| backup_path(path, *number).symlink_metadata().is_ok();
+    let last = (1_u32..).take_while(exists).last()?;
+    Some(backup_path(path, last))
 }
 
-fn numbered(path: &Path, number: u32) -> PathBuf {
+fn backup_path(path: &Path, number: u32) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".checkrein-backup");
     if number > 1 {
@@ -132,9 +132,9 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Takes a file away.
+/// Removes a file, unless it is read-only.
 pub(super) fn remove(path: &Path) -> Result<(), InstallError> {
-    if path.metadata().is_ok_and(|there| there.permissions().readonly()) {
+    if path.metadata().is_ok_and(|metadata| metadata.permissions().readonly()) {
         return Err(InstallError::ReadOnly { path: path.to_owned() });
     }
     fs::remove_file(path).and_then(|()| sync(directory_of(path))).map_err(InstallError::io("remove", path))
@@ -146,12 +146,12 @@ pub(super) fn directory_of(path: &Path) -> &Path {
 
 const PREFIX: &str = ".checkrein-";
 
-fn beside(path: &Path, random: &str) -> PathBuf {
+fn temporary_path(path: &Path, random: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{PREFIX}{random}-{name}"))
 }
 
-/// Takes away what one that was killed has left. Who holds the lock is alone.
+/// Removes temporary files of killed processes. The caller holds the lock, so no other process uses them.
 fn remove_stale(path: &Path) {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let is_stale = |found: &str| {
@@ -165,17 +165,17 @@ fn remove_stale(path: &Path) {
     }
 }
 
-/// A file that another user owns stays theirs, if the system lets it.
+/// Sets the owner and group of the replaced file, if the system permits it.
 #[cfg(unix)]
-fn keep_owner(file: &File, there: &fs::Metadata) {
+fn keep_owner(file: &File, existing: &fs::Metadata) {
     use std::os::unix::fs::MetadataExt;
     let own = file.metadata().ok();
-    if own.is_none_or(|own| (own.uid(), own.gid()) != (there.uid(), there.gid())) {
-        let _ = std::os::unix::fs::fchown(file, Some(there.uid()), Some(there.gid()));
+    if own.is_none_or(|own| (own.uid(), own.gid()) != (existing.uid(), existing.gid())) {
+        let _ = std::os::unix::fs::fchown(file, Some(existing.uid()), Some(existing.gid()));
     }
 }
 
-/// The move itself is on the disk.
+/// Syncs a directory, so that a rename in it is durable.
 fn sync(directory: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(directory)?.sync_all()?;

@@ -1,4 +1,4 @@
-//! The hooks of ours in the text of a file.
+//! Finds, adds and removes our hooks in the text of a settings file.
 
 use checkrein_core::RawJson;
 use checkrein_document::{Format, Node, Value, parse};
@@ -6,55 +6,55 @@ use checkrein_document::{Format, Node, Value, parse};
 use super::command;
 use super::edit::{self, EditError};
 
-/// Whether a command is one that was installed for this agent.
+/// Returns `true` if the command was written by an installation for this agent.
 pub(super) fn is_own(command: &str, agent: &str) -> bool {
     command::read(command).is_some_and(|(_, call)| call.agent == agent)
 }
 
-/// Whether a text has hooks of ours for this agent.
+/// Returns `true` if the text has our hooks for this agent.
 pub(super) fn has_ours(text: &str, agent: &str) -> bool {
     edit::read(text).is_ok_and(|root| !own_hooks(&root, agent).is_empty())
 }
 
-/// The text with the entries, and with no others of ours.
+/// Adds the entries to the text, and removes our outdated ones.
 pub(super) fn with_entries(
     text: Option<&str>,
-    was: Option<&str>,
+    original: Option<&str>,
     agent: &str,
     entries: &str,
 ) -> Result<String, EditError> {
     let wanted = edit::read(entries)?;
     let Some(text) = text.filter(|text| !edit::is_blank(text)) else { return edit::add(text, &wanted) };
     let root = edit::read(text)?;
-    let there = own_hooks(&root, agent);
-    if there.is_empty() {
+    let existing = own_hooks(&root, agent);
+    if existing.is_empty() {
         return edit::add(Some(text), &wanted);
     }
-    if there == own_hooks(&wanted, agent) {
+    if existing == own_hooks(&wanted, agent) {
         return Ok(text.to_owned());
     }
-    let others = edit::strip(text, was, &head(&wanted), &|command| is_own(command, agent))?;
+    let others = edit::strip(text, original, &head(&wanted), &|command| is_own(command, agent))?;
     edit::add(others.as_deref(), &wanted)
 }
 
-/// The text without entries of ours. `None`: nothing else was in it.
+/// Removes our entries from the text. Returns `None` if nothing else is in it.
 pub(super) fn without_entries(
     text: &str,
-    was: Option<&str>,
+    original: Option<&str>,
     agent: &str,
     entries: &str,
 ) -> Result<Option<String>, EditError> {
     let wanted = edit::read(entries)?;
-    // If nobody has touched it since, it is as it was to the last byte, however it was laid out.
-    if let Some(was) = was
-        && edit::add(Some(was), &wanted).is_ok_and(|then| then == text)
+    // If the file is unchanged since the installation, the original is restored byte by byte.
+    if let Some(original) = original
+        && edit::add(Some(original), &wanted).is_ok_and(|added| added == text)
     {
-        return Ok(Some(was.to_owned()));
+        return Ok(Some(original.to_owned()));
     }
-    edit::strip(text, was, &head(&wanted), &|command| is_own(command, agent))
+    edit::strip(text, original, &head(&wanted), &|command| is_own(command, agent))
 }
 
-/// What a file has besides hooks.
+/// Members of a file besides its hooks, such as a version.
 fn head<'a>(wanted: &Node<'a>) -> Node<'a> {
     let mut head = wanted.clone();
     if let Value::Object(members) = &mut head.value {
@@ -63,7 +63,7 @@ fn head<'a>(wanted: &Node<'a>) -> Node<'a> {
     head
 }
 
-/// The hooks of ours in a tree: under which keys they stand, and what they say. Sorted, since their order says nothing.
+/// Our hooks in a tree: path of keys and canonical text. Sorted, because their order has no meaning.
 pub(super) fn own_hooks(root: &Node<'_>, agent: &str) -> Vec<(String, String)> {
     fn collect(node: &Node<'_>, path: &str, agent: &str, found: &mut Vec<(String, String)>) {
         for member in node.as_object().into_iter().flatten() {
@@ -84,7 +84,7 @@ pub(super) fn own_hooks(root: &Node<'_>, agent: &str) -> Vec<(String, String)> {
     found
 }
 
-/// JSON in which the order of keys and the spelling of strings make no difference.
+/// JSON text that is independent of the order of keys and the spelling of strings.
 fn canonical(node: &Node<'_>) -> String {
     match (node.as_object(), node.as_array()) {
         (Some(members), _) => {
@@ -100,7 +100,7 @@ fn canonical(node: &Node<'_>) -> String {
     }
 }
 
-/// Whether a text can be read at all, for who only looks.
-pub(super) fn tree(text: &str) -> Option<Node<'_>> {
+/// Parses a text for reading only. Accepts duplicate keys, which an edit does not.
+pub(super) fn parse_tree(text: &str) -> Option<Node<'_>> {
     parse(text, Format::Jsonc).ok().map(|parsed| parsed.root)
 }

@@ -1,4 +1,6 @@
-//! What would change, and the change.
+//! Plans of installations and removals, and their application.
+//!
+//! A plan shows the changes without making them. Applying it reads each file again, so that no other change is lost.
 
 use std::path::{Path, PathBuf};
 
@@ -11,76 +13,76 @@ use super::file::{self, Lock};
 use super::our_entries::{has_ours, is_own, with_entries, without_entries};
 use super::{InstallError, Installer, desired_entries};
 
-/// What would change for an agent. Nothing has until it is [applied](Self::apply).
+/// Planned changes for an agent. Nothing changes until the plan is [applied](Self::apply).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The agent.
+    /// Agent.
     pub agent: &'static Dialect,
-    /// Whose settings.
+    /// Scope of the settings.
     pub scope: Scope,
-    /// The files, also those in which nothing would change.
+    /// All files, including those that stay unchanged.
     pub changes: Vec<Change>,
-    /// The events at which checkrein will be called, by the names that the entries have. Empty if it is taken out.
+    /// Events at which the agent will call checkrein, by the names in the entries. Empty for a removal.
     pub events: Vec<&'static str>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// What would change in a file.
+/// Planned change of a file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Change {
-    /// The file, as the agent finds it.
+    /// File, by the path that the agent uses.
     pub path: PathBuf,
-    /// Where it really is, if a link leads there.
+    /// Target of the path, with symbolic links resolved.
     pub real: PathBuf,
-    /// What it says now. `None`: it is not there.
+    /// Current text. `None` if the file does not exist.
     pub before: Option<String>,
-    /// What it will say. `None`: it will not be there.
+    /// New text. `None` if the file will not exist.
     pub after: Option<String>,
     edit: Edit,
 }
 
-/// What is done to a file, whatever it says.
+/// Edit of a file, independent of its current text.
 #[derive(Debug, Clone)]
 enum Edit {
-    /// Hooks of this agent are in it, and all of this.
+    /// Replaces our entries for this agent with these.
     Add { agent: &'static str, entries: String },
-    /// No hooks of this agent are; the entries are as they would be now.
+    /// Removes our entries for this agent. `entries` are those that an installation would write now.
     Strip { agent: &'static str, entries: String },
-    /// It is this program.
+    /// Writes a program.
     WriteFile { agent: &'static str, text: String },
-    /// It is not there, if it is a program of ours.
+    /// Removes a program, if it is ours.
     RemoveFile { agent: &'static str },
 }
 
-/// What was done to a file.
+/// Applied change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Applied {
-    /// The file, as the agent finds it.
+    /// File, by the path that the agent uses.
     pub path: PathBuf,
-    /// What came of it.
+    /// Result.
     pub done: ChangeResult,
-    /// Where a copy of what it said before is.
+    /// Backup of the original text.
     pub backup: Option<PathBuf>,
 }
 
-/// What came of a file.
+/// Result of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChangeResult {
-    /// It says something else now.
+    /// The file has a new text.
     Written,
-    /// It is not there any more.
+    /// The file was removed.
     Removed,
-    /// Nothing had to be done.
+    /// The file is unchanged.
     Unchanged,
 }
 
 impl ChangeResult {
-    /// In a word.
+    /// Name of the result, for output.
     pub fn label(self) -> &'static str {
         match self {
             Self::Written => "written",
@@ -91,106 +93,108 @@ impl ChangeResult {
 }
 
 impl Installer {
-    /// What would be written for an agent: in the user's settings or, with [`Scope::Project`], in those of the directory.
+    /// Plans an installation for an agent: in the user's settings or, with [`Scope::Project`], in those of the directory.
     ///
     /// # Errors
-    /// The agent's settings are not known, or what is there cannot be read or changed.
+    /// The agent's settings are unknown, or a file cannot be read or changed.
     pub fn plan(&self, agent: &'static Dialect, scope: Scope) -> Result<Plan, InstallError> {
         let (target, others) = self.targets(agent, scope)?;
         let program = self.program_at(scope);
         let rows = || desired_entries::events(agent, self.choice.all_events);
-        let speaks = desired_entries::spoken(agent).name;
+        let dialect = desired_entries::entry_dialect(agent).name;
         let mut changes = Vec::new();
         if agent.config.format.is_programs() {
             for row in rows() {
                 let text = desired_entries::script(agent, row, program, &self.choice);
-                changes.push(Change::of(target.join(row.name), Edit::WriteFile { agent: speaks, text })?);
+                changes.push(Change::new(target.join(row.name), Edit::WriteFile { agent: dialect, text })?);
             }
         } else {
-            let entries =
-                desired_entries::entries(agent, program, &self.choice).ok_or_else(|| self.told_by_hand(agent))?;
+            let entries = desired_entries::entries(agent, program, &self.choice)
+                .ok_or_else(|| self.manual_install_error(agent))?;
             for other in others {
-                let change = Change::of(other, Edit::Strip { agent: speaks, entries: entries.clone() })?;
+                let change = Change::new(other, Edit::Strip { agent: dialect, entries: entries.clone() })?;
                 changes.extend(change.is_needed().then_some(change));
             }
-            changes.push(Change::of(target.clone(), Edit::Add { agent: speaks, entries })?);
+            changes.push(Change::new(target.clone(), Edit::Add { agent: dialect, entries })?);
         }
         let mut notes = self.notes(agent, scope, &target);
         for change in &changes {
-            notes.extend(unread(agent, scope, change));
-            notes.extend(linked(change));
+            notes.extend(unreadable_note(agent, scope, change));
+            notes.extend(link_note(change));
         }
         Ok(Plan { agent, scope, changes, events: rows().map(|row| row.name).collect(), notes })
     }
 
-    /// What would be taken out for an agent. Nothing changes where nothing of ours is.
+    /// Plans a removal for an agent. Files without our entries stay unchanged.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
     pub fn plan_removal(&self, agent: &'static Dialect, scope: Scope) -> Result<Plan, InstallError> {
         let (target, others) = self.targets(agent, scope)?;
-        let speaks = desired_entries::spoken(agent).name;
+        let dialect = desired_entries::entry_dialect(agent).name;
         let mut changes = Vec::new();
         if agent.config.format.is_programs() {
             for row in agent.events {
-                let change = Change::of(target.join(row.name), Edit::RemoveFile { agent: speaks })?;
+                let change = Change::new(target.join(row.name), Edit::RemoveFile { agent: dialect })?;
                 changes.extend(change.is_needed().then_some(change));
             }
         } else {
             let program = self.program_at(scope);
-            let entries =
-                desired_entries::entries(agent, program, &self.choice).ok_or_else(|| self.told_by_hand(agent))?;
+            let entries = desired_entries::entries(agent, program, &self.choice)
+                .ok_or_else(|| self.manual_install_error(agent))?;
             for path in others.into_iter().chain([target]) {
-                changes.push(Change::of(path, Edit::Strip { agent: speaks, entries: entries.clone() })?);
+                changes.push(Change::new(path, Edit::Strip { agent: dialect, entries: entries.clone() })?);
             }
         }
-        let notes = changes.iter().filter_map(linked).collect();
+        let notes = changes.iter().filter_map(link_note).collect();
         Ok(Plan { agent, scope, changes, events: Vec::new(), notes })
     }
 }
 
-/// Says if the agent will not be able to read the file: its faults are not mended, but nobody should rely on it.
-fn unread(agent: &'static Dialect, scope: Scope, change: &Change) -> Option<String> {
+/// Note that the agent cannot read the changed file. The installer does not fix other faults of the file.
+fn unreadable_note(agent: &'static Dialect, scope: Scope, change: &Change) -> Option<String> {
     let text = change.after.as_deref().filter(|_| !agent.config.format.is_programs())?;
     let path = change.path.display().to_string();
-    let decoded = desired_entries::spoken(agent).decode(&path, scope, text, Format::Json);
+    let decoded = desired_entries::entry_dialect(agent).decode(&path, scope, text, Format::Json);
     let why = decoded.diagnostics.first().filter(|_| decoded.unreadable)?;
     Some(format!("{} may not be able to read {path}: {}", agent.name, why.message))
 }
 
-/// Says what really changes.
-fn linked(change: &Change) -> Option<String> {
+/// Note that the path is a symbolic link, with the file that changes.
+fn link_note(change: &Change) -> Option<String> {
     let is_link = change.path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    let linked = || format!("{} is a link; what changes is {}", change.path.display(), change.real.display());
-    (is_link && change.is_needed()).then(linked)
+    if !is_link || !change.is_needed() {
+        return None;
+    }
+    Some(format!("{} is a symbolic link to {}, which is changed", change.path.display(), change.real.display()))
 }
 
 impl Plan {
-    /// Whether anything would change.
+    /// Returns `true` if a file would change.
     pub fn is_needed(&self) -> bool {
         self.changes.iter().any(Change::is_needed)
     }
 
-    /// Changes the files. What they say by then is read again, so that nothing is lost that others have written meanwhile.
+    /// Changes the files. Reads each file again first, so that changes since the plan are kept.
     ///
     /// # Errors
-    /// A file cannot be read or changed. It is as it was then; files before it in the list have been changed.
+    /// A file cannot be read or changed. That file is unchanged; files before it in the list are changed.
     pub fn apply(&self) -> Result<Vec<Applied>, InstallError> {
         self.changes.iter().map(Change::apply).collect()
     }
 }
 
 impl Change {
-    fn of(path: PathBuf, edit: Edit) -> Result<Self, InstallError> {
+    fn new(path: PathBuf, edit: Edit) -> Result<Self, InstallError> {
         let read = file::read(&path)?;
-        let after = edit.text(&path, read.text.as_deref(), kept(&read.real).as_deref())?;
-        if after != read.text && read.real.metadata().is_ok_and(|there| there.permissions().readonly()) {
+        let after = edit.text(&path, read.text.as_deref(), read_backup(&read.real).as_deref())?;
+        if after != read.text && read.real.metadata().is_ok_and(|metadata| metadata.permissions().readonly()) {
             return Err(InstallError::ReadOnly { path });
         }
         Ok(Self { path, real: read.real, before: read.text, after, edit })
     }
 
-    /// Whether anything would change.
+    /// Returns `true` if the file would change.
     pub fn is_needed(&self) -> bool {
         self.before != self.after
     }
@@ -199,14 +203,14 @@ impl Change {
         let unchanged = || Applied { path: self.path.clone(), done: ChangeResult::Unchanged, backup: None };
         let directory = file::directory_of(&self.real);
         if self.after.is_some() {
-            std::fs::create_dir_all(directory).map_err(InstallError::io("make", directory))?;
+            std::fs::create_dir_all(directory).map_err(InstallError::io("create", directory))?;
         } else if !directory.is_dir() {
             return Ok(unchanged());
         }
-        let _lock = Lock::of(directory)?;
+        let _lock = Lock::acquire(directory)?;
         let read = file::read(&self.path)?;
-        let was = kept(&read.real);
-        let after = self.edit.text(&self.path, read.text.as_deref(), was.as_deref())?;
+        let original = read_backup(&read.real);
+        let after = self.edit.text(&self.path, read.text.as_deref(), original.as_deref())?;
         if after == read.text {
             return Ok(unchanged());
         }
@@ -214,7 +218,7 @@ impl Change {
         if let (Edit::Add { agent, .. }, Some(before)) = (&self.edit, &read.text)
             && !has_ours(before, agent)
         {
-            backup = Some(file::keep(&read.real, before)?);
+            backup = Some(file::back_up(&read.real, before)?);
         }
         let done = match &after {
             Some(after) => {
@@ -228,9 +232,9 @@ impl Change {
             }
         };
         if let Edit::Strip { .. } = self.edit {
-            backup = file::newest_kept(&read.real);
-            // All that it was kept for is in the file again.
-            if let Some(copy) = backup.take_if(|_| after.is_some() && after == was) {
+            backup = file::newest_backup(&read.real);
+            // The file has its original text again, so the backup is not needed.
+            if let Some(copy) = backup.take_if(|_| after.is_some() && after == original) {
                 file::remove(&copy)?;
             }
         }
@@ -238,12 +242,12 @@ impl Change {
     }
 }
 
-/// What a file said before ours were put in, if that was kept.
-fn kept(real: &Path) -> Option<String> {
-    std::fs::read_to_string(file::newest_kept(real)?).ok()
+/// Original text of a file, from its backup.
+fn read_backup(real: &Path) -> Option<String> {
+    std::fs::read_to_string(file::newest_backup(real)?).ok()
 }
 
-/// Directories that only we can have made.
+/// Removes empty directories up to the one named `checkrein`, which only an installation creates.
 fn remove_own_directories(path: &Path) {
     let own = path.ancestors().skip(1).position(|above| above.file_name().is_some_and(|name| name == "checkrein"));
     for directory in path.ancestors().skip(1).take(own.map_or(0, |own| own + 1)) {
@@ -254,17 +258,17 @@ fn remove_own_directories(path: &Path) {
 }
 
 impl Edit {
-    /// What a file will say.
-    fn text(&self, path: &Path, text: Option<&str>, was: Option<&str>) -> Result<Option<String>, InstallError> {
-        let broken = |trouble: EditError| InstallError::Broken {
+    /// New text of a file. `None` if the file must not exist.
+    fn text(&self, path: &Path, text: Option<&str>, original: Option<&str>) -> Result<Option<String>, InstallError> {
+        let broken = |error: EditError| InstallError::Broken {
             path: path.to_owned(),
-            place: trouble.place,
-            message: trouble.message,
+            place: error.place,
+            message: error.message,
         };
         match self {
-            Self::Add { agent, entries } => with_entries(text, was, agent, entries).map(Some).map_err(broken),
+            Self::Add { agent, entries } => with_entries(text, original, agent, entries).map(Some).map_err(broken),
             Self::Strip { agent, entries } => match text {
-                Some(text) => without_entries(text, was, agent, entries).map_err(broken),
+                Some(text) => without_entries(text, original, agent, entries).map_err(broken),
                 None => Ok(None),
             },
             Self::WriteFile { agent, text: wanted } => match text {

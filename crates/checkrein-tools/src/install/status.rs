@@ -1,4 +1,5 @@
-//! How things stand with an agent.
+//! Status of an agent: is it on this machine, does it call checkrein, and do its entries differ from those that an
+//! installation would write now. Reads files only; must never change one.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,100 +10,101 @@ use checkrein_document::Format;
 
 use super::command::{self, is_program, on_path};
 use super::desired_entries::{self, Choice};
-use super::our_entries::{has_ours, is_own, own_hooks, tree};
+use super::our_entries::{has_ours, is_own, own_hooks, parse_tree};
 use super::{Installer, Program, blocked_without_program, by_hand, file};
 
-/// How things stand with an agent.
+/// Status of an agent.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Status {
-    /// The agent.
+    /// Agent.
     pub agent: &'static str,
-    /// Whether it is on this machine.
+    /// Traces of the agent on this machine.
     pub found: Detected,
-    /// Its settings, the user's and the project's.
+    /// Settings of the user and of the project.
     pub places: Vec<Installed>,
-    /// What to do if its settings are not written by checkrein.
+    /// Instructions for the user, if checkrein cannot edit the settings.
     pub by_hand: Option<String>,
-    /// Whether a tool runs if checkrein is killed, with a version that knows the agent's switch against it. `None`: nobody
-    /// knows.
+    /// `true` if tools run when checkrein is killed, with a version that supports the agent's setting for failed hooks. `None`
+    /// if unknown.
     pub stays_open: Option<bool>,
-    /// The first version that knows that switch, if older ones overlook it.
+    /// First version that supports that setting, if older ones ignore it.
     pub switch_since: Option<&'static str>,
-    /// Whether tools are blocked if the program is gone: by the agent itself, or by its switch against hooks that fail.
+    /// `true` if tools are blocked when the program is missing: by the agent itself, or by its setting for failed hooks.
     pub blocked_without_program: bool,
-    /// What no hook ever hears of, in words.
+    /// Actions for which the agent calls no hooks, one phrase each.
     pub unseen: &'static [&'static str],
 }
 
 impl Status {
-    /// Whether a tool runs if checkrein is killed, with this version of the agent.
+    /// `true` if tools run when checkrein is killed, with this version of the agent. `None` if unknown.
     pub fn stays_open_with(&self, version: Option<&str>) -> Option<bool> {
         let numbers = |version: &str| -> Vec<u64> {
             let digits = |part: &str| part.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
             version.split('.').map_while(digits).collect()
         };
-        let overlooks = self.switch_since.zip(version).is_some_and(|(since, seen)| numbers(seen) < numbers(since));
-        if overlooks { Some(true) } else { self.stays_open }
+        let ignores_setting =
+            self.switch_since.zip(version).is_some_and(|(since, installed)| numbers(installed) < numbers(since));
+        if ignores_setting { Some(true) } else { self.stays_open }
     }
 }
 
-/// What of an agent is on this machine.
+/// Traces of an agent on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Detected {
-    /// Its program.
+    /// Program of the agent on `PATH`.
     pub program: Option<PathBuf>,
-    /// Its directories.
+    /// Directories of the agent that exist.
     pub directories: Vec<PathBuf>,
 }
 
 impl Detected {
-    /// Whether anything is.
+    /// Returns `true` if the program or a directory was found.
     pub fn is_here(&self) -> bool {
         self.program.is_some() || !self.directories.is_empty()
     }
 }
 
-/// What the settings of an agent have of checkrein.
+/// Entries of checkrein in an agent's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Installed {
-    /// Whose settings.
+    /// Scope of the settings.
     pub scope: Scope,
-    /// The file, or the directory of programs.
+    /// File, or directory of programs.
     pub path: PathBuf,
-    /// Whether checkrein is in them.
+    /// State of the installation.
     pub state: State,
-    /// The events at which it is called.
+    /// Events at which the agent calls checkrein.
     pub covered: Vec<&'static str>,
-    /// The events at which it would be called if it were installed now, and is not.
+    /// Events that an installation would add now.
     pub missing: Vec<&'static str>,
-    /// Events of the agent at which it is not called on purpose: they come for each piece of text, or have whole
-    /// conversations with them, or a hook has to make something there.
+    /// Events that an installation omits by default: frequent ones (for each piece of text), large ones (with whole
+    /// conversations), and those at which a hook must produce something.
     pub left_out: Vec<&'static str>,
-    /// What is otherwise not as it would be written now, in words.
+    /// Other differences from a new installation, one sentence each.
     pub drift: Vec<String>,
-    /// Whether its user has asked for things to happen if checkrein fails.
+    /// `true` if the entries have `--fail-open`.
     pub fails_open: bool,
     /// Other agents that read the same file.
     pub also_read_by: Vec<&'static str>,
 }
 
-/// Whether checkrein is in an agent's settings.
+/// State of checkrein in an agent's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum State {
-    /// It is not.
+    /// The settings have no entries of checkrein.
     Absent,
-    /// It is.
+    /// The settings have entries of checkrein.
     Installed,
-    /// Nobody can tell, and why.
+    /// The settings cannot be read. Contains the reason.
     Broken(String),
 }
 
 impl Installed {
-    /// Whether all is as it would be written now, or nothing is there.
+    /// Returns `true` if the entries are up to date, or if there are none.
     pub fn is_fine(&self) -> bool {
         match self.state {
             State::Absent => true,
@@ -112,14 +114,14 @@ impl Installed {
     }
 }
 
-/// A hook of ours that is there.
+/// One of our hooks in an agent's settings.
 struct Entry {
     event: &'static EventRow,
     command: String,
 }
 
 impl Installer {
-    /// How things stand with an agent.
+    /// Determines the status of an agent.
     pub fn status(&self, agent: &'static Dialect) -> Status {
         let scopes = [Scope::User, Scope::Project];
         let places: Vec<_> = scopes.into_iter().filter_map(|scope| self.installed(agent, scope)).collect();
@@ -143,19 +145,24 @@ impl Installer {
         }
     }
 
-    /// What of an agent is on this machine.
+    /// Looks for an agent on this machine.
     pub fn found(&self, agent: &'static Dialect) -> Detected {
         let Some(table) = agent.install else { return Detected::default() };
         Detected {
             program: table.programs.iter().find_map(|name| on_path(Path::new(name), &self.place)),
-            directories: table.signs.iter().filter_map(|sign| self.at(sign)).filter(|sign| sign.is_dir()).collect(),
+            directories: table
+                .signs
+                .iter()
+                .filter_map(|sign| self.resolve(sign))
+                .filter(|path| path.is_dir())
+                .collect(),
         }
     }
 
     fn installed(&self, agent: &'static Dialect, scope: Scope) -> Option<Installed> {
         let (target, others) = self.targets(agent, scope).ok()?;
-        let speaks = desired_entries::spoken(agent).name;
-        let has = |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|text| has_ours(&text, speaks));
+        let dialect = desired_entries::entry_dialect(agent).name;
+        let has = |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|text| has_ours(&text, dialect));
         let path = others.into_iter().find(|other| !has(&target) && has(other)).unwrap_or_else(|| target.clone());
         let also_read_by = self.also_read_by(agent, &path);
         let mut installed = Installed {
@@ -176,7 +183,7 @@ impl Installer {
         };
         match read {
             Ok((entries, _)) if entries.is_empty() => {}
-            Ok((entries, texts)) => self.judge(agent, &mut installed, &entries, &texts),
+            Ok((entries, texts)) => self.compare(agent, &mut installed, &entries, &texts),
             Err(why) => installed.state = State::Broken(why),
         }
         if installed.state == State::Installed {
@@ -188,10 +195,11 @@ impl Installer {
         Some(installed)
     }
 
-    fn judge(&self, agent: &'static Dialect, installed: &mut Installed, entries: &[Entry], texts: &Texts) {
+    /// Fills `installed` with the differences between the entries and those of a new installation.
+    fn compare(&self, agent: &'static Dialect, installed: &mut Installed, entries: &[Entry], texts: &Texts) {
         installed.state = State::Installed;
         let is_covered = |row: &EventRow| entries.iter().any(|entry| entry.event.name == row.name);
-        let rows = desired_entries::spoken(agent).events;
+        let rows = desired_entries::entry_dialect(agent).events;
         installed.covered = rows.iter().filter(|row| is_covered(row)).map(|row| row.name).collect();
         installed.missing =
             desired_entries::events(agent, false).filter(|row| !is_covered(row)).map(|row| row.name).collect();
@@ -203,14 +211,14 @@ impl Installer {
         let expected = self.program_at(installed.scope);
         for program in &programs {
             let shown = program.path().display();
-            if !program.is_there(&self.place) {
-                installed.drift.push(format!("the program {shown} is not there"));
-            } else if !program.is(expected) {
-                installed.drift.push(format!("calls {shown}, and not {}", expected.path().display()));
+            if !program.is_found(&self.place) {
+                installed.drift.push(format!("program `{shown}` not found"));
+            } else if !program.is_same(expected) {
+                installed.drift.push(format!("calls `{shown}` instead of `{}`", expected.path().display()));
             }
         }
         let choice = Choice {
-            // As its user has chosen it.
+            // The option of the existing entries.
             fail_open: !calls.is_empty() && calls.iter().all(|(_, call)| call.fail_open),
             all_events: true,
         };
@@ -219,33 +227,35 @@ impl Installer {
         installed.drift.extend(texts.changed(agent, program, &choice));
     }
 
-    /// Hooks of ours in a file.
+    /// Our hooks in a file.
     fn entries(&self, agent: &'static Dialect, scope: Scope, path: &Path) -> Result<(Vec<Entry>, Texts), String> {
-        let speaks = desired_entries::spoken(agent);
+        let dialect = desired_entries::entry_dialect(agent);
         let Some(text) = file::read(path).map_err(|error| error.to_string())?.text else {
             return Ok((Vec::new(), Texts::default()));
         };
-        let decoded = speaks.decode(&path.display().to_string(), scope, &text, Format::Json);
+        let decoded = dialect.decode(&path.display().to_string(), scope, &text, Format::Json);
         if decoded.unreadable {
             let why = decoded.diagnostics.first().map_or_else(String::new, ToString::to_string);
-            return Err(format!("{} cannot read it: {why}", agent.name));
+            return Err(format!("{} cannot read this file: {why}", agent.name));
         }
         let mut entries = Vec::new();
-        let mut off = Vec::new();
+        let mut disabled = Vec::new();
         for spec in &decoded.hooks {
             let HandlerSpec::Command(command) = &spec.handler else { continue };
             let CommandLine::Shell { text, .. } = &command.run else { continue };
-            let rows = speaks.events.iter().filter(|row| spec.kinds.contains(&row.kind));
-            if is_own(text, speaks.name) {
-                off.extend(rows.clone().filter(|_| spec.state == HookState::Disabled).map(|row| row.name));
+            let rows = dialect.events.iter().filter(|row| spec.kinds.contains(&row.kind));
+            if is_own(text, dialect.name) {
+                if spec.state == HookState::Disabled {
+                    disabled.extend(rows.clone().map(|row| row.name));
+                }
                 entries.extend(rows.map(|event| Entry { event, command: text.clone() }));
             }
         }
-        let hooks = tree(&text).map(|root| own_hooks(&root, speaks.name)).unwrap_or_default();
-        Ok((entries, Texts { hooks, off, scripts: Vec::new() }))
+        let hooks = parse_tree(&text).map(|root| own_hooks(&root, dialect.name)).unwrap_or_default();
+        Ok((entries, Texts { hooks, disabled, scripts: Vec::new() }))
     }
 
-    /// Programs of ours in a directory.
+    /// Our programs in a directory.
     fn scripts(&self, agent: &'static Dialect, directory: &Path) -> Result<(Vec<Entry>, Texts), String> {
         let mut entries = Vec::new();
         let mut scripts = Vec::new();
@@ -257,49 +267,51 @@ impl Installer {
                 continue;
             };
             entries.push(Entry { event, command: command.to_owned() });
-            scripts.push(Script { event, runs: is_program(&path), text });
+            scripts.push(Script { event, is_executable: is_program(&path), text });
         }
         Ok((entries, Texts { scripts, ..Texts::default() }))
     }
 }
 
-/// What the hooks of ours say.
+/// Texts of our hooks.
 #[derive(Default)]
 struct Texts {
+    /// Path of keys and canonical text of each entry.
     hooks: Vec<(String, String)>,
-    /// Events whose entries are switched off.
-    off: Vec<&'static str>,
+    /// Events whose entries are disabled.
+    disabled: Vec<&'static str>,
     scripts: Vec<Script>,
 }
 
 struct Script {
     event: &'static EventRow,
     text: String,
-    runs: bool,
+    is_executable: bool,
 }
 
 impl Texts {
-    /// What is not as it would be written now.
+    /// Differences from the texts of a new installation, one sentence each.
     fn changed(&self, agent: &'static Dialect, program: &Program, choice: &Choice) -> Vec<String> {
-        let off = self.off.iter().map(|event| format!("the entry for {event} is switched off"));
-        let mut changed: Vec<_> = off.collect();
+        let disabled = self.disabled.iter().map(|event| format!("the entry for {event} is disabled"));
+        let mut changed: Vec<_> = disabled.collect();
         for script in &self.scripts {
             if script.text != desired_entries::script(agent, script.event, program, choice) {
-                changed.push(format!("the program for {} is not as it would be written now", script.event.name));
-            } else if !script.runs {
+                changed.push(format!("the program for {} is modified or outdated", script.event.name));
+            } else if !script.is_executable {
                 changed.push(format!("the program for {} is not executable", script.event.name));
             }
         }
         let entries = desired_entries::entries(agent, program, choice).unwrap_or_default();
-        let wanted =
-            tree(&entries).map(|root| own_hooks(&root, desired_entries::spoken(agent).name)).unwrap_or_default();
+        let wanted = parse_tree(&entries)
+            .map(|root| own_hooks(&root, desired_entries::entry_dialect(agent).name))
+            .unwrap_or_default();
         let mut seen = BTreeSet::new();
-        for hook @ (at, _) in &self.hooks {
-            let event = at.rsplit('.').next().unwrap_or(at);
+        for hook @ (path, _) in &self.hooks {
+            let event = path.rsplit('.').next().unwrap_or(path);
             if !wanted.contains(hook) {
-                changed.push(format!("the entry for {event} is not as it would be written now"));
+                changed.push(format!("the entry for {event} is modified or outdated"));
             } else if !seen.insert(hook) {
-                changed.push(format!("the entry for {event} is there twice"));
+                changed.push(format!("the entry for {event} is duplicated"));
             }
         }
         changed

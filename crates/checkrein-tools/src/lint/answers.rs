@@ -1,4 +1,4 @@
-//! Faults of what scripts answer.
+//! Lints for answers that scripts print: unknown keys, missing reasons, answers that the agent ignores.
 
 use std::borrow::Cow;
 
@@ -8,43 +8,45 @@ use checkrein_dialects::reply::{Key, KeyMeaning};
 
 use super::code::{Code, Literal};
 use super::is_gate;
-use super::script::Tell;
+use super::script::Report;
 
-pub(super) fn lint(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
-    to_stderr(code, tell);
+pub(super) fn lint(code: &Code<'_>, hook: &HookSpec, report: &mut Report<'_>) {
+    to_stderr(code, report);
     let keys = hook.dialect.reply.keys;
     if keys.is_empty() || hook.kinds.is_empty() {
         return;
     }
     for literal in code.literals().iter().filter(|literal| !literal.to_stderr) {
-        unknown(literal, hook, tell);
-        without_reason(literal, hook, tell);
-        with_exit(code, literal, hook, tell);
+        unknown(literal, hook, report);
+        without_reason(literal, hook, report);
+        with_exit(code, literal, hook, report);
     }
-    not_read(code, hook, tell);
+    not_read(code, hook, report);
 }
 
-/// Words that only decisions have.
-fn decides(text: &str) -> bool {
+/// Returns `true` if the text contains a key of a decision.
+fn has_decision(text: &str) -> bool {
     text.contains("\"decision\"") || text.contains("permissionDecision") || text.contains("\"continue\"")
 }
 
-fn to_stderr(code: &Code<'_>, tell: &mut Tell<'_>) {
-    let ways: &[&str] =
+fn to_stderr(code: &Code<'_>, report: &mut Report<'_>) {
+    let writers: &[&str] =
         if code.is_shell { &[">&2"] } else { &["file=sys.stderr", "sys.stderr.write", "console.error"] };
-    let lines = code.lines().filter(|(line, _)| decides(line) && ways.iter().any(|way| line.contains(way)));
+    let lines =
+        code.lines().filter(|(line, _)| has_decision(line) && writers.iter().any(|writer| line.contains(writer)));
     let mut found: Vec<u32> = lines.map(|(_, number)| number).collect();
     if code.is_shell {
         let documents = code.here_documents();
-        let own = documents.iter().filter(|document| document.command.contains(">&2") && decides(&document.body));
-        found.extend(own.map(|document| document.line));
+        let to_stderr =
+            documents.iter().filter(|document| document.command.contains(">&2") && has_decision(&document.body));
+        found.extend(to_stderr.map(|document| document.line));
     }
     for number in found {
-        tell("json-to-stderr", Some(number), "prints a decision to standard error".to_owned());
+        report("json-to-stderr", Some(number), "prints a decision to stderr instead of stdout".to_owned());
     }
 }
 
-/// What comes of a reply at the first of the hook's events.
+/// Opinion that the dialect reads from a reply at the first of the hook's events.
 fn read(hook: &HookSpec, code: i32, stdout: &RawJson) -> Option<Opinion> {
     let kind = hook.kinds.first()?;
     let reply = ProcessReply::new(ProcessExit::Code(code)).stdout(stdout.as_str());
@@ -55,11 +57,11 @@ fn paths(keys: &[Key]) -> impl Iterator<Item = (&Key, &'static str)> {
     keys.iter().flat_map(|key| key.paths.iter().map(move |path| (key, *path)))
 }
 
-/// Keys that the dialect does not have, and decisions that it has no such word for.
-fn unknown(literal: &Literal, hook: &HookSpec, tell: &mut Tell<'_>) {
+/// Reports keys and decision values that the dialect does not have.
+fn unknown(literal: &Literal, hook: &HookSpec, report: &mut Report<'_>) {
     let keys = hook.dialect.reply.keys;
     let first = |path: &'static str| path.split('.').next().unwrap_or(path);
-    // Where everything is data for the host, nothing is unknown.
+    // If the dialect passes every key to the host as metadata, no key is unknown.
     if keys.iter().any(|key| key.means == KeyMeaning::Metadata && key.paths.iter().any(|path| path.is_empty())) {
         return;
     }
@@ -68,81 +70,83 @@ fn unknown(literal: &Literal, hook: &HookSpec, tell: &mut Tell<'_>) {
         if !paths(keys).any(|(_, path)| first(path) == name) {
             let close = checkrein_core::closest_match(&name, paths(keys).map(|(_, path)| first(path)));
             let hint = close.map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
-            let text = format!("answers `{name}`, which {} does not know{hint}", hook.dialect.name);
-            tell("unknown-answer", Some(literal.line), text);
+            let text = format!("unknown answer key `{name}` for {}{hint}", hook.dialect.name);
+            report("unknown-answer", Some(literal.line), text);
         }
     }
     for (key, path) in paths(keys) {
         let KeyMeaning::Decision(words) = key.means else { continue };
-        let Some(said) = at(&literal.json, path).and_then(|value| value.as_text().map(Cow::into_owned)) else {
+        let Some(value) = value_at(&literal.json, path).and_then(|value| value.as_text().map(Cow::into_owned)) else {
             continue;
         };
         let same =
-            |word: &str| if hook.dialect.reply.exact_case { word == said } else { word.eq_ignore_ascii_case(&said) };
-        let is_filled_in = said.contains(['$', '%']);
-        let another_fits = paths(keys).any(|(other, one)| {
-            one == path
+            |word: &str| if hook.dialect.reply.exact_case { word == value } else { word.eq_ignore_ascii_case(&value) };
+        let has_variables = value.contains(['$', '%']);
+        let is_known = paths(keys).any(|(other, other_path)| {
+            other_path == path
                 && matches!(other.means, KeyMeaning::Decision(words) if words.iter().any(|(word, _)| same(word)))
         });
-        if !is_filled_in && !another_fits {
+        if !has_variables && !is_known {
             let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-            let text = format!("`{said}` is no word for `{path}` of {}: {}", hook.dialect.name, known.join(", "));
-            tell("unknown-answer", Some(literal.line), text);
+            let text =
+                format!("invalid value `{value}` of `{path}`; {} accepts: {}", hook.dialect.name, known.join(", "));
+            report("unknown-answer", Some(literal.line), text);
             return;
         }
     }
 }
 
-fn at(json: &RawJson, path: &str) -> Option<RawJson> {
+fn value_at(json: &RawJson, path: &str) -> Option<RawJson> {
     path.split('.').try_fold(json.clone(), |json, key| json.field(key))
 }
 
-fn without_reason(literal: &Literal, hook: &HookSpec, tell: &mut Tell<'_>) {
-    let silent = read(hook, 0, &literal.json)
+fn without_reason(literal: &Literal, hook: &HookSpec, report: &mut Report<'_>) {
+    let has_no_reason = read(hook, 0, &literal.json)
         .is_some_and(|opinion| opinion.decision() == Decision::Deny && opinion.reason().is_none_or(str::is_empty));
-    if silent {
-        tell("deny-without-reason", Some(literal.line), "denies, and does not say why".to_owned());
+    if has_no_reason {
+        report("deny-without-reason", Some(literal.line), "denies without a reason".to_owned());
     }
 }
 
-/// An answer beside an exit code with which it is not read.
-fn with_exit(code: &Code<'_>, literal: &Literal, hook: &HookSpec, tell: &mut Tell<'_>) {
-    let Some(exit) = code.exit_behind(literal.end).filter(|exit| *exit != 0 && is_gate(hook)) else { return };
-    let Some(meant) = read(hook, 0, &literal.json).filter(|opinion| opinion.decision() != Decision::NoOpinion) else {
+/// Reports an answer next to an exit code that makes the agent ignore it.
+fn with_exit(code: &Code<'_>, literal: &Literal, hook: &HookSpec, report: &mut Report<'_>) {
+    let Some(exit) = code.exit_after(literal.end).filter(|exit| *exit != 0 && is_gate(hook)) else { return };
+    let Some(intended) = read(hook, 0, &literal.json).filter(|opinion| opinion.decision() != Decision::NoOpinion)
+    else {
         return;
     };
-    let really = read(hook, i32::from(exit), &literal.json);
-    let same = |opinion: &Opinion| opinion.decision() == meant.decision() && opinion.reason() == meant.reason();
-    let text = match really.as_ref().is_some_and(same) {
-        true => format!("other agents take `exit {exit}` for a failure and do not read this"),
-        false => format!("with `exit {exit}` this answer is not what counts"),
+    let actual = read(hook, i32::from(exit), &literal.json);
+    let same = |opinion: &Opinion| opinion.decision() == intended.decision() && opinion.reason() == intended.reason();
+    let text = match actual.as_ref().is_some_and(same) {
+        true => format!("other agents treat `exit {exit}` as a failure and ignore this answer"),
+        false => format!("{} does not use this answer because of `exit {exit}`", hook.dialect.name),
     };
-    tell("answer-with-exit", Some(literal.line), text);
+    report("answer-with-exit", Some(literal.line), text);
 }
 
-/// Decisions by a key that counts at other events only.
-fn not_read(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
+/// Reports decisions by a key that the agent reads at other events only.
+fn not_read(code: &Code<'_>, hook: &HookSpec, report: &mut Report<'_>) {
     let (dialect, kinds) = (hook.dialect, &hook.kinds);
     let decisions = || paths(dialect.reply.keys).filter(|(key, _)| matches!(key.means, KeyMeaning::Decision(_)));
     let leaf = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
-    let counts = |key: &Key| kinds.iter().any(|kind: &EventKind| key.applies_to(dialect, kind));
+    let applies = |key: &Key| kinds.iter().any(|kind: &EventKind| key.applies_to(dialect, kind));
     let line_of = |name: &str| {
         let (double, single, escaped) = (format!("\"{name}\""), format!("'{name}'"), format!("\\\"{name}\\\""));
         let has = |line: &str| line.contains(&double) || line.contains(&single) || line.contains(&escaped);
         code.text.lines().zip(1_u32..).find(|(line, _)| has(line)).map(|(_, number)| number)
     };
-    // A script for several events has more than one.
-    if decisions().any(|(key, path)| counts(key) && line_of(leaf(path)).is_some()) {
+    // A script for several events has the keys of each.
+    if decisions().any(|(key, path)| applies(key) && line_of(leaf(path)).is_some()) {
         return;
     }
     for (_, path) in decisions() {
         let name = leaf(path);
-        // Short ones are words of other things too.
+        // Short names also occur with other meanings.
         let is_special = name.len() > "decision".len();
         if let Some(number) = line_of(name).filter(|_| is_special) {
             let event = kinds.first().and_then(|kind| dialect.name_of(kind)).unwrap_or("this event");
-            let text = format!("`{name}` is not read at {event} by {}", dialect.name);
-            tell("answer-not-read", Some(number), text);
+            let text = format!("{} ignores `{name}` at {event}", dialect.name);
+            report("answer-not-read", Some(number), text);
             return;
         }
     }

@@ -1,44 +1,45 @@
-//! A script, as lints look at it: line by line, with no more understanding than they need.
+//! Text of a script, as the lints read it: line by line, with here-documents and printed JSON, but without a full shell parser.
 
 use checkrein_core::RawJson;
 
-/// A script.
+/// Text of a script and its language.
 pub(super) struct Code<'a> {
     pub(super) text: &'a str,
     pub(super) is_shell: bool,
 }
 
-/// Text that a shell script has inside, from `<<` to its last line.
+/// Here-document of a shell script.
 pub(super) struct HereDocument<'a> {
-    /// The line that asks for it.
+    /// Line with the `<<`.
     pub(super) command: &'a str,
     pub(super) line: u32,
-    /// Whether `$` means nothing in it.
+    /// `true` if its delimiter is quoted, so that the shell does not expand variables in it.
     pub(super) is_quoted: bool,
     pub(super) body: String,
 }
 
-/// JSON that a shell script prints, written out in it.
+/// JSON literal that a shell script prints.
 pub(super) struct Literal {
     pub(super) json: RawJson,
-    /// The first line of it and the one behind it.
+    /// First line.
     pub(super) line: u32,
+    /// Last line.
     pub(super) end: u32,
     pub(super) to_stderr: bool,
 }
 
 impl<'a> Code<'a> {
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(super) fn new(text: &'a str) -> Self {
         let first = text.lines().next().unwrap_or_default();
         let is_shell = match first.strip_prefix("#!") {
             None => true,
-            // `sh`, `bash`, `zsh`, but not `fish`, whose words are others.
+            // `sh`, `bash`, `zsh`, but not `fish`, which has another syntax.
             Some(interpreter) => interpreter.contains("sh") && !interpreter.contains("fish"),
         };
         Self { text, is_shell }
     }
 
-    /// Lines that are no comments, with their numbers.
+    /// Lines without comment lines, with their numbers.
     pub(super) fn lines(&self) -> impl Iterator<Item = (&'a str, u32)> {
         self.text.lines().zip(1_u32..).filter(|(line, _)| !line.trim_start().starts_with('#'))
     }
@@ -65,7 +66,8 @@ impl<'a> Code<'a> {
         found
     }
 
-    /// JSON objects that a shell script prints with `echo`, `printf` or `cat`, and not into a file or another program.
+    /// JSON objects that a shell script prints with `echo`, `printf` or `cat`, but not those that it writes to a file or pipes
+    /// into a program.
     pub(super) fn literals(&self) -> Vec<Literal> {
         let mut found = Vec::new();
         if !self.is_shell {
@@ -77,9 +79,9 @@ impl<'a> Code<'a> {
                     let Some((json, rest)) = quoted_json(&line[at + command.len()..]) else { continue };
                     let rest = rest.split([';', '}', ')']).next().unwrap_or_default();
                     let to_stderr = rest.contains(">&2") || line[..at].contains(">&2");
-                    let elsewhere = rest.contains('|') && !rest.contains("||");
+                    let to_pipe = rest.contains('|') && !rest.contains("||");
                     let to_file = rest.contains('>') && !to_stderr && !rest.contains(">&1");
-                    if !elsewhere && !to_file {
+                    if !to_pipe && !to_file {
                         found.push(Literal { json, line: number, end: number, to_stderr });
                     }
                 }
@@ -101,8 +103,8 @@ impl<'a> Code<'a> {
         found
     }
 
-    /// The exit code with which the script ends in this line, or in one of the two behind it.
-    pub(super) fn exit_behind(&self, line: u32) -> Option<u8> {
+    /// Exit code of an `exit` in this line or in one of the next two.
+    pub(super) fn exit_after(&self, line: u32) -> Option<u8> {
         let near = self.lines().filter(|(_, number)| (line..=line.saturating_add(2)).contains(number));
         near.map(|(text, _)| exits(text)).find_map(|mut exits| exits.next())
     }
@@ -112,7 +114,7 @@ fn is_start_of_word(line: &str, at: usize) -> bool {
     !line[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '.' | '$'))
 }
 
-/// JSON in quotes at the start of a shell's words, and what is behind it.
+/// Quoted JSON at the start of shell words, and the text after it.
 fn quoted_json(words: &str) -> Option<(RawJson, &str)> {
     let words = words.trim_start();
     // Options, and the format of `printf`.
@@ -139,7 +141,7 @@ fn quoted_json(words: &str) -> Option<(RawJson, &str)> {
     json.entries().is_some().then_some((json, rest))
 }
 
-/// The codes that a line exits with.
+/// Exit codes of the `exit` commands in a line.
 pub(super) fn exits(line: &str) -> impl Iterator<Item = u8> {
     let words: Vec<_> = line.split(|c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|' | '}' | ')')).collect();
     let codes: Vec<u8> =
@@ -147,7 +149,7 @@ pub(super) fn exits(line: &str) -> impl Iterator<Item = u8> {
     codes.into_iter()
 }
 
-/// Whether a text has this name and no longer one.
+/// Returns `true` if the text contains `name` as a whole word.
 pub(super) fn mentions(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(name)

@@ -1,4 +1,4 @@
-//! Fields of the payload that scripts read and agents do not send.
+//! Lint for payload fields that a script reads and the agent does not send.
 
 use std::cell::LazyCell;
 
@@ -7,40 +7,40 @@ use checkrein_dialects::payload::FieldRow;
 use checkrein_dialects::{Dialect, HookSpec};
 
 use super::code::{Code, mentions};
-use super::script::Tell;
+use super::script::Report;
 
-pub(super) fn lint(code: &Code<'_>, hook: &HookSpec, tell: &mut Tell<'_>) {
+pub(super) fn lint(code: &Code<'_>, hook: &HookSpec, report: &mut Report<'_>) {
     let [kind] = &hook.kinds[..] else { return };
     let known = LazyCell::new(|| top_level(hook.dialect, kind));
     let is_known = |name: &str| known.iter().any(|known| known == name);
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (line, number) in code.lines() {
-        // `.a // .b` reads whichever there is.
+        // `.a // .b` reads the field that exists.
         let names = read_fields(line).filter(|_| !line.contains("//"));
         for name in names.filter(|name| !is_known(name)) {
             let close = checkrein_core::closest_match(&name, known.iter().map(String::as_str));
             let hint = close.map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
-            let text = format!("reads `.{name}`, which {} does not send here{hint}", hook.dialect.name);
-            tell("unknown-field", Some(number), text);
-            told.push(name);
+            let text = format!("reads `.{name}`, which {} does not send at this event{hint}", hook.dialect.name);
+            report("unknown-field", Some(number), text);
+            reported.push(name);
         }
     }
-    for (name, from, whose) in names_of_others(code.text, kind) {
+    for (name, from, other) in names_of_others(code.text, kind) {
         let own: Vec<_> = rows(hook.dialect, kind).filter(|own| own.from == from).map(|own| first(own.name)).collect();
-        // A script for several agents reads what each of them sends.
+        // A script for several agents reads the fields of each.
         let reads_own = own.is_empty() || own.iter().any(|own| mentions(code.text, own));
-        if reads_own || told.iter().any(|told| told == name) || is_known(name) {
+        if reads_own || reported.iter().any(|reported| reported == name) || is_known(name) {
             continue;
         }
         let reads = |line: &str| {
-            [format!("\"{name}\""), format!("'{name}'"), format!(".{name}")].iter().any(|way| line.contains(way))
+            [format!("\"{name}\""), format!("'{name}'"), format!(".{name}")].iter().any(|form| line.contains(form))
                 && mentions(line, name)
         };
         if let Some((_, number)) = code.lines().find(|(line, _)| reads(line)) {
-            let instead = own.first().map(|own| format!("; its name here is `{own}`")).unwrap_or_default();
-            let text = format!("reads `{name}`, which {whose} sends and {} does not{instead}", hook.dialect.name);
-            tell("unknown-field", Some(number), text);
-            told.push(name.to_owned());
+            let instead = own.first().map(|own| format!("; use `{own}`")).unwrap_or_default();
+            let text = format!("reads `{name}`, which {other} sends but {} does not{instead}", hook.dialect.name);
+            report("unknown-field", Some(number), text);
+            reported.push(name.to_owned());
         }
     }
 }
@@ -53,19 +53,19 @@ fn first(path: &'static str) -> &'static str {
     path.split('.').next().unwrap_or(path)
 }
 
-/// Names in a text that agents have for fields: the name, checkrein's own, and whose it is.
+/// Field names of all agents that occur in a text: the agent's name of the field, checkrein's name of it, and the agent.
 fn names_of_others<'a>(
     text: &'a str,
     kind: &'a EventKind,
 ) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> + 'a {
     checkrein_dialects::ALL.iter().copied().flat_map(move |other| {
         let named = rows(other, kind).map(move |row| (first(row.name), row.from, other.name));
-        // Plain words are names of other things too.
+        // Plain words also occur with other meanings.
         named.filter(move |(name, _, _)| name.contains(|c: char| c == '_' || c.is_uppercase()) && mentions(text, name))
     })
 }
 
-/// All fields that a payload of this kind can have.
+/// Top-level fields that a payload of this kind can have.
 fn top_level(dialect: &'static Dialect, kind: &EventKind) -> Vec<String> {
     let mut names: Vec<_> = rows(dialect, kind)
         .map(|row| first(row.name))
@@ -74,7 +74,7 @@ fn top_level(dialect: &'static Dialect, kind: &EventKind) -> Vec<String> {
         )])
         .map(str::to_owned)
         .collect();
-    // Agents send more than the table has a use for.
+    // Agents send more fields than the table lists.
     let sample = crate::samples::payload(dialect, kind, None);
     names.extend(sample.entries().into_iter().flatten().map(|entry| entry.key().into_owned()));
     if dialect.payload.all_fields {
@@ -86,7 +86,7 @@ fn top_level(dialect: &'static Dialect, kind: &EventKind) -> Vec<String> {
     names
 }
 
-/// Names right behind a dot that starts a path of jq, and what `checkrein get` is asked for.
+/// First names of jq paths and of the argument of `checkrein get`.
 fn read_fields(line: &str) -> impl Iterator<Item = String> {
     let mut names = Vec::new();
     if let Some((_, path)) = line.split_once("checkrein get ") {
@@ -105,7 +105,7 @@ fn read_fields(line: &str) -> impl Iterator<Item = String> {
             }
             names.push(name);
         }
-        // What follows a pipe is about something else.
+        // After a pipe, paths are relative to another value.
         if c == '|' {
             break;
         }

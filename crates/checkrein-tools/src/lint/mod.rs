@@ -24,7 +24,8 @@ use script::Script;
 /// Checks hooks and the scripts that they run. `dir` is the agent's working directory.
 pub fn lint(hooks: &[HookSpec], dir: &Path) -> Vec<Diagnostic> {
     // Lints run nothing, so unapproved hooks are checked too.
-    let is_decoded = |state: &HookState| matches!(state, HookState::Ready | HookState::Untrusted | HookState::Changed(_));
+    let is_decoded =
+        |state: &HookState| matches!(state, HookState::Ready | HookState::Untrusted | HookState::Changed(_));
     hooks.iter().filter(|hook| is_decoded(&hook.state)).flat_map(|hook| lint_hook(hook, dir)).collect()
 }
 

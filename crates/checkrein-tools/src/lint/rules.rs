@@ -1,69 +1,69 @@
-//! Every lint, with what it means.
+//! Table of all lints: code, help and explanation. `checkrein check --explain` prints it.
 
 /// A lint.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LintRule {
-    /// Its code.
+    /// Stable code.
     pub code: &'static str,
-    /// What to do about it, in one line.
+    /// Fix, in one line.
     pub help: &'static str,
-    /// What is wrong, why it matters, and how it looks right.
+    /// Problem and its consequence.
     pub explanation: &'static str,
 }
 
-/// The lint with this code.
+/// Finds the lint with this code.
 pub fn rule(code: &str) -> Option<&'static LintRule> {
     RULES.iter().find(|rule| rule.code == code)
 }
 
-/// Every lint.
+/// All lints.
 pub const RULES: &[LintRule] = &[
     LintRule {
         code: "script-missing",
-        help: "check the path; relative ones start in the agent's directory",
-        explanation: "The hook runs a script that is not there. A shell ends with 127 then, which most agents take for a \
-                      failure that stops nothing: the guard is a hole.",
+        help: "check the path; relative paths start in the agent's working directory",
+        explanation: "The hook runs a script that does not exist. The shell exits with 127. Most agents treat that as a \
+                      failure that does not block, so the guard has no effect.",
     },
     LintRule {
         code: "not-executable",
         help: "chmod +x the script, or run it through its interpreter",
-        explanation: "The hook runs a script directly, and the file may not be executed. It ends with 126, which stops \
-                      nothing in most agents.",
+        explanation: "The hook runs a script directly, but the file is not executable. The shell exits with 126, which \
+                      does not block in most agents.",
     },
     LintRule {
         code: "no-shebang",
         help: "start the script with #!/bin/sh, or with its interpreter",
-        explanation: "The script is run directly and has no `#!` line. AnswerKind runs it then depends on who starts it: a shell \
-                      falls back to sh, other programs refuse.",
+        explanation: "The hook runs the script directly, but the script has no `#!` line. A shell falls back to sh; other \
+                      programs cannot start the script.",
     },
     LintRule {
         code: "bad-shebang",
-        help: "name an interpreter that is there, or use #!/usr/bin/env",
-        explanation: "The interpreter in the script's first line is not there, so the script cannot start.",
+        help: "name an interpreter that exists, or use #!/usr/bin/env",
+        explanation: "The interpreter in the script's first line does not exist, so the script cannot start.",
     },
     LintRule {
         code: "crlf",
-        help: "save the script with line feeds only",
-        explanation: "The script has lines that end like those of Windows. `#!/bin/sh\\r` is no interpreter, and the \
-                      carriage return becomes part of words.",
+        help: "save the script with LF line endings",
+        explanation: "The script has Windows line endings (CRLF). The system looks for an interpreter named `/bin/sh\\r`, \
+                      and the carriage return becomes part of the last word of a line.",
     },
     LintRule {
         code: "matcher-fits-nothing",
-        help: "compare the name with the agent's tools; letter case counts",
-        explanation: "No tool that this agent is known to have fits the matcher, so the hook never runs. Tools of MCP \
-                      servers are not looked at.",
+        help: "compare the name with the agent's tools; upper and lower case differ",
+        explanation: "The matcher matches no known tool of this agent, so the hook never runs. Tools of MCP servers are \
+                      not checked.",
     },
     LintRule {
         code: "rule-in-matcher",
         help: "match the tool's name, and put the rule into `if`",
-        explanation: "`Bash(git *)` is how permissions are written. As a matcher it is a regular expression that fits \
-                      hardly any tool, so the hook is dead.",
+        explanation: "`Bash(git *)` is the syntax of permission rules. As a matcher it is a regular expression that \
+                      matches almost no tool, so the hook never runs.",
     },
     LintRule {
         code: "background-gate",
-        help: "take `async` out if the hook shall stop something",
-        explanation: "A hook that nobody waits for cannot stop anything: what it says comes too late.",
+        help: "remove `async` if the hook must block",
+        explanation: "A background hook cannot block: the agent does not wait for its answer.",
     },
     LintRule {
         code: "dry-run-gate",
@@ -73,87 +73,87 @@ pub const RULES: &[LintRule] = &[
     },
     LintRule {
         code: "exit-1",
-        help: "end with exit 2 to block, or set the hook to close when it fails",
-        explanation: "In this agent only exit 2 blocks; exit 1 is a failure, and it goes on. A guard that ends with \
-                      `exit 1` stops nothing.",
+        help: "use exit 2 to block, or set the hook to fail closed",
+        explanation: "In this agent only exit 2 blocks. Exit 1 is a failure, and the agent continues, so a guard that ends \
+                      with `exit 1` blocks nothing.",
     },
     LintRule {
         code: "json-to-stderr",
-        help: "print the decision to standard output, and exit 0",
-        explanation: "The script prints a JSON decision to standard error. With exit 2 the whole JSON becomes the reason, \
-                      and an `ask` becomes a hard block; with exit 0 nobody reads it.",
+        help: "print the decision to stdout, and exit 0",
+        explanation: "The script prints a JSON decision to stderr. With exit 2 the whole JSON becomes the reason, and an \
+                      `ask` becomes a denial. With exit 0 the decision is ignored.",
     },
     LintRule {
         code: "unknown-field",
-        help: "see `checkrein events EVENT` for what this agent sends",
-        explanation: "The script reads a field of the payload that this agent does not send at this event. It reads null \
-                      or nothing, so the guard never finds what it looks for.",
+        help: "run `checkrein events EVENT` to list the fields of the payload",
+        explanation: "The script reads a field of the payload that this agent does not send at this event. The value is \
+                      null or empty, so the guard never finds anything.",
     },
     LintRule {
         code: "timeout-unit",
-        help: "see in which unit this agent counts: most count seconds, some milliseconds",
-        explanation: "The timeout looks as if it were meant in another unit. Milliseconds that are taken for seconds let a \
-                      hook that hangs hold the agent for hours; seconds that are taken for milliseconds end a hook before \
-                      it has started.",
+        help: "check the unit: most agents use seconds, some milliseconds",
+        explanation: "The timeout is probably in the wrong unit. If milliseconds are read as seconds, a hook that hangs \
+                      delays the agent for hours. If seconds are read as milliseconds, the hook is killed before it has \
+                      started.",
     },
     LintRule {
         code: "deny-without-reason",
-        help: "say why, for the model: echo \"…\" >&2 before exit 2",
-        explanation: "The script blocks without saying why. The model is told nothing, and tries the same again or \
-                      something worse.",
+        help: "print a reason for the model: echo \"…\" >&2 before exit 2",
+        explanation: "The script blocks without a reason. The model does not know why, and retries the same call or works \
+                      around the block.",
     },
     LintRule {
         code: "errexit-grep",
-        help: "write `grep … || true`, or test it in an `if`",
-        explanation: "Under `set -e`, a `grep` that finds nothing ends the script with 1, in silence: the guard stops \
-                      guarding exactly when there is nothing to find.",
+        help: "write `grep … || true`, or use `grep` in an `if`",
+        explanation: "With `set -e`, a `grep` that finds nothing ends the script with 1 and without a message. The checks \
+                      after it do not run.",
     },
     LintRule {
         code: "local-outside-function",
-        help: "leave `local` out, or put the lines into a function",
-        explanation: "`local` in no function is an error of the shell. It is met only when the line is reached, which is \
-                      often the path on which the threat was found: the guard crashes exactly there.",
+        help: "remove `local`, or move the lines into a function",
+        explanation: "`local` outside a function is a shell error. It occurs only when the line runs, often on the path \
+                      that is meant to block: the guard fails there.",
     },
     LintRule {
         code: "quoted-heredoc",
-        help: "take the quotes off the mark: <<EOF",
-        explanation: "In a here-document whose mark is quoted (`<<'EOF'`) nothing is filled in: the user reads a literal \
-                      `$command`.",
+        help: "remove the quotes of the delimiter: <<EOF",
+        explanation: "In a here-document with a quoted delimiter (`<<'EOF'`), the shell does not expand variables: the \
+                      user reads a literal `$command`.",
     },
     LintRule {
         code: "unset-variable",
         help: "give it a default: ${NAME:-}",
-        explanation: "The script ends at the first variable that is not set (`set -u`) and uses one that only another agent \
-                      sets. Here it ends with 1 on every call, which stops nothing.",
+        explanation: "With `set -u`, the script ends at the first unset variable, and it uses a variable that only another \
+                      agent sets. Here it exits with 1 on every call, which does not block.",
     },
     LintRule {
         code: "feedback-not-shown",
-        help: "end with exit 2, or print an answer to standard output",
-        explanation: "The script tells something on standard error and ends with 0. This agent reads standard error only \
-                      when a hook blocks, so neither the model nor the user sees it.",
+        help: "use exit 2, or print an answer to stdout",
+        explanation: "The script prints feedback to stderr and exits with 0. This agent reads stderr only when a hook \
+                      blocks, so neither the model nor the user sees it.",
     },
     LintRule {
         code: "echoes-input",
-        help: "print an answer or nothing; send copies to a file",
-        explanation: "The script prints what it was given as its own answer. Its keys mean nothing there at best; at worst \
-                      one of them does.",
+        help: "print an answer or nothing; redirect copies of the input to a file",
+        explanation: "The script prints its input as its answer. At best the agent ignores the keys of the input; at worst \
+                      one of them is a key of answers.",
     },
     LintRule {
         code: "unknown-answer",
-        help: "see `checkrein events EVENT` for what may be answered, or let `checkrein say` write it",
-        explanation: "The script answers with a key or a decision that this agent does not have. Most agents overlook it \
-                      in silence: the guard finds the threat, says so, and nothing happens.",
+        help: "run `checkrein events EVENT` to list valid answers, or write the answer with `checkrein say`",
+        explanation: "The script answers with a key or a decision that this agent does not have. Most agents silently \
+                      ignore it, so the guard blocks nothing.",
     },
     LintRule {
         code: "answer-with-exit",
-        help: "print the answer and exit 0, or say why on standard error and exit 2",
-        explanation: "The script prints an answer and ends with an exit code with which this agent does not read it, or \
-                      reads something else first. The same script has another outcome in every agent.",
+        help: "print the answer and exit 0, or print the reason to stderr and exit 2",
+        explanation: "The script prints an answer and exits with a code for which this agent ignores the answer or prefers \
+                      stderr. The same script has another result in each agent.",
     },
     LintRule {
         code: "answer-not-read",
-        help: "see `checkrein events EVENT` for what this event reads, or let `checkrein say` write it",
+        help: "run `checkrein events EVENT` to list valid answers, or write the answer with `checkrein say`",
         explanation: "The script decides by a key that this agent reads at other events only, such as `permissionDecision` \
-                      in answer to a permission request. The decision is overlooked.",
+                      in answer to a permission request. The agent ignores the decision.",
     },
 ];

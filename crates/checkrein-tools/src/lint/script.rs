@@ -1,4 +1,4 @@
-//! The script that a hook runs, and what is wrong with it.
+//! Finds the script that a hook runs, and runs the lints of scripts on it.
 
 use std::path::{Path, PathBuf};
 
@@ -8,38 +8,38 @@ use super::code::Code;
 use super::{answers, fields, shell};
 use checkrein::internal::shell::{ShellEnv, simple_commands, simple_commands_of_argv};
 
-/// How much of a script is looked at.
-const LOOKED_AT: u64 = 256 * 1024;
+/// Largest script that is read, in bytes.
+const MAX_SCRIPT_SIZE: u64 = 256 * 1024;
 
-/// What a hook runs.
+/// Script of a command hook.
 pub(super) enum Script {
-    /// A file.
+    /// A script file.
     File {
         path: PathBuf,
         text: Option<String>,
-        /// Whether it is run itself, and not given to an interpreter.
+        /// `true` if the file is executed itself, not passed to an interpreter.
         direct: bool,
     },
-    /// Text in the config file itself.
+    /// Command text in the config file.
     Inline(String),
-    /// A program, or something that only a shell can know.
+    /// Another program, or a command whose words only a shell can determine.
     Unknown,
 }
 
-/// Programs that run the script which is their first operand.
+/// Programs that run the script in their first operand.
 const INTERPRETERS: &[&str] =
     &["sh", "bash", "dash", "zsh", "fish", "python", "python3", "node", "deno", "bun", "ruby", "perl", "php", "uv"];
 
-/// Tells of a lint: its code, the line, and what is wrong.
-pub(super) type Tell<'a> = dyn FnMut(&'static str, Option<u32>, String) + 'a;
+/// Callback that receives a finding: the lint's code, the line and the message.
+pub(super) type Report<'a> = dyn FnMut(&'static str, Option<u32>, String) + 'a;
 
 impl Script {
-    pub(super) fn of(command: &CommandSpec, dialect: &Dialect, dir: &Path) -> Self {
-        let from = command.cwd.as_ref().map_or_else(|| dir.to_owned(), |cwd| dir.join(cwd));
-        let world = ShellEnv { home: None, cwd: &from };
+    pub(super) fn from_command(command: &CommandSpec, dialect: &Dialect, dir: &Path) -> Self {
+        let cwd = command.cwd.as_ref().map_or_else(|| dir.to_owned(), |cwd| dir.join(cwd));
+        let env = ShellEnv { home: None, cwd: &cwd };
         let project = dir.to_string_lossy();
-        // What the agent puts there is known.
-        let filled = |text: &str| {
+        // The agent sets these variables to the project directory, which is known.
+        let expand = |text: &str| {
             dialect.process.variables.iter().filter(|row| row.from == Data::ProjectDir).fold(
                 text.to_owned(),
                 |text, row| {
@@ -49,10 +49,10 @@ impl Script {
             )
         };
         let (found, inline) = match &command.run {
-            CommandLine::Shell { text, .. } => (simple_commands(&filled(text), world), Some(text)),
+            CommandLine::Shell { text, .. } => (simple_commands(&expand(text), env), Some(text)),
             CommandLine::Argv(argv) => {
-                let argv: Vec<_> = argv.iter().map(|word| filled(word)).collect();
-                (simple_commands_of_argv(&argv, world), None)
+                let argv: Vec<_> = argv.iter().map(|word| expand(word)).collect();
+                (simple_commands_of_argv(&argv, env), None)
             }
         };
         let otherwise = || inline.map_or(Self::Unknown, |text| Self::Inline(text.clone()));
@@ -65,11 +65,11 @@ impl Script {
         if !looks_like_a_file || word.text.starts_with('~') {
             return otherwise();
         }
-        let path = from.join(&word.text);
+        let path = cwd.join(&word.text);
         Self::File { text: read(&path), path, direct: !interpreted }
     }
 
-    /// What it says, where that is known.
+    /// Text of the script, if it was readable.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::File { text, .. } => text.as_deref(),
@@ -85,31 +85,31 @@ impl Script {
         }
     }
 
-    pub(super) fn lint(&self, hook: &HookSpec, tell: &mut Tell<'_>) {
+    pub(super) fn lint(&self, hook: &HookSpec, report: &mut Report<'_>) {
         if let Self::File { path, text, direct } = self {
-            file(path, text.as_deref(), *direct, tell);
+            file(path, text.as_deref(), *direct, report);
         }
         if let Some(text) = self.text() {
-            let code = Code::of(text);
+            let code = Code::new(text);
             if code.is_shell {
-                shell::lint(&code, hook, tell);
+                shell::lint(&code, hook, report);
             }
-            answers::lint(&code, hook, tell);
-            fields::lint(&code, hook, tell);
+            answers::lint(&code, hook, report);
+            fields::lint(&code, hook, report);
         }
     }
 }
 
-/// A text that is not too long; programs are none.
+/// Reads a text file of at most [`MAX_SCRIPT_SIZE`]. Returns `None` for binary files.
 fn read(path: &Path) -> Option<String> {
-    path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= LOOKED_AT)?;
+    path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= MAX_SCRIPT_SIZE)?;
     let bytes = std::fs::read(path).ok()?;
     String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
-fn file(path: &Path, text: Option<&str>, direct: bool, tell: &mut Tell<'_>) {
+fn file(path: &Path, text: Option<&str>, direct: bool, report: &mut Report<'_>) {
     if !path.exists() {
-        tell("script-missing", None, format!("its script {} is not there", path.display()));
+        report("script-missing", None, format!("script `{}` does not exist", path.display()));
         return;
     }
     #[cfg(unix)]
@@ -117,21 +117,21 @@ fn file(path: &Path, text: Option<&str>, direct: bool, tell: &mut Tell<'_>) {
         && let Ok(metadata) = path.metadata()
         && std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 == 0
     {
-        tell("not-executable", None, format!("its script {} may not be executed", path.display()));
+        report("not-executable", None, format!("script `{}` is not executable", path.display()));
     }
     let Some(text) = text else { return };
     let first = text.lines().next().unwrap_or_default();
     match first.strip_prefix("#!") {
-        None if direct => tell("no-shebang", Some(1), "there is no `#!` line".to_owned()),
+        None if direct => report("no-shebang", Some(1), "the script has no `#!` line".to_owned()),
         Some(line) => {
             let program = line.split_whitespace().next().unwrap_or_default();
             if program.is_empty() || (program.starts_with('/') && !Path::new(program).exists()) {
-                tell("bad-shebang", Some(1), format!("the interpreter `{program}` is not there"));
+                report("bad-shebang", Some(1), format!("interpreter `{program}` does not exist"));
             }
         }
         None => {}
     }
     if let Some(at) = text.split('\n').position(|line| line.ends_with('\r')) {
-        tell("crlf", Some(at as u32 + 1), "the line ends like those of Windows".to_owned());
+        report("crlf", Some(at as u32 + 1), "the line ends with CRLF".to_owned());
     }
 }

@@ -1,27 +1,27 @@
-//! Where two verdicts differ.
+//! Comparison of a recorded verdict with a new one.
 
 use checkrein_core::{HookRecord, RawJson, Record, VerdictRecord};
 use serde::Serialize;
 
-/// Something that was otherwise then.
+/// Difference between a recorded verdict and the new one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct Difference {
-    /// What it is about: `decision`, `reason`, `input`.
+    /// Part of the verdict: `decision`, `reason`, `input`.
     pub field: &'static str,
-    /// What it was then. Nothing: there was none.
+    /// Recorded value, if there was one.
     pub then: Option<String>,
-    /// What it is now.
+    /// New value, if there is one.
     pub now: Option<String>,
 }
 
-/// How a part of a verdict is read, and compared.
+/// Accessor for a part of a verdict. JSON is compared by value.
 enum ComparedPart {
     Text(fn(&VerdictRecord) -> Option<String>),
     Json(fn(&VerdictRecord) -> Option<&RawJson>),
 }
 
-/// What counts: all that an agent would do otherwise. How long hooks took and what they printed besides does not.
+/// Compared parts: everything that affects the agent. Times and other output of hooks are not compared.
 const PARTS: &[(&str, ComparedPart)] = &[
     ("decision", ComparedPart::Text(|verdict| Some(verdict.decision.name().to_owned()))),
     ("reason", ComparedPart::Text(|verdict| verdict.reason.clone())),
@@ -40,7 +40,7 @@ fn joined(texts: &[String]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// Where they differ, in a fixed order.
+/// Differences between two verdicts, in the order of [`PARTS`].
 pub(super) fn differences(then: &VerdictRecord, now: &VerdictRecord) -> Vec<Difference> {
     let differ = |(field, part): &(&'static str, ComparedPart)| {
         let (then, now) = match part {
@@ -55,26 +55,26 @@ pub(super) fn differences(then: &VerdictRecord, now: &VerdictRecord) -> Vec<Diff
     PARTS.iter().filter_map(differ).collect()
 }
 
-/// The hooks that say something else than then, those that are new or gone included, in their order now. What a hook made of
-/// something is only known together with what others made of it, so all that rewrote what differs are named.
-pub(super) fn other_hooks(then: &Record, now: &Record, differences: &[Difference]) -> Vec<String> {
+/// Hooks with another reply than in the recording, including new and removed hooks, in their new order. The record holds only
+/// the combined result of all rewrites, so every hook that rewrote a part that differs is included.
+pub(super) fn changed_hooks(then: &Record, now: &Record, differences: &[Difference]) -> Vec<String> {
     let rewrote = |hook: &HookRecord| {
         let differs = |target: &String| differences.iter().any(|difference| difference.field == target.as_str());
         hook.rewrote.iter().any(differs)
     };
-    let says = |hook: &HookRecord| {
+    let reply = |hook: &HookRecord| {
         let decision = hook.decision.filter(|decision| *decision != checkrein_core::Decision::NoOpinion);
         let texts = (hook.reason.clone(), hook.context.clone(), hook.system_messages.clone());
         (decision, hook.failure, hook.rewrote.clone(), texts)
     };
-    let said = |record: &Record, id: &str| -> Vec<_> {
-        let of_id = record.hooks.iter().filter(|hook| hook.id == id).map(says);
-        // One that was silent might as well not have been there.
-        of_id.filter(|said| *said != Default::default()).collect()
+    let replies = |record: &Record, id: &str| -> Vec<_> {
+        let all = record.hooks.iter().filter(|hook| hook.id == id).map(reply);
+        // A hook without an opinion is equivalent to a missing hook.
+        all.filter(|reply| *reply != Default::default()).collect()
     };
     let mut ids: Vec<String> = Vec::new();
     for hook in now.hooks.iter().chain(&then.hooks) {
-        if !ids.contains(&hook.id) && (rewrote(hook) || said(then, &hook.id) != said(now, &hook.id)) {
+        if !ids.contains(&hook.id) && (rewrote(hook) || replies(then, &hook.id) != replies(now, &hook.id)) {
             ids.push(hook.id.clone());
         }
     }

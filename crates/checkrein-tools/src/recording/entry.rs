@@ -1,4 +1,4 @@
-//! One line of a recording, and what can be fired of it.
+//! Lines of a recording, and the events that a replay fires.
 
 use std::path::Path;
 
@@ -15,31 +15,31 @@ use checkrein::internal::redacted_json;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct RecordedEvent {
-    /// When the event came in, UTC.
+    /// Time of the event, UTC.
     pub time: String,
-    /// The agent that sent it, by the name of its dialect.
+    /// Agent that sent the event, by the name of its dialect.
     pub agent: String,
-    /// The directory that hooks were looked for from.
+    /// Directory from which hook files were discovered.
     pub project: String,
-    /// The event in its canonical form.
+    /// Event in its canonical form.
     pub event: RawJson,
-    /// What came of it.
+    /// Record of the event.
     pub record: Record,
-    /// Whether secrets were taken out before this was written.
+    /// `true` if secrets were redacted before the line was written.
     pub redaction: bool,
-    /// The version of checkrein that wrote it.
+    /// Version of checkrein that wrote the line.
     pub checkrein: String,
 }
 
 impl RecordedEvent {
-    /// Of an event that an agent sent now. Without a record: no hook ran.
+    /// Line for an event that an agent sent now. `record` is `None` if no hook ran.
     pub fn new(agent: &Dialect, project: &Path, event: &Event, record: Option<&Record>) -> Self {
         let nothing = || Record::new(event, native::DIALECT.name, &Verdict::default(), Vec::new());
         Self {
             time: now(),
             agent: agent.name.to_owned(),
             project: project.to_string_lossy().into_owned(),
-            // It was written as JSON just now; if it were none, null would say so when it is read.
+            // An event always serializes. If not, the reader reports the null.
             event: RawJson::from_serialize(event).unwrap_or_default(),
             record: record.cloned().unwrap_or_else(nothing),
             redaction: false,
@@ -47,68 +47,68 @@ impl RecordedEvent {
         }
     }
 
-    /// As one line, without secrets if that is wanted.
+    /// Text of the line. `redact` replaces secrets.
     ///
     /// # Errors
-    /// Something in it is nested too deeply to be carried.
+    /// A JSON value is nested too deeply.
     pub fn line(mut self, redact: bool) -> Result<String, JsonError> {
         self.redaction = redact;
         let json = RawJson::from_serialize(&self)?;
         let clean = if redact { redacted_json(&json) } else { None };
-        // Line breaks within strings are spelt as escapes; all others are white space.
+        // Line breaks inside strings are escaped, so all others are white space.
         Ok(clean.as_ref().unwrap_or(&json).as_str().replace(['\n', '\r'], " "))
     }
 }
 
-/// What time it is, as lines have it.
+/// Current time in the format of recordings.
 pub(crate) fn now() -> String {
     format!("{:.3}", Timestamp::now())
 }
 
-/// An event that can be fired again, with what came of it.
+/// Recorded event that can be fired again, with its record.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Entry {
-    /// The line that it starts in, from 1.
+    /// First line of the entry, from 1.
     pub line: u64,
-    /// When it came in, if that is known.
+    /// Time of the event, if known.
     pub time: Option<String>,
-    /// The agent that sent it, if that is known.
+    /// Agent that sent the event, if known.
     pub agent: Option<String>,
-    /// The directory that hooks were looked for from, if that is known.
+    /// Directory from which hook files were discovered, if known.
     pub project: Option<String>,
-    /// The event.
+    /// Event.
     pub event: Event,
-    /// Whether parts of the event had to be made up, since only its record was kept.
+    /// `true` if parts of the event have sample values, because the file holds only its record.
     pub made_up: bool,
-    /// Whether secrets were taken out before it was written.
+    /// `true` if secrets were redacted before the entry was written.
     pub redaction: bool,
-    /// What came of it.
+    /// Record of the event.
     pub record: Record,
 }
 
 impl Entry {
-    /// Whether there was a secret, so that hooks now see less than they saw then.
+    /// Returns `true` if a secret was redacted, so that hooks now see less than in the recording.
     pub fn lacks_secrets(&self) -> bool {
         self.redaction && self.event.to_json().contains("[redacted:")
     }
 
-    pub(super) fn of_json(line: u64, json: &RawJson) -> Result<Self, String> {
+    pub(super) fn from_json(line: u64, json: &RawJson) -> Result<Self, String> {
         if json.entries().is_none() {
-            return Err("it should be a JSON object".to_owned());
+            return Err("the line must be a JSON object".to_owned());
         }
         if json.field("record").is_some() {
-            return Self::of_recorded(line, json.read().map_err(|error| error.to_string())?);
+            return Self::from_recorded(line, json.read().map_err(|error| error.to_string())?);
         }
         if json.field("verdict").is_some() {
-            return Self::of_record(line, json.read().map_err(|error| error.to_string())?);
+            return Self::from_record(line, json.read().map_err(|error| error.to_string())?);
         }
-        Err("it is neither a line of a recording nor a record as `run --json` prints it".to_owned())
+        Err("the line is neither from `checkrein record` nor from `checkrein run --json`".to_owned())
     }
 
-    fn of_recorded(line: u64, recorded: RecordedEvent) -> Result<Self, String> {
+    fn from_recorded(line: u64, recorded: RecordedEvent) -> Result<Self, String> {
         let event = Event::from_json(recorded.event.as_str()).map_err(|error| error.to_string())?;
-        // Names that all agents share are not part of an event's JSON form.
+        // The JSON form of an event does not contain the common tool names.
         let event = match checkrein_dialects::find(&recorded.agent) {
             Some(agent) => agent.with_common_names(event),
             None => event,
@@ -125,8 +125,8 @@ impl Entry {
         })
     }
 
-    /// A record has what hooks decided about, not all of the event: the rest is made up.
-    fn of_record(line: u64, record: Record) -> Result<Self, String> {
+    /// Builds an event from a record, which has only some of its fields. The others have sample values.
+    fn from_record(line: u64, record: Record) -> Result<Self, String> {
         let kind = record.event.parse().map_err(|error: checkrein_core::UnknownKind| error.to_string())?;
         let mut event = samples::event_of(&native::DIALECT, &kind, record.subject.as_deref());
         event.envelope.session_id.clone_from(&record.session_id);
@@ -145,8 +145,8 @@ impl Entry {
             (Target::Output, verdict.original_output.clone()),
         ];
         for (target, value) in known {
-            if let Some(said) = value.and_then(|value| event.rewritten(target, &value)) {
-                event = said;
+            if let Some(changed) = value.and_then(|value| event.rewritten(target, &value)) {
+                event = changed;
             }
         }
         Ok(Self { line, time: None, agent: None, project: None, event, made_up: true, redaction: false, record })

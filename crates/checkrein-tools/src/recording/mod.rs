@@ -1,27 +1,27 @@
-//! Recordings: what passed through, kept to be fired again.
+//! Recordings of events, and their replay. The commands `record` and `replay` use it.
 //!
-//! While the [`RecordingControl`] is on, [`AgentAdapter`](crate::front::Front) appends every event that it answers to a file: one line of
-//! JSON each, with what came of it. Secrets are taken out before anything is written. [`Replay`] fires the events of such a
-//! file at the hooks as they are now, and says where the verdicts differ.
+//! While recording is on ([`RecordingControl`]), [`AgentAdapter`](crate::agent_adapter::AgentAdapter) appends each answered event
+//! and its record to a file, as one line of JSON. Secrets are redacted first. [`Replay`] fires the events of such a file at the
+//! current hooks and reports different verdicts. It must never run a hook in a directory outside of the project.
 //!
 //! ```
 //! use checkrein::dialects::agents::{claude, native};
-//! use checkrein_tools::front::Front;
-//! use checkrein_tools::recording::{self, Replay, Switch};
+//! use checkrein_tools::agent_adapter::AgentAdapter;
+//! use checkrein_tools::recording::{self, Replay, RecordingControl};
 //! use checkrein::{Decision, Sources};
 //! # let dir = tempfile::tempdir()?;
 //! # let hooks = dir.path().join("hooks.yaml");
 //!
-//! let switch = Switch::in_directory(dir.path());
+//! let control = RecordingControl::in_directory(dir.path());
 //! let file = dir.path().join("week.jsonl");
-//! switch.start(&file, true)?;
+//! control.start(&file, true)?;
 //!
 //! std::fs::write(&hooks, "hooks: []")?;
 //! let sources = Sources::of_files(&native::DIALECT, [&hooks]);
 //! let sent = r#"{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}"#;
-//! Front::of(&claude::DIALECT).sources(sources.clone()).recording(switch).answer(sent.as_bytes());
+//! AgentAdapter::new(&claude::DIALECT).sources(sources.clone()).recording(control).answer(sent.as_bytes());
 //!
-//! // A new rule: what would it have done?
+//! // Replays the recording with a new hook.
 //! std::fs::write(&hooks, "hooks: [{id: guard, event: PreToolUse, command: 'echo no >&2; exit 2'}]")?;
 //! let replay = Replay::new(&native::DIALECT, dir.path(), sources.load());
 //! let runtime = tokio::runtime::Runtime::new()?;

@@ -1,4 +1,4 @@
-//! Reads recordings, one event after the other.
+//! Reader of recordings, one entry at a time.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
@@ -8,23 +8,23 @@ use checkrein_core::RawJson;
 
 use super::entry::Entry;
 
-/// Longer lines are not read: no event is that large.
-const LONGEST: u64 = 64 * 1024 * 1024;
+/// Longest entry, in bytes.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A line that is no event.
+/// Line without a valid entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, schemars::JsonSchema)]
 #[error("{file}:{line}: {why}")]
 #[non_exhaustive]
 pub struct BadLine {
-    /// The file.
+    /// File.
     pub file: String,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// Problem.
     pub why: String,
 }
 
-/// The events of a recording. Also reads records as `run --json` prints them, one or a list, over several lines or not.
+/// Opens a recording. Also accepts the output of `run --json`: one record or a list, on one or several lines.
 ///
 /// # Errors
 /// The file cannot be opened.
@@ -38,13 +38,13 @@ pub fn read(path: &Path) -> io::Result<Lines> {
     })
 }
 
-/// The events of a recording, in its order. Lines that are none are told, and what follows is read all the same.
+/// Entries of a recording, in order. An invalid line yields an error, and reading continues with the next line.
 #[derive(Debug)]
 pub struct Lines {
     path: PathBuf,
     input: BufReader<File>,
     line: u64,
-    /// What one text had besides, the last first.
+    /// Remaining entries of a list, in reverse order.
     ready: Vec<Result<Entry, BadLine>>,
     ended: bool,
 }
@@ -54,39 +54,39 @@ impl Lines {
         BadLine { file: self.path.display().to_string(), line, why: why.into() }
     }
 
-    /// The next line without its end; `None` at the end of the file.
+    /// Next line without its line break. `None` at the end of the file.
     fn next_line(&mut self) -> Result<Option<Vec<u8>>, BadLine> {
         let mut bytes = Vec::new();
-        let length = (&mut self.input).take(LONGEST).read_until(b'\n', &mut bytes);
+        let length = (&mut self.input).take(MAX_BYTES).read_until(b'\n', &mut bytes);
         self.line += 1;
         match length {
             Err(error) => {
                 self.ended = true;
-                Err(self.bad(self.line, format!("cannot be read: {error}")))
+                Err(self.bad(self.line, format!("cannot read the line: {error}")))
             }
             Ok(0) => Ok(None),
             Ok(_) if bytes.last() == Some(&b'\n') => {
                 bytes.pop();
                 Ok(Some(bytes))
             }
-            Ok(length) if length as u64 == LONGEST => {
+            Ok(length) if length as u64 == MAX_BYTES => {
                 if let Err(error) = self.input.skip_until(b'\n') {
-                    return Err(self.bad(self.line, format!("cannot be read: {error}")));
+                    return Err(self.bad(self.line, format!("cannot read the line: {error}")));
                 }
-                Err(self.bad(self.line, format!("it is longer than {} MiB", LONGEST / 1024 / 1024)))
+                Err(self.bad(self.line, too_long()))
             }
             Ok(_) => Ok(Some(bytes)),
         }
     }
 
-    /// What starts in this line: itself, or if it only opens something, all up to the line that closes it.
+    /// Text of the entry that starts with this line: the line itself, or all lines up to the closing bracket.
     fn text(&mut self, first: Vec<u8>) -> Result<Vec<u8>, BadLine> {
         let closing: &[u8] = match first.trim_ascii_end() {
             b"{" => b"}",
             b"[" => b"]",
             _ => return Ok(first),
         };
-        let begun = self.line;
+        let start = self.line;
         let mut text = first;
         while let Some(line) = self.next_line()? {
             text.push(b'\n');
@@ -94,25 +94,29 @@ impl Lines {
             if line.trim_ascii_end() == closing {
                 return Ok(text);
             }
-            if text.len() as u64 > LONGEST {
-                return Err(self.bad(begun, format!("it is longer than {} MiB", LONGEST / 1024 / 1024)));
+            if text.len() as u64 > MAX_BYTES {
+                return Err(self.bad(start, too_long()));
             }
         }
-        Err(self.bad(begun, "what starts here has no end"))
+        Err(self.bad(start, "the closing bracket is missing"))
     }
 
     fn read(&mut self, line: u64, text: &[u8]) -> Result<Entry, BadLine> {
-        let json = RawJson::parse_bytes(text).map_err(|error| self.bad(line, format!("it is no JSON: {error}")))?;
+        let json = RawJson::parse_bytes(text).map_err(|error| self.bad(line, format!("invalid JSON: {error}")))?;
         let Some(items) = json.items() else {
-            return Entry::of_json(line, &json).map_err(|why| self.bad(line, why));
+            return Entry::from_json(line, &json).map_err(|why| self.bad(line, why));
         };
         let all: Vec<_> = items
             .map(|item| RawJson::parse(item).map_err(|error| error.to_string()))
-            .map(|item| item.and_then(|json| Entry::of_json(line, &json)).map_err(|why| self.bad(line, why)))
+            .map(|item| item.and_then(|json| Entry::from_json(line, &json)).map_err(|why| self.bad(line, why)))
             .collect();
         self.ready = all.into_iter().rev().collect();
         self.ready.pop().unwrap_or_else(|| Err(self.bad(line, "the list is empty")))
     }
+}
+
+fn too_long() -> String {
+    format!("the entry is longer than {} MiB", MAX_BYTES / 1024 / 1024)
 }
 
 impl Iterator for Lines {

@@ -1,4 +1,4 @@
-//! Fires recorded events again.
+//! Replay of recorded events with the current hooks.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use checkrein_core::{Event, RawJson, Record, Target};
 use checkrein_dialects::Dialect;
 use futures_util::StreamExt as _;
 
-use super::compare::{Difference, differences, other_hooks};
+use super::compare::{Difference, changed_hooks, differences};
 use super::entry::Entry;
 use super::read::BadLine;
 use super::report::{ReplayReport, Replayed, Tally};
@@ -16,13 +16,13 @@ use checkrein::hook_files::Loaded;
 use checkrein::internal::redacted_json;
 use checkrein::internal::repository;
 
-/// How long hooks in the background are waited for.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// Longest wait for background hooks.
+const BACKGROUND_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Fires recorded events at hooks as they are now. The hooks really run.
+/// Fires recorded events at the current hooks, which really run.
 ///
-/// Each event gets an engine of its own, as [`AgentAdapter`](crate::front::Front) gives it one. Events whose directory is not in the
-/// project any more happen in the project's: a recording that somebody sends must not say where commands are run.
+/// Each event has its own engine, as in [`AgentAdapter`](crate::agent_adapter::AgentAdapter). An event with a working directory
+/// outside of the project gets the project's: a recording from another person must not choose where commands run.
 #[derive(Debug)]
 pub struct Replay {
     dialect: &'static Dialect,
@@ -34,34 +34,34 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Against these hooks, settled as this dialect does, in this directory.
+    /// Replay with these hooks, by the decision rules of this dialect, in this directory.
     pub fn new(dialect: &'static Dialect, dir: impl Into<PathBuf>, loaded: Loaded) -> Self {
         Self { dialect, dir: dir.into(), loaded, jobs: 1, dry_run: false, only_here: false }
     }
 
-    /// Fires so many events at once. If nothing is said: one, so that hooks which remember something see them in order.
+    /// Number of events that are fired in parallel. Default: 1, so that hooks with state see the events in order.
     #[must_use]
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.jobs = jobs.max(1);
         self
     }
 
-    /// Runs nothing: only compares which hooks ran then and would run now.
+    /// Runs no hooks: only compares the hooks that ran in the recording with those that would run now.
     #[must_use]
     pub fn dry_run(mut self, dry_run: bool) -> Self {
         self.dry_run = dry_run;
         self
     }
 
-    /// Leaves out events that were recorded in other projects, where other hooks had their say.
+    /// Skips events that were recorded in other projects, which have other hooks.
     #[must_use]
     pub fn only_this_project(mut self, only_here: bool) -> Self {
         self.only_here = only_here;
         self
     }
 
-    /// Fires all of them and tells of each in the order of the recording. The function says whether to keep it in the report.
-    /// Dropping the future ends all that it has started.
+    /// Fires all events, and calls `done` for each in the order of the recording. `done` returns `true` to keep the event in the
+    /// report. Dropping the future kills the processes of hooks.
     pub async fn run(
         &self,
         entries: impl IntoIterator<Item = Result<Entry, BadLine>>,
@@ -69,7 +69,7 @@ impl Replay {
     ) -> ReplayReport {
         let fired = entries.into_iter().map(|entry| async move {
             match entry {
-                Ok(entry) if self.leaves_out(&entry) => Ok(None),
+                Ok(entry) if self.is_skipped(&entry) => Ok(None),
                 Ok(entry) => Ok(Some(self.fire(&entry).await)),
                 Err(bad) => Err(bad),
             }
@@ -78,56 +78,56 @@ impl Replay {
         let mut tally = Tally::new(self.dry_run);
         while let Some(fired) = fired.next().await {
             match fired {
-                Ok(None) => tally.left_out(),
+                Ok(None) => tally.add_other_project(),
                 Ok(Some(replayed)) => {
                     let keep = done(Ok(&replayed));
-                    tally.count(replayed, keep);
+                    tally.add(replayed, keep);
                 }
                 Err(bad) => {
                     done(Err(&bad));
-                    tally.broken(bad);
+                    tally.add_bad_line(bad);
                 }
             }
         }
         tally.finish()
     }
 
-    fn leaves_out(&self, entry: &Entry) -> bool {
+    fn is_skipped(&self, entry: &Entry) -> bool {
         let elsewhere = |project: &String| !Path::new(project).starts_with(self.root());
         self.only_here && entry.project.as_ref().is_some_and(elsewhere)
     }
 
-    /// The project: the repository that the directory is in, or else itself.
+    /// Root of the project: the enclosing repository, or the directory itself.
     fn root(&self) -> &Path {
         repository(&self.dir).unwrap_or(&self.dir)
     }
 
     /// Fires one event, unless this is a dry run.
     pub async fn fire(&self, entry: &Entry) -> Replayed {
-        let event = self.placed(entry.event.clone());
+        let event = self.with_cwd_in_project(entry.event.clone());
         let engine = self.engine();
         if self.dry_run {
             let plan = engine.explain(&event);
             let would_run = plan.iter().filter(|planned| planned.why_not.is_none());
             let now = would_run.map(|planned| planned.hook.info.id.clone()).collect();
-            return self.planned(entry, now);
+            return self.compare_selection(entry, now);
         }
         let (_, record) = engine.fire_recorded(event).await;
-        engine.shutdown(PATIENCE).await;
-        // What was taken out then must not look like a change now.
-        let record = if entry.redaction { clean(record) } else { record };
+        engine.shutdown(BACKGROUND_TIMEOUT).await;
+        // The recorded values are redacted, so the new ones must be too.
+        let record = if entry.redaction { redacted(record) } else { record };
         let differences = differences(&entry.record.verdict, &record.verdict);
         Replayed {
             now: record.verdict.decision,
-            changed_hooks: other_hooks(&entry.record, &record, &differences),
+            changed_hooks: changed_hooks(&entry.record, &record, &differences),
             differences,
-            hooks_now: chosen(&record),
+            hooks_now: hook_ids(&record),
             ..base(entry)
         }
     }
 
-    fn planned(&self, entry: &Entry, now: Vec<String>) -> Replayed {
-        let then = chosen(&entry.record);
+    fn compare_selection(&self, entry: &Entry, now: Vec<String>) -> Replayed {
+        let then = hook_ids(&entry.record);
         let only_in = |one: &[String], other: &[String]| -> Vec<String> {
             one.iter().filter(|id| !other.contains(id)).cloned().collect()
         };
@@ -138,8 +138,8 @@ impl Replay {
         Replayed { differences, changed_hooks: hooks, hooks_now: now, ..base(entry) }
     }
 
-    /// The event in a directory of this project.
-    fn placed(&self, mut event: Event) -> Event {
+    /// The event with a working directory in this project.
+    fn with_cwd_in_project(&self, mut event: Event) -> Event {
         let is_here = |cwd: &String| {
             let real = Path::new(cwd).canonicalize();
             real.is_ok_and(|cwd| cwd.is_dir() && cwd.starts_with(self.root()))
@@ -159,7 +159,7 @@ impl Replay {
     }
 }
 
-/// What is known of an event before it is fired.
+/// Result without the new verdict.
 fn base(entry: &Entry) -> Replayed {
     let event = &entry.event;
     let about = event.original(Target::Input).or_else(|| event.original(Target::Prompt));
@@ -174,20 +174,20 @@ fn base(entry: &Entry) -> Replayed {
         now: entry.record.verdict.decision,
         differences: Vec::new(),
         changed_hooks: Vec::new(),
-        hooks_then: chosen(&entry.record),
+        hooks_then: hook_ids(&entry.record),
         hooks_now: Vec::new(),
         lacks_secrets: entry.lacks_secrets(),
         made_up: entry.made_up,
     }
 }
 
-/// The hooks that were chosen, in the background or not.
-fn chosen(record: &Record) -> Vec<String> {
+/// Names of the selected hooks, including background hooks.
+fn hook_ids(record: &Record) -> Vec<String> {
     record.hooks.iter().map(|hook| hook.id.clone()).collect()
 }
 
-/// The record without secrets. One that has none comes back as it is.
-fn clean(record: Record) -> Record {
+/// Redacts secrets in a record.
+fn redacted(record: Record) -> Record {
     let json = RawJson::from_serialize(&record).ok();
     json.and_then(|json| redacted_json(&json)?.read().ok()).unwrap_or(record)
 }

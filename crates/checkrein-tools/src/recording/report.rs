@@ -1,4 +1,4 @@
-//! What came of a replay.
+//! Report of a replay.
 
 use std::collections::BTreeMap;
 
@@ -8,94 +8,94 @@ use serde::Serialize;
 use super::compare::Difference;
 use super::read::BadLine;
 
-/// What came of one event that was fired again.
+/// Result of one replayed event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct Replayed {
-    /// The line of the recording.
+    /// Line in the recording.
     pub line: u64,
-    /// When it was recorded, UTC.
+    /// Time of the recorded event, UTC.
     pub time: Option<String>,
-    /// The agent that had sent it.
+    /// Agent that sent the recorded event.
     pub agent: Option<String>,
-    /// The kind of the event.
+    /// Kind of the event.
     pub event: String,
-    /// What matchers are compared with.
+    /// Subject for matchers, such as the tool name.
     pub subject: Option<String>,
-    /// What the tool was to be called with, or what the user said.
+    /// Tool input or prompt.
     pub about: Option<String>,
-    /// What was decided then.
+    /// Recorded decision.
     pub then: Decision,
-    /// What is decided now. The same as then if nothing was run.
+    /// New decision. In a dry run, the recorded one.
     pub now: Decision,
-    /// Where they differ. Empty: nowhere.
+    /// Differences between the verdicts.
     pub differences: Vec<Difference>,
-    /// The hooks that say something else than then.
+    /// Hooks with another reply than in the recording.
     pub changed_hooks: Vec<String>,
-    /// The hooks that were chosen then.
+    /// Hooks that were selected in the recording.
     pub hooks_then: Vec<String>,
-    /// The hooks that are chosen now.
+    /// Hooks that are selected now.
     pub hooks_now: Vec<String>,
-    /// Whether secrets were taken out when it was recorded, so that hooks see less now.
+    /// `true` if the recorded event has redacted secrets, so that hooks see less now.
     pub lacks_secrets: bool,
-    /// Whether parts of the event are made up.
+    /// `true` if parts of the event have sample values.
     pub made_up: bool,
 }
 
 impl Replayed {
-    /// Whether anything is otherwise than then.
+    /// Returns `true` if the verdicts differ.
     pub fn is_changed(&self) -> bool {
         !self.differences.is_empty()
     }
 }
 
-/// What came of all events.
+/// Result of a replay.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct ReplayReport {
-    /// Whether nothing was run.
+    /// `true` if no hooks were run.
     pub dry_run: bool,
-    /// How many events were fired, or would be.
+    /// Number of events that were fired, or would be in a dry run.
     pub events: usize,
-    /// How many of them are otherwise than then.
+    /// Number of events with differences.
     pub changed: usize,
-    /// How many of those lacked secrets that had been taken out.
+    /// Number of events with differences that have redacted secrets.
     pub changed_without_secrets: usize,
-    /// How many were left out, since they were recorded in other projects.
+    /// Number of skipped events of other projects.
     pub other_projects: usize,
-    /// Decisions that differ, with how often; the most frequent first.
+    /// Changed decisions and their counts, the most frequent first.
     pub decisions: Vec<Transition>,
-    /// Hooks that say something else in events that changed, with how often; the most frequent first.
+    /// Hooks with another reply in changed events and their counts, the most frequent first.
     pub hooks: Vec<HookCount>,
-    /// Lines that are no events.
+    /// Invalid lines.
     pub broken: Vec<BadLine>,
-    /// The events, in the order of the recording.
+    /// Events, in the order of the recording.
     pub replayed: Vec<Replayed>,
 }
 
-/// A decision that differs.
+/// Changed decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct Transition {
-    /// What it was then.
+    /// Recorded decision.
     pub then: Decision,
-    /// What it is now.
+    /// New decision.
     pub now: Decision,
-    /// How often.
+    /// Number of events.
     pub count: usize,
 }
 
-/// How often a hook says something else.
+/// Number of changed replies of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct HookCount {
-    /// The hook.
+    /// Name of the hook.
     pub id: String,
-    /// How often.
+    /// Number of events.
     pub count: usize,
 }
 
-/// Counts while events are fired, and keeps what shall be kept of them.
+/// Builder of a [`ReplayReport`].
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     report: ReplayReport,
@@ -108,15 +108,15 @@ impl Tally {
         Self { report: ReplayReport { dry_run, ..ReplayReport::default() }, ..Self::default() }
     }
 
-    pub(super) fn left_out(&mut self) {
+    pub(super) fn add_other_project(&mut self) {
         self.report.other_projects += 1;
     }
 
-    pub(super) fn broken(&mut self, bad: BadLine) {
+    pub(super) fn add_bad_line(&mut self, bad: BadLine) {
         self.report.broken.push(bad);
     }
 
-    pub(super) fn count(&mut self, replayed: Replayed, keep: bool) {
+    pub(super) fn add(&mut self, replayed: Replayed, keep: bool) {
         self.report.events += 1;
         if replayed.is_changed() {
             self.report.changed += 1;

@@ -1,4 +1,4 @@
-//! Whether events are recorded, and where to. A small file says so, which every process of the user looks at.
+//! Control of recording: starts, stops and reports it. The state is a small file that every checkrein process of the user reads.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,77 +12,77 @@ use checkrein::internal::{line_file, private_file, state};
 
 const NAME: &str = "recording.json";
 
-/// Switches recording on and off.
+/// Starts and stops recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordingControl {
     directory: PathBuf,
 }
 
-/// A recording that is being made.
+/// Active recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Recording {
-    /// The file that lines are appended to.
+    /// File that receives the lines.
     pub file: PathBuf,
-    /// Whether secrets are taken out before anything is written.
+    /// `true` if secrets are redacted before a line is written.
     pub redact: bool,
-    /// When it was started, UTC.
+    /// Start time, UTC.
     pub since: String,
 }
 
-/// How things stand.
+/// Status of recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct Status {
-    /// Whether events are being recorded.
+    /// `true` if events are being recorded.
     pub on: bool,
-    /// The file that they go to, or went to until now.
+    /// File of the recording.
     pub file: Option<String>,
-    /// Whether secrets are taken out.
+    /// `true` if secrets are redacted.
     pub redact: Option<bool>,
-    /// Since when, UTC.
+    /// Start time, UTC.
     pub since: Option<String>,
-    /// How large the file is.
+    /// Size of the file.
     pub bytes: Option<u64>,
 }
 
-/// Why recording cannot be switched.
+/// Error of [`RecordingControl`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SwitchError {
-    /// It is on.
-    #[error("recording is on already, to {}; end it with `checkrein record stop`", .0.display())]
+    /// Recording is on already.
+    #[error("already recording to {}; stop it with `checkrein record stop`", .0.display())]
     AlreadyOn(PathBuf),
     /// A file cannot be read or written.
     #[error("{}: {error}", .path.display())]
     File {
-        /// The file.
+        /// File.
         path: PathBuf,
-        /// What went wrong.
+        /// Error of the system.
         #[source]
         error: io::Error,
     },
-    /// What the file says makes no sense.
-    #[error("{}: {error}; `checkrein record stop` removes it", .path.display())]
+    /// The state file is invalid.
+    #[error("{}: {error}; remove it with `checkrein record stop`", .path.display())]
     Unreadable {
-        /// The file.
+        /// File.
         path: PathBuf,
-        /// What is wrong.
+        /// Problem.
         error: String,
     },
-    /// A path that cannot be written down.
+    /// A value cannot be written as JSON.
     #[error(transparent)]
     Json(#[from] JsonError),
 }
 
 impl RecordingControl {
-    /// The switch of the user that this process belongs to: in `$XDG_STATE_HOME/checkrein`, or else
-    /// `~/.local/state/checkrein`. `None`: the user has no home.
+    /// Control of the current user: in `$XDG_STATE_HOME/checkrein`, or in `~/.local/state/checkrein`. `None` if the user has no
+    /// home directory.
     pub fn of_user() -> Option<Self> {
         state::directory().map(Self::in_directory)
     }
 
-    /// A switch whose file is in this directory.
+    /// Control with its state file in this directory.
     pub fn in_directory(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into() }
     }
@@ -91,16 +91,16 @@ impl RecordingControl {
         self.directory.join(NAME)
     }
 
-    /// A file for a recording that starts now, if nobody says another.
+    /// Default file for a recording that starts now.
     pub fn usual_file(&self) -> PathBuf {
         let now = Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ").to_string();
         self.directory.join("recordings").join(format!("{now}.jsonl"))
     }
 
-    /// The recording that is being made, if there is one. If not, this is one open that fails.
+    /// Active recording, if there is one. If not, the cost is one failed `open`.
     ///
     /// # Errors
-    /// The file is there and cannot be read.
+    /// The state file exists and cannot be read.
     pub fn current(&self) -> Result<Option<Recording>, SwitchError> {
         let path = self.path();
         let bytes = match std::fs::read(&path) {
@@ -115,10 +115,10 @@ impl RecordingControl {
         read.map(Some).map_err(|error| SwitchError::Unreadable { path, error })
     }
 
-    /// Records from now on, to this file; what it has already stays.
+    /// Starts recording to this file. Existing lines stay.
     ///
     /// # Errors
-    /// It is on already, or the file cannot be written.
+    /// Recording is on already, or a file cannot be written.
     pub fn start(&self, file: &Path, redact: bool) -> Result<Recording, SwitchError> {
         if let Some(recording) = self.current()? {
             return Err(SwitchError::AlreadyOn(recording.file));
@@ -128,22 +128,22 @@ impl RecordingControl {
             move |error| SwitchError::File { path, error }
         };
         let file = std::path::absolute(file).map_err(failed(file))?;
-        // What cannot be written to shall be known now.
+        // Reports a file that is not writable now, not at the first event.
         line_file::open(&file).map_err(failed(&file))?;
         let recording = Recording { file, redact, since: format!("{:.0}", Timestamp::now()) };
         let text = RawJson::from_serialize(&recording)?;
         let path = self.path();
         line_file::make_private_directory(&self.directory).map_err(failed(&self.directory))?;
         let written = private_file::write(&self.directory, ".json", text.as_str().as_bytes()).map_err(failed(&path))?;
-        // Nobody ever sees half of it.
+        // The rename is atomic, so no process reads a partial file.
         std::fs::rename(&written, &path).map_err(failed(&path))?;
         Ok(recording)
     }
 
-    /// Records no longer. Gives the recording that was made, if there was one that could be read.
+    /// Stops recording. Returns the recording that was active, if the state file was valid.
     ///
     /// # Errors
-    /// The switch's file cannot be removed.
+    /// The state file cannot be removed.
     pub fn stop(&self) -> Result<Option<Recording>, SwitchError> {
         let recording = self.current().ok().flatten();
         let path = self.path();
@@ -155,7 +155,7 @@ impl RecordingControl {
 }
 
 impl Recording {
-    /// Appends a line to the file. Others may do so at the same time.
+    /// Appends a line to the file. Several processes may append at the same time.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -166,7 +166,7 @@ impl Recording {
 }
 
 impl Status {
-    /// Of a recording that is being made, or was until now.
+    /// Status of an active or just stopped recording.
     pub fn new(on: bool, recording: Option<&Recording>) -> Self {
         Self {
             on,

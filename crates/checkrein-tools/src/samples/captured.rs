@@ -1,4 +1,4 @@
-//! What real agents sent to hooks.
+//! Captured payloads of real agents.
 
 use checkrein_core::{Event, EventKind, RawJson};
 use checkrein_dialects::Dialect;
@@ -6,19 +6,19 @@ use checkrein_dialects::Dialect;
 /// A line each: the dialect, its name for the event, and the payload. `tests/catalogue.rs` writes it.
 const CAPTURES: &str = include_str!("captures.tsv");
 
-/// What an agent of this dialect sent at an event of this kind: for this tool if that was captured, else for another.
+/// Captured event of this dialect and kind: for this tool if there is a capture, else for another tool.
 pub(super) fn find(dialect: &'static Dialect, kind: &EventKind, tool: Option<&str>) -> Option<Event> {
     let name = dialect.name_of(kind)?;
     let sent = CAPTURES.lines().filter_map(|line| {
         let rest = line.strip_prefix(dialect.name)?.strip_prefix('\t')?;
         let json = rest.strip_prefix(name)?.strip_prefix('\t')?;
-        // What the table does not fit yet is no help.
+        // Skips captures that the dialect's table cannot decode.
         dialect.event(&RawJson::parse(json).ok()?, Some(name)).ok()
     });
     let mut all: Vec<_> = sent.filter(|event| event.kind() == *kind).collect();
     let wanted = all.iter().position(|event| match tool {
         Some(tool) => event.tool_name() == Some(tool),
-        // The one that most hooks are about.
+        // Prefers a command, because most hooks check commands.
         None => event.tool_input().is_some_and(|input| input.field("command").is_some()),
     });
     (!all.is_empty()).then(|| all.swap_remove(wanted.unwrap_or_default()))

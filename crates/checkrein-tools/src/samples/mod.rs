@@ -264,7 +264,7 @@ const OWN: &[(EventKind, &str, &str)] = &[
     (EventKind::PreModelSwitch, "source", r#""command""#),
     (EventKind::PostModelSwitch, "source", r#""command""#),
     (EventKind::PermissionDenied, "reason", r#""the classifier refused it""#),
-    (EventKind::Elicitation, "message", r#""Targets project shall the issue go to?""#),
+    (EventKind::Elicitation, "message", r#""Which project should the issue go to?""#),
     (EventKind::ElicitationResult, "action", r#""accept""#),
     (EventKind::ElicitationResult, "content", r#"{"project":"checkrein"}"#),
     (EventKind::PostCompact, "summary", r#""The user wants the login test repaired.""#),

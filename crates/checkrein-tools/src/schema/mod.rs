@@ -1,5 +1,7 @@
-//! JSON schemas, made from the same tables and types that the engine uses: for editors, and for tools that write configs or
-//! read records.
+//! JSON schemas of config files, payloads, answers and all `--json` outputs, for editors and other tools. `checkrein schema`
+//! prints them, and `schemas/` holds copies.
+//!
+//! They are generated from the tables and types that the engine uses. A schema must never be written by hand if a table exists.
 //!
 //! ```
 //! let schema = checkrein_tools::schema::config();
@@ -30,62 +32,63 @@ const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Schema {
-    /// What it is called: `config`.
+    /// Name, such as `config`.
     pub name: &'static str,
-    /// What it is of, in a few words.
+    /// Description in a few words.
     pub about: &'static str,
-    /// Makes it.
+    /// Function that generates the schema.
     pub make: fn() -> Value,
 }
 
-/// Every schema that needs no further choice.
+/// All schemas without parameters.
 pub const ALL: &[Schema] = &[
     Schema { name: "config", about: "config files", make: config },
-    Schema { name: "event", about: "what hooks are given", make: event },
-    Schema { name: "answer", about: "what hooks answer", make: answer },
-    Schema { name: "record", about: "what `run --json` prints; a list of them with --as more than once", make: record },
-    Schema { name: "session", about: "scripts of sessions, for `simulate`", make: session },
-    Schema { name: "test-cases", about: "files with cases, for `test`", make: test_cases },
-    Schema { name: "test-report", about: "what `test --json` prints", make: test_report },
+    Schema { name: "event", about: "payloads of hooks", make: event },
+    Schema { name: "answer", about: "answers of hooks", make: answer },
+    Schema { name: "record", about: "output of `run --json`; a list with several --as", make: record },
+    Schema { name: "session", about: "scripts for `simulate`", make: session },
+    Schema { name: "test-cases", about: "test files for `test`", make: test_cases },
+    Schema { name: "test-report", about: "output of `test --json`", make: test_report },
     Schema { name: "audit-line", about: "lines of the audit log", make: audit_line },
-    Schema { name: "audit", about: "what `audit --json` prints: what `verify` found, or a list of lines", make: audit },
+    Schema { name: "audit", about: "output of `audit --json`: result of `verify`, or a list of lines", make: audit },
     Schema { name: "audit-dry-runs", about: "output of `audit dry-runs --json`", make: audit_dry_runs },
-    Schema { name: "recording", about: "lines of recordings, as `record` keeps them", make: recording },
-    Schema { name: "record-status", about: "what `record --json` prints", make: record_status },
-    Schema { name: "replay", about: "what `replay --json` prints", make: replay },
-    Schema { name: "explain", about: "what `explain --json` prints", make: explain },
-    Schema { name: "bench", about: "what `bench --json` prints", make: bench },
-    Schema { name: "list", about: "what `list --json` prints", make: list },
-    Schema { name: "check", about: "what `check --json` prints", make: check },
-    Schema { name: "convert", about: "what `convert --json` prints", make: convert },
-    Schema { name: "init", about: "what `init --json` prints", make: init },
-    Schema { name: "install", about: "what `install --json` and `uninstall --json` print", make: install },
-    Schema { name: "trust", about: "what `trust list --json` and `trust check --json` print", make: trust },
+    Schema { name: "recording", about: "lines of recordings of `record`", make: recording },
+    Schema { name: "record-status", about: "output of `record --json`", make: record_status },
+    Schema { name: "replay", about: "output of `replay --json`", make: replay },
+    Schema { name: "explain", about: "output of `explain --json`", make: explain },
+    Schema { name: "bench", about: "output of `bench --json`", make: bench },
+    Schema { name: "list", about: "output of `list --json`", make: list },
+    Schema { name: "check", about: "output of `check --json`", make: check },
+    Schema { name: "convert", about: "output of `convert --json`", make: convert },
+    Schema { name: "init", about: "output of `init --json`", make: init },
+    Schema { name: "install", about: "output of `install --json` and `uninstall --json`", make: install },
+    Schema { name: "trust", about: "output of `trust list --json` and `trust check --json`", make: trust },
     Schema {
         name: "trust-done",
-        about: "what `trust approve --json` and `trust revoke --json` print",
+        about: "output of `trust approve --json` and `trust revoke --json`",
         make: trust_done,
     },
-    Schema { name: "trust-lock", about: "what `trust lock --json` prints", make: trust_lock },
-    Schema { name: "status", about: "what `status --json` prints", make: status },
-    Schema { name: "effective", about: "what `status --effective --json` prints", make: effective },
-    Schema { name: "events", about: "what `events --json` prints", make: events },
-    Schema { name: "say", about: "what `say --json` prints", make: say },
+    Schema { name: "trust-lock", about: "output of `trust lock --json`", make: trust_lock },
+    Schema { name: "status", about: "output of `status --json`", make: status },
+    Schema { name: "effective", about: "output of `status --effective --json`", make: effective },
+    Schema { name: "events", about: "output of `events --json`", make: events },
+    Schema { name: "say", about: "output of `say --json`", make: say },
 ];
 
-/// The schema of this name.
+/// Finds the schema with this name.
 pub fn find(name: &str) -> Option<&'static Schema> {
     ALL.iter().find(|schema| schema.name == name)
 }
 
-/// Config files.
+/// Schema of config files.
 pub fn config() -> Value {
     let shape = native::SHAPE;
-    let hook: Map<String, Value> = shape.keys.iter().map(|key| (key.name.to_owned(), of_key(key, &shape))).collect();
+    let hook: Map<String, Value> =
+        shape.keys.iter().map(|key| (key.name.to_owned(), key_schema(key, &shape))).collect();
     let mut flat = hook.clone();
     flat.insert(
         "matcher".to_owned(),
-        text("What the subject of the event must fit: names as in `Edit|Write`, or a pattern."),
+        text("Matcher for the subject of the event: names as in `Edit|Write`, or a pattern."),
     );
     let mut listed = flat.clone();
     listed.insert("event".to_owned(), json!({ "$ref": "#/$defs/event" }));
@@ -116,36 +119,36 @@ pub fn config() -> Value {
             "$schema": { "type": "string" },
             "version": { "type": ["string", "integer"] },
             "description": { "type": "string" },
-            "allowManagedHooksOnly": flag("Whether only hooks that an administrator has set run; counts in managed files."),
-            "allowedHttpHookUrls": { "type": "array", "items": { "type": "string" }, "description": "Patterns of the URLs that hooks may call." },
-            "httpHookAllowedEnvVars": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that hooks may send." },
+            "allowManagedHooksOnly": flag("`true` runs managed hooks only. Managed files only."),
+            "allowedHttpHookUrls": { "type": "array", "items": { "type": "string" }, "description": "Patterns for URLs that HTTP hooks may call." },
+            "httpHookAllowedEnvVars": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that HTTP hooks may send." },
             "restrict": restrict(),
-            "protect_self": flag("Whether checkrein's own files are kept from agents; true if nothing is said. Counts in managed files."),
-            "disableAllHooks": flag("Whether no hooks run, but for those that an administrator has set."),
-            "allow_skip": { "type": "boolean", "description": "Whether `CHECKREIN=0` and `CHECKREIN_SKIP` count under an agent, whose project could set them. Only in files of the user and the administrator." },
+            "protect_self": flag("`true` keeps agents from changing checkrein's own files. Default: true. Managed files only."),
+            "disableAllHooks": flag("`true` disables all hooks except managed ones."),
+            "allow_skip": { "type": "boolean", "description": "`true` allows the variables `CHECKREIN=0` and `CHECKREIN_SKIP` to skip hooks under an agent, too. A project's settings could set them there. Managed and user files only." },
             "dry_run": flag("Makes the hooks of this file and of the files that it includes dry runs: they are recorded and have no effect."),
-            "env_allow": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that hooks of other agents get although they look like secrets or make programs load something else; `*` for all. Only in files of the user and the administrator." },
-            "trusted_paths": { "type": "array", "items": { "type": "string" }, "description": "Directories whose projects' hooks run without approval; `~` is the home directory. Only in files of the user and the administrator." },
-            "trusted_keys": { "type": "array", "items": { "type": "string" }, "description": "SSH keys (ssh-ed25519) whose signature under a project's checkrein.lock approves the hooks in it. Only in files of the user and the administrator." },
-            "compat": { "enum": ["safe", "exact"], "description": "Whether an agent's rules are followed where they are not safe." },
+            "env_allow": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that hooks of other agents get although they look like secrets or make programs load code; `*` for all. Managed and user files only." },
+            "trusted_paths": { "type": "array", "items": { "type": "string" }, "description": "Directories whose project hooks run without approval; `~` is the home directory. Managed and user files only." },
+            "trusted_keys": { "type": "array", "items": { "type": "string" }, "description": "SSH keys (ssh-ed25519) whose signature of a project's checkrein.lock approves the hooks in it. Managed and user files only." },
+            "compat": { "enum": ["safe", "exact"], "description": "`exact` follows an agent's rules even where they are not safe." },
             "audit": {
-                "description": "Where what hooks decide is written down; counts in files of the user and in managed ones.",
+                "description": "Audit log of all decisions. Managed and user files only.",
                 "anyOf": [
                     { "type": "boolean" },
                     {
                         "type": "object",
                         "properties": {
-                            "path": text("The file; $XDG_STATE_HOME/checkrein/audit.jsonl if nothing is said."),
-                            "on_failure": { "enum": ["open", "closed"], "description": "What is done at gates if nothing can be written." },
-                            "max_size": { "type": ["integer", "string"], "description": "How large a file may get: bytes, or as in 64MiB." },
-                            "max_age": text("How old the first line of a file may get: 30d, 12h."),
+                            "path": text("Log file. Default: $XDG_STATE_HOME/checkrein/audit.jsonl."),
+                            "on_failure": { "enum": ["open", "closed"], "description": "Effect at gates if the log cannot be written: `closed` denies." },
+                            "max_size": { "type": ["integer", "string"], "description": "Largest size of a log file before rotation: bytes, or a size such as 64MiB." },
+                            "max_age": text("Largest age of the first line of a log file before rotation: 30d, 12h."),
                         },
                         "additionalProperties": false,
                     },
                 ],
             },
             "include": {
-                "description": "Files of other agents whose hooks run as well.",
+                "description": "Files of other agents whose hooks run too.",
                 "anyOf": [
                     { "$ref": "#/$defs/include" },
                     { "type": "array", "items": { "$ref": "#/$defs/include" } },
@@ -167,7 +170,7 @@ pub fn config() -> Value {
             "flat_hook": flat,
             "include": {
                 "anyOf": [
-                    { "type": "string", "description": "A dialect: all its files." },
+                    { "type": "string", "description": "Dialect whose files are all included." },
                     {
                         "type": "object",
                         "properties": {
@@ -175,8 +178,8 @@ pub fn config() -> Value {
                             "path": { "type": "string" },
                             "on_failure": { "enum": ["open", "closed", "ask"] },
                             "dry_run": flag("Makes the hooks of the included files dry runs: they are recorded and have no effect."),
-                            "env_allow": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that its hooks get although they look like secrets or make programs load something else; `*` for all." },
-                            "under_own_agent": flag("Whether its hooks run also under the agent that the files belong to, which runs them itself."),
+                            "env_allow": { "type": "array", "items": { "type": "string" }, "description": "Names of variables that the included hooks get although they look like secrets or make programs load code; `*` for all." },
+                            "under_own_agent": flag("`true` runs the included hooks even under the agent that owns the files and runs them itself."),
                         },
                         "required": ["dialect"],
                         "additionalProperties": false,
@@ -187,7 +190,7 @@ pub fn config() -> Value {
     })
 }
 
-/// What hooks of others may be, says an administrator.
+/// Schema of `restrict`.
 fn restrict() -> Value {
     let keys = config::RESTRICT_KEYS.iter().map(|key| {
         let word = if key.words.is_empty() { json!({ "type": "string" }) } else { json!({ "enum": key.words }) };
@@ -196,20 +199,20 @@ fn restrict() -> Value {
     let keys: Map<String, Value> = keys.collect();
     json!({
         "type": "object",
-        "description": "What hooks that are not the administrator's may be; counts in managed files.",
+        "description": "Restrictions for hooks that are not managed. Managed files only.",
         "properties": keys,
         "additionalProperties": false,
     })
 }
 
-/// What hooks are given: one schema for each event, under `$defs`.
+/// Schema of native payloads: one definition per event, under `$defs`.
 pub fn event() -> Value {
     let events: Map<String, Value> = EventKind::ALL
         .iter()
         .map(|kind| {
             let fields = Envelope::fields().iter().chain(kind.fields());
             let mut properties: Map<String, Value> =
-                fields.map(|field| (field.name.to_owned(), of_field(field))).collect();
+                fields.map(|field| (field.name.to_owned(), field_schema(field))).collect();
             properties.insert("event".to_owned(), json!({ "const": kind.name() }));
             let name = native::DIALECT.name_of(kind).unwrap_or(kind.name());
             properties.insert("hook_event_name".to_owned(), json!({ "const": name }));
@@ -219,33 +222,33 @@ pub fn event() -> Value {
         })
         .collect();
     let all: Vec<_> = events.keys().map(|name| json!({ "$ref": format!("#/$defs/{name}") })).collect();
-    json!({ "$schema": DRAFT, "title": "What a checkrein hook is given", "oneOf": all, "$defs": events })
+    json!({ "$schema": DRAFT, "title": "Payload of a checkrein hook", "oneOf": all, "$defs": events })
 }
 
-/// What hooks answer.
+/// Schema of answers of native hooks.
 pub fn answer() -> Value {
     let mut root = json!({ "type": "object", "properties": {} });
     for key in native::DIALECT.reply.keys {
         for path in key.paths {
-            put(&mut root, path, of_means(key.means));
+            put(&mut root, path, meaning_schema(key.means));
         }
     }
     let Value::Object(mut root) = root else { return Value::Null };
     root.insert("$schema".to_owned(), DRAFT.into());
-    root.insert("title".to_owned(), "What a checkrein hook answers".into());
+    root.insert("title".to_owned(), "Answer of a checkrein hook".into());
     Value::Object(root)
 }
 
-/// Everything that happened for one event.
+/// Schema of the record of one event.
 pub fn record() -> Value {
-    titled(schemars::schema_for!(Record), "What happened for one event")
+    titled(schemars::schema_for!(Record), "Record of one event")
 }
 
-/// Scripts of sessions, as `checkrein simulate` plays them.
+/// Schema of scripts for `checkrein simulate`.
 pub fn session() -> Value {
     let object = |fields: &[FieldInfo]| {
         let all = fields.iter().chain(Envelope::fields());
-        let properties: Map<String, Value> = all.map(|field| (field.name.to_owned(), of_field(field))).collect();
+        let properties: Map<String, Value> = all.map(|field| (field.name.to_owned(), field_schema(field))).collect();
         json!({ "type": "object", "properties": properties, "additionalProperties": false })
     };
     let step = |properties: Value, lead: &str| json!({ "type": "object", "properties": properties, "required": [lead], "additionalProperties": false });
@@ -269,16 +272,16 @@ pub fn session() -> Value {
     tool["not"] = json!({ "required": ["result", "failure"] });
     steps.push(tool);
     let names: Vec<_> = event_names().collect();
-    let fields = json!({ "type": "object", "description": "Its fields. What is absent is made up." });
-    let event = json!({ "enum": names, "description": "Any other event is fired." });
+    let fields = json!({ "type": "object", "description": "Fields of the event. Missing fields have sample values." });
+    let event = json!({ "enum": names, "description": "Event to fire." });
     steps.push(step(json!({ "event": event, "fields": fields }), "event"));
     json!({
         "$schema": DRAFT,
-        "title": "A session that checkrein plays",
+        "title": "Script for checkrein simulate",
         "type": "object",
         "properties": {
             "$schema": { "type": "string" },
-            "description": text("What it is about."),
+            "description": text("Description for the reader."),
             "session": object(&[]),
             "steps": { "type": "array", "items": { "oneOf": steps } },
         },
@@ -287,24 +290,24 @@ pub fn session() -> Value {
     })
 }
 
-/// Files with cases for hooks.
+/// Schema of test files.
 pub fn test_cases() -> Value {
     crate::hook_tests::schema()
 }
 
-/// What came of cases and probes.
+/// Schema of the output of `test --json`.
 pub fn test_report() -> Value {
-    titled(schemars::schema_for!(crate::hook_tests::TestReport), "What came of tests of hooks")
+    titled(schemars::schema_for!(crate::hook_tests::TestReport), "Report of hook tests")
 }
 
-/// Lines of the audit log.
+/// Schema of a line of the audit log.
 pub fn audit_line() -> Value {
     let mut line = titled(schemars::schema_for!(checkrein::audit::AuditEntry), "One line of the audit log");
     let hash = || json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" });
     for (key, mut schema, about) in [
-        ("prev", hash(), "The hash of the line before it."),
-        ("seq", json!({ "type": "integer", "minimum": 1 }), "Its number."),
-        ("hash", hash(), "The SHA-256 of all bytes of the line in front of `,\"hash\":`."),
+        ("prev", hash(), "Hash of the previous line."),
+        ("seq", json!({ "type": "integer", "minimum": 1 }), "Sequence number."),
+        ("hash", hash(), "SHA-256 of all bytes of the line before `,\"hash\":`."),
     ] {
         schema["description"] = about.into();
         line["properties"][key] = schema;
@@ -315,11 +318,11 @@ pub fn audit_line() -> Value {
     line
 }
 
-/// What `audit --json` prints.
+/// Schema of the output of `audit --json`.
 pub fn audit() -> Value {
     let found = schemars::schema_for!(checkrein::audit::Verification).to_value();
     let mut line = audit_line();
-    let mut root = json!({ "$schema": DRAFT, "title": "What `verify` found, or lines of the audit log" });
+    let mut root = json!({ "$schema": DRAFT, "title": "Result of `verify`, or lines of the audit log" });
     let mut definitions = Map::new();
     let mut found = found;
     for schema in [&mut found, &mut line] {
@@ -335,24 +338,24 @@ pub fn audit() -> Value {
     root
 }
 
-/// Output of `audit dry-runs --json`.
+/// Schema of the output of `audit dry-runs --json`.
 pub fn audit_dry_runs() -> Value {
     titled(schemars::schema_for!(checkrein::audit::DryRunReport), "Effects that dry-run hooks would have had")
 }
 
-/// Lines of recordings.
+/// Schema of a line of a recording.
 pub fn recording() -> Value {
     titled(schemars::schema_for!(crate::recording::RecordedEvent), "One line of a recording")
 }
 
-/// Whether events are recorded.
+/// Schema of the output of `record --json`.
 pub fn record_status() -> Value {
-    titled(schemars::schema_for!(crate::recording::Status), "Whether events are recorded, and where to")
+    titled(schemars::schema_for!(crate::recording::Status), "Status of recording")
 }
 
-/// What came of a recording that was fired again.
+/// Schema of the output of `replay --json`.
 pub fn replay() -> Value {
-    titled(schemars::schema_for!(crate::recording::ReplayReport), "What came of a recording that was fired again")
+    titled(schemars::schema_for!(crate::recording::ReplayReport), "Result of a replay")
 }
 
 fn titled(schema: schemars::Schema, title: &str) -> Value {
@@ -376,7 +379,7 @@ fn flag(description: &str) -> Value {
     json!({ "type": "boolean", "description": description })
 }
 
-fn of_key(key: &HookKey, shape: &config::HookFileLayout) -> Value {
+fn key_schema(key: &HookKey, shape: &config::HookFileLayout) -> Value {
     let texts = json!({ "type": "array", "items": { "type": "string" } });
     let pairs = json!({ "type": "object", "additionalProperties": { "type": ["string", "number", "boolean"] } });
     let mut schema = match key.says {
@@ -397,7 +400,7 @@ fn of_key(key: &HookKey, shape: &config::HookFileLayout) -> Value {
             json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() })
         }
         Attribute::Order => json!({ "type": "integer" }),
-        Attribute::Sandbox => of_sandbox(),
+        Attribute::Sandbox => sandbox_schema(),
         Attribute::Setting => json!({}),
         _ => json!({ "type": "string" }),
     };
@@ -407,11 +410,11 @@ fn of_key(key: &HookKey, shape: &config::HookFileLayout) -> Value {
     schema
 }
 
-/// A sandbox in files.
-fn of_sandbox() -> Value {
+/// Schema of a sandbox.
+fn sandbox_schema() -> Value {
     let limit = |limit: Value| json!({ "anyOf": [limit, { "const": config::UNLIMITED }] });
-    let keys = config::SANDBOX_KEYS.iter().map(|(name, says, words)| {
-        let mut schema = match says {
+    let keys = config::SANDBOX_KEYS.iter().map(|(name, key, words)| {
+        let mut schema = match key {
             config::SandboxKey::Access => {
                 json!({ "enum": FileAccess::ALL.iter().map(|access| access.name()).collect::<Vec<_>>() })
             }
@@ -437,7 +440,7 @@ fn of_sandbox() -> Value {
     ] })
 }
 
-fn of_field(field: &FieldInfo) -> Value {
+fn field_schema(field: &FieldInfo) -> Value {
     match field.json {
         "a string" => json!({ "type": "string" }),
         "a whole number" => json!({ "type": "integer", "minimum": 0 }),
@@ -447,7 +450,7 @@ fn of_field(field: &FieldInfo) -> Value {
     }
 }
 
-fn of_means(means: KeyMeaning) -> Value {
+fn meaning_schema(means: KeyMeaning) -> Value {
     match means {
         KeyMeaning::Decision(words) => json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() }),
         KeyMeaning::Flag(..) | KeyMeaning::Suppress => json!({ "type": "boolean" }),
@@ -466,7 +469,7 @@ fn of_means(means: KeyMeaning) -> Value {
     }
 }
 
-/// Puts a schema at a path of keys.
+/// Inserts a schema at a path of keys.
 fn put(object: &mut Value, path: &str, schema: Value) {
     let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
     let slot = &mut object["properties"][key];

@@ -1,11 +1,11 @@
-//! What the program's commands print with `--json`.
+//! Schemas of the `--json` outputs of commands.
 
 use checkrein_core::{EventKind, FailurePolicy, Scope};
 use serde_json::{Map, Value, json};
 
 use super::DRAFT;
 
-/// An object that has all of these fields and no others.
+/// Object with exactly these fields.
 fn object(fields: &[(&str, Value)]) -> Value {
     let names: Vec<_> = fields.iter().map(|(name, _)| *name).collect();
     let properties: Map<String, Value> =
@@ -47,7 +47,7 @@ fn at_least_0() -> Value {
 }
 
 fn event_kind() -> Value {
-    // A host may have kinds of its own.
+    // A host may define custom kinds.
     let known: Vec<_> = EventKind::ALL.iter().map(EventKind::name).collect();
     json!({ "type": "string", "examples": known })
 }
@@ -66,13 +66,13 @@ fn part(mut schema: schemars::Schema) -> Value {
     schema.to_value()
 }
 
-/// Where a hook stands.
+/// Source of a hook.
 fn source(more: &[(&str, Value)]) -> Value {
     let line = || or_null(&json!({ "type": "integer", "minimum": 1 }));
     object(&[&[("file", or_null(&text())), ("line", line()), ("scope", scope())][..], more].concat())
 }
 
-/// What `list --json` prints.
+/// Schema of the output of `list --json`.
 pub fn list() -> Value {
     let event = object(&[
         ("event", event_kind()),
@@ -99,13 +99,10 @@ pub fn list() -> Value {
     ]);
     let file =
         object(&[("path", text()), ("scope", scope()), ("dialect", text()), ("status", text()), ("hooks", count())]);
-    root(
-        "All hooks, in the order in which they would run",
-        object(&[("hooks", list_of(&hook)), ("files", list_of(&file))]),
-    )
+    root("All hooks, in the order of their runs", object(&[("hooks", list_of(&hook)), ("files", list_of(&file))]))
 }
 
-/// What `trust list --json` and `trust check --json` print.
+/// Schema of the output of `trust list --json` and `trust check --json`.
 pub fn trust() -> Value {
     let fact = object(&[("label", text()), ("value", or_null(&text()))]);
     let script = object(&[("name", text()), ("path", text()), ("sha256", or_null(&text())), ("changed", flag())]);
@@ -125,22 +122,22 @@ pub fn trust() -> Value {
     root("Hooks that need approval", object(&[("awaiting", count()), ("hooks", list_of(&hook))]))
 }
 
-/// What `trust approve --json` and `trust revoke --json` print.
+/// Schema of the output of `trust approve --json` and `trust revoke --json`.
 pub fn trust_done() -> Value {
     let hook = object(&[("id", text()), ("file", text())]);
     let done = json!({ "enum": ["approved", "revoked"] });
     root(
-        "Hooks that were approved, or whose approvals were taken back",
+        "Hooks that were approved, or whose approvals were revoked",
         object(&[("done", done), ("hooks", list_of(&hook))]),
     )
 }
 
-/// What `trust lock --json` prints.
+/// Schema of the output of `trust lock --json`.
 pub fn trust_lock() -> Value {
-    root("A lockfile that was written", object(&[("path", or_null(&text())), ("hooks", count())]))
+    root("Written lockfile", object(&[("path", or_null(&text())), ("hooks", count())]))
 }
 
-/// What `explain --json` prints.
+/// Schema of the output of `explain --json`.
 pub fn explain() -> Value {
     let hook = object(&[
         ("id", text()),
@@ -154,10 +151,10 @@ pub fn explain() -> Value {
         ("fails", or_null(&text())),
     ]);
     let plan = object(&[("event", event_kind()), ("subject", or_null(&text())), ("hooks", list_of(&hook))]);
-    root("Which hooks would run for an event, and why not", plan)
+    root("Hooks that would run for an event, and reasons why others would not", plan)
 }
 
-/// What `check --json` prints.
+/// Schema of the output of `check --json`.
 pub fn check() -> Value {
     let place = || or_null(&json!({ "type": "integer", "minimum": 1 }));
     let diagnostic = object(&[
@@ -171,10 +168,10 @@ pub fn check() -> Value {
     ]);
     let found = object(&[("errors", count()), ("warnings", count()), ("diagnostics", list_of(&diagnostic))]);
     let rule = object(&[("code", text()), ("help", text()), ("explanation", text())]);
-    root("What is wrong with hooks; with --explain what a lint means", json!({ "anyOf": [found, rule] }))
+    root("Problems of hooks; with --explain the explanation of a lint", json!({ "anyOf": [found, rule] }))
 }
 
-/// What `events --json` prints.
+/// Schema of the output of `events --json`.
 pub fn events() -> Value {
     let answer = object(&[("stdout", json!(true)), ("stderr", text()), ("exit", json!({ "type": "integer" }))]);
     let event = object(&[
@@ -187,10 +184,10 @@ pub fn events() -> Value {
         ("payload", json!(true)),
         ("answer", answer),
     ]);
-    root("Events; one if it was named, else all in a list", json!({ "anyOf": [event, list_of(&event)] }))
+    root("All events as a list, or the named event", json!({ "anyOf": [event, list_of(&event)] }))
 }
 
-/// What `bench --json` prints.
+/// Schema of the output of `bench --json`.
 pub fn bench() -> Value {
     let times = object(&[
         ("runs", json!({ "type": "integer", "minimum": 1 })),
@@ -221,10 +218,10 @@ pub fn bench() -> Value {
     ]);
     let left_out = object(&[("id", text()), ("source", source(&[])), ("why", text())]);
     let all = object(&[("floor", times), ("events", list_of(&event)), ("not_measured", list_of(&left_out))]);
-    root("How long hooks take, in microseconds", all)
+    root("Run times of hooks, in microseconds", all)
 }
 
-/// What `convert --json` prints.
+/// Schema of the output of `convert --json`.
 pub fn convert() -> Value {
     let converted = object(&[
         ("text", or_null(&text())),
@@ -232,15 +229,15 @@ pub fn convert() -> Value {
         ("lost", list_of(&lost())),
         ("gates_lost", count()),
     ]);
-    root("Hooks in another format, and what cannot be said there", converted)
+    root("Hooks in another format, and conversion losses", converted)
 }
 
-/// What a format cannot say of a hook.
+/// Schema of a conversion loss.
 fn lost() -> Value {
     object(&[("hook", text()), ("source", source(&[])), ("what", text()), ("all", flag()), ("gate", flag())])
 }
 
-/// What `init --json` prints.
+/// Schema of the output of `init --json`.
 pub fn init() -> Value {
     let outcome = json!({ "enum": ["written", "same", "dry-run", "exists", "gates-lost"] });
     let done = object(&[
@@ -252,10 +249,10 @@ pub fn init() -> Value {
         ("lost", list_of(&lost())),
         ("gates_lost", count()),
     ]);
-    root("A config file that was written, or why not", done)
+    root("Written config file, or the reason why it was not written", done)
 }
 
-/// What `install --json` and `uninstall --json` print.
+/// Schema of the output of `install --json` and `uninstall --json`.
 pub fn install() -> Value {
     let file = object(&[
         ("path", text()),
@@ -274,10 +271,10 @@ pub fn install() -> Value {
         ("events", list_of(&text())),
         ("notes", list_of(&text())),
     ]);
-    root("What was changed in the settings of agents, or why not", object(&[("agents", list_of(&agent))]))
+    root("Changes in the settings of agents, or reasons why there are none", object(&[("agents", list_of(&agent))]))
 }
 
-/// What `status --json` prints.
+/// Schema of the output of `status --json`.
 pub fn status() -> Value {
     let texts = || list_of(&text());
     let place = object(&[
@@ -303,10 +300,10 @@ pub fn status() -> Value {
         ("blocked_without_program", flag()),
         ("unseen", texts()),
     ]);
-    root("How things stand with each agent", object(&[("agents", list_of(&agent))]))
+    root("Status of each agent", object(&[("agents", list_of(&agent))]))
 }
 
-/// What `say --json` prints.
+/// Schema of the output of `say --json`.
 pub fn say() -> Value {
     let answer = object(&[
         ("stdout", text()),
@@ -314,10 +311,10 @@ pub fn say() -> Value {
         ("exit", json!({ "type": "integer" })),
         ("notes", list_of(&text())),
     ]);
-    root("The answer of a hook: what it prints, and its exit code", answer)
+    root("Answer of a hook: output and exit code", answer)
 }
 
-/// What `status --effective --json` prints.
+/// Schema of the output of `status --effective --json`.
 pub fn effective() -> Value {
     let line = || or_null(&json!({ "type": "integer", "minimum": 1 }));
     let ownership = object(&[
@@ -370,5 +367,5 @@ pub fn effective() -> Value {
         ("hooks", list_of(&hook)),
         ("diagnostics", list_of(&diagnostic)),
     ]);
-    root("What is in force, as `checkrein status --effective --json` prints it", schema)
+    root("Effective configuration, as `checkrein status --effective --json` prints it", schema)
 }

@@ -1,11 +1,12 @@
-//! A whole agent session, played from a script against the hooks of an [`Engine`](checkrein::Engine).
+//! Simulator of agent sessions: runs a script against the hooks of an [`Engine`](checkrein::Engine). `checkrein simulate` uses
+//! it.
 //!
-//! The script says what the user, the model and the tools do; the hooks are real, and the player does with their verdicts
-//! what an agent does: a tool that is denied does not run, one whose input was rewritten runs with that, a question goes to
-//! the user, a prompt that is refused ends the turn, and a stop that is refused comes again.
+//! The script defines the actions of the user, the model and the tools. The hooks are real. The simulator applies their verdicts
+//! like an agent: a denied tool does not run, a rewritten input replaces the original, an `ask` goes to the user, a denied prompt
+//! ends the turn, and a denied stop is repeated. It must never run a tool.
 //!
 //! ```
-//! use checkrein_tools::session::{Moment, Player, Script, Summary};
+//! use checkrein_tools::simulate::{SimEvent, Simulator, Script, Summary};
 //! use checkrein::handler::Builtin;
 //! use checkrein::{Engine, EventKind, HookSpec, Opinion, Registry};
 //!
@@ -24,11 +25,11 @@
 //!
 //! let mut summary = Summary::default();
 //! let mut ran = false;
-//! let player = Player::new(engine);
-//! let play = player.play(&script, |moment| {
-//!     match moment {
-//!         Moment::Fired(fired) => summary.add(fired.record),
-//!         Moment::ToolRuns { .. } => ran = true,
+//! let simulator = Simulator::new(engine);
+//! let play = simulator.play(&script, |event| {
+//!     match event {
+//!         SimEvent::Fired(fired) => summary.add(fired.record),
+//!         SimEvent::ToolRuns { .. } => ran = true,
 //!         _ => {}
 //!     }
 //!     Ok::<_, std::convert::Infallible>(())

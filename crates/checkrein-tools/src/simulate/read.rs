@@ -1,4 +1,4 @@
-//! Reads scripts.
+//! Parser of simulation scripts. Reports every problem with its location.
 
 use std::fmt;
 use std::path::Path;
@@ -12,11 +12,11 @@ use checkrein_document::{Format, LineIndex, Member, Node, Span};
 use super::script::{Action, Answer, LEADS, Script, ScriptedOutcome, Step, StepKey, TOOL_KEYS, ToolStep};
 use crate::samples;
 
-/// All that is wrong with a script, each with its place.
+/// All problems of a script, with their locations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScriptError {
-    /// What is wrong; at least one thing.
+    /// Problems. Never empty.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -33,12 +33,12 @@ impl fmt::Display for ScriptError {
 impl std::error::Error for ScriptError {}
 
 impl Script {
-    /// Reads a script: YAML, if the file's extension does not say JSON or TOML.
+    /// Parses a script. The format depends on the file's extension; the default is YAML.
     ///
     /// # Errors
-    /// All that is wrong with it: keys that nobody knows, values of the wrong type, steps that say two things.
+    /// All problems of the script: unknown keys, values of a wrong type, steps with two actions.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScriptError> {
-        let format = match Format::of_path(Path::new(file)) {
+        let format = match Format::from_path(Path::new(file)) {
             Some(Format::Json) => Format::Jsonc,
             format => format.unwrap_or(Format::Yaml),
         };
@@ -67,7 +67,7 @@ struct ScriptReader<'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// A field and the node that says it.
+/// Name and value of a field.
 type StepFields<'n, 't> = (&'n str, &'n Node<'t>);
 
 impl ScriptReader<'_> {
@@ -79,14 +79,14 @@ impl ScriptReader<'_> {
     }
 
     fn wrong_type(&mut self, node: &Node<'_>, what: &str, expected: &str) {
-        let message = format!("`{what}` should be {expected}, but is {}", node.type_name());
+        let message = format!("`{what}` must be {expected}, but is {}", node.type_name());
         self.error("wrong-type", node.span, message);
     }
 
     fn unknown(&mut self, span: Span, what: &str, word: &str, known: &[&str]) {
         let help = match closest_match(word, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("known are: {}", known.join(", ")),
+            None => format!("use one of: {}", known.join(", ")),
         };
         self.error("unknown-key", span, format!("unknown {what} `{word}`")).help = Some(help);
     }
@@ -107,7 +107,7 @@ impl ScriptReader<'_> {
     fn json(&mut self, node: &Node<'_>, what: &str) -> Option<RawJson> {
         RawJson::parse(node.to_json())
             .map_err(|error| {
-                self.error("wrong-type", node.span, format!("`{what}` cannot be passed on: {error}"));
+                self.error("wrong-type", node.span, format!("`{what}` is not valid JSON: {error}"));
             })
             .ok()
     }
@@ -129,7 +129,7 @@ impl ScriptReader<'_> {
                 }
             },
             None => {
-                self.error("no-steps", root.span, "the script has no `steps`");
+                self.error("no-steps", root.span, "the script has no key `steps`");
                 Vec::new()
             }
         };
@@ -155,15 +155,15 @@ impl ScriptReader<'_> {
                 match members.iter().find(|member| closest_match(&member.key, all.iter().copied()).is_some()) {
                     Some(member) => self.unknown(member.key_span, "step", &member.key, &all),
                     None => {
-                        self.error("no-step", node.span, "the step does not say what happens").help =
-                            Some(format!("it needs one of: {}", all.join(", ")));
+                        self.error("no-step", node.span, "the step has no action").help =
+                            Some(format!("add one of the keys {}", all.join(", ")));
                     }
                 }
                 return None;
             }
             [first, second, ..] => {
-                let text = format!("the step says both `{}` and `{}`", first.key, second.key);
-                self.error("two-steps", second.key_span, text).help = Some("make two steps of it".to_owned());
+                let text = format!("the step has both `{}` and `{}`", first.key, second.key);
+                self.error("two-steps", second.key_span, text).help = Some("split it into two steps".to_owned());
                 return None;
             }
         };
@@ -215,8 +215,8 @@ impl ScriptReader<'_> {
             None => usual.tool_input()?.clone(),
         };
         if let (Some(_), Some(failure)) = (node.get("result"), members.iter().find(|member| member.key == "failure")) {
-            let text = "the tool cannot both give back a `result` and end in `failure`";
-            self.error("two-outcomes", failure.key_span, text).help = Some("take one of them out".to_owned());
+            let text = "the step cannot have both `result` and `failure`";
+            self.error("two-outcomes", failure.key_span, text).help = Some("remove one of them".to_owned());
             return None;
         }
         let outcome = match (node.get("result"), node.get("failure")) {
@@ -247,7 +247,7 @@ impl ScriptReader<'_> {
         found
     }
 
-    /// Fields of an event or its envelope, each known and of its type.
+    /// Reads fields of an event or its envelope, and checks their names and types.
     fn fields<'n, 't>(&mut self, node: &'n Node<'t>, what: &str, own: &[FieldInfo]) -> Option<Vec<StepFields<'n, 't>>> {
         let Some(members) = node.as_object() else {
             self.wrong_type(node, what, "an object");
@@ -273,7 +273,7 @@ impl ScriptReader<'_> {
         fine.then_some(given)
     }
 
-    /// An event with these fields, and those of another where they say nothing.
+    /// Builds an event with these fields. Missing fields come from `base`.
     fn event(
         &mut self,
         kind: &EventKind,
@@ -283,7 +283,7 @@ impl ScriptReader<'_> {
     ) -> Option<Event> {
         let mut parts = vec![format!("\"event\":{}", RawJson::string(kind.name()))];
         if let Some(base) = base.and_then(|base| RawJson::parse(base.to_json()).ok()) {
-            // Where and in which session it happens, the session says.
+            // These fields come from the session.
             let of_session = ["event", "session_id", "cwd", "transcript_path", "permission_mode", "turn"];
             for entry in base.entries().into_iter().flatten() {
                 let key = entry.key();
@@ -295,13 +295,13 @@ impl ScriptReader<'_> {
         parts.extend(given.iter().map(|(name, node)| format!("{}:{}", RawJson::string(name), node.to_json())));
         Event::from_json(&format!("{{{}}}", parts.join(",")))
             .map_err(|error| {
-                self.error("bad-event", span, format!("no `{kind}` can be made of this: {error}"));
+                self.error("bad-event", span, format!("invalid `{kind}` event: {error}"));
             })
             .ok()
     }
 }
 
-/// The keys of which each step has one.
+/// Keys that define the action of a step. Each step has exactly one.
 pub(super) fn leads() -> impl Iterator<Item = &'static str> {
     LEADS.iter().map(|row| row.key).chain(["tool", "event"])
 }

@@ -1,95 +1,95 @@
-//! What a session's script says.
+//! Types of a parsed simulation script, and the tables of its keys.
 
 use checkrein_core::{Envelope, Event, EventKind, RawJson};
 use checkrein_document::LineColumn;
 
-/// What happens in a session, besides hooks.
+/// Script of a session: the actions of the user, the model and the tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Script {
-    /// What it is about.
+    /// Description for the reader.
     pub description: Option<String>,
-    /// What all its events carry.
+    /// Envelope of all events.
     pub envelope: Envelope,
-    /// What happens, in order.
+    /// Steps, in order.
     pub steps: Vec<Step>,
 }
 
 impl Script {
-    /// The session that is played if nobody brings a script: somebody asks an agent to repair a test.
+    /// Default script: a user asks an agent to fix a test.
     pub const DEFAULT: &'static str = include_str!("default.yaml");
 }
 
-/// One thing that happens.
+/// One step of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
-    /// What.
+    /// Action of the step.
     pub action: Action,
-    /// Where the script says so.
+    /// Location in the script.
     pub place: LineColumn,
 }
 
-/// What happens in a step.
+/// Action of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
     /// The session starts.
     Start(Event),
-    /// The user says something.
+    /// The user sends a prompt.
     Prompt(Event),
     /// The model calls a tool.
     Tool(ToolStep),
-    /// The conversation is shortened.
+    /// The conversation is compacted.
     Compact(Event),
     /// The agent wants to stop.
     Stop(Event),
     /// The session ends.
     End(Event),
-    /// Something else, which no verdict changes.
+    /// Another event, whose verdict the simulator ignores.
     Fire(Event),
 }
 
-/// A tool call, and what comes of it if it happens.
+/// A tool call and its scripted outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolStep {
-    /// The tool.
+    /// Tool name.
     pub name: String,
-    /// What it is called with.
+    /// Tool input.
     pub input: RawJson,
-    /// What comes of it.
+    /// Outcome, if the tool runs.
     pub outcome: ScriptedOutcome,
-    /// Whether the agent's own rules ask the user if no hook decides.
+    /// `true` if the agent's own rules ask the user when no hook decides.
     pub asks: bool,
-    /// What the user says when asked.
+    /// Answer of the user when asked.
     pub answer: Answer,
 }
 
-/// What comes of a tool call.
+/// Outcome of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScriptedOutcome {
-    /// It gives something back.
+    /// The tool returns this value.
     Result(RawJson),
-    /// It fails, with this error.
+    /// The tool fails with this error.
     Failure(String),
 }
 
-/// What the user says when asked whether a tool may run.
+/// Answer of the user to a permission request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Answer {
-    /// It may.
+    /// The tool may run.
     #[default]
     Allow,
-    /// It may not.
+    /// The tool may not run.
     Deny,
 }
 
 impl Answer {
-    /// Both.
+    /// All answers.
     pub const ALL: [Self; 2] = [Self::Allow, Self::Deny];
 
-    /// The word for it.
+    /// Name in scripts.
     pub fn name(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -98,11 +98,11 @@ impl Answer {
     }
 }
 
-/// A key that says what a step is, if that is an event with one field that matters most.
+/// Key of a step that fires one event. The value of the key is the event's main field.
 pub(crate) struct StepKey {
     pub(crate) key: &'static str,
     pub(crate) kind: EventKind,
-    /// The field that the key's value is.
+    /// Field that receives the value of the key.
     pub(crate) field: &'static str,
     pub(crate) about: &'static str,
     pub(crate) action: fn(Event) -> Action,
@@ -120,33 +120,33 @@ pub(crate) const LEADS: &[StepKey] = &[
         key: "prompt",
         kind: EventKind::PromptSubmit,
         field: "prompt",
-        about: "The user says this. If it is refused the turn is over.",
+        about: "The user sends this prompt. If it is denied, the turn ends.",
         action: Action::Prompt,
     },
     StepKey {
         key: "compact",
         kind: EventKind::PreCompact,
         field: "trigger",
-        about: "The conversation is shortened: auto or manual.",
+        about: "The conversation is compacted: auto or manual.",
         action: Action::Compact,
     },
     StepKey {
         key: "stop",
         kind: EventKind::Stop,
         field: "last_assistant_message",
-        about: "The agent says this and wants to stop. If that is refused it goes on, and wants to stop again.",
+        about: "The agent prints this message and stops. If the stop is denied, it continues and tries to stop again.",
         action: Action::Stop,
     },
     StepKey {
         key: "end",
         kind: EventKind::SessionEnd,
         field: "reason",
-        about: "The session ends, for this reason.",
+        about: "The session ends with this reason.",
         action: Action::End,
     },
 ];
 
-/// What a key takes.
+/// Type of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyType {
     Text,
@@ -158,9 +158,9 @@ pub(crate) enum KeyType {
 /// Keys of a step that is a tool call.
 pub(crate) const TOOL_KEYS: &[(&str, KeyType, &str)] = &[
     ("tool", KeyType::Text, "The model calls this tool."),
-    ("input", KeyType::Anything, "What it is called with. If absent: what such a tool is usually called with."),
-    ("result", KeyType::Anything, "What it gives back. If absent: what such a tool usually gives back."),
-    ("failure", KeyType::Text, "It fails, with this error."),
-    ("asks", KeyType::Flag, "Whether the agent's own rules ask the user if no hook decides."),
-    ("answer", KeyType::Answer, "What the user says when asked. If absent: allow."),
+    ("input", KeyType::Anything, "Tool input. Default: a sample input for this tool."),
+    ("result", KeyType::Anything, "Result of the tool. Default: a sample result of this tool."),
+    ("failure", KeyType::Text, "The tool fails with this error."),
+    ("asks", KeyType::Flag, "`true` if the agent's own rules ask the user when no hook decides."),
+    ("answer", KeyType::Answer, "Answer of the user when asked. Default: allow."),
 ];

@@ -1,49 +1,49 @@
-//! What many fires come to.
+//! Summary of many events: counts, times and warnings.
 
 use checkrein_core::{BlockEffect, Decision, EventKind, HookOutcome, HookRecord, Record, SourceRecord};
 
-/// What many fires come to: counts, the time that each hook took, and every warning.
+/// Counts, the time of each hook, and all warnings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Events that were fired.
+    /// Number of events.
     pub events: usize,
-    /// Runs of hooks.
+    /// Number of hook runs.
     pub runs: usize,
-    /// Events whose verdict was a deny or a halt, but for stops.
+    /// Number of events with the verdict deny or halt, without stops.
     pub blocked: usize,
-    /// Events at which something was rewritten.
+    /// Number of events with a rewrite.
     pub rewritten: usize,
-    /// Events whose verdict was to ask.
+    /// Number of events with the verdict ask or defer.
     pub asked: usize,
-    /// Stops that were refused, so that the agent went on.
+    /// Number of denied stops, after which the agent continued.
     pub refused_stops: usize,
-    /// Runs that failed.
+    /// Number of failed runs.
     pub failed: usize,
-    /// Every warning, with the event that it came at.
+    /// Warnings, each with its event.
     pub warnings: Vec<String>,
-    /// Hooks and the time that they took, in the order of their first run.
+    /// Hooks and their times, in the order of their first run.
     pub hooks: Vec<HookTime>,
 }
 
-/// How long a hook took, in all its runs.
+/// Times of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookTime {
-    /// What it is called.
+    /// Name of the hook.
     pub id: String,
-    /// Where it comes from.
+    /// Source of the hook.
     pub source: SourceRecord,
-    /// How often it ran.
+    /// Number of runs.
     pub runs: usize,
-    /// All its runs together, in milliseconds.
+    /// Total time of all runs, in milliseconds.
     pub total_ms: u64,
-    /// Its longest run, in milliseconds.
+    /// Longest run, in milliseconds.
     pub longest_ms: u64,
 }
 
 impl Summary {
-    /// Takes one fire into account.
+    /// Adds the record of one event.
     pub fn add(&mut self, record: &Record) {
         self.events += 1;
         let verdict = &record.verdict;
@@ -66,7 +66,7 @@ impl Summary {
         }
     }
 
-    /// Takes a hook into account that ran in the background, at this event.
+    /// Adds the run of a background hook.
     pub fn add_background(&mut self, event: &EventKind, hook: &HookRecord) {
         self.add_run(hook);
         if let Some(failure) = hook.failure {
@@ -100,8 +100,7 @@ impl Summary {
         }
     }
 
-    /// The hooks that took the most time, the slowest first, and their share of the time of all in per cent. Those that
-    /// took less than a millisecond are left out.
+    /// Slowest hooks first, each with its share of the total time in percent. Hooks below one millisecond are omitted.
     pub fn slowest(&self, count: usize) -> Vec<(&HookTime, u64)> {
         let all: u64 = self.hooks.iter().map(|hook| hook.total_ms).sum();
         let mut slowest: Vec<_> = self.hooks.iter().filter(|hook| hook.total_ms > 0).collect();

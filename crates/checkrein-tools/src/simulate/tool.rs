@@ -1,4 +1,4 @@
-//! A tool call, as an agent makes it.
+//! Tool calls of the simulator: permission, run and result, with the events that an agent fires for them.
 
 use checkrein_core::payload::{ApprovalDecision, Notification, ToolCall, ToolFailure, ToolOutcome};
 use checkrein_core::{Decision, Event, EventKind, RawJson, Target};
@@ -6,11 +6,11 @@ use checkrein_core::{Decision, Event, EventKind, RawJson, Target};
 use super::play::{Control, Session, SimEvent, effective};
 use super::script::{Answer, ScriptedOutcome, ToolStep};
 
-/// Whether a call may happen.
+/// Permission for a tool call.
 enum Permission {
     Given,
     Refused,
-    /// And the loop ends.
+    /// Refused, and the loop ends.
     Halted,
 }
 
@@ -19,32 +19,33 @@ impl<E, A: FnMut(SimEvent<'_>) -> Result<(), E>> Session<'_, A> {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
         let mut input = step.input.clone();
-        let leave = self.leave(step, &id, &mut input).await?;
-        match leave {
+        let permission = self.permission(step, &id, &mut input).await?;
+        match permission {
             Permission::Given => {
-                (self.audience)(SimEvent::ToolRuns { tool: &step.name, input: &input })?;
+                (self.observer)(SimEvent::ToolRuns { tool: &step.name, input: &input })?;
                 self.outcome(step, id, input).await
             }
             Permission::Refused => {
-                (self.audience)(SimEvent::ToolRefused { tool: &step.name })?;
+                (self.observer)(SimEvent::ToolRefused { tool: &step.name })?;
                 Ok(Control::Next)
             }
             Permission::Halted => {
-                (self.audience)(SimEvent::ToolRefused { tool: &step.name })?;
+                (self.observer)(SimEvent::ToolRefused { tool: &step.name })?;
                 Ok(Control::TurnOver)
             }
         }
     }
 
-    /// Asks the hooks, and the user if they or the agent's own rules say so.
-    async fn leave(&mut self, step: &ToolStep, id: &str, input: &mut RawJson) -> Result<Permission, E> {
+    /// Runs the hooks, and asks the user if they or the agent's own rules require it.
+    async fn permission(&mut self, step: &ToolStep, id: &str, input: &mut RawJson) -> Result<Permission, E> {
         let call = |input: &RawJson| ToolCall::new(&*step.name, input.clone()).tool_use_id(id);
-        let verdict = self.aside(&EventKind::ToolInputTransform, || Event::tool_input_transform(call(input))).await?;
+        let verdict =
+            self.fire_if_hooked(&EventKind::ToolInputTransform, || Event::tool_input_transform(call(input))).await?;
         if let Some(refused) = refused(verdict.decision()) {
             return Ok(refused);
         }
         *input = effective(&verdict, Target::Input, input.clone());
-        let guard = self.aside(&EventKind::ToolGuard, || Event::tool_guard(call(input))).await?;
+        let guard = self.fire_if_hooked(&EventKind::ToolGuard, || Event::tool_guard(call(input))).await?;
         if let Some(refused) = refused(guard.decision()) {
             return Ok(refused);
         }
@@ -58,19 +59,19 @@ impl<E, A: FnMut(SimEvent<'_>) -> Result<(), E>> Session<'_, A> {
             Decision::NoOpinion => step.asks,
             _ => true,
         };
-        let (leave, source) =
-            if asks { self.asked(step, call(input), input).await? } else { (Permission::Given, "hook") };
-        let word = if matches!(leave, Permission::Given) { Answer::Allow } else { Answer::Deny }.name();
+        let (permission, source) =
+            if asks { self.ask_user(step, call(input), input).await? } else { (Permission::Given, "hook") };
+        let word = if matches!(permission, Permission::Given) { Answer::Allow } else { Answer::Deny }.name();
         let settled = || {
             let settled = ApprovalDecision::new(&*step.name, input.clone()).tool_use_id(id);
             Event::tool_approval_decision(settled.approval_decision(word).approval_source(source))
         };
-        self.aside(&EventKind::ToolApprovalDecision, settled).await?;
-        Ok(leave)
+        self.fire_if_hooked(&EventKind::ToolApprovalDecision, settled).await?;
+        Ok(permission)
     }
 
-    /// Asks the user, unless a hook answers in his place. Also says who has answered.
-    async fn asked(
+    /// Asks the user, unless a hook answers the permission request. Returns the permission and its source.
+    async fn ask_user(
         &mut self,
         step: &ToolStep,
         call: ToolCall,
@@ -86,13 +87,13 @@ impl<E, A: FnMut(SimEvent<'_>) -> Result<(), E>> Session<'_, A> {
         }
         let text = format!("The agent needs your permission to use {}", step.name);
         let notice = || Event::notification(Notification::new().message(text).notification_type("permission_prompt"));
-        self.aside(&EventKind::Notification, notice).await?;
-        (self.audience)(SimEvent::UserAnswers { tool: &step.name, answer: step.answer })?;
-        let leave = match step.answer {
+        self.fire_if_hooked(&EventKind::Notification, notice).await?;
+        (self.observer)(SimEvent::UserAnswers { tool: &step.name, answer: step.answer })?;
+        let permission = match step.answer {
             Answer::Allow => Permission::Given,
             Answer::Deny => Permission::Refused,
         };
-        Ok((leave, "user"))
+        Ok((permission, "user"))
     }
 
     async fn outcome(&mut self, step: &ToolStep, id: String, input: RawJson) -> Result<Control, E> {
@@ -102,11 +103,11 @@ impl<E, A: FnMut(SimEvent<'_>) -> Result<(), E>> Session<'_, A> {
                 let outcome = ToolOutcome::new(name, input.clone()).tool_use_id(&*id);
                 (Event::post_tool_use(outcome.tool_response(result.clone())), result.clone())
             }
-            ScriptedOutcome::Failure(error) if self.knows(&EventKind::PostToolFailure) => {
+            ScriptedOutcome::Failure(error) if self.has_event(&EventKind::PostToolFailure) => {
                 let failure = ToolFailure::new(name, input.clone(), &**error).tool_use_id(&*id);
                 (Event::post_tool_failure(failure.failure_type("error")), RawJson::string(error))
             }
-            // Agents that have one event for both.
+            // Agents without an event for failures.
             ScriptedOutcome::Failure(error) => {
                 let error = RawJson::string(error);
                 let outcome = ToolOutcome::new(name, input.clone()).tool_use_id(&*id).is_error(true);
@@ -119,7 +120,7 @@ impl<E, A: FnMut(SimEvent<'_>) -> Result<(), E>> Session<'_, A> {
             let outcome = ToolOutcome::new(name, input).tool_use_id(id);
             Event::tool_output_transform(outcome.tool_response(output))
         };
-        self.aside(&EventKind::ToolOutputTransform, shown).await?;
+        self.fire_if_hooked(&EventKind::ToolOutputTransform, shown).await?;
         Ok(if verdict.decision() == Decision::Halt { Control::TurnOver } else { Control::Next })
     }
 }

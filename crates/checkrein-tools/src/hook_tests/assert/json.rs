@@ -1,8 +1,8 @@
-//! JSON that is compared and shown.
+//! Comparison and formatting of JSON values.
 
 use checkrein_core::RawJson;
 
-/// Whether a value has all of another: objects their fields, all else is the same.
+/// Returns `true` if `value` contains `wanted`: objects must have all its fields, other values must be equal.
 pub(super) fn has(value: &RawJson, wanted: &RawJson) -> bool {
     match wanted.entries() {
         None => value.semantically_eq(wanted),
@@ -14,8 +14,8 @@ pub(super) fn has(value: &RawJson, wanted: &RawJson) -> bool {
     }
 }
 
-/// The value with its fields in the order in which another has them, so that only what differs is shown as different;
-/// fields that the other lacks are behind them, or left out.
+/// Sorts the fields of a value like those of another, so that a diff shows only real differences. Fields that the other lacks
+/// come last, or are omitted.
 pub(super) fn arranged(value: &RawJson, like: &RawJson, keep_others: bool) -> RawJson {
     let (Some(entries), Some(wanted)) = (value.entries(), like.entries()) else { return value.clone() };
     let mut fields = Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn arranged(value: &RawJson, like: &RawJson, keep_others: bool) -> Ra
     RawJson::parse(format!("{{{}}}", fields.join(","))).unwrap_or_else(|_| value.clone())
 }
 
-/// With one line for each value. Numbers and strings are as they were.
+/// Formats JSON with one line per value. Numbers and strings keep their text.
 pub(super) fn pretty(json: &RawJson) -> String {
     let mut out = String::new();
     write(json, 0, &mut out);
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_have_fields_and_all_else_is_the_same() {
+    fn objects_may_have_more_fields_and_other_values_are_equal() {
         for (value, wanted, fits) in [
             (r#"{"a":1,"b":2}"#, r#"{"a":1}"#, true),
             (r#"{"a":{"b":[1],"c":2}}"#, r#"{"a":{"b":[1]}}"#, true),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_shown_as_different() {
+    fn fields_are_arranged_like_the_expected_value() {
         let (value, wanted) = (json(r#"{"c":3,"b":{"y":1,"x":2},"a":1}"#), json(r#"{"a":1,"b":{"x":9}}"#));
         assert_eq!(arranged(&value, &wanted, false).as_str(), r#"{"a":1,"b":{"x":2}}"#);
         assert_eq!(arranged(&value, &wanted, true).as_str(), r#"{"a":1,"b":{"x":2,"y":1},"c":3}"#);

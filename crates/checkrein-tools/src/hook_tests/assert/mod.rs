@@ -1,4 +1,4 @@
-//! Whether what came of a case is what it expects.
+//! Comparison of a case's results with its expectations.
 
 mod json;
 
@@ -13,17 +13,17 @@ use super::report::Mismatch;
 use super::scratch::{Scratch, in_json};
 use super::text;
 
-/// What there is to judge.
+/// Results of a case.
 pub(super) struct Observed<'a> {
     pub(super) record: &'a Record,
     pub(super) took: Duration,
-    /// The names of all hooks there are.
+    /// Names of all loaded hooks.
     pub(super) known: &'a [String],
     pub(super) scratch: &'a Scratch,
 }
 
-/// All that is otherwise than expected.
-pub(super) fn judge(expected: &[Expected], observed: &Observed<'_>) -> Vec<Mismatch> {
+/// Differences from the expected results.
+pub(super) fn compare(expected: &[Expected], observed: &Observed<'_>) -> Vec<Mismatch> {
     let mut found = Vec::new();
     for expected in expected {
         match &expected.check {
@@ -31,7 +31,7 @@ pub(super) fn judge(expected: &[Expected], observed: &Observed<'_>) -> Vec<Misma
             check => {
                 let field = field(check);
                 found.extend(
-                    fires(check, observed).map(|(want, have)| mismatch(field.clone(), expected.line, want, have)),
+                    check_event(check, observed).map(|(want, have)| mismatch(field.clone(), expected.line, want, have)),
                 );
             }
         }
@@ -39,7 +39,7 @@ pub(super) fn judge(expected: &[Expected], observed: &Observed<'_>) -> Vec<Misma
     found
 }
 
-/// What was expected, and what there is instead.
+/// Expected and actual value of a mismatch. `None` if the check holds.
 type MismatchKind = Option<(String, String)>;
 
 const NONE: &str = "none";
@@ -49,7 +49,7 @@ fn mismatch(field: String, line: u32, expected: String, actual: String) -> Misma
     Mismatch { field, line, expected, actual, diff }
 }
 
-/// What files call it.
+/// Key of the check in test files.
 fn field(check: &Check) -> String {
     match check {
         Check::Decision(_) => "decision",
@@ -71,8 +71,8 @@ fn field(check: &Check) -> String {
     .to_owned()
 }
 
-/// Of the whole fire.
-fn fires(check: &Check, observed: &Observed<'_>) -> MismatchKind {
+/// Checks the result of the whole event.
+fn check_event(check: &Check, observed: &Observed<'_>) -> MismatchKind {
     let verdict = &observed.record.verdict;
     let scratch = observed.scratch;
     let ran = || observed.record.hooks.iter().filter(|hook| hook.outcome != HookOutcome::Skipped);
@@ -101,7 +101,7 @@ fn fires(check: &Check, observed: &Observed<'_>) -> MismatchKind {
             [] => Some((code.to_string(), "no hook ran".to_owned())),
             many => {
                 let ids = many.iter().map(|hook| hook.id.clone()).collect::<Vec<_>>();
-                let text = format!("several hooks ran: {}; say which under `hooks`", text::joined(&ids));
+                let text = format!("several hooks ran: {}; use `hooks` to select one", text::joined(&ids));
                 Some((code.to_string(), text))
             }
         },
@@ -120,23 +120,23 @@ fn fires(check: &Check, observed: &Observed<'_>) -> MismatchKind {
     }
 }
 
-/// Which hooks ran, and what is odd about the names that were expected.
+/// Names of the hooks that ran, with hints for unknown names in `wanted`.
 fn with_hint(wanted: &[String], ran: &[String], observed: &Observed<'_>) -> String {
-    let mut says = text::joined(ran);
+    let mut text = text::joined(ran);
     for id in wanted.iter().filter(|id| !observed.known.contains(id)) {
-        says.push_str(&format!("; {}", no_such_hook(id, observed.known)));
+        text.push_str(&format!("; {}", no_such_hook(id, observed.known)));
     }
-    says
+    text
 }
 
 fn no_such_hook(id: &str, known: &[String]) -> String {
     match closest_match(id, known.iter().map(String::as_str)) {
-        Some(meant) => format!("there is no hook `{id}`, did you mean `{meant}`?"),
-        None => format!("there is no hook `{id}`; there are {}", text::joined(known)),
+        Some(meant) => format!("unknown hook `{id}`, did you mean `{meant}`?"),
+        None => format!("unknown hook `{id}`; known hooks: {}", text::joined(known)),
     }
 }
 
-/// Of one hook.
+/// Checks the result of one hook.
 fn hook(id: &str, expected: &[Expected], line: u32, observed: &Observed<'_>, found: &mut Vec<Mismatch>) {
     let record = observed.record.hooks.iter().find(|hook| hook.id == id);
     let Some(record) = record.filter(|hook| hook.outcome != HookOutcome::Skipped) else {
@@ -149,13 +149,13 @@ fn hook(id: &str, expected: &[Expected], line: u32, observed: &Observed<'_>, fou
         return;
     };
     for expected in expected {
-        if let Some((want, have)) = of_hook(&expected.check, record, observed.scratch) {
+        if let Some((want, have)) = check_hook(&expected.check, record, observed.scratch) {
             found.push(mismatch(format!("hooks.{id}.{}", field(&expected.check)), expected.line, want, have));
         }
     }
 }
 
-fn of_hook(check: &Check, hook: &HookRecord, scratch: &Scratch) -> MismatchKind {
+fn check_hook(check: &Check, hook: &HookRecord, scratch: &Scratch) -> MismatchKind {
     match check {
         Check::Decision(wanted) => decision(wanted, hook.decision),
         Check::Reason(wanted) => optional(wanted.as_ref(), hook.reason.as_deref(), scratch),
@@ -163,11 +163,11 @@ fn of_hook(check: &Check, hook: &HookRecord, scratch: &Scratch) -> MismatchKind 
         Check::Messages(wanted) => texts(wanted, &hook.system_messages, scratch),
         Check::ExitCode(code) => exit_code(*code, hook),
         Check::Failure(wanted) => {
-            let says =
+            let name =
                 |kind: &Option<checkrein_core::FailureKind>| kind.map_or(NONE.to_owned(), |kind| kind.to_string());
             let detail = hook.detail.as_deref().filter(|_| hook.failure.is_some());
-            let have = || says(&hook.failure) + &detail.map(|detail| format!(": {detail}")).unwrap_or_default();
-            (*wanted != hook.failure).then(|| (says(wanted), have()))
+            let have = || name(&hook.failure) + &detail.map(|detail| format!(": {detail}")).unwrap_or_default();
+            (*wanted != hook.failure).then(|| (name(wanted), have()))
         }
         Check::Stdout(wanted) => optional(Some(wanted), Some(hook.stdout.as_deref().unwrap_or_default()), scratch),
         Check::Stderr(wanted) => optional(Some(wanted), Some(hook.stderr.as_deref().unwrap_or_default()), scratch),
@@ -195,7 +195,7 @@ fn duration(most: Duration, have: Option<Duration>) -> MismatchKind {
 fn optional(wanted: Option<&TextPattern>, have: Option<&str>, scratch: &Scratch) -> MismatchKind {
     let shown = || match have {
         None => NONE.to_owned(),
-        Some("") => "nothing".to_owned(),
+        Some("") => "empty".to_owned(),
         Some(have) => have.to_owned(),
     };
     match (wanted, have) {
@@ -206,8 +206,8 @@ fn optional(wanted: Option<&TextPattern>, have: Option<&str>, scratch: &Scratch)
     }
 }
 
-/// Each pattern must fit one of the texts; of no patterns there must be no text. One that says what must not be there is
-/// about all of them.
+/// Checks that each pattern matches one of the texts, and that each negative pattern holds for all of them. Without patterns,
+/// there must be no text.
 fn texts(wanted: &[TextPattern], have: &[String], scratch: &Scratch) -> MismatchKind {
     let fits = |pattern: &&TextPattern| {
         if pattern.is_negative() {
@@ -222,8 +222,8 @@ fn texts(wanted: &[TextPattern], have: &[String], scratch: &Scratch) -> Mismatch
     }
     let unmet: Vec<_> = wanted.iter().filter(|pattern| !fits(pattern)).collect();
     (!unmet.is_empty()).then(|| {
-        let says = |pattern: &&TextPattern| pattern.whole(scratch).unwrap_or_else(|| pattern.to_string());
-        (unmet.iter().map(says).collect::<Vec<_>>().join("\n"), shown())
+        let shown_pattern = |pattern: &&TextPattern| pattern.whole(scratch).unwrap_or_else(|| pattern.to_string());
+        (unmet.iter().map(shown_pattern).collect::<Vec<_>>().join("\n"), shown())
     })
 }
 

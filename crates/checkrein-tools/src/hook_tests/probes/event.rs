@@ -1,4 +1,4 @@
-//! Events to probe hooks with.
+//! Events for probes: realistic, very large, and with unusual characters.
 
 use std::path::Path;
 
@@ -7,49 +7,49 @@ use checkrein_dialects::HookSpec;
 
 use crate::samples;
 
-/// How much is much.
+/// Size of the large field, in bytes.
 const HUGE: usize = 4 * 1024 * 1024;
 
-/// What is hard to read: control characters, both quotes, a backslash, a line and a paragraph separator, a mark that turns
-/// the direction of text, a family of several characters, accents that stand alone, and a character beyond the first plane.
+/// Unusual characters: control characters, both quotes, a backslash, a line and a paragraph separator, a right-to-left override,
+/// a joined emoji, a combining accent, and a character outside of the basic plane.
 const ODD: &str = "\u{0}\u{1}\u{7f}\u{1b}[31m'\"`\\\n\r\t\u{2028}\u{2029}\u{202e}abc\u{feff}\u{e000}\u{fffd}e\u{301}\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467}\u{1d518}\u{ffff}";
 
-/// A realistic event that the hook is for.
+/// Realistic event that the hook's matcher matches, if possible.
 pub(super) fn for_hook(hook: &HookSpec) -> Event {
     let kind = hook.kinds.first().cloned().unwrap_or(EventKind::Notification);
-    let usual = samples::event(&kind);
-    let fits = |event: &Event| event.subject().is_none_or(|subject| hook.matcher.matches(&subject));
-    if fits(&usual) || usual.tool_name().is_none() {
-        return usual;
+    let sample = samples::event(&kind);
+    let matches = |event: &Event| event.subject().is_none_or(|subject| hook.matcher.matches(&subject));
+    if matches(&sample) || sample.tool_name().is_none() {
+        return sample;
     }
-    let about = |tool: &str| Some(samples::tool_event(&kind, tool)).filter(fits);
+    let matching_event = |tool: &str| Some(samples::tool_event(&kind, tool)).filter(matches);
     let mut known = hook.dialect.tools.iter().map(|tool| tool.name).chain(samples::tools());
     let mut named = hook.matcher.pattern().split('|').map(str::trim);
-    known.find_map(about).or_else(|| named.find_map(about)).unwrap_or(usual)
+    known.find_map(matching_event).or_else(|| named.find_map(matching_event)).unwrap_or(sample)
 }
 
-/// The event in this directory.
-pub(super) fn at(event: &Event, dir: &Path) -> Event {
+/// The event with this working directory.
+pub(super) fn with_cwd(event: &Event, dir: &Path) -> Event {
     let mut event = event.clone();
     event.envelope.cwd = Some(dir.to_string_lossy().into_owned());
     event
 }
 
-/// The event with more in it than anybody expects.
+/// The event with one very large text.
 pub(super) fn huge(event: &Event) -> Event {
-    // Once is enough: every text of it would be many times as much.
+    // Only the first text is replaced, so that the size stays near `HUGE`.
     let text = RawJson::string(&"x".repeat(HUGE));
     let mut left = true;
     changed(event, &mut |_| std::mem::take(&mut left).then(|| text.clone()), "padding", &text)
 }
 
-/// The event with odd text in it.
+/// The event with unusual characters in all texts.
 pub(super) fn odd(event: &Event) -> Event {
     let text = RawJson::string(ODD);
     changed(event, &mut |_| Some(text.clone()), "odd", &text)
 }
 
-/// The event with other texts in what it is about, or with a field more if it is about nothing that can be changed.
+/// Replaces texts in the rewritable parts of the event. Adds a field if the event has no such part.
 fn changed(event: &Event, change: &mut dyn FnMut(&RawJson) -> Option<RawJson>, extra: &str, text: &RawJson) -> Event {
     let mut event = event.clone();
     let mut any = false;
@@ -66,7 +66,7 @@ fn changed(event: &Event, change: &mut dyn FnMut(&RawJson) -> Option<RawJson>, e
     event
 }
 
-/// The value with other texts in place of those it has.
+/// Replaces the texts in a value. `change` returns `None` for a text that stays.
 fn with_texts(value: &RawJson, change: &mut dyn FnMut(&RawJson) -> Option<RawJson>) -> RawJson {
     let mut inner = |text: &str| match RawJson::parse(text) {
         Ok(value) => with_texts(&value, change).as_str().to_owned(),
@@ -91,7 +91,7 @@ mod tests {
     use checkrein_core::Matcher;
 
     #[test]
-    fn the_event_fits_the_matcher() {
+    fn event_matches_the_matcher() {
         let hook = HookSpec::shell("h", EventKind::PreToolUse, "true");
         assert_eq!(for_hook(&hook).tool_name(), Some("Bash"));
         let hook = hook.matching(Matcher::names(["Edit", "Write"]));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_replaced_wherever_they_are() {
+    fn texts_are_replaced_at_all_levels() {
         let event = samples::tool_event(&EventKind::PreToolUse, "Write");
         let input = odd(&event).tool_input().unwrap().clone();
         assert!(input.entries().unwrap().all(|entry| RawJson::parse(entry.value()).unwrap().as_text().unwrap() == ODD));

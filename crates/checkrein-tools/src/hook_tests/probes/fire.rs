@@ -1,4 +1,4 @@
-//! Runs a hook once, with whatever input.
+//! Single run of a hook with a probe's input.
 
 use std::ffi::OsString;
 use std::io;
@@ -16,38 +16,38 @@ use checkrein::Registry;
 use checkrein::handler::{Call, HandlerEnv, HandlerFactory as _};
 use checkrein::internal::CommandFactory;
 
-/// Where a hook is probed.
+/// Scratch directory and environment of a probe.
 pub(super) struct ProbeContext {
     pub(super) scratch: Scratch,
-    /// As it runs there.
+    /// The hook for a run in the scratch directory.
     hook: HookSpec,
     vars: Vec<(OsString, OsString)>,
 }
 
 impl ProbeContext {
-    pub(super) fn new(trials: &TestRunner, hook: &HookSpec) -> io::Result<Self> {
-        let scratch = trials.scratch(std::slice::from_ref(hook))?;
-        let vars = trials.variables(&[], &scratch);
-        Ok(Self { hook: trials.in_scratch(hook, &scratch), scratch, vars })
+    pub(super) fn new(runner: &TestRunner, hook: &HookSpec) -> io::Result<Self> {
+        let scratch = runner.scratch(std::slice::from_ref(hook))?;
+        let vars = runner.variables(&[], &scratch);
+        Ok(Self { hook: runner.in_scratch(hook, &scratch), scratch, vars })
     }
 }
 
-/// What the hook is given.
+/// Input of the hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProbeInput {
     /// The event.
     Payload,
     /// An empty standard input.
     Nothing,
-    /// An object that has only the event's name.
+    /// An object with only the event's name.
     OnlyTheName,
-    /// The event, and no variables but `PATH`.
+    /// The event, and no variables except `PATH`.
     NoEnvironment,
-    /// The event, and nobody who reads what it prints.
-    NoReader,
+    /// The event, and a closed stdout.
+    ClosedStdout,
 }
 
-/// What came of a run.
+/// Result of a run.
 pub(super) struct ProbeResult {
     pub(super) result: Result<Opinion, Failure>,
     pub(super) exit: Option<ProcessExit>,
@@ -56,7 +56,7 @@ pub(super) struct ProbeResult {
     pub(super) took: Duration,
     pub(super) limit: Duration,
     pub(super) own_limit: Duration,
-    pub(super) unheard: bool,
+    pub(super) stdout_closed: bool,
     pub(super) dialect: &'static Dialect,
 }
 
@@ -68,9 +68,9 @@ impl ProbeResult {
 
 pub(super) async fn fire(
     hook: &HookSpec,
-    place: &ProbeContext,
+    context: &ProbeContext,
     event: &Event,
-    given: ProbeInput,
+    input: ProbeInput,
     limit: Duration,
 ) -> ProbeResult {
     let mut outcome = ProbeResult {
@@ -81,20 +81,20 @@ pub(super) async fn fire(
         took: Duration::ZERO,
         limit,
         own_limit: hook.timeout_for(&event.kind()),
-        unheard: given == ProbeInput::NoReader,
+        stdout_closed: input == ProbeInput::ClosedStdout,
         dialect: hook.dialect,
     };
-    let vars = place.vars.iter().filter(|(name, _)| given != ProbeInput::NoEnvironment || name == "PATH");
-    let env = HandlerEnv::new(place.scratch.path(), vars.cloned(), Registry::empty());
-    let begun = Instant::now();
-    outcome.result = match CommandFactory.build(&place.hook, &env) {
-        _ if matches!(place.hook.state, HookState::Changed(_)) => {
-            Err(Failure::new(FailureKind::Untrusted, "its script is not what was approved"))
+    let vars = context.vars.iter().filter(|(name, _)| input != ProbeInput::NoEnvironment || name == "PATH");
+    let env = HandlerEnv::new(context.scratch.path(), vars.cloned(), Registry::empty());
+    let start = Instant::now();
+    outcome.result = match CommandFactory.build(&context.hook, &env) {
+        _ if matches!(context.hook.state, HookState::Changed(_)) => {
+            Err(Failure::new(FailureKind::Untrusted, "its script differs from the approved one"))
         }
-        Ok(handler) => call(&*handler, hook, event, given, limit, &mut outcome).await,
+        Ok(handler) => call(&*handler, hook, event, input, limit, &mut outcome).await,
         Err(failure) => Err(failure),
     };
-    outcome.took = begun.elapsed();
+    outcome.took = start.elapsed();
     outcome
 }
 
@@ -102,15 +102,15 @@ async fn call(
     handler: &dyn Handler,
     hook: &HookSpec,
     event: &Event,
-    given: ProbeInput,
+    input: ProbeInput,
     limit: Duration,
     outcome: &mut ProbeResult,
 ) -> Result<Opinion, Failure> {
-    let too_long = || Failure::new(FailureKind::Timeout, "did not end in time");
-    let payload = payload(hook.dialect, event, given);
+    let too_long = || Failure::new(FailureKind::Timeout, "timed out");
+    let payload = payload(hook.dialect, event, input);
     let deadline = Instant::now() + limit;
-    let call =
-        Call::new(Arc::clone(&hook.info), hook.dialect, event.clone(), deadline).with_payload(payload, outcome.unheard);
+    let call = Call::new(Arc::clone(&hook.info), hook.dialect, event.clone(), deadline)
+        .with_payload(payload, outcome.stdout_closed);
     let last = deadline + handler.shutdown_grace();
     let reply = tokio::time::timeout_at(last.into(), handler.call(&call)).await.map_err(|_| too_long())??;
     if let Reply::Process(process) = &reply {
@@ -124,16 +124,16 @@ async fn call(
     hook.dialect.read(event, reply, hook.strict)
 }
 
-fn payload(dialect: &Dialect, event: &Event, given: ProbeInput) -> Vec<JsonPiece> {
+fn payload(dialect: &Dialect, event: &Event, input: ProbeInput) -> Vec<JsonPiece> {
     let pieces = dialect.payload(event, None);
-    match given {
-        ProbeInput::Payload | ProbeInput::NoEnvironment | ProbeInput::NoReader => pieces,
+    match input {
+        ProbeInput::Payload | ProbeInput::NoEnvironment | ProbeInput::ClosedStdout => pieces,
         ProbeInput::Nothing => Vec::new(),
         ProbeInput::OnlyTheName => {
             let bytes: Vec<u8> = pieces.iter().flat_map(|piece| piece.as_ref().to_vec()).collect();
             let name = dialect.payload.event.split('.').next().unwrap_or_default();
-            let kept = RawJson::parse_bytes(&bytes).ok().and_then(|json| json.field(name));
-            let text = kept.map_or_else(String::new, |value| format!("{}:{value}", RawJson::string(name)));
+            let value = RawJson::parse_bytes(&bytes).ok().and_then(|json| json.field(name));
+            let text = value.map_or_else(String::new, |value| format!("{}:{value}", RawJson::string(name)));
             vec![JsonPiece::Text(format!("{{{text}}}"))]
         }
     }

@@ -1,7 +1,7 @@
-//! What every hook must stand, whatever it is for: probes for hooks that have no cases.
+//! Probes: inputs that every hook must handle, for hooks without test cases.
 //!
-//! Each probe runs the hook as a real process in a scratch directory, under a limit, and looks at how it ends, at what it
-//! prints and at what that means in the hook's dialect.
+//! Each probe runs the hook as a real process in a scratch directory, with a time limit. It checks the exit, the output, and the
+//! meaning of the output in the hook's dialect.
 
 mod event;
 mod fire;
@@ -20,23 +20,23 @@ use super::run::TestRunner;
 use super::text;
 use fire::{ProbeContext, ProbeInput, ProbeResult};
 
-/// What is wrong with a hook.
+/// Kind of misbehaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Finding {
-    /// It ended by a signal, with an exit code that is no answer, or could not be started.
+    /// The hook was killed by a signal, exited with a code that is no answer, or could not be started.
     Crash,
-    /// It did not end in time.
+    /// The hook did not finish in time.
     Hang,
-    /// It printed what its agent cannot read as an answer.
+    /// The hook printed text that its agent cannot read as an answer.
     Rubbish,
-    /// It decided otherwise about the same event.
+    /// The hook made another decision for the same event.
     Changed,
 }
 
 impl Finding {
-    /// The name, as in reports.
+    /// Name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Crash => "crash",
@@ -47,67 +47,67 @@ impl Finding {
     }
 }
 
-/// What came of all probes of one hook.
+/// Report of all probes of one hook.
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct HookProbes {
-    /// What the hook is called.
+    /// Name of the hook.
     pub id: String,
-    /// Where it stands: a file and a line.
+    /// File and line of the hook.
     pub source: String,
-    /// The event that it was probed with, as its agent calls it.
+    /// Event of the probes, in the agent's spelling.
     pub event: String,
-    /// Why it was not probed.
+    /// Reason why the hook was not probed.
     pub not_probed: Option<String>,
-    /// What came of each probe.
+    /// Reports of the probes.
     pub probes: Vec<ProbeReport>,
 }
 
 impl HookProbes {
-    /// Whether anything is wrong with it.
+    /// Returns `true` if a probe has a finding.
     pub fn has_findings(&self) -> bool {
         self.probes.iter().any(|probe| probe.finding.is_some())
     }
 }
 
-/// What came of one probe.
+/// Report of one probe.
 #[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct ProbeReport {
-    /// Which one.
+    /// Name of the probe.
     pub probe: String,
-    /// What is wrong. `None`: nothing.
+    /// Misbehaviour of the hook, if any.
     pub finding: Option<Finding>,
-    /// The same in words.
+    /// Description of the finding.
     pub detail: Option<String>,
-    /// What the hook decided, if it came to that.
+    /// Decision of the hook, if it made one.
     pub decision: Option<Decision>,
-    /// How long it took.
+    /// Duration of the run.
     pub duration_ms: u64,
-    /// What it printed.
+    /// Standard output.
     pub stdout: String,
-    /// What it complained about.
+    /// Standard error.
     pub stderr: String,
 }
 
-/// The probes: their names, and what each does.
+/// Names and descriptions of the probes.
 pub const PROBES: &[(&str, &str)] = &[
-    ("usual", "an event as its agent fires it"),
-    ("again", "the same event once more, in the same directory"),
-    ("eight at once", "the same event eight times at once, in the same directory"),
-    ("empty input", "nothing on standard input"),
+    ("usual", "a sample event in the agent's format"),
+    ("again", "the same event again, in the same directory"),
+    ("eight at once", "the same event eight times in parallel, in the same directory"),
+    ("empty input", "an empty stdin"),
     ("huge input", "a field of 4 MiB"),
-    ("missing fields", "an object that has only the event's name"),
-    ("odd unicode", "control characters, quotes, emoji and text from right to left in every field"),
-    ("no environment", "no variables but PATH"),
-    ("closed stdout", "nobody reads what it prints"),
+    ("missing fields", "an object with only the event's name"),
+    ("odd unicode", "control characters, quotes, emoji and right-to-left text in every field"),
+    ("no environment", "no variables except PATH"),
+    ("closed stdout", "a closed stdout"),
 ];
 
-/// How many run at once in the probe that is about that.
-const AT_ONCE: usize = 8;
+/// Number of parallel runs in the probe `eight at once`.
+const PARALLEL_RUNS: usize = 8;
 
-/// Runs all probes of one hook, each for no longer than the hook's own time or `limit`, whichever is shorter.
-pub async fn probe(trials: &TestRunner, hook: &HookSpec, limit: Duration) -> HookProbes {
+/// Runs all probes of one hook. The time limit of each is the hook's own timeout or `limit`, whichever is shorter.
+pub async fn probe(runner: &TestRunner, hook: &HookSpec, limit: Duration) -> HookProbes {
     let event = event::for_hook(hook);
     let kind = event.kind();
     let mut report = HookProbes {
@@ -118,23 +118,23 @@ pub async fn probe(trials: &TestRunner, hook: &HookSpec, limit: Duration) -> Hoo
         probes: Vec::new(),
     };
     if report.not_probed.is_none() {
-        match probes(trials, hook, &event, limit).await {
+        match probes(runner, hook, &event, limit).await {
             Ok(probes) => report.probes = probes,
-            Err(error) => report.not_probed = Some(format!("its scratch directory cannot be made: {error}")),
+            Err(error) => report.not_probed = Some(format!("cannot create the scratch directory: {error}")),
         }
     }
     report
 }
 
-/// Probes hooks, so many at once, and tells of each when it is done. What comes back is in the order of the hooks.
+/// Probes hooks, at most `jobs` at a time, and calls `done` after each. Returns the reports in the order of the hooks.
 pub async fn probe_all(
-    trials: &TestRunner,
+    runner: &TestRunner,
     hooks: &[HookSpec],
     jobs: usize,
     limit: Duration,
     mut done: impl FnMut(&HookProbes),
 ) -> Vec<HookProbes> {
-    let runs = hooks.iter().enumerate().map(|(at, hook)| async move { (at, probe(trials, hook, limit).await) });
+    let runs = hooks.iter().enumerate().map(|(at, hook)| async move { (at, probe(runner, hook, limit).await) });
     let mut running = futures_util::stream::iter(runs).buffer_unordered(jobs.max(1));
     let mut all = Vec::new();
     while let Some((at, probes)) = running.next().await {
@@ -145,61 +145,62 @@ pub async fn probe_all(
     all.into_iter().map(|(_, probes)| probes).collect()
 }
 
-/// Only processes are probed: a function of the registry gets no text, and an endpoint is somebody else's.
+/// Reason why a hook is not probed. Only commands are probed: builtins read no text, and endpoints are other people's servers.
 fn not_probed(hook: &HookSpec) -> Option<String> {
     use checkrein_core::HookState;
     match (&hook.state, &hook.handler) {
         (HookState::Disabled, _) => Some("it is disabled".to_owned()),
-        (HookState::Untrusted, _) => Some("its user has not approved it".to_owned()),
+        (HookState::Untrusted, _) => Some("it is not approved".to_owned()),
         (HookState::Changed(why), _) => Some(why.clone()),
         (HookState::Broken(why), _) => Some(format!("it cannot be loaded: {why}")),
         (_, HandlerSpec::Command(_)) => None,
-        (_, handler) => Some(format!("it is no process but of the kind `{}`", handler.kind())),
+        (_, handler) => Some(format!("only commands are probed, and its type is `{}`", handler.kind())),
     }
 }
 
 async fn probes(
-    trials: &TestRunner,
+    runner: &TestRunner,
     hook: &HookSpec,
     event: &Event,
     limit: Duration,
 ) -> std::io::Result<Vec<ProbeReport>> {
     let limit = limit.min(hook.timeout_for(&event.kind()));
     let mut reports = Vec::new();
-    // What changes its answer because of what it left behind must find that again.
-    let shared = ProbeContext::new(trials, hook)?;
-    let usual = event::at(event, shared.path());
+    // These runs share a directory, to find hooks whose answer depends on files of an earlier run.
+    let shared = ProbeContext::new(runner, hook)?;
+    let usual = event::with_cwd(event, shared.path());
     let first = fire::fire(hook, &shared, &usual, ProbeInput::Payload, limit).await;
     let mut usual_report = report("usual", &[&first], None);
     if usual_report.finding == Some(Finding::Hang) {
-        // It would hang at all others as well, and somebody waits.
+        // The other probes would probably hang too, and each costs the full time limit.
         let detail = usual_report.detail.take().unwrap_or_default();
-        usual_report.detail = Some(format!("{detail}; the other probes are left out"));
+        usual_report.detail = Some(format!("{detail}; the other probes were skipped"));
         return Ok(vec![usual_report]);
     }
     reports.push(usual_report);
     let again = fire::fire(hook, &shared, &usual, ProbeInput::Payload, limit).await;
     reports.push(report("again", &[&again], Some(&first)));
-    let many = join_all((0..AT_ONCE).map(|_| fire::fire(hook, &shared, &usual, ProbeInput::Payload, limit))).await;
+    let many =
+        join_all((0..PARALLEL_RUNS).map(|_| fire::fire(hook, &shared, &usual, ProbeInput::Payload, limit))).await;
     reports.push(report("eight at once", &many.iter().collect::<Vec<_>>(), Some(&first)));
 
-    for (name, change, given) in [
+    for (name, change, input) in [
         ("empty input", None, ProbeInput::Nothing),
         ("huge input", Some(event::huge as fn(&Event) -> Event), ProbeInput::Payload),
         ("missing fields", None, ProbeInput::OnlyTheName),
         ("odd unicode", Some(event::odd as fn(&Event) -> Event), ProbeInput::Payload),
         ("no environment", None, ProbeInput::NoEnvironment),
-        ("closed stdout", None, ProbeInput::NoReader),
+        ("closed stdout", None, ProbeInput::ClosedStdout),
     ] {
-        let place = ProbeContext::new(trials, hook)?;
-        let event = event::at(&change.map_or_else(|| event.clone(), |change| change(event)), place.path());
-        let outcome = fire::fire(hook, &place, &event, given, limit).await;
+        let context = ProbeContext::new(runner, hook)?;
+        let event = event::with_cwd(&change.map_or_else(|| event.clone(), |change| change(event)), context.path());
+        let outcome = fire::fire(hook, &context, &event, input, limit).await;
         reports.push(report(name, &[&outcome], None));
     }
     Ok(reports)
 }
 
-/// Of one or several runs, the first with which something is wrong.
+/// Report of one or several runs: of the first with a finding, or of the first.
 fn report(probe: &str, outcomes: &[&ProbeResult], before: Option<&ProbeResult>) -> ProbeReport {
     let judged = outcomes.iter().find_map(|outcome| Some((*outcome, judge::judge(outcome, before)?)));
     let shown = judged.as_ref().map(|(outcome, _)| *outcome).or(outcomes.first().copied());
@@ -210,20 +211,15 @@ fn report(probe: &str, outcomes: &[&ProbeResult], before: Option<&ProbeResult>) 
         detail: judged.map(|(_, (_, detail))| detail),
         decision: shown.and_then(ProbeResult::decision),
         duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        stdout: shown.map(|outcome| kept(&outcome.stdout)).unwrap_or_default(),
-        stderr: shown.map(|outcome| kept(&outcome.stderr)).unwrap_or_default(),
+        stdout: shown.map(|outcome| truncated(&outcome.stdout)).unwrap_or_default(),
+        stderr: shown.map(|outcome| truncated(&outcome.stderr)).unwrap_or_default(),
     }
 }
 
-/// As much of a stream as a report keeps.
-fn kept(bytes: &[u8]) -> String {
-    const KEPT: usize = 16 * 1024;
-    String::from_utf8_lossy(&bytes[..bytes.len().min(KEPT)]).into_owned()
-}
-
-/// In words, how long something may take.
-fn within(limit: Duration) -> String {
-    text::duration(limit)
+/// First 16 KiB of a stream.
+fn truncated(bytes: &[u8]) -> String {
+    const MAX_BYTES: usize = 16 * 1024;
+    String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]).into_owned()
 }
 
 impl ProbeContext {

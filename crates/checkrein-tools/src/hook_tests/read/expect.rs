@@ -1,4 +1,4 @@
-//! Reads what a case expects.
+//! Decoder of `expect`.
 
 use checkrein_core::{Decision, FailureKind, Target};
 use checkrein_document::{Member, Node};
@@ -11,7 +11,12 @@ use super::reader::TestFileReader;
 pub(super) fn expect(reader: &mut TestFileReader<'_>, node: &Node<'_>) -> Vec<Expected> {
     let Some(members) = reader.object(node, "expect") else { return Vec::new() };
     reader.keys(members, keys::EXPECT);
-    nothing(reader, node, members, "the case expects nothing");
+    report_if_empty(
+        reader,
+        node,
+        members,
+        "`expect` is empty; add at least one expected result, such as `decision: deny`",
+    );
     let mut all = Vec::new();
     for member in members {
         if member.key == "hooks" {
@@ -23,15 +28,15 @@ pub(super) fn expect(reader: &mut TestFileReader<'_>, node: &Node<'_>) -> Vec<Ex
     all
 }
 
-/// What is expected of single hooks.
+/// Expectations for single hooks.
 fn hooks(reader: &mut TestFileReader<'_>, node: &Node<'_>) -> Vec<Expected> {
     let Some(members) = reader.object(node, "hooks") else { return Vec::new() };
-    nothing(reader, node, members, "`hooks` names no hook");
+    report_if_empty(reader, node, members, "`hooks` is empty; name at least one hook");
     let mut all = Vec::new();
     for member in members {
         let Some(inner) = reader.object(&member.value, &format!("hooks.{}", member.key)) else { continue };
         reader.keys(inner, keys::HOOK);
-        nothing(reader, &member.value, inner, "nothing is expected of the hook");
+        report_if_empty(reader, &member.value, inner, "the hook has no expected results; add at least one");
         let inner = inner.iter().filter_map(|member| expected(reader, member, keys::HOOK)).collect();
         let check = Check::Hook(member.key.to_string(), inner);
         all.push(Expected { line: reader.line(member.key_span), check });
@@ -39,7 +44,7 @@ fn hooks(reader: &mut TestFileReader<'_>, node: &Node<'_>) -> Vec<Expected> {
     all
 }
 
-fn nothing(reader: &mut TestFileReader<'_>, node: &Node<'_>, members: &[Member<'_>], text: &str) {
+fn report_if_empty(reader: &mut TestFileReader<'_>, node: &Node<'_>, members: &[Member<'_>], text: &str) {
     if members.is_empty() {
         reader.error("no-expectation", node.span, text);
     }
@@ -72,7 +77,7 @@ fn check(reader: &mut TestFileReader<'_>, name: &'static str, node: &Node<'_>) -
         "not_ran" => {
             let names = reader.texts(node, name);
             if node.as_array().is_some_and(<[_]>::is_empty) {
-                reader.error("no-expectation", node.span, "`not_ran` names no hook");
+                reader.error("no-expectation", node.span, "`not_ran` is empty; name at least one hook");
             }
             Some(Check::NotRan(names))
         }
@@ -93,7 +98,7 @@ fn decisions(reader: &mut TestFileReader<'_>, node: &Node<'_>) -> Option<Vec<Dec
         }
     }
     if all.is_empty() {
-        reader.error("no-expectation", node.span, "`decision` names none");
+        reader.error("no-expectation", node.span, "`decision` is empty; name at least one decision");
     }
     Some(all)
 }
@@ -108,7 +113,7 @@ fn patterns(reader: &mut TestFileReader<'_>, node: &Node<'_>, what: &str) -> Vec
 }
 
 fn json(reader: &mut TestFileReader<'_>, node: &Node<'_>, target: Target, exact: bool) -> Option<Check> {
-    // Null is a value like others where all of it is said.
+    // For an exact comparison, null is an ordinary value.
     let wanted = if node.is_null() && !exact { None } else { Some(reader.json(node)?) };
     Some(Check::Json { target, wanted, exact })
 }

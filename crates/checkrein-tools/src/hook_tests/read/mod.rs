@@ -1,4 +1,4 @@
-//! Reads files with cases. Everything that is wrong is told with its place.
+//! Decoder of test files. Reports every problem with its location, and never returns a case that has one.
 
 mod expect;
 mod reader;
@@ -15,20 +15,20 @@ use super::keys;
 use super::scratch::{plain, stays_below};
 use reader::TestFileReader;
 
-/// Files are read up to this size.
-const MOST_BYTES: u64 = 8 * 1024 * 1024;
+/// Largest test file, in bytes.
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
-/// What files have, and what is wrong with them.
+/// Cases of test files, and their problems.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ReadCases {
-    /// The cases, in the order of the files. One in which something is wrong is not among them.
+    /// Cases without problems, in the order of the files.
     pub cases: Vec<Case>,
-    /// What is wrong.
+    /// Problems.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads files. `dialect` is that of cases that do not say.
+/// Reads files. `dialect` is the default for cases without `as`.
 pub fn read_files(files: &[PathBuf], dialect: &'static Dialect) -> ReadCases {
     let mut all = ReadCases::default();
     for path in files {
@@ -36,11 +36,13 @@ pub fn read_files(files: &[PathBuf], dialect: &'static Dialect) -> ReadCases {
         let fail = |message: String| Diagnostic::of_file(Severity::Error, "unreadable", name.clone(), message);
         let size = path.metadata().map_or(0, |metadata| metadata.len());
         let read = match std::fs::read(path) {
-            _ if size > MOST_BYTES => {
-                Err(fail(format!("it has {size} bytes, more than the {MOST_BYTES} that are read")))
+            _ if size > MAX_BYTES => {
+                Err(fail(format!("the file has {size} bytes; the limit is {MAX_BYTES}, so split it")))
             }
-            Ok(bytes) => String::from_utf8(bytes).map_err(|error| fail(format!("it is not UTF-8: {error}"))),
-            Err(error) => Err(fail(format!("cannot be read: {error}"))),
+            Ok(bytes) => {
+                String::from_utf8(bytes).map_err(|error| fail(format!("the file is not valid UTF-8: {error}")))
+            }
+            Err(error) => Err(fail(format!("cannot read the file: {error}"))),
         };
         match read {
             Ok(text) => {
@@ -54,16 +56,16 @@ pub fn read_files(files: &[PathBuf], dialect: &'static Dialect) -> ReadCases {
     all
 }
 
-/// Reads the text of one file, which is YAML if its extension does not say otherwise.
+/// Reads the text of one file. The format depends on the extension; the default is YAML.
 pub fn read_text(path: &Path, text: &str, dialect: &'static Dialect) -> ReadCases {
-    let format = Format::of_path(path).unwrap_or(Format::Yaml);
+    let format = Format::from_path(path).unwrap_or(Format::Yaml);
     let mut reader = TestFileReader::new(path.display().to_string(), text);
     let mut cases = Vec::new();
     match checkrein_document::parse(text, format) {
         Err(error) => reader.error("syntax", error.span, error.message),
         Ok(parsed) => {
             for problem in &parsed.problems {
-                // In a test, what is written twice is never meant.
+                // In a test file, every duplicate key is an error.
                 reader.error("odd", problem.span(), problem.to_string());
             }
             file(&mut reader, path, &parsed.root, dialect, &mut cases);
@@ -72,7 +74,7 @@ pub fn read_text(path: &Path, text: &str, dialect: &'static Dialect) -> ReadCase
     ReadCases { cases, diagnostics: reader.finish() }
 }
 
-/// What all cases of a file have, and each may say otherwise.
+/// Values of a file that apply to all cases. A case can override them.
 #[derive(Clone)]
 struct Shared {
     dialect: &'static Dialect,
@@ -96,7 +98,7 @@ fn file(
         common(reader, path, member, &mut shared);
     }
     let Some(list) = root.get("cases") else {
-        reader.error("missing-key", root.span, "there is no `cases`");
+        reader.error("missing-key", root.span, "missing key `cases`");
         return;
     };
     for node in reader.array(list, "cases").unwrap_or_default() {
@@ -104,7 +106,7 @@ fn file(
         let case = case(reader, path, node, shared.clone());
         if reader.count() == before {
             if let Some(other) = case.as_ref().and_then(|case| cases.iter().find(|other| other.name == case.name)) {
-                let text = format!("the case in line {} has the same name `{}`", other.line, other.name);
+                let text = format!("the name `{}` is already used in line {}; rename one case", other.name, other.line);
                 reader.error("same-name", node.get("name").map_or(node.span, |name| name.span), text);
             } else {
                 cases.extend(case);
@@ -112,18 +114,18 @@ fn file(
         }
     }
     if list.as_array().is_some_and(<[_]>::is_empty) {
-        reader.error("no-cases", list.span, "there are no cases in it");
+        reader.error("no-cases", list.span, "`cases` is empty");
     }
 }
 
-/// What both a file and a case may say.
+/// Reads a key that both files and cases may have.
 fn common(reader: &mut TestFileReader<'_>, path: &Path, member: &Member<'_>, shared: &mut Shared) {
     let value = &member.value;
     match &*member.key {
         "as" => shared.dialect = reader.dialect(value).unwrap_or(shared.dialect),
         "config" => {
-            let beside = path.parent().unwrap_or(Path::new(""));
-            shared.config = reader.texts(value, "config").iter().map(|file| beside.join(file)).collect();
+            let dir = path.parent().unwrap_or(Path::new(""));
+            shared.config = reader.texts(value, "config").iter().map(|file| dir.join(file)).collect();
         }
         "agent" => shared.agent = reader.text(value, "agent"),
         "environment" => {
@@ -156,11 +158,11 @@ fn case(reader: &mut TestFileReader<'_>, path: &Path, node: &Node<'_>, mut share
     let event = text(reader, "event");
     for (key, is_there) in [("name", node.get("name").is_some()), ("event", node.get("event").is_some())] {
         if !is_there {
-            reader.error("missing-key", node.span, format!("the case has no `{key}`"));
+            reader.error("missing-key", node.span, format!("the case has no key `{key}`"));
         }
     }
     if name.as_deref().is_some_and(|name| name.trim().is_empty()) {
-        reader.error("missing-key", node.get("name").map_or(node.span, |name| name.span), "the name is empty");
+        reader.error("missing-key", node.get("name").map_or(node.span, |name| name.span), "`name` is empty");
     }
     if let (Some(event), Some(at)) = (&event, node.get("event"))
         && let Err(unknown) = shared.dialect.kind_named(event)
@@ -177,7 +179,7 @@ fn case(reader: &mut TestFileReader<'_>, path: &Path, node: &Node<'_>, mut share
     let expect = match node.get("expect") {
         Some(node) => expect::expect(reader, node),
         None => {
-            reader.error("no-expectation", node.span, "the case expects nothing: give it an `expect`");
+            reader.error("no-expectation", node.span, "the case has no key `expect`");
             Vec::new()
         }
     };
@@ -210,23 +212,27 @@ fn environment(reader: &mut TestFileReader<'_>, node: &Node<'_>) -> Vec<(String,
     let mut all = Vec::new();
     for member in reader.object(node, "environment").unwrap_or_default() {
         if member.key.is_empty() || member.key.contains(['=', '\0']) {
-            reader.error("bad-name", member.key_span, format!("`{}` is no name for a variable", member.key));
+            reader.error("bad-name", member.key_span, format!("`{}` is not a valid variable name", member.key));
             continue;
         }
         let value = &member.value;
         let text = match (value.as_str(), value.as_number(), value.as_bool()) {
             (Some(text), ..) => Some(text.to_owned()),
-            // `PORT: 8080` is meant as text.
+            // `PORT: 8080` is read as text.
             (_, Some(number), _) => Some(number.to_owned()),
             (.., Some(flag)) => Some(flag.to_string()),
             _ if value.is_null() => None,
             _ => {
-                reader.wrong_type(value, &format!("environment.{}", member.key), "text, or null to take it away");
+                reader.wrong_type(
+                    value,
+                    &format!("environment.{}", member.key),
+                    "a string, or null to remove the variable",
+                );
                 continue;
             }
         };
         if text.as_ref().is_some_and(|text| text.contains('\0')) {
-            reader.error("bad-value", value.span, "a variable cannot hold a NUL".to_owned());
+            reader.error("bad-value", value.span, "a variable cannot contain a NUL character".to_owned());
             continue;
         }
         all.push((member.key.to_string(), text));
@@ -239,7 +245,7 @@ fn files(reader: &mut TestFileReader<'_>, node: &Node<'_>) -> Vec<NewFile> {
     for member in reader.object(node, "files").unwrap_or_default() {
         let path = plain(Path::new(&*member.key));
         if !stays_below(&path) || member.key.contains('\0') {
-            let text = format!("`{}` is not a path in the scratch directory", member.key);
+            let text = format!("`{}` is not a path below the scratch directory; use a relative path", member.key);
             reader.error("bad-path", member.key_span, text);
             continue;
         }
@@ -247,7 +253,7 @@ fn files(reader: &mut TestFileReader<'_>, node: &Node<'_>) -> Vec<NewFile> {
             Some(members) => {
                 reader.keys(members, keys::NEW_FILE);
                 let Some(text) = member.value.get("text") else {
-                    reader.error("missing-key", member.key_span, "the file has no `text`");
+                    reader.error("missing-key", member.key_span, "the file has no key `text`");
                     continue;
                 };
                 let flag = member.value.get("executable").and_then(|node| reader.flag(node, "executable"));

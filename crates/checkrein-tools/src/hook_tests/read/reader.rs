@@ -1,4 +1,4 @@
-//! Reads nodes, and says what is wrong with them.
+//! Typed access to the nodes of a test file. Collects diagnostics.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ impl<'a> TestFileReader<'a> {
         self.diagnostics
     }
 
-    /// How much is wrong so far.
+    /// Number of diagnostics so far.
     pub(super) fn count(&self) -> usize {
         self.diagnostics.len()
     }
@@ -36,19 +36,19 @@ impl<'a> TestFileReader<'a> {
     }
 
     pub(super) fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
-        self.tell(code, span, message.into(), None);
+        self.report(code, span, message.into(), None);
     }
 
-    fn tell(&mut self, code: &'static str, span: Span, message: String, help: Option<String>) {
-        let told =
+    fn report(&mut self, code: &'static str, span: Span, message: String, help: Option<String>) {
+        let diagnostic =
             Diagnostic::of_file(Severity::Error, code, self.file.clone(), message).at(Location::of(&self.lines, span));
         self.diagnostics.push(match help {
-            Some(help) => told.with_help(help),
-            None => told,
+            Some(help) => diagnostic.with_help(help),
+            None => diagnostic,
         });
     }
 
-    /// Reports keys that nobody knows.
+    /// Reports unknown keys.
     pub(super) fn keys(&mut self, members: &[Member<'_>], known: &[Key]) {
         let names: Vec<_> = known.iter().map(|key| key.name).collect();
         for member in members.iter().filter(|member| !names.contains(&&*member.key)) {
@@ -56,17 +56,17 @@ impl<'a> TestFileReader<'a> {
         }
     }
 
-    /// Reports a word that nobody knows.
+    /// Reports an unknown value, with the closest known one or all known ones as help.
     pub(super) fn unknown(&mut self, code: &'static str, span: Span, what: &str, word: &str, known: &[&str]) {
         let help = match closest_match(word, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("known are: {}", known.join(", ")),
+            None => format!("use one of: {}", known.join(", ")),
         };
-        self.tell(code, span, format!("unknown {what} `{word}`"), Some(help));
+        self.report(code, span, format!("unknown {what} `{word}`"), Some(help));
     }
 
     pub(super) fn wrong_type(&mut self, node: &Node<'_>, what: &str, expected: &str) {
-        self.error("wrong-type", node.span, format!("`{what}` should be {expected}, but is {}", node.type_name()));
+        self.error("wrong-type", node.span, format!("`{what}` must be {expected}, but is {}", node.type_name()));
     }
 
     pub(super) fn object<'n, 't>(&mut self, node: &'n Node<'t>, what: &str) -> Option<&'n [Member<'t>]> {
@@ -87,7 +87,7 @@ impl<'a> TestFileReader<'a> {
 
     pub(super) fn integer(&mut self, node: &Node<'_>, what: &str) -> Option<i32> {
         let number = node.as_number().and_then(|number| number.parse().ok());
-        self.or_wrong(number, node, what, "a whole number")
+        self.or_wrong(number, node, what, "an integer")
     }
 
     fn or_wrong<T>(&mut self, read: Option<T>, node: &Node<'_>, what: &str, expected: &str) -> Option<T> {
@@ -97,12 +97,12 @@ impl<'a> TestFileReader<'a> {
         read
     }
 
-    /// One or many.
+    /// Items of an array, or the node itself.
     pub(super) fn several<'n, 't>(&self, node: &'n Node<'t>) -> &'n [Node<'t>] {
         node.as_array().unwrap_or(std::slice::from_ref(node))
     }
 
-    /// A text or a list of them.
+    /// Reads a string or a list of strings.
     pub(super) fn texts(&mut self, node: &Node<'_>, what: &str) -> Vec<String> {
         self.several(node).iter().filter_map(|node| self.text(node, what)).collect()
     }
@@ -125,11 +125,11 @@ impl<'a> TestFileReader<'a> {
         found
     }
 
-    /// A regular expression, or an object that says how.
+    /// Reads a regular expression, or an object with one of the keys of [`PATTERN`].
     pub(super) fn pattern(&mut self, node: &Node<'_>, what: &str) -> Option<TextPattern> {
         let (name, text, span) = match node.as_object() {
             None if node.as_str().is_none() => {
-                self.wrong_type(node, what, "a regular expression, or an object that says how");
+                self.wrong_type(node, what, "a regular expression, or an object such as `contains: text`");
                 return None;
             }
             None => ("matches", node.as_str()?.to_owned(), node.span),
@@ -137,7 +137,11 @@ impl<'a> TestFileReader<'a> {
                 self.keys(members, PATTERN);
                 let [member] = members else {
                     let names: Vec<_> = PATTERN.iter().map(|key| key.name).collect();
-                    self.error("wrong-type", node.span, format!("`{what}` should have one of {}", names.join(", ")));
+                    self.error(
+                        "wrong-type",
+                        node.span,
+                        format!("`{what}` must have exactly one of the keys {}", names.join(", ")),
+                    );
                     return None;
                 };
                 let key = PATTERN.iter().find(|key| key.name == member.key)?;
@@ -147,16 +151,16 @@ impl<'a> TestFileReader<'a> {
         match TextPattern::named(name, &text)? {
             Ok(pattern) => Some(pattern),
             Err(error) => {
-                // The last line says what is wrong; those before show where.
+                // The last line holds the message; the lines before it show the position.
                 let why = error.to_string();
                 let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-                self.error("bad-pattern", span, format!("no regular expression: {why}"));
+                self.error("bad-pattern", span, format!("invalid regular expression: {why}"));
                 None
             }
         }
     }
 
-    /// `500ms`, `1m30s`, or seconds.
+    /// Reads `500ms`, `1m30s`, or a number of seconds.
     pub(super) fn duration(&mut self, node: &Node<'_>, what: &str) -> Option<Duration> {
         let time = match (node.as_str(), node.as_number()) {
             (Some(text), _) => {
@@ -166,17 +170,17 @@ impl<'a> TestFileReader<'a> {
                 let seconds = number.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
                 seconds
                     .map(|time| Some(time).filter(|time| !time.is_zero()))
-                    .ok_or_else(|| format!("{number} is no time"))
+                    .ok_or_else(|| format!("`{number}` is not a duration in seconds"))
             }
             _ => {
-                self.wrong_type(node, what, "a time such as `500ms`, or seconds");
+                self.wrong_type(node, what, "a duration such as `500ms`, or seconds");
                 return None;
             }
         };
         match time {
             Ok(Some(time)) => Some(time),
             Ok(None) => {
-                self.error("bad-time", node.span, format!("`{what}` should be above 0"));
+                self.error("bad-time", node.span, format!("`{what}` must be greater than 0"));
                 None
             }
             Err(why) => {

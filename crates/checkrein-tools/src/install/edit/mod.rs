@@ -1,7 +1,7 @@
-//! Changes of JSON files that leave every byte alone which they are not about.
+//! Edits of JSON files that keep all other bytes, including comments and layout.
 //!
-//! What is added is a tree, [`add`]: objects are merged, arrays grow at their end, anything else is left as it is.
-//! [`strip`] takes out the hooks that a test says are ours, and with them what has become empty and was not there before.
+//! [`add`] merges a tree into a file: objects are merged, arrays are extended, existing scalars stay. [`strip`] removes our
+//! hooks, and the containers that become empty and were not in the original.
 
 mod add;
 mod splice;
@@ -15,7 +15,7 @@ use checkrein_document::{DocumentProblem, Format, LineColumn, LineIndex, Node, S
 pub(super) use add::add;
 pub(super) use strip::{is_ours, strip};
 
-/// Why a text cannot be changed.
+/// Reason why a text cannot be edited, with its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct EditError {
     pub(super) place: LineColumn,
@@ -34,18 +34,18 @@ impl fmt::Display for EditError {
     }
 }
 
-/// Reads a text that is to be changed. Comments are read also if the agent does not: they are not ours to judge.
+/// Parses a text for an edit. Comments are accepted, even if the agent does not support them.
 pub(super) fn read(text: &str) -> Result<Node<'_>, EditError> {
     let parsed = checkrein_document::parse(text, Format::Jsonc)
         .map_err(|error| EditError { place: error.place, message: error.message.clone() })?;
-    // A key that is there twice: which one the agent goes by is its secret.
+    // Duplicate keys: it is unknown which one the agent uses.
     if let Some(problem) = parsed.problems.first() {
         return Err(EditError::new(text, DocumentProblem::span(problem), problem.to_string()));
     }
     Ok(parsed.root)
 }
 
-/// Whether a text says nothing.
+/// Returns `true` if the text is empty or white space.
 pub(super) fn is_blank(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim().is_empty()
 }

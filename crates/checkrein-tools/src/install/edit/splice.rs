@@ -1,8 +1,8 @@
-//! Changes of a text, by places.
+//! Text edits by byte offset, and the separators between JSON values.
 
 use checkrein_core::json::comment_end;
 
-/// What takes the place of a part of a text.
+/// Replacement of a byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Splice {
     pub(super) start: usize,
@@ -24,7 +24,7 @@ impl Splice {
     }
 }
 
-/// The text with all changes, which do not overlap. Those at one place come in the order of the list.
+/// Applies all splices, which must not overlap. Splices at the same offset keep the order of the list.
 pub(super) fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
     splices.sort_by_key(|splice| splice.start);
     let mut out = String::with_capacity(text.len() + 1024);
@@ -38,22 +38,22 @@ pub(super) fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
     out
 }
 
-/// What stands between two values: white space and comments, and where a comma is.
+/// Offsets in the text between two values, which consists of white space, comments and at most one comma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Separator {
-    /// Behind the comma, if there is one.
+    /// Offset after the comma, if there is one.
     pub(super) comma: Option<usize>,
-    /// Behind the last comment of the line that it starts in; where it starts, if there is none.
+    /// Offset after the last comment or comma in the first line. The start, if there is none.
     pub(super) line: usize,
-    /// Behind the last comment, wherever.
+    /// Offset after the last comment.
     pub(super) comments: usize,
-    /// Whether that one goes on to the end of its line.
+    /// `true` if the last comment extends to the end of its line.
     pub(super) to_line_end: bool,
-    /// Where the next thing stands.
+    /// Offset of the next value or bracket.
     pub(super) end: usize,
 }
 
-/// Looks at what stands from here on, up to the next value or bracket. The text has been read as JSON with comments.
+/// Scans from `start` to the next value or bracket. The text must be valid JSON with comments.
 pub(super) fn between(text: &str, start: usize) -> Separator {
     let bytes = text.as_bytes();
     let mut found = Separator { comma: None, line: start, comments: start, to_line_end: false, end: start };
@@ -82,7 +82,7 @@ pub(super) fn between(text: &str, start: usize) -> Separator {
                 // The carriage return of a line break is not part of a comment that ends there.
                 let comment = if rest.starts_with("//") { comment.trim_end_matches('\r') } else { comment };
                 let length = comment.len();
-                // A comment of several lines that starts behind a value belongs to what follows it.
+                // A comment of several lines belongs to the value after it.
                 let is_one_line = !rest.get(..length).unwrap_or_default().contains('\n');
                 same_line &= is_one_line;
                 at += length;
@@ -100,7 +100,7 @@ pub(super) fn between(text: &str, start: usize) -> Separator {
     }
 }
 
-/// Where the white space in front of this place starts.
+/// Start of the white space before this offset.
 pub(super) fn space_before(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or_default().trim_end_matches([' ', '\t', '\r', '\n']).len()
 }
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_between() {
+    fn separator_offsets() {
         for (text, comma, line, comments, end) in [
             ("1}", None, 1, 1, 1),
             ("1 }", None, 1, 1, 2),

@@ -1,4 +1,4 @@
-//! Takes out.
+//! Removes our entries from a JSON settings file.
 
 use std::borrow::Cow;
 
@@ -7,16 +7,16 @@ use checkrein_document::{Member, Node, Value};
 use super::splice::{Splice, between, space_before, spliced};
 use super::{EditError, end, is_blank, read, start};
 
-/// Says whether a command is one of ours.
+/// Predicate for commands that an installation wrote.
 pub(in crate::install) type Ours<'a> = &'a dyn Fn(&str) -> bool;
 
-/// The text without the hooks that are ours. `None`: nothing else was in it, and `was` is not known or was not there.
+/// Removes our hooks. Returns `None` if nothing else is left and there is no original text to restore.
 ///
-/// `was` is the text before ours were put in, if that is known: what is empty there stays, what is not there goes. `head`
-/// are members that a file of its own needs besides its hooks.
+/// `original` is the text before the installation, if known: containers that are empty there stay, containers that are missing
+/// there are removed. `head` holds the members that an installation writes besides hooks.
 pub(in crate::install) fn strip(
     text: &str,
-    was: Option<&str>,
+    original: Option<&str>,
     head: &Node<'_>,
     ours: Ours<'_>,
 ) -> Result<Option<String>, EditError> {
@@ -25,16 +25,16 @@ pub(in crate::install) fn strip(
     }
     let mut now = text.to_owned();
     let mut changed = false;
-    // One at a time: what is left is read anew, so that no rule has to think of two.
-    while let Some(next) = without_one(&now, was, ours)? {
+    // Removes one hook at a time and parses the rest again, so that edits never overlap.
+    while let Some(next) = without_one(&now, original, ours)? {
         now = next;
         changed = true;
     }
     if !changed {
         return Ok(Some(now));
     }
-    let blank = was.filter(|was| is_blank(was));
-    let before = was.filter(|was| !is_blank(was)).and_then(|was| read(was).ok());
+    let blank = original.filter(|original| is_blank(original));
+    let before = original.filter(|original| !is_blank(original)).and_then(|original| read(original).ok());
     loop {
         let root = read(&now)?;
         let Some(members) = root.as_object() else { break };
@@ -42,7 +42,7 @@ pub(in crate::install) fn strip(
             let same = head.get(&member.key).is_some_and(|value| value.to_json() == member.value.to_json());
             same && before.as_ref().is_none_or(|before| before.get(&member.key).is_none())
         };
-        // Without hooks, a version of them says nothing. With others, it may be theirs.
+        // A version without hooks has no meaning. With hooks of others, it may be theirs.
         let only_head = members.iter().all(|member| head.get(&member.key).is_some());
         if before.is_none() && only_head {
             return Ok(blank.map(str::to_owned));
@@ -52,17 +52,19 @@ pub(in crate::install) fn strip(
         let Some(at) = at else { break };
         now = without_child(&now, &root, at);
     }
-    Ok(Some(restored_root(now, was)))
+    Ok(Some(restored_root(now, original)))
 }
 
-/// The text without one hook that is ours, and without what that leaves empty. `None`: there is none.
-fn without_one(text: &str, was: Option<&str>, ours: Ours<'_>) -> Result<Option<String>, EditError> {
+/// Removes one of our hooks, and the containers that become empty. Returns `None` if there is no such hook.
+fn without_one(text: &str, original: Option<&str>, ours: Ours<'_>) -> Result<Option<String>, EditError> {
     let root = read(text)?;
     let mut path = Vec::new();
     let Some((array, at)) = find(&root, ours, &mut path) else { return Ok(None) };
     let mut now = without_child(text, array, at);
-    let before = was.filter(|was| !is_blank(was)).and_then(|was| read(was).ok().map(|root| (was, root)));
-    // What has become empty goes too, from the inside out.
+    let before = original
+        .filter(|original| !is_blank(original))
+        .and_then(|original| read(original).ok().map(|root| (original, root)));
+    // Removes empty containers from the inside out.
     while let Some(key) = path.pop() {
         let tree = read(&now)?;
         let Some(parent) = path.iter().try_fold(&tree, |node, key: &String| node.get(key)) else { break };
@@ -77,11 +79,11 @@ fn without_one(text: &str, was: Option<&str>, ours: Ours<'_>) -> Result<Option<S
         });
         now = match old {
             None => without_child(&now, parent, at),
-            // As it was, with the white space that it had.
+            // Empty in the original too: restores its text, including white space.
             Some((text, old)) if is_empty(old) || old.is_null() => {
-                spliced(&now, vec![Splice::replace(start(emptied), end(emptied), old.span.of(text))])
+                spliced(&now, vec![Splice::replace(start(emptied), end(emptied), old.span.slice(text))])
             }
-            // Somebody has emptied it meanwhile.
+            // Not empty in the original, so the user has emptied it since.
             Some(_) => break,
         };
         if old.is_some() {
@@ -91,12 +93,12 @@ fn without_one(text: &str, was: Option<&str>, ours: Ours<'_>) -> Result<Option<S
     Ok(Some(now))
 }
 
-/// An empty root as it was, with the white space that it had.
-fn restored_root(now: String, was: Option<&str>) -> String {
-    let (Some(was), Ok(root)) = (was, read(&now)) else { return now };
-    match read(was) {
+/// Restores the original text of an empty root, including white space.
+fn restored_root(now: String, original: Option<&str>) -> String {
+    let (Some(original), Ok(root)) = (original, read(&now)) else { return now };
+    match read(original) {
         Ok(old) if is_empty(&root) && is_empty(&old) => {
-            spliced(&now, vec![Splice::replace(start(&root), end(&root), old.span.of(was))])
+            spliced(&now, vec![Splice::replace(start(&root), end(&root), old.span.slice(original))])
         }
         _ => now,
     }
@@ -110,8 +112,8 @@ fn is_empty(node: &Node<'_>) -> bool {
     }
 }
 
-/// The last array that has something of ours as a whole, and where in it; `path` leads to the array through keys alone, and
-/// is empty where it cannot.
+/// Finds the last of our hooks: its array and its index. `path` receives the keys that lead to the array. It is empty if the
+/// array is inside another array.
 fn find<'n, 't>(node: &'n Node<'t>, ours: Ours<'_>, path: &mut Vec<String>) -> Option<(&'n Node<'t>, usize)> {
     match &node.value {
         Value::Object(members) => members.iter().rev().find_map(|member| {
@@ -126,7 +128,7 @@ fn find<'n, 't>(node: &'n Node<'t>, ours: Ours<'_>, path: &mut Vec<String>) -> O
             if let Some(at) = items.iter().rposition(|item| is_ours(item, ours)) {
                 return Some((node, at));
             }
-            // In a group with hooks of others, which does not become empty.
+            // A group that also has hooks of others does not become empty.
             let found = items.iter().rev().find_map(|item| find(item, ours, &mut Vec::new()));
             if found.is_some() {
                 path.clear();
@@ -137,19 +139,19 @@ fn find<'n, 't>(node: &'n Node<'t>, ours: Ours<'_>, path: &mut Vec<String>) -> O
     }
 }
 
-/// Whether a hook is ours, or all hooks of a group.
+/// Returns `true` if the item is one of our hooks, or a group with only our hooks.
 pub(in crate::install) fn is_ours(item: &Node<'_>, ours: Ours<'_>) -> bool {
     let Some(members) = item.as_object() else { return false };
     let hooks = item.get("hooks").and_then(Node::as_array).filter(|hooks| !hooks.is_empty());
-    let says = |node: &Node<'_>| node.as_str().is_some_and(ours);
-    let inside = |node: &Node<'_>| node.as_object().is_some_and(|members| members.iter().any(|m| says(&m.value)));
+    let is_command = |node: &Node<'_>| node.as_str().is_some_and(ours);
+    let inside = |node: &Node<'_>| node.as_object().is_some_and(|members| members.iter().any(|m| is_command(&m.value)));
     match hooks {
         Some(hooks) => hooks.iter().all(|hook| is_ours(hook, ours)),
-        None => members.iter().any(|member| says(&member.value) || inside(&member.value)),
+        None => members.iter().any(|member| is_command(&member.value) || inside(&member.value)),
     }
 }
 
-/// The text without one item or member, and without the comma that it needed.
+/// Removes one item or member and its comma.
 fn without_child(text: &str, parent: &Node<'_>, at: usize) -> String {
     let (from, to, previous) = match &parent.value {
         Value::Array(items) => {
@@ -163,21 +165,21 @@ fn without_child(text: &str, parent: &Node<'_>, at: usize) -> String {
         }
         _ => return text.to_owned(),
     };
-    let behind = between(text, to);
+    let after = between(text, to);
     let open = start(parent) + 1;
     let before = between(text, previous.unwrap_or(open));
     let space = space_before(text, from);
-    // What follows must not become part of a comment in front.
-    let rest = text.get(behind.comma.filter(|comma| *comma == to + 1).unwrap_or(to)..).unwrap_or_default();
+    // The text after the child must not become part of a line comment before it.
+    let rest = text.get(after.comma.filter(|comma| *comma == to + 1).unwrap_or(to)..).unwrap_or_default();
     let ends_line = rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
     let needs_line = before.to_line_end && before.comments == space && !ends_line;
     let space = if needs_line { from } else { space };
-    let splices = match (behind.comma, previous, before.comma) {
-        // The comma behind it goes with it.
+    let splices = match (after.comma, previous, before.comma) {
+        // Removes the comma after the child.
         (Some(comma), ..) => vec![Splice::remove(space, to), Splice::remove(comma - 1, comma)],
         (None, Some(_), Some(comma)) => vec![Splice::remove(comma - 1, comma), Splice::remove(space, to)],
-        // All that it had: the brackets close up, unless a comment is between them.
-        _ if before.comments == open && behind.comments == to => {
+        // An only child without comments: also removes the white space between the brackets.
+        _ if before.comments == open && after.comments == to => {
             vec![Splice::remove(open, end(parent).saturating_sub(1))]
         }
         _ => vec![Splice::remove(space, to)],

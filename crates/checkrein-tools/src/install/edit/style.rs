@@ -1,41 +1,41 @@
-//! How a JSON file is laid out, so that what is added looks like what is there.
+//! Layout of a JSON file, so that added text has the same layout.
 
 use checkrein_document::{Node, Value};
 
-/// The layout of a file.
+/// Layout of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Style {
-    /// What one level is moved in by.
+    /// Indentation of one level.
     pub(super) unit: String,
     pub(super) newline: &'static str,
-    /// Whether the file has several lines. One that is empty so far will have.
+    /// `true` if the file has several lines, or is empty.
     pub(super) lines: bool,
 }
 
 impl Style {
-    /// The layout of a text, whose root is this.
-    pub(super) fn of(text: &str, root: &Node<'_>) -> Self {
+    /// Detects the layout of a text with this root.
+    pub(super) fn detect(text: &str, root: &Node<'_>) -> Self {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let starts = children(root).next();
         let unit = starts.and_then(|at| indent_if_first(text, at)).filter(|unit| !unit.is_empty());
-        let inside = root.span.of(text);
+        let inside = root.span.slice(text);
         let is_empty = starts.is_none();
         Self { unit: unit.unwrap_or("  ").to_owned(), newline, lines: is_empty || inside.contains('\n') }
     }
 
-    /// Where a line starts, moved in so.
+    /// Line break with this indentation.
     pub(super) fn line(&self, indent: &str) -> String {
         format!("{}{indent}", self.newline)
     }
 
-    /// A value, whose first line is moved in already.
+    /// Text of a value. The caller has indented its first line.
     pub(super) fn value(&self, node: &Node<'_>, indent: &str, lines: bool) -> String {
         let mut out = String::new();
         self.write(&mut out, node, indent, lines);
         out
     }
 
-    /// A key and its value.
+    /// Text of a key and its value.
     pub(super) fn member(&self, key: &str, value: &Node<'_>, indent: &str, lines: bool) -> String {
         let mut out = format!("{}: ", checkrein_core::RawJson::string(key));
         self.write(&mut out, value, indent, lines);
@@ -75,7 +75,7 @@ impl Style {
     }
 }
 
-/// Where what an array or an object holds starts.
+/// Start offsets of the items of an array or the members of an object.
 pub(super) fn children<'n>(node: &'n Node<'_>) -> Box<dyn Iterator<Item = usize> + 'n> {
     match &node.value {
         Value::Array(items) => Box::new(items.iter().map(|item| item.span.start as usize)),
@@ -84,7 +84,7 @@ pub(super) fn children<'n>(node: &'n Node<'_>) -> Box<dyn Iterator<Item = usize>
     }
 }
 
-/// The white space that a line starts with.
+/// Indentation of the line with this offset.
 pub(super) fn indent_of_line(text: &str, at: usize) -> &str {
     let before = text.get(..at).unwrap_or_default();
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -93,7 +93,7 @@ pub(super) fn indent_of_line(text: &str, at: usize) -> &str {
     line.get(..line.len() - rest.len()).unwrap_or_default()
 }
 
-/// The same, if nothing else stands in front.
+/// Indentation of the line, if only white space is before this offset.
 pub(super) fn indent_if_first(text: &str, at: usize) -> Option<&str> {
     let before = text.get(..at)?;
     let line = before.get(before.rfind('\n')? + 1..)?;

@@ -14,7 +14,7 @@ fn added(text: &str) -> String {
 }
 
 #[test]
-fn it_looks_like_what_is_there() {
+fn added_text_has_the_layout_of_the_file() {
     for (text, expected) in [
         (
             "{\n\t\"a\": 1\n}\n",
@@ -34,11 +34,11 @@ fn it_looks_like_what_is_there() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_with_its_place() {
+fn wrong_type_is_an_error_with_its_location() {
     for (text, message) in [
-        ("{\n \"hooks\": []}", "line 2 column 11: `hooks` is an array here, and should be an object"),
-        ("{\"hooks\": {\"Pre\": 1}}", "line 1 column 19: `Pre` is a number here, and should be an array"),
-        ("[]", "line 1 column 1: `the file` is an array here, and should be an object"),
+        ("{\n \"hooks\": []}", "line 2 column 11: `hooks` is an array, but must be an object"),
+        ("{\"hooks\": {\"Pre\": 1}}", "line 1 column 19: `Pre` is a number, but must be an array"),
+        ("[]", "line 1 column 1: the file is an array, but must be an object"),
     ] {
         assert_eq!(add(Some(text), &read(WANTED).unwrap()).unwrap_err().to_string(), message);
     }
@@ -78,7 +78,7 @@ const LAYOUTS: &[&str] = &[
 ];
 
 #[test]
-fn what_was_added_is_taken_out_to_the_last_byte() {
+fn strip_restores_the_original_bytes() {
     for text in LAYOUTS {
         let with = added(text);
         assert!(with.contains("ours"), "{text}");
@@ -90,7 +90,7 @@ fn what_was_added_is_taken_out_to_the_last_byte() {
 }
 
 #[test]
-fn what_others_did_meanwhile_stays() {
+fn strip_keeps_later_changes_of_others() {
     for text in LAYOUTS.iter().filter(|text| !is_blank(text)) {
         let other =
             read(r#"{"hooks": {"Pre": [{"command": "theirs"}], "More": [{"command": "theirs"}]}, "more": [1]}"#)
@@ -100,13 +100,13 @@ fn what_others_did_meanwhile_stays() {
         let back = strip(&with, Some(text), &head, &ours).unwrap().unwrap();
         let expected = add(Some(text), &other).unwrap();
         assert_eq!(read(&back).unwrap().to_json(), read(&expected).unwrap().to_json(), "{text}\n{with}\n{back}");
-        // Comments too.
+        // Comments stay too.
         assert_eq!(back.matches("//").count(), text.matches("//").count(), "{text}\n{back}");
     }
 }
 
 #[test]
-fn without_the_text_from_before_what_is_empty_goes() {
+fn strip_without_original_removes_empty_containers() {
     let head = read(r#"{"version": 1}"#).unwrap();
     let alone = add(None, &read(WANTED).unwrap()).unwrap();
     assert_eq!(strip(&alone, None, &head, &ours).unwrap(), None);
@@ -117,7 +117,7 @@ fn without_the_text_from_before_what_is_empty_goes() {
 }
 
 #[test]
-fn of_a_group_with_others_only_ours_goes() {
+fn strip_keeps_hooks_of_others_in_the_same_group() {
     let text = r#"{"hooks": {"Pre": [{"hooks": [{"command": "x"}, {"command": "ours"}]}]}}"#;
     let head = read("{}").unwrap();
     let back = strip(text, None, &head, &ours).unwrap().unwrap();
@@ -129,13 +129,13 @@ mod generated {
     use checkrein_document::Value;
     use proptest::prelude::*;
 
-    /// White space and comments, as they may stand anywhere.
+    /// White space and comments.
     fn space() -> impl Strategy<Value = String> {
         let one = prop::sample::select(vec![" ", "\n", "\t", "\r\n", "  ", "\n    ", "// c\n", "/* d */", "/* e\n */"]);
         prop::collection::vec(one, 0..3).prop_map(|parts| parts.concat())
     }
 
-    /// What stands between brackets: parts with white space around, and perhaps a comma too many.
+    /// Bracketed list: parts with white space around them, and optionally a trailing comma.
     fn listed(open: &'static str, close: &'static str, part: BoxedStrategy<String>) -> BoxedStrategy<String> {
         let parts = prop::collection::vec((space(), part, space()), 0..4);
         (parts, any::<bool>(), space(), space())
@@ -163,7 +163,7 @@ mod generated {
             .boxed()
     }
 
-    /// A settings file: other settings, and perhaps hooks.
+    /// Settings file: other settings, and optionally hooks.
     fn settings() -> impl Strategy<Value = String> {
         let hook = prop::sample::select(vec![
             "{\"command\": \"x\"}",
@@ -201,7 +201,7 @@ mod generated {
         #![proptest_config(ProptestConfig::with_cases(512))]
 
         #[test]
-        fn what_was_added_is_taken_out_to_the_last_byte(text in settings()) {
+        fn strip_restores_the_original_bytes(text in settings()) {
             let with = added(&text);
             let root = read(&with).unwrap();
             prop_assert_eq!(with.matches("\"ours\"").count(), 2);
@@ -212,11 +212,11 @@ mod generated {
         }
 
         #[test]
-        fn nothing_is_lost_if_it_is_not_known_what_was(text in settings()) {
+        fn strip_without_original_loses_nothing(text in settings()) {
             let head = read("{}").unwrap();
             let back = strip(&added(&text), None, &head, &ours).unwrap();
             let left = back.as_deref().map_or_else(|| "{}".to_owned(), |back| read(back).unwrap().to_json());
-            // Empty places for hooks are as good as none.
+            // Empty lists of hooks are equivalent to missing ones.
             let plain = |json: &str| {
                 let mut json = json.replace("\"Pre\":[],", "").replace("\"Pre\":[]", "");
                 for empty in ["\"Post\":[]", "\"Post\":null"] {
