@@ -15,21 +15,26 @@ use super::event::EventArguments;
 use super::{display_source, printable, shorten_paths};
 use crate::exit::{self, Exit};
 
-/// Shows for each hook whether it would run for an event, and why not: the matcher and what it was compared with, disabled,
-/// the same as another, not approved, broken. Runs nothing.
+/// Show which hooks would run for an event, and why
+///
+/// Shows the reason for each hook that would not run: matcher, disabled, duplicate, not approved, broken. Runs no hook.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  checkrein explain PreToolUse --tool Bash\n  checkrein explain Stop --as claude --json"
-)]
+#[command(after_help = "Exit codes:
+  0   success
+  64  usage error
+
+Example:
+  checkrein explain PreToolUse --tool Bash
+  checkrein explain Stop --as claude --json")]
 pub struct Arguments {
     #[command(flatten)]
     event: EventArguments,
     #[command(flatten)]
     config: ConfigArguments,
-    /// Shows hooks for other events as well
+    /// Include hooks for other events
     #[arg(long)]
     all: bool,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -40,8 +45,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dir = arguments.config.directory()?;
     let event = arguments.event.event(dialect, &dir)?;
     let mut loaded = arguments.config.load()?;
-    loaded.look_at_scripts();
-    config::tell(&loaded);
+    loaded.verify_scripts();
+    config::print_diagnostics(&loaded);
     config::hint(dialect, &arguments.config.config, &loaded, &dir);
     let plan = config::engine(dialect, &loaded, &dir).explain(&event);
     let about = |planned: &&ExplainedHook| arguments.all || planned.hook.kinds.contains(&event.kind());
@@ -76,7 +81,7 @@ fn show(out: &mut impl Write, planned: &ExplainedHook) -> io::Result<()> {
         pattern => format!("its matcher `{pattern}` matches"),
     };
     let sandbox = if planned.hook.sandbox().is_some() { "; in a sandbox" } else { "" };
-    let dry_run = if hook.info.dry_run { "; dry run, cannot block" } else { "" };
+    let dry_run = if hook.info.dry_run { "; dry run: cannot block" } else { "" };
     match (&planned.why_not, &planned.fails) {
         (Some(why), _) => writeln!(out, "  {}  {id} ({source}): {}", "skip".dimmed(), text(&why_not(planned, why))),
         (None, Some(fails)) => writeln!(out, "  {}  {id} ({source}): {}{dry_run}", "fail".red(), text(fails)),
@@ -87,7 +92,7 @@ fn show(out: &mut impl Write, planned: &ExplainedHook) -> io::Result<()> {
 /// Reason why a hook does not run, with the setting that disables it.
 fn why_not(planned: &ExplainedHook, why: &SkipReason) -> String {
     match (&planned.hook.disabled_by, why) {
-        (Some(by), SkipReason::Disabled) => format!("it is disabled: {by}"),
+        (Some(by), SkipReason::Disabled) => format!("disabled: {by}"),
         _ => why.to_string(),
     }
 }

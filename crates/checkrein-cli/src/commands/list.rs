@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use checkrein::dialects::config::Diagnostic;
 use checkrein::dialects::{CommandLine, HandlerSpec};
 use checkrein::hook::HookState;
 use checkrein::hook_files::Loaded;
@@ -18,14 +18,21 @@ use super::config::{self, ConfigArguments};
 use super::{display_path, display_source, printable, shorten_paths};
 use crate::exit::{self, Exit};
 
-/// Shows all hooks by event, in the order in which they would run: where they stand, whose they are, what does their work,
-/// how long they may take, and what is done when they fail.
+/// List all hooks in the order in which they run
+///
+/// Groups the hooks by event. Shows the file, handler, timeout and failure policy of each.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  checkrein list\n  checkrein list --as claude --json")]
+#[command(after_help = "Exit codes:
+  0   success
+  64  usage error
+
+Example:
+  checkrein list
+  checkrein list --as claude --json")]
 pub struct Arguments {
     #[command(flatten)]
     config: ConfigArguments,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -34,8 +41,8 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let dialect = arguments.config.dialect.0;
     let mut loaded = arguments.config.load()?;
-    loaded.look_at_scripts();
-    tell(&loaded, arguments.json);
+    loaded.verify_scripts();
+    config::print_diagnostics(&loaded);
     config::hint_at_others(dialect, &arguments.config.config, &loaded, &arguments.config.directory()?);
     let mut hooks: Vec<_> = loaded.hooks.iter().collect();
     hooks.sort_by_key(|hook| hook.rank());
@@ -71,50 +78,21 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
                 None => writeln!(out)?,
             }
             let command = printable(&shown(hook));
-            let fails = effect(hook, kind, FailureKind::Exit);
-            let slow = effect(hook, kind, FailureKind::Timeout);
-            let time = hook.timeout_for(kind);
             writeln!(out, "    {command}  {} ({})", display_source(&info.source).dimmed(), info.source.scope.dimmed())?;
             if let Some(sandbox) = hook.sandbox() {
                 writeln!(out, "    sandbox: {sandbox}")?;
             }
-            match info.dry_run {
-                _ if hook.background => writeln!(out, "    timeout {time:?}; in the background, cannot block")?,
-                true => writeln!(out, "    timeout {time:?}; {}", "dry run: cannot block".yellow())?,
-                false if !kind.contract().is_gate() => writeln!(out, "    timeout {time:?}; cannot block")?,
-                false => {
-                    write!(out, "    timeout {time:?} -> {}; failure -> {}", effect_word(slow), effect_word(fails))?;
-                    match fails {
-                        FailurePolicy::Open => writeln!(out, "{}", "  (a failure does not block)".yellow())?,
-                        _ => writeln!(out)?,
-                    }
-                }
-            }
+            show_limits(&mut out, hook, kind)?;
         }
     }
-    show_broken(&mut out, &broken)?;
+    show_broken(&mut out, &loaded, &broken)?;
     Ok(exit::SUCCESS)
-}
-
-/// Prints diagnostics on standard error, without those that the list itself contains.
-fn tell(loaded: &Loaded, as_json: bool) {
-    let is_listed = |diagnostic: &Diagnostic| {
-        loaded.hooks.iter().any(|hook| match &hook.state {
-            HookState::Broken(why) => {
-                hook.info.source.file.as_deref() == Some(diagnostic.file.as_str()) && why.contains(&diagnostic.message)
-            }
-            _ => false,
-        })
-    };
-    for diagnostic in loaded.diagnostics.iter().filter(|diagnostic| as_json || !is_listed(diagnostic)) {
-        super::print_note(&diagnostic.to_string());
-    }
 }
 
 /// Prints how to create hooks, and the places of hook files. Files that differ only in their extension share a line.
 fn show_places(out: &mut impl Write, loaded: &Loaded) -> Result<()> {
     writeln!(out, "no hooks. Create some: checkrein init [--user]")?;
-    let mut places: Vec<(std::path::PathBuf, Vec<String>)> = Vec::new();
+    let mut places: Vec<(PathBuf, Vec<String>)> = Vec::new();
     for file in &loaded.files {
         let stem = file.path.with_extension("");
         let extension = file.path.extension().unwrap_or_default().to_string_lossy().into_owned();
@@ -135,8 +113,29 @@ fn show_places(out: &mut impl Write, loaded: &Loaded) -> Result<()> {
     Ok(())
 }
 
+/// Prints the timeout of a hook and the effect of its failures at an event.
+fn show_limits(out: &mut impl Write, hook: &HookSpec, kind: &EventKind) -> Result<()> {
+    write!(out, "    timeout {:?}", hook.timeout_for(kind))?;
+    if hook.background {
+        return Ok(writeln!(out, "; in the background, cannot block")?);
+    }
+    if hook.info.dry_run {
+        return Ok(writeln!(out, "; {}", "dry run: cannot block".yellow())?);
+    }
+    if !kind.contract().is_gate() {
+        return Ok(writeln!(out, "; cannot block")?);
+    }
+    let [timeout, failure] = [FailureKind::Timeout, FailureKind::Exit].map(|failure| effect(hook, kind, failure));
+    write!(out, " -> {}; failure -> {}", effect_word(timeout), effect_word(failure))?;
+    match failure {
+        FailurePolicy::Open => writeln!(out, "{}", "  (does not block if it fails)".yellow())?,
+        _ => writeln!(out)?,
+    }
+    Ok(())
+}
+
 /// Prints each hook and file that cannot be loaded once, whatever its events are.
-fn show_broken(out: &mut impl Write, broken: &[&HookSpec]) -> Result<()> {
+fn show_broken(out: &mut impl Write, loaded: &Loaded, broken: &[&HookSpec]) -> Result<()> {
     if broken.is_empty() {
         return Ok(());
     }
@@ -145,13 +144,19 @@ fn show_broken(out: &mut impl Write, broken: &[&HookSpec]) -> Result<()> {
         let HookState::Broken(why) = &hook.state else { continue };
         let (info, why) = (&hook.info, shorten_paths(&printable(why)));
         let place = format!("{} ({})", display_source(&info.source), info.source.scope);
-        // A file that cannot be read has one hook without a command.
-        match work(hook).is_empty() {
-            true => writeln!(out, "  {place}: {}", why.red())?,
+        match is_placeholder(loaded, hook) {
+            // Its errors are on standard error already.
+            true => writeln!(out, "  {place}: {}; run `checkrein check`", "cannot be read".red())?,
             false => writeln!(out, "  {}  {place}: {}", printable(&info.id), why.red())?,
         }
     }
     Ok(())
+}
+
+/// `true` if the hook represents a whole file that cannot be read.
+pub fn is_placeholder(loaded: &Loaded, hook: &HookSpec) -> bool {
+    let file = hook.info.source.file.as_deref().map(Path::new);
+    loaded.files.iter().any(|state| state.status.is_unknown() && Some(state.path.as_path()) == file)
 }
 
 /// Conditions of a hook beside its event: matcher, permission rule and input patterns.
@@ -170,7 +175,7 @@ fn conditions(hook: &HookSpec) -> String {
 }
 
 /// Effect of a failure policy, in one word.
-fn effect_word(policy: FailurePolicy) -> &'static str {
+pub fn effect_word(policy: FailurePolicy) -> &'static str {
     match policy {
         FailurePolicy::Open => "ignore",
         FailurePolicy::Closed => "block",

@@ -1,16 +1,16 @@
-//! The hooks that `init` writes, and that `simulate` uses where there are none.
+//! Starter hooks: `init` writes them to a file, and `simulate` uses them if there are no hooks.
 
-/// What the file is called in messages while it is only in the program.
+/// Name of the file in messages, while it is not written.
 pub const NAME: &str = "starter.yaml";
 
-/// Works on every machine.
+/// Hooks that work on every system.
 const BUILTINS: &str = include_str!("builtins.yaml");
-/// Needs a shell.
+/// Hooks that need a shell.
 const SHELL: &str = if cfg!(unix) { include_str!("shell.yaml") } else { "" };
 /// Examples, commented out.
 const MORE: &str = include_str!("more.yaml");
 
-/// The file.
+/// Text of the file.
 pub fn text() -> String {
     [BUILTINS, SHELL, MORE].concat()
 }
@@ -24,7 +24,7 @@ mod tests {
     use super::{MORE, text};
 
     #[test]
-    fn the_file_and_the_examples_in_its_comments_are_right() {
+    fn starter_file_and_its_commented_examples_are_valid() {
         let decoded = native::DIALECT.decode("starter.yaml", Scope::User, &text(), Format::Yaml);
         assert_eq!(decoded.diagnostics, []);
         let hooks = decoded.hooks.len();

@@ -1,4 +1,6 @@
-//! `checkrein audit`: looks at the audit log.
+//! `checkrein audit`: shows, verifies and exports the audit log.
+//!
+//! `show` prints entries for people. Never writes to the log.
 
 mod show;
 
@@ -15,13 +17,15 @@ use checkrein::dialects::agents::native;
 use super::config::directory;
 use crate::exit::{self, Exit};
 
-/// Shows the audit log, and whether all of it is as it was written.
+/// Show and verify the audit log
 ///
-/// It is written if `audit` says so in your own config file or an administrator's: every event for which hooks ran, and every
-/// refusal. Which log is meant follows from those files too; --file names another.
+/// The key `audit` in your user config or in a managed config turns the log on and sets its path. The log contains every
+/// event for which hooks ran, and every refusal by checkrein itself.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
-  0  all is well    1  `verify`: something is not as it was written    64  a wrong call
+  0   success
+  1   no log, or no such entry; verify: the log was changed
+  64  usage error
 
 Example:
   checkrein audit tail -n 20
@@ -33,51 +37,51 @@ Example:
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
-    /// The log, if it is another than that of the config files
+    /// Log to use instead of the configured one
     #[arg(long, value_name = "FILE", global = true)]
     file: Option<PathBuf>,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Shows the last lines, one event each
+    /// Show the last entries
     Tail {
-        /// How many
+        /// Number of entries
         #[arg(short = 'n', long, value_name = "N", default_value = "10")]
         lines: usize,
-        /// Goes on with each line as it is written, until it is interrupted; with --json as JSON lines
+        /// Wait for new entries until interrupted; with --json, as JSON lines
         #[arg(short, long)]
         follow: bool,
     },
-    /// Shows all that a line says
+    /// Show one entry in full
     Show {
-        /// Its number
+        /// Number of the entry
         seq: u64,
     },
     /// Show what dry-run hooks would have done
     DryRuns {
-        /// How many examples of each are shown, the last ones
+        /// Number of recent examples per hook
         #[arg(long, value_name = "N", default_value = "3")]
         examples: usize,
-        /// Only what was written at this time (UTC, as in lines) or later
+        /// Only entries at this time or later, in UTC, for example 2026-01-31T00:00:00Z
         #[arg(long, value_name = "TIME")]
         since: Option<String>,
     },
-    /// Looks whether all is as it was written
+    /// Verify that the log is unchanged
     Verify {
-        /// A line that was kept elsewhere, as an earlier `verify` showed it: it must be there
+        /// Entry that must exist, from an earlier `verify`
         #[arg(long, value_name = "SEQ:HASH")]
         expect: Option<Head>,
     },
-    /// Prints all lines of all files, the oldest first, as JSON lines
+    /// Print all entries as JSON lines, oldest first
     Export {
-        /// Only what was written at this time (UTC, as in lines) or later
+        /// Only entries at this time or later, in UTC, for example 2026-01-31T00:00:00Z
         #[arg(long, value_name = "TIME")]
         since: Option<String>,
-        /// Only what was written before this time
+        /// Only entries before this time
         #[arg(long, value_name = "TIME")]
         until: Option<String>,
     },
@@ -85,44 +89,44 @@ enum Action {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
-    let log = log(arguments)?;
+    let log = open_log(arguments)?;
     match &arguments.action {
         Action::Tail { lines, follow: false } => tail(&log, *lines, arguments.json),
         Action::Tail { lines, follow: true } => follow(&log, *lines, arguments.json),
         Action::DryRuns { examples, since } => dry_runs(&log, *examples, since.as_deref(), arguments.json),
-        Action::Show { seq } => one(&log, *seq, arguments.json),
+        Action::Show { seq } => show_entry(&log, *seq, arguments.json),
         Action::Verify { expect } => verify(&log, expect.as_ref(), arguments.json),
         Action::Export { since, until } => export(&log, since.as_deref(), until.as_deref(), arguments.json),
     }
 }
 
-fn log(arguments: &Arguments) -> Result<AuditLog> {
+fn open_log(arguments: &Arguments) -> Result<AuditLog> {
     if let Some(file) = &arguments.file {
         file.metadata().with_context(|| format!("cannot read {}", file.display()))?;
-        return Ok(AuditLog::at(file));
+        return Ok(AuditLog::new(file));
     }
     let loaded = Sources::discover(&native::DIALECT, directory(std::path::Path::new("."))?).load();
-    let log = loaded.audit.as_ref().map_or_else(AuditLog::of_user, AuditLog::of_settings);
-    // Whoever follows it waits for the first line.
+    let log = loaded.audit.as_ref().map_or_else(AuditLog::for_user, AuditLog::from_settings);
+    // `tail --follow` waits for the first entry.
     let waits = matches!(arguments.action, Action::Tail { follow: true, .. }) && loaded.audit.is_some();
     if !waits && !log.path().exists() && log.lines()?.next().is_none() {
         let hint = match loaded.audit {
-            Some(_) => "nothing has been written yet",
-            None => "switch it on with `audit: true` in your own hooks file, see docs/config.md",
+            Some(_) => "it is on, and its first entry follows the next event",
+            None => "to turn it on, set `audit: true` in your own hooks file (~/.config/checkrein/hooks.yaml)",
         };
-        bail!("there is no audit log at {}; {hint}", log.path().display());
+        bail!("no audit log at {}: {hint}", log.path().display());
     }
     Ok(log)
 }
 
-/// How often a log is looked at that somebody follows.
-const LOOKS: Duration = Duration::from_millis(200);
+/// Interval at which `tail --follow` reads new entries.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-fn last(log: &AuditLog, count: usize) -> Result<VecDeque<LogLine>> {
+fn last_entries(log: &AuditLog, count: usize) -> Result<VecDeque<LogLine>> {
     let mut last = VecDeque::new();
     for line in log.lines()? {
         last.push_back(line?);
-        // The last line says where to go on, also for who wants to see none.
+        // `--follow` continues after the last entry, also with `-n 0`.
         if last.len() > count.max(1) {
             last.pop_front();
         }
@@ -131,10 +135,10 @@ fn last(log: &AuditLog, count: usize) -> Result<VecDeque<LogLine>> {
 }
 
 fn follow(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
-    let before = last(log, count)?;
+    let before = last_entries(log, count)?;
     let after = before.back().map_or(0, |line| line.head.seq);
     let mut follow = log.follow(after);
-    let mut lines: Vec<_> = before.into_iter().filter(|_| count > 0).collect();
+    let mut lines: Vec<_> = if count > 0 { before.into_iter().collect() } else { Vec::new() };
     let mut out = anstream::stdout().lock();
     loop {
         for line in &lines {
@@ -144,7 +148,7 @@ fn follow(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
             }
         }
         out.flush()?;
-        std::thread::sleep(LOOKS);
+        std::thread::sleep(POLL_INTERVAL);
         lines = follow.poll()?;
     }
 }
@@ -168,11 +172,11 @@ fn dry_runs(log: &AuditLog, examples: usize, since: Option<&str>, json: bool) ->
 }
 
 fn tail(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
-    let mut last = last(log, count)?;
+    let mut last = last_entries(log, count)?;
     last.truncate(count);
     let mut out = anstream::stdout().lock();
     if json {
-        return list(&mut out, last.iter());
+        return write_json_list(&mut out, last.iter());
     }
     for line in &last {
         show::line(&mut out, line)?;
@@ -180,19 +184,19 @@ fn tail(log: &AuditLog, count: usize, json: bool) -> Result<Exit> {
     Ok(exit::SUCCESS)
 }
 
-fn one(log: &AuditLog, seq: u64, json: bool) -> Result<Exit> {
+fn show_entry(log: &AuditLog, seq: u64, json: bool) -> Result<Exit> {
     for line in log.lines()? {
         let line = line?;
         if line.head.seq == seq {
             let mut out = anstream::stdout().lock();
             if json {
-                return list(&mut out, std::iter::once(&line));
+                return write_json_list(&mut out, std::iter::once(&line));
             }
-            show::all(&mut out, &line)?;
+            show::entry(&mut out, &line)?;
             return Ok(exit::SUCCESS);
         }
     }
-    bail!("there is no line {seq} in {}", log.path().display());
+    bail!("the audit log has no entry {seq} ({})", log.path().display());
 }
 
 fn verify(log: &AuditLog, expected: Option<&Head>, json: bool) -> Result<Exit> {
@@ -204,11 +208,11 @@ fn verify(log: &AuditLog, expected: Option<&Head>, json: bool) -> Result<Exit> {
     } else {
         show::verification(&mut out, &found)?;
     }
-    Ok(if found.is_fine() { exit::SUCCESS } else { exit::FAILURE })
+    Ok(if found.is_intact() { exit::SUCCESS } else { exit::FAILURE })
 }
 
 fn export(log: &AuditLog, since: Option<&str>, until: Option<&str>, json: bool) -> Result<Exit> {
-    // Times in lines have a fixed form, so texts compare as times do.
+    // Times of entries have a fixed form, so that text order is time order.
     let wanted = |line: &LogLine| {
         let time = line.entry.time.as_str();
         since.is_none_or(|since| time >= since) && until.is_none_or(|until| time < until)
@@ -217,7 +221,7 @@ fn export(log: &AuditLog, since: Option<&str>, until: Option<&str>, json: bool) 
     let mut out = anstream::stdout().lock();
     if json {
         let lines: Vec<_> = lines.collect::<Result<_, _>>()?;
-        return list(&mut out, lines.iter());
+        return write_json_list(&mut out, lines.iter());
     }
     for line in lines {
         writeln!(out, "{}", line?.text)?;
@@ -225,11 +229,11 @@ fn export(log: &AuditLog, since: Option<&str>, until: Option<&str>, json: bool) 
     Ok(exit::SUCCESS)
 }
 
-/// Lines as one JSON list, each as it stands in the log.
-fn list<'a>(out: &mut impl Write, lines: impl Iterator<Item = &'a LogLine>) -> Result<Exit> {
+/// Writes entries as one JSON list, each with the text of the log.
+fn write_json_list<'a>(out: &mut impl Write, lines: impl Iterator<Item = &'a LogLine>) -> Result<Exit> {
     write!(out, "[")?;
-    for (at, line) in lines.enumerate() {
-        write!(out, "{}{}", if at == 0 { "\n  " } else { ",\n  " }, line.text)?;
+    for (position, line) in lines.enumerate() {
+        write!(out, "{}{}", if position == 0 { "\n  " } else { ",\n  " }, line.text)?;
     }
     writeln!(out, "\n]")?;
     Ok(exit::SUCCESS)

@@ -1,4 +1,6 @@
-//! What people see of the audit log.
+//! Text of audit log entries, of `audit verify` and of `audit dry-runs`.
+//!
+//! Entries contain foreign text, so that every field passes `layout::one_line`.
 
 use std::io::{self, Write};
 
@@ -6,55 +8,57 @@ use checkrein::RawJson;
 use checkrein::audit::{DryRunHook, DryRunReport, EntryKind, LogLine, Verification};
 use owo_colors::OwoColorize;
 
-use super::super::{colours, is_terminal_control, pluralize};
+use super::super::layout::{self, one_line};
+use super::super::{colours, display_path, is_terminal_control, pluralize, shorten_paths};
 
-/// One line of the log, on one line.
+/// Writes an entry on one line.
 pub fn line(out: &mut impl Write, line: &LogLine) -> io::Result<()> {
     let entry = &line.entry;
-    write!(out, "{:>6}  {}", line.head.seq, printable(&entry.time, 40).dimmed())?;
+    write!(out, "{:>6}  {}", line.head.seq, one_line(&entry.time, 40).dimmed())?;
     if let Some(agent) = &entry.agent {
-        write!(out, "  {}", printable(agent, 40))?;
+        write!(out, "  {}", one_line(agent, 40))?;
     }
     match (&entry.record, entry.kind) {
         (Some(record), _) => {
             let decision = record.verdict.decision;
-            write!(out, "  {}", printable(&record.event, 60).bold())?;
+            write!(out, "  {}", one_line(&record.event, 60).bold())?;
             if let Some(subject) = &record.subject {
-                write!(out, " {}", printable(subject, 60))?;
+                write!(out, " {}", one_line(subject, 60))?;
             }
-            write!(out, "  {}", decision.name().style(colours::of(decision)))?;
+            write!(out, "  {}", decision.name().style(colours::for_decision(decision)))?;
             if let Some(reason) = &record.verdict.reason {
-                write!(out, ": {}", printable(reason, 120))?;
+                write!(out, ": {}", one_line(reason, 120))?;
             }
             for hook in record.hooks.iter().filter(|hook| hook.would.as_ref().is_some_and(|would| would.differs)) {
-                let id = printable(&hook.id, 60);
+                let id = one_line(&hook.id, 60);
                 let would = hook.would.as_ref().map_or("", |would| would.verdict.name());
                 write!(out, "  {}", format!("({id}: dry run, would be {would})").yellow())?;
             }
         }
         (None, EntryKind::Refusal) => {
-            let event = entry.event.as_deref().unwrap_or("an event that nobody can tell");
+            let event = entry.event.as_deref().unwrap_or("unknown event");
             let reason = entry.reason.as_deref().unwrap_or_default();
-            write!(out, "  {}  {}: {}", printable(event, 60).bold(), "refused".red(), printable(reason, 200))?;
+            write!(out, "  {}  {}: {}", one_line(event, 60).bold(), "blocked".red(), one_line(reason, 200))?;
         }
         (None, EntryKind::Cut) => {
-            write!(out, "  {} {} bytes are left of a line", "cut:".yellow(), entry.bytes.unwrap_or_default())?;
+            let bytes = entry.bytes.unwrap_or_default();
+            write!(out, "  {} {bytes} bytes of an unfinished entry", "incomplete:".yellow())?;
         }
         (None, _) => {
             let reason = entry.reason.as_deref().unwrap_or_default();
-            write!(out, "  {} {}", "broken:".red(), printable(reason, 300))?;
+            write!(out, "  {} {}", "damaged:".red(), one_line(reason, 300))?;
         }
     }
     writeln!(out)
 }
 
-/// All that a line says.
-pub fn all(out: &mut impl Write, shown: &LogLine) -> io::Result<()> {
+/// Writes an entry with its place in the log and all its fields.
+pub fn entry(out: &mut impl Write, shown: &LogLine) -> io::Result<()> {
     line(out, shown)?;
-    writeln!(out, "        {}:{}", shown.file.display(), shown.line)?;
+    writeln!(out, "        {}:{}", display_path(&shown.file), shown.line)?;
     let mut text = String::new();
     indented(&mut text, &shown.text, 0);
-    // What a terminal would obey can stand in strings only, where JSON has another spelling for it.
+    // Control characters can occur only in strings, where JSON has an escape for them.
     for c in text.chars() {
         match is_terminal_control(c) && c != '\n' {
             true => write!(out, "\\u{:04x}", u32::from(c))?,
@@ -64,7 +68,7 @@ pub fn all(out: &mut impl Write, shown: &LogLine) -> io::Result<()> {
     writeln!(out)
 }
 
-/// JSON over several lines, with every number as it is spelt.
+/// Appends JSON over several lines. Numbers keep their digits.
 fn indented(out: &mut String, json: &RawJson, depth: usize) {
     let (inner, outer) = ("  ".repeat(depth + 1), "  ".repeat(depth));
     let mut parts: Vec<(String, RawJson)> = Vec::new();
@@ -80,8 +84,8 @@ fn indented(out: &mut String, json: &RawJson, depth: usize) {
         return;
     };
     out.push(brackets.0);
-    for (at, (key, value)) in parts.iter().enumerate() {
-        out.push_str(if at == 0 { "\n" } else { ",\n" });
+    for (position, (key, value)) in parts.iter().enumerate() {
+        out.push_str(if position == 0 { "\n" } else { ",\n" });
         out.push_str(&inner);
         out.push_str(key);
         indented(out, value, depth + 1);
@@ -93,22 +97,27 @@ fn indented(out: &mut String, json: &RawJson, depth: usize) {
     out.push(brackets.1);
 }
 
-/// What was found.
+/// Writes the result of `audit verify`.
 pub fn verification(out: &mut impl Write, found: &Verification) -> io::Result<()> {
     for cut in &found.cuts {
-        writeln!(out, "{} {cut}; its writer was ended meanwhile", "cut:".yellow())?;
+        let cut = shorten_paths(&cut.to_string());
+        writeln!(out, "{} {cut}; the writing process was killed", "incomplete:".yellow())?;
     }
     for finding in &found.findings {
-        writeln!(out, "{} {finding}", "changed:".red())?;
+        writeln!(out, "{} {}", "changed:".red(), shorten_paths(&finding.to_string()))?;
     }
-    let lines = pluralize(usize::try_from(found.lines).unwrap_or(usize::MAX), "line");
+    let entries = match found.lines {
+        1 => "1 entry".to_owned(),
+        count => format!("{count} entries"),
+    };
     let files = pluralize(found.files, "file");
     match &found.last {
-        _ if !found.is_fine() => writeln!(out, "{lines} in {files}, {}", "not as it was written".red())?,
-        None => writeln!(out, "{lines} in {files}")?,
+        _ if !found.is_intact() => writeln!(out, "{}: {entries} in {files}", "TAMPERED".red())?,
+        None => writeln!(out, "{entries} in {files}")?,
         Some(last) => {
-            writeln!(out, "{lines} in {files}, {}", "all as it was written".green())?;
-            writeln!(out, "the last is {last}; kept elsewhere, it shows later that nobody has written all anew")?;
+            writeln!(out, "{}: {entries} in {files}", "intact".green())?;
+            writeln!(out, "last entry {last}")?;
+            writeln!(out, "Store it off this machine: `verify --expect SEQ:HASH` later proves that the log was not rewritten.")?;
         }
     }
     Ok(())
@@ -126,10 +135,9 @@ pub fn dry_runs(out: &mut impl Write, report: &DryRunReport) -> io::Result<()> {
 }
 
 fn dry_run_hook(out: &mut impl Write, hook: &DryRunHook) -> io::Result<()> {
-    write!(out, "{}", printable(&hook.id, 80).bold())?;
+    write!(out, "{}", one_line(&hook.id, 80).bold())?;
     if let Some(file) = &hook.source.file {
-        let line = hook.source.line.map(|line| format!(":{line}")).unwrap_or_default();
-        write!(out, " {}", printable(&format!("{file}{line}"), 200).dimmed())?;
+        write!(out, " {}", one_line(&layout::place(file, hook.source.line), 200).dimmed())?;
     }
     writeln!(out, " ({})", hook.source.scope)?;
     let times = |count| pluralize(usize::try_from(count).unwrap_or(usize::MAX), "time");
@@ -139,31 +147,22 @@ fn dry_run_hook(out: &mut impl Write, hook: &DryRunHook) -> io::Result<()> {
     let would: Vec<_> =
         counts.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{what} {count}")).collect();
     let would = if would.is_empty() { "done nothing".to_owned() } else { would.join(", ") };
-    writeln!(out, "  would have {would}; the verdict would have been another {}", times(hook.differs))?;
+    writeln!(out, "  would have {would}; changed the outcome {}", times(hook.differs))?;
     if hook.failed > 0 {
         writeln!(out, "  {} {}", "failed".red(), times(hook.failed))?;
     }
     for example in &hook.examples {
         let (decision, subject) = (example.decision, example.subject.as_deref().unwrap_or_default());
-        write!(out, "  {:>6}  {}", example.seq, printable(&example.time, 40).dimmed())?;
-        write!(out, "  {} {}", printable(&example.event, 60), printable(subject, 60))?;
-        write!(out, "  {}", decision.name().style(colours::of(decision)))?;
+        write!(out, "  {:>6}  {}", example.seq, one_line(&example.time, 40).dimmed())?;
+        write!(out, "  {} {}", one_line(&example.event, 60), one_line(subject, 60))?;
+        write!(out, "  {}", decision.name().style(colours::for_decision(decision)))?;
         if !example.rewrites.is_empty() {
-            write!(out, "  rewrites {}", printable(&example.rewrites.join(", "), 60))?;
+            write!(out, "  rewrites {}", one_line(&example.rewrites.join(", "), 60))?;
         }
         if let Some(reason) = &example.reason {
-            write!(out, ": {}", printable(reason, 120))?;
+            write!(out, ": {}", one_line(reason, 120))?;
         }
-        writeln!(out, "{}", if example.differs { "" } else { "  (the verdict was the same)" })?;
+        writeln!(out, "{}", if example.differs { "" } else { "  (same outcome)" })?;
     }
     Ok(())
-}
-
-/// The start of a foreign text, on one line and without what a terminal would obey.
-fn printable(text: &str, most: usize) -> String {
-    let line: String = text.chars().map(|c| if is_terminal_control(c) { ' ' } else { c }).take(most + 1).collect();
-    match line.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line,
-    }
 }

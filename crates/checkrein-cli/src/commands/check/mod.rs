@@ -1,4 +1,6 @@
-//! `checkrein check`: what is wrong with hooks and their files.
+//! `checkrein check`: reports errors in hook files and common mistakes in hooks.
+//!
+//! Prints text, JSON or SARIF. Runs no hook.
 
 mod sarif;
 
@@ -14,45 +16,52 @@ use serde_json::{Value, json};
 
 use super::config::{self, directory, sources};
 use super::dialect::DialectName;
-use super::pluralize;
+use super::list::is_placeholder;
+use super::{layout, pluralize};
 use crate::exit::{self, Exit, UsageErrorExt};
 
-/// Shows all that is wrong with config files, and faults of the hooks themselves: scripts that are missing or cannot run,
-/// matchers that fit nothing, guards that stop nothing.
+/// Find problems in config files, hooks and scripts
 ///
-/// A comment silences a lint, in the script or in the config file: `# checkrein: allow CODE`.
+/// Reports invalid config, missing scripts and programs, matchers that match nothing, and guards that cannot block. The
+/// comment `# checkrein: allow CODE` in a script or config file disables a lint there.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Exit codes:\n  0  no errors    1  errors, or warnings with --strict\n\nExample:\n  checkrein check\n  checkrein check --as claude .claude/settings.json --strict\n  checkrein check --explain exit-1"
-)]
+#[command(after_help = "Exit codes:
+  0   no errors
+  1   errors, or warnings with --strict
+  64  usage error
+
+Example:
+  checkrein check
+  checkrein check --as claude .claude/settings.json --strict
+  checkrein check --explain exit-1")]
 pub struct Arguments {
-    /// Files to look at instead of what would be found
+    /// Files to check instead of the usual locations
     files: Vec<PathBuf>,
-    /// Whose files they are
-    #[arg(long = "as", value_name = "DIALECT", default_value = "native")]
+    /// Agent whose format the files have
+    #[arg(long = "as", value_name = "AGENT", default_value = "native")]
     dialect: DialectName,
-    /// The same as FILES, as other commands have it
+    /// Same as FILES
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
-    /// Where the agent would be started
+    /// Start directory of the agent
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
-    /// Whose hooks are meant, where a file has those of several agents
+    /// Agent to use, if a file contains hooks of several agents
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Warnings count as problems too
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
-    /// Leaves these lints out
+    /// Skip this lint; can be repeated
     #[arg(long, value_name = "CODE")]
     allow: Vec<String>,
-    /// Explains a lint and does nothing else
+    /// Explain a lint, and check nothing
     #[arg(long, value_name = "CODE")]
     explain: Option<String>,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long, conflicts_with = "sarif")]
     json: bool,
-    /// Prints SARIF, for code scanning
+    /// Print SARIF, for code scanning
     #[arg(long)]
     sarif: bool,
 }
@@ -75,7 +84,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut found: Vec<_> = loaded.diagnostics.iter().cloned().chain(lints).collect();
     for code in arguments.allow.iter().filter(|code| lint::rule(code).is_none()) {
         if !found.iter().any(|diagnostic| diagnostic.code == code) {
-            super::print_note(&format!("--allow {code}: nothing here has this code, and {}", no_lint(code)));
+            super::print_note(&format!("--allow {code} has no effect: {}", no_lint(code)));
         }
     }
     found.retain(|diagnostic| {
@@ -90,7 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
 fn show(out: &mut impl Write, arguments: &Arguments, dir: &Path, loaded: &Loaded, found: &[Diagnostic]) -> Result<()> {
     let (errors, warnings) = counts(found);
     if arguments.sarif {
-        writeln!(out, "{:#}", sarif::of(found, dir))?;
+        writeln!(out, "{:#}", sarif::report(found, dir))?;
     } else if arguments.json {
         let all: Vec<_> = found.iter().map(as_json).collect();
         writeln!(out, "{:#}", json!({ "errors": errors, "warnings": warnings, "diagnostics": all }))?;
@@ -99,7 +108,8 @@ fn show(out: &mut impl Write, arguments: &Arguments, dir: &Path, loaded: &Loaded
             show_one(out, diagnostic)?;
         }
         let files = loaded.files.iter().filter(|file| file.hooks > 0).count();
-        let hooks = loaded.hooks.len();
+        let hooks = loaded.hooks.iter().filter(|hook| !is_placeholder(loaded, hook));
+        let hooks = layout::count_hooks(hooks.map(|hook| &*hook.info));
         let [hooks, files] = [pluralize(hooks, "hook"), pluralize(files, "file")];
         let [errors, warnings] = [pluralize(errors, "error"), pluralize(warnings, "warning")];
         writeln!(out, "{hooks} in {files}: {errors}, {warnings}")?;
@@ -107,7 +117,7 @@ fn show(out: &mut impl Write, arguments: &Arguments, dir: &Path, loaded: &Loaded
     Ok(())
 }
 
-/// How many errors there are, and how many warnings.
+/// Numbers of errors and of warnings.
 fn counts(found: &[Diagnostic]) -> (usize, usize) {
     let errors = found.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count();
     (errors, found.len() - errors)
@@ -116,8 +126,8 @@ fn counts(found: &[Diagnostic]) -> (usize, usize) {
 fn no_lint(code: &str) -> String {
     let codes: Vec<_> = RULES.iter().map(|rule| rule.code).collect();
     match checkrein::core::closest_match(code, codes.iter().copied()) {
-        Some(meant) => format!("there is no lint `{code}`, did you mean `{meant}`?"),
-        None => format!("there is no lint `{code}`; there are {}", codes.join(", ")),
+        Some(meant) => format!("unknown lint `{code}`, did you mean `{meant}`?"),
+        None => format!("unknown lint `{code}`; the lints are {}", codes.join(", ")),
     }
 }
 
@@ -128,10 +138,10 @@ fn explain(out: &mut impl Write, code: &str, as_json: bool) -> Result<Exit> {
         writeln!(out, "{rule:#}")?;
         return Ok(exit::SUCCESS);
     }
-    writeln!(out, "{}\n\n{}\n\nWhat to do: {}.", rule.code.bold(), rule.explanation, rule.help)?;
+    writeln!(out, "{}\n\n{}\n\nFix: {}.", rule.code.bold(), rule.explanation, rule.help)?;
     writeln!(
         out,
-        "To silence it: `# checkrein: allow {}` in the script or the config file, or --allow {}.",
+        "Ignore it: add the comment `# checkrein: allow {}` to the script or the config file, or pass --allow {}.",
         rule.code, rule.code
     )?;
     Ok(exit::SUCCESS)
@@ -139,6 +149,9 @@ fn explain(out: &mut impl Write, code: &str, as_json: bool) -> Result<Exit> {
 
 fn show_one(out: &mut impl Write, diagnostic: &Diagnostic) -> io::Result<()> {
     let text = super::sanitize(&diagnostic.to_string(), super::LINES);
+    // Lines below the first one may quote a file.
+    let (first, rest) = text.split_at(text.find('\n').unwrap_or(text.len()));
+    let text = super::shorten_paths(first) + rest;
     let word = diagnostic.severity.to_string();
     let coloured = match diagnostic.severity {
         Severity::Error => word.red().bold().to_string(),

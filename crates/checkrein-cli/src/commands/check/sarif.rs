@@ -1,4 +1,4 @@
-//! Static Analysis Results Interchange Format, version 2.1.0, for code scanning.
+//! Report of `checkrein check` as SARIF (Static Analysis Results Interchange Format) 2.1.0, for code scanning.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -7,8 +7,8 @@ use checkrein::dialects::config::Diagnostic;
 use checkrein_tools::lint::RULES;
 use serde_json::{Value, json};
 
-/// What was found, with files as seen from this directory.
-pub fn of(found: &[Diagnostic], dir: &Path) -> Value {
+/// Returns the report as JSON. Paths of files below `dir` are relative to it.
+pub fn report(found: &[Diagnostic], dir: &Path) -> Value {
     let results: Vec<_> = found
         .iter()
         .map(|diagnostic| {
@@ -40,10 +40,10 @@ pub fn of(found: &[Diagnostic], dir: &Path) -> Value {
     })
 }
 
-/// What readers of the format call the directory that was looked at.
+/// Name of the checked directory in the report.
 const ROOT: &str = "%SRCROOT%";
 
-/// Below the directory a path is relative, so that it means the same in another checkout.
+/// Location of a file. A path below the directory is relative, so that it is valid in another checkout.
 fn location(file: &Path, dir: &Path) -> Value {
     match file.strip_prefix(dir) {
         Ok(below) => json!({ "uri": uri(below), "uriBaseId": ROOT }),
@@ -52,7 +52,7 @@ fn location(file: &Path, dir: &Path) -> Value {
     }
 }
 
-/// A path as it stands in a URI.
+/// Path of a URI: other bytes than unreserved characters and `/` are percent-encoded.
 fn uri(path: &Path) -> String {
     let mut uri = String::new();
     for byte in path.to_string_lossy().bytes() {

@@ -1,4 +1,6 @@
-//! `checkrein init`: a first config file, or that of another agent in checkrein's own format.
+//! `checkrein init`: writes a starter hook file, or imports the hooks of another agent.
+//!
+//! `text` creates the file's text, `write` writes it. Existing files are replaced only after a yes or with --force.
 
 mod text;
 mod write;
@@ -17,49 +19,56 @@ use similar::TextDiff;
 use self::text::DraftFile;
 use super::config::directory;
 use super::dialect::DialectName;
+use super::display_path;
 use crate::exit::{self, Exit};
 
-/// Writes a commented starter config, or imports the hooks of another agent.
+/// Write a starter config, or import an agent's hooks
 ///
-/// Shows what it will write first, and asks on a terminal. A file that is there is overwritten only if that is said, there
-/// or with --force. If an import would lose a gate, nothing is written unless --force is given.
+/// Shows the file first, and asks on a terminal. An existing file is overwritten only after a yes or with --force. If an
+/// import would lose a blocking hook, nothing is written without --force.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Exit codes:\n  0  written, or there already    1  nothing was written, and why    64  a wrong call\n\nExample:\n  checkrein init\n  checkrein init --from claude --dry-run\n  checkrein init --user --yes"
-)]
+#[command(after_help = "Exit codes:
+  0   written, or already there
+  1   nothing was written
+  64  usage error
+
+Example:
+  checkrein init
+  checkrein init --from claude --dry-run
+  checkrein init --user --yes")]
 pub struct Arguments {
-    /// Imports the hooks of this agent instead of the starter set
-    #[arg(long, value_name = "DIALECT")]
+    /// Import the hooks of this agent instead of the starter set
+    #[arg(long, value_name = "AGENT")]
     from: Option<DialectName>,
-    /// Files to import instead of what would be found
+    /// Files to import instead of the usual locations
     #[arg(requires = "from")]
     files: Vec<PathBuf>,
-    /// Writes the user's own file instead of the project's
+    /// Write the user file instead of the project file
     #[arg(long)]
     user: bool,
-    /// Where the agent would be started; the file goes to the root of the repository there
+    /// Start directory; the project file is at the root of its repository
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
-    /// Shows what would be written, and writes nothing
+    /// Show the file, and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Overwrites a file that is there, and imports also if a gate is lost
+    /// Overwrite an existing file, and import even if a blocking hook is lost
     #[arg(long)]
     force: bool,
-    /// Does not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
-    /// Prints what was done as JSON, and does not ask
+    /// Print the result as JSON, and do not ask
     #[arg(long)]
     json: bool,
 }
 
-/// What came of it.
+/// Result of the command.
 enum InitResult {
     Written,
-    /// It was there already, word for word.
+    /// The file has this text already.
     Same,
-    /// Nothing was written, and why: a word for programs, and a sentence.
+    /// Nothing was written: the reason as a word for JSON, and as a sentence.
     Not(&'static str, String),
 }
 
@@ -72,28 +81,32 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         Some(DialectName(from)) => DraftFile::import(from, &arguments.files, &dir, scope)?,
     };
     let target = Target::find(&dir, scope, proposed.extension)?;
-    let done = settle(arguments, &proposed, &target)?;
+    let done = write_if_allowed(arguments, &proposed, &target)?;
     if arguments.json {
-        tell_json(&proposed, &target, &done)?;
+        print_json(&proposed, &target, &done)?;
     }
     match &done {
-        InitResult::Written => super::print_note(&format!("wrote {}", target.path.display())),
-        InitResult::Same => super::print_note(&format!("{} says this already", target.path.display())),
-        InitResult::Not(_, why) => super::print_note(&format!("nothing was written: {why}")),
+        InitResult::Written => super::print_note(&format!("wrote {}", display_path(&target.path))),
+        InitResult::Same => super::print_note(&format!("{} is up to date", display_path(&target.path))),
+        InitResult::Not("dry-run", why) => super::print_note(&format!("nothing was written: {why}")),
+        InitResult::Not(_, why) => super::print_failure(&format!("nothing was written: {why}")),
     }
     if matches!(done, InitResult::Written) && scope == Scope::Project {
         approve(&dir, &target.path, arguments.from.is_none());
     }
-    for other in target.others.iter().filter(|_| matches!(done, InitResult::Written)) {
-        super::print_note(&format!("{} is there, too, and both are read", other.display()));
+    if matches!(done, InitResult::Written) {
+        for other in &target.others {
+            super::print_note(&format!("{} exists too; checkrein reads both files", display_path(other)));
+        }
+        super::print_note("next: `checkrein install` makes your agents call checkrein");
     }
     let fine = matches!(done, InitResult::Written | InitResult::Same) || (arguments.dry_run && proposed.gates == 0);
     Ok(if fine { exit::SUCCESS } else { exit::FAILURE })
 }
 
-fn settle(arguments: &Arguments, proposed: &DraftFile, target: &Target) -> Result<InitResult> {
-    for lost in &proposed.notes {
-        super::print_note(lost);
+fn write_if_allowed(arguments: &Arguments, proposed: &DraftFile, target: &Target) -> Result<InitResult> {
+    for note in &proposed.notes {
+        super::print_note(note);
     }
     if target.text.as_deref() == Some(&proposed.text) {
         return Ok(InitResult::Same);
@@ -102,89 +115,93 @@ fn settle(arguments: &Arguments, proposed: &DraftFile, target: &Target) -> Resul
         show(proposed, target)?;
     }
     if arguments.dry_run {
-        return Ok(InitResult::Not("dry-run", "this is what would be".to_owned()));
+        return Ok(InitResult::Not("dry-run", "this is a dry run".to_owned()));
     }
     if proposed.gates > 0 && !arguments.force {
-        let why = format!("gates that would stop guarding anything: {}; --force writes all the same", proposed.gates);
+        let hooks = super::pluralize(proposed.gates, "blocking hook");
+        let why = format!("{hooks} would stop blocking (--force to write anyway)");
         return Ok(InitResult::Not("gates-lost", why));
     }
-    let there: Vec<_> = target.is_there.then_some(&target.path).into_iter().chain(&target.others).collect();
+    let own = if target.exists { Some(&target.path) } else { None };
+    let existing = own.into_iter().chain(&target.others).next();
     let asks = !arguments.yes && !arguments.force && !arguments.json && is_watched();
     if asks {
-        if !asked(target)? {
-            return Ok(InitResult::Not("declined", "you said no".to_owned()));
+        if !ask(target)? {
+            return Ok(InitResult::Not("declined", "you answered no".to_owned()));
         }
-    } else if let (Some(there), false) = (there.first(), arguments.force) {
-        let why = format!("{} is there; --force writes all the same", there.display());
+    } else if let (Some(existing), false) = (existing, arguments.force) {
+        let why = match existing == &target.path {
+            true => format!("{} already exists; use --force to overwrite it", display_path(existing)),
+            false => format!("{} already exists; use --force to write a second file", display_path(existing)),
+        };
         return Ok(InitResult::Not("exists", why));
     }
-    write::write(&target.path, &proposed.text, target.is_there, arguments.user)?;
+    write::write(&target.path, &proposed.text, target.exists, arguments.user)?;
     Ok(InitResult::Written)
 }
 
-/// Approves what was written: who asked for it has seen it. Scripts that imported hooks name were not shown, so these wait.
+/// Approves the written hooks, because the user has seen them. Imported hooks with scripts wait for approval, because the
+/// scripts were not shown.
 fn approve(dir: &Path, written: &Path, is_starter: bool) {
     let review = Sources::discover(&native::DIALECT, dir).review();
     let is_written = |hook: &&Reviewed| hook.hook.source.file.as_deref().is_some_and(|file| Path::new(file) == written);
+    let count = |hooks: &[&Reviewed]| super::layout::count_hooks(hooks.iter().map(|hook| &*hook.hook));
     let (seen, unseen): (Vec<_>, Vec<_>) =
         review.awaiting().into_iter().filter(is_written).partition(|hook| is_starter || hook.scripts.is_empty());
     match review.approve(&seen) {
         Ok(()) if seen.is_empty() => {}
-        Ok(()) => super::print_note(&format!(
-            "{} of it approved: see `checkrein trust`",
-            super::pluralize(seen.len(), "hook")
-        )),
-        // It is written, and can be approved later.
-        Err(error) => super::print_note(&format!("{error}; none of it runs yet: see `checkrein trust`")),
+        Ok(()) => super::print_note(&format!("approved {}", super::pluralize(count(&seen), "hook"))),
+        // The file is written, and its hooks can be approved later.
+        Err(error) => super::print_note(&format!("{error}; no hook runs until you approve it: checkrein trust approve --all")),
     }
     if !unseen.is_empty() {
-        let count = super::pluralize(unseen.len(), "hook");
-        super::print_note(&format!("{count} with scripts to be looked at: see `checkrein trust`"));
+        let hooks = super::pluralize(count(&unseen), "hook");
+        super::print_note(&format!("{hooks} with scripts not approved yet - review them: checkrein trust"));
     }
 }
 
-/// The text, or what it changes. Only that goes to standard output.
+/// Prints the text, or its difference from the existing file, on standard output.
 fn show(proposed: &DraftFile, target: &Target) -> Result<()> {
-    let path = target.path.display();
+    let path = display_path(&target.path);
     let mut out = anstream::stdout().lock();
     match &target.text {
         None => {
-            super::print_note(&format!("this goes to {path}:"));
+            super::print_note(&format!("will write {path}:"));
             out.write_all(proposed.text.as_bytes())?;
         }
         Some(old) => {
-            super::print_note(&format!("this changes in {path}:"));
+            super::print_note(&format!("will change {path}:"));
             let diff = TextDiff::from_lines(old.as_str(), &proposed.text);
-            let diff = diff.unified_diff().header("there", "new").to_string();
-            // What is there may be anybody's: it must not steer the terminal.
-            let steers = |c: char| super::is_terminal_control(c) && !matches!(c, '\n' | '\t');
-            out.write_all(diff.replace(steers, " ").as_bytes())?;
+            let diff = diff.unified_diff().header("existing", "new").to_string();
+            // The existing file is foreign text: control characters must not reach the terminal.
+            let is_control = |c: char| super::is_terminal_control(c) && !matches!(c, '\n' | '\t');
+            out.write_all(diff.replace(is_control, " ").as_bytes())?;
         }
     }
     out.flush()?;
     Ok(())
 }
 
-/// Whether somebody is there to be asked.
+/// `true` if a user can be asked.
 fn is_watched() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-fn asked(target: &Target) -> Result<bool> {
-    let verb = if target.is_there { "overwrite" } else { "write" };
-    write!(anstream::stderr(), "checkrein: {verb} {}? [y/N] ", target.path.display())?;
+fn ask(target: &Target) -> Result<bool> {
+    let verb = if target.exists { "overwrite" } else { "write" };
+    write!(anstream::stderr(), "checkrein: {verb} {}? [y/N] ", display_path(&target.path))?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
 }
 
-fn tell_json(proposed: &DraftFile, target: &Target, done: &InitResult) -> Result<()> {
+fn print_json(proposed: &DraftFile, target: &Target, done: &InitResult) -> Result<()> {
     let (outcome, why) = match done {
         InitResult::Written => ("written", None),
         InitResult::Same => ("same", None),
         InitResult::Not(word, why) => (*word, Some(why)),
     };
-    let told = json!({
+    let report = json!({
         "path": target.path.to_string_lossy(),
         "written": matches!(done, InitResult::Written),
         "outcome": outcome,
@@ -193,44 +210,44 @@ fn tell_json(proposed: &DraftFile, target: &Target, done: &InitResult) -> Result
         "lost": proposed.lost,
         "gates_lost": proposed.gates,
     });
-    writeln!(anstream::stdout(), "{told:#}")?;
+    writeln!(anstream::stdout(), "{report:#}")?;
     Ok(())
 }
 
-/// Where it goes, and what is there.
+/// File to write, and the files that exist.
 struct Target {
     path: PathBuf,
-    is_there: bool,
-    /// What the file says now, if it can be read.
+    exists: bool,
+    /// Text of the existing file, if it can be read.
     text: Option<String>,
-    /// Files in other formats that are read as well.
+    /// Existing hook files in other formats, which checkrein reads as well.
     others: Vec<PathBuf>,
 }
 
 impl Target {
-    /// Beside the hooks that are in force here, so that none of them is put out of force by a nearer file.
+    /// Finds the file to write. It is in the folder of the hook files that apply here, so that it does not replace them.
     fn find(dir: &Path, scope: Scope, extension: &str) -> Result<Self> {
         let loaded = Sources::discover(&native::DIALECT, dir).load();
         let is_hooks = |path: &Path| path.file_stem().is_some_and(|stem| stem == "hooks");
-        let mut there: Vec<PathBuf> = loaded
+        let mut existing: Vec<PathBuf> = loaded
             .files
             .into_iter()
             .filter(|file| file.scope == scope && file.status != FileStatus::Missing && is_hooks(&file.path))
             .map(|file| file.path)
             .collect();
-        let folder = match there.first().and_then(|path| path.parent()) {
+        let folder = match existing.first().and_then(|path| path.parent()) {
             Some(folder) => folder.to_owned(),
             None if scope == Scope::User => {
                 let config = Locations::default().config;
-                config.ok_or_else(|| anyhow::anyhow!("nobody knows your home directory: set HOME"))?.join("checkrein")
+                config.ok_or_else(|| anyhow::anyhow!("cannot find your home directory; set HOME"))?.join("checkrein")
             }
             None => repository(dir).unwrap_or(dir).join(".checkrein"),
         };
         let path = folder.join("hooks").with_extension(extension);
-        let is_there = path.symlink_metadata().is_ok();
-        there.retain(|other| *other != path);
+        let exists = path.symlink_metadata().is_ok();
+        existing.retain(|other| *other != path);
         let text = std::fs::read_to_string(&path).ok();
-        Ok(Self { path, is_there, text, others: there })
+        Ok(Self { path, exists, text, others: existing })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Writes a file as a whole or not at all.
+//! Atomic write of a hook file: other processes see the old or the new text, never a part.
 
 use std::fs;
 use std::io::Write;
@@ -6,11 +6,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Writes the file, with the directories above it. One that is there is overwritten only if `overwrites`, also if it has
-/// come into being a moment ago. A file of the user's own can be read only by them.
+/// Writes the file, and creates the directories above it. An existing file is overwritten only if `overwrites`, also if
+/// it was created a moment ago. Only the user can read a `private` file.
 pub fn write(path: &Path, text: &str, overwrites: bool, private: bool) -> Result<()> {
     let written = || -> std::io::Result<()> {
-        // A link stays one: what it leads to is written.
+        // A symbolic link is kept, and its target is written.
         let path =
             if overwrites { fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()) } else { path.to_owned() };
         let folder = path.parent().unwrap_or_else(|| Path::new("."));
@@ -28,8 +28,8 @@ pub fn write(path: &Path, text: &str, overwrites: bool, private: bool) -> Result
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
         if overwrites {
-            if let Ok(there) = fs::metadata(&path) {
-                file.as_file().set_permissions(there.permissions())?;
+            if let Ok(existing) = fs::metadata(&path) {
+                file.as_file().set_permissions(existing.permissions())?;
             }
             file.persist(&path)?;
         } else {
@@ -41,12 +41,12 @@ pub fn write(path: &Path, text: &str, overwrites: bool, private: bool) -> Result
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+#[allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 mod tests {
     use super::write;
 
     #[test]
-    fn what_has_come_into_being_meanwhile_is_not_overwritten() {
+    fn file_created_in_the_meantime_is_not_overwritten() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a/hooks.yaml");
         write(&path, "first", false, false).unwrap();
@@ -56,12 +56,12 @@ mod tests {
         write(&path, "second", true, false).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "second");
         let left: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
-        assert_eq!(left.len(), 1, "nothing is left beside it: {left:?}");
+        assert_eq!(left.len(), 1, "no temporary file remains: {left:?}");
     }
 
     #[cfg(unix)]
     #[test]
-    fn links_and_permissions_stay() {
+    fn links_and_permissions_are_kept() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let dir = tempfile::tempdir().unwrap();
         let (real, link) = (dir.path().join("real.yaml"), dir.path().join("hooks.yaml"));

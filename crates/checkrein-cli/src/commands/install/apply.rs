@@ -1,25 +1,27 @@
-//! Shows what changes, asks, and does it.
+//! Shows the changes to agents' settings, asks, and writes them.
+//!
+//! Standard output gets the changes, standard error everything else.
 
 use std::io::{BufRead, IsTerminal, Write};
 
 use anyhow::Result;
 use checkrein::Scope;
 use checkrein::dialects::Dialect;
-use checkrein_tools::install::{Applied, Change, InstallError, Installed, Installer, Plan, State};
+use checkrein_tools::install::{Applied, Change, ChangeResult, InstallError, Installed, Installer, Plan, State};
 use serde_json::{Value, json};
-use similar::TextDiff;
+use similar::{ChangeTag, TextDiff};
 
-use crate::commands::print_note;
+use crate::commands::{display_path, is_verbose, pluralize, print_failure, print_note};
 use crate::exit::{self, Exit};
 
-/// What is done.
+/// Kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     Install,
     Uninstall,
 }
 
-/// Does it to agents.
+/// Applies an action to agents.
 pub struct Applier<'a> {
     pub installer: &'a Installer,
     pub scope: Scope,
@@ -29,10 +31,10 @@ pub struct Applier<'a> {
     pub json: bool,
 }
 
-/// What came of it, for one agent.
+/// Result for one agent.
 enum Outcome {
     Done(Vec<Applied>),
-    /// All is so already.
+    /// The settings are up to date.
     Same,
     DryRun,
     Declined,
@@ -41,106 +43,109 @@ enum Outcome {
 
 impl Applier<'_> {
     pub fn run(&self, agents: &[&'static Dialect]) -> Result<Exit> {
-        let mut told = Vec::new();
+        let mut reports = Vec::new();
         let mut fine = true;
         for agent in agents {
             let planned = match self.act {
                 Action::Install => self.installer.plan(agent, self.scope),
                 Action::Uninstall => self.installer.plan_removal(agent, self.scope),
             };
-            let (plan, came) = match planned {
+            let (plan, outcome) = match planned {
                 Ok(plan) => {
-                    let came = self.settle(&plan)?;
-                    (Some(plan), came)
+                    let outcome = self.apply(&plan)?;
+                    (Some(plan), outcome)
                 }
                 Err(error) => (None, Outcome::Failed(error)),
             };
-            fine &= !matches!(came, Outcome::Failed(_) | Outcome::Declined);
-            self.tell(agent, plan.as_ref(), &came);
+            fine &= !matches!(outcome, Outcome::Failed(_) | Outcome::Declined);
+            self.report(agent, plan.as_ref(), &outcome);
             if self.act == Action::Uninstall {
                 self.warn_if_needed(agent);
             }
-            told.push(self.as_json(agent, plan.as_ref(), &came));
+            reports.push(self.as_json(agent, plan.as_ref(), &outcome));
         }
         if self.json {
-            writeln!(anstream::stdout(), "{:#}", json!({ "agents": told }))?;
+            writeln!(anstream::stdout(), "{:#}", json!({ "agents": reports }))?;
         }
         Ok(if fine { exit::SUCCESS } else { exit::FAILURE })
     }
 
-    fn settle(&self, plan: &Plan) -> Result<Outcome> {
+    fn apply(&self, plan: &Plan) -> Result<Outcome> {
         if !plan.is_needed() {
             return Ok(Outcome::Same);
         }
         if !self.json {
-            show(plan)?;
+            show(plan, self.dry_run || is_verbose())?;
         }
         if self.dry_run {
             return Ok(Outcome::DryRun);
         }
-        if self.asks && !self.asked(plan)? {
+        if self.asks && !self.ask(plan)? {
             return Ok(Outcome::Declined);
         }
         Ok(plan.apply().map_or_else(Outcome::Failed, Outcome::Done))
     }
 
-    fn asked(&self, plan: &Plan) -> Result<bool> {
-        let what = match self.act {
-            Action::Install => "put checkrein in front of",
-            Action::Uninstall => "take checkrein out of the settings of",
+    fn ask(&self, plan: &Plan) -> Result<bool> {
+        let question = match self.act {
+            Action::Install => "install checkrein in",
+            Action::Uninstall => "remove checkrein from",
         };
-        write!(anstream::stderr(), "checkrein: {what} {}? [y/N] ", plan.agent.name)?;
+        write!(anstream::stderr(), "checkrein: {question} {}? [y/N] ", plan.agent.name)?;
         let mut answer = String::new();
         std::io::stdin().lock().read_line(&mut answer)?;
         Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
     }
 
-    fn tell(&self, agent: &Dialect, plan: Option<&Plan>, came: &Outcome) {
+    fn report(&self, agent: &Dialect, plan: Option<&Plan>, outcome: &Outcome) {
         let name = agent.name;
-        let is_in = self.act == Action::Install;
-        match came {
+        let installs = self.act == Action::Install;
+        match outcome {
             Outcome::Failed(error) => {
-                print_note(&format!("{name}: {error}"));
-                if let Some(paste) = paste(error).filter(|_| is_in && !self.json) {
-                    print_note(&format!("{name}: this is what to add; nothing was written"));
-                    // Only that goes to standard output.
+                print_failure(&format!("{name}: {error}"));
+                if let Some(paste) = paste(error)
+                    && installs
+                    && !self.json
+                {
+                    print_failure(&format!("{name}: nothing was written; add this yourself:"));
                     let _ = anstream::stdout().write_all(format!("{}\n", paste.trim_end()).as_bytes());
                 }
                 return;
             }
-            Outcome::Same if is_in => print_note(&format!("{name}: installed already, nothing to do")),
+            Outcome::Same if installs => print_note(&format!("{name}: already installed, nothing to do")),
             Outcome::Same => return print_note(&format!("{name}: not installed, nothing to do")),
-            Outcome::DryRun => print_note(&format!("{name}: this is what would change")),
-            Outcome::Declined => return print_note(&format!("{name}: nothing was changed, you said no")),
+            Outcome::DryRun => print_note(&format!("{name}: dry run, nothing was changed")),
+            Outcome::Declined => return print_failure(&format!("{name}: nothing was changed")),
             Outcome::Done(files) => {
-                for file in files.iter().filter(|file| file.done != checkrein_tools::install::ChangeResult::Unchanged) {
-                    let copy = file.backup.as_ref();
-                    let copy = copy.map(|copy| format!(", what it said before is in {}", copy.display()));
-                    let done = file.done.label();
-                    print_note(&format!("{name}: {done}: {}{}", file.path.display(), copy.unwrap_or_default()));
+                for file in files.iter().filter(|file| file.done != ChangeResult::Unchanged) {
+                    let backup = match &file.backup {
+                        Some(backup) => format!(" (backup: {})", display_path(backup)),
+                        None => String::new(),
+                    };
+                    print_note(&format!("{name}: {} {}{backup}", file.done.label(), display_path(&file.path)));
                 }
             }
         }
-        for known in plan.iter().flat_map(|plan| &plan.notes) {
-            print_note(&format!("{name}: {known}"));
+        for note in plan.iter().flat_map(|plan| &plan.notes) {
+            print_note(&format!("{name}: {note}"));
         }
     }
 
-    /// Some agents stop working if the program goes and they are not told.
+    /// Warns if settings of another scope still call checkrein, and the agent blocks tools without the program.
     fn warn_if_needed(&self, agent: &'static Dialect) {
         let status = self.installer.status(agent);
         let calls = |place: &&Installed| status.blocked_without_program && place.state != State::Absent;
         for place in status.places.iter().filter(calls) {
             print_note(&format!(
-                "{}: {} still calls checkrein, and tools are blocked if the program is gone: do not remove it yet",
+                "{}: {} still calls checkrein, and tools are blocked if checkrein is missing: do not remove it yet",
                 agent.name,
-                place.path.display()
+                display_path(&place.path)
             ));
         }
     }
 
-    fn as_json(&self, agent: &Dialect, plan: Option<&Plan>, came: &Outcome) -> Value {
-        let outcome = match (came, self.act) {
+    fn as_json(&self, agent: &Dialect, plan: Option<&Plan>, outcome: &Outcome) -> Value {
+        let label = match (outcome, self.act) {
             (Outcome::Done(_), Action::Install) => "installed",
             (Outcome::Done(_), Action::Uninstall) => "uninstalled",
             (Outcome::Same, _) => "same",
@@ -148,7 +153,7 @@ impl Applier<'_> {
             (Outcome::Declined, _) => "declined",
             (Outcome::Failed(_), _) => "failed",
         };
-        let applied = |change: &Change| match came {
+        let applied = |change: &Change| match outcome {
             Outcome::Done(files) => files.iter().find(|file| file.path == change.path),
             _ => None,
         };
@@ -165,12 +170,12 @@ impl Applier<'_> {
                 })
             })
             .collect();
-        let failed = if let Outcome::Failed(error) = came { Some(error) } else { None };
+        let failed = if let Outcome::Failed(error) = outcome { Some(error) } else { None };
         let why = failed.map(ToString::to_string);
         json!({
             "agent": agent.name,
             "scope": self.scope,
-            "outcome": outcome,
+            "outcome": label,
             "why": why,
             "paste": failed.and_then(paste),
             "files": files,
@@ -180,7 +185,7 @@ impl Applier<'_> {
     }
 }
 
-/// What a user has to add himself.
+/// Text that a user has to add to the settings by hand.
 fn paste(error: &InstallError) -> Option<&str> {
     match error {
         InstallError::ByHand { paste, .. } => paste.as_deref(),
@@ -188,28 +193,53 @@ fn paste(error: &InstallError) -> Option<&str> {
     }
 }
 
-/// Whether somebody is there to be asked.
+/// `true` if a user can be asked.
 pub fn is_watched() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// What changes. Only that goes to standard output.
-fn show(plan: &Plan) -> Result<()> {
+/// Prints the changes of each file: a summary, or the whole diff.
+fn show(plan: &Plan, in_full: bool) -> Result<()> {
     let mut out = anstream::stdout().lock();
     for change in plan.changes.iter().filter(|change| change.is_needed()) {
-        // What is there may be anybody's: it must not steer the terminal.
-        let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-        out.write_all(diff(change).replace("\r\n", "\n").replace(steers, " ").as_bytes())?;
+        if in_full {
+            // Settings are foreign text: control characters must not reach the terminal.
+            let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+            out.write_all(diff(change).replace("\r\n", "\n").replace(is_control, " ").as_bytes())?;
+        } else {
+            writeln!(out, "{}", summary(plan, change))?;
+        }
     }
     out.flush()?;
     Ok(())
+}
+
+/// The file, the kind of change, and the numbers of events and lines.
+fn summary(plan: &Plan, change: &Change) -> String {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let (before, after) = (text(&change.before), text(&change.after));
+    let diff = TextDiff::from_lines(before.as_str(), after.as_str());
+    let count = |tag: ChangeTag| diff.iter_all_changes().filter(|line| line.tag() == tag).count();
+    let verb = match (&change.before, &change.after) {
+        (None, _) => "create",
+        (_, None) => "delete",
+        _ => "change",
+    };
+    // Some agents have one file for each event.
+    let is_only = plan.changes.iter().filter(|change| change.is_needed()).count() == 1;
+    let events = match plan.events.len() {
+        events if events > 0 && is_only => format!("call checkrein at {}, ", pluralize(events, "event")),
+        _ => String::new(),
+    };
+    let (added, removed) = (count(ChangeTag::Insert), count(ChangeTag::Delete));
+    format!("{verb} {}: {events}+{added} -{removed} lines (-v shows them)", display_path(&change.path))
 }
 
 fn diff(change: &Change) -> String {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let (before, after) = (text(&change.before), text(&change.after));
     let path = change.path.display().to_string();
-    let name = |there: bool| if there { path.clone() } else { "/dev/null".to_owned() };
+    let name = |exists: bool| if exists { path.clone() } else { "/dev/null".to_owned() };
     let diff = TextDiff::from_lines(before.as_str(), after.as_str());
     diff.unified_diff().header(&name(change.before.is_some()), &name(change.after.is_some())).to_string()
 }

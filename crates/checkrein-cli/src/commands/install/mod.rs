@@ -1,4 +1,6 @@
-//! `checkrein install` and `checkrein uninstall`: the entry in an agent's settings that calls checkrein.
+//! `checkrein install` and `checkrein uninstall`: add and remove the entries in agents' settings that call checkrein.
+//!
+//! `apply` shows the changes, asks and writes. Other entries of the settings must not change.
 
 mod apply;
 pub mod uninstall;
@@ -16,49 +18,59 @@ use super::config::directory;
 use super::dialect::DialectName;
 use crate::exit::Exit;
 
-/// Puts checkrein in front of agents: writes into their settings that they call `checkrein hook`.
+/// Add checkrein to the settings of your agents
 ///
-/// Shows what changes, and asks on a terminal. All else in the settings stays as it is, to the last byte, and a copy from
-/// before is kept beside them. Done twice, it changes nothing the second time.
+/// The settings then call `checkrein hook` for every event, except events for each piece of text and events that contain whole
+/// conversations. The user's settings call checkrein by its path, a project's settings by its name. Without AGENTS, all
+/// agents on this machine are used.
+///
+/// Shows the changes first, and asks on a terminal. Other settings stay unchanged, to the byte, and a backup is kept next to
+/// the file. A second run changes nothing.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Without an agent, all that are on this machine are meant.\n\nThe entry calls checkrein by its path; in a project's settings, which others share, by its name. It is called at all\nevents of an agent but those that come for each piece of text or have whole conversations with them.\n\nExit codes:\n  0  installed, or there already    1  something was not written, and why    64  a wrong call\n\nExample:\n  checkrein install --dry-run\n  checkrein install claude codex\n  checkrein install gemini --project --yes"
-)]
+#[command(after_help = "Exit codes:
+  0   installed, or already installed
+  1   settings of an agent were not written
+  64  usage error
+
+Example:
+  checkrein install --dry-run
+  checkrein install claude codex
+  checkrein install gemini --project --yes")]
 pub struct Arguments {
     #[command(flatten)]
     which: Targets,
-    /// Lets tools run if checkrein itself fails, and does not set the agent's own switch against that
+    /// Allow tools if checkrein itself fails or is missing
     #[arg(long)]
     fail_open: bool,
-    /// Also at events that come for each piece of text, or have whole conversations with them
+    /// Include events for each piece of text or with whole conversations
     #[arg(long)]
     all_events: bool,
-    /// Calls this program instead of the one that is running
+    /// Program to call instead of this one
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
 }
 
-/// Whose settings, and how.
+/// Agents, scope and mode of a change.
 #[derive(Debug, clap::Args)]
 struct Targets {
-    /// The agents
+    /// Agents to change
     agents: Vec<DialectName>,
-    /// The user's own settings; that is what is meant if nothing is said
+    /// Change your own settings; this is the default
     #[arg(long, conflicts_with = "project")]
     user: bool,
-    /// The settings of the project, which all who work on it share
+    /// Change the settings of the project, which its users share
     #[arg(long)]
     project: bool,
-    /// Where the agent would be started; the project's settings are at the root of the repository there
+    /// Start directory; project settings are at the root of its repository
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
-    /// Shows what would change, and changes nothing
+    /// Show the changes, and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Does not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
-    /// Prints what was done as JSON, and does not ask
+    /// Print the result as JSON, and do not ask
     #[arg(long)]
     json: bool,
 }
@@ -68,14 +80,14 @@ impl Targets {
         if self.project { Scope::Project } else { Scope::User }
     }
 
-    /// Does it to these agents.
+    /// Applies the action to these agents.
     fn act(&self, installer: &Installer, agents: &[&'static Dialect], act: Action) -> Result<Exit> {
         let asks = !self.yes && !self.json && apply::is_watched();
         Applier { installer, scope: self.scope(), act, dry_run: self.dry_run, asks, json: self.json }.run(agents)
     }
 }
 
-/// Who writes the settings of agents that are started in this directory, by this program.
+/// Returns the installer for agents that are started in this directory. Entries call `program`, or else this program.
 pub fn installer(dir: &Path, program: Option<&Path>) -> Result<Installer> {
     let dir = directory(dir)?;
     let root = dir.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok()).unwrap_or(&dir);
@@ -83,7 +95,7 @@ pub fn installer(dir: &Path, program: Option<&Path>) -> Result<Installer> {
         Some(path) => std::path::absolute(path).map(Program::new),
         None => Program::running(&Locations::default()),
     };
-    let named = named.context("nobody knows where this program is")?;
+    let named = named.context("cannot determine the path of this program; pass it with --program")?;
     if let Some(why) = named.unfit() {
         bail!("{why}");
     }
@@ -100,7 +112,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         agents = Installer::agents().filter(|agent| installer.found(agent).is_here()).collect();
         if agents.is_empty() {
             let names: Vec<_> = Installer::agents().map(|agent| agent.name).collect();
-            bail!("no agent was found on this machine; name one of {}", names.join(", "));
+            bail!("no agents found on this machine; name one of {}", names.join(", "));
         }
     }
     which.act(&installer, &agents, Action::Install)

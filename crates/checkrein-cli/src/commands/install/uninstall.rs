@@ -1,4 +1,4 @@
-//! `checkrein uninstall`.
+//! `checkrein uninstall`: removes the entries that `checkrein install` has written.
 
 use anyhow::Result;
 use checkrein_tools::install::Installer;
@@ -7,14 +7,21 @@ use super::apply::Action;
 use super::{Targets, installer};
 use crate::exit::{self, Exit};
 
-/// Takes out of agents' settings what `checkrein install` has put in, and nothing else.
+/// Remove checkrein from the settings of your agents
 ///
-/// Shows what changes, and asks on a terminal. A file that was made for it is removed. Some agents block tools if a program
-/// that they are told to call is gone: uninstall before you remove checkrein.
+/// Removes only what `checkrein install` has written. Without AGENTS, all agents with entries are used. Shows the changes
+/// first, and asks on a terminal. Some agents block tools if a program in their settings is missing: uninstall before you
+/// delete checkrein.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Without an agent, all are meant that have checkrein in their settings.\n\nExit codes:\n  0  taken out, or not there    1  something was not taken out, and why    64  a wrong call\n\nExample:\n  checkrein uninstall --dry-run\n  checkrein uninstall claude\n  checkrein uninstall --project --yes"
-)]
+#[command(after_help = "Exit codes:
+  0   removed, or not installed
+  1   an entry was not removed
+  64  usage error
+
+Example:
+  checkrein uninstall --dry-run
+  checkrein uninstall claude
+  checkrein uninstall --project --yes")]
 pub struct Arguments {
     #[command(flatten)]
     which: Targets,
@@ -26,11 +33,11 @@ pub fn run(Arguments { which }: &Arguments) -> Result<Exit> {
     let mut agents: Vec<_> = which.agents.iter().map(|agent| agent.0).collect();
     let scope = which.scope();
     if agents.is_empty() {
-        // What cannot be read may have it, and is told.
+        // A file that cannot be read may contain entries, so that its error is reported.
         let has = |plan: Result<checkrein_tools::install::Plan, _>| plan.map_or(true, |plan| plan.is_needed());
         agents = Installer::agents().filter(|agent| has(installer.plan_removal(agent, scope))).collect();
         if agents.is_empty() && !which.json {
-            crate::commands::print_note(&format!("no agent has checkrein in the {scope}'s settings"));
+            crate::commands::print_note(&format!("nothing to do: no agent calls checkrein in its {scope} settings"));
             return Ok(exit::SUCCESS);
         }
     }

@@ -1,4 +1,6 @@
-//! `checkrein run`: fires one event and shows what came of it.
+//! `checkrein run`: fires one event at the hooks and reports the verdict.
+//!
+//! `show` prints the report. The exit code depends on the verdict of the first dialect only.
 
 mod show;
 
@@ -18,40 +20,51 @@ use super::event::EventArguments;
 use crate::exit::{self, Exit};
 use crate::interrupt::{self, Engines};
 
-/// Fires one event and shows the verdict, and for each hook why it ran, what it printed and what that was taken for.
+/// Fire one event at your hooks and explain the verdict
 ///
-/// What is not said about the event is made up. With --as more than once the first names the language of the files, and the
-/// same hooks are settled by the rules of each, to show where the verdicts differ: by the others' rules exactly, also where
-/// they let a later allow cancel a deny. The exit code is that of the first.
+/// Shows for each hook why it ran, its output and the meaning of the output. The hooks really run. Missing event data is
+/// filled with sample data.
+///
+/// With several --as, the first one selects the files. The same hooks are then settled by the exact rules of each agent, to
+/// compare the verdicts. The exit code is that of the first one.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Exit codes:\n  0  go on    2  denied or halted    3  ask    4  a hook failed and that closed the gate\n\nExample:\n  checkrein run PreToolUse --tool Bash --input '{\"command\": \"rm -rf /\"}'\n  checkrein run Stop --as claude --json | jq .verdict"
-)]
+#[command(after_help = "Exit codes:
+  0    allow, or no opinion
+  1    an operation failed
+  2    deny or halt
+  3    ask or defer
+  4    deny, because a hook failed
+  64   usage error
+  130  interrupted
+
+Example:
+  checkrein run PreToolUse --tool Bash --input '{\"command\": \"rm -rf /\"}'
+  checkrein run Stop --as claude --json | jq .verdict")]
 pub struct Arguments {
     #[command(flatten)]
     event: EventArguments,
-    /// Whose files, formats and rules apply; more than one: whose rules to compare
-    #[arg(long = "as", value_name = "DIALECT", default_value = "native")]
+    /// Agent whose files and rules to use; repeat it to compare verdicts
+    #[arg(long = "as", value_name = "AGENT", default_value = "native")]
     dialects: Vec<DialectName>,
-    /// Reads this file instead of what would be found; may be given several times
+    /// Read this file instead of the usual locations; can be repeated
     #[arg(long, value_name = "FILE")]
     config: Vec<std::path::PathBuf>,
-    /// Where the agent would be started
+    /// Start directory of the agent
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: std::path::PathBuf,
-    /// Whose hooks are meant, where a file has those of several agents
+    /// Agent to use, if a file contains hooks of several agents
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Runs hooks of the project also if you have not approved them: accepts that whoever wrote them runs commands here
+    /// Run hooks of the project without approval; their authors can run any command
     #[arg(long)]
     trust_all: bool,
-    /// Prints one record as JSON; with --as more than once a list of them
+    /// Print the record as JSON; with several --as, a list of records
     #[arg(long)]
     json: bool,
 }
 
-/// How long hooks in the background are waited for: somebody wants to see what they do.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// Longest wait for hooks in the background, so that the report contains their output.
+const BACKGROUND_WAIT: Duration = Duration::from_secs(600);
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
@@ -65,16 +78,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if arguments.trust_all {
         sources = sources.trust(Trust::everything());
     }
-    let loaded = config::skipped(sources.load());
-    config::tell(&loaded);
+    let loaded = config::apply_skip(sources.load());
+    config::print_diagnostics(&loaded);
     config::hint(first, &arguments.config, &loaded, &dir);
 
     let engines = Engines::default();
     let fired = interrupt::block_on(&engines, async {
         let mut fired = Vec::new();
-        for (at, DialectName(dialect)) in arguments.dialects.iter().enumerate() {
-            // What the first comes to is the answer; of the others, what those agents really would do is wanted.
-            let engine = match at {
+        for (position, DialectName(dialect)) in arguments.dialects.iter().enumerate() {
+            // The first dialect gives the answer. The others show the exact behaviour of their agents.
+            let engine = match position {
                 0 => config::engine(dialect, &loaded, &dir),
                 _ => config::exact_engine(dialect, &loaded, &dir),
             };
@@ -102,7 +115,7 @@ fn show(arguments: &Arguments, dialect: &Dialect, event: &Event, fired: &[Fired]
     Ok(())
 }
 
-/// What came of one fire.
+/// Result of one event under the rules of one dialect.
 pub struct Fired {
     dialect: &'static Dialect,
     plan: Vec<ExplainedHook>,
@@ -115,8 +128,8 @@ async fn fire(dialect: &'static Dialect, engine: &Engine, event: &Event) -> Fire
     let mut completions = engine.completions();
     let plan = engine.explain(event);
     let (verdict, mut record) = engine.fire_recorded(event.clone()).await;
-    show_skipped(&plan, &mut record);
-    engine.shutdown(PATIENCE).await;
+    add_skipped(&plan, &mut record);
+    engine.shutdown(BACKGROUND_WAIT).await;
     let mut later = Vec::new();
     while let Some(completion) = completions.next().await {
         later.push(completion);
@@ -124,8 +137,8 @@ async fn fire(dialect: &'static Dialect, engine: &Engine, event: &Event) -> Fire
     Fired { dialect, plan, verdict, record, later }
 }
 
-/// Puts hooks into the record that somebody has told the program to leave out: that is never silent.
-fn show_skipped(plan: &[ExplainedHook], record: &mut Record) {
+/// Adds hooks that `CHECKREIN` or `CHECKREIN_SKIP` skips to the record, so that the report shows them.
+fn add_skipped(plan: &[ExplainedHook], record: &mut Record) {
     for planned in plan {
         if let Some(SkipReason::Skipped { why }) = &planned.why_not {
             record.hooks.push(HookRecord::for_skipped(&planned.hook.info, planned.hook.handler.kind().name(), why));
@@ -140,7 +153,7 @@ fn show_skipped(plan: &[ExplainedHook], record: &mut Record) {
     record.hooks.sort_by_key(|hook| place(&hook.id, &hook.source));
 }
 
-/// What the program ends with after this verdict.
+/// Exit code for a verdict.
 pub fn exit_of(verdict: &Verdict) -> Exit {
     let closed = |id: &str| {
         verdict.warnings().iter().any(|warning| {

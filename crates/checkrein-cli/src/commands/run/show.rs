@@ -228,7 +228,7 @@ fn stream(out: &mut impl Write, name: &str, text: Option<&str>, all: Option<u64>
 fn verdict(out: &mut impl Write, fired: &Fired) -> io::Result<()> {
     let verdict = &fired.verdict;
     let decision = verdict.decision();
-    write!(out, "=> {}", decision.name().style(colours::of(decision)))?;
+    write!(out, "=> {}", decision.name().style(colours::for_decision(decision)))?;
     if let Some(reason) = verdict.reason() {
         write!(out, ": {}", layout::one_line(reason, 400))?;
     }

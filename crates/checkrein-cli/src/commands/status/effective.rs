@@ -1,4 +1,6 @@
-//! `checkrein status --effective`: what is in force in a directory, so that two machines can be compared.
+//! `checkrein status --effective`: shows the files, settings and hooks that apply in a directory.
+//!
+//! Administrators compare machines with it. The JSON output is stable: two machines with the same setup print the same text.
 
 use std::io::Write;
 
@@ -8,19 +10,19 @@ use checkrein::dialects::config::{Diagnostic, Severity};
 use checkrein::hook::HookState;
 use checkrein::hook_files::{FileState, FileStatus, Loaded, Ownership, Setting, Skip, Sources};
 use checkrein::{FailureKind, FailurePolicy, HookSpec};
-use owo_colors::OwoColorize;
+use owo_colors::{OwoColorize, Style};
 use serde_json::{Value, json};
 
 use super::super::config::directory;
-use super::super::list::{effect, shown, state, work};
-use super::super::printable;
+use super::super::list::{effect, effect_word, shown, state, work};
+use super::super::{display_path, display_source, layout, printable, shorten_paths};
 use crate::exit::{self, Exit};
 
-/// Runs the command. What is wrong with an administrator's files is a problem; all else is only shown.
+/// Runs the command. Fails if a file has an error.
 pub fn run(dir: &std::path::Path, as_json: bool) -> Result<Exit> {
     let dir = directory(dir)?;
     let mut loaded = Sources::discover(&native::DIALECT, &dir).load();
-    loaded.look_at_scripts();
+    loaded.verify_scripts();
     let skip = Skip::from_env();
     let mut out = anstream::stdout().lock();
     if as_json {
@@ -32,45 +34,59 @@ pub fn run(dir: &std::path::Path, as_json: bool) -> Result<Exit> {
     Ok(if loaded.diagnostics.iter().any(is_wrong) { exit::FAILURE } else { exit::SUCCESS })
 }
 
-/// Files of one dialect are looked for in many places: those that are not there are told of once.
+/// Prints the report. Missing files are only counted, because there are many possible places.
 fn show(out: &mut impl Write, loaded: &Loaded, skip: &Skip) -> Result<()> {
-    writeln!(out, "{}", "files, in the order in which they count".bold())?;
+    writeln!(out, "{}", "Config files (highest priority first)".bold())?;
     for file in loaded.files.iter().filter(|file| file.status != FileStatus::Missing) {
         let status = match file.status {
             FileStatus::Found => "read".green().to_string(),
             other => other.to_string().red().to_string(),
         };
         let hash = file.sha256.as_deref().map(|hash| format!("  sha256 {hash}")).unwrap_or_default();
-        writeln!(out, "  {:<8} {status}  {}{}", file.scope, printable(&file.path.to_string_lossy()), hash.dimmed())?;
+        writeln!(out, "  {:<8} {status}  {}{}", file.scope, display_path(&file.path), hash.dimmed())?;
         if let Some(ownership) = &file.ownership {
             writeln!(out, "           {}", owned(ownership))?;
         }
     }
     let missing = loaded.files.iter().filter(|file| file.status == FileStatus::Missing).count();
-    writeln!(out, "  {}", format!("{missing} others are not there").dimmed())?;
-    writeln!(out, "{}", "settings for all hooks".bold())?;
+    writeln!(out, "  {}", format!("{missing} other locations: none").dimmed())?;
+    writeln!(out, "{}", "Settings for all hooks".bold())?;
     for setting in &loaded.settings {
         let Setting { key, value, scope, .. } = setting;
-        writeln!(out, "  {key}: {}  {}", printable(value.as_str()), format!("{} ({scope})", place(setting)).dimmed())?;
+        let place = match setting.line {
+            Some(_) => format!("{} ({scope})", layout::place(&setting.file, setting.line)),
+            None => "(default)".to_owned(),
+        };
+        writeln!(out, "  {key}: {}  {}", printable(value.as_str()), place.dimmed())?;
     }
     writeln!(out, "  {}", skipping(loaded, skip))?;
     if loaded.audit.is_none() {
-        writeln!(out, "  nothing is written down (audit is off)")?;
+        writeln!(out, "  audit log: off")?;
     }
-    writeln!(out, "{}", "hooks, in the order in which they run".bold())?;
+    writeln!(out, "{}", "Hooks (in the order in which they run)".bold())?;
     for hook in in_order(loaded) {
         let info = &hook.info;
-        let said = state(hook).unwrap_or_else(|| "ready".to_owned());
-        let said = printable(&said);
-        let said = if hook.state == HookState::Ready { said.green().to_string() } else { said.red().to_string() };
-        writeln!(out, "  {:<8} {}  {said}", info.source.scope, printable(&info.id))?;
-        let gates: Vec<_> = gates(hook).map(|(event, effect)| format!("{event} {effect}")).collect();
-        let fails = match gates.as_slice() {
-            [] => "guards nothing".to_owned(),
-            gates => format!("if it fails: {}", gates.join(", ")),
-        };
-        writeln!(out, "           {}  {}", printable(&shown(hook)), info.source.dimmed())?;
-        writeln!(out, "           {fails}")?;
+        let state = state(hook).unwrap_or_else(|| "ready".to_owned());
+        let state = shorten_paths(&printable(&state));
+        let state = if hook.state == HookState::Ready { state.green().to_string() } else { state.red().to_string() };
+        writeln!(out, "  {:<8} {}  {state}", info.source.scope, printable(&info.id))?;
+        writeln!(out, "           {}  {}", printable(&shown(hook)), display_source(&info.source).dimmed())?;
+        if info.dry_run {
+            writeln!(out, "           {}", "dry run: cannot block".yellow())?;
+            continue;
+        }
+        let gates: Vec<_> = gates(hook).collect();
+        if gates.is_empty() {
+            writeln!(out, "           cannot block")?;
+        }
+        for policy in [FailurePolicy::Closed, FailurePolicy::Ask, FailurePolicy::Open] {
+            let events: Vec<_> =
+                gates.iter().filter(|(_, effect)| *effect == policy).map(|(event, _)| *event).collect();
+            if !events.is_empty() {
+                let label = format!("failure -> {} at", effect_word(policy));
+                layout::list(out, 11, &label, Style::new(), &events)?;
+            }
+        }
     }
     for diagnostic in &loaded.diagnostics {
         super::super::print_note(&diagnostic.to_string());
@@ -83,35 +99,28 @@ fn owned(ownership: &Ownership) -> String {
     let mode = ownership.mode.map(|mode| format!("mode {mode:04o}"));
     let known: Vec<_> = number.into_iter().chain(mode).collect();
     match &ownership.problem {
-        None => format!("{}, only the administrator can write it", known.join(", ")),
+        None => format!("{}, writable only by the administrator", known.join(", ")),
         Some(problem) => format!("{}: {}", known.join(", "), printable(problem)).red().to_string(),
-    }
-}
-
-fn place(setting: &Setting) -> String {
-    match setting.line {
-        Some(line) => format!("{}:{line}", setting.file),
-        None => format!("{}, where nothing else is said", setting.file),
     }
 }
 
 fn skipping(loaded: &Loaded, skip: &Skip) -> String {
     let (all, ids) = (Skip::ALL, Skip::IDS);
-    let now = if skip.is_empty() { "" } else { "; they are set now" };
+    let now = if skip.is_empty() { "" } else { " (set now)" };
     match loaded.allow_skip {
-        true => format!("{all} and {ids} are heeded, but not for the administrator's hooks{now}"),
-        false => format!("{all} and {ids} are not heeded under agents{now}"),
+        true => format!("{all}/{ids}{now} apply, except to managed hooks"),
+        false => format!("{all}/{ids}{now} ignored under agents: set `allow_skip: true` in your own hooks file to allow them"),
     }
 }
 
-/// As they would run.
+/// The hooks, in the order in which they run.
 fn in_order(loaded: &Loaded) -> Vec<&HookSpec> {
     let mut hooks: Vec<_> = loaded.hooks.iter().collect();
     hooks.sort_by_key(|hook| hook.rank());
     hooks
 }
 
-/// Where a hook guards something, and what is done there when it fails.
+/// Events that a hook can block, with the effect of its failure there.
 fn gates(hook: &HookSpec) -> impl Iterator<Item = (&str, FailurePolicy)> {
     let kinds = hook.kinds.iter().filter(|kind| kind.contract().is_gate() && hook.dialect.is_gate(kind));
     kinds.filter(|_| !hook.background).map(|kind| (kind.name(), effect(hook, kind, FailureKind::Exit)))
@@ -166,13 +175,13 @@ fn json_of(loaded: &Loaded, dir: &str, skip: &Skip) -> Value {
             "events": events.collect::<Vec<_>>(),
         })
     };
-    let diagnostic = |told: &Diagnostic| {
+    let diagnostic = |found: &Diagnostic| {
         json!({
-            "severity": told.severity.to_string(),
-            "code": told.code,
-            "message": told.message,
-            "file": told.file,
-            "line": told.at.as_ref().map(|at| at.place.line),
+            "severity": found.severity.to_string(),
+            "code": found.code,
+            "message": found.message,
+            "file": found.file,
+            "line": found.at.as_ref().map(|at| at.place.line),
         })
     };
     json!({
@@ -205,7 +214,7 @@ fn word(state: &HookState) -> &'static str {
 fn why(hook: &HookSpec) -> Option<String> {
     match &hook.state {
         HookState::Skipped(why) | HookState::Broken(why) | HookState::Changed(why) => Some(why.clone()),
-        HookState::Disabled => Some(hook.disabled_by.clone().unwrap_or_else(|| "its own entry says so".to_owned())),
+        HookState::Disabled => Some(hook.disabled_by.clone().unwrap_or_else(|| "disabled in its own entry".to_owned())),
         HookState::Ready | HookState::Untrusted => None,
     }
 }

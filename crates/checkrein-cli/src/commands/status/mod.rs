@@ -1,4 +1,6 @@
-//! `checkrein status`: how things stand with each agent.
+//! `checkrein status`: shows which agents call checkrein, and differences from a fresh installation.
+//!
+//! `effective` shows the files, settings and hooks of a directory instead. Changes nothing.
 
 mod effective;
 mod version;
@@ -8,39 +10,48 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use checkrein_tools::install::{Installed, Installer, State, Status};
-use owo_colors::OwoColorize;
+use owo_colors::{OwoColorize, Style};
 use serde_json::{Value, json};
 
 use super::dialect::DialectName;
 use super::install::installer;
+use super::{display_path, is_verbose, layout, pluralize, printable, shorten_paths};
 use crate::exit::{self, Exit};
 
-/// Shows for each agent on this machine whether checkrein is in front of it: where, at which events, what has changed
-/// since, and what no hook can do anything about.
+/// Show which agents call checkrein, and what has drifted
 ///
-/// With --effective, shows what is in force in a directory instead: each file that was looked at with its hash and, if it is
-/// an administrator's, who may write it; settings for all hooks and where they stand; each hook, why it does not run, and
-/// what is done when it fails. With --json, the same on two machines is the same text.
+/// Shows for each agent the settings file, the events, later changes of the entries, and limits of the agent. Without AGENTS,
+/// shows all agents that are on this machine or have entries.
+///
+/// With --effective, shows the files, settings and hooks that are in force in a directory instead: file hashes, managed files
+/// and their permissions, reasons why hooks do not run, and failure policies. Its JSON is the same on two machines with the
+/// same configuration.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Without an agent, all are shown that are on this machine or have checkrein in their settings.\n\nExit codes:\n  0  all is as it would be installed now, or not installed    1  something is not    64  a wrong call\n\nExample:\n  checkrein status\n  checkrein status claude --json\n  checkrein status --effective --json"
-)]
+#[command(after_help = "Exit codes:
+  0   all entries are current, or nothing is installed
+  1   an entry is outdated or modified; --effective: a file has a problem
+  64  usage error
+
+Example:
+  checkrein status
+  checkrein status claude --json
+  checkrein status --effective --json")]
 pub struct Arguments {
-    /// The agents
+    /// Agents to show
     agents: Vec<DialectName>,
-    /// Shows which files, settings and hooks are in force
+    /// Show the files, settings and hooks that are in force
     #[arg(long, conflicts_with_all = ["agents", "all", "no_versions"])]
     effective: bool,
-    /// Shows also agents that are not here
+    /// Include agents that are not on this machine
     #[arg(long)]
     all: bool,
-    /// Where the agent would be started
+    /// Start directory of the agent
     #[arg(long, value_name = "DIR", default_value = ".")]
     dir: PathBuf,
-    /// Does not run the agents to ask for their version
+    /// Do not run the agents to get their versions
     #[arg(long)]
     no_versions: bool,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -62,14 +73,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         .filter(|status| named || arguments.all || is_here(status))
         .collect();
     let programs: Vec<_> = statuses.iter().map(|status| status.found.program.clone()).collect();
-    let versions = if arguments.no_versions { vec![None; programs.len()] } else { version::of_all(programs) };
+    let versions = if arguments.no_versions { vec![None; programs.len()] } else { version::ask_all(programs) };
     let shown: Vec<_> = statuses.iter().zip(versions).collect();
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let all: Vec<_> = shown.iter().map(|(status, version)| as_json(status, version.as_deref())).collect();
         writeln!(out, "{:#}", json!({ "agents": all }))?;
     } else if shown.is_empty() {
-        writeln!(out, "no agent was found on this machine; `checkrein status --all` shows those that are known")?;
+        writeln!(out, "no agents found on this machine; `checkrein status --all` lists the agents that checkrein supports")?;
     } else {
         for (status, version) in &shown {
             show(&mut out, status, version.as_deref())?;
@@ -85,61 +96,72 @@ fn is_here(status: &Status) -> bool {
 
 fn show(out: &mut impl Write, status: &Status, version: Option<&str>) -> Result<()> {
     let found = match (&status.found.program, status.found.directories.first()) {
-        (Some(program), _) => format!("{} {}", program.display(), version.unwrap_or("(version not known)")),
-        (None, Some(directory)) => format!("{} is there, its program is not on PATH", directory.display()),
+        (Some(program), _) => format!("{} {}", display_path(program), version.unwrap_or("(unknown version)")),
+        (None, Some(_)) => format!("config found, `{}` not on PATH", status.agent),
         (None, None) => "not found on this machine".to_owned(),
     };
     writeln!(out, "{}  {}", status.agent.bold(), found.dimmed())?;
     for place in &status.places {
-        show_place(out, place)?;
+        show_place(out, status.agent, place)?;
     }
     if let Some(by_hand) = &status.by_hand {
-        writeln!(out, "  not written by checkrein: {by_hand}")?;
+        writeln!(out, "  not installed by checkrein: {by_hand}")?;
     }
     let killed = match status.stays_open_with(version) {
-        Some(true) => "tools run (stays open)".yellow().to_string(),
+        Some(true) => "tools run".yellow().to_string(),
         Some(false) => "tools are blocked".to_owned(),
-        None => "not known".to_owned(),
+        None => "unknown".to_owned(),
     };
     writeln!(out, "  if checkrein is killed: {killed}")?;
     if let Some(since) = status.switch_since {
-        writeln!(out, "  before {since} it overlooks the switch that blocks tools then")?;
+        writeln!(out, "  {} before {since} ignores onFailure: tools run if checkrein crashes", status.agent)?;
     }
     if status.blocked_without_program {
-        writeln!(out, "  if the program is gone: {}; uninstall before you remove it", "tools are blocked".yellow())?;
+        writeln!(
+            out,
+            "  if checkrein is missing: {}; run `checkrein uninstall` before you remove it",
+            "tools are blocked".yellow()
+        )?;
     }
     for unseen in status.unseen {
-        writeln!(out, "  no hook hears of: {unseen}")?;
+        writeln!(out, "  hooks are not called for: {unseen}")?;
     }
     Ok(())
 }
 
-fn show_place(out: &mut impl Write, place: &Installed) -> Result<()> {
-    let (scope, path) = (place.scope, place.path.display());
+fn show_place(out: &mut impl Write, agent: &str, place: &Installed) -> Result<()> {
+    let (scope, path) = (place.scope, display_path(&place.path));
     match &place.state {
         State::Absent => return Ok(writeln!(out, "  {scope:<8} {}  {path}", "not installed".dimmed())?),
-        State::Broken(why) => return Ok(writeln!(out, "  {scope:<8} {}  {path}: {why}", "broken".red())?),
+        State::Broken(why) => {
+            let why = shorten_paths(&printable(why));
+            return Ok(writeln!(out, "  {scope:<8} {}  {path}: {why}", "broken".red())?);
+        }
         _ if place.is_fine() => writeln!(out, "  {scope:<8} {}  {path}", "installed".green())?,
-        _ => writeln!(out, "  {scope:<8} {}  {path}", "installed, with drift".red())?,
+        _ => writeln!(out, "  {scope:<8} {}  {path}", "installed, but changed since".red())?,
     }
-    writeln!(out, "           at {}", place.covered.join(", "))?;
+    const INDENT: usize = 11;
+    match is_verbose() {
+        true => layout::list(out, INDENT, "called at:", Style::new(), &place.covered)?,
+        false => writeln!(out, "{:INDENT$}called at {}", "", pluralize(place.covered.len(), "event"))?,
+    }
     if !place.missing.is_empty() {
-        writeln!(out, "           {} {}", "missing:".red(), place.missing.join(", "))?;
+        layout::list(out, INDENT, "missing:", Style::new().red(), &place.missing)?;
     }
     for drift in &place.drift {
-        writeln!(out, "           {} {drift}", "drift:".red())?;
+        writeln!(out, "{:INDENT$}{} {}", "", "changed:".red(), shorten_paths(&printable(drift)))?;
     }
     if !place.left_out.is_empty() {
-        writeln!(out, "           left out: {}", place.left_out.join(", "))?;
+        layout::list(out, INDENT, "not called at:", Style::new(), &place.left_out)?;
     }
     if place.fails_open {
-        writeln!(out, "           tools run if checkrein fails, as --fail-open asked for")?;
+        writeln!(out, "{:INDENT$}tools run if checkrein fails (installed with --fail-open)", "")?;
     }
     if !place.also_read_by.is_empty() {
-        writeln!(out, "           read as well by {}", place.also_read_by.join(", "))?;
+        layout::list(out, INDENT, "also read by", Style::new(), &place.also_read_by)?;
     }
     if !place.is_fine() {
-        writeln!(out, "           `checkrein install` writes it anew")?;
+        writeln!(out, "{:INDENT$}fix: run `checkrein install {agent}`", "")?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The versions of programs, as they tell them.
+//! Asks agents for their versions, with `PROGRAM --version`. An agent that does not answer in time has no version.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,19 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// Longer than an agent takes to start and say it.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// More than a version is.
-const LONGEST: u64 = 4096;
+/// Longest wait for the answer of an agent.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Number of bytes of the output that are read.
+const MAX_OUTPUT: u64 = 4096;
 
-/// Asks all of them at once.
-pub fn of_all(programs: Vec<Option<PathBuf>>) -> Vec<Option<String>> {
+/// Asks all programs at the same time.
+pub fn ask_all(programs: Vec<Option<PathBuf>>) -> Vec<Option<String>> {
     let asked: Vec<_> =
-        programs.into_iter().map(|program| program.map(|program| std::thread::spawn(move || of(&program)))).collect();
+        programs.into_iter().map(|program| program.map(|program| std::thread::spawn(move || ask(&program)))).collect();
     asked.into_iter().map(|thread| thread?.join().ok().flatten()).collect()
 }
 
-fn of(program: &Path) -> Option<String> {
+fn ask(program: &Path) -> Option<String> {
     let mut child = Command::new(program)
         .arg("--version")
         .stdin(Stdio::null())
@@ -28,17 +28,17 @@ fn of(program: &Path) -> Option<String> {
         .ok()?;
     let output = child.stdout.take()?;
     let (sender, receiver) = mpsc::channel();
-    // What it has started may keep the pipe open for longer than anybody waits.
+    // Processes that the agent has started can keep the pipe open after its exit.
     std::thread::spawn(move || {
         let mut text = Vec::new();
-        let _ = output.take(LONGEST).read_to_end(&mut text);
+        let _ = output.take(MAX_OUTPUT).read_to_end(&mut text);
         let _ = sender.send(text);
     });
     let start = Instant::now();
-    let text = receiver.recv_timeout(PATIENCE).ok();
+    let text = receiver.recv_timeout(TIMEOUT).ok();
     loop {
         match child.try_wait() {
-            Ok(None) if text.is_some() && start.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(5)),
+            Ok(None) if text.is_some() && start.elapsed() < TIMEOUT => std::thread::sleep(Duration::from_millis(5)),
             Ok(None) => {
                 let _ = child.kill();
                 let _ = child.wait();
@@ -67,7 +67,7 @@ mod tests {
     use super::number;
 
     #[test]
-    fn versions_are_found_in_what_agents_print() {
+    fn version_is_found_in_the_output_of_agents() {
         for (text, version) in [
             ("2.1.325 (Claude Code)\n", Some("2.1.325")),
             ("codex-cli 0.166.0\n", Some("0.166.0")),

@@ -1,4 +1,4 @@
-//! JUnit XML, for machines that run tests of others.
+//! Test report as JUnit XML, for CI systems.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,14 +14,14 @@ pub(super) fn write(report: &TestReport) -> String {
     for suite in report
         .cases
         .chunk_by(|one, other| one.file == other.file)
-        .map(of_file)
-        .chain(report.contract.iter().map(of_hook))
+        .map(file_suite)
+        .chain(report.contract.iter().map(hook_suite))
     {
         (tests, failures, errors) = (tests + suite.tests, failures + suite.failures, errors + suite.errors);
         suites.push_str(&suite.text);
     }
     if !report.problems.is_empty() {
-        let suite = of_problems(&report.problems);
+        let suite = problem_suite(&report.problems);
         (tests, errors) = (tests + suite.tests, errors + suite.errors);
         suites.push_str(&suite.text);
     }
@@ -31,7 +31,7 @@ pub(super) fn write(report: &TestReport) -> String {
     )
 }
 
-/// One suite, and what is in it.
+/// One `testsuite` element with its counts.
 struct Suite {
     tests: usize,
     failures: usize,
@@ -39,7 +39,7 @@ struct Suite {
     text: String,
 }
 
-fn of_file(cases: &[CaseReport]) -> Suite {
+fn file_suite(cases: &[CaseReport]) -> Suite {
     let name = cases.first().map(|case| relative(Path::new(&case.file))).unwrap_or_default();
     let count = |outcome| cases.iter().filter(|case| case.outcome == outcome).count();
     let (failures, errors, skipped) =
@@ -53,8 +53,8 @@ fn of_file(cases: &[CaseReport]) -> Suite {
     Suite { tests: cases.len(), failures, errors, text }
 }
 
-/// What is wrong with the files themselves.
-fn of_problems(problems: &[String]) -> Suite {
+/// Suite with one error per problem of the case files.
+fn problem_suite(problems: &[String]) -> Suite {
     let count = problems.len();
     let mut text = open("files with cases", count, 0, count, 0, 0);
     for problem in problems {
@@ -119,14 +119,14 @@ fn case_element(out: &mut String, file: &str, case: &CaseReport) {
     out.push_str("</testcase>\n");
 }
 
-fn streams<'a>(out: &mut String, element: &str, of: impl Iterator<Item = (&'a str, &'a str)>) {
-    let all: Vec<_> = of.filter(|(_, text)| !text.is_empty()).map(|(id, text)| format!("{id}:\n{text}")).collect();
+fn streams<'a>(out: &mut String, element: &str, texts: impl Iterator<Item = (&'a str, &'a str)>) {
+    let all: Vec<_> = texts.filter(|(_, text)| !text.is_empty()).map(|(id, text)| format!("{id}:\n{text}")).collect();
     if !all.is_empty() {
         let _ = write!(out, "<{element}>{}</{element}>", content(&all.join("\n")));
     }
 }
 
-fn of_hook(hook: &HookProbes) -> Suite {
+fn hook_suite(hook: &HookProbes) -> Suite {
     let name = format!("contract {}", hook.id);
     let failures = hook.probes.iter().filter(|probe| probe.finding.is_some()).count();
     let skipped = usize::from(hook.not_probed.is_some());
@@ -165,7 +165,7 @@ fn seconds(ms: u64) -> String {
     format!("{}.{:03}", ms / 1000, ms % 1000)
 }
 
-/// Text between tags. What XML cannot hold at all is replaced.
+/// Escapes text between tags. Characters that XML does not allow are replaced.
 fn content(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -173,7 +173,7 @@ fn content(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // Readers turn it into a line feed if it stands there itself.
+            // XML parsers turn a literal carriage return into a line feed.
             '\r' => out.push_str("&#13;"),
             '\t' | '\n' | '\u{20}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'.. => out.push(c),
             _ => out.push(char::REPLACEMENT_CHARACTER),
@@ -182,7 +182,7 @@ fn content(text: &str) -> String {
     out
 }
 
-/// Text in an attribute.
+/// Escapes the text of an attribute.
 fn attribute(text: &str) -> String {
     content(text).replace('"', "&quot;").replace('\n', "&#10;").replace('\t', "&#9;")
 }
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_is_escaped() {
+    fn xml_special_characters_are_escaped() {
         assert_eq!(
             content("a<b>&\"'\u{0}\u{1b}\u{ffff}\r\n\t\u{1f600}"),
             "a&lt;b&gt;&amp;\"'\u{fffd}\u{fffd}\u{fffd}&#13;\n\t\u{1f600}"

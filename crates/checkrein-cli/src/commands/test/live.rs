@@ -1,4 +1,4 @@
-//! One line that tells how far it is, on a terminal only.
+//! Progress line of `checkrein test` on standard error. Prints nothing if that is not a terminal.
 
 use std::io::{IsTerminal, Write};
 
@@ -9,13 +9,13 @@ use super::super::printable;
 pub(super) struct Line {
     all: usize,
     done: usize,
-    bad: usize,
+    failed: usize,
     on_terminal: bool,
 }
 
 impl Line {
     pub(super) fn new(all: usize) -> Self {
-        let line = Self { all, done: 0, bad: 0, on_terminal: std::io::stderr().is_terminal() };
+        let line = Self { all, done: 0, failed: 0, on_terminal: std::io::stderr().is_terminal() };
         line.draw("");
         line
     }
@@ -28,23 +28,23 @@ impl Line {
         self.count(probes.has_findings(), &probes.id);
     }
 
-    fn count(&mut self, bad: bool, name: &str) {
+    fn count(&mut self, failed: bool, name: &str) {
         self.done += 1;
-        self.bad += usize::from(bad);
+        self.failed += usize::from(failed);
         self.draw(name);
     }
 
     fn draw(&self, name: &str) {
         if self.on_terminal {
             let name: String = printable(name).chars().take(40).collect();
-            // When it is closed there is nobody left to tell.
-            let _ = write!(std::io::stderr(), "\r\x1b[K{}/{} done, {} bad  {name}", self.done, self.all, self.bad);
+            // A closed standard error has no reader.
+            let _ = write!(std::io::stderr(), "\r\x1b[K{}/{} done, {} failed  {name}", self.done, self.all, self.failed);
             let _ = std::io::stderr().flush();
         }
     }
 }
 
-/// Whoever gives up on the way wants no half line either.
+/// Removes the line, also after an error.
 impl Drop for Line {
     fn drop(&mut self) {
         if self.on_terminal {

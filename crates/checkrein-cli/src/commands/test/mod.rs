@@ -1,4 +1,6 @@
-//! `checkrein test`: cases for hooks, and probes for hooks that have none.
+//! `checkrein test`: runs test cases for hooks, and probes hooks without test cases.
+//!
+//! `show` prints text, `junit` writes XML, `live` shows progress, `watch` repeats the run after changes.
 
 mod junit;
 mod live;
@@ -19,15 +21,19 @@ use super::config::ConfigArguments;
 use crate::exit::{self, Exit, UsageErrorExt};
 use crate::interrupt::{self, Engines};
 
-/// Runs cases for hooks, each in a scratch directory of its own, and shows where what came of them differs from what they
-/// expect.
+/// Run test cases for hooks, or probe hooks without any
 ///
-/// Cases are YAML files in `.checkrein/tests/`, and files that end in `.test.yaml` beside those with hooks. With
-/// --contract, hooks that no case fires are probed instead: with empty, huge and odd input, missing fields, no environment,
-/// nobody who reads what they print, and eight at once.
+/// Test cases are in YAML files in `.checkrein/tests/`, and in files `*.test.yaml` next to hook files. Each case runs in its
+/// own scratch directory.
+///
+/// With --contract, hooks without test cases are probed instead: with empty, huge and unusual input, missing fields, an empty
+/// environment, a closed output, and eight runs at once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
-  0  all is as expected    1  something is not, or cannot be read    64  a wrong call    130  interrupted
+  0    all cases pass
+  1    a case fails, a probe has a finding, or a file is invalid
+  64   usage error
+  130  interrupted
 
 Example:
   checkrein test
@@ -36,51 +42,51 @@ Example:
 
   # .checkrein/tests/guard.yaml
   cases:
-    - name: force pushes are refused
+    - name: force pushes are denied
       event: PreToolUse
       tool: Bash
       input: {command: git push --force}
       expect: {decision: deny, reason: lease}")]
 pub struct Arguments {
-    /// Files with cases, or directories that have them
+    /// Files with test cases, or directories of them
     paths: Vec<PathBuf>,
     #[command(flatten)]
     config: ConfigArguments,
-    /// Runs only cases whose name has this text; may be given several times
+    /// Run only cases whose name contains this text; can be repeated
     #[arg(long, value_name = "TEXT")]
     filter: Vec<String>,
-    /// How many run at once; as many as there are processors if nothing is said
+    /// Number of parallel cases; default: number of processors
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Gives up when the first one fails
+    /// Stop after the first failure
     #[arg(long)]
     fail_fast: bool,
-    /// Shows the cases and runs none
+    /// List the cases, and run none
     #[arg(long, conflicts_with_all = ["contract", "watch", "junit"])]
     list: bool,
-    /// Runs again whenever cases, hooks or their scripts change
+    /// Run again after each change of cases, hooks or scripts
     #[arg(long, conflicts_with = "json")]
     watch: bool,
-    /// Probes the hooks that no case fires
+    /// Probe the hooks without test cases
     #[arg(long)]
     contract: bool,
-    /// Probes every hook
+    /// Probe every hook
     #[arg(long, requires = "contract")]
     all: bool,
-    /// How long a hook may take at a probe, in seconds
+    /// Timeout of a probe in seconds
     #[arg(long, value_name = "SECONDS", default_value = "5", requires = "contract", value_parser = seconds)]
     timeout: Duration,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Writes what came of it as JUnit XML as well
+    /// Also write a JUnit report to this file
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
     let time = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    time.filter(|time| !time.is_zero()).ok_or_else(|| "it should be a number of seconds above 0".to_owned())
+    time.filter(|time| !time.is_zero()).ok_or_else(|| "must be a number of seconds greater than 0".to_owned())
 }
 
 /// Runs the command.
@@ -88,71 +94,71 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     if arguments.list {
         return list(arguments);
     }
-    // What runs is ended when its future is dropped.
+    // Dropping the future ends the hooks that are running.
     interrupt::block_on(&Engines::default(), async {
         if arguments.watch { watch::run(arguments).await } else { once(arguments, &Known::read(arguments)?).await }
     })?
 }
 
-/// What is known before anything runs.
+/// Hooks and cases as read from their files, before anything runs.
 struct Known {
-    trials: TestRunner,
+    runner: TestRunner,
     files: Vec<PathBuf>,
     cases: Vec<Case>,
-    /// What is wrong with files of cases.
+    /// Diagnostics of the case files.
     wrong: Vec<Diagnostic>,
-    /// How many cases there are, whatever they are called.
+    /// Number of cases before --filter.
     all_cases: usize,
 }
 
 impl Known {
     fn read(arguments: &Arguments) -> Result<Self> {
         let config = &arguments.config;
-        // One that the caller names must be there.
+        // Fails if a file of --config does not exist.
         config.sources()?;
         let files = config.config.iter().map(std::path::absolute).collect::<Result<Vec<_>, _>>()?;
         let dir = config.directory()?;
-        let trials =
+        let runner =
             TestRunner::new(config.dialect.0, &dir).config(files).agent(config.agent.clone()).trust(config.trust());
-        let files = hook_tests::find(&arguments.paths, &dir, &trials.config_files()).usage_error()?;
+        let files = hook_tests::find(&arguments.paths, &dir, &runner.config_files()).usage_error()?;
         let read = hook_tests::read_files(&files, config.dialect.0);
         let all_cases = read.cases.len();
         let wanted = |case: &Case| {
             arguments.filter.is_empty() || arguments.filter.iter().any(|text| case.name.contains(text.as_str()))
         };
         let cases: Vec<_> = read.cases.into_iter().filter(wanted).collect();
-        // So that what is wrong with their files is known as well.
+        // Loads the config files of each case, so that their diagnostics are known.
         for case in &cases {
-            trials.loaded_for(case);
+            runner.loaded_for(case);
         }
-        Ok(Self { trials, files, cases, wrong: read.diagnostics, all_cases })
+        Ok(Self { runner, files, cases, wrong: read.diagnostics, all_cases })
     }
 
-    /// Tells on standard error what is wrong with files.
+    /// Prints diagnostics of all files on standard error.
     fn tell(&self) {
-        for diagnostic in self.trials.diagnostics().iter().chain(&self.wrong) {
+        for diagnostic in self.runner.diagnostics().iter().chain(&self.wrong) {
             super::print_note(&diagnostic.to_string());
         }
     }
 
-    /// There must be something to do.
+    /// Fails if there is nothing to run.
     fn check(&self, arguments: &Arguments) -> Result<()> {
         if arguments.contract || !self.cases.is_empty() || !self.wrong.is_empty() {
             return Ok(());
         }
         if self.all_cases > 0 {
-            bail!("none of {} cases has `{}` in its name", self.all_cases, arguments.filter.join("` or `"));
+            bail!("--filter matches none of the {} cases: no name contains `{}`", self.all_cases, arguments.filter.join("` or `"));
         }
-        let places = hook_tests::places(self.trials.dir(), &self.trials.config_files());
+        let places = hook_tests::places(self.runner.dir(), &self.runner.config_files());
         let places: Vec<_> = places.iter().map(|place| show::relative(place)).collect();
         bail!(
-            "there are no cases; looked in {}\n  write some (`checkrein test --help` shows one), or probe hooks without any: --contract",
+            "no test cases in {}\n  write one (see `checkrein test --help`), or probe the hooks without cases: checkrein test --contract",
             places.join(", ")
         );
     }
 }
 
-/// Runs all there is, once.
+/// Runs all cases or probes once, and prints the report.
 async fn once(arguments: &Arguments, known: &Known) -> Result<Exit> {
     known.tell();
     known.check(arguments)?;
@@ -162,12 +168,12 @@ async fn once(arguments: &Arguments, known: &Known) -> Result<Exit> {
         .map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from);
     let report = if arguments.contract {
         let (hooks, with_cases) = to_probe(arguments, known);
-        let probes = probe_all(&known.trials, &hooks, jobs, arguments.timeout).await;
+        let probes = probe_all(&known.runner, &hooks, jobs, arguments.timeout).await;
         let report = TestReport::new(Vec::new(), probes, begun.elapsed());
         (report, with_cases)
     } else {
         let mut live = live::Line::new(known.cases.len());
-        let reports = known.trials.run_all(&known.cases, jobs, arguments.fail_fast, |report| live.done(report)).await;
+        let reports = known.runner.run_all(&known.cases, jobs, arguments.fail_fast, |report| live.done(report)).await;
         drop(live);
         (TestReport::new(reports, Vec::new(), begun.elapsed()), 0)
     };
@@ -193,13 +199,13 @@ fn show(arguments: &Arguments, report: &TestReport, with_cases: usize) -> Result
     Ok(())
 }
 
-/// The hooks to probe, and how many are left out because cases fire them.
+/// Returns the hooks to probe, and the number of hooks that are not probed because cases run them.
 fn to_probe(arguments: &Arguments, known: &Known) -> (Vec<HookSpec>, usize) {
-    let loaded = known.trials.loaded();
+    let loaded = known.runner.loaded();
     let mut fired = std::collections::HashSet::new();
     if !arguments.all {
-        // A case that makes no event fires nothing.
-        fired.extend(known.cases.iter().flat_map(|case| known.trials.would_run(case).unwrap_or_default()));
+        // A case without a valid event runs no hook.
+        fired.extend(known.cases.iter().flat_map(|case| known.runner.would_run(case).unwrap_or_default()));
     }
     let has_case = |hook: &HookSpec| {
         let info = &hook.info;
@@ -209,10 +215,10 @@ fn to_probe(arguments: &Arguments, known: &Known) -> (Vec<HookSpec>, usize) {
     (without, with_cases.len())
 }
 
-/// Probes hooks, so many at once. In their order.
-async fn probe_all(trials: &TestRunner, hooks: &[HookSpec], jobs: usize, limit: Duration) -> Vec<HookProbes> {
+/// Probes hooks, at most `jobs` at a time, and returns the reports in config order.
+async fn probe_all(runner: &TestRunner, hooks: &[HookSpec], jobs: usize, limit: Duration) -> Vec<HookProbes> {
     let mut live = live::Line::new(hooks.len());
-    let probes = hook_tests::probe_all(trials, hooks, jobs, limit, |probes| live.probed(probes)).await;
+    let probes = hook_tests::probe_all(runner, hooks, jobs, limit, |probes| live.probed(probes)).await;
     drop(live);
     probes
 }

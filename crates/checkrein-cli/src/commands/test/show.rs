@@ -1,4 +1,4 @@
-//! What people see of tests.
+//! Text report of `checkrein test`: cases with their differences, and tables of probes.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,13 +7,13 @@ use checkrein::record::HookOutcome;
 use checkrein_tools::hook_tests::{CaseOutcome, CaseReport, Finding, HookProbes, Mismatch, ProbeReport, TestReport};
 use owo_colors::{OwoColorize, Style};
 
-use super::super::printable;
+use super::super::{pluralize, printable};
 
-/// How much of a stream is shown.
+/// Number of lines of a stream, and of characters of a line, that are shown.
 const SHOWN_LINES: usize = 20;
 const SHOWN_COLUMNS: usize = 200;
 
-/// A path as somebody in the current directory would write it.
+/// Path relative to the current directory, or absolute if it is outside.
 pub(super) fn relative(path: &Path) -> String {
     let here = std::env::current_dir().and_then(|here| here.canonicalize());
     let short = here.ok().and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
@@ -24,7 +24,7 @@ fn place(report: &CaseReport) -> String {
     format!("{}:{}", relative(Path::new(&report.file)), report.line)
 }
 
-/// All cases, by file, and at the end those that failed once more.
+/// Writes all cases by file, and at the end a summary with the failed ones.
 pub(super) fn cases(out: &mut impl Write, report: &TestReport) -> io::Result<()> {
     let mut file = "";
     for case in &report.cases {
@@ -32,7 +32,7 @@ pub(super) fn cases(out: &mut impl Write, report: &TestReport) -> io::Result<()>
             file = &case.file;
             writeln!(out, "{}", relative(Path::new(file)).bold())?;
         }
-        one(out, case)?;
+        show_case(out, case)?;
     }
     let mut counts = vec![format!("{} passed", report.passed)];
     for (count, word) in [(report.failed, "failed"), (report.errors, "could not run"), (report.skipped, "skipped")] {
@@ -41,10 +41,10 @@ pub(super) fn cases(out: &mut impl Write, report: &TestReport) -> io::Result<()>
         }
     }
     let style = if report.is_fine() { Style::new().green() } else { Style::new().red() };
-    let cases = plural(report.cases.len(), "case");
+    let cases = pluralize(report.cases.len(), "case");
     writeln!(out, "\n{cases}: {}, in {} ms", counts.join(", ").style(style), report.duration_ms)?;
     if !report.problems.is_empty() {
-        writeln!(out, "  {} in files with cases, see above", plural(report.problems.len(), "problem").red())?;
+        writeln!(out, "  {} in the case files, see above", pluralize(report.problems.len(), "problem").red())?;
     }
     for case in report.cases.iter().filter(|case| !matches!(case.outcome, CaseOutcome::Passed | CaseOutcome::Skipped)) {
         let fields: Vec<_> = case.mismatches.iter().map(|mismatch| mismatch.field.as_str()).collect();
@@ -54,11 +54,7 @@ pub(super) fn cases(out: &mut impl Write, report: &TestReport) -> io::Result<()>
     Ok(())
 }
 
-fn plural(count: usize, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
-}
-
-fn one(out: &mut impl Write, case: &CaseReport) -> io::Result<()> {
+fn show_case(out: &mut impl Write, case: &CaseReport) -> io::Result<()> {
     let (word, style) = match case.outcome {
         CaseOutcome::Passed => ("ok     ", Style::new().green()),
         CaseOutcome::Skipped => ("skipped", Style::new().dimmed()),
@@ -74,7 +70,7 @@ fn one(out: &mut impl Write, case: &CaseReport) -> io::Result<()> {
         writeln!(out, "          {}", printable(error))?;
     }
     for mismatch in &case.mismatches {
-        different(out, mismatch)?;
+        show_mismatch(out, mismatch)?;
     }
     let hooks = case.record.iter().filter(|_| !case.mismatches.is_empty()).flat_map(|record| &record.hooks);
     for hook in hooks.filter(|hook| hook.outcome != HookOutcome::Skipped) {
@@ -91,7 +87,7 @@ fn one(out: &mut impl Write, case: &CaseReport) -> io::Result<()> {
     Ok(())
 }
 
-fn different(out: &mut impl Write, mismatch: &Mismatch) -> io::Result<()> {
+fn show_mismatch(out: &mut impl Write, mismatch: &Mismatch) -> io::Result<()> {
     writeln!(out, "      {} {}", mismatch.field.bold(), format!("(line {})", mismatch.line).dimmed())?;
     for line in &mismatch.diff {
         let style = match line.as_bytes().first() {
@@ -108,27 +104,27 @@ fn stream(out: &mut impl Write, name: &str, text: &str) -> io::Result<()> {
     if text.is_empty() {
         return Ok(());
     }
-    writeln!(out, "        {name} ({}):", plural(text.len(), "byte"))?;
+    writeln!(out, "        {name} ({}):", pluralize(text.len(), "byte"))?;
     for line in text.lines().take(SHOWN_LINES) {
         writeln!(out, "        {} {}", "|".dimmed(), cut(line))?;
     }
     let left = text.lines().count().saturating_sub(SHOWN_LINES);
     if left > 0 {
-        writeln!(out, "        {} … {} more", "|".dimmed(), plural(left, "line"))?;
+        writeln!(out, "        {} … {} more", "|".dimmed(), pluralize(left, "line"))?;
     }
     Ok(())
 }
 
-/// The start of a line.
+/// Start of a line, at most [`SHOWN_COLUMNS`] characters.
 fn cut(line: &str) -> String {
     let line = printable(line);
     match line.char_indices().nth(SHOWN_COLUMNS) {
-        Some((at, _)) => format!("{}…", &line[..at]),
+        Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
 }
 
-/// What came of probes: a table for each hook.
+/// Writes the results of probes: a table for each hook.
 pub(super) fn contract(out: &mut impl Write, report: &TestReport, with_cases: usize) -> io::Result<()> {
     for hook in &report.contract {
         writeln!(
@@ -145,7 +141,7 @@ pub(super) fn contract(out: &mut impl Write, report: &TestReport, with_cases: us
         for probe in &hook.probes {
             row(out, probe)?;
             let streams = (probe.stdout.clone(), probe.stderr.clone());
-            // What is the same as above need not be read again.
+            // Output that is equal to that of the probe above is not repeated.
             if probe.finding.is_some() && streams != shown {
                 stream(out, "stdout", &streams.0)?;
                 stream(out, "stderr", &streams.1)?;
@@ -156,13 +152,13 @@ pub(super) fn contract(out: &mut impl Write, report: &TestReport, with_cases: us
     let bad: Vec<_> = report.contract.iter().filter(|hook| hook.has_findings()).collect();
     let probed = report.contract.iter().filter(|hook| hook.not_probed.is_none()).count();
     let style = if bad.is_empty() { Style::new().green() } else { Style::new().red() };
-    let findings = format!("{} with findings", bad.len());
-    writeln!(out, "\n{} probed: {}, in {} ms", plural(probed, "hook"), findings.style(style), report.duration_ms)?;
+    let findings = format!("{} with problems", bad.len());
+    writeln!(out, "\n{} probed: {}, in {} ms", pluralize(probed, "hook"), findings.style(style), report.duration_ms)?;
     if with_cases > 0 {
-        writeln!(out, "{} left out, since cases fire them (--all probes them too)", plural(with_cases, "hook"))?;
+        writeln!(out, "{} not probed, because test cases run them (--all probes them too)", pluralize(with_cases, "hook"))?;
     }
     for hook in bad {
-        writeln!(out, "  {} {}: {}", "bad".red(), printable(&hook.id), words(hook))?;
+        writeln!(out, "  {} {}: {}", "failed".red(), printable(&hook.id), findings_of(hook))?;
     }
     Ok(())
 }
@@ -174,7 +170,8 @@ fn shortened(source: &str) -> String {
     }
 }
 
-fn words(hook: &HookProbes) -> String {
+/// Findings of a hook, each with the probes that have it.
+fn findings_of(hook: &HookProbes) -> String {
     let mut kinds: Vec<(Finding, Vec<&str>)> = Vec::new();
     for probe in &hook.probes {
         let Some(finding) = probe.finding else { continue };

@@ -1,4 +1,4 @@
-//! Runs again whenever something changes.
+//! `checkrein test --watch`: repeats the run after changes of cases, hooks or their scripts.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -13,18 +13,18 @@ use tokio::sync::mpsc;
 use super::{Arguments, Known, once};
 use crate::exit::Exit;
 
-/// Runs until somebody ends it.
+/// Runs until the process is interrupted.
 pub(super) async fn run(arguments: &Arguments) -> Result<Exit> {
-    // One change that is waiting stands for all.
+    // One pending notification is enough: each run reads all files again.
     let (changed, mut changes) = mpsc::channel(1);
     let watch = FileWatch::start(move || {
         let _ = changed.try_send(());
     })
-    .context("files cannot be followed")?;
+    .context("cannot watch files for changes")?;
     loop {
         let paths = paths(arguments);
         watch.follow(&paths);
-        // What changed before it was followed is read here, what changes from here on is told.
+        // Contents are read after the watch starts, so that no change is missed in between.
         let before = contents(&paths);
         let ended = match Known::read(arguments) {
             Ok(known) => once(arguments, &known).await.map(drop),
@@ -32,17 +32,17 @@ pub(super) async fn run(arguments: &Arguments) -> Result<Exit> {
         };
         match ended {
             Err(error) if super::super::is_closed_pipe(&error) => return Err(error),
-            // The next change may mend it.
+            // The next change may fix the error.
             Err(error) => super::super::print_error(&error)?,
             Ok(()) => {}
         }
         let mut out = anstream::stdout().lock();
-        writeln!(out, "\nwatching for changes; Ctrl-C ends")?;
+        writeln!(out, "\nwatching for changes; press Ctrl-C to stop")?;
         out.flush()?;
         drop(out);
         loop {
-            changes.recv().await.context("files cannot be followed any more")?;
-            // Somebody may have touched a file only, or one beside it.
+            changes.recv().await.context("watching files for changes has stopped")?;
+            // Notifications also come for changed times and for other files of a directory.
             if contents(&self::paths(arguments)) != before {
                 break;
             }
@@ -50,14 +50,14 @@ pub(super) async fn run(arguments: &Arguments) -> Result<Exit> {
     }
 }
 
-/// Everything at which a change matters: hooks, their scripts, cases, and the places where there may be some.
+/// Paths to watch: hook files, scripts, cases, and the directories that can contain cases.
 fn paths(arguments: &Arguments) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = Vec::new();
     if let Ok(known) = Known::read(arguments) {
-        all.extend(known.trials.followed());
+        all.extend(known.runner.followed());
         all.extend(known.files.iter().cloned());
         if arguments.paths.is_empty() {
-            let places = hook_tests::places(known.trials.dir(), &known.trials.config_files());
+            let places = hook_tests::places(known.runner.dir(), &known.runner.config_files());
             all.extend(places.into_iter().map(|place| place.join("*")));
         }
     } else {
@@ -69,7 +69,7 @@ fn paths(arguments: &Arguments) -> Vec<PathBuf> {
     all.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect()
 }
 
-/// What all of them hold, as numbers.
+/// Hashes of the contents of all files.
 fn contents(paths: &[PathBuf]) -> BTreeMap<PathBuf, Option<u64>> {
     let mut all = BTreeMap::new();
     for path in paths {
@@ -88,7 +88,7 @@ fn with_hash(path: PathBuf) -> (PathBuf, Option<u64>) {
     (path, hash)
 }
 
-/// None: it is not there.
+/// Hash of content and permissions. `None`: the file does not exist or cannot be read.
 fn hash(path: &Path) -> Option<u64> {
     let bytes = std::fs::read(path).ok()?;
     let mut hasher = DefaultHasher::new();

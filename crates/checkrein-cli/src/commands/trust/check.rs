@@ -1,8 +1,9 @@
-//! `checkrein trust check`.
+//! `checkrein trust check`: fails if a hook of the project is not approved, for CI.
 
 use std::io::Write;
 
 use anyhow::{Result, bail};
+use checkrein::dialects::config::Severity;
 use serde_json::json;
 
 use super::{review, show};
@@ -10,18 +11,23 @@ use crate::commands::config::ConfigArguments;
 use crate::commands::pluralize;
 use crate::exit::{self, Exit};
 
-/// Tells whether all hooks of the project may run, for CI.
+/// Check that all hooks of the project are approved, for CI
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Exit codes:\n  0  all may run    1  some may not\n\nExample:\n  checkrein trust check\n  checkrein trust check --lock --json"
-)]
+#[command(after_help = "Exit codes:
+  0   all hooks are approved
+  1   a hook is not approved
+  64  usage error
+
+Example:
+  checkrein trust check
+  checkrein trust check --lock --json")]
 pub struct Arguments {
-    /// Compares them with checkrein.lock instead of what you have approved, whoever has signed it
+    /// Compare with checkrein.lock instead of your approvals, regardless of its signature
     #[arg(long)]
     lock: bool,
     #[command(flatten)]
     config: ConfigArguments,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -33,7 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         (false, _) | (true, true) => review.awaiting(),
         (true, false) => match review.not_locked() {
             Some(not_locked) => not_locked,
-            None => bail!("there is no checkrein.lock at the root of the project: `checkrein trust lock` writes one"),
+            None => bail!("the project has no checkrein.lock; create it with `checkrein trust lock`"),
         },
     };
     let mut out = anstream::stdout().lock();
@@ -41,12 +47,29 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         let hooks: Vec<_> = awaiting.iter().map(|hook| show::as_json(hook)).collect();
         writeln!(out, "{:#}", json!({ "awaiting": awaiting.len(), "hooks": hooks }))?;
     } else {
-        for hook in &awaiting {
-            show::briefly(&mut out, hook)?;
+        show::each_briefly(&mut out, &awaiting)?;
+        let has_errors = review.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+        if review.hooks.is_empty() && has_errors {
+            writeln!(out, "no hooks were read: fix the errors in the hook files first")?;
+        } else {
+            writeln!(out, "{}", summary(show::count(&review.hooks), show::count(&awaiting), arguments.lock))?;
         }
-        let all = pluralize(review.hooks.len(), "hook");
-        let what = if arguments.lock { "not in checkrein.lock as it is now" } else { "not approved" };
-        writeln!(out, "{} of {all}: {what}", awaiting.len())?;
     }
     Ok(if awaiting.is_empty() { exit::SUCCESS } else { exit::FAILURE })
+}
+
+fn summary(all: usize, awaiting: usize, lock: bool) -> String {
+    match (all, awaiting, lock) {
+        (0, ..) => "no hooks need approval".to_owned(),
+        (1, 0, false) => "the hook is approved".to_owned(),
+        (_, 0, false) => format!("all {all} hooks are approved"),
+        (_, 0, true) => format!("checkrein.lock is up to date ({})", pluralize(all, "hook")),
+        (_, _, false) => {
+            format!("{awaiting} of {} not approved - approve with: checkrein trust approve --all", pluralize(all, "hook"))
+        }
+        (_, _, true) => format!(
+            "checkrein.lock is out of date for {awaiting} of {} - update it with: checkrein trust lock",
+            pluralize(all, "hook")
+        ),
+    }
 }

@@ -1,4 +1,4 @@
-//! `checkrein trust list`.
+//! `checkrein trust list`: shows the hooks of the project, and those that wait for approval in full.
 
 use std::io::Write;
 
@@ -8,17 +8,23 @@ use serde_json::json;
 
 use super::{review, show};
 use crate::commands::config::ConfigArguments;
-use crate::commands::pluralize;
 use crate::exit::{self, Exit};
 
-/// Shows the project's hooks: which may run, and of all others what they would run.
+/// Show the hooks of the project, and commands to approve
 #[derive(Debug, clap::Args)]
 #[group(id = "listed")]
-#[command(after_help = "Example:\n  checkrein trust list\n  checkrein trust list --as claude --json")]
+#[command(after_help = "Exit codes:
+  0   success
+  1   an operation failed
+  64  usage error
+
+Example:
+  checkrein trust list
+  checkrein trust list --as claude --json")]
 pub struct Arguments {
     #[command(flatten)]
     config: ConfigArguments,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -33,21 +39,19 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         return Ok(exit::SUCCESS);
     }
     if review.hooks.is_empty() {
-        writeln!(out, "no hooks here need approval")?;
+        writeln!(out, "no hooks need approval")?;
         return Ok(exit::SUCCESS);
     }
     let trusted: Vec<&Reviewed> = review.hooks.iter().filter(|hook| hook.status.is_trusted()).collect();
     let awaiting = review.awaiting();
-    for hook in &trusted {
-        show::briefly(&mut out, hook)?;
-    }
+    show::each_briefly(&mut out, &trusted)?;
     for hook in &awaiting {
         show::in_full(&mut out, hook)?;
     }
-    let [may, may_not] = [pluralize(trusted.len(), "hook"), awaiting.len().to_string()];
-    writeln!(out, "{may} may run, {may_not} may not")?;
-    if !awaiting.is_empty() {
-        writeln!(out, "to approve: checkrein trust approve ID, or --all")?;
+    let [approved, waiting] = [show::count(&trusted), show::count(&awaiting)];
+    match waiting {
+        0 => writeln!(out, "{approved} approved")?,
+        _ => writeln!(out, "{approved} approved, {waiting} waiting - approve with: checkrein trust approve --all")?,
     }
     Ok(exit::SUCCESS)
 }

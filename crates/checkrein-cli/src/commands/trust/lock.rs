@@ -1,4 +1,4 @@
-//! `checkrein trust lock`.
+//! `checkrein trust lock`: writes checkrein.lock, with which a team approves hooks in review.
 
 use std::io::Write;
 
@@ -8,20 +8,26 @@ use serde_json::json;
 
 use super::review;
 use crate::commands::config::ConfigArguments;
-use crate::commands::{pluralize, print_note};
+use crate::commands::{display_path, pluralize, print_note};
 use crate::exit::{self, Exit};
 
-/// Writes checkrein.lock, with which a team approves hooks in review: their hashes, one hook a line.
+/// Write checkrein.lock, to approve hooks by code review
 ///
-/// It counts for those who trust the key that it is signed with: see `trusted_keys`.
+/// The file contains the hash of each hook, one per line. It approves hooks for users whose `trusted_keys` contain the key
+/// that signed it.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  checkrein trust lock\n  ssh-keygen -Y sign -n checkrein -f ~/.ssh/id_ed25519 checkrein.lock"
-)]
+#[command(after_help = "Exit codes:
+  0   success
+  1   the file cannot be written
+  64  usage error
+
+Example:
+  checkrein trust lock
+  ssh-keygen -Y sign -n checkrein -f ~/.ssh/id_ed25519 checkrein.lock")]
 pub struct Arguments {
     #[command(flatten)]
     config: ConfigArguments,
-    /// Prints what was done as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -35,11 +41,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
     match written {
         Some((path, hooks)) => {
-            print_note(&format!("wrote {} with {}", path.display(), pluralize(hooks, "hook")));
-            print_note(&format!("to sign it: ssh-keygen -Y sign -n checkrein -f ~/.ssh/id_ed25519 {}", path.display()));
-            print_note(&format!("that writes {SIGNATURE} beside it; both belong into the repository"));
+            let path = display_path(&path);
+            print_note(&format!("wrote {path} with {}", pluralize(hooks, "hook")));
+            print_note(&format!("next: sign it with `ssh-keygen -Y sign -n checkrein -f ~/.ssh/id_ed25519 {path}`"));
+            print_note(&format!("then commit {path} and {SIGNATURE}, which ssh-keygen writes"));
         }
-        None => print_note("no hooks here need approval, so nothing was written"),
+        None => print_note("nothing was written: no hooks need approval"),
     }
     Ok(exit::SUCCESS)
 }

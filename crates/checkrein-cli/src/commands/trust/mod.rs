@@ -1,4 +1,6 @@
-//! `checkrein trust`: which hooks of a project may run.
+//! `checkrein trust`: shows, approves and revokes the hooks of a project.
+//!
+//! A hook of a project runs only after its user has approved it. Each subcommand has a file.
 
 mod approve;
 mod check;
@@ -15,14 +17,22 @@ use checkrein::trust::{Review, Reviewed};
 use super::config::ConfigArguments;
 use crate::exit::{Exit, UsageErrorExt};
 
-/// Shows which hooks of a project await your approval, and approves them.
+/// Review and approve the hooks of a project
 ///
-/// Hooks that come with a repository run only after you have approved them: the entry as it is, and the contents of the
-/// scripts that it names. What changes asks again.
+/// Hooks of a repository run only after you have approved them. An approval covers the entry and the contents of the scripts
+/// that it names; every change needs a new approval. Without a subcommand, the same as `trust list`.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Example:\n  checkrein trust\n  checkrein trust approve guard\n  checkrein trust check --json"
+    after_help = "Exit codes:
+  0   success
+  1   an operation failed; see `checkrein trust COMMAND --help`
+  64  usage error
+
+Example:
+  checkrein trust
+  checkrein trust approve guard
+  checkrein trust check --json"
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -52,10 +62,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     }
 }
 
-/// The hooks that need approval. Files that are named need it here as well: they are what is looked at.
+/// Returns the hooks that need approval. Hooks of files that --config names need it here as well.
 fn review(config: &ConfigArguments) -> Result<Review> {
     if config.trust_all {
-        return Err(anyhow::anyhow!("with --trust-all nothing awaits approval, so there is nothing to tell"))
+        return Err(anyhow::anyhow!("`trust` does not take --trust-all: it reports which hooks need approval"))
             .usage_error();
     }
     let review = config.sources()?.as_of_project().review();
@@ -65,7 +75,7 @@ fn review(config: &ConfigArguments) -> Result<Review> {
     Ok(review)
 }
 
-/// Whether a hook stands in this file.
+/// `true` if the hook is in this file.
 fn is_in(hook: &Reviewed, file: &Path) -> bool {
     let same =
         |own: &Path| own == file || own.canonicalize().ok().zip(file.canonicalize().ok()).is_some_and(|(a, b)| a == b);

@@ -1,5 +1,6 @@
-//! A hook that needs approval, for people and for programs.
+//! Text and JSON of a hook that needs approval. JSON must not contain values that may hold secrets.
 
+use std::borrow::Borrow;
 use std::io::{self, Write};
 
 use checkrein::trust::{Content, Property, Reviewed, ReviewedScript, Status};
@@ -7,25 +8,46 @@ use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 use similar::TextDiff;
 
-use crate::commands::printable;
+use crate::commands::{display_path, display_source, layout, printable, shorten_paths};
 
-/// One line.
-pub fn briefly(out: &mut impl Write, hook: &Reviewed) -> io::Result<()> {
-    let source = printable(&hook.hook.source.to_string());
+/// Number of hooks. A hook for several events is counted once.
+pub fn count<H: Borrow<Reviewed>>(hooks: &[H]) -> usize {
+    layout::count_hooks(hooks.iter().map(|hook| &*hook.borrow().hook))
+}
+
+/// Writes one line for each hook. A hook for several events has one line if its status is the same for all.
+pub fn each_briefly(out: &mut impl Write, hooks: &[&Reviewed]) -> io::Result<()> {
+    let mut previous = None;
+    for hook in hooks {
+        let key = (&hook.hook.id, &hook.hook.source, &hook.status);
+        if previous != Some(key) {
+            briefly(out, hook)?;
+        }
+        previous = Some(key);
+    }
+    Ok(())
+}
+
+/// Writes one line: id, status, place.
+fn briefly(out: &mut impl Write, hook: &Reviewed) -> io::Result<()> {
+    let source = display_source(&hook.hook.source);
     let (word, why) = match &hook.status {
         Status::Approved => ("approved".green().to_string(), String::new()),
-        Status::TrustedPath(path) => ("trusted".green().to_string(), format!(": you trust {}", path.display())),
+        Status::TrustedPath(path) => (
+            "trusted".green().to_string(),
+            format!(": {} is one of your trusted_paths", display_path(path)),
+        ),
         Status::Lockfile => {
-            ("trusted".green().to_string(), ": its lockfile is signed by somebody you trust".to_owned())
+            ("trusted".green().to_string(), ": checkrein.lock is signed with one of your trusted_keys".to_owned())
         }
         Status::New => ("not approved".yellow().to_string(), String::new()),
         Status::Changed(what) => ("changed".red().to_string(), format!(": {what}")),
         _ => (hook.status.name().to_owned(), String::new()),
     };
-    writeln!(out, "{}  {word}  {}{}", printable(&hook.hook.id).bold(), source.dimmed(), printable(&why))
+    writeln!(out, "{}  {word}  {}{}", printable(&hook.hook.id).bold(), source.dimmed(), shorten_paths(&printable(&why)))
 }
 
-/// All that would be approved.
+/// Writes everything that an approval covers: the properties of the hook and its scripts.
 pub fn in_full(out: &mut impl Write, hook: &Reviewed) -> io::Result<()> {
     briefly(out, hook)?;
     match &hook.before {
@@ -43,7 +65,7 @@ pub fn in_full(out: &mut impl Write, hook: &Reviewed) -> io::Result<()> {
         self::script(out, script)?;
     }
     for note in &hook.notes {
-        writeln!(out, "  {} {}", "not covered:".yellow(), printable(note))?;
+        writeln!(out, "  {} {}", "note:".yellow(), printable(note))?;
     }
     writeln!(out)
 }
@@ -54,12 +76,12 @@ fn lines(facts: &[Property]) -> String {
 }
 
 fn script(out: &mut impl Write, script: &ReviewedScript) -> io::Result<()> {
-    let (name, path) = (printable(&script.name), printable(&script.path.display().to_string()));
+    let (name, path) = (printable(&script.name), display_path(&script.path));
     match (&script.content, &script.before) {
-        (Content::Missing, _) => writeln!(out, "  script {name}: {}", "it is not there".red()),
+        (Content::Missing, _) => writeln!(out, "  script {name}: {}", "missing".red()),
         (Content::Unreadable(why), _) => writeln!(out, "  script {name}: cannot be read: {}", printable(why).red()),
         (Content::Bytes(bytes), _) if is_binary(bytes) => {
-            writeln!(out, "  script {path}: no text, {} bytes, sha256 {}", bytes.len(), hash(script))
+            writeln!(out, "  script {path}: binary, {} bytes, sha256 {}", bytes.len(), hash(script))
         }
         (Content::Bytes(bytes), Some(before)) if !is_binary(before) => {
             writeln!(out, "  script {path}, changed since it was approved:")?;
@@ -98,12 +120,12 @@ fn hash(script: &ReviewedScript) -> String {
     script.sha256().unwrap_or_default()
 }
 
-/// Where a hook stands.
+/// Returns the id and the file of a hook.
 pub fn place_as_json(hook: &Reviewed) -> Value {
     json!({ "id": hook.hook.id, "file": hook.file })
 }
 
-/// For programs. What may hold a secret is left out: their output ends in logs.
+/// Returns a hook as JSON, without values that may hold a secret, because output of programs ends in logs.
 pub fn as_json(hook: &Reviewed) -> Value {
     let source = &hook.hook.source;
     let facts: Vec<_> = hook.facts.iter().map(|fact| json!({ "label": fact.label, "value": public(fact) })).collect();
