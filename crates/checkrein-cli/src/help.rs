@@ -106,7 +106,7 @@ fn overview(command: &clap::Command) -> String {
     let longest = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or_default();
     let column = longest + 4;
     let width = terminal::width().unwrap_or(MAX_WIDTH);
-    let mut text = "{about}\n\n{usage-heading} {usage}\n".to_owned();
+    let mut text = "{about}\n{usage-heading} {usage}\n".to_owned();
     for (group, names) in GROUPS {
         let _ = write!(text, "\n{header}{group}:{header:#}");
         for name in *names {
@@ -116,7 +116,7 @@ fn overview(command: &clap::Command) -> String {
             let _ = write!(text, "\n  {literal}{name:<longest$}{literal:#}  {about}");
         }
     }
-    let _ = write!(text, "\n\n{header}Options:{header:#}\n{{options}}\n\n{{after-help}}");
+    let _ = write!(text, "\n\n{header}Options:{header:#}\n{{options}}{{after-help}}");
     text
 }
 
@@ -126,8 +126,27 @@ mod tests {
 
     /// The first words of command help. A new one must be an imperative verb.
     const VERBS: &[&str] = &[
-        "Add", "Answer", "Approve", "Check", "Find", "Fire", "List", "Measure", "Play", "Print", "Record", "Remove",
-        "Review", "Revoke", "Run", "Show", "Start", "Stop", "Translate", "Verify", "Write",
+        "Add",
+        "Answer",
+        "Approve",
+        "Check",
+        "Find",
+        "Fire",
+        "List",
+        "Measure",
+        "Play",
+        "Print",
+        "Record",
+        "Remove",
+        "Review",
+        "Revoke",
+        "Run",
+        "Show",
+        "Start",
+        "Stop",
+        "Translate",
+        "Verify",
+        "Write",
     ];
 
     /// Calls `check` with the path and the command, for all commands below this one.

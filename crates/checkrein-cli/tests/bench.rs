@@ -1,6 +1,6 @@
-//! `checkrein bench` measures what it says that it measures.
+//! `checkrein bench`.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -51,7 +51,7 @@ fn all_hooks_but_background_ones_are_measured() {
     assert_eq!(all["floor"]["runs"], 4);
     assert_eq!(hook(&all, "fails")["failures"], 4);
     assert_eq!(hook(&all, "counts")["failures"], 0);
-    // It cannot be faster than it sleeps, and no other of its event sleeps.
+    // Only this hook sleeps, and it cannot be faster than its sleep.
     assert!(hook(&all, "slow")["time"]["p50_us"].as_f64().unwrap() >= 50_000.0);
     let shares = ["counts", "slow"].map(|id| hook(&all, id)["share"].as_f64().unwrap());
     assert!((shares[0] + shares[1] - 1.0).abs() < 1e-9, "{shares:?}");

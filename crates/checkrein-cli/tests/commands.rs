@@ -100,7 +100,7 @@ fn usage_errors_name_the_cause() {
         (&["run", "PreToolUse", "--input", "@none.json"], 64, "cannot read none.json"),
         (&["run", "PreToolUse", "--payload", "none.json"], 64, "cannot read none.json"),
         (&["run", "PreToolUse", "--set", "x"], 64, "has no `=`; write PATH=VALUE"),
-        (&["run", "Stop", "--tool", "Bash"], 64, "is not about a tool"),
+        (&["run", "Stop", "--tool", "Bash"], 64, "`Stop` has no tool"),
         (&["run", "PreToolUse", "--config", "none.json"], 64, "cannot read none.json"),
         (&["list", "--dir", "none"], 64, "cannot open the directory none"),
         (&["check", "--explain", "exit1"], 64, "did you mean `exit-1`?"),
@@ -111,7 +111,7 @@ fn usage_errors_name_the_cause() {
         (&["say", "deny", "no", "--event", "PreToolUsee"], 64, "did you mean `PreToolUse`?"),
         (&["say", "rewrite", "{"], 64, "TEXT must be the new tool input as JSON"),
         (&["say", "rewrite", "{}", "--event", "Stop"], 64, "hooks cannot rewrite anything"),
-        (&["say", "context", "x", "--event", "SessionEnd"], 64, "takes none"),
+        (&["say", "context", "x", "--event", "SessionEnd"], 64, "does not support"),
         (&["nonsense"], 64, "unrecognized subcommand"),
     ] {
         let ran = place.run(arguments);
@@ -155,7 +155,7 @@ fn skipped_hooks_are_reported() {
     for (name, value) in [("CHECKREIN", "0"), ("CHECKREIN_SKIP", "no-rm")] {
         let ran = place.ran(place.command(&arguments).env(name, value).output().unwrap());
         assert_eq!(ran.code, 0, "{name}: {}", ran.stdout);
-        assert!(ran.stderr.contains(&format!("is skipped: {name}={value}")), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("is skipped ({name}={value})")), "{}", ran.stderr);
     }
 }
 
@@ -302,7 +302,7 @@ fn run_shows_stream_sizes_and_reasons() {
     for said in [
         "stdout (20000 bytes, of which 16384 were kept):",
         "stderr (17000 bytes, of which 16384 were kept):",
-        "ran because it has no matcher",
+        "ran: no matcher",
         "skip elsewhere .checkrein/hooks.yaml:5 (matcher `resume` does not match `startup`)",
     ] {
         assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
@@ -323,7 +323,7 @@ fn run_uses_the_hooks_of_the_named_agent() {
 }
 
 #[test]
-fn whatever_hooks_may_do_at_an_event_there_is_an_example() {
+fn events_with_effects_have_an_example_answer() {
     for dialect in checkrein::dialects::ALL {
         let (code, events) = place().run_json(&["events", "--json", "--as", dialect.name]);
         assert_eq!(code, 0);
@@ -335,7 +335,7 @@ fn whatever_hooks_may_do_at_an_event_there_is_an_example() {
         }
     }
     let text = fine(place().run(&["events", "SessionStart", "--as", "kiro"]));
-    assert!(text.ends_with("\nit may print:\nthe build is red\n"), "{text}");
+    assert!(text.ends_with("\nexample answer (standard output):\nthe build is red\n"), "{text}");
 }
 
 #[test]
@@ -434,7 +434,7 @@ fn list_and_explain_show_the_sandbox() {
     let listed = fine(place.run(&["list"]));
     assert_eq!(listed.matches("sandbox: ").count(), 1, "{listed}");
     assert!(listed.contains(&format!("    sandbox: {said}\n")), "{listed}");
-    assert!(fine(place.run(&["explain", "PreToolUse"])).contains("it has no matcher; in a sandbox\n"));
+    assert!(fine(place.run(&["explain", "PreToolUse"])).contains("no matcher; in a sandbox\n"));
     for command in [&["list", "--json"][..], &["explain", "PreToolUse", "--json"]] {
         let found: serde_json::Value = serde_json::from_str(&fine(place.run(command))).unwrap();
         assert_eq!(found["hooks"][0]["sandbox"], said, "{command:?}");

@@ -1,6 +1,6 @@
-//! What programs that call the program rely on: `--json` with its schemas, exit codes, and help that shows how.
+//! The interface for scripts: `--json` with its schemas, exit codes, and examples in the help.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -28,19 +28,18 @@ fn place() -> Place {
     Place::with(&[(".checkrein/hooks.json", HOOKS), ("bad.json", r#"{ "hooks": { "PreToolUse": 7 } }"#)])
 }
 
-/// All commands, as the help lists them.
+/// All commands of the overview.
 fn commands() -> Vec<String> {
     let help = place().run(&["--help"]).stdout;
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    // What goes on in the next line is further in.
-    let own = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    own.map(|line| line.split_whitespace().next().unwrap().to_owned()).filter(|name| name != "help").collect()
+    let listed = help.lines().skip_while(|line| *line != "Daily:").take_while(|line| !line.is_empty());
+    let names = listed.filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+    names.map(str::to_owned).collect()
 }
 
-/// Commands whose output is for another program already.
+/// Commands whose output is for programs without `--json`.
 const WITHOUT_JSON: &[&str] = &["hook", "schema", "completions", "man"];
 
-/// Calls with `--json`, and the schema of what they print. `None`: a part of what the command was given.
+/// Calls with `--json`, and the schema of their output. `None`: the output is a part of the input.
 const CALLS: &[(&[&str], Option<&str>)] = &[
     (&["run", "PreToolUse"], Some("record")),
     (&["run", "PreToolUse", "--input", r#"{"command":"deny ask fail"}"#], Some("record")),
@@ -95,13 +94,13 @@ const CALLS: &[(&[&str], Option<&str>)] = &[
     (&["get", "a.b"], None),
 ];
 
-/// With a time where they were taken out.
+/// Replaces the placeholder of a time by a number.
 fn timed(json: &str) -> String {
     json.replace("\"duration_ms\": N", "\"duration_ms\": 1")
 }
 
 #[test]
-fn what_is_printed_as_json_fits_its_schema() {
+fn json_output_matches_its_schema() {
     let place = place();
     let kept = place.run(&["run", "PreToolUse", "--input", r#"{"command":"deny"}"#, "--json"]);
     place.write("kept.json", &(timed(&kept.stdout) + "no event\n"));
@@ -116,7 +115,7 @@ fn what_is_printed_as_json_fits_its_schema() {
         let validator = jsonschema::validator_for(&schema(name)).unwrap();
         let errors: Vec<_> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
         assert_eq!(errors, [""; 0], "{call:?}: {value:#}");
-        // A schema that anything fits would say nothing.
+        // A schema that accepts everything would check nothing.
         assert!(!validator.is_valid(&Value::Bool(true)), "{name}");
     }
     let many = place.run(&["run", "PreToolUse", "--as", "native", "--as", "claude", "--json"]).stdout;
@@ -132,14 +131,14 @@ fn every_command_has_json() {
         let help = place().run(&[&command, "--help"]).stdout;
         let has = help.lines().any(|line| line.trim_start().starts_with("--json"));
         assert_eq!(has, !WITHOUT_JSON.contains(&command.as_str()), "{command}");
-        // `simulate` and `test` have tests of their own.
+        // `simulate` and `test` have their own tests.
         let elsewhere = ["simulate", "test"].contains(&command.as_str());
         assert!(!has || elsewhere || called.contains(command.as_str()), "{command} --json is not tested");
     }
 }
 
 #[test]
-fn every_command_shows_how_it_is_called() {
+fn help_of_every_command_has_an_example() {
     let commands = commands();
     assert!(commands.len() >= 12, "{commands:?}");
     for command in &commands {
@@ -153,7 +152,7 @@ fn every_command_shows_how_it_is_called() {
 }
 
 #[test]
-fn every_exit_code_is_what_the_help_says() {
+fn exit_codes_are_those_of_the_help() {
     let place = place();
     let input = |word: &str| format!(r#"{{"command":"{word}"}}"#);
     for (word, code) in [("fine", 0), ("deny", 2), ("halt", 2), ("ask", 3), ("fail", 4)] {
@@ -203,7 +202,7 @@ fn every_exit_code_is_what_the_help_says() {
         (&["--version"], 0),
         (&["--help"], 0),
         (&[], 64),
-        // 130 and its like are in `interrupt.rs`.
+        // `interrupt.rs` tests the codes of signals.
     ] {
         assert_eq!(place.run(call).code, code, "{call:?}: {:?}", place.run(call));
     }

@@ -1,7 +1,7 @@
-//! Every agent at every gate that it has, with hooks and settings that are not as they should be: it hears a no, with a reason, and
-//! nothing that it could take for something else.
+//! Every agent at every gate, with broken hooks and settings: the agent gets a deny with a reason, and no output that it could
+//! read as another answer.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -11,9 +11,9 @@ use checkrein::{Decision, Event, RawJson};
 use checkrein_tools::samples;
 use common::{Place, Ran};
 
-/// The events of agents at which something waits for leave.
+/// The gates of all agents.
 fn gates() -> impl Iterator<Item = (&'static Dialect, &'static EventRow)> {
-    // Of these only names are known, or they are no agent's.
+    // Only names are known of these events, or they belong to no agent.
     let agents =
         dialects::ALL.iter().copied().filter(|dialect| !dialect.has_all_events && !dialect.config.files.is_empty());
     agents.flat_map(|agent| agent.events.iter().filter(|row| agent.is_gate(&row.kind)).map(move |row| (agent, row)))
@@ -25,24 +25,24 @@ fn asked(place: &Place, agent: &Dialect, row: &EventRow, sent: &str, more: &[&st
         words.extend(["--event", row.name]);
     }
     words.extend(more);
-    // Hooks run where the agent was, and that must be there.
+    // Hooks run in the directory of the payload, which must exist.
     place.run_with(&words, &sent.replace("/home/ann/project", &place.dir.path().to_string_lossy()))
 }
 
-/// What the agent makes of it.
+/// The decision that the agent reads in the answer.
 fn heard(agent: &'static Dialect, event: &Event, ran: &Ran, what: &str) -> (Decision, String) {
     let what = format!("{what}: {} {}: {ran:?}", agent.name, event.kind());
     assert!(RawJson::parse(ran.stderr.trim()).is_err(), "JSON on standard error, {what}");
     let reply = ProcessReply::new(ProcessExit::Code(ran.code)).stdout(ran.stdout.as_str()).stderr(ran.stderr.as_str());
     match agent.read(event, Reply::Process(reply), false) {
         Ok(opinion) => (opinion.decision(), opinion.reason().unwrap_or_default().to_owned()),
-        // Some are stopped by hooks that fail.
+        // Some agents treat a failed hook as a deny.
         Err(failure) if ran.code != 0 => (Decision::Deny, failure.to_string()),
         Err(failure) => panic!("{failure}, {what}"),
     }
 }
 
-/// All of them, some at a time.
+/// Checks all gates in parallel.
 fn at_all_gates(check: fn(&'static Dialect, &'static EventRow)) {
     let all: Vec<_> = gates().collect();
     assert!(all.len() > 40, "{}", all.len());
@@ -54,7 +54,7 @@ fn at_all_gates(check: fn(&'static Dialect, &'static EventRow)) {
 }
 
 #[test]
-fn no_is_always_heard_and_has_a_reason() {
+fn every_gate_gets_a_deny_with_a_reason() {
     at_all_gates(|agent, row| {
         let event = samples::event_of(agent, &row.kind, None);
         let sent = samples::payload(agent, &row.kind, None);
@@ -79,9 +79,9 @@ fn no_is_always_heard_and_has_a_reason() {
     });
 }
 
-/// Context that an agent does not take is said to the user, not to the agent as something else.
+/// Context that an agent does not support goes to the user, and never becomes another answer.
 #[test]
-fn what_an_agent_does_not_take_opens_and_closes_nothing() {
+fn unsupported_context_changes_no_decision() {
     at_all_gates(|agent, row| {
         let sent = samples::payload(agent, &row.kind, None);
         let Ok(event) = agent.event(&sent, Some(row.name)) else { return };
@@ -91,9 +91,9 @@ fn what_an_agent_does_not_take_opens_and_closes_nothing() {
         );
         let place = Place::with(&[(".checkrein/hooks.yaml", &text)]);
         let ran = asked(&place, agent, row, sent.as_str(), &[]);
-        // There all that is said beside a no is taken for its reason.
+        // These agents treat all output beside a deny as its reason.
         let silent_is_leave = agent.silence_means_allow(&row.kind);
-        // The model is told, or the user is told that it was not.
+        // The model gets the context, or the user gets a note that it does not.
         let told = format!("{}{}", ran.stdout, ran.stderr);
         assert!(
             told.contains("remember this") || told.contains("context") || silent_is_leave,

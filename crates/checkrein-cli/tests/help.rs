@@ -115,8 +115,7 @@ fn color_can_be_forced_and_forbidden() {
 fn hook_answers_after_global_options() {
     let hooks = "hooks: [{id: x, event: PreToolUse, command: 'echo no >&2; exit 2'}]\n";
     let place = Place::with(&[(".checkrein/hooks.yaml", hooks)]);
-    let event =
-        r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+    let event = r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
     let plain = place.run_with(&["hook", "claude"], event);
     assert!(plain.stdout.contains("\"deny\""), "{plain:?}");
     for options in [&["-q"][..], &["--color", "never", "-v"]] {

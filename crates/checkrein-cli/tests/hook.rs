@@ -1,6 +1,6 @@
-//! checkrein in front of agents, called as they call it.
+//! `checkrein hook` with payloads of real agents.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -20,13 +20,13 @@ fn guarded(hook: &str) -> Place {
     Place::with(&[(".checkrein/hooks.yaml", &format!("hooks:\n  - {{id: h, event: PreToolUse, {hook}}}\n"))])
 }
 
-/// What the agent makes of an answer, by its own table.
+/// The decision that an agent reads in an answer.
 fn heard(agent: &'static Dialect, event: &checkrein::Event, ran: &Ran) -> Decision {
     let reply = ProcessReply::new(ProcessExit::Code(ran.code)).stdout(ran.stdout.as_str()).stderr(ran.stderr.as_str());
     agent.read(event, Reply::Process(reply), false).map_or(Decision::NoOpinion, |opinion| opinion.decision())
 }
 
-/// What real agents sent before a tool.
+/// Captured payloads of real agents before a tool call.
 fn captured() -> Vec<(&'static Dialect, String, RawJson)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../checkrein-dialects/tests/captures");
     let files = |folder: &Path| -> Vec<PathBuf> {
@@ -55,12 +55,12 @@ fn asked(place: &Place, agent: &Dialect, event: &str, sent: &str) -> Ran {
     if !agent.names_event(&kind) {
         words.extend(["--event", event]);
     }
-    // Hooks run where the agent was, and that must be there.
+    // Hooks run in the directory of the payload, which must exist.
     place.run_with(&words, &sent.replace("/home/dev/project", &place.dir.path().to_string_lossy()))
 }
 
 #[test]
-fn every_agent_obeys_a_guard_and_is_left_alone_otherwise() {
+fn every_agent_gets_a_deny_or_no_opinion() {
     let deny = guarded("command: 'echo not today >&2; exit 2'");
     let ask = guarded(r#"command: 'echo "{\"decision\":\"ask\",\"reason\":\"sure?\"}"'"#);
     let fails = guarded("command: 'echo oops >&2; exit 7'");
@@ -85,7 +85,7 @@ fn every_agent_obeys_a_guard_and_is_left_alone_otherwise() {
 }
 
 #[test]
-fn tools_have_one_vocabulary_and_their_own_names() {
+fn matchers_accept_common_and_native_tool_names() {
     let shells = [("goose", "shell"), ("gemini", "run_shell_command"), ("copilot", "bash"), ("codex", "Bash")];
     for (name, own) in shells {
         let of_agent = captured().into_iter().filter(|(agent, ..)| agent.name == name);
@@ -104,7 +104,7 @@ fn tools_have_one_vocabulary_and_their_own_names() {
 }
 
 #[test]
-fn a_hook_is_told_both_names_of_a_tool() {
+fn payload_has_both_names_of_a_tool() {
     let place = guarded("matcher: Bash, command: 'cat > seen.json'");
     let goose =
         captured().into_iter().find(|(agent, _, sent)| agent.name == "goose" && sent.as_str().contains("\"shell\""));
@@ -121,7 +121,7 @@ fn a_hook_of_one_agent_runs_unchanged_under_another() {
     for (agent, event, sent) in captured() {
         let of = agent.event(&sent, Some(&event)).unwrap();
         let is_shell = of.tool_name() == Some("Bash") || of.tool_aliases().contains(&"Bash");
-        // Claude Code runs it itself.
+        // Claude Code runs this hook itself.
         if !is_shell || agent.name == "claude" {
             continue;
         }
@@ -137,13 +137,13 @@ fn a_hook_of_one_agent_runs_unchanged_under_another() {
 }
 
 #[test]
-fn what_goes_wrong_is_a_no_at_a_gate() {
+fn failures_deny_at_gates() {
     let place = guarded("command: 'true'");
     place.write("broken.json", "{ \"hooks\": ");
     let stop = r#"{"hook_event_name":"SessionEnd","reason":"other"}"#;
     for (words, sent, says) in [
-        (&["hook", "claude"][..], "", "no JSON"),
-        (&["hook", "claude"], "{\"hook_event_name\":\"PreToolUse\",", "no JSON"),
+        (&["hook", "claude"][..], "", "not valid JSON"),
+        (&["hook", "claude"], "{\"hook_event_name\":\"PreToolUse\",", "not valid JSON"),
         (&["hook", "claude"], r#"{"hook_event_name":"Unheard","tool_name":"Bash"}"#, "Unheard"),
         (&["hook", "claude"], r#"{"tool_name":"Bash","tool_input":{}}"#, "does not name its event"),
         (&["hook", "claude", "--config", "none.json"], BASH, "none.json"),
@@ -156,30 +156,30 @@ fn what_goes_wrong_is_a_no_at_a_gate() {
         assert_eq!(heard(&claude::DIALECT, &event, &ran), Decision::Deny, "{words:?}: {} {}", ran.stdout, ran.stderr);
         assert!(ran.stdout.contains(says), "{words:?}: {}", ran.stdout);
         let open = place.run_with(&[words, &["--fail-open"]].concat(), sent);
-        // There it would be the event's name.
+        // Here the word would be the name of the event.
         let is_name = words.ends_with(&["--event"]);
         assert!(is_name || !open.stdout.contains("\"deny\""), "{words:?}: {}", open.stdout);
     }
-    // At an event that is no gate there is nothing to refuse, and nothing that could be taken for an answer.
+    // An event that is not a gate cannot be denied, so the output must not look like an answer.
     let ran = place.run_with(&["hook", "claude", "--config", "none.json"], stop);
     assert!(ran.code == 0 && !ran.stdout.contains("deny"), "{}", ran.stdout);
     assert!(ran.stdout.contains("none.json"), "{} {}", ran.stdout, ran.stderr);
 }
 
 #[test]
-fn an_unknown_agent_hears_a_no_that_all_understand() {
+fn unknown_agent_gets_a_deny_in_all_formats() {
     let ran = guarded("command: 'true'").run_with(&["hook", "clade"], BASH);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("did you mean `claude`?"), "{}", ran.stderr);
     for (agent, name, sent) in captured() {
         let event = agent.event(&sent, Some(&name)).unwrap();
-        // Codex wants to know every key; it goes by the exit code then.
+        // Codex rejects unknown keys, and then uses the exit code.
         assert!(heard(agent, &event, &ran) >= Decision::Deny, "{}", agent.name);
     }
 }
 
 #[test]
-fn memory_that_is_refused_is_a_no() {
+fn failed_allocation_denies() {
     let place = guarded("command: 'true'");
     let program = place.command(&[]).get_program().to_owned();
     let script = r#"ulimit -v 300000; head -c 400000000 /dev/zero | "$0" hook claude"#;
@@ -190,18 +190,18 @@ fn memory_that_is_refused_is_a_no() {
 }
 
 #[test]
-fn hooks_in_the_background_outlive_the_answer() {
+fn background_hooks_outlive_the_answer() {
     let place = guarded("async: true, command: 'cat > seen; echo over > fifo'");
     rustix::fs::mkfifoat(rustix::fs::CWD, place.dir.path().join("fifo"), 0o600.into()).unwrap();
     let ran = place.run_with(&["hook", "claude"], BASH);
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
-    // Waits until the hook has it open.
+    // Waits until the hook has opened the file.
     assert_eq!(std::fs::read_to_string(place.dir.path().join("fifo")).unwrap(), "over\n");
     assert!(std::fs::read_to_string(place.dir.path().join("seen")).unwrap().contains("\"ls\""));
 }
 
 #[test]
-fn once_is_once_in_a_session() {
+fn once_hook_runs_once_per_session() {
     let place = guarded("once: true, command: 'echo ran >> count'");
     let count = || std::fs::read_to_string(place.dir.path().join("count")).unwrap_or_default().lines().count();
     for (session, expected) in [("s", 1), ("s", 1), ("t", 2), ("s", 2)] {
@@ -211,7 +211,7 @@ fn once_is_once_in_a_session() {
 }
 
 #[test]
-fn a_stop_is_not_refused_for_ever() {
+fn stop_is_blocked_at_most_a_few_times() {
     let hook = "hooks:\n  - {id: more, event: Stop, command: 'echo one more thing >&2; exit 2'}\n";
     let place = Place::with(&[(".checkrein/hooks.yaml", hook)]);
     let stop = r#"{"session_id":"s","hook_event_name":"Stop","stop_hook_active":true}"#;
@@ -219,12 +219,12 @@ fn a_stop_is_not_refused_for_ever() {
     assert!(refused(&stop.replace("true", "false")));
     let again = (0..20).take_while(|_| refused(stop)).count();
     assert_eq!(again, 7, "eight times in a row");
-    // A new turn starts anew.
+    // The count starts again in the next turn.
     assert!(refused(&stop.replace("true", "false")));
 }
 
 #[test]
-fn hooks_that_call_checkrein_do_not_do_so_for_ever() {
+fn recursion_of_checkrein_is_limited() {
     let place = guarded("command: 'x'");
     let program = place.command(&[]).get_program().to_owned();
     let text = format!(
@@ -238,7 +238,7 @@ fn hooks_that_call_checkrein_do_not_do_so_for_ever() {
 }
 
 #[test]
-fn skipping_counts_only_if_the_user_allows_it() {
+fn skip_variables_need_allow_skip_of_the_user() {
     let place = guarded("command: 'echo no >&2; exit 2'");
     let ask = |name: &str, value: &str| {
         let mut command = place.command(&["hook", "claude"]);
@@ -250,7 +250,7 @@ fn skipping_counts_only_if_the_user_allows_it() {
     for (name, value) in [("CHECKREIN", "0"), ("CHECKREIN_SKIP", "h")] {
         assert!(ask(name, value).stdout.contains("\"deny\""));
     }
-    // A project cannot allow it.
+    // A project file cannot set `allow_skip`.
     let hooks = std::fs::read_to_string(place.dir.path().join(".checkrein/hooks.yaml")).unwrap();
     place.write(".checkrein/hooks.yaml", &format!("allow_skip: true\n{hooks}"));
     assert!(ask("CHECKREIN", "0").stdout.contains("\"deny\""));
@@ -273,23 +273,23 @@ fn failures_are_shown_to_the_user() {
 }
 
 #[test]
-fn who_is_told_to_end_leaves_nothing_behind() {
+fn interrupted_call_denies_and_leaves_no_process() {
     let place = guarded("command: 'echo $$ > fifo; exec sleep 1000'");
     rustix::fs::mkfifoat(rustix::fs::CWD, place.dir.path().join("fifo"), 0o600.into()).unwrap();
     let mut command = place.command(&["hook", "claude"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), BASH.as_bytes()).unwrap();
-    // The hook runs as soon as this can be read.
+    // The hook writes this file when it starts.
     let hook = std::fs::read_to_string(place.dir.path().join("fifo")).unwrap();
     let pid = |id: u32| rustix::process::Pid::from_raw(id.try_into().unwrap()).unwrap();
     rustix::process::kill_process(pid(child.id()), rustix::process::Signal::TERM).unwrap();
     let ran = place.ran(child.wait_with_output().unwrap());
-    assert!(ran.stdout.contains("\"deny\"") && ran.stdout.contains("told to end"), "{} {}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("\"deny\"") && ran.stdout.contains("interrupted"), "{} {}", ran.stdout, ran.stderr);
     assert!(rustix::process::test_kill_process(pid(hook.trim().parse().unwrap())).is_err(), "the hook lives on");
 }
 
 #[test]
-fn an_answer_that_cannot_be_printed_is_a_no() {
+fn answer_that_cannot_be_printed_denies() {
     let place = guarded("command: 'echo no >&2; exit 2'");
     let mut command = place.command(&["hook", "claude"]);
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
@@ -301,9 +301,9 @@ fn an_answer_that_cannot_be_printed_is_a_no() {
     assert!(ran.stderr.contains("could not print"), "{}", ran.stderr);
 }
 
-/// A project's settings can set variables for the agent; what looks like a secret or loads something is not passed on.
+/// A project's settings can set variables for the agent. Secrets and variables that load code are not passed to hooks.
 #[test]
-fn hooks_get_no_secrets_unasked() {
+fn hooks_get_no_secrets_by_default() {
     let claude = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "env >> $CLAUDE_PROJECT_DIR/claude.env"}]}]}}"#;
     let files = [
         (
@@ -339,9 +339,9 @@ fn hooks_get_no_secrets_unasked() {
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
 }
 
-/// What will be the same at the next tool call is told at the first one only.
+/// Notes that apply to every tool call are sent with the first one only.
 #[test]
-fn what_is_so_at_every_call_is_told_once_in_a_session() {
+fn persistent_warnings_are_sent_once_per_session() {
     let place =
         Place::untrusted(&[(".checkrein/hooks.yaml", "hooks: [{id: theirs, event: PreToolUse, command: 'true'}]")]);
     let sent = |session: &str| {
@@ -356,7 +356,7 @@ fn what_is_so_at_every_call_is_told_once_in_a_session() {
     }
 }
 
-/// A descriptor that an agent leaves open for all of its children, such as a lock.
+/// Agents may leave descriptors open for all their children, such as a lock.
 #[cfg(target_os = "linux")]
 #[test]
 fn descriptors_of_the_agent_do_not_reach_hooks() {
@@ -372,6 +372,6 @@ fn descriptors_of_the_agent_do_not_reach_hooks() {
         .output()
         .unwrap();
     assert!(agent.status.success(), "{agent:?}");
-    // The last is the directory that is being listed.
+    // The last one belongs to the directory that is being listed.
     assert_eq!(std::fs::read_to_string(place.dir.path().join("descriptors")).unwrap(), "0\n1\n2\n3\n");
 }

@@ -1,7 +1,7 @@
-//! What `checkrein hook` knows of the agent that calls it: which hooks it runs itself, which form its payloads have, how often its
-//! stop was refused.
+//! Facts that `checkrein hook` tracks about agents: hooks that the agent runs itself, the form of its payloads, and blocked
+//! stops.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -14,7 +14,7 @@ const BASH: &str =
 const START: &str = r#"{"session_id":"s","hook_event_name":"SessionStart","source":"startup"}"#;
 
 #[test]
-fn an_agent_runs_the_hooks_of_its_own_files_itself() {
+fn hooks_of_the_agents_own_files_are_skipped() {
     let place = |include: &str| {
         Place::with(&[
             (".checkrein/hooks.yaml", &format!("include: [{include}]\n")),
@@ -26,7 +26,7 @@ fn an_agent_runs_the_hooks_of_its_own_files_itself() {
     for (include, under_claude) in [
         ("claude", false),
         ("{dialect: claude, path: ../.claude/settings.json}", false),
-        // Claude Code does not read it.
+        // Claude Code does not read this file.
         ("{dialect: claude, path: ../other.json}", true),
         ("{dialect: claude, under_own_agent: true}", true),
     ] {
@@ -34,9 +34,9 @@ fn an_agent_runs_the_hooks_of_its_own_files_itself() {
         let ran = place.run_with(&["hook", "claude"], BASH);
         assert_eq!(ran.stdout.contains("by claude"), under_claude, "{include}: {ran:?}");
         assert!(place.run_with(&["hook", "gemini"], gemini).stdout.contains("by claude"), "{include}");
-        // It is told once.
+        // The note is sent once.
         let start = place.run_with(&["hook", "claude"], START);
-        assert_eq!(start.stdout.contains("runs its hooks itself"), !under_claude, "{include}: {start:?}");
+        assert_eq!(start.stdout.contains("runs those hooks itself"), !under_claude, "{include}: {start:?}");
         assert!(!ran.stderr.contains("itself"), "{include}: {ran:?}");
     }
     // A link leads to the same file.
@@ -45,9 +45,9 @@ fn an_agent_runs_the_hooks_of_its_own_files_itself() {
     assert_eq!(linked.run_with(&["hook", "claude"], BASH).stdout, "");
 }
 
-/// Copilot's payloads have two forms, by how the events in its settings are spelt. Only one names its event.
+/// Copilot's payloads have two forms, depending on the spelling of events in its settings. Only one contains the event.
 #[test]
-fn both_forms_of_copilot_are_understood() {
+fn both_payload_forms_of_copilot_are_parsed() {
     let place = Place::with(&[(
         ".checkrein/hooks.yaml",
         "hooks: [{id: h, event: PreToolUse, input: {file_path: a.txt}, command: 'echo no >&2; exit 2'}]",
@@ -61,32 +61,32 @@ fn both_forms_of_copilot_are_understood() {
     assert!(!ran.stdout.contains("hookSpecificOutput") && ran.stdout.contains("deny"), "{ran:?}");
 }
 
-/// Letta does not name its sessions.
+/// Letta's payloads have no session id.
 #[test]
-fn refused_stops_are_counted_without_a_session() {
+fn blocked_stops_are_counted_without_a_session() {
     let place =
         Place::with(&[(".checkrein/hooks.yaml", "hooks: [{id: h, event: Stop, command: 'echo more >&2; exit 2'}]")]);
     let dir = place.dir.path().to_string_lossy().into_owned();
     let stop = format!(r#"{{"event_type":"Stop","working_directory":"{dir}","stop_reason":"end_turn"}}"#);
     let refused = || place.run_with(&["hook", "letta"], &stop).code == 2;
     let before = (0..20).take_while(|_| refused()).count();
-    assert_eq!(before, 8, "the cap that checkrein has if nobody says otherwise");
-    assert!(refused(), "and then it starts anew");
-    // A prompt that is no reason of a refusal starts anew as well.
+    assert_eq!(before, 8, "the default limit");
+    assert!(refused(), "the count starts again");
+    // A prompt other than the reason of a blocked stop also resets the count.
     let prompt =
         format!(r#"{{"event_type":"UserPromptSubmit","working_directory":"{dir}","prompt":"p","agent_id":"a"}}"#);
     for _ in 0..2 {
         place.run_with(&["hook", "letta"], &prompt);
     }
     assert_eq!((0..20).take_while(|_| refused()).count(), 8);
-    // Elsewhere it counts for itself.
+    // Another directory has its own count.
     let other = stop.replace(&dir, "/");
     assert_eq!(place.run_with(&["hook", "letta"], &other).code, 2);
 }
 
-/// Where the agent shows messages, they are not on standard error as well.
+/// Messages that the agent shows are not repeated on standard error.
 #[test]
-fn what_is_wrong_is_told_once() {
+fn problems_are_reported_once() {
     let place =
         Place::with(&[(".checkrein/hooks.yaml", "hooks: [{id: h, event: SessionStart, matcher: '(', command: 'x'}]")]);
     let start = place.run_with(&["hook", "claude"], START);

@@ -1,6 +1,6 @@
-//! Told to end, the program ends everything that hooks have started, and says so in its exit code.
+//! Signals end the program and all processes of its hooks, and define the exit code.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -11,25 +11,25 @@ use std::time::{Duration, Instant};
 use common::Place;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Far more than anything here takes, and less than the hooks would.
+/// Longer than any wait of these tests, and shorter than the hooks run.
 const SOON: Duration = Duration::from_secs(60);
 
 #[track_caller]
 fn until(what: &str, mut is_true: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_true() {
-        assert!(begun.elapsed() < SOON, "waited in vain: {what}");
+        assert!(begun.elapsed() < SOON, "timeout: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
 fn is_alive(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // Behind the name, which may have brackets in it, is the state.
+    // The state follows the name, which may contain brackets.
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
-/// The processes that say who they are in these files; each line is one.
+/// Process ids that hooks have written to files, one per line.
 fn pids(dir: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(dir.join("pids")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
@@ -44,7 +44,7 @@ fn ends_all(hooks: &str, arguments: &[&str], count: usize, signal: Signal, code:
     until("the hooks are up", || pids(place.dir.path()).len() >= count);
     kill_process(Pid::from_child(&program), signal).unwrap();
     let ran = place.ran(program.wait_with_output().unwrap());
-    // At once: when the program is gone, so are they.
+    // The processes end before the program exits.
     let living: Vec<_> = pids(place.dir.path()).into_iter().filter(|pid| is_alive(pid)).collect();
     assert_eq!(living, [""; 0], "{hooks}");
     assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
@@ -57,31 +57,31 @@ const KEPT: &str = r#"{"event":"pre_tool_use","dialect":"native","verdict":{"dec
 const SLEEPS: &str = r#"{"hooks": {"PreToolUse": [{ "command": "echo $$ >> pids; sleep 100; true" }]}}"#;
 
 #[test]
-fn a_hook_that_runs_is_ended() {
+fn running_hook_is_ended() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         ends_all(SLEEPS, &["run", "PreToolUse"], 1, signal, code);
     }
 }
 
 #[test]
-fn what_it_has_started_is_ended_too() {
+fn descendants_of_a_hook_are_ended() {
     let hooks = r#"{"hooks": {"PreToolUse": [{ "command":
         "setsid sh -c 'echo $$ >> pids; sleep 100; true' & echo $$ >> pids; trap '' TERM; sleep 100; true" }]}}"#;
     ends_all(hooks, &["run", "PreToolUse"], 2, Signal::INT, 130);
 }
 
 #[test]
-fn hooks_in_the_background_are_ended() {
+fn background_hooks_are_ended() {
     let hooks = r#"{"hooks": {"PostToolUse": [{ "async": true, "command": "echo $$ >> pids; sleep 100; true" }]}}"#;
     ends_all(hooks, &["run", "PostToolUse"], 1, Signal::INT, 130);
 }
 
 #[test]
-fn a_benchmark_can_be_interrupted() {
+fn benchmark_can_be_interrupted() {
     ends_all(SLEEPS, &["bench"], 1, Signal::INT, 130);
 }
 
 #[test]
-fn a_replay_can_be_interrupted() {
+fn replay_can_be_interrupted() {
     ends_all(SLEEPS, &["replay", "kept.jsonl"], 1, Signal::INT, 130);
 }

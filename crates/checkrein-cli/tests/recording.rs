@@ -1,6 +1,6 @@
-//! What passes through `hook` is recorded, and fired again.
+//! `checkrein record` and `checkrein replay`.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -26,7 +26,7 @@ hooks:
       command: echo "be kind"
 "#;
 
-/// A GitHub token by its form, put together so that nobody finds one here.
+/// A text with the form of a GitHub token, composed at run time so that secret scanners do not report it.
 fn token() -> String {
     format!("ghp_{}", "a1B2".repeat(9))
 }
@@ -54,7 +54,7 @@ fn home_files(place: &Place) -> Vec<PathBuf> {
     found
 }
 
-/// Starts a recording, and gives its file.
+/// Starts a recording and returns its file.
 fn start(place: &Place) -> PathBuf {
     assert_eq!(place.run(&["record", "start", "--output", "kept/week.jsonl"]).code, 0);
     place.dir.path().join("kept/week.jsonl")
@@ -78,7 +78,7 @@ fn session(place: &Place) {
 }
 
 #[test]
-fn nothing_is_written_unless_it_is_on() {
+fn nothing_is_written_before_start() {
     let place = place();
     session(&place);
     assert_eq!(home_files(&place), Vec::<PathBuf>::new());
@@ -88,16 +88,13 @@ fn nothing_is_written_unless_it_is_on() {
 }
 
 #[test]
-fn while_it_is_on_every_event_is_kept_and_then_no_more() {
+fn every_event_between_start_and_stop_is_recorded() {
     let place = place();
     let file = start(&place);
     let status = place.run(&["record", "status"]).stdout;
-    assert!(
-        status.starts_with("recording to kept/") && status.ends_with("; secrets are redacted\n"),
-        "{status}"
-    );
+    assert!(status.starts_with("recording to kept/") && status.ends_with("; secrets are redacted\n"), "{status}");
     let again = place.run(&["record", "start"]);
-    assert!(again.code == 1 && again.stderr.contains("recording is on already, to kept/week.jsonl"), "{again:?}");
+    assert!(again.code == 1 && again.stderr.contains("already recording to kept/week.jsonl"), "{again:?}");
     session(&place);
     let kept = lines(&file);
     let seen: Vec<_> = kept
@@ -130,7 +127,7 @@ fn while_it_is_on_every_event_is_kept_and_then_no_more() {
 }
 
 #[test]
-fn the_usual_place_is_the_users() {
+fn default_file_is_in_the_state_directory() {
     let place = place();
     let ran = place.run(&["record", "start"]).stdout;
     assert!(ran.contains("recording to ~/.local/state/checkrein/recordings/20"), "{ran}");
@@ -149,10 +146,10 @@ fn secrets_are_not_written() {
     let file = start(&place);
     let secret = token();
     let ran = place.run_with(&["hook", "claude"], &bash(&format!("curl -H 'Authorization: Bearer {secret}' x")));
-    assert!(ran.stdout.contains(&secret), "the agent is told all: {ran:?}");
+    assert!(ran.stdout.contains(&secret), "the agent gets the whole answer: {ran:?}");
     let kept = std::fs::read_to_string(&file).unwrap();
     assert!(!kept.contains(&secret) && kept.contains("[redacted:"), "{kept}");
-    // What the hook says now is compared without secrets as well. It says something else only since it sees none.
+    // Redacted answers are compared. The hook answers differently only because its input is redacted.
     let ran = place.run(&["replay", "kept/week.jsonl"]);
     assert!(ran.stdout.contains("secrets were redacted in this recording"), "{ran:?}");
 
@@ -163,10 +160,10 @@ fn secrets_are_not_written() {
 }
 
 #[test]
-fn many_at_once_do_not_tear_lines() {
+fn parallel_events_are_whole_lines() {
     let place = place();
     let file = start(&place);
-    // Larger than what a pipe takes at once.
+    // Larger than the buffer of a pipe.
     let long = "x".repeat(20_000);
     let each = 8;
     std::thread::scope(|scope| {
@@ -188,14 +185,14 @@ fn many_at_once_do_not_tear_lines() {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_answered_all_the_same() {
+fn recording_errors_do_not_affect_the_answer() {
     let place = place();
     let file = start(&place);
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir(&file).unwrap();
     let ran = place.run_with(&["hook", "claude"], &bash("rm -rf /"));
     assert!(ran.stdout.contains("move it instead"), "{ran:?}");
-    assert!(ran.stderr.contains("this event is not recorded: DIR/kept/week.jsonl"), "{ran:?}");
+    assert!(ran.stderr.contains("event not recorded: DIR/kept/week.jsonl"), "{ran:?}");
     place.write("home/.local/state/checkrein/recording.json", "{");
     let ran = place.run_with(&["hook", "claude"], &bash("ls"));
     assert!(ran.stderr.contains("recording.json") && ran.stderr.contains("record stop"), "{ran:?}");
@@ -204,7 +201,7 @@ fn what_cannot_be_recorded_is_answered_all_the_same() {
 }
 
 #[test]
-fn the_same_hooks_come_to_the_same() {
+fn unchanged_hooks_have_unchanged_verdicts() {
     let place = place();
     start(&place);
     session(&place);
@@ -223,7 +220,7 @@ fn the_same_hooks_come_to_the_same() {
 }
 
 #[test]
-fn a_new_rule_shows_what_it_would_have_done() {
+fn new_hook_changes_verdicts() {
     let place = place();
     start(&place);
     session(&place);
@@ -249,7 +246,7 @@ fn a_new_rule_shows_what_it_would_have_done() {
     assert_eq!(report["replayed"].as_array().unwrap().len(), 5);
     let (_, report) = place.run_json(&["replay", "kept/week.jsonl", "--json", "--only-changed"]);
     assert_eq!(report["replayed"].as_array().unwrap().len(), 2);
-    // Other files for once.
+    // Other config files for this replay.
     place.write("old.yaml", HOOKS);
     assert_eq!(place.run(&["replay", "kept/week.jsonl", "--config", "old.yaml"]).code, 0);
 }
@@ -314,7 +311,7 @@ fn records_of_run_can_be_replayed() {
 }
 
 #[test]
-fn other_projects_and_their_directories_are_left_alone() {
+fn events_of_other_projects_are_skipped() {
     let place = place();
     let file = start(&place);
     session(&place);

@@ -1,6 +1,11 @@
-//! `checkrein simulate`, as its users run it.
+//! `checkrein simulate`.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 mod common;
 
@@ -18,7 +23,7 @@ fn fine(ran: Ran) -> String {
     ran.stdout
 }
 
-/// What is printed before the summary's times, which differ from run to run, with the scratch directory taken out.
+/// Output before the times of the summary, which differ in each run, without the scratch directory.
 fn steady(printed: &str) -> String {
     let scratch = std::env::temp_dir().canonicalize().unwrap().display().to_string();
     let mut text = printed.split("\nSlowest hooks:").next().unwrap().to_owned();
@@ -39,7 +44,7 @@ fn without_hooks_a_starter_set_is_shown() {
 }
 
 #[test]
-fn json_is_one_record_a_line_and_nothing_else() {
+fn json_output_is_one_record_per_line() {
     let ran = Place::with(&[]).run(&["simulate", "--json"]);
     assert_eq!(ran.code, 0);
     assert!(ran.stderr.contains("playing a starter set"), "{}", ran.stderr);
@@ -54,7 +59,7 @@ fn json_is_one_record_a_line_and_nothing_else() {
     assert_eq!(input, r#"{"command":"cargo test","run_id":9007199254740993,"timeout":600000}"#);
 }
 
-/// Hooks of each kind that matters here, with a name, a time and a place of their own.
+/// Hooks that deny, fail, run in the background and block stops.
 const HOOKS: &str = r#"hooks:
   PreToolUse:
     - matcher: Bash
@@ -82,12 +87,12 @@ fn the_hooks_of_the_project_are_played() {
     insta::assert_snapshot!(steady(&ran.stdout));
     let (_, times) = ran.stdout.split_once("\nSlowest hooks:\n").unwrap();
     let (times, warnings) = times.split_once("\nWarnings:\n").unwrap();
-    assert!(times.contains(" %  never in 9 runs (DIR/.checkrein/hooks.yaml:16)\n"), "{times}");
-    assert!(place.dir.path().join("it-ran").exists(), "hooks run where the agent would be");
+    assert!(times.contains(" %  never in 9 runs (.checkrein/hooks.yaml:16)\n"), "{times}");
+    assert!(place.dir.path().join("it-ran").exists(), "hooks run in the start directory of the agent");
     for expected in [
-        "pre_tool_use: hook `breaks` (DIR/.checkrein/hooks.yaml:5): failed",
+        "pre_tool_use: hook `breaks` (.checkrein/hooks.yaml:5): failed",
         "(3 times)",
-        "stop: hook `never` (DIR/.checkrein/hooks.yaml:16): the stop was refused 8 times in a row; now it stands",
+        "stop: hook `never` (.checkrein/hooks.yaml:16): refused the stop 8 times in a row; the agent stops now",
         "post_tool_use: hook `later` failed in the background",
     ] {
         assert!(warnings.contains(expected), "{expected}:\n{warnings}");
@@ -97,7 +102,7 @@ fn the_hooks_of_the_project_are_played() {
 }
 
 #[test]
-fn a_script_of_ones_own_is_played() {
+fn custom_script_is_played() {
     let script = "steps:\n  - prompt: hi\n  - tool: Bash\n    input: { command: rm -rf x }\n  - tool: Read\n";
     let hooks = HOOKS.replace("exit 1", "exit 0");
     let place = Place::with(&[(".checkrein/hooks.yaml", &hooks), ("session.yaml", script)]);
@@ -113,7 +118,7 @@ fn a_script_of_ones_own_is_played() {
 }
 
 #[test]
-fn the_script_in_the_documents_can_be_played() {
+fn script_of_the_documentation_is_valid() {
     let documents = include_str!("../../../docs/simulate.md");
     let script = documents.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let place = Place::with(&[("session.yaml", script)]);
@@ -122,7 +127,7 @@ fn the_script_in_the_documents_can_be_played() {
 }
 
 #[test]
-fn a_script_that_is_wrong_is_told_with_its_place() {
+fn invalid_script_is_reported_with_line_and_column() {
     let script = "steps:\n  - promt: hi\n  - tool: Bash\n    answer: 5\n";
     let ran = Place::with(&[("session.yaml", script)]).run(&["simulate", "session.yaml"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
@@ -137,7 +142,7 @@ fn a_script_that_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
-fn hooks_of_other_agents_are_played_as_theirs() {
+fn hooks_of_other_agents_use_their_rules() {
     let settings = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "exit 2"}]}],
         "PostToolUse": [{"hooks": [{"type": "command", "command": "exit 1"}]}]}}"#;
     let place = Place::with(&[(".claude/settings.json", settings)]);
@@ -150,13 +155,13 @@ fn hooks_of_other_agents_are_played_as_theirs() {
 }
 
 #[test]
-fn the_starter_set_does_not_hide_what_is_wrong() {
+fn starter_set_is_not_played_if_a_file_has_errors() {
     let place = Place::with(&[(".checkrein/hooks.yaml", "hooks: 5\n")]);
     let ran = place.run(&["simulate"]);
     assert_eq!(ran.code, 0);
     assert!(ran.stderr.contains(".checkrein/hooks.yaml:1:8"), "{}", ran.stderr);
     assert!(!ran.stdout.contains("starter set"), "{}", ran.stdout);
-    // Who names a file means that file.
+    // A named file replaces the starter set, even if it has no hooks.
     let place = Place::with(&[("empty.yaml", "hooks: {}\n")]);
     let printed = fine(place.run(&["simulate", "--config", "empty.yaml"]));
     assert!(printed.contains(", 0 runs of hooks"), "{printed}");
@@ -187,7 +192,7 @@ fn fine_but_warned(ran: Ran) -> String {
 }
 
 #[test]
-fn an_interrupt_ends_it_with_130() {
+fn interrupt_exits_with_130() {
     let hooks = "hooks: [{id: waits, event: PreToolUse, command: 'kill -INT $PPID; sleep 600'}]\n";
     let place = Place::with(&[("hooks.yaml", hooks)]);
     let ran = place.run(&["simulate", "--config", "hooks.yaml"]);
@@ -195,26 +200,26 @@ fn an_interrupt_ends_it_with_130() {
     assert!(ran.stderr.contains("interrupted"), "{}", ran.stderr);
 }
 
-/// A hook that ends when somebody has seen it run.
+/// A hook that ends after the test has seen it run.
 const WAITS: &str =
     "hooks: [{id: waits, event: Stop, command: 'until test -e seen; do sleep 0.01; done; echo ended >&2; exit 1'}]\n";
 
 #[test]
-fn on_a_terminal_a_hook_is_shown_while_it_runs_and_nothing_of_that_is_left() {
+fn live_view_shows_running_hooks_and_is_erased() {
     let place = Place::with(&[("hooks.yaml", WAITS)]);
     let seen = place.dir.path().join("seen");
     let command = place.command(&["simulate", "--config", "hooks.yaml"]);
-    // Seen twice: drawn, and drawn again over itself.
+    // The second match is the redrawn line.
     let (code, shown) = terminal::talk(command, 40, &[("\x1b[1A", Does::Makes(&seen))]);
     assert_eq!(code, 0, "{shown}");
-    // Its line is drawn, drawn again over itself, and taken away before what came of it is printed.
+    // The line is drawn, redrawn, and erased before the result is printed.
     let line = shown.split("\x1b[?25l").nth(1).unwrap();
     assert!(line.contains("waits") && line.contains(" s\r\n"), "{shown}");
     let (_, after) = shown.rsplit_once("\x1b[?25h").unwrap();
     assert!(!after.contains("\x1b[?25l") && after.contains("failed     "), "{shown}");
     let drawn = shown.matches("\x1b[?25l").count();
     assert_eq!(shown.matches("\x1b[1A").count(), drawn, "each goes up once, the last to be taken away: {shown}");
-    // Nothing is wider than the terminal, but for what is told at the end, which is told in full.
+    // All lines fit the terminal, except the warnings at the end, which are not cut.
     for line in shown.split("\n19 events").next().unwrap().lines().filter(|line| !line.contains('\x1b')) {
         assert!(line.chars().count() <= 40, "{line:?}");
     }
@@ -223,7 +228,7 @@ fn on_a_terminal_a_hook_is_shown_while_it_runs_and_nothing_of_that_is_left() {
 }
 
 #[test]
-fn an_interrupt_leaves_the_terminal_as_it_was() {
+fn interrupt_restores_the_terminal() {
     let place = Place::with(&[("hooks.yaml", WAITS)]);
     let command = place.command(&["simulate", "--config", "hooks.yaml"]);
     let (code, shown) = terminal::talk(command, 80, &[("\x1b[?25l", Does::Interrupts)]);
@@ -234,9 +239,9 @@ fn an_interrupt_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
-fn a_wrong_call_ends_with_64_and_says_what_is_wrong() {
+fn usage_errors_exit_with_64() {
     let place = Place::with(&[]);
-    for arguments in [&["simulat"][..], &["simulate", "--jsn"], &["simulate", "--as", "nobody"], &[]] {
+    for arguments in [&["simulat"][..], &["simulate", "--jsn"], &["simulate", "--as", "unknown"], &[]] {
         let ran = place.run(arguments);
         assert_eq!((ran.code, ran.stdout.as_str()), (64, ""), "{arguments:?}");
         assert!(!ran.stderr.is_empty());
@@ -247,7 +252,7 @@ fn a_wrong_call_ends_with_64_and_says_what_is_wrong() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_problem() {
+fn closed_pipe_is_not_an_error() {
     let place = Place::with(&[]);
     let mut child = place.command(&["simulate"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use checkrein::dialects::{self, Dialect};
-use checkrein::engine::EngineBuilder;
+use checkrein::engine::{EngineBuilder, Problem};
+use checkrein::hook::SkipReason;
 use checkrein::hook_files::{FileStatus, Loaded, Skip, Sources};
 use checkrein::rules::Compat;
-use checkrein::{Engine, Trust};
+use checkrein::{Engine, Event, Trust};
 
 use super::dialect::DialectName;
 use crate::exit::UsageErrorExt;
@@ -143,6 +144,24 @@ fn agents_with_hooks(dialect: &Dialect, dir: &Path) -> Vec<&'static str> {
 /// An engine with these hooks and the rules of this dialect. Problems of hooks are printed.
 pub fn engine(dialect: &'static Dialect, loaded: &Loaded, dir: &Path) -> Engine {
     build(builder(dialect, loaded, dir), loaded)
+}
+
+/// An engine for a report about one event. Prints no problems of hooks that the report shows as failed, or that are for other
+/// events.
+pub fn engine_for_event(dialect: &'static Dialect, loaded: &Loaded, dir: &Path, event: &Event) -> Engine {
+    let engine = builder(dialect, loaded, dir).build();
+    let plan = engine.explain(event);
+    let is_silent = |problem: &Problem| {
+        plan.iter()
+            .filter(|planned| planned.hook.info == problem.hook)
+            .all(|planned| planned.fails.is_some() || matches!(planned.why_not, Some(SkipReason::OtherKind)))
+    };
+    for problem in engine.problems() {
+        if !problem.is_reported_in(&loaded.diagnostics) && !is_silent(&problem) {
+            super::print_failure(&problem.to_string());
+        }
+    }
+    engine
 }
 
 /// An engine with the exact rules of the agent, even if they let a later allow cancel a deny. Prints nothing.

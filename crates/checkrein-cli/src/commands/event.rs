@@ -58,11 +58,16 @@ impl About {
             builder = builder.payload(read_payload(path)?);
         }
         for assignment in &self.set {
-            let (path, value) = assignment.split_once('=').with_context(|| format!("`--set {assignment}` has no `=`; write PATH=VALUE"))?;
+            let (path, value) = assignment
+                .split_once('=')
+                .with_context(|| format!("`--set {assignment}` has no `=`; write PATH=VALUE"))?;
             builder = builder.set(path, RawJson::parse(value).unwrap_or_else(|_| RawJson::string(value)));
         }
         if let Some(input) = &self.input {
-            builder = builder.input(RawJson::parse(read_text(input)?).context("--input must be JSON, for example '{\"command\": \"git push\"}'")?);
+            builder = builder.input(
+                RawJson::parse(read_text(input)?)
+                    .context("--input must be JSON, for example '{\"command\": \"git push\"}'")?,
+            );
         }
         Ok(builder.event(dialect, dir)?)
     }

@@ -22,12 +22,12 @@ use crate::exit::{self, Exit};
 /// writes this command into the settings of agents.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes:
-  The agent's protocol defines them. Most agents get 0 and JSON, also for a deny.
-  A usage error denies with 2.
+  The agent's protocol defines them. Most agents get 0 and JSON, also for a
+  deny. Usage errors are answered with a deny.
 
 Example:
-  echo '{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}' |
-    checkrein hook claude")]
+  echo '{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\"}' > event.json
+  checkrein hook claude < event.json")]
 pub struct Arguments {
     /// Agent that sends the event
     agent: String,
@@ -87,7 +87,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     adapter = adapter.trust(trust.clone());
     if arguments.background {
         adapter = adapter.in_background();
-    } else if let Some(control) = RecordingControl::of_user() {
+    } else if let Some(control) = RecordingControl::for_user() {
         adapter = adapter.recording(control);
     }
     let missing = arguments.config.iter().find_map(|file| Some((file, file.metadata().err()?)));

@@ -51,7 +51,7 @@ enum Action {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
-    let control = RecordingControl::of_user().context("no home directory; set HOME or XDG_STATE_HOME")?;
+    let control = RecordingControl::for_user().context("no home directory; set HOME or XDG_STATE_HOME")?;
     let (on, recording) = match &arguments.action {
         Action::Start { output, no_redact } => {
             let file = output.clone().unwrap_or_else(|| control.usual_file());

@@ -126,7 +126,9 @@ fn opinion(arguments: &Arguments, kind: &EventKind) -> Result<Opinion> {
         AnswerKind::Rewrite => {
             let text = text()?;
             let target = kind.contract().rewrites.first().copied();
-            let target = target.with_context(|| format!("hooks cannot rewrite anything at `{kind}`; name another event with --event"))?;
+            let target = target.with_context(|| {
+                format!("hooks cannot rewrite anything at `{kind}`; name another event with --event")
+            })?;
             let value = match target {
                 Target::Prompt | Target::Summary => RawJson::string(&text),
                 _ => RawJson::parse(text).context("TEXT must be the new tool input as JSON")?,

@@ -1,4 +1,4 @@
-//! What the tests share: the program in a scratch directory, with a home of its own.
+//! Test helpers: the program in a scratch directory, with its own home directory.
 #![allow(dead_code, reason = "each test uses its own part of this")]
 
 #[cfg(unix)]
@@ -23,11 +23,11 @@ pub fn skip(capability: &str, reason: impl std::fmt::Display) {
 
 pub struct Place {
     pub dir: tempfile::TempDir,
-    /// The home directory, which `home` in the project leads to: what lies in a project is not its user's own.
+    /// The home directory. `home` in the project is a link to it, because files inside a project are not the user's own.
     pub home: tempfile::TempDir,
 }
 
-/// The user's file that says which projects need no approval.
+/// The user's file that trusts the project.
 pub const POLICY: &str = "home/.config/checkrein/hooks.d/trust.yaml";
 
 /// The program under test: the one that cargo built, or the one that `CHECKREIN_PROGRAM` names.
@@ -38,7 +38,7 @@ fn program() -> Command {
     }
 }
 
-/// What a run of the program came to.
+/// Result of a run of the program.
 #[derive(Debug)]
 pub struct Ran {
     pub code: i32,
@@ -47,7 +47,7 @@ pub struct Ran {
 }
 
 impl Place {
-    /// A directory with these files, as a repository of its own, which its user trusts.
+    /// A repository with these files, which its user trusts.
     pub fn with(files: &[(&str, &str)]) -> Self {
         let place = Self::untrusted(files);
         let path = place.dir.path().canonicalize().unwrap();
@@ -55,7 +55,7 @@ impl Place {
         place
     }
 
-    /// The same, as a repository that was just cloned.
+    /// A repository with these files, as after a clone.
     pub fn untrusted(files: &[(&str, &str)]) -> Self {
         let place = Self { dir: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() };
         std::fs::create_dir_all(place.dir.path().join(".git")).unwrap();
@@ -95,7 +95,7 @@ impl Place {
         self.ran(self.command(arguments).stdin(Stdio::null()).output().unwrap())
     }
 
-    /// What it printed as JSON, as it is.
+    /// Runs a command and parses its output as JSON.
     pub fn run_json(&self, arguments: &[&str]) -> (i32, serde_json::Value) {
         let output = self.command(arguments).stdin(Stdio::null()).output().unwrap();
         let json = serde_json::from_slice(&output.stdout)
@@ -111,7 +111,7 @@ impl Place {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // One that wants no input may have ended already.
+        // A command that reads no input may have exited already.
         match std::io::Write::write_all(&mut child.stdin.take().unwrap(), stdin.as_bytes()) {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => panic!("{error}"),
             _ => {}
@@ -119,7 +119,7 @@ impl Place {
         self.ran(child.wait_with_output().unwrap())
     }
 
-    /// As [`run`](Self::run), on a terminal. What escapes there are is shown with `␛`.
+    /// Runs a command on a terminal. Escape characters are replaced by `␛`.
     #[cfg(unix)]
     pub fn run_on_terminal(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
         let mut command = self.command(arguments);
@@ -129,7 +129,7 @@ impl Place {
         Ran { code, stdout: text, stderr: String::new() }
     }
 
-    /// The output, with the scratch directory's path and times taken out.
+    /// The output, with placeholders for the scratch directory and for times.
     pub fn ran(&self, output: Output) -> Ran {
         let text = |bytes: Vec<u8>| self.tidy(&String::from_utf8(bytes).unwrap());
         Ran { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }

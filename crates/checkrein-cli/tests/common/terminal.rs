@@ -1,4 +1,4 @@
-//! A program on a terminal of its own, of a fixed size.
+//! Runs a program on a pseudo-terminal of a fixed size.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -10,23 +10,23 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// What somebody at the terminal does.
+/// An action of the user at the terminal.
 #[derive(Debug, Clone, Copy)]
 pub enum Does<'a> {
-    /// Types this.
+    /// Types a text.
     Types(&'a str),
-    /// Makes this file, elsewhere.
+    /// Creates a file, outside of the terminal.
     Makes(&'a Path),
-    /// Has seen enough.
+    /// Interrupts the program.
     Interrupts,
 }
 
-/// Runs the program with the terminal as all three of its streams. Gives its exit code and all that the terminal was sent.
+/// Runs the program with the terminal as all three of its streams. Returns its exit code and output.
 pub fn run(command: Command) -> (i32, String) {
     talk(command, 100, &[])
 }
 
-/// As [`run`], on a terminal with so many columns, and with somebody there who does something when a text has come.
+/// Runs the program on a terminal with this many columns. Each action follows the first output that contains its text.
 pub fn talk(mut command: Command, columns: u16, mut then: &[(&str, Does<'_>)]) -> (i32, String) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
@@ -36,12 +36,12 @@ pub fn talk(mut command: Command, columns: u16, mut then: &[(&str, Does<'_>)]) -
     let theirs = open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
     command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap()).stderr(theirs);
     let mut child = command.spawn().unwrap();
-    // The command holds the program's end; only when that is closed everywhere does reading end.
+    // The command holds the other end of the terminal. Reading ends only if all copies are closed.
     drop(command);
     let mut sent = Vec::new();
     let mut ours = File::from(ours);
     let mut part = [0; 4096];
-    // The end of a terminal is an error on Linux and nothing on others.
+    // At the end of a terminal, reading fails on Linux and returns nothing on other systems.
     while let Ok(length) = ours.read(&mut part)
         && length > 0
     {
@@ -57,7 +57,7 @@ pub fn talk(mut command: Command, columns: u16, mut then: &[(&str, Does<'_>)]) -
             then = rest;
         }
     }
-    assert!(then.is_empty(), "nobody came to it: {then:?}\n{}", String::from_utf8_lossy(&sent));
+    assert!(then.is_empty(), "actions whose text was not printed: {then:?}\n{}", String::from_utf8_lossy(&sent));
     let code = child.wait().unwrap().code().unwrap_or(-1);
     (code, String::from_utf8(sent).unwrap())
 }

@@ -91,7 +91,9 @@ pub fn cases(
 ) -> Result<(Vec<Case>, Vec<SkippedHook>)> {
     let kinds = match name {
         Some(name) => vec![dialect.kind_named(name).usage_error()?],
-        None if !about.is_empty() => return Err(anyhow!("event data without an event; add one, for example `PreToolUse`")).usage_error(),
+        None if !about.is_empty() => {
+            return Err(anyhow!("event data without an event; add one, for example `PreToolUse`")).usage_error();
+        }
         None => kinds(loaded),
     };
     let (mut cases, mut left_out) = (Vec::new(), Vec::new());

@@ -39,7 +39,11 @@ pub fn one(out: &mut impl Write, one: &Replayed) -> io::Result<()> {
         writeln!(out, "       {} secrets were redacted in this recording", "note:".yellow())?;
     }
     if one.made_up {
-        writeln!(out, "       {} the recording has only the verdict; missing event data is sample data", "note:".yellow())?;
+        writeln!(
+            out,
+            "       {} the recording has only the verdict; missing event data is sample data",
+            "note:".yellow()
+        )?;
     }
     Ok(())
 }

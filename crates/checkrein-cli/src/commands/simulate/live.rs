@@ -68,7 +68,8 @@ impl Live {
         }
         let shared = Arc::new(Shared::default());
         let drawn = Arc::clone(&shared);
-        let drawer = std::thread::Builder::new().name("live".to_owned()).spawn(move || drawn.draw_until_stopped()).ok()?;
+        let drawer =
+            std::thread::Builder::new().name("live".to_owned()).spawn(move || drawn.draw_until_stopped()).ok()?;
         Some(Self { shared, drawer: Some(drawer) })
     }
 

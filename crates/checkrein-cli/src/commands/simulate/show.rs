@@ -8,7 +8,7 @@ use anyhow::Result;
 use checkrein::dialects::Dialect;
 use checkrein::event::Target;
 use checkrein::record::HookRecord;
-use checkrein::{Decision, Event, EventKind};
+use checkrein::{Decision, Event, EventKind, Verdict};
 use checkrein_tools::simulate::{Fired, HookTime, SimEvent, Summary};
 use owo_colors::OwoColorize;
 
@@ -62,9 +62,7 @@ impl Show {
             SimEvent::ToolRefused { tool } => aside(&format!("{tool} does not run")),
             SimEvent::UserAnswers { answer, .. } => aside(&format!("the user answers: {}", answer.name())),
             SimEvent::GoesOn { .. } => aside("the agent continues, with the reason as its next prompt"),
-            SimEvent::StopsAnyway { times } => {
-                aside(&format!("blocked {times} times; the simulation stops here"))
-            }
+            SimEvent::StopsAnyway { times } => aside(&format!("blocked {times} times; the simulation stops here")),
             SimEvent::TurnOver { skipped } => aside(&format!("the turn is over; {}", skipped_steps(skipped))),
             SimEvent::SessionOver { skipped } => aside(&format!("the session is over; {}", skipped_steps(skipped))),
             _ => Ok(()),
@@ -151,9 +149,14 @@ fn verdict(fired: &Fired<'_>) -> String {
     let mut text: String = fired.record.hooks.iter().map(|record| hook(record, None)).collect();
     let decision = fired.verdict.decision();
     if !fired.record.hooks.is_empty() || decision != Decision::NoOpinion {
-        let reason = fired.verdict.reason().map(|reason| format!(": {}", sanitize(reason))).unwrap_or_default();
+        let reason = reason(&fired.verdict).map(|reason| format!(": {}", sanitize(&reason))).unwrap_or_default();
         let room = 7 + decision.name().len();
-        let _ = writeln!(text, "    => {}{}", decision.name().style(colours::for_decision(decision)), fitting(&reason, room));
+        let _ = writeln!(
+            text,
+            "    => {}{}",
+            decision.name().style(colours::for_decision(decision)),
+            fitting(&reason, room)
+        );
     }
     for target in Target::ALL {
         if let Some(rewritten) = fired.verdict.rewritten(target) {
@@ -164,6 +167,16 @@ fn verdict(fired: &Fired<'_>) -> String {
     text
 }
 
+/// The reason of a verdict. The line of a failed hook describes the failure already, so its reason is only the id.
+fn reason(verdict: &Verdict) -> Option<String> {
+    if let Some(decided) = verdict.decided_by()
+        && verdict.failures().any(|(failed, _)| (&failed.id, &failed.source) == (&decided.id, &decided.source))
+    {
+        return Some(format!("hook `{}` failed", decided.id));
+    }
+    verdict.reason().map(str::to_owned)
+}
+
 /// One line for a hook: id, result, message and duration.
 fn hook(record: &HookRecord, event: Option<&str>) -> String {
     let (label, style) = colours::label(record);
@@ -172,8 +185,7 @@ fn hook(record: &HookRecord, event: Option<&str>) -> String {
     parts.extend(record.rewrote.iter().map(|target| format!("the {target}")));
     parts.extend(record.context.iter().cloned());
     parts.extend(record.system_messages.iter().cloned());
-    parts.extend(record.failure.map(|kind| kind.to_string()));
-    parts.extend(record.detail.clone());
+    parts.extend(record.detail.clone().or_else(|| record.failure.map(|kind| kind.to_string())));
     let duration = record.duration_ms.map(|ms| format!("({ms} ms)")).unwrap_or_default();
     let message = sanitize(&parts.join(": "));
     let room = width().map_or(usize::MAX, |width| width.saturating_sub(MESSAGE_COLUMN + duration.chars().count() + 1));
