@@ -89,7 +89,7 @@ fn show(out: &mut impl Write, loaded: &Loaded, skip: &Skip) -> Result<()> {
         }
     }
     for diagnostic in &loaded.diagnostics {
-        super::super::print_note(&diagnostic.to_string());
+        super::super::print_failure(&diagnostic.to_string());
     }
     Ok(())
 }

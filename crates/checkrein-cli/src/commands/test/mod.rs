@@ -137,7 +137,7 @@ impl Known {
     /// Prints diagnostics of all files on standard error.
     fn tell(&self) {
         for diagnostic in self.runner.diagnostics().iter().chain(&self.wrong) {
-            super::print_note(&diagnostic.to_string());
+            super::print_failure(&diagnostic.to_string());
         }
     }
 

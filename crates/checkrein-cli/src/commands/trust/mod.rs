@@ -70,7 +70,7 @@ fn review(config: &ConfigArguments) -> Result<Review> {
     }
     let review = config.sources()?.as_of_project().review();
     for diagnostic in &review.diagnostics {
-        super::print_note(&diagnostic.to_string());
+        super::print_failure(&diagnostic.to_string());
     }
     Ok(review)
 }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use crate::commands::config::ConfigArguments;
-use crate::commands::{pluralize, print_note};
+use crate::commands::{pluralize, print_failure, print_note};
 use crate::exit::{self, Exit, UsageErrorExt};
 
 /// Revoke approvals, also of hooks that no longer exist
@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         writeln!(anstream::stdout(), "{:#}", json!({ "done": "revoked", "hooks": hooks }))?;
     }
     match revoked.len() {
-        0 => print_note("nothing was revoked: none of these hooks was approved"),
+        0 => print_failure("nothing was revoked: none of these hooks was approved"),
         count => print_note(&format!("revoked {} of this project", pluralize(count, "approval"))),
     }
     Ok(if revoked.is_empty() { exit::FAILURE } else { exit::SUCCESS })
