@@ -1,6 +1,6 @@
-//! The audit log, as its users see it.
+//! `checkrein audit` and the log that hooks write.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -9,6 +9,7 @@ use common::Place;
 const HOOKS: &str =
     "hooks: [{id: no-rm, event: PreToolUse, matcher: Bash, command: 'grep -q rm && echo no >&2 && exit 2; exit 0'}]";
 const LOG: &str = "home/.local/state/checkrein/audit.jsonl";
+const SHOWN_LOG: &str = "~/.local/state/checkrein/audit.jsonl";
 
 fn place() -> Place {
     Place::with(&[(".checkrein/hooks.yaml", HOOKS), ("home/.config/checkrein/hooks.yaml", "audit: true\nhooks: []\n")])
@@ -23,7 +24,7 @@ fn hook(place: &Place, command: &str) {
 }
 
 #[test]
-fn it_is_written_by_many_at_once_and_shown() {
+fn concurrent_writers_lose_no_entry() {
     let place = place();
     std::thread::scope(|scope| {
         for writer in 0..4 {
@@ -32,20 +33,20 @@ fn it_is_written_by_many_at_once_and_shown() {
         }
     });
     hook(&place, "rm x");
-    // No hook is for it, so nothing is written.
+    // An event without hooks is not logged.
     place.run_with(&["hook", "claude"], r#"{"hook_event_name":"Stop"}"#);
     let ran = place.run(&["audit", "verify"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.stdout.starts_with("21 lines in 1 file, all as it was written\nthe last is 21:"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("intact: 21 entries in 1 file\nlast entry 21:"), "{}", ran.stdout);
     let ran = place.run(&["audit", "tail", "-n", "1"]).stdout;
     assert!(ran.starts_with("    21  20") && ran.ends_with("  claude  pre_tool_use Bash  deny: no\n"), "{ran}");
     let ran = place.run(&["audit", "show", "21"]);
     assert!(
         ran.stdout.contains("\"command\": \"rm x\",\n        \"n\": 123456789012345678901234567890\n")
-            && ran.stdout.contains(&format!("DIR/{LOG}:21")),
+            && ran.stdout.contains(&format!("{SHOWN_LOG}:21")),
         "{ran:?}"
     );
-    assert!(place.run(&["audit", "show", "99"]).stderr.contains("there is no line 99"));
+    assert!(place.run(&["audit", "show", "99"]).stderr.contains("the audit log has no entry 99"));
     let all = place.command(&["audit", "export"]).output().unwrap().stdout;
     assert_eq!(all, std::fs::read(place.dir.path().join(LOG)).unwrap());
     assert_eq!(place.run(&["audit", "export", "--since", "2999"]).stdout, "");
@@ -53,7 +54,7 @@ fn it_is_written_by_many_at_once_and_shown() {
 }
 
 #[test]
-fn what_was_changed_is_told() {
+fn verify_reports_changed_entries() {
     let place = place();
     for command in ["ls", "rm x", "ls"] {
         hook(&place, command);
@@ -66,29 +67,29 @@ fn what_was_changed_is_told() {
     std::fs::write(&path, text.replace("\"deny\"", "\"allow\"")).unwrap();
     let ran = place.run(&["audit", "verify"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.stdout.contains(&format!("changed: DIR/{LOG}:2: line 2 is not what was written")), "{}", ran.stdout);
-    // All of it anew, with its head: only who has kept a line knows.
+    assert!(ran.stdout.contains(&format!("changed: {SHOWN_LOG}:2: entry 2 was changed")), "{}", ran.stdout);
+    // A log that was rewritten with its head is intact. Only an entry that was stored elsewhere shows the difference.
     std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
     (0..3).for_each(|_| hook(&place, "ls"));
     assert_eq!(place.run(&["audit", "verify"]).code, 0);
     let ran = place.run(&["audit", "verify", "--expect", &last]);
-    assert!(ran.code == 1 && ran.stdout.contains("line 3 is not there, or is not the one"), "{ran:?}");
+    assert!(ran.code == 1 && ran.stdout.contains("entry 3 is missing or differs from the expected one"), "{ran:?}");
     assert_eq!(place.run(&["audit", "verify", "--expect", "3"]).code, 64);
 }
 
 #[test]
-fn only_the_user_and_an_administrator_say_so() {
+fn project_cannot_turn_on_the_audit_log() {
     let place = Place::with(&[(".checkrein/hooks.yaml", &format!("audit: {{path: here.jsonl}}\n{HOOKS}"))]);
     hook(&place, "rm x");
     assert!(!place.dir.path().join(".checkrein/here.jsonl").exists());
     let ran = place.run(&["check"]);
-    assert!(ran.stdout.contains("`audit` counts in files of the user or an administrator"), "{ran:?}");
+    assert!(ran.stdout.contains("`audit` is ignored in a project file; move it to a user or managed file"), "{ran:?}");
     let ran = place.run(&["audit", "tail"]);
-    assert!(ran.code == 1 && ran.stderr.contains("switch it on with `audit: true`"), "{ran:?}");
+    assert!(ran.code == 1 && ran.stderr.contains("to turn it on, set `audit: true`"), "{ran:?}");
 }
 
 #[test]
-fn a_gate_is_closed_where_nothing_can_be_written() {
+fn audit_failure_blocks_only_if_closed() {
     let place = place();
     std::os::unix::fs::symlink("/dev/full", place.dir.path().join("full")).unwrap();
     let sent = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
@@ -98,27 +99,27 @@ fn a_gate_is_closed_where_nothing_can_be_written() {
         let ran = place.run_with(&["hook", "claude"], sent);
         assert_eq!(ran.stdout.contains("deny"), denies, "{ran:?}");
         let told = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(told.contains("nothing was written to the audit log"), "{ran:?}");
+        assert!(told.contains("cannot write to the audit log"), "{ran:?}");
     }
 }
 
-/// Whatever was wrong, a refusal is a line.
+/// Calls that fail before any hook runs are logged as well.
 #[test]
-fn every_refusal_is_written() {
+fn every_refused_call_is_logged() {
     let place = place();
     let sent = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
     for (arguments, sent, why) in [
-        (&["hook", "claude", "--event", "PreToolUse"][..], "{bad", "is no JSON"),
-        (&["hook", "claude", "--evnt", "x"], sent, "called in a wrong way"),
-        (&["hook", "claude", "--config", "none.yaml"], sent, "cannot be read"),
-        (&["hook", "clade"], sent, "does not know an agent `clade`"),
+        (&["hook", "claude", "--event", "PreToolUse"][..], "{bad", "is not valid JSON"),
+        (&["hook", "claude", "--evnt", "x"], sent, "invalid arguments of `checkrein hook`"),
+        (&["hook", "claude", "--config", "none.yaml"], sent, "cannot read the config file none.yaml"),
+        (&["hook", "clade"], sent, "unknown agent `clade`"),
     ] {
         let ran = place.run_with(arguments, sent);
         assert!(ran.code == 2 || ran.stdout.contains("\"deny\""), "{ran:?}");
         let last = place.run(&["audit", "tail", "-n", "1"]).stdout;
-        assert!(last.contains("refused: ") && last.contains(why), "{arguments:?}: {last}");
+        assert!(last.contains("blocked: ") && last.contains(why), "{arguments:?}: {last}");
     }
-    assert!(place.run(&["audit", "verify"]).stdout.starts_with("4 lines in 1 file, all as it was written"));
+    assert!(place.run(&["audit", "verify"]).stdout.starts_with("intact: 4 entries in 1 file\n"));
 }
 
 /// A dry-run hook blocks nothing and sends nothing to the agent. The log has its hypothetical effect.
@@ -129,7 +130,7 @@ fn audit_dry_runs_shows_hypothetical_effects() {
         "home/.config/checkrein/hooks.yaml",
         "audit: true\nhooks:\n  - {id: tried, event: PreToolUse, command: 'grep -q x && echo never >&2 && exit 2; exit 0', dry_run: true}\n  - {id: fails, event: PreToolUse, command: 'exit 1', dry_run: true}\n",
     );
-    assert!(place.run(&["audit", "dry-runs"]).stderr.contains("nothing has been written yet"));
+    assert!(place.run(&["audit", "dry-runs"]).stderr.contains("it is on, and its first entry follows the next event"));
     for command in ["ls", "ls x", "rm x"] {
         hook(&place, command);
     }
@@ -138,10 +139,10 @@ fn audit_dry_runs_shows_hypothetical_effects() {
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""), "nothing for the agent");
     let ran = place.run(&["audit", "dry-runs", "--examples", "2"]).stdout;
     let lines: Vec<_> = ran.lines().collect();
-    assert!(lines[0].starts_with("tried DIR/home/.config/checkrein/hooks.yaml:3 (user)"), "{ran}");
+    assert!(lines[0].starts_with("tried ~/.config/checkrein/hooks.yaml:3 (user)"), "{ran}");
     assert!(lines[1].starts_with("  ran 4 times, "), "{ran}");
-    assert_eq!(lines[2], "  would have denied 3; the verdict would have been another 2 times");
-    assert!(lines[3].ends_with("pre_tool_use Bash  deny: never  (the verdict was the same)"), "{ran}");
+    assert_eq!(lines[2], "  would have denied 3; changed the outcome 2 times");
+    assert!(lines[3].ends_with("pre_tool_use Bash  deny: never  (same outcome)"), "{ran}");
     assert!(lines[4].ends_with("pre_tool_use Bash  deny: never"), "{ran}");
     assert!(lines[5].starts_with("fails ") && lines[8] == "  failed 4 times", "{ran}");
     let (_, json) = place.run_json(&["audit", "dry-runs", "--json", "--examples", "1"]);
@@ -166,9 +167,9 @@ fn audit_dry_runs_shows_hypothetical_effects() {
     assert!(place.run(&["check"]).stdout.contains("warning[dry-run-gate]"));
 }
 
-/// Each line once, as it comes, also over a file that is put away because it is full.
+/// Each entry is printed once, also after the log continues in a new file.
 #[test]
-fn it_is_followed() {
+fn tail_follow_prints_each_entry_once() {
     let place = place();
     place.write("home/.config/checkrein/hooks.yaml", "audit: {max_size: 2000}\nhooks: []\n");
     let mut command = place.command(&["audit", "tail", "--follow", "--json"]);
@@ -191,10 +192,10 @@ fn it_is_followed() {
         assert_eq!(line["seq"], at);
     }
     let full = std::fs::read_dir(place.dir.path().join("home/.local/state/checkrein")).unwrap().count();
-    assert!(full > 4, "files were put away meanwhile: {full}");
+    assert!(full > 4, "the log has several files: {full}");
 }
 
-/// A process that ends with its test, however that ends.
+/// A process that is killed at the end of the test.
 struct Ended(std::process::Child);
 
 impl Drop for Ended {

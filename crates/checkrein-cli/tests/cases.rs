@@ -1,12 +1,12 @@
-//! `checkrein test`, as its users run it: cases.
+//! `checkrein test`: test cases, their expectations and reports.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
 use common::{Place, Ran};
 
-/// Hooks with everything that a case can ask for.
+/// Hooks for every kind of expectation.
 const HOOKS: &str = r#"
 hooks:
   PreToolUse:
@@ -70,15 +70,15 @@ const PROMPT: &str = "event: UserPromptSubmit, set: {prompt: do it}";
 const POST: &str = "event: PostToolUse, tool: Bash";
 const END: &str = "event: SessionEnd";
 
-/// Every expectation, once as it holds, and once as it does not, with what is said then.
+/// Each expectation passes once and fails once, with the text of the failure.
 #[test]
-fn every_expectation_holds_or_is_shown() {
+fn every_expectation_passes_or_is_reported() {
     for (event, holds, fails, said) in [
         (PUSH, "{decision: deny}", "{decision: allow}", "- allow\n        + deny\n"),
         (PUSH, "{decision: [ask, deny]}", "{decision: [ask, allow]}", "- ask or allow\n        + deny\n"),
         (PUSH, "{reason: 'lease$'}", "{reason: '^lease'}", "- /^lease/\n        + use --force-with-lease\n"),
-        (PUSH, "{reason: {contains: '--force-w'}}", "{reason: {contains: x.y}}", "- something with \"x.y\"\n"),
-        (PUSH, "{reason: {lacks: please}}", "{reason: {lacks: lease}}", "- nothing like /lease/\n"),
+        (PUSH, "{reason: {contains: '--force-w'}}", "{reason: {contains: x.y}}", "- text that contains \"x.y\"\n"),
+        (PUSH, "{reason: {lacks: please}}", "{reason: {lacks: lease}}", "- no match of /lease/\n"),
         (PUSH, "{reason: {equals: use --force-with-lease}}", "{reason: {equals: use}}", "- use\n        + use --"),
         (LS, "{reason: null, decision: no_opinion}", "{reason: x}", "- /x/\n        + none\n"),
         (
@@ -92,12 +92,12 @@ fn every_expectation_holds_or_is_shown() {
             LS,
             "{ran: [guard, test-timeout]}",
             "{exit_code: 0}",
-            "+ several hooks ran: guard, test-timeout; say which under `hooks`\n",
+            "+ several hooks ran: guard, test-timeout; use `hooks` to select one\n",
         ),
         (LS, "{not_ran: [breaks]}", "{not_ran: [guard]}", "- not guard\n        + guard, test-timeout\n"),
         (READ, "{ran: warns}", "{ran: []}", "- none\n        + warns\n"),
         ("event: Stop", "{ran: []}", "{ran: [greets]}", "- greets\n        + none\n"),
-        (LS, "{not_ran: greets}", "{not_ran: [greet]}", "there is no hook `greet`, did you mean `greets`?"),
+        (LS, "{not_ran: greets}", "{not_ran: [greet]}", "unknown hook `greet`, did you mean `greets`?"),
         (
             LS,
             "{hooks: {guard: {failure: null}}}",
@@ -144,7 +144,7 @@ fn every_expectation_holds_or_is_shown() {
         (CARGO, "{input: {id: 12345678901234567890}}", "{input: null}", "+   \"timeout\": 600,\n"),
         (START, "{context: be kind}", "{context: be rude}", "- /be rude/\n        + be kind\n"),
         (START, "{context: [kind, be], warnings: [], messages: []}", "{context: []}", "- none\n        + be kind\n"),
-        (START, "{context: [{lacks: rude}]}", "{context: [{lacks: kind}]}", "- nothing like /kind/\n"),
+        (START, "{context: [{lacks: rude}]}", "{context: [{lacks: kind}]}", "- no match of /kind/\n"),
         (
             READ,
             "{warnings: 'exit code 9'}",
@@ -190,7 +190,7 @@ fn failures_are_shown_as_a_diff_and_repeated() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_told_with_its_place() {
+fn errors_in_case_files_have_a_place() {
     for (text, place_of, said) in [
         (
             "cases: [{name: a, evnt: Stop, expect: {ran: []}}]",
@@ -198,9 +198,9 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
             "did you mean `event`?",
         ),
         ("cases:\n  - name: a\n    event: Stopp\n    expect: {ran: []}\n", ":3:12: error[unknown-event]", "Stop"),
-        ("cases:\n  - {name: a, event: Stop}\n", ":2:5: error[no-expectation]", "the case expects nothing"),
-        ("cases:\n  - {name: a, event: Stop, expect: {}}\n", "error[no-expectation]", "the case expects nothing"),
-        ("cases:\n  - {event: Stop, expect: {ran: []}}\n", ":2:5: error[missing-key]", "the case has no `name`"),
+        ("cases:\n  - {name: a, event: Stop}\n", ":2:5: error[no-expectation]", "the case has no key `expect`"),
+        ("cases:\n  - {name: a, event: Stop, expect: {}}\n", "error[no-expectation]", "`expect` is empty"),
+        ("cases:\n  - {event: Stop, expect: {ran: []}}\n", ":2:5: error[missing-key]", "the case has no key `name`"),
         (
             "cases:\n  - {name: a, event: Stop, expect: {decision: denny}}\n",
             ":2:47: error[unknown-word]",
@@ -219,7 +219,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
         (
             "cases:\n  - {name: a, event: Stop, expect: {reason: '('}}\n",
             ":2:45: error[bad-pattern]",
-            "no regular expression: unclosed group",
+            "invalid regular expression: unclosed group",
         ),
         (
             "cases:\n  - {name: a, event: Stop, expect: {reason: {contians: x}}}\n",
@@ -229,13 +229,13 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
         (
             "cases:\n  - {name: a, event: Stop, expect: {exit_code: two}}\n",
             "error[wrong-type]",
-            "`exit_code` should be a whole number, but is a string",
+            "`exit_code` must be an integer, but is a string",
         ),
         ("cases:\n  - {name: a, event: Stop, expect: {max_duration: 5 parsecs}}\n", "error[bad-time]", "unknown unit"),
         (
             "cases:\n  - {name: a, event: Stop, files: {../x: y}, expect: {ran: []}}\n",
             "error[bad-path]",
-            "`../x` is not a path in the scratch directory",
+            "`../x` is not a path below the scratch directory",
         ),
         (
             "cases:\n  - {name: a, event: Stop, files: {x: {txt: y}}, expect: {ran: []}}\n",
@@ -245,7 +245,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
         (
             "cases:\n  - {name: a, event: Stop, environment: {A: [1]}, expect: {ran: []}}\n",
             "error[wrong-type]",
-            "`environment.A` should be text",
+            "`environment.A` must be a string",
         ),
         (
             "as: cluade\ncases:\n  - {name: a, event: Stop, expect: {ran: []}}\n",
@@ -255,10 +255,10 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
         (
             "cases:\n  - {name: a, event: Stop, expect: {ran: []}}\n  - {name: a, event: Stop, expect: {ran: []}}\n",
             ":3:12: error[same-name]",
-            "the case in line 2 has the same name `a`",
+            "the name `a` is already used in line 2",
         ),
         ("cases: []\n", ":1:8: error[no-cases]", ""),
-        ("case: []\n", ":1:1: error[missing-key]", "there is no `cases`"),
+        ("case: []\n", ":1:1: error[missing-key]", "missing key `cases`"),
         ("cases: [\n", "error[syntax]", ""),
         ("cases: [{name: a, name: b, event: Stop, expect: {ran: []}}]", "error[odd]: duplicate key", ""),
     ] {
@@ -273,10 +273,10 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
         );
         assert!(ran.stderr.contains(said), "{text}:\n{}", ran.stderr);
     }
-    // What is said of the case is right, and does not fit the event.
+    // The case is valid, but the event has no tool.
     let (_, ran) = with_case("event: Stop, tool: Bash", "{ran: []}");
     assert_eq!(ran.code, 1);
-    assert!(ran.stdout.contains("`Stop` is not about a tool"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`Stop` has no tool; remove the tool name"), "{}", ran.stdout);
     assert!(ran.stdout.contains("1 case: 0 passed, 1 could not run"), "{}", ran.stdout);
 }
 
@@ -333,8 +333,8 @@ cases:
 }
 
 #[test]
-fn cases_run_side_by_side_and_see_nothing_of_each_other() {
-    // Each waits until all have started, so that they end only if they run at once; none finds what another has made.
+fn cases_run_in_parallel_and_isolated() {
+    // Each case waits until all have started, so that they end only in parallel. No case sees files of another one.
     let place = Place::with(&[(
         ".checkrein/hooks.yaml",
         "hooks: [{id: meets, event: Stop, command: 'test -e mine && exit 1; touch mine; touch \"$MEET/$$\"; until [ $(ls \"$MEET\" | wc -l) -ge 4 ]; do sleep 0.01; done', env_allow: [MEET], timeout: 60}]",
@@ -358,7 +358,7 @@ fn cases_run_side_by_side_and_see_nothing_of_each_other() {
 }
 
 #[test]
-fn some_of_the_cases_can_be_chosen() {
+fn cases_can_be_filtered() {
     let place = place();
     place.write(
         ".checkrein/tests/a.yaml",
@@ -386,12 +386,12 @@ fn some_of_the_cases_can_be_chosen() {
         assert!(ran.stdout.contains(said), "{arguments:?}: {}", ran.stdout);
     }
     for (arguments, code, said) in [
-        (&["test", "--filter", "nothing"][..], 1, "none of 3 cases has `nothing` in its name"),
+        (&["test", "--filter", "nothing"][..], 1, "--filter matches none of the 3 cases"),
         (&["test", "none.yaml"], 64, "cannot read none.yaml"),
-        (&["test", "hooks"], 64, "no cases in hooks"),
+        (&["test", "hooks"], 64, "no test cases in hooks"),
         (&["test", "--jobs", "0"], 64, "0 is not in"),
         (&["test", "--all"], 64, "--contract"),
-        (&["test", "--contract", "--timeout", "0"], 64, "above 0"),
+        (&["test", "--contract", "--timeout", "0"], 64, "greater than 0"),
         (&["test", "--config", "none.yaml"], 64, "cannot read none.yaml"),
     ] {
         let ran = place.run(arguments);
@@ -400,11 +400,11 @@ fn some_of_the_cases_can_be_chosen() {
     }
     let ran = Place::with(&[]).run(&["test"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("there are no cases; looked in .checkrein/tests"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no test cases in .checkrein/tests"), "{}", ran.stderr);
 }
 
 #[test]
-fn cases_speak_the_language_of_an_agent() {
+fn cases_use_the_format_of_an_agent() {
     let place = Place::with(&[
         (
             ".claude/settings.json",
@@ -433,7 +433,7 @@ cases:
 }
 
 #[test]
-fn machines_can_read_it() {
+fn report_is_available_as_json_and_junit() {
     let place = place();
     place.write(
         ".checkrein/tests/it.yaml",
@@ -455,12 +455,12 @@ fn machines_can_read_it() {
     let names: Vec<_> = all("testcase").iter().map(|node| node.attribute("name").unwrap().to_owned()).collect();
     assert_eq!(names[..3], ["odd <&\"' name", "fine", "wrong"]);
     assert!(all("failure")[0].text().unwrap().contains("- allow\n+ deny"));
-    assert_eq!(all("error")[0].attribute("message"), Some("`Stop` is not about a tool"));
+    assert_eq!(all("error")[0].attribute("message"), Some("`Stop` has no tool; remove the tool name"));
     let stderr = all("system-err")[0].text().unwrap();
     assert!(stderr.contains("<a>&\u{fffd}[31m\u{fffd}]]>\r"), "{stderr:?}");
 }
 
-/// The blocks of a document that name their file in the first line.
+/// Code blocks of a page that name their file in the first line.
 fn files_of(document: &str) -> Vec<(&str, String)> {
     let blocks = document.split("```").skip(1).step_by(2);
     blocks
@@ -473,7 +473,7 @@ fn files_of(document: &str) -> Vec<(&str, String)> {
 }
 
 #[test]
-fn the_document_is_right() {
+fn examples_of_the_testing_page_are_valid() {
     let document = include_str!("../../../docs/testing.md");
     let files = files_of(document);
     assert_eq!(files.len(), 4, "{files:?}");
@@ -487,7 +487,7 @@ fn the_document_is_right() {
     let rows: String =
         checkrein_tools::hook_tests::PROBES.iter().map(|(name, what)| format!("| {name} | {what} |\n")).collect();
     assert!(document.contains(&format!("|---|---|\n{rows}<!-- /probes -->")), "{rows}");
-    // Every key is told of.
+    // The page names every key.
     let schema = checkrein_tools::schema::test_cases();
     for keys in [
         &schema["properties"],

@@ -1,6 +1,6 @@
-//! `checkrein init`, as its users run it.
+//! `checkrein init`: starter file, imports, questions and errors.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -34,7 +34,7 @@ fn mode(place: &Place, path: &str) -> u32 {
     std::fs::metadata(place.dir.path().join(path)).unwrap().permissions().mode() & 0o777
 }
 
-/// What it said of what it did.
+/// Checks the exit code and a part of standard error.
 #[track_caller]
 fn told(ran: &Ran, code: i32, says: &str) {
     assert_eq!(ran.code, code, "{}", ran.stderr);
@@ -45,17 +45,17 @@ fn told(ran: &Ran, code: i32, says: &str) {
 fn writes_a_starter_config_and_shows_it() {
     let place = Place::with(&[]);
     let ran = place.run(&["init"]);
-    told(&ran, 0, "this goes to DIR/.checkrein/hooks.yaml:\n");
-    told(&ran, 0, "wrote DIR/.checkrein/hooks.yaml\n");
+    told(&ran, 0, "will write .checkrein/hooks.yaml:\n");
+    told(&ran, 0, "wrote .checkrein/hooks.yaml\n");
     assert_eq!(read(&place, ".checkrein/hooks.yaml"), ran.stdout);
     insta::assert_snapshot!(ran.stdout);
     assert_eq!(mode(&place, ".checkrein/hooks.yaml"), 0o644);
     let listed: Vec<_> = std::fs::read_dir(place.dir.path().join(".checkrein")).unwrap().collect();
-    assert_eq!(listed.len(), 1, "nothing is left beside it: {listed:?}");
+    assert_eq!(listed.len(), 1, "no temporary file remains: {listed:?}");
 }
 
 #[test]
-fn the_starter_config_is_without_fault_and_all_its_hooks_work() {
+fn starter_config_is_valid_and_every_hook_works() {
     let place = Place::with(&[]);
     place.run(&["init", "--yes"]);
     let checked = place.run(&["check", "--strict"]);
@@ -78,43 +78,43 @@ fn the_starter_config_is_without_fault_and_all_its_hooks_work() {
 }
 
 #[test]
-fn what_is_there_is_not_overwritten_unless_that_is_said() {
+fn existing_file_is_overwritten_only_with_force() {
     let mine = "# mine\nhooks: []\n";
     let place = Place::with(&[(".checkrein/hooks.yaml", mine)]);
     for arguments in [&["init"][..], &["init", "--yes"], &["init", "--json"]] {
         let ran = place.run(arguments);
-        told(&ran, 1, "nothing was written: DIR/.checkrein/hooks.yaml is there; --force writes all the same\n");
+        told(&ran, 1, "nothing was written: .checkrein/hooks.yaml already exists; use --force to overwrite it\n");
         assert_eq!(read(&place, ".checkrein/hooks.yaml"), mine);
     }
     let ran = place.run(&["init", "--force"]);
-    told(&ran, 0, "this changes in DIR/.checkrein/hooks.yaml:");
-    assert!(ran.stdout.starts_with("--- there\n+++ new\n@@") && ran.stdout.contains("\n-# mine\n"), "{}", ran.stdout);
+    told(&ran, 0, "will change .checkrein/hooks.yaml:");
+    assert!(ran.stdout.starts_with("--- existing\n+++ new\n@@") && ran.stdout.contains("\n-# mine\n"), "{}", ran.stdout);
     assert!(read(&place, ".checkrein/hooks.yaml").contains("id: no-destruction"));
-    told(&place.run(&["init"]), 0, "says this already");
+    told(&place.run(&["init"]), 0, "is up to date");
 }
 
 #[test]
-fn hooks_in_another_format_are_there_too() {
+fn existing_file_in_another_format_is_reported() {
     let place = Place::with(&[(".checkrein/hooks.toml", "")]);
-    told(&place.run(&["init"]), 1, "DIR/.checkrein/hooks.toml is there");
+    told(&place.run(&["init"]), 1, ".checkrein/hooks.toml already exists; use --force to write a second file");
     assert!(!exists(&place, ".checkrein/hooks.yaml"));
-    told(&place.run(&["init", "--force"]), 0, "DIR/.checkrein/hooks.toml is there, too, and both are read");
+    told(&place.run(&["init", "--force"]), 0, ".checkrein/hooks.toml exists too; checkrein reads both files");
     assert!(exists(&place, ".checkrein/hooks.toml") && exists(&place, ".checkrein/hooks.yaml"));
 }
 
 #[test]
-fn a_file_further_down_does_not_put_hooks_out_of_force() {
+fn init_in_a_subdirectory_uses_the_existing_folder() {
     let place = Place::with(&[("sub/deep/x", ""), (".checkrein/hooks.yaml", "hooks: []\n")]);
-    told(&place.run(&["init", "--dir", "sub/deep"]), 1, "DIR/.checkrein/hooks.yaml is there");
+    told(&place.run(&["init", "--dir", "sub/deep"]), 1, ".checkrein/hooks.yaml already exists");
     std::fs::remove_dir_all(place.dir.path().join(".checkrein")).unwrap();
-    told(&place.run(&["init", "--dir", "sub/deep"]), 0, "wrote DIR/.checkrein/hooks.yaml");
+    told(&place.run(&["init", "--dir", "sub/deep"]), 0, "wrote .checkrein/hooks.yaml");
     assert!(!exists(&place, "sub/deep/.checkrein"));
 }
 
 #[test]
-fn the_users_own_file() {
+fn user_file_is_private() {
     let place = Place::with(&[]);
-    told(&place.run(&["init", "--user"]), 0, "wrote DIR/home/.config/checkrein/hooks.yaml");
+    told(&place.run(&["init", "--user"]), 0, "wrote ~/.config/checkrein/hooks.yaml");
     assert_eq!(mode(&place, "home/.config/checkrein/hooks.yaml"), 0o600);
     assert!(!exists(&place, ".checkrein"));
     assert!(place.run(&["list"]).stdout.contains("no-destruction"));
@@ -127,7 +127,7 @@ fn a_dry_run_writes_nothing() {
         [&["init", "--dry-run"][..], &["init", "--dry-run", "--force"], &["init", "--from", "claude", "--dry-run"]]
     {
         let ran = place.run(arguments);
-        told(&ran, 0, "nothing was written: this is what would be");
+        told(&ran, 0, "nothing was written: this is a dry run");
         assert!(ran.stdout.contains("hooks"), "{}", ran.stdout);
         assert!(!exists(&place, ".checkrein"));
     }
@@ -137,11 +137,11 @@ fn a_dry_run_writes_nothing() {
 fn the_hooks_of_another_agent_are_imported_and_work() {
     let place = Place::with(&[(".claude/settings.json", CLAUDE)]);
     let ran = place.run(&["init", "--from", "claude"]);
-    told(&ran, 0, "wrote DIR/.checkrein/hooks.json");
+    told(&ran, 0, "wrote .checkrein/hooks.json");
     told(
         &ran,
         0,
-        "(DIR/.claude/settings.json:6) loses the variable CLAUDE_PROJECT_DIR, which hooks of native are not given",
+        "(.claude/settings.json:6) loses the variable CLAUDE_PROJECT_DIR, which native does not set for hooks",
     );
     insta::assert_snapshot!(read(&place, ".checkrein/hooks.json"));
     for (command, code) in [("rm -rf x", 2), ("ls", 0)] {
@@ -149,40 +149,40 @@ fn the_hooks_of_another_agent_are_imported_and_work() {
         let ran = place.run(&["run", "PreToolUse", "--tool", "Bash", "--set", &set]);
         assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
     }
-    // A file that is named is taken whosever it is.
+    // All hooks of a named file are imported, whatever its scope is.
     let place = Place::with(&[("theirs.json", CLAUDE)]);
-    told(&place.run(&["init", "--from", "claude", "theirs.json"]), 0, "wrote DIR/.checkrein/hooks.json");
+    told(&place.run(&["init", "--from", "claude", "theirs.json"]), 0, "wrote .checkrein/hooks.json");
 }
 
 #[test]
-fn an_import_keeps_apart_what_is_the_users_and_the_projects() {
+fn import_skips_hooks_of_another_scope() {
     let place = Place::with(&[("home/.claude/settings.json", CLAUDE)]);
     let ran = place.run(&["init", "--from", "claude"]);
-    told(&ran, 1, "there are no hooks of claude to import");
-    told(&ran, 1, "2 of 2 hooks are of scope `user`; --user imports those");
-    told(&place.run(&["init", "--from", "claude", "--user"]), 0, "wrote DIR/home/.config/checkrein/hooks.json");
-    told(&Place::with(&[]).run(&["init", "--from", "claude"]), 1, "there are no hooks of claude to import");
+    told(&ran, 1, "nothing to import: claude has no hooks here");
+    told(&ran, 1, "skipped 2 hooks of scope `user` (of 2): import them with --user");
+    told(&place.run(&["init", "--from", "claude", "--user"]), 0, "wrote ~/.config/checkrein/hooks.json");
+    told(&Place::with(&[]).run(&["init", "--from", "claude"]), 1, "nothing to import: claude has no hooks here");
 }
 
 #[test]
-fn an_import_that_loses_a_gate_writes_nothing() {
+fn import_that_loses_a_blocking_hook_writes_nothing() {
     let broken = CLAUDE.replace(r#""timeout": 5 }"#, r#""timeout": 5 }, { "type": "command" }"#);
     let place = Place::with(&[(".claude/settings.json", &broken)]);
     for arguments in [&["init", "--from", "claude"][..], &["init", "--from", "claude", "--yes"]] {
         let ran = place.run(arguments);
-        told(&ran, 1, "hook `PreToolUse[0].hooks[1]` (DIR/.claude/settings.json:4) (a gate) is lost");
-        told(&ran, 1, "nothing was written: gates that would stop guarding anything: 1; --force writes all the same");
+        told(&ran, 1, "hook `PreToolUse[0].hooks[1]` (.claude/settings.json:4) is dropped and would no longer block");
+        told(&ran, 1, "nothing was written: 1 blocking hook would stop blocking (--force to write anyway)");
         assert!(!exists(&place, ".checkrein"));
     }
     let ran = place.run(&["init", "--from", "claude", "--json"]);
     let json: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((ran.code, &json["outcome"], &json["gates_lost"]), (1, &"gates-lost".into(), &1.into()));
     assert_eq!(place.run(&["init", "--from", "claude", "--dry-run"]).code, 1);
-    told(&place.run(&["init", "--from", "claude", "--force"]), 0, "wrote DIR/.checkrein/hooks.json");
+    told(&place.run(&["init", "--from", "claude", "--force"]), 0, "wrote .checkrein/hooks.json");
 }
 
 #[test]
-fn json_tells_what_was_done() {
+fn json_reports_the_outcome() {
     let place = Place::with(&[]);
     for (arguments, outcome, written) in [
         (&["init", "--json", "--dry-run"][..], "dry-run", false),
@@ -198,18 +198,18 @@ fn json_tells_what_was_done() {
 }
 
 #[test]
-fn somebody_at_a_terminal_is_asked() {
+fn init_asks_on_a_terminal() {
     let place = Place::with(&[]);
     let talk = |arguments: &[&str], then: &[(&str, Does<'_>)]| terminal::talk(place.command(arguments), 100, then);
     for no in ["\n", "n\n", "what\n", "\x04"] {
         let (code, shown) = talk(&["init"], &[("? [y/N] ", Does::Types(no))]);
         assert_eq!(code, 1, "{shown}");
-        assert!(shown.contains("id: no-destruction") && shown.contains("nothing was written: you said no"), "{shown}");
+        assert!(shown.contains("id: no-destruction") && shown.contains("nothing was written: you answered no"), "{shown}");
         assert!(!exists(&place, ".checkrein"));
     }
     let (code, shown) = talk(&["init"], &[("write ", Does::Types("y\n"))]);
     assert_eq!(code, 0, "{shown}");
-    // Who says so at the terminal has said it.
+    // A yes at the terminal replaces --force.
     place.write(".checkrein/hooks.yaml", "# \x1b[31mmine\nhooks: []\n");
     let (code, shown) = talk(&["init"], &[("overwrite ", Does::Types("no\n"))]);
     assert_eq!(code, 1, "{shown}");
@@ -220,9 +220,9 @@ fn somebody_at_a_terminal_is_asked() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told() {
+fn write_errors_are_reported() {
     let place = Place::with(&[(".checkrein", "in the way\n")]);
-    told(&place.run(&["init"]), 1, "cannot write DIR/.checkrein/hooks.yaml: ");
+    told(&place.run(&["init"]), 1, "cannot write .checkrein/hooks.yaml: ");
     assert_eq!(read(&place, ".checkrein"), "in the way\n");
 
     let place = Place::with(&[(".checkrein/x", "")]);
@@ -233,15 +233,15 @@ fn what_cannot_be_written_is_told() {
     if rustix::process::geteuid().is_root() {
         common::skip("unprivileged", "permissions do not stop root");
     } else {
-        told(&ran, 1, "cannot write DIR/.checkrein/hooks.yaml: ");
+        told(&ran, 1, "cannot write .checkrein/hooks.yaml: ");
         assert!(!exists(&place, ".checkrein/hooks.yaml"));
     }
 }
 
 #[test]
-fn wrong_calls() {
+fn usage_errors_exit_with_64() {
     let place = Place::with(&[]);
-    for arguments in [&["init", "--from", "nobody"][..], &["init", "file.json"], &["init", "--what"]] {
+    for arguments in [&["init", "--from", "unknown"][..], &["init", "file.json"], &["init", "--what"]] {
         assert_eq!(place.run(arguments).code, 64, "{arguments:?}");
     }
     assert!(!exists(&place, ".checkrein"));

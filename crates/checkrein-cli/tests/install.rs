@@ -1,6 +1,6 @@
 //! `checkrein install`, `uninstall` and `status`, in homes that look like real ones.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 #[path = "install/agents.rs"]
 mod agents;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use common::Place;
 use serde_json::Value;
 
-/// Settings of Claude Code as people have them.
+/// Typical settings of Claude Code.
 const SETTINGS: &str = r#"{
   "$schema": "https://json.schemastore.org/claude-code-settings.json",
   "permissions": {"allow": ["Bash(git status:*)"], "deny": []},
@@ -49,7 +49,7 @@ impl Place {
         serde_json::from_str(&self.read(path)).unwrap()
     }
 
-    /// Runs it, and it goes well.
+    /// Runs the program, which must succeed.
     #[track_caller]
     fn fine(&self, arguments: &[&str]) -> common::Ran {
         let ran = self.run(arguments);
@@ -57,7 +57,7 @@ impl Place {
         ran
     }
 
-    /// As [`fine`](Self::fine), on a machine that has no programs.
+    /// Like [`fine`](Self::fine), with an empty `PATH`.
     #[track_caller]
     fn fine_alone(&self, arguments: &[&str]) -> common::Ran {
         let ran = self.ran(self.command(arguments).env("PATH", "/nowhere").output().unwrap());
@@ -65,7 +65,7 @@ impl Place {
         ran
     }
 
-    /// The names of all that is in a directory.
+    /// Names of the files of a directory.
     fn names(&self, directory: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path(directory)).unwrap();
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -74,7 +74,7 @@ impl Place {
     }
 }
 
-/// How often checkrein is called from a text.
+/// Number of calls of checkrein in a text.
 fn calls(text: &str) -> usize {
     text.matches("checkrein hook ").count()
 }

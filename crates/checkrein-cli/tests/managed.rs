@@ -1,8 +1,8 @@
-//! What an administrator has set, through the program. His files are where no variable can move them, so each call runs in
-//! a root directory of its own, in namespaces that need no privileges. Where the system has none, these tests are skipped: the
-//! same ways are tried in the library's tests.
+//! Managed hooks of an administrator, through the program. No variable moves the directory of managed files, so that each
+//! call runs in a root directory of its own, in unprivileged namespaces. Systems without them skip these tests; tests of the
+//! library cover the same cases.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use common::{Place, Ran};
 
-/// Makes a root directory of the system's own parts and this `etc`, and runs a program in it.
+/// Creates a root directory with the system's directories and this `etc`, and runs a program in it.
 const ROOM: &str = r#"
 set -e
 root=$1 etc=$2 program=$3 dir=$4; shift 4
@@ -33,7 +33,7 @@ struct Machine {
 }
 
 impl Machine {
-    /// With these files in a project, in a home, and in `etc`. `None`: the system has no namespaces for users.
+    /// A machine with these files in a project, a home and `etc`. `None`: the system has no user namespaces.
     fn with(files: &[(&str, &str)]) -> Option<Self> {
         let can = Command::new("unshare").args(["-rm", "sh", "-c", "mount -t tmpfs none /mnt"]).output();
         if !can.is_ok_and(|tried| tried.status.success()) {
@@ -82,7 +82,7 @@ fn is_guarded(ran: &Ran) -> bool {
 }
 
 #[test]
-fn no_option_and_no_variable_leads_round_it() {
+fn no_option_or_variable_bypasses_managed_hooks() {
     let Some(machine) = Machine::with(&[
         (MANAGED, GUARD),
         ("mine.json", r#"{"disableAllHooks": true, "hooks": []}"#),
@@ -122,7 +122,7 @@ fn no_option_and_no_variable_leads_round_it() {
 }
 
 #[test]
-fn tests_and_simulated_sessions_have_it_too() {
+fn managed_hooks_run_in_tests_and_simulations() {
     let case = "cases:\n  - name: shell\n    event: PreToolUse\n    tool: Bash\n    expect: { decision: deny }\n";
     let script = "steps:\n  - tool: Bash\n    input: { command: ls }\n";
     let files = [(MANAGED, GUARD), ("mine.json", r#"{"hooks": []}"#), ("x.test.yaml", case), ("session.yaml", script)];
@@ -134,13 +134,17 @@ fn tests_and_simulated_sessions_have_it_too() {
 }
 
 #[test]
-fn a_file_that_others_may_write_is_told_of_everywhere_and_closes_all() {
+fn insecure_managed_file_is_reported_and_blocks_everything() {
     let Some(machine) = Machine::with(&[(MANAGED, "hooks: [{event: PreToolUse, command: touch ran}]\n")]) else {
         return;
     };
-    for (mode, what) in [("664", "/etc/checkrein/hooks.yaml"), ("777", "/etc/checkrein"), ("777", "/etc")] {
+    for (mode, what, writable) in [
+        ("664", "/etc/checkrein/hooks.yaml", "group-writable"),
+        ("777", "/etc/checkrein", "world-writable"),
+        ("777", "/etc", "world-writable"),
+    ] {
         let open = &[("OPEN", mode), ("WHAT", what)];
-        let told = format!("{what} may be written by ");
+        let told = format!("{what} is {writable} ");
         let ran = machine.run(&["hook", "claude"], open, BASH);
         assert!(ran.stdout.contains(r#""permissionDecision":"deny""#) && ran.stdout.contains(&told), "{}", ran.stdout);
         for arguments in [
@@ -160,7 +164,7 @@ fn a_file_that_others_may_write_is_told_of_everywhere_and_closes_all() {
 }
 
 #[test]
-fn what_is_in_force_is_shown_with_where_it_stands() {
+fn status_effective_shows_settings_with_their_places() {
     let managed = "restrict:\n  scopes: [user]\n  handlers: [builtin]\naudit: { path: /var/log/agents.jsonl, on_failure: closed }\n";
     let Some(machine) = Machine::with(&[
         (MANAGED, &format!("{managed}{GUARD}")),
@@ -187,24 +191,24 @@ fn what_is_in_force_is_shown_with_where_it_stands() {
     assert_eq!(hook("guard")["state"], "ready");
     assert_eq!(hook("guard")["events"][0]["on_failure"], "closed");
     for (id, line) in [
-        ("mine", "`restrict.handlers` in /etc/checkrein/hooks.yaml:3"),
-        ("theirs", "`restrict.scopes` in /etc/checkrein/hooks.yaml:2"),
+        ("mine", "(`restrict.handlers` in /etc/checkrein/hooks.yaml:3)"),
+        ("theirs", "(`restrict.scopes` in /etc/checkrein/hooks.yaml:2)"),
     ] {
         assert_eq!(hook(id)["state"], "disabled");
         assert!(hook(id)["why"].as_str().unwrap().ends_with(line), "{}", hook(id)["why"]);
         let listed = machine.run(&["list"], &[], "");
         assert!(listed.stdout.contains(line), "{}", listed.stdout);
         let explained = machine.run(&["explain", "Stop"], &[], "");
-        assert!(explained.stdout.contains("it is off: ") && explained.stdout.contains(line), "{}", explained.stdout);
+        assert!(explained.stdout.contains("disabled: the administrator does not allow ") && explained.stdout.contains(line), "{}", explained.stdout);
     }
     let text = machine.run(&["status", "--effective"], &[], "").stdout;
-    for part in ["only the administrator can write it", "restrict.scopes: [\"user\"]", "are not heeded under agents"] {
+    for part in ["writable only by the administrator", "restrict.scopes: [\"user\"]", "ignored under agents"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
 
 #[test]
-fn agents_do_not_change_its_files() {
+fn agents_cannot_change_managed_files() {
     let Some(machine) = Machine::with(&[(MANAGED, "hooks: []\n")]) else { return };
     let sent = |tool: &str, input: &str| {
         format!(r#"{{"hook_event_name":"PreToolUse","tool_name":"{tool}","tool_input":{input}}}"#)

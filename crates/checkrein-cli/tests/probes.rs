@@ -1,6 +1,6 @@
-//! `checkrein test --contract`: hooks that stand everything, and those that do not.
+//! `checkrein test --contract`: probes with unusual input.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -9,12 +9,12 @@ use common::Place;
 fn probed(id: &str, command: &str) -> (i32, serde_json::Value) {
     let hooks = serde_json::json!({ "hooks": [{ "id": id, "event": "PreToolUse", "command": command }] });
     let place = Place::with(&[(".checkrein/hooks.json", &hooks.to_string())]);
-    // Only those that hang are waited for so long.
+    // Other hooks end earlier, so that a long timeout does not slow the test down.
     let limit = if id.starts_with("hangs") { "3" } else { "60" };
     place.run_json(&["test", "--contract", "--json", "--timeout", limit])
 }
 
-/// What each probe found, by its name; nothing for those that are fine.
+/// Findings by the name of their probe.
 fn findings(report: &serde_json::Value) -> Vec<(String, String)> {
     let probes = report["contract"][0]["probes"].as_array().unwrap();
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
@@ -80,7 +80,7 @@ fn each_fault_is_found_by_its_probe() {
 }
 
 #[test]
-fn the_verdicts_are_a_table() {
+fn probe_results_are_shown_as_a_table() {
     let place = Place::with(&[
         (
             ".checkrein/hooks.yaml",

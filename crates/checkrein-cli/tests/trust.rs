@@ -1,6 +1,6 @@
-//! `checkrein trust`, and that no command runs what was not approved.
+//! `checkrein trust`, and commands with hooks that are not approved.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -19,7 +19,7 @@ fn cloned() -> Place {
     place
 }
 
-/// Leaves a trace, wherever it runs, and denies.
+/// Script that creates a file and denies.
 fn guard(place: &Place) -> String {
     let trace = place.dir.path().join("ran");
     format!("#!/bin/sh\ntouch '{}'\necho no >&2\nexit 2\n", trace.display())
@@ -30,7 +30,7 @@ fn ran(place: &Place) -> bool {
 }
 
 #[test]
-fn no_command_runs_what_was_not_approved() {
+fn no_command_runs_unapproved_hooks() {
     let case = "cases: [{name: c, event: PreToolUse, expect: {decision: deny}}]";
     let place = cloned();
     place.write(".checkrein/tests/c.yaml", case);
@@ -54,11 +54,11 @@ fn no_command_runs_what_was_not_approved() {
 }
 
 #[test]
-fn a_fire_goes_on_and_says_why() {
+fn run_reports_unapproved_hooks_and_does_not_block() {
     let place = cloned();
     let ran = place.run(&["run", "PreToolUse"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.stdout.contains("DIR/.checkrein/hooks.yaml:2") && ran.stdout.contains("checkrein trust"), "{ran:?}");
+    assert!(ran.stdout.contains(" .checkrein/hooks.yaml:2") && ran.stdout.contains("checkrein trust"), "{ran:?}");
     let ran = place.run_with(&["hook", "claude"], SENT);
     assert!(ran.code == 0 && !ran.stdout.contains("deny"), "{ran:?}");
     assert!(ran.stdout.contains("not approved yet; review and approve it"), "{ran:?}");
@@ -67,7 +67,7 @@ fn a_fire_goes_on_and_says_why() {
 }
 
 #[test]
-fn who_accepts_the_risk_says_so() {
+fn trust_all_runs_unapproved_hooks() {
     for arguments in
         [&["run", "PreToolUse", "--trust-all"][..], &["bench", "--runs", "1", "--warmup", "0", "--trust-all"]]
     {
@@ -77,7 +77,7 @@ fn who_accepts_the_risk_says_so() {
     }
     let place = cloned();
     assert!(place.run_with(&["hook", "claude", "--trust-all"], SENT).stdout.contains("deny"));
-    // No variable does.
+    // No variable has this effect.
     let place = cloned();
     let mut command = place.command(&["run", "PreToolUse"]);
     command.envs([("CHECKREIN_TRUST_ALL", "1"), ("CHECKREIN_TRUST", "all"), ("TRUST_ALL", "1")]);
@@ -85,7 +85,7 @@ fn who_accepts_the_risk_says_so() {
 }
 
 #[test]
-fn a_named_file_is_the_callers_own() {
+fn named_config_file_needs_no_approval() {
     let place = cloned();
     assert_eq!(place.run(&["run", "PreToolUse", "--config", FILE]).code, 2);
     let place = cloned();
@@ -94,7 +94,7 @@ fn a_named_file_is_the_callers_own() {
 }
 
 #[test]
-fn a_case_vouches_for_no_file() {
+fn test_case_does_not_approve_its_config() {
     let place = Place::untrusted(&[("evil.yaml", HOOKS), (FILE, "hooks: []\n")]);
     place.write("guard.sh", &guard(&place));
     place.write(
@@ -107,17 +107,17 @@ fn a_case_vouches_for_no_file() {
     assert_eq!(approved.code, 0, "{approved:?}");
     let tested = place.run(&["test"]);
     assert_eq!(tested.code, 0, "{tested:?}");
-    // Nor does it put another script in the place of one that was approved.
+    // A case does not replace an approved script either.
     place.write(
         ".checkrein/tests/c.yaml",
         "cases: [{name: c, config: ../../evil.yaml, event: PreToolUse, files: {guard.sh: \"#!/bin/sh\\necho other >&2; exit 2\\n\"}, expect: {reason: ^other}}]",
     );
     let tested = place.run(&["test"]);
-    assert!(tested.code == 1 && tested.stdout.contains("not what was approved"), "{tested:?}");
+    assert!(tested.code == 1 && tested.stdout.contains("differs from the approved script"), "{tested:?}");
 }
 
 #[test]
-fn an_approval_of_a_dry_run_is_none_for_enforcement() {
+fn approval_of_a_dry_run_does_not_cover_enforcement() {
     let place = cloned();
     let hooks = |more: &str| format!("hooks:\n  - {{id: guard, event: PreToolUse, command: ./guard.sh{more}}}\n");
     place.write(FILE, &hooks(", dry_run: true"));
@@ -126,7 +126,7 @@ fn an_approval_of_a_dry_run_is_none_for_enforcement() {
     let answer = place.run_with(&["hook", "claude"], SENT);
     assert!(ran(&place) && !answer.stdout.contains("deny"), "{answer:?}");
     std::fs::remove_file(place.dir.path().join("ran")).unwrap();
-    // Now it would decide.
+    // Without dry run, the hook would decide.
     place.write(FILE, &hooks(""));
     assert_eq!(place.run(&["trust", "check"]).code, 1);
     let answer = place.run_with(&["hook", "claude"], SENT);
@@ -134,7 +134,7 @@ fn an_approval_of_a_dry_run_is_none_for_enforcement() {
     assert!(answer.stdout.contains("`dry run` changed since it was approved"), "{answer:?}");
     assert_eq!(place.run(&["trust", "approve", "--all", "--yes"]).code, 0);
     assert!(place.run_with(&["hook", "claude"], SENT).stdout.contains("deny") && ran(&place));
-    // Nor does one of enforcement approve a dry run: its user counts on it.
+    // An approval of enforcement does not cover a dry run either: the user relies on the guard.
     place.write(FILE, &hooks(", dry_run: true"));
     assert_eq!(place.run(&["trust", "check"]).code, 1);
     let answer = place.run_with(&["hook", "claude"], SENT).stdout;
@@ -142,7 +142,7 @@ fn an_approval_of_a_dry_run_is_none_for_enforcement() {
 }
 
 #[test]
-fn what_is_approved_runs_everywhere() {
+fn approved_hook_runs_in_all_commands() {
     let place = cloned();
     place.write(
         ".checkrein/tests/c.yaml",
@@ -160,12 +160,12 @@ fn what_is_approved_runs_everywhere() {
 }
 
 #[test]
-fn a_change_is_shown_as_one_and_closes() {
+fn changed_script_is_shown_as_a_diff_and_blocks() {
     let place = cloned();
     place.run(&["trust", "approve", "--all", "--yes"]);
     place.write("guard.sh", &guard(&place).replace("echo no", "echo yes"));
     let listed = place.run(&["trust"]);
-    for part in ["guard  changed", "-echo no >&2", "+echo yes >&2", "0 hooks may run, 1 may not"] {
+    for part in ["guard  changed", "-echo no >&2", "+echo yes >&2", "0 approved, 1 waiting - approve with: checkrein trust approve --all"] {
         assert!(listed.stdout.contains(part), "{part}: {}", listed.stdout);
     }
     let answered = place.run_with(&["hook", "claude"], SENT);
@@ -182,7 +182,7 @@ fn a_change_is_shown_as_one_and_closes() {
 }
 
 #[test]
-fn nothing_is_approved_where_nobody_can_be_asked() {
+fn approve_without_terminal_needs_yes() {
     let place = cloned();
     let approved = place.run(&["trust", "approve", "--all"]);
     assert!(approved.code == 1 && approved.stderr.contains("--yes"), "{approved:?}");
@@ -199,7 +199,7 @@ fn nothing_is_approved_where_nobody_can_be_asked() {
 }
 
 #[test]
-fn hooks_are_chosen_by_file() {
+fn hooks_are_approved_and_revoked_by_file() {
     let place = cloned();
     place.write(".checkrein/hooks.local.yaml", "hooks: [{id: mine, event: Stop, command: 'true'}]");
     place.run(&["trust", "approve", "--file", ".checkrein/hooks.local.yaml", "--yes"]);
@@ -211,7 +211,7 @@ fn hooks_are_chosen_by_file() {
 }
 
 #[test]
-fn foreign_text_does_not_steer_the_terminal() {
+fn control_characters_do_not_reach_the_terminal() {
     let place = Place::untrusted(&[
         (FILE, "hooks: [{id: \"a\\e[31m\", event: Stop, command: \"echo \\e[2J\\u202e; ./x.sh\"}]"),
         ("x.sh", "#!/bin/sh\necho \u{1b}[8m hidden \u{202e}\n"),
@@ -221,19 +221,19 @@ fn foreign_text_does_not_steer_the_terminal() {
 }
 
 #[test]
-fn init_approves_what_it_has_written() {
+fn init_approves_written_hooks_without_scripts() {
     let place = Place::untrusted(&[]);
     let written = place.run(&["init"]);
     assert!(written.code == 0 && written.stderr.contains("approved"), "{written:?}");
     assert_eq!(place.run(&["trust", "check"]).code, 0);
-    // Scripts that were not shown wait.
+    // Hooks with scripts, which were not shown, wait for approval.
     let settings = r#"{"hooks": {"PreToolUse": [{"hooks": [
         {"type": "command", "command": "./guard.sh"}, {"type": "command", "command": "echo shown"}]}]}}"#;
     let place = Place::untrusted(&[(".claude/settings.json", settings)]);
     place.write("guard.sh", &guard(&place));
     let written = place.run(&["init", "--from", "claude"]);
     assert!(
-        written.stderr.contains("1 hook of it approved") && written.stderr.contains("1 hook with scripts"),
+        written.stderr.contains("approved 1 hook\n") && written.stderr.contains("1 hook with scripts not approved yet"),
         "{written:?}"
     );
     let (_, json) = place.run_json(&["trust", "check", "--json"]);
@@ -241,7 +241,7 @@ fn init_approves_what_it_has_written() {
 }
 
 #[test]
-fn eight_at_once_lose_nothing() {
+fn concurrent_approvals_are_all_kept() {
     let hooks: Vec<_> = (0..8).map(|at| format!("{{id: h{at}, event: Stop, command: 'echo {at}'}}")).collect();
     let place = Place::untrusted(&[(FILE, &format!("hooks: [{}]", hooks.join(", ")))]);
     let each = |verb: &str| {
@@ -263,7 +263,7 @@ fn eight_at_once_lose_nothing() {
     assert_eq!((code, &json["awaiting"]), (0, &Value::from(0)));
     each("revoke");
     assert_eq!(place.run_json(&["trust", "list", "--json"]).1["awaiting"], 8);
-    // Only what is kept is left, for its user alone.
+    // No temporary files remain, and only the user can read the files.
     let trust = place.home.path().join(".local/state/checkrein/trust");
     for entry in std::fs::read_dir(&trust).unwrap() {
         let entry = entry.unwrap();
@@ -274,21 +274,21 @@ fn eight_at_once_lose_nothing() {
 }
 
 #[test]
-fn on_a_terminal_each_is_asked_about() {
+fn approve_asks_about_each_hook_on_a_terminal() {
     let place = cloned();
     let answer = |text: &str| {
         let command = place.command(&["trust", "approve", "--all"]);
-        common::terminal::talk(command, 100, &[("let `guard` run? [y/N]", common::terminal::Does::Types(text))])
+        common::terminal::talk(command, 100, &[("approve `guard`? [y/N/all]", common::terminal::Does::Types(text))])
     };
     let (code, _) = answer("\n");
-    assert_eq!((code, place.run(&["trust", "check"]).code), (1, 1), "no answer is a no");
+    assert_eq!((code, place.run(&["trust", "check"]).code), (1, 1), "an empty answer approves nothing");
     let (code, shown) = answer("y\n");
     assert!(code == 0 && shown.contains("touch"), "{shown}");
     assert_eq!(place.run(&["trust", "check"]).code, 0);
 }
 
 #[test]
-fn what_is_in_force_says_what_was_not_approved() {
+fn status_effective_shows_the_approval_state() {
     let place = cloned();
     let state = |place: &Place| {
         let (_, shown) = place.run_json(&["status", "--effective", "--json"]);
@@ -303,7 +303,7 @@ fn what_is_in_force_says_what_was_not_approved() {
 }
 
 #[test]
-fn a_check_cannot_be_talked_out_of_it() {
+fn trust_rejects_trust_all() {
     let place = cloned();
     for arguments in [&["trust", "check", "--trust-all"][..], &["trust", "list", "--trust-all"]] {
         let ran = place.run(arguments);

@@ -1,6 +1,6 @@
 //! `checkrein test --watch`.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod common;
 
@@ -27,7 +27,7 @@ impl Watching {
         Self { child, lines }
     }
 
-    /// Everything up to the line that says that it waits.
+    /// Output up to the line that reports waiting.
     fn round(&mut self) -> String {
         let mut text = String::new();
         for line in self.lines.by_ref() {
@@ -41,7 +41,7 @@ impl Watching {
         panic!("it ended: {text}");
     }
 
-    /// As Ctrl-C does.
+    /// Sends SIGINT, as Ctrl-C does.
     fn interrupt(&mut self) -> i32 {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
@@ -57,7 +57,7 @@ impl Drop for Watching {
 }
 
 #[test]
-fn it_runs_again_when_hooks_scripts_or_cases_change() {
+fn watch_repeats_after_changes_of_hooks_scripts_and_cases() {
     let place = Place::with(&[
         (".checkrein/hooks.yaml", "hooks: [{id: guard, event: PreToolUse, command: ./hooks/guard.sh}]"),
         ("hooks/guard.sh", "#!/bin/sh\n. ./hooks/lib.sh\nexit $CODE\n"),
@@ -66,7 +66,7 @@ fn it_runs_again_when_hooks_scripts_or_cases_change() {
     ]);
     let mut watching = Watching::start(&place);
     assert!(watching.round().contains("1 case: 0 passed, 1 failed"));
-    // What lies beside a script.
+    // A file beside a script.
     place.write("hooks/lib.sh", "CODE=2\n");
     assert!(watching.round().contains("1 case: 1 passed"));
     // The script itself.
@@ -75,16 +75,16 @@ fn it_runs_again_when_hooks_scripts_or_cases_change() {
     // The hooks.
     place.write(".checkrein/hooks.yaml", "hooks: [{id: guard, event: PreToolUse, command: exit 2}]");
     assert!(watching.round().contains("1 case: 1 passed"));
-    // The cases: another file of them, then one that is wrong.
+    // The cases: a second file, first valid, then with an error.
     place.write(".checkrein/tests/more.yaml", "cases: [{name: more, event: Stop, expect: {ran: []}}]");
     assert!(watching.round().contains("2 cases: 2 passed"));
     place.write(".checkrein/tests/more.yaml", "cases: 7");
-    assert!(watching.round().contains("1 problem in files with cases"));
+    assert!(watching.round().contains("1 problem in the case files"));
     assert_eq!(watching.interrupt(), 130);
 }
 
 #[test]
-fn an_interrupt_ends_what_runs() {
+fn interrupt_ends_running_hooks() {
     let place = Place::with(&[(
         ".checkrein/hooks.yaml",
         "hooks: [{id: slow, event: Stop, command: 'echo $$ > \"$TO.new\"; mv \"$TO.new\" \"$TO\"; exec sleep 600', env_allow: [TO]}]",
@@ -104,7 +104,7 @@ fn an_interrupt_ends_what_runs() {
         std::thread::yield_now();
     };
     assert_eq!(watching.interrupt(), 130);
-    // Its parent is gone, so somebody else takes its status: it may take a moment until it is no more.
+    // The hook's parent has exited, so that init reaps it, which may take a moment.
     while Command::new("sh")
         .args(["-c", &format!("kill -0 {pid} 2>/dev/null && ! grep -q '^State:.Z' /proc/{pid}/status 2>/dev/null")])
         .status()

@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     loaded.verify_scripts();
     config::print_diagnostics(&loaded);
     config::hint(dialect, &arguments.config.config, &loaded, &dir);
-    let plan = config::engine(dialect, &loaded, &dir).explain(&event);
+    let plan = config::engine_for_event(dialect, &loaded, &dir, &event).explain(&event);
     let about = |planned: &&ExplainedHook| arguments.all || planned.hook.kinds.contains(&event.kind());
     let mut out = anstream::stdout().lock();
     if arguments.json {
@@ -77,8 +77,8 @@ fn show(out: &mut impl Write, planned: &ExplainedHook) -> io::Result<()> {
     let (id, source) = (printable(&hook.info.id), display_source(&hook.info.source));
     let text = |text: &str| shorten_paths(&printable(text));
     let matcher = match hook.matcher.pattern() {
-        "" => "it has no matcher".to_owned(),
-        pattern => format!("its matcher `{pattern}` matches"),
+        "" => "no matcher".to_owned(),
+        pattern => format!("matcher `{pattern}` matches"),
     };
     let sandbox = if planned.hook.sandbox().is_some() { "; in a sandbox" } else { "" };
     let dry_run = if hook.info.dry_run { "; dry run: cannot block" } else { "" };

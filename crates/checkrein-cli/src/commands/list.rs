@@ -126,11 +126,11 @@ fn show_limits(out: &mut impl Write, hook: &HookSpec, kind: &EventKind) -> Resul
         return Ok(writeln!(out, "; cannot block")?);
     }
     let [timeout, failure] = [FailureKind::Timeout, FailureKind::Exit].map(|failure| effect(hook, kind, failure));
-    write!(out, " -> {}; failure -> {}", effect_word(timeout), effect_word(failure))?;
-    match failure {
-        FailurePolicy::Open => writeln!(out, "{}", "  (does not block if it fails)".yellow())?,
-        _ => writeln!(out)?,
-    }
+    let failure = match failure {
+        FailurePolicy::Open => effect_word(failure).yellow().to_string(),
+        _ => effect_word(failure).to_owned(),
+    };
+    writeln!(out, " -> {}; failure -> {failure}", effect_word(timeout))?;
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! What `SECURITY.md` claims has a test, and each attack that is tested is claimed.
+//! Every claim of `SECURITY.md` has a test, and every test of an attack has a claim.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -36,13 +36,13 @@ fn tests_in(file: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_claim_has_its_test_and_every_attack_its_claim() {
+fn every_claim_has_a_test_and_every_attack_a_claim() {
     let text = std::fs::read_to_string(root().join("SECURITY.md")).unwrap();
     let named = named(&text);
     for (file, name) in &named {
         assert!(tests_in(&root().join(file)).contains(name), "SECURITY.md names {file}::{name}, which is no test");
     }
-    // A claim is an entry of a list under a heading that says so.
+    // A claim is an entry of a list below the heading of the claims.
     let defended = text.split("\n## ").find(|part| part.starts_with("What is defended")).unwrap();
     for claim in defended.split("\n- ").skip(1) {
         assert!(claim.contains(".rs::"), "a claim without a test: {claim}");

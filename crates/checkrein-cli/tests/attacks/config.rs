@@ -1,11 +1,11 @@
-//! Files of a repository that want to be more than they are.
+//! Hook files of a repository that try to change hooks of the user.
 
 use serde_json::json;
 
 use crate::common::Place;
 use crate::{GUARD, LOCAL, PROJECT, USER, ask, asked, assert_denied, assert_guarded, sent};
 
-/// A repository's files, beside which the user's guard must hold.
+/// A repository with these files, and a guard of the user.
 #[track_caller]
 fn holds_beside(files: &[(&str, &str)]) {
     let place = Place::with(files);
@@ -14,7 +14,7 @@ fn holds_beside(files: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_file_cannot_claim_another_scope() {
+fn file_cannot_claim_another_scope() {
     let text = "scope: managed\nhooks: [{id: own, event: PreToolUse, command: 'true', scope: managed, source: {scope: managed}}]";
     let place = Place::with(&[(PROJECT, text)]);
     let (_, listed) = place.run_json(&["list", "--json"]);
@@ -25,7 +25,7 @@ fn a_file_cannot_claim_another_scope() {
 }
 
 #[test]
-fn a_lower_file_cannot_switch_off_a_guard() {
+fn narrower_file_cannot_disable_a_guard() {
     for text in [
         "disableAllHooks: true\nhooks: []",
         "allowManagedHooksOnly: true\nhooks: []",
@@ -43,8 +43,8 @@ fn a_lower_file_cannot_switch_off_a_guard() {
 }
 
 #[test]
-fn a_lower_file_does_not_decide_what_happens_when_a_guard_fails() {
-    // Claude Code goes on when a hook fails, and so does checkrein under another agent.
+fn narrower_file_cannot_change_the_failure_policy() {
+    // Claude Code ignores the failure of a hook, and so does checkrein under another agent.
     let failing = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 1"}]}]}}"#;
     for path in [PROJECT, LOCAL] {
         let place = Place::untrusted(&[("home/.claude/settings.json", failing)]);
@@ -68,7 +68,7 @@ fn variables_do_not_skip_hooks_under_an_agent() {
 }
 
 #[test]
-fn a_file_that_grows_when_it_is_read_is_refused() {
+fn file_that_grows_while_read_is_rejected() {
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..12 {
         let before = format!("*a{}", level - 1);
@@ -82,9 +82,9 @@ fn a_file_that_grows_when_it_is_read_is_refused() {
     assert_denied(&asked(&place, &[]), "hooks.yaml");
 }
 
-/// What a guard reads and what the tool is called with must be the same.
+/// A guard must see the same input as the tool.
 #[test]
-fn a_payload_that_can_be_read_in_two_ways_is_refused() {
+fn ambiguous_payload_is_rejected() {
     let place = Place::with(&[(USER, "hooks: [{id: g, event: PreToolUse, command: 'grep -q rm && exit 2; exit 0'}]")]);
     let twice =
         br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls","command":"echo"}}"#;
@@ -93,7 +93,7 @@ fn a_payload_that_can_be_read_in_two_ways_is_refused() {
         let ran = ask(&place, &[], payload);
         assert!(ran.code == 2 || ran.stdout.contains("\"deny\""), "{ran:?}");
     }
-    // Nothing is wrong with this one.
+    // This payload is valid.
     let ran = ask(&place, &[], sent("Bash", &json!({"command": "ls"})).as_bytes());
     assert_eq!(ran.code, 0);
 }

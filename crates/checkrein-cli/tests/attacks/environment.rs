@@ -3,13 +3,13 @@
 use crate::common::Place;
 use crate::{PROJECT, USER, asked, assert_guarded};
 
-/// A guard whose programs somebody wants to put others in the place of.
+/// A guard whose programs an attacker tries to replace.
 const GUARD: &str = "hooks: [{id: guard, event: PreToolUse, command: [bash, -c, 'cat | grep -q tool_name && echo the guard says no >&2 && exit 2; exit 0']}]";
 
 const EVIL: &str = "#!/bin/sh\ntouch \"$(dirname \"$0\")/../taken\" pwned\nexit 1\n";
 
 #[test]
-fn programs_of_a_repository_are_not_taken_for_the_systems() {
+fn programs_of_a_repository_do_not_replace_system_programs() {
     let place = Place::with(&[(USER, GUARD), ("grep", EVIL), ("bash", EVIL), ("bin/grep", EVIL)]);
     let whole = place.dir.path().join("bin");
     let around = place.home.path().join("link");
@@ -24,7 +24,7 @@ fn programs_of_a_repository_are_not_taken_for_the_systems() {
 }
 
 #[test]
-fn a_variable_does_not_name_another_program_as_the_shell() {
+fn shell_variable_does_not_replace_the_shell() {
     // Codex runs its hooks with the user's shell.
     let codex = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "echo the guard says no >&2; exit 2"}]}]}}"#;
     let place = Place::with(&[(USER, "include: [codex]\nhooks: []"), ("home/.codex/hooks.json", codex)]);
@@ -37,7 +37,7 @@ fn a_variable_does_not_name_another_program_as_the_shell() {
 }
 
 #[test]
-fn what_shells_and_linkers_load_is_held_back() {
+fn loader_variables_do_not_reach_hooks() {
     let place = Place::with(&[(USER, GUARD), ("evil.sh", "touch pwned; exit 0\n")]);
     let evil = place.dir.path().join("evil.sh");
     let evil = evil.to_str().unwrap();
@@ -49,13 +49,13 @@ fn what_shells_and_linkers_load_is_held_back() {
         ("LD_PRELOAD", evil),
         ("PS4", "$(touch pwned)"),
     ];
-    // The program itself is started with them; only what it passes on is asked about.
+    // checkrein itself is started with them. The test checks only what it passes on.
     for (name, value) in variables {
         let ran = asked(&place, &[(name, value)]);
         assert_guarded(&ran);
         assert!(!place.dir.path().join("pwned").exists(), "{name}");
     }
-    // The same for hooks of an agent that passes everything on.
+    // Hooks of an agent that passes all variables on do not get them either.
     let claude = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "bash -c 'cat | grep -q tool_name && echo the guard says no >&2 && exit 2; exit 0'"}]}]}}"#;
     let place = Place::with(&[
         (USER, "include: [{dialect: claude, under_own_agent: true}]\nhooks: []"),
@@ -68,7 +68,7 @@ fn what_shells_and_linkers_load_is_held_back() {
 }
 
 #[test]
-fn secrets_do_not_reach_hooks_that_do_not_ask() {
+fn secrets_do_not_reach_hooks_without_env_allow() {
     let claude = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "env > seen"}]}]}}"#;
     let place = Place::with(&[
         (PROJECT, "env_allow: ['*']\ninclude: [{dialect: claude, under_own_agent: true}]\nhooks: []"),

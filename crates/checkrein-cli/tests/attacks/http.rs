@@ -1,4 +1,4 @@
-//! Hooks that are HTTP endpoints, and where they might lead.
+//! HTTP hooks with endpoints that an attacker controls.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -12,14 +12,14 @@ fn hook(url: &str, more: &str) -> String {
     format!("hooks: [{{id: far, event: PreToolUse, url: {}, timeout: 20{more}}}]", json!(url))
 }
 
-/// Answers every request with this, and says where it listens.
+/// Starts a server that gives this answer to every request, and returns its address.
 fn server(answer: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { continue };
-            // The head is enough: the answer does not depend on the rest.
+            // The answer does not depend on the body.
             let _ = stream.read(&mut [0; 65536]);
             let _ = stream.write_all(answer.as_bytes());
         }
@@ -32,7 +32,7 @@ fn answer(status: &str, headers: &str, body: &str) -> String {
 }
 
 #[test]
-fn credentials_of_the_cloud_are_out_of_reach_in_every_spelling() {
+fn cloud_metadata_addresses_are_blocked_in_every_spelling() {
     for host in [
         "169.254.169.254",
         "0xa9fea9fe",
@@ -55,7 +55,7 @@ fn credentials_of_the_cloud_are_out_of_reach_in_every_spelling() {
 }
 
 #[test]
-fn a_redirect_does_not_lead_there_either() {
+fn redirects_to_blocked_addresses_are_rejected() {
     for location in ["http://169.254.169.254/", "//0xa9fea9fe/", "http://[::ffff:a9fe:a9fe]/"] {
         let server = server(answer("307 Temporary Redirect", &format!("Location: {location}\r\n"), ""));
         let place = Place::with(&[(PROJECT, &hook(&format!("http://{server}/"), ""))]);
@@ -63,9 +63,9 @@ fn a_redirect_does_not_lead_there_either() {
     }
 }
 
-/// A list of endpoints holds for other names of the same machine, and for names that only look right.
+/// The allowlist rejects other names of the same machine and names that only look similar.
 #[test]
-fn a_list_of_endpoints_cannot_be_talked_round() {
+fn url_allowlist_cannot_be_bypassed() {
     let server = server(answer("200 OK", "", r#"{"decision":"allow"}"#));
     let port = server.rsplit(':').next().unwrap();
     for host in ["0x7f.1", "2130706433", "127.1", "hooks.example.com@127.0.0.1", "127.0.0.1"] {
@@ -79,7 +79,7 @@ fn a_list_of_endpoints_cannot_be_talked_round() {
 }
 
 #[test]
-fn an_answer_without_its_signature_does_not_count() {
+fn unsigned_answer_is_rejected() {
     let secret = ", secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw, require_signed_reply: true";
     for headers in ["", "webhook-signature: v1,AAAA\r\nwebhook-id: x\r\nwebhook-timestamp: 1\r\n"] {
         let server = server(answer("200 OK", headers, r#"{"decision":"allow"}"#));
@@ -88,12 +88,12 @@ fn an_answer_without_its_signature_does_not_count() {
     }
 }
 
-/// A name that is harmless when it is looked at, and leads to the credentials of a cloud when it is called. What is looked up is
-/// what is called, each time: there is no answer from before to go by. The name is looked up in a file of the test's own, in
-/// namespaces that need no privileges; where the system has none, nothing is tried.
+/// The name resolves to a harmless address at first and to the metadata address of a cloud later. checkrein connects to the
+/// address that it has checked, and resolves again for each request. The test resolves names with its own file, in
+/// unprivileged namespaces; systems without them skip it.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_name_that_leads_elsewhere_the_next_time_is_refused() {
+fn dns_rebinding_is_rejected() {
     const IN_ROOM: &str = r#"mount --bind "$1" /etc/hosts && shift && exec "$@""#;
     let can = std::process::Command::new("unshare").args(["-rm", "true"]).output();
     if !can.is_ok_and(|tried| tried.status.success()) {

@@ -1,4 +1,4 @@
-//! More of everything than anybody needs. All of it is bounded.
+//! Excessive numbers of hooks, processes and seconds. All of them are bounded.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::common::Place;
 use crate::{GUARD, PROJECT, USER, asked, assert_denied, assert_guarded};
 
 #[test]
-fn a_thousand_hooks_do_not_hide_a_guard() {
+fn thousand_hooks_do_not_hide_a_guard() {
     let mut hooks = "hooks:\n".to_owned();
     for at in 0..1000 {
         writeln!(hooks, "  - {{id: h{at}, event: PreToolUse, command: [/bin/true, '{at}']}}").unwrap();
@@ -15,10 +15,10 @@ fn a_thousand_hooks_do_not_hide_a_guard() {
     assert_guarded(&asked(&place, &[]));
 }
 
-/// At most some hundred processes, whatever holds and whatever does not.
+/// The fork bomb creates at most some hundred processes, also if checkrein does not stop it.
 #[cfg(target_os = "linux")]
 #[test]
-fn one_that_multiplies_is_ended_with_all_its_children() {
+fn fork_bomb_is_killed_with_all_children() {
     let mark = format!("31.{}", std::process::id());
     let command = format!("i=0; while [ $i -lt 150 ]; do sleep {mark} & i=$((i+1)); done; wait");
     let hooks = format!(
@@ -31,16 +31,16 @@ fn one_that_multiplies_is_ended_with_all_its_children() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn nothing_is_left_of_a_hook_whose_time_is_over() {
+fn timeout_kills_the_whole_process_tree() {
     let mark = format!("32.{}", std::process::id());
     let command = format!("(setsid sleep {mark} &) ; nohup sleep {mark} >/dev/null 2>&1 & trap '' TERM; sleep {mark}");
     let hooks = format!("hooks: [{{id: stays, event: PreToolUse, command: \"{command}\", timeout: 0.5}}]");
     let place = Place::with(&[(PROJECT, &hooks)]);
-    assert_denied(&asked(&place, &[]), "took longer");
+    assert_denied(&asked(&place, &[]), "timed out after");
     assert_eq!(running(&mark), 0);
 }
 
-/// How many processes have this in their arguments, besides those that have ended and are not looked after yet.
+/// Number of processes with this text in their arguments, without zombies.
 #[cfg(target_os = "linux")]
 fn running(mark: &str) -> usize {
     let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());

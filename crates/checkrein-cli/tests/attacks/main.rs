@@ -1,6 +1,6 @@
-//! Attacks, one test each, through the program as it is installed. `SECURITY.md` names them beside what it claims.
+//! Attacks, one test each, through the installed program. `SECURITY.md` names the test of each claim.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod claims;
 #[path = "../common/mod.rs"]
@@ -17,16 +17,16 @@ mod repository;
 use common::{Place, Ran};
 use serde_json::{Value, json};
 
-/// Where a user keeps guards of his own.
+/// Hook file of the user.
 const USER: &str = "home/.config/checkrein/hooks.yaml";
-/// Where a repository brings hooks.
+/// Hook file of a repository.
 const PROJECT: &str = ".checkrein/hooks.yaml";
 const LOCAL: &str = ".checkrein/hooks.local.yaml";
 
-/// A user's guard that lets nothing pass.
+/// Guard of the user that denies everything.
 const GUARD: &str = "hooks: [{id: guard, event: PreToolUse, command: 'echo the guard says no >&2; exit 2'}]";
 
-/// What Claude Code sends before a tool is used.
+/// Payload of Claude Code before a tool.
 fn sent(tool: &str, input: &Value) -> String {
     json!({ "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": tool, "tool_input": input }).to_string()
 }
@@ -43,19 +43,19 @@ fn ask_in(dir: &std::path::Path, place: &Place, variables: &[(&str, &str)], payl
     let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let payload = payload.to_owned();
-    // One that has heard enough may close its ears.
+    // The program may close its input before all is written.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&payload)));
     let ran = place.ran(child.wait_with_output().unwrap());
     writer.join().unwrap();
     ran
 }
 
-/// What is said to Claude Code before it runs a command.
+/// Answer to Claude Code before a command.
 fn asked(place: &Place, variables: &[(&str, &str)]) -> Ran {
     ask(place, variables, sent("Bash", &json!({ "command": "ls" })).as_bytes())
 }
 
-/// The same, where the agent works in another directory than its project's.
+/// Answer to Claude Code if the agent works in another directory than its project.
 fn asked_in(dir: &std::path::Path, place: &Place, variables: &[(&str, &str)]) -> Ran {
     ask_in(dir, place, variables, sent("Bash", &json!({ "command": "ls" })).as_bytes())
 }

@@ -1,4 +1,4 @@
-//! Paths and names that want to be taken for others.
+//! Spellings of protected paths, and file names with special characters.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::common::Place;
 use crate::{USER, ask, assert_denied, decided, sent};
 
 #[test]
-fn a_protected_file_is_protected_in_every_spelling() {
+fn protected_file_is_protected_in_every_spelling() {
     let hooks = "hooks: [{id: protect, event: PreToolUse, builtin: protect_paths, args: [.env, 'secret/**']}]";
     let place = Place::with(&[(USER, hooks), ("src/x", ""), ("secret/key", "")]);
     std::os::unix::fs::symlink("secret", place.dir.path().join("harmless")).unwrap();
@@ -36,7 +36,7 @@ fn a_protected_file_is_protected_in_every_spelling() {
     }
 }
 
-/// What an event says is data, wherever it goes.
+/// Fields of an event are data and are never executed.
 #[test]
 fn names_with_quotes_and_line_breaks_run_nothing() {
     let hooks =

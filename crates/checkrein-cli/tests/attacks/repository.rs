@@ -1,9 +1,9 @@
-//! A repository that was just cloned, and wants its hooks to run, or to be in its reader's way.
+//! A freshly cloned repository that tries to run its hooks, or to block its user.
 
 use crate::common::Place;
 use crate::{GUARD, LOCAL, PROJECT, USER, asked, asked_in, assert_denied, assert_guarded, decided};
 
-/// A hook that leaves a trace if it runs, in the words of each file that a repository may bring.
+/// A hook that creates a file if it runs, in each format that a repository can contain.
 const FILES: &[(&str, &str)] = &[
     (PROJECT, "hooks: [{id: own, event: PreToolUse, command: 'touch ran'}]"),
     (LOCAL, "hooks: [{id: own, event: PreToolUse, command: 'touch ran'}]"),
@@ -22,15 +22,15 @@ fn has_run(place: &Place) -> bool {
 }
 
 #[test]
-fn a_file_that_adds_a_hook_runs_nothing_and_blocks_nobody() {
+fn unapproved_hook_file_runs_and_blocks_nothing() {
     for (path, text) in FILES {
         let place = Place::untrusted(&[(path, text)]);
-        // Also if its reader takes in what other agents are told.
+        // The result is the same if the user includes the hooks of other agents.
         place.write(USER, "include: [{dialect: claude, under_own_agent: true}]\nhooks: []");
         let ran = asked(&place, &[]);
         assert!(!has_run(&place), "{path}");
         assert_ne!(decided(&ran).0, "deny", "{path}: {ran:?}");
-        // Nor without an agent, and not because nothing was found.
+        // `run` finds the hook and does not run it either.
         let (code, listed) = place.run_json(&["trust", "check", "--json"]);
         assert_eq!(code, 1, "{path}: {listed:#}");
         assert!(!has_run(&place), "{path}");
@@ -38,18 +38,18 @@ fn a_file_that_adds_a_hook_runs_nothing_and_blocks_nobody() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_blocks_nobody() {
+fn unreadable_hook_file_of_a_repository_blocks_nothing() {
     for text in ["hooks: [", "hooks: [{event: PreToolUse, matcher: '[', command: x}]", "{}}", "hooks: &a [*a]"] {
         let place = Place::untrusted(&[(PROJECT, text)]);
         assert_ne!(decided(&asked(&place, &[])).0, "deny", "{text}");
-        // The reader's own guards hold beside it.
+        // The user's own guards still work.
         place.write(USER, GUARD);
         assert_guarded(&asked(&place, &[]));
     }
 }
 
 #[test]
-fn a_script_that_changes_after_approval_does_not_run() {
+fn script_changed_after_approval_does_not_run() {
     let place = Place::untrusted(&[(PROJECT, "hooks: [{id: own, event: PreToolUse, command: ./own.sh}]")]);
     place.write("own.sh", "#!/bin/sh\nexit 0\n");
     let approved = place.run(&["trust", "approve", "--all", "--yes"]);
@@ -61,7 +61,7 @@ fn a_script_that_changes_after_approval_does_not_run() {
 }
 
 #[test]
-fn a_link_out_of_the_project_is_what_it_leads_to() {
+fn link_out_of_the_project_is_resolved_before_approval() {
     let outside = tempfile::tempdir().unwrap();
     let script = outside.path().join("script.sh");
     std::fs::write(&script, "exit 0\n").unwrap();
@@ -69,7 +69,7 @@ fn a_link_out_of_the_project_is_what_it_leads_to() {
     std::os::unix::fs::symlink(&script, place.dir.path().join("own.sh")).unwrap();
     assert_eq!(place.run(&["trust", "approve", "--all", "--yes"]).code, 0);
     assert_ne!(decided(&asked(&place, &[])).0, "deny");
-    // What lies outside changes, or the link leads elsewhere.
+    // The target outside changes, or the link gets another target.
     std::fs::write(&script, "touch ran\n").unwrap();
     assert_denied(&asked(&place, &[]), "own.sh");
     std::fs::remove_file(place.dir.path().join("own.sh")).unwrap();
@@ -79,7 +79,7 @@ fn a_link_out_of_the_project_is_what_it_leads_to() {
 }
 
 #[test]
-fn a_repository_cannot_approve_itself() {
+fn repository_cannot_approve_itself() {
     let hook = "hooks: [{id: own, event: PreToolUse, command: 'touch ran'}]";
     for (path, text) in
         [(PROJECT, format!("trusted_paths: [/, ., ~]\n{hook}")), (LOCAL, format!("trusted_paths: ['/']\n{hook}"))]
@@ -99,11 +99,11 @@ fn a_repository_cannot_approve_itself() {
 }
 
 #[test]
-fn a_repository_around_another_cannot_approve_it() {
+fn outer_repository_cannot_approve_an_inner_one() {
     let hook = "hooks: [{id: own, event: PreToolUse, command: 'touch \"$HOME\"/ran'}]";
     let place = Place::untrusted(&[("sub/.checkrein/hooks.yaml", hook), ("sub/.git/HEAD", "")]);
     let sub = place.dir.path().join("sub");
-    // Approvals as their user would have made them, brought along by the outer one.
+    // The outer repository contains approvals in the format of the user's own.
     let brought = place.dir.path().join("state");
     let kept = tempfile::tempdir().unwrap();
     let mut approve = place.command(&["trust", "approve", "--all", "--yes"]);
@@ -125,7 +125,7 @@ fn a_repository_around_another_cannot_approve_it() {
 }
 
 #[test]
-fn a_directory_above_the_users_home_takes_no_guard_away() {
+fn directory_above_the_home_disables_no_guard() {
     let place = Place::untrusted(&[(USER, GUARD)]);
     assert_guarded(&asked_in(std::path::Path::new("/"), &place, &[]));
 }

@@ -1,4 +1,4 @@
-//! Every agent: what is written is what it reads, and it gates.
+//! Every agent reads the entries that `install` writes, and blocks with them.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use checkrein_tools::install::Installer;
 
 use super::*;
 
-/// What agents' files look like before, where they have one. All else is written anew.
+/// Settings of agents before the installation. Other agents have no file.
 const BEFORE: &[(&str, &str, &str)] = &[
     ("claude", CLAUDE, SETTINGS),
     (
@@ -37,7 +37,7 @@ const BEFORE: &[(&str, &str, &str)] = &[
     ("evva", "home/.evva/settings.json", "{\n  \"hooks\": null\n}\n"),
 ];
 
-/// At every gate that an agent has before a tool, this says no.
+/// Hook that denies at every event before a tool.
 const GUARD: &str = r#"{ "hooks": [
   { "id": "guard", "events": ["pre_tool_use", "pre_shell"], "command": "echo not in this house >&2; exit 2" }
 ] }"#;
@@ -54,18 +54,18 @@ fn spoken(agent: &'static Dialect) -> &'static Dialect {
     agent.install.and_then(|table| table.through).unwrap_or(agent)
 }
 
-/// What a decoder of the agent's files finds of checkrein in all of the user's files.
+/// Entries of checkrein that the agent's decoder finds in all files of the user.
 fn found(place: &Place, agent: &'static Dialect) -> Vec<HookSpec> {
     let dialect = spoken(agent);
     let home = checkrein::hook_files::Locations::new("/nowhere").home(place.path("home"));
     let loaded = checkrein::Sources::discover_in(dialect, place.dir.path(), home).load();
     let mut hooks = loaded.hooks;
-    // What calls checkrein is switched off for checkrein itself; an agent runs it.
+    // checkrein disables hooks that call checkrein, but the agent runs them.
     hooks.retain(|hook| command(place, hook).is_some_and(|text| text.contains(&format!("hook {}", dialect.name))));
     hooks
 }
 
-/// The command of a hook, or of the script that it is.
+/// Command of a hook, or of its script.
 fn command(place: &Place, hook: &HookSpec) -> Option<String> {
     let HandlerSpec::Command(command) = &hook.handler else { return None };
     match &command.run {
@@ -78,7 +78,7 @@ fn command(place: &Place, hook: &HookSpec) -> Option<String> {
 }
 
 #[test]
-fn what_is_written_is_read_by_the_agent_and_gates() {
+fn installed_entries_are_read_by_the_agent_and_block() {
     for agent in Installer::agents() {
         let place = place();
         place.fine(&["install", agent.name]);
@@ -92,7 +92,7 @@ fn what_is_written_is_read_by_the_agent_and_gates() {
             assert_eq!(by_event.contains_key(row.name), wanted, "{} {}", agent.name, row.name);
             let Some(hook) = by_event.get(row.name) else { continue };
             assert!(hook.matcher.is_everything(), "{} {}", agent.name, row.name);
-            // The agent's own switch, where something can be held back.
+            // Events that can be blocked have the agent's own switch.
             let closes = hook.info.on_failure == Some(checkrein::FailurePolicy::Closed);
             let switch = agent.host.failure_switch.is_some() && dialect.is_gate(&row.kind);
             assert_eq!(closes, switch, "{} {}", agent.name, row.name);
@@ -120,20 +120,20 @@ fn what_is_written_is_read_by_the_agent_and_gates() {
 }
 
 #[test]
-fn done_twice_it_changes_nothing_and_undone_nothing_is_left() {
+fn install_is_idempotent_and_uninstall_restores() {
     for agent in Installer::agents() {
         let place = place();
         let before = BEFORE.iter().find(|(name, ..)| *name == agent.name);
         place.fine(&["install", agent.name]);
         let installed = snapshot(&place);
         let again = place.fine(&["install", agent.name]);
-        assert!(again.stderr.contains("installed already"), "{again:?}");
+        assert!(again.stderr.contains("already installed"), "{again:?}");
         assert_eq!(again.stdout, "");
         assert_eq!(snapshot(&place), installed, "{}", agent.name);
         let ran = place.fine(&["status", agent.name, "--no-versions"]);
         assert!(ran.stdout.contains("  user     installed  "), "{ran:?}");
         if let Some((_, path, text)) = before {
-            // Nothing of what was there is gone.
+            // Every existing line is kept.
             let now = place.read(path);
             for line in text.lines().filter(|line| line.contains("//") || line.contains("command")) {
                 assert!(now.contains(line.trim_end_matches([',', ' ', '}', ']'])), "{path}: {line}\n{now}");
@@ -153,7 +153,7 @@ fn done_twice_it_changes_nothing_and_undone_nothing_is_left() {
     }
 }
 
-/// All files, and what they say.
+/// Texts of all files, by path.
 fn snapshot(place: &Place) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![place.dir.path().to_owned()];
@@ -172,25 +172,25 @@ fn snapshot(place: &Place) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn codex_trusts_what_it_has_seen_so_the_text_never_changes() {
+fn codex_entry_is_stable_across_releases() {
     let place = Place::with(&[]);
     place.fine(&["install", "codex", "--program", "/usr/local/bin/checkrein"]);
     let hooks = place.json("home/.codex/hooks.json");
-    // A release that writes something else makes every user of Codex trust it anew: until then nothing is guarded.
+    // With another text, every user of Codex would have to trust the hooks again. Until then, nothing is guarded.
     let entry = |timeout: u32| serde_json::json!([{ "hooks": [{ "type": "command", "command": "/usr/local/bin/checkrein hook codex", "timeout": timeout }] }]);
     assert_eq!(hooks["hooks"]["PreToolUse"], entry(600));
     assert_eq!(hooks["hooks"]["SessionEnd"], entry(3));
 }
 
 #[test]
-fn who_wants_it_open_gets_it_open() {
+fn fail_open_is_installed_and_reverted() {
     let place = Place::with(&[(CLAUDE, SETTINGS)]);
     let ran = place.fine(&["install", "claude", "--fail-open"]);
-    assert!(ran.stderr.contains("tools run if checkrein fails, as you asked for"), "{ran:?}");
+    assert!(ran.stderr.contains("tools run if checkrein fails (--fail-open)"), "{ran:?}");
     let text = place.read(CLAUDE);
     assert!(text.contains("checkrein hook claude --fail-open\"") && !text.contains("onFailure"), "{text}");
     place.fine(&["status", "claude", "--no-versions"]);
-    // And closed again.
+    // A second install without the option reverts it.
     place.fine(&["install", "claude"]);
     let text = place.read(CLAUDE);
     assert!(text.contains("onFailure") && !text.contains("--fail-open"), "{text}");
@@ -199,7 +199,7 @@ fn who_wants_it_open_gets_it_open() {
 }
 
 #[test]
-fn all_events_are_to_be_had_but_those_at_which_silence_breaks_something() {
+fn all_events_omits_events_that_need_an_answer() {
     let place = Place::with(&[]);
     place.fine(&["install", "claude", "gemini", "--all-events"]);
     let gemini = place.json("home/.gemini/settings.json");
@@ -211,35 +211,35 @@ fn all_events_are_to_be_had_but_those_at_which_silence_breaks_something() {
 }
 
 #[test]
-fn in_a_project_it_is_called_by_its_name() {
+fn project_entries_call_checkrein_by_name() {
     let place = Place::with(&[]);
     std::fs::create_dir_all(place.path("deep/down")).unwrap();
     let ran = place.fine_alone(&["install", "claude", "--project", "--dir", "deep/down"]);
     let settings = place.json(".claude/settings.json");
     assert_eq!(settings["hooks"]["Stop"][0]["hooks"][0]["command"], "checkrein hook claude");
-    // What is not on PATH here is told.
-    assert!(ran.stderr.contains("checkrein is not there, so the agent will not find it"), "{ran:?}");
+    // The note is printed because checkrein is not on PATH here.
+    assert!(ran.stderr.contains("`checkrein` not found: the agent cannot call it"), "{ran:?}");
     place.fine(&["uninstall", "claude", "--project"]);
     assert!(!place.path(".claude/settings.json").exists());
 }
 
 #[test]
-fn an_agent_that_is_told_by_hand_says_how() {
+fn agents_without_installer_get_instructions() {
     let place = Place::with(&[]);
     for (agent, help) in [
-        ("ub", "add `checkrein hook ub` yourself, as a command for each event, to one of ~/.config/ub/config.yaml"),
-        ("amp", "its hooks are code that runs in the agent itself"),
-        ("copilot@pascal", "it is a form of `copilot`, which can be installed"),
-        ("native", "that is checkrein's own language"),
+        ("ub", "add `checkrein hook ub` yourself as a command for each event to one of ~/.config/ub/config.yaml"),
+        ("amp", "its hooks are code inside the agent"),
+        ("copilot@pascal", "it is a variant of `copilot`; install `copilot` instead"),
+        ("native", "this is checkrein's own format, not an agent"),
     ] {
         let ran = place.run(&["install", agent]);
         assert!(ran.code == 1 && ran.stderr.contains(help), "{ran:?}");
     }
 }
 
-/// What is to be added stands alone on standard output, and the agent's own reader takes it.
+/// Standard output contains only the entry to add, and the agent's decoder reads it.
 #[test]
-fn what_to_add_by_hand_is_what_the_agent_reads() {
+fn manual_entry_is_valid_for_the_agent() {
     let place = Place::with(&[]);
     for (agent, file, reads) in [
         ("ub", ".ub/config.yaml", "pre_tool_call"),
@@ -252,7 +252,7 @@ fn what_to_add_by_hand_is_what_the_agent_reads() {
         assert!(ran.stdout.contains(&format!("checkrein hook {agent}")), "{agent}: {ran:?}");
         place.write(file, &ran.stdout);
         let explained = place.run(&["explain", reads, "--as", agent, "--config", file]);
-        assert!(explained.stdout.contains("\n  in "), "{agent}: {explained:?} {}", ran.stdout);
+        assert!(explained.stdout.contains("\n  run "), "{agent}: {explained:?} {}", ran.stdout);
         let (_, json) = place.run_json(&["install", agent, "--json"]);
         assert_eq!(json["agents"][0]["paste"].as_str().map(str::trim_end), Some(ran.stdout.trim_end()), "{agent}");
     }
@@ -261,7 +261,7 @@ fn what_to_add_by_hand_is_what_the_agent_reads() {
 }
 
 #[test]
-fn without_a_name_all_that_are_here_are_meant() {
+fn install_without_names_covers_all_found_agents() {
     let place = Place::with(&[(CLAUDE, "{}"), ("home/.gemini/settings.json", "{}")]);
     place.fine_alone(&["install"]);
     assert!(calls(&place.read(CLAUDE)) > 0 && calls(&place.read("home/.gemini/settings.json")) > 0);
@@ -272,7 +272,7 @@ fn without_a_name_all_that_are_here_are_meant() {
     let mut command = empty.command(&["install"]);
     let ran = empty.ran(command.env("PATH", "/nowhere").output().unwrap());
     assert!(
-        ran.code == 1 && ran.stderr.contains("no agent was found on this machine; name one of evva, claude"),
+        ran.code == 1 && ran.stderr.contains("no agents found on this machine; name one of evva, claude"),
         "{ran:?}"
     );
 }

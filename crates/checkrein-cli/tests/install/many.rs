@@ -1,4 +1,4 @@
-//! Several at once, and some that are killed.
+//! Concurrent and killed runs of `install` and `uninstall`.
 
 use std::process::{Child, Stdio};
 
@@ -16,7 +16,7 @@ fn all(children: Vec<Child>) {
 }
 
 #[test]
-fn eight_at_once_are_as_good_as_one() {
+fn concurrent_installs_equal_one_install() {
     let place = Place::with(&[(CLAUDE, SETTINGS)]);
     all((0..8).map(|_| start(&place, &["install", "claude"])).collect());
     let text = place.read(CLAUDE);
@@ -30,7 +30,7 @@ fn eight_at_once_are_as_good_as_one() {
 }
 
 #[test]
-fn all_agents_at_once_do_not_get_in_each_others_way() {
+fn concurrent_installs_of_all_agents_succeed() {
     let place = Place::with(&[]);
     let agents = ["claude", "codex", "gemini", "copilot", "vscode", "goose", "cline", "kiro"];
     all(agents.iter().map(|agent| start(&place, &["install", agent])).collect());
@@ -41,7 +41,7 @@ fn all_agents_at_once_do_not_get_in_each_others_way() {
 }
 
 #[test]
-fn some_that_install_and_some_that_uninstall_leave_one_or_the_other() {
+fn concurrent_install_and_uninstall_leave_a_valid_state() {
     let place = Place::with(&[(CLAUDE, SETTINGS)]);
     let act = |at: usize| if at.is_multiple_of(2) { "install" } else { "uninstall" };
     all((0..8).map(|at| start(&place, &[act(at), "claude"])).collect());
@@ -52,14 +52,14 @@ fn some_that_install_and_some_that_uninstall_leave_one_or_the_other() {
 }
 
 #[test]
-fn one_that_is_killed_leaves_what_was_or_what_will_be() {
+fn killed_install_leaves_old_or_new_settings() {
     let alone = Place::with(&[(CLAUDE, SETTINGS)]);
     alone.fine(&["install", "claude"]);
     let place = Place::with(&[(CLAUDE, SETTINGS)]);
     let after = alone.read(CLAUDE);
     for round in 0..40 {
         let mut child = start(&place, &["install", "claude"]);
-        // Anywhere between the first instruction and the last; each outcome is right.
+        // The process is killed at any point, and each outcome is valid.
         for _ in 0..round * 20_000 {
             std::hint::spin_loop();
         }
@@ -69,18 +69,18 @@ fn one_that_is_killed_leaves_what_was_or_what_will_be() {
         assert!(text == SETTINGS || text == after, "{text}");
         place.write(CLAUDE, SETTINGS);
     }
-    // Whatever was left, the next one is not held up, and clears it away.
+    // The next run succeeds and removes leftovers.
     place.fine(&["install", "claude"]);
     assert_eq!(place.read(CLAUDE), after);
     assert_eq!(place.names("home/.claude"), ["settings.json", "settings.json.checkrein-backup"]);
 }
 
 #[test]
-fn one_that_is_killed_in_the_middle_of_writing_has_changed_nothing() {
+fn install_killed_while_writing_changes_nothing() {
     let place = Place::with(&[(CLAUDE, SETTINGS)]);
     let program = place.command(&[]).get_program().to_owned();
     let mut limited = std::process::Command::new("sh");
-    // The system kills it when the file that it writes has 512 bytes: the copy has fewer, the new settings have more.
+    // The kernel kills the process when a file reaches 512 bytes. The backup is smaller, the new settings are larger.
     assert!(SETTINGS.len() < 512);
     limited.args(["-c", "ulimit -c 0; ulimit -f 1; exec \"$0\" install claude"]).arg(program);
     limited.current_dir(place.dir.path()).env("HOME", place.path("home")).env_remove("CLAUDE_CONFIG_DIR");
@@ -95,7 +95,7 @@ fn one_that_is_killed_in_the_middle_of_writing_has_changed_nothing() {
 }
 
 #[test]
-fn what_one_that_was_killed_has_left_is_cleared_away() {
+fn leftovers_of_a_killed_install_are_removed() {
     let half = "home/.claude/.checkrein-0123456789abcdef-settings.json";
     let place = Place::with(&[(CLAUDE, SETTINGS), (half, "{\"hooks\": {"), ("home/.claude/.checkrein-x", "mine")]);
     place.fine(&["install", "claude"]);

@@ -8,14 +8,14 @@ fn status(place: &Place, agent: &str) -> (i32, Value) {
 }
 
 #[test]
-fn drift_is_told() {
+fn status_reports_changed_entries() {
     for (from, to, told) in [
         (
             "\"timeout\": 600,\n            \"onFailure\": \"block\"",
             "\"timeout\": 5",
-            "the entry for PreToolUse is not as it would be written now",
+            "the entry for PreToolUse is modified or outdated",
         ),
-        ("/checkrein hook claude", "/gone/checkrein hook claude", "/gone/checkrein is not there"),
+        ("/checkrein hook claude", "/gone/checkrein hook claude", "/gone/checkrein` not found"),
     ] {
         let place = Place::with(&[(CLAUDE, SETTINGS)]);
         place.fine(&["install", "claude"]);
@@ -27,7 +27,7 @@ fn drift_is_told() {
         assert_eq!(code, 1);
         let drift = agent["places"][0]["drift"].to_string();
         assert!(drift.contains(told), "{drift}");
-        // And mended.
+        // `install` fixes it.
         place.fine(&["install", "claude"]);
         assert_eq!(status(&place, "claude").0, 0);
         place.fine(&["uninstall", "claude"]);
@@ -36,7 +36,7 @@ fn drift_is_told() {
 }
 
 #[test]
-fn events_that_are_missing_are_told() {
+fn status_reports_missing_events() {
     let place = Place::with(&[]);
     place.fine(&["install", "gemini"]);
     let path = "home/.gemini/settings.json";
@@ -55,16 +55,16 @@ fn events_that_are_missing_are_told() {
     let shown = place.run(&["status", "gemini", "--no-versions"]).stdout;
     for line in [
         "missing: BeforeTool",
-        "if checkrein is killed: tools run (stays open)",
-        "if the program is gone: tools are blocked",
-        "no hook hears of: sub-agents as such",
+        "if checkrein is killed: tools run",
+        "if checkrein is missing: tools are blocked",
+        "hooks are not called for: sub-agents",
     ] {
         assert!(shown.contains(line), "{line}\n{shown}");
     }
 }
 
 #[test]
-fn a_file_that_nobody_can_read_is_told() {
+fn status_reports_unreadable_settings() {
     let place = Place::with(&[(CLAUDE, "{ \"hooks\": ")]);
     let (code, agent) = status(&place, "claude");
     let user = &agent["places"][0];
@@ -73,7 +73,7 @@ fn a_file_that_nobody_can_read_is_told() {
 }
 
 #[test]
-fn agents_on_path_tell_their_version() {
+fn status_shows_versions_of_agents_on_path() {
     let place = Place::with(&[
         ("bin/claude", "#!/bin/sh\n[ \"$1\" = --version ] && echo '2.1.325 (Claude Code)'\n"),
         ("bin/codex", "#!/bin/sh\nexit 3\n"),
@@ -93,14 +93,14 @@ fn agents_on_path_tell_their_version() {
 }
 
 #[test]
-fn hooks_that_are_switched_off_are_told() {
+fn status_reports_disabled_hooks() {
     for (agent, path, text) in [
         ("claude", CLAUDE, "{\"disableAllHooks\": true}"),
         ("gemini", "home/.gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}"),
         ("claude", ".claude/settings.json", "{\"disableAllHooks\": true}"),
     ] {
         let place = Place::with(&[(path, text)]);
-        let told = format!("all hooks are switched off in DIR/{path}");
+        let told = format!("{} disables all hooks", path.replace("home/", "~/"));
         assert!(place.fine(&["install", agent]).stderr.contains(&told), "{path}");
         let ran = place.run(&["status", agent, "--no-versions"]);
         assert!(ran.code == 1 && ran.stdout.contains(&told), "{ran:?}");
@@ -108,23 +108,23 @@ fn hooks_that_are_switched_off_are_told() {
 }
 
 #[test]
-fn one_hook_that_is_switched_off_is_told() {
+fn status_reports_a_single_disabled_hook() {
     let place = Place::with(&[("home/.gemini/settings.json", "{\"hooksConfig\": {\"disabled\": [\"checkrein\"]}}")]);
     place.fine(&["install", "gemini"]);
     let ran = place.run(&["status", "gemini", "--no-versions"]);
-    assert!(ran.code == 1 && ran.stdout.contains("drift: the entry for BeforeTool is switched off"), "{ran:?}");
+    assert!(ran.code == 1 && ran.stdout.contains("changed: the entry for BeforeTool is disabled"), "{ran:?}");
 }
 
 #[test]
-fn an_entry_in_a_file_that_is_not_read_any_more_is_moved() {
+fn entry_in_an_unused_file_is_moved() {
     let (settings, hooks) = ("home/.factory/settings.json", "home/.factory/hooks.json");
     let place = Place::with(&[(settings, "{\"a\": 1}")]);
     place.fine(&["install", "factory"]);
     assert!(calls(&place.read(settings)) > 0 && !place.path(hooks).exists());
-    // This file takes the place of the hooks in the other one.
+    // The agent ignores hooks of the other file if this one exists.
     place.write(hooks, "{}");
     let ran = place.run(&["status", "factory", "--no-versions"]);
-    assert!(ran.code == 1 && ran.stdout.contains("the agent reads DIR/home/.factory/hooks.json instead"), "{ran:?}");
+    assert!(ran.code == 1 && ran.stdout.contains("the agent reads ~/.factory/hooks.json instead"), "{ran:?}");
     place.fine(&["install", "factory"]);
     assert!(calls(&place.read(hooks)) > 0);
     assert_eq!(place.read(settings), "{\"a\": 1}");
@@ -134,7 +134,7 @@ fn an_entry_in_a_file_that_is_not_read_any_more_is_moved() {
 }
 
 #[test]
-fn a_version_that_overlooks_the_switch_stays_open() {
+fn old_versions_ignore_on_failure() {
     for (version, open) in [("2.1.294", true), ("2.1.295", false), ("2.2.0", false), ("2.1.1000", false)] {
         let place = Place::with(&[("bin/claude", &format!("#!/bin/sh\necho '{version} (Claude Code)'\n"))]);
         place.fine(&["install", "claude"]);
@@ -145,12 +145,12 @@ fn a_version_that_overlooks_the_switch_stays_open() {
 }
 
 #[test]
-fn who_uninstalls_is_warned_of_what_still_calls() {
+fn uninstall_warns_of_remaining_entries() {
     let place = Place::with(&[]);
     place.fine(&["install", "gemini"]);
     place.fine(&["install", "gemini", "--project"]);
     let ran = place.fine(&["uninstall", "gemini"]);
-    let warning = ".gemini/settings.json still calls checkrein, and tools are blocked if the program is gone";
+    let warning = ".gemini/settings.json still calls checkrein, and tools are blocked if checkrein is missing";
     assert!(ran.stderr.contains(warning), "{ran:?}");
     let ran = place.fine(&["uninstall", "gemini", "--project"]);
     assert!(!ran.stderr.contains("still calls"), "{ran:?}");

@@ -22,7 +22,8 @@ pub(super) fn restrict(files: &mut [LoadedFile]) -> Vec<Diagnostic> {
                 let text = format!("hook `{}`{line}: {effect} ({})", spec.info.id, restriction.place);
                 diagnostics.push(Diagnostic::of_file(Severity::Warning, restriction.code(), &name, text));
                 if spec.state == HookState::Disabled {
-                    spec.disabled_by = Some(format!("{effect} ({})", restriction.place));
+                    let cause = effect.strip_prefix("disabled: ").unwrap_or(&effect);
+                    spec.disabled_by = Some(format!("{cause} ({})", restriction.place));
                     break;
                 }
             }

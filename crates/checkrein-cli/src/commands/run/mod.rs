@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         for (position, DialectName(dialect)) in arguments.dialects.iter().enumerate() {
             // The first dialect gives the answer. The others show the exact behaviour of their agents.
             let engine = match position {
-                0 => config::engine(dialect, &loaded, &dir),
+                0 => config::engine_for_event(dialect, &loaded, &dir, &event),
                 _ => config::exact_engine(dialect, &loaded, &dir),
             };
             engines.register(&engine);

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use checkrein::dialects::Dialect;
+use checkrein::dialects::agents::native;
 use checkrein::engine::ExplainedHook;
 use checkrein::event::Target;
 use checkrein::hook::SkipReason;
@@ -121,8 +122,8 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
         // A hook that is broken or not approved is selected, and fails before it runs.
         let verb = if planned.fails.is_some() { "selected" } else { "ran" };
         match planned.hook.matcher.pattern() {
-            "" => writeln!(out, "      {verb} because it has no matcher")?,
-            pattern => writeln!(out, "      {verb} because its matcher `{}` matches", printable(pattern))?,
+            "" => writeln!(out, "      {verb}: no matcher")?,
+            pattern => writeln!(out, "      {verb}: matcher `{}` matches", printable(pattern))?,
         }
     }
     if is_started {
@@ -133,6 +134,10 @@ fn hook(out: &mut impl Write, fired: &Fired, record: &HookRecord) -> io::Result<
         match warning.and_then(|warning| warning.failure) {
             Some((kind, policy)) => writeln!(out, "      {detail}; {}", consequence(kind, policy))?,
             None => writeln!(out, "      {detail}")?,
+        }
+        let is_native = planned.is_some_and(|planned| planned.hook.dialect.name == native::DIALECT.name);
+        if is_native && record.failure == Some(FailureKind::Exit) && fired.kind().contract().is_gate() {
+            writeln!(out, "      hint: exit with 2 to deny, and with 0 to have no opinion")?;
         }
     }
     if let Some(reason) = &record.reason {
