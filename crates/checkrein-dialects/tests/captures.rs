@@ -1,5 +1,5 @@
 //! Captured payloads of real agents: each becomes an event, and the event becomes the same payload.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::path::Path;
 

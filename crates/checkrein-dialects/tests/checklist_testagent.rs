@@ -1,5 +1,5 @@
 //! Assertions of testagent's tests about its sender, row by row, except those in `claude.rs`.
-#![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ fn empty_and_invalid_bodies() {
 }
 
 #[test]
-fn commands() {
+fn exit_codes_and_output_of_commands() {
     let deny = r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"json"}}"#;
     for (code, stdout, stderr, decision, reason) in [
         (0, "", "noise", NoOpinion, None),
@@ -113,28 +113,28 @@ fn opinions_of_several_hooks_settle() {
         (Event::prompt_submit(Prompt::new("p")), &[Deny], NoOpinion, None),
         (Event::post_tool_use(ToolOutcome::new("Bash", RawJson::default())), &[Deny], NoOpinion, None),
     ];
-    for (event, said, decision, reason) in table {
+    for (event, decisions, decision, reason) in table {
         let answer = |(at, word): (usize, &Decision)| {
-            let said = |word: &str| {
+            let reply = |word: &str| {
                 let reason = format!(r#""permissionDecision":"{word}","permissionDecisionReason":"r{at}""#);
                 read(event, 0, &format!(r#"{{"hookSpecificOutput":{{{reason}}}}}"#), "")
             };
             match *word {
                 FAILS => Err(Failure::new(FailureKind::Timeout, "too slow")),
                 NoOpinion => read(event, 0, "{}", ""),
-                word => said(&word.to_string()),
+                word => reply(&word.to_string()),
             }
         };
-        let results: Vec<_> = said.iter().enumerate().map(answer).collect();
+        let results: Vec<_> = decisions.iter().enumerate().map(answer).collect();
         let verdict = settled(event, &results);
-        assert_eq!((verdict.decision(), verdict.reason()), (*decision, *reason), "{} {said:?}", event.kind());
-        let failed = said.iter().filter(|word| **word == FAILS).count();
+        assert_eq!((verdict.decision(), verdict.reason()), (*decision, *reason), "{} {decisions:?}", event.kind());
+        let failed = decisions.iter().filter(|word| **word == FAILS).count();
         assert_eq!(verdict.failures().count(), failed, "failures are reported with the verdict");
     }
 }
 
 #[test]
-fn patterns() {
+fn matchers_match_as_in_the_agent() {
     for (pattern, subject, fits) in [
         ("", "", true),
         ("*", "", true),
@@ -186,7 +186,7 @@ fn only_tools_and_notifications_have_matchers() {
 }
 
 #[test]
-fn payloads_of_the_other_events() {
+fn payloads_of_other_events() {
     let envelope = || Envelope::new().session_id("s").cwd("/w").transcript_path("/t").permission_mode("default");
     let common = r#""cwd":"/w","session_id":"s","transcript_path":"/t""#;
     for (event, rest) in [
@@ -208,7 +208,7 @@ fn payloads_of_the_other_events() {
 
 /// The agent treats a 3xx response and a cut response as no decision.
 #[test]
-fn endpoints() {
+fn responses_of_endpoints_are_parsed() {
     let allow = r#"{"decision":"approve"}"#;
     for (status, body, decision, failure) in [
         (200, "", NoOpinion, None),
@@ -227,7 +227,7 @@ fn endpoints() {
 }
 
 #[test]
-fn times() {
+fn timeouts_are_parsed() {
     for (kind, seconds) in
         [(EventKind::PreToolUse, 10), (EventKind::SessionEnd, 10), (EventKind::PermissionRequest, 120)]
     {

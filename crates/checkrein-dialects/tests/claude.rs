@@ -1,5 +1,5 @@
 //! Claude Code's dialect, and that of the sender with an older form of it.
-#![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 use checkrein_core::payload::{
     Compaction, Notification, PermissionDenied, Prompt, SessionStart, Stop, ToolCall, ToolOutcome,
@@ -45,7 +45,7 @@ fn payload(dialect: &Dialect, event: &Event) -> RawJson {
 const ALLOW: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"ok"}}"#;
 
 #[test]
-fn exit_codes_and_answers() {
+fn exit_codes_and_replies_are_parsed() {
     use Decision::{Allow, Deny, Halt, NoOpinion};
     use FailureKind::{Exit, Parse, Schema};
     let prompt = Event::prompt_submit(Prompt::new("hi"));
@@ -64,7 +64,7 @@ fn exit_codes_and_answers() {
         (&gate(), 127, ALLOW, "", Ok((Allow, "ok"))),
         (&gate(), 1, "", "Traceback\nmore", Err((Exit, "exit code 1: Traceback"))),
         (&gate(), 127, "text", "", Err((Exit, "exit code 127"))),
-        // Exit 2 blocks, whatever the answer allows.
+        // Exit 2 blocks even if the reply allows.
         (&gate(), 2, "", "not now\n", Ok((Deny, "not now"))),
         (&gate(), 2, ALLOW, "not now", Ok((Deny, "ok"))),
         (&gate(), 2, block, "not now", Ok((Deny, "no"))),
@@ -120,7 +120,12 @@ fn keys_of_answers_depend_on_the_event() {
     ] {
         let opinion = read(&DIALECT, &event, process(0, context, "")).unwrap();
         assert_eq!(opinion.contexts().len(), usize::from(taken), "{}", event.kind());
-        assert_eq!(opinion.messages().len(), usize::from(!taken), "{}: said that it has no effect", event.kind());
+        assert_eq!(
+            opinion.messages().len(),
+            usize::from(!taken),
+            "{}: the key without effect is reported",
+            event.kind()
+        );
     }
     let rewrite =
         read(&DIALECT, &gate(), process(0, r#"{"hookSpecificOutput":{"updatedInput":{"n":9007199254740993}}}"#, ""));
@@ -145,7 +150,7 @@ fn text_is_context_at_four_events() {
 }
 
 #[test]
-fn http_answers() {
+fn http_responses_are_parsed() {
     for (status, body, decision, failure) in [
         (200, "", Decision::NoOpinion, None),
         (200, ALLOW, Decision::Allow, None),
@@ -221,7 +226,7 @@ fn verdicts_are_rendered() {
 }
 
 #[test]
-fn matchers() {
+fn matchers_match_as_in_the_agent() {
     let fits = |dialect: &Dialect, pattern: &str, subject: &str| {
         Matcher::compile(&dialect.matcher, Some(pattern)).is_ok_and(|matcher| matcher.matches(subject))
     };
@@ -297,7 +302,7 @@ fn payloads_of_the_sender() {
 }
 
 #[test]
-fn bodies_that_the_sender_reads() {
+fn replies_of_the_sender_are_parsed() {
     use Decision::{Allow, Ask, Deny, NoOpinion};
     let decision = |word: &str| {
         format!(r#"{{"hookSpecificOutput":{{"permissionDecision":"{word}","permissionDecisionReason":"r"}}}}"#)
@@ -339,7 +344,7 @@ fn exit_codes_of_the_sender() {
     // Decisions at other events have no effect.
     assert!(read(&SENDER, &Event::stop(Stop::new()), process(0, deny, "")).unwrap().is_none());
     assert!(!SENDER.blocks(&EventKind::PromptSubmit) && SENDER.blocks(&EventKind::PreToolUse));
-    // More than it reads is a failure, never "no decision".
+    // Output above its limit is a failure, never "no decision".
     let cut = Captured::new(br#"{"decision":"blo"#.to_vec(), 100_000);
     let reply = Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(cut));
     assert_eq!(read(&SENDER, &gate(), reply).unwrap_err().kind, FailureKind::OutputCap);
@@ -372,7 +377,7 @@ const SETTINGS: &str = r#"{
 }"#;
 
 #[test]
-fn settings_are_read_and_written() {
+fn settings_are_decoded_and_encoded() {
     let decoded = decode(SETTINGS);
     assert_eq!(decoded.diagnostics, []);
     assert_eq!(decoded.settings.disable_all, Some(false));

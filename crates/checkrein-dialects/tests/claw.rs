@@ -1,5 +1,5 @@
 //! claw-code-go's shell hooks: files, payloads and replies.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::time::Duration;
 
@@ -176,7 +176,7 @@ fn plain_text_is_for_the_model() {
 }
 
 #[test]
-fn decisions() {
+fn decisions_are_parsed() {
     use Decision::{Allow, Ask, Deny, NoOpinion};
     for (text, decision, reason, blocked) in [
         (r#"{"continue":false}"#, Deny, None, true),
@@ -200,7 +200,7 @@ fn decisions() {
     assert_eq!(opinion.rewrites()[0].value.as_str(), r#"{"n":18446744073709551615}"#);
 }
 
-/// BUG of the agent: an answer with one wrong field was text, and text opens the gate.
+/// Bug of the agent: a reply with an invalid field is text, and text allows the tool.
 #[test]
 fn invalid_answers_do_not_open_the_gate() {
     for text in [
@@ -219,7 +219,7 @@ fn invalid_answers_do_not_open_the_gate() {
 }
 
 #[test]
-fn exit_2_denies_and_its_reason_is_never_lost() {
+fn exit_2_denies_with_its_reason() {
     for (stdout, stderr, reason) in [
         ("text", "err", "text"),
         ("", " err\n", "err"),
@@ -252,7 +252,7 @@ fn other_failures_close_and_make_tool_results_errors() {
 }
 
 #[test]
-fn the_chain_ends_at_a_block_or_a_failure() {
+fn chain_ends_at_a_block_or_a_failure() {
     let event = call();
     let rules = DIALECT.rules_at(&EventKind::PreToolUse);
     let push = |result: Result<Opinion, Failure>| match result {
@@ -266,9 +266,9 @@ fn the_chain_ends_at_a_block_or_a_failure() {
     assert_eq!(push(Ok(answer(r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#))), ChainStep::Next);
 }
 
-/// BUG of the agent: a later allow cancels a deny.
+/// Bug of the agent: a later allow cancels a deny.
 #[test]
-fn a_later_allow_never_cancels_a_deny() {
+fn later_allow_does_not_cancel_a_deny() {
     let rules = DIALECT.rules_at(&EventKind::PreToolUse);
     let word = |word: &str| answer(&format!(r#"{{"hookSpecificOutput":{{"permissionDecision":"{word}"}}}}"#));
     let both = || [Ok(word("deny")), Ok(word("allow"))];
@@ -276,11 +276,11 @@ fn a_later_allow_never_cancels_a_deny() {
     assert_eq!(settled(&rules.compat(Compat::Exact), &call(), &both()).decision(), Decision::Allow);
     let rewrite = |n: u8| Ok(answer(&format!(r#"{{"hookSpecificOutput":{{"updatedInput":{{"n":{n}}}}}}}"#)));
     let verdict = settled(&rules, &call(), &[rewrite(1), rewrite(2)]);
-    assert_eq!(verdict.effective_input().unwrap().as_str(), r#"{"n":2}"#, "the last counts");
+    assert_eq!(verdict.effective_input().unwrap().as_str(), r#"{"n":2}"#, "the last one applies");
 }
 
 #[test]
-fn feedback_for_the_model() {
+fn feedback_is_appended_to_the_output() {
     let none: [&str; 0] = [];
     for (output, messages, is_error, expected) in [
         ("out", &none[..], false, "out"),
@@ -316,7 +316,7 @@ fn conversion_losses_are_reported() {
         (HookSpec::argv("a", gate.clone(), ["./x", "it's"]), &[], true),
         (HookSpec::shell("a", gate.clone(), "x").matching(Matcher::names(["Bash"])), &["its matcher `Bash`"], true),
         (HookSpec::shell("a", gate.clone(), "x").timeout(Duration::from_secs(5)), &["its timeout"], true),
-        (HookSpec::http("a", gate.clone(), "http://x/"), &["it has no hooks of the kind `http`"], false),
+        (HookSpec::http("a", gate.clone(), "http://x/"), &["claw has no `http` hooks"], false),
         (HookSpec::shell("a", EventKind::Stop, "x"), &["claw has no shell hooks at `stop`"], false),
         (HookSpec::shell("a", gate, "x").disabled(), &["it is disabled"], false),
     ];

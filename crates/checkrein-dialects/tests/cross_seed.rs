@@ -1,5 +1,5 @@
 //! Comparison of the five systems that checkrein replaces: one test for each difference.
-#![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use checkrein_dialects::agents::{claude, claw, docker_agent, evva, native, ub};
 use checkrein_dialects::config::DedupKey;
 use checkrein_dialects::{Cwd, Dialect, Environment, Shell};
 
-/// claw, docker-agent, docker-agent@g2, evva, claude, claude@sender, ub, native.
+/// In this order: claw, docker-agent, docker-agent@g2, evva, claude, claude@sender, ub, native.
 fn all() -> [&'static Dialect; 8] {
     [
         &claw::DIALECT,
@@ -28,7 +28,7 @@ fn all() -> [&'static Dialect; 8] {
 
 /// Compares a column of all dialects with the expected values, in the order of [`all`].
 #[track_caller]
-fn pinned<T: PartialEq + std::fmt::Debug>(row: &str, column: impl Fn(&'static Dialect) -> T, expected: [T; 8]) {
+fn assert_column<T: PartialEq + std::fmt::Debug>(row: &str, column: impl Fn(&'static Dialect) -> T, expected: [T; 8]) {
     for (dialect, expected) in all().into_iter().zip(expected) {
         assert_eq!(column(dialect), expected, "{row}: {}", dialect.name);
     }
@@ -48,15 +48,15 @@ fn process(code: i32, stdout: &str, stderr: &str) -> Reply {
 
 /// Result of a hook: a decision, or a failure and its policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comes {
+enum HookEffect {
     To(Decision),
     Fails(FailureKind, FailurePolicy),
 }
 
-use Comes::{Fails, To};
 use Decision::{Allow, Ask, Deny, Halt, NoOpinion};
+use HookEffect::{Fails, To};
 
-fn comes(dialect: &Dialect, event: &Event, reply: Reply) -> Comes {
+fn effect(dialect: &Dialect, event: &Event, reply: Reply) -> HookEffect {
     match dialect.read(event, reply, false) {
         Ok(opinion) => To(opinion.decision()),
         Err(failure) => Fails(failure.kind, dialect.failure_effect(&event.kind(), failure.kind)),
@@ -72,9 +72,9 @@ fn reason(dialect: &Dialect, reply: Reply) -> String {
 
 #[test]
 fn event_names_differ() {
-    pinned("events", |dialect| dialect.events.len(), [11, 28, 12, 6, 33, 10, 4, 13]);
+    assert_column("events", |dialect| dialect.events.len(), [11, 28, 12, 6, 33, 10, 4, 13]);
     let name = |dialect: &'static Dialect| dialect.name_of(&EventKind::PreToolUse).unwrap();
-    pinned(
+    assert_column(
         "naming",
         name,
         [
@@ -98,13 +98,13 @@ fn matcher_grammars_differ() {
         }
     };
     let (yes, no) = (Some(true), Some(false));
-    pinned("a|b", fits("Edit|Write", "Write"), [no, yes, yes, no, yes, yes, no, yes]);
-    pinned("part", fits("Edit", "NotebookEdit"), [no, no, no, no, no, no, no, no]);
-    pinned("regex", fits("mcp__.*", "mcp__db__query"), [no, yes, yes, no, yes, yes, no, yes]);
-    pinned("unanchored", fits("book.*", "NotebookEdit"), [no, no, no, no, yes, yes, no, yes]);
-    pinned("glob", fits("{Edit,Write}", "Write"), [no, None, None, yes, None, None, no, None]);
-    pinned("a bad one", fits("(", "Bash"), [no, None, None, no, None, None, no, None]);
-    pinned(
+    assert_column("a|b", fits("Edit|Write", "Write"), [no, yes, yes, no, yes, yes, no, yes]);
+    assert_column("part", fits("Edit", "NotebookEdit"), [no, no, no, no, no, no, no, no]);
+    assert_column("regex", fits("mcp__.*", "mcp__db__query"), [no, yes, yes, no, yes, yes, no, yes]);
+    assert_column("unanchored", fits("book.*", "NotebookEdit"), [no, no, no, no, yes, yes, no, yes]);
+    assert_column("glob", fits("{Edit,Write}", "Write"), [no, None, None, yes, None, None, no, None]);
+    assert_column("a bad one", fits("(", "Bash"), [no, None, None, no, None, None, no, None]);
+    assert_column(
         "axis: notifications",
         |dialect| dialect.is_matched(&EventKind::Notification),
         [false, false, false, false, true, true, false, true],
@@ -113,7 +113,7 @@ fn matcher_grammars_differ() {
 
 #[test]
 fn process_rules_differ() {
-    pinned(
+    assert_column(
         "shell",
         |dialect| dialect.process.shell,
         [
@@ -129,32 +129,44 @@ fn process_rules_differ() {
     );
     let inherits =
         |dialect: &'static Dialect| matches!(dialect.process.environment, Environment::All | Environment::AllBut(_));
-    pinned("environment", inherits, [true, true, true, true, true, true, false, false]);
+    assert_column("environment", inherits, [true, true, true, true, true, true, false, false]);
     let variables = |dialect: &'static Dialect| dialect.process.variables.iter().any(|row| row.name.contains('_'));
-    pinned("variables with data", variables, [true, false, false, true, true, false, true, false]);
-    pinned(
+    assert_column("variables with data", variables, [true, false, false, true, true, false, true, false]);
+    assert_column(
         "cwd",
         |dialect| dialect.process.cwd,
         [Cwd::Host, Cwd::Event, Cwd::Event, Cwd::Host, Cwd::EventOrHost, Cwd::EventOrHost, Cwd::Host, Cwd::Event],
     );
     const MIB: usize = 1 << 20;
-    pinned("output cap", |dialect| dialect.process.output_cap, [MIB, MIB, MIB, MIB, MIB, 64 * 1024, 4096, MIB]);
-    pinned("leftovers", |dialect| dialect.process.leaves_background, [true, true, true, true, true, true, true, false]);
+    assert_column("output cap", |dialect| dialect.process.output_cap, [MIB, MIB, MIB, MIB, MIB, 64 * 1024, 4096, MIB]);
+    assert_column(
+        "leftovers",
+        |dialect| dialect.process.leaves_background,
+        [true, true, true, true, true, true, true, false],
+    );
 }
 
 #[test]
 fn timeouts_differ() {
     let at = |kind: EventKind| move |dialect: &'static Dialect| dialect.timeout(&kind, "command").as_millis();
-    pinned("tools", at(EventKind::PreToolUse), [600_000, 60_000, 60_000, 60_000, 600_000, 10_000, 10_000, 60_000]);
-    pinned("notices", at(EventKind::Notification), [600_000, 60_000, 60_000, 10_000, 600_000, 10_000, 10_000, 10_000]);
-    pinned(
+    assert_column(
+        "tools",
+        at(EventKind::PreToolUse),
+        [600_000, 60_000, 60_000, 60_000, 600_000, 10_000, 10_000, 60_000],
+    );
+    assert_column(
+        "notices",
+        at(EventKind::Notification),
+        [600_000, 60_000, 60_000, 10_000, 600_000, 10_000, 10_000, 10_000],
+    );
+    assert_column(
         "requests",
         at(EventKind::PermissionRequest),
         [600_000, 60_000, 60_000, 60_000, 600_000, 120_000, 10_000, 60_000],
     );
     let cap = |dialect: &'static Dialect| dialect.time.cap.map(|cap| cap.as_secs());
-    pinned("most", cap, [None, None, None, None, None, None, Some(60), None]);
-    pinned(
+    assert_column("most", cap, [None, None, None, None, None, None, Some(60), None]);
+    assert_column(
         "HTTP",
         |dialect| dialect.timeout(&EventKind::PreToolUse, "http"),
         [
@@ -174,16 +186,16 @@ fn timeouts_differ() {
 fn exit_codes_differ() {
     use FailureKind::{Exit, Signal, Spawn, Timeout};
     use FailurePolicy::{Closed, Open};
-    pinned("0", |dialect| comes(dialect, &gate(), process(0, "", "")), [To(NoOpinion); 8]);
+    assert_column("0", |dialect| effect(dialect, &gate(), process(0, "", "")), [To(NoOpinion); 8]);
     // All exit codes but 0 are the same for ub, and block only if the hook has that policy.
-    pinned(
+    assert_column(
         "2",
-        |dialect| comes(dialect, &gate(), process(2, "", "no")),
+        |dialect| effect(dialect, &gate(), process(2, "", "no")),
         [To(Deny), To(Deny), To(Deny), To(Deny), To(Deny), To(Deny), Fails(Exit, Open), To(Deny)],
     );
-    pinned(
+    assert_column(
         "1",
-        |dialect| comes(dialect, &gate(), process(1, "", "no")),
+        |dialect| effect(dialect, &gate(), process(1, "", "no")),
         [
             Fails(Exit, Closed),
             Fails(Exit, Closed),
@@ -196,15 +208,15 @@ fn exit_codes_differ() {
         ],
     );
     let signal = || Reply::Process(ProcessReply::new(ProcessExit::Signal(9)));
-    let by_signal = |dialect: &'static Dialect| match comes(dialect, &gate(), signal()) {
+    let by_signal = |dialect: &'static Dialect| match effect(dialect, &gate(), signal()) {
         Fails(kind, effect) => (Some(kind), effect),
         To(_) => (None, Open),
     };
-    pinned("a signal", |dialect| by_signal(dialect).1, [Closed, Closed, Open, Open, Open, Open, Open, Closed]);
+    assert_column("a signal", |dialect| by_signal(dialect).1, [Closed, Closed, Open, Open, Open, Open, Open, Closed]);
     assert_eq!(by_signal(&native::DIALECT).0, Some(Signal));
     let at_gate = |kind| move |dialect: &'static Dialect| dialect.failure_effect(&EventKind::PreToolUse, kind);
-    pinned("spawn", at_gate(Spawn), [Closed, Closed, Closed, Closed, Open, Open, Open, Closed]);
-    pinned("timeout", at_gate(Timeout), [Closed, Closed, Closed, Closed, Open, Open, Open, Closed]);
+    assert_column("spawn", at_gate(Spawn), [Closed, Closed, Closed, Closed, Open, Open, Open, Closed]);
+    assert_column("timeout", at_gate(Timeout), [Closed, Closed, Closed, Closed, Open, Open, Open, Closed]);
 }
 
 #[test]
@@ -213,14 +225,14 @@ fn sources_of_the_reason_of_exit_2_differ() {
         move |dialect: &'static Dialect| reason(dialect, process(2, stdout, stderr))
     };
     let pinned_texts = |row, column: &dyn Fn(&'static Dialect) -> String, expected: [&str; 8]| {
-        pinned(row, column, expected.map(str::to_owned));
+        assert_column(row, column, expected.map(str::to_owned));
     };
     pinned_texts("stderr", &of("", "err"), ["err", "err", "err", "err", "err", "err", "err", "err"]);
     pinned_texts("both", &of("out", "err"), ["out", "err", "err", "err", "err", "err", "err", "err"]);
     // An answer is used in addition to the exit code.
     let answer = |dialect: &'static Dialect| {
-        let said = dialect.say(&gate(), &denied());
-        reason(dialect, process(2, &said.stdout, ""))
+        let rendered = dialect.say(&gate(), &denied());
+        reason(dialect, process(2, &rendered.stdout, ""))
     };
     pinned_texts(
         "an answer",
@@ -243,18 +255,18 @@ fn answer_detection_differs() {
     use FailureKind::Parse;
     use FailurePolicy::{Closed, Open};
     let says =
-        |dialect: &'static Dialect| comes(dialect, &gate(), process(0, &dialect.say(&gate(), &denied()).stdout, ""));
-    pinned(
-        "a deny in its own words",
+        |dialect: &'static Dialect| effect(dialect, &gate(), process(0, &dialect.say(&gate(), &denied()).stdout, ""));
+    assert_column(
+        "a deny in its own format",
         says,
         [To(Deny), To(Deny), To(Deny), To(Deny), To(Deny), To(Deny), To(NoOpinion), To(Deny)],
     );
     let on_exit_1 = |dialect: &'static Dialect| {
-        matches!(comes(dialect, &gate(), process(1, &dialect.say(&gate(), &denied()).stdout, "")), To(Deny))
+        matches!(effect(dialect, &gate(), process(1, &dialect.say(&gate(), &denied()).stdout, "")), To(Deny))
     };
-    pinned("an answer with exit 1", on_exit_1, [false, false, false, false, true, false, false, false]);
-    let broken = |dialect: &'static Dialect| comes(dialect, &gate(), process(0, r#"{"decision":}"#, ""));
-    pinned(
+    assert_column("an answer with exit 1", on_exit_1, [false, false, false, false, true, false, false, false]);
+    let broken = |dialect: &'static Dialect| effect(dialect, &gate(), process(0, r#"{"decision":}"#, ""));
+    assert_column(
         "no JSON",
         broken,
         [
@@ -268,17 +280,17 @@ fn answer_detection_differs() {
             Fails(Parse, Closed),
         ],
     );
-    let halts = |dialect: &'static Dialect| comes(dialect, &gate(), process(0, r#"{"continue":false}"#, ""));
-    pinned(
+    let halts = |dialect: &'static Dialect| effect(dialect, &gate(), process(0, r#"{"continue":false}"#, ""));
+    assert_column(
         "continue: false",
         halts,
         [To(Deny), To(Deny), To(Deny), To(Deny), To(Halt), To(NoOpinion), To(NoOpinion), To(Halt)],
     );
     let case = |dialect: &'static Dialect| {
         let answer = r#"{"decision":"BLOCK"}"#;
-        matches!(comes(dialect, &gate(), process(0, answer, "")), To(Deny))
+        matches!(effect(dialect, &gate(), process(0, answer, "")), To(Deny))
     };
-    pinned("letter case", case, [false, false, false, true, false, false, false, false]);
+    assert_column("letter case", case, [false, false, false, true, false, false, false, false]);
 }
 
 #[test]
@@ -289,28 +301,28 @@ fn use_of_plain_text_differs() {
             (!read.contexts().is_empty(), !read.messages().is_empty())
         }
     };
-    let (nothing, told) = ((false, false), (true, false));
-    pinned(
+    let (nothing, as_context) = ((false, false), (true, false));
+    assert_column(
         "at a start",
         context(|| Event::session_start(SessionStart::new())),
-        [nothing, told, told, nothing, told, nothing, nothing, told],
+        [nothing, as_context, as_context, nothing, as_context, nothing, nothing, as_context],
     );
-    pinned(
+    assert_column(
         "after a tool",
         context(|| Event::post_tool_use(ToolOutcome::new("Bash", json("{}")))),
-        [told, nothing, told, nothing, nothing, nothing, nothing, nothing],
+        [as_context, nothing, as_context, nothing, nothing, nothing, nothing, nothing],
     );
-    pinned(
+    assert_column(
         "at a prompt",
         context(|| Event::prompt_submit(Prompt::new("p"))),
-        [nothing, told, nothing, nothing, told, nothing, nothing, told],
+        [nothing, as_context, nothing, nothing, as_context, nothing, nothing, as_context],
     );
 }
 
 #[test]
 fn decision_rules_differ() {
     let rules = |dialect: &'static Dialect| dialect.rules_at(&EventKind::PreToolUse);
-    pinned(
+    assert_column(
         "order",
         |dialect| rules(dialect).order,
         [
@@ -325,9 +337,9 @@ fn decision_rules_differ() {
         ],
     );
     let ends = |dialect: &'static Dialect| rules(dialect).chain_end != ChainEnd::Never;
-    pinned("the chain ends early", ends, [true, false, false, true, false, false, false, false]);
+    assert_column("the chain ends early", ends, [true, false, false, true, false, false, false, false]);
     let settles = |dialect: &'static Dialect| rules(dialect).settle;
-    pinned(
+    assert_column(
         "conflict",
         settles,
         [
@@ -362,7 +374,7 @@ fn rewrite_rules_differ() {
             .collect();
         targets.first().copied()
     };
-    pinned(
+    assert_column(
         "input",
         rewrites,
         [Some("replace"), Some("merge"), Some("merge"), Some("replace"), Some("replace"), None, None, Some("replace")],
@@ -372,40 +384,40 @@ fn rewrite_rules_differ() {
 #[test]
 fn stop_limits_differ() {
     let blocks = |dialect: &'static Dialect| dialect.blocks(&EventKind::Stop);
-    pinned("a stop can be refused", blocks, [false, false, false, true, true, false, false, true]);
-    pinned("so often", |dialect| if blocks(dialect) { dialect.stop_cap } else { 0 }, [0, 0, 0, 1, 8, 0, 0, 8]);
+    assert_column("a stop can be refused", blocks, [false, false, false, true, true, false, false, true]);
+    assert_column("so often", |dialect| if blocks(dialect) { dialect.stop_cap } else { 0 }, [0, 0, 0, 1, 8, 0, 0, 8]);
     let stop = || Event::stop(Stop::new());
     let go_on = |dialect: &'static Dialect| {
-        dialect.blocks(&EventKind::Stop) && comes(dialect, &stop(), process(2, "", "go on")) == To(Deny)
+        dialect.blocks(&EventKind::Stop) && effect(dialect, &stop(), process(2, "", "go on")) == To(Deny)
     };
-    pinned("exit 2", go_on, [false, false, false, true, true, false, false, true]);
+    assert_column("exit 2", go_on, [false, false, false, true, true, false, false, true]);
 }
 
 #[test]
 fn http_rules_differ() {
-    pinned(
+    assert_column(
         "in the background",
         |dialect| dialect.http.in_background,
         [false, false, false, true, false, false, false, false],
     );
     let deny = |dialect: &'static Dialect| {
         let body = dialect.say(&gate(), &denied()).stdout;
-        comes(dialect, &gate(), Reply::Http(HttpReply::new(200, body.as_str()))) == To(Deny)
+        effect(dialect, &gate(), Reply::Http(HttpReply::new(200, body.as_str()))) == To(Deny)
     };
-    pinned(
+    assert_column(
         "decides",
         |dialect| dialect.http.decides && deny(dialect),
         [false, false, false, false, true, true, false, true],
     );
     let redirect = |dialect: &'static Dialect| {
-        matches!(comes(dialect, &gate(), Reply::Http(HttpReply::new(304, ""))), Fails(FailureKind::HttpStatus, _))
+        matches!(effect(dialect, &gate(), Reply::Http(HttpReply::new(304, ""))), Fails(FailureKind::HttpStatus, _))
     };
-    pinned("a redirect is no success", redirect, [true, true, true, true, true, true, true, true]);
+    assert_column("a redirect is no success", redirect, [true, true, true, true, true, true, true, true]);
 }
 
 #[test]
 fn dedup_keys_differ() {
-    pinned(
+    assert_column(
         "the same hook twice",
         |dialect| dialect.config.dedup_key,
         [
@@ -429,7 +441,7 @@ fn file_locations_differ() {
         scopes.dedup();
         scopes.join(" ")
     };
-    pinned(
+    assert_column(
         "order",
         scopes,
         [
@@ -447,12 +459,12 @@ fn file_locations_differ() {
 }
 
 #[test]
-fn a_notification_decides_nothing_anywhere() {
+fn notifications_have_no_decision() {
     let notice = || Event::notification(Notification::new().message("m"));
     let has = |dialect: &&'static Dialect| dialect.has_all_events || dialect.row(&EventKind::Notification).is_some();
     for dialect in all().into_iter().filter(has) {
-        let said = dialect.read(&notice(), process(0, r#"{"decision":"block"}"#, ""), false);
-        let decision = said.map(|opinion| opinion.decision()).unwrap_or_default();
+        let opinion = dialect.read(&notice(), process(0, r#"{"decision":"block"}"#, ""), false);
+        let decision = opinion.map(|opinion| opinion.decision()).unwrap_or_default();
         let counts = dialect.blocks(&EventKind::Notification);
         assert!(!counts && (decision == NoOpinion || dialect.has_all_events), "{}", dialect.name);
     }

@@ -1,5 +1,5 @@
 //! evva: files, payloads and replies.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::time::Duration;
 
@@ -94,7 +94,7 @@ fn file_is_decoded() {
         decoded.hooks.iter().map(|spec| (spec.handler.kind().name(), spec.background, spec.timeout)).collect();
     let five = Some(Duration::from_secs(5));
     let expected = [("command", false, five), ("http", true, None), ("command", true, None), ("http", false, None)];
-    assert_eq!(seen, expected, "endpoints run in the background unless they say otherwise");
+    assert_eq!(seen, expected, "endpoints run in the background by default");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn globs_match_names_of_tools() {
         ("{write,edit}", "edit", true),
         ("[we]*", "edit", true),
         ("?rite", "write", true),
-        // BUG of the agent: its own examples have this, and it never matches.
+        // Bug of the agent: its own examples have this pattern, which never matches.
         ("write|edit", "write", false),
         ("mcp__.*", "mcp__db", false),
     ] {
@@ -175,7 +175,7 @@ fn project_files_come_first() {
 }
 
 #[test]
-fn times_are_those_of_the_agent() {
+fn timeouts_equal_those_of_the_agent() {
     for (kind, seconds) in [
         (EventKind::PreToolUse, 60),
         (EventKind::PostToolUse, 60),
@@ -221,7 +221,7 @@ fn payload_has_the_event() {
 }
 
 #[test]
-fn exit_codes() {
+fn exit_codes_are_parsed() {
     for event in events() {
         let kind = event.kind();
         let blocks = matches!(kind, EventKind::PreToolUse | EventKind::PromptSubmit | EventKind::Stop);
@@ -249,7 +249,7 @@ fn exit_codes() {
 }
 
 #[test]
-fn answers_are_objects_on_exit_0_and_text_is_nothing() {
+fn replies_are_objects_with_exit_0() {
     for text in ["", "  \n", "plain text", "[1]", "null", "\"{}\"", "banner\n{\"decision\":\"block\"}"] {
         assert!(answer(&call(), text).is_none(), "{text}");
     }
@@ -260,14 +260,14 @@ fn answers_are_objects_on_exit_0_and_text_is_nothing() {
         &[HookResult { hook: &HookInfo::new("h", Source::here()).into(), result: Err(&failure) }],
     );
     assert_eq!((failure.kind, verdict.decision()), (FailureKind::Parse, Decision::NoOpinion));
-    assert_eq!(verdict.warnings().len(), 1, "as open as in the agent, but told");
+    assert_eq!(verdict.warnings().len(), 1, "ignored as in the agent, but reported");
     let opinion = answer(&call(), r#"{"continue":"false","hookSpecificOutput":{"permissionDecision":"deny"}}"#);
     assert_eq!(opinion.decision(), Decision::Deny, "a field that is wrong does not cost the others");
     assert_eq!(opinion.messages(), ["`continue` should be true or false, but is a string; ignored"]);
 }
 
 #[test]
-fn answers_to_tool_calls() {
+fn replies_to_tool_calls_are_parsed() {
     use Decision::{Allow, Ask, Deny, NoOpinion};
     for (text, decision, reason, blocked) in [
         (r#"{}"#, NoOpinion, None, false),
@@ -309,14 +309,14 @@ fn keys_apply_at_their_events() {
         let strict = ProcessReply::new(ProcessExit::Code(0)).stdout(r#"{"decision":"block"}"#);
         assert_eq!(DIALECT.read(&event, Reply::Process(strict), true).is_ok(), blocks, "{kind}");
     }
-    // BUG of the agent: numbers went through a float.
+    // Bug of the agent: it converts numbers to floats.
     assert_eq!(answer(&call(), all).rewrites()[0].value.as_str(), r#"{"n":18446744073709551615}"#);
     let approved = answer(&Event::prompt_submit(Prompt::new("x")), r#"{"decision":"approve"}"#);
-    assert_eq!(approved.decision(), Decision::NoOpinion, "leave means something for tool calls only");
+    assert_eq!(approved.decision(), Decision::NoOpinion, "permissions apply only to tool calls");
 }
 
 #[test]
-fn endpoints_decide_nothing() {
+fn endpoints_have_no_decision() {
     let deny = HttpReply::new(200, r#"{"decision":"block"}"#);
     assert!(DIALECT.read(&call(), Reply::Http(deny), false).unwrap().is_none());
     assert!(DIALECT.read(&call(), Reply::Http(HttpReply::new(204, "")), false).unwrap().is_none());
@@ -332,9 +332,9 @@ fn permission(word: &str, reason: &str) -> Opinion {
     answer(&call(), &answers)
 }
 
-/// BUG of the agent: a later allow cancels a deny, and the reason of a deny is lost.
+/// Bug of the agent: a later allow cancels a deny, and the reason of a deny is lost.
 #[test]
-fn a_later_allow_never_cancels_a_deny() {
+fn later_allow_does_not_cancel_a_deny() {
     let rules = DIALECT.rules_at(&EventKind::PreToolUse);
     let exact = rules.compat(Compat::Exact);
     let [allow, deny, ask] = ["allow", "deny", "ask"].map(|word| permission(word, &format!("why {word}")));
@@ -351,7 +351,7 @@ fn a_later_allow_never_cancels_a_deny() {
 }
 
 #[test]
-fn a_block_ends_the_chain_and_a_deny_does_not() {
+fn block_ends_the_chain_but_deny_does_not() {
     let rules = DIALECT.rules_at(&EventKind::PreToolUse);
     let event = call();
     let blocks = [
@@ -370,7 +370,7 @@ fn a_block_ends_the_chain_and_a_deny_does_not() {
 }
 
 #[test]
-fn rewrites_are_threaded_and_context_is_kept() {
+fn rewrites_are_piped_and_context_is_kept() {
     let rules = DIALECT.rules_at(&EventKind::PreToolUse);
     let event = call();
     let hook = HookInfo::new("h", Source::here()).into();

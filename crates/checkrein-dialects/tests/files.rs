@@ -1,5 +1,5 @@
 //! Hook files: decoding, diagnostics and encoding.
-#![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 use checkrein_core::{HookState, Scope};
 use checkrein_dialects::HookSpec;
@@ -11,7 +11,7 @@ fn decode(text: &str, format: Format) -> Decoded {
     native::DIALECT.decode("hooks", Scope::User, text, format)
 }
 
-fn said(decoded: &Decoded) -> Vec<String> {
+fn problems(decoded: &Decoded) -> Vec<String> {
     decoded.diagnostics.iter().map(ToString::to_string).collect()
 }
 
@@ -44,7 +44,7 @@ fn all_formats_yield_the_same_hooks() {
         .iter()
         .map(|(format, text)| {
             let decoded = decode(text, *format);
-            assert_eq!(said(&decoded), [""; 0], "{format:?}");
+            assert_eq!(problems(&decoded), [""; 0], "{format:?}");
             decoded.hooks.iter().map(HookSpec::definition).collect::<Vec<_>>()
         })
         .collect();
@@ -59,7 +59,7 @@ fn written_files_round_trip() {
     let encoded = native::DIALECT.encode(&hooks).unwrap();
     assert_eq!(encoded.lost, []);
     let again = decode(&encoded.text, Format::Json);
-    assert_eq!(said(&again), [""; 0], "{}", encoded.text);
+    assert_eq!(problems(&again), [""; 0], "{}", encoded.text);
     let definitions = |decoded: &Decoded| decoded.hooks.iter().map(HookSpec::definition).collect::<Vec<_>>();
     assert_eq!(definitions(&decoded), definitions(&again));
 }
@@ -83,18 +83,18 @@ fn broken_hook_closes_its_gate_and_others_are_read() {
         "hooks:6:3: error[unknown-event]: unknown event `PreToolUsee`, did you mean `PreToolUse`?\n  |\n6 |   \"PreToolUsee\": [{\"hooks\": [{\"command\": \"x\"}]}]\n  |   ^^^^^^^^^^^^^",
         "hooks:6:3: error[closed-gate]: this hook cannot be loaded, so every `PreToolUse` is blocked\n  |\n6 |   \"PreToolUsee\": [{\"hooks\": [{\"command\": \"x\"}]}]\n  |   ^^^^^^^^^^^^^\n  = fix or remove the hook",
     ];
-    assert_eq!(said(&decoded), expected);
+    assert_eq!(problems(&decoded), expected);
 }
 
 #[test]
-fn hooks_for_several_events_stay_one_hook() {
+fn hook_for_several_events_is_one_hook() {
     let text =
         r#"{"hooks": [{"id": "g", "events": ["PreToolUse", "PermissionRequest"], "matcher": "Bash", "command": "x"}]}"#;
     let decoded = decode(text, Format::Json);
-    assert_eq!((said(&decoded).len(), decoded.hooks.len()), (0, 1));
+    assert_eq!((problems(&decoded).len(), decoded.hooks.len()), (0, 1));
     let encoded = native::DIALECT.encode(&[&decoded.hooks[0]]).unwrap();
     let again = decode(&encoded.text, Format::Json);
-    assert_eq!((said(&again), again.hooks.len()), (Vec::new(), 1), "{}", encoded.text);
+    assert_eq!((problems(&again), again.hooks.len()), (Vec::new(), 1), "{}", encoded.text);
     assert_eq!(again.hooks[0].kinds, decoded.hooks[0].kinds);
     assert_eq!(again.hooks[0].definition(), decoded.hooks[0].definition());
 }
@@ -105,7 +105,7 @@ fn matcher_applies_only_to_events_with_matchers() {
     let decoded = decode(text, Format::Json);
     let seen: Vec<_> = decoded.hooks.iter().map(|spec| (spec.kinds.len(), spec.matcher.pattern())).collect();
     assert_eq!(seen, [(1, "Bash"), (1, "")]);
-    assert!(said(&decoded)[0].contains("matcher-ignored"), "{:?}", said(&decoded));
+    assert!(problems(&decoded)[0].contains("matcher-ignored"), "{:?}", problems(&decoded));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn invalid_hooks_close_the_gates_that_they_could_guard() {
         let closed = decoded.hooks.iter().any(|spec| {
             matches!(spec.state, HookState::Broken(_)) && spec.kinds.contains(&checkrein_core::EventKind::PreToolUse)
         });
-        assert!(closed, "{text}: {:?}", said(&decoded));
+        assert!(closed, "{text}: {:?}", problems(&decoded));
         assert!(decoded.settings.includes.is_empty());
     }
 }

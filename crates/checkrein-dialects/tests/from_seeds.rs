@@ -1,5 +1,5 @@
 //! Short fuzzing runs from seed files, with cuts, changes and repetitions.
-#![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ fn files(folder: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn configs() {
+fn modified_configs_do_not_panic() {
     for bytes in files("../checkrein/tests/corpus").iter().filter(|bytes| bytes.len() < 10_000) {
         for variant in variants(bytes) {
             ALL.iter().for_each(|dialect| exercise_config(dialect, &variant));
@@ -45,7 +45,7 @@ fn configs() {
 }
 
 #[test]
-fn replies() {
+fn modified_replies_do_not_panic() {
     let seeds: &[&[u8]] = &[
         b"\0",
         b"\0plain text",
@@ -66,7 +66,7 @@ fn replies() {
 }
 
 #[test]
-fn payloads() {
+fn modified_payloads_do_not_panic() {
     for agent in ["claude", "codex", "gemini", "copilot", "copilot-pascal", "qwen", "goose", "letta"] {
         for capture in files(&format!("tests/captures/{agent}")) {
             let json = checkrein_core::RawJson::parse_bytes(&capture).unwrap();

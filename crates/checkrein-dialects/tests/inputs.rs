@@ -1,5 +1,5 @@
 //! Translation of tool inputs between dialects: hooks get inputs with their own field names, and rewrites are translated back.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
 //! checkrein's own dialect: payloads and replies.
-#![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, reason = "a failed test reports its cause by panicking")]
 
 use checkrein_core::payload::{JsonPiece, Prompt, SessionStart, ToolCall};
 use checkrein_core::{
@@ -78,7 +78,7 @@ fn exit_codes_and_output_of_a_process() {
 }
 
 #[test]
-fn the_answer_is_the_last_that_was_printed() {
+fn last_printed_object_is_the_reply() {
     let log: String = (0..200).map(|n| format!("{{\"level\":\"info\",\"n\":{n}}}\n")).collect();
     let text = format!("banner\n{log}{{\"decision\":\"deny\",\"reason\":\"no\"}}");
     assert_eq!(outcome(&gate(), process(0, &text, "")).0, Decision::Deny);
@@ -97,7 +97,7 @@ fn plain_text_is_context_at_some_events() {
 }
 
 #[test]
-fn a_cut_answer_is_a_failure() {
+fn truncated_reply_is_a_failure() {
     let stdout = Captured::new(b"{\"decision\":\"allow\"}".to_vec(), 5000);
     let reply = Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(stdout));
     let (_, kind, message) = outcome(&gate(), reply);
@@ -117,7 +117,7 @@ fn invalid_bytes_are_failures_or_text_and_never_panic() {
 }
 
 #[test]
-fn http_answers() {
+fn http_responses_are_parsed() {
     use FailureKind::{HttpStatus, OutputCap, Parse};
     for (status, body, decision, failure) in [
         (200, "", Decision::NoOpinion, None),
@@ -142,7 +142,7 @@ fn http_answers() {
 }
 
 #[test]
-fn every_field_is_read() {
+fn every_reply_key_is_parsed() {
     let opinion = answer(
         r#"{"systemMessage":"m","suppressOutput":true,"stopReason":"s","hookSpecificOutput":{
             "hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"r",
@@ -159,7 +159,7 @@ fn every_field_is_read() {
 }
 
 #[test]
-fn decisions_in_all_their_forms() {
+fn all_forms_of_decisions_are_parsed() {
     for (text, decision) in [
         (r#"{}"#, Decision::NoOpinion),
         (r#"{"continue":true}"#, Decision::NoOpinion),
@@ -219,7 +219,7 @@ fn payload_has_the_event_and_its_claude_name() {
 }
 
 #[test]
-fn large_input_is_shared() {
+fn large_input_is_not_copied() {
     let input = RawJson::string(&"x".repeat(64 * 1024));
     let pieces = DIALECT.payload(&Event::pre_tool_use(ToolCall::new("Write", input)), None);
     assert!(matches!(&pieces[..], [JsonPiece::Text(_), JsonPiece::Shared(_), JsonPiece::Text(_)]));

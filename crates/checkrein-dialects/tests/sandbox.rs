@@ -1,5 +1,5 @@
 //! The key `sandbox`: decoding, diagnostics and encoding.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use checkrein_document::Format;
 fn hook(entry: &str) -> (HookSpec, Vec<String>) {
     let text = format!(r#"{{ "hooks": {{ "PreToolUse": [{{ "hooks": [{entry}] }}] }} }}"#);
     let decoded = native::DIALECT.decode("hooks", Scope::User, &text, Format::Json);
-    let said = decoded.diagnostics.iter().map(ToString::to_string).collect();
-    (decoded.hooks.into_iter().next().unwrap(), said)
+    let problems = decoded.diagnostics.iter().map(ToString::to_string).collect();
+    (decoded.hooks.into_iter().next().unwrap(), problems)
 }
 
 fn sandbox(value: &str) -> (HookSpec, Vec<String>) {
     hook(&format!(r#"{{ "command": "true", "sandbox": {value} }}"#))
 }
 
-fn of(hook: &HookSpec) -> Option<SandboxSpec> {
+fn sandbox_spec(hook: &HookSpec) -> Option<SandboxSpec> {
     match &hook.handler {
         HandlerSpec::Command(command) => command.sandbox.clone(),
         other => panic!("{other:?}"),
@@ -50,12 +50,12 @@ fn sandboxes_round_trip() {
             Some(SandboxSpec { cpu: None, memory: None, processes: None, files: None, file_size: None, ..strict() })),
     ];
     for (value, expected) in rows {
-        let (hook, said) = sandbox(value);
-        assert_eq!((of(&hook), said), (expected.clone(), vec![]), "{value}");
+        let (hook, problems) = sandbox(value);
+        assert_eq!((sandbox_spec(&hook), problems), (expected.clone(), vec![]), "{value}");
         let written = native::DIALECT.encode(&[&hook]).unwrap();
         assert_eq!(written.lost, [], "{value}");
         let again = native::DIALECT.decode("hooks", Scope::User, &written.text, Format::Json);
-        assert_eq!(of(&again.hooks[0]), expected, "{value}: {}", written.text);
+        assert_eq!(sandbox_spec(&again.hooks[0]), expected, "{value}: {}", written.text);
     }
 }
 
@@ -77,17 +77,17 @@ fn invalid_sandbox_breaks_the_hook() {
         (r#"{ "project": "read", "outside": "write" }"#, "`outside` must not allow more than `project`"),
         (r#"{ "project": "none", "outside": "read" }"#, "`outside` must not allow more than `project`"),
     ] {
-        let (hook, said) = sandbox(value);
+        let (hook, problems) = sandbox(value);
         assert!(matches!(hook.state, HookState::Broken(_)), "{value}: {:?}", hook.state);
-        assert!(said.iter().any(|said| said.contains(word)), "{value}: {said:?}");
+        assert!(problems.iter().any(|problems| problems.contains(word)), "{value}: {problems:?}");
     }
 }
 
 #[test]
 fn sandbox_has_an_effect_only_on_commands() {
-    let (hook, said) = hook(r#"{ "url": "https://example.com/x", "sandbox": true }"#);
+    let (hook, problems) = hook(r#"{ "url": "https://example.com/x", "sandbox": true }"#);
     assert_eq!(hook.state, HookState::Ready);
-    assert!(said[0].contains("`sandbox` has no effect on a `http` hook"), "{said:?}");
+    assert!(problems[0].contains("`sandbox` has no effect on a `http` hook"), "{problems:?}");
 }
 
 #[test]

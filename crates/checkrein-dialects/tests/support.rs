@@ -1,5 +1,5 @@
 //! Checks that `docs/support.md` has the tables of all dialects. `UPDATE_DOCS=1` writes the page.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,16 +9,16 @@ use checkrein_dialects::reply::{ExitAction, KeyMeaning};
 use checkrein_dialects::{ALL, Dialect, EventRow, ExitReason, HostBehavior, PlainTextUse, Provenance};
 
 /// Capabilities of hooks of an agent at an event.
-struct Can {
+struct Effects {
     block: &'static str,
     rewrite: String,
     context: &'static str,
 }
 
-impl Can {
-    fn at(dialect: &Dialect, row: &EventRow) -> Self {
+impl Effects {
+    fn new(dialect: &Dialect, row: &EventRow) -> Self {
         let keys = || dialect.reply.keys.iter().filter(|key| key.applies_to(dialect, &row.kind) && !key.parse_only);
-        let said = |decision: Decision| {
+        let can_express = |decision: Decision| {
             keys().any(|key| match key.means {
                 KeyMeaning::Decision(words) => {
                     words.iter().any(|(_, means)| *means == decision) && !key.never_says.contains(&decision)
@@ -31,12 +31,13 @@ impl Can {
             rule.applies_to(dialect, &row.kind)
                 && matches!(rule.then, ExitAction::Decide(Decision::Deny, _) | ExitAction::FailFor(_))
         });
-        let block = match (said(Decision::Deny) || exits, said(Decision::Ask), said(Decision::Halt)) {
-            (true, true, _) => "yes, or ask",
-            (true, false, _) => "yes",
-            (false, _, true) => "ends the run",
-            (false, ..) => "",
-        };
+        let block =
+            match (can_express(Decision::Deny) || exits, can_express(Decision::Ask), can_express(Decision::Halt)) {
+                (true, true, _) => "yes, or ask",
+                (true, false, _) => "yes",
+                (false, _, true) => "ends the run",
+                (false, ..) => "",
+            };
         let targets = Target::ALL.into_iter().filter(|target| {
             keys().any(|key| matches!(key.means, KeyMeaning::Replace(of) | KeyMeaning::Merge(of) if of == *target))
         });
@@ -108,7 +109,7 @@ fn table(dialect: &Dialect) -> String {
     writeln!(out, "| event | kind | can block | can rewrite | can add context | known |\n|---|---|---|---|---|---|")
         .unwrap();
     for row in dialect.events {
-        let Can { block, rewrite, context } = Can::at(dialect, row);
+        let Effects { block, rewrite, context } = Effects::new(dialect, row);
         let known = row.known.label();
         writeln!(out, "| `{}` | `{}` | {block} | {rewrite} | {context} | {known} |", row.name, row.kind).unwrap();
     }

@@ -1,5 +1,5 @@
 //! ub: files, payloads and exit codes.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 use std::time::Duration;
 
@@ -106,7 +106,7 @@ fn tools_are_exact_names() {
 }
 
 #[test]
-fn user_turns_have_no_tools() {
+fn user_turns_ignore_tools() {
     let decoded = decode("hooks: {pre_user_turn: [{command: [x], tools: [write]}]}");
     assert_eq!(codes(&decoded), ["matcher-ignored"]);
     assert!(decoded.hooks[0].matcher.is_everything());
@@ -116,11 +116,11 @@ fn user_turns_have_no_tools() {
 fn invalid_entries_are_reported_and_close_gates() {
     let gate = |entry: &str| format!("hooks: {{pre_tool_call: [{{command: [good]}}, {entry}]}}");
     for (entry, code, closes) in [
-        // BUG of the agent: the first three meant `warn`.
+        // Bug of the agent: it treats the first three as `warn`.
         ("{command: [x], on_failure: blok}", "unknown-value", true),
         ("{command: [x], on_failure: [block]}", "wrong-type", true),
         ("{command: [x], onfailure: block}", "unknown-key", true),
-        // BUG of the agent: an empty command never stopped anything.
+        // Bug of the agent: an empty command never blocks.
         ("{command: [], on_failure: block}", "bad-command", true),
         ("{command: [''], on_failure: block}", "bad-command", true),
         ("{command: []}", "bad-command", false),
@@ -175,7 +175,7 @@ fn block_policy_at_other_events_is_reported() {
 }
 
 #[test]
-fn files_that_cannot_be_read_close_the_gate() {
+fn unreadable_files_block() {
     for text in ["hooks: [", "hooks: 7", "- a\n- b\n", "hooks: {pre_tool_call: {command: [x]}}"] {
         let decoded = decode(text);
         assert!(matches!(decoded.hooks[0].state, HookState::Broken(_)), "{text}");
@@ -259,8 +259,10 @@ fn only_exit_codes_decide() {
 /// Verdict of the hooks of a file with these exit codes.
 fn verdict(text: &str, event: &Event, exits: &[i32]) -> checkrein_core::Verdict {
     let decoded = decode(text);
-    let replies: Vec<_> =
-        exits.iter().map(|code| read(event, ProcessExit::Code(*code), "", &format!("said {code}"))).collect();
+    let replies: Vec<_> = exits
+        .iter()
+        .map(|code| read(event, ProcessExit::Code(*code), "", &format!("hook exited with {code}")))
+        .collect();
     let outcomes: Vec<_> = decoded
         .hooks
         .iter()
@@ -277,11 +279,11 @@ fn failure_blocks_with_that_policy() {
     let post = Event::post_tool_use(ToolOutcome::new("write", RawJson::default()));
     for (hooks, event, exits, decision, reason) in [
         (block, &call(), &[0][..], Decision::NoOpinion, None),
-        (block, &call(), &[7], Decision::Deny, Some("said 7")),
+        (block, &call(), &[7], Decision::Deny, Some("hook exited with 7")),
         (warn, &call(), &[7], Decision::NoOpinion, None),
         ("{command: [x], on_failure: warn}", &call(), &[7], Decision::NoOpinion, None),
-        (&format!("{block}, {block}, {warn}"), &call(), &[3, 4, 5], Decision::Deny, Some("said 3")),
-        (&format!("{warn}, {block}"), &call(), &[3, 4], Decision::Deny, Some("said 4")),
+        (&format!("{block}, {block}, {warn}"), &call(), &[3, 4, 5], Decision::Deny, Some("hook exited with 3")),
+        (&format!("{warn}, {block}"), &call(), &[3, 4], Decision::Deny, Some("hook exited with 4")),
         (block, &post, &[7], Decision::NoOpinion, None),
     ] {
         let name = DIALECT.name_of(&event.kind()).unwrap();
@@ -332,14 +334,14 @@ fn conversion_losses_are_reported() {
     let gate = EventKind::PreToolUse;
     let pattern = Matcher::compile(&checkrein_core::Grammar::REGEX_SEARCH, Some("^w")).unwrap();
     let table: [(HookSpec, &[&str], bool); 8] = [
-        (HookSpec::shell("a", gate.clone(), "echo $HOME"), &["what it prints"], true),
+        (HookSpec::shell("a", gate.clone(), "echo $HOME"), &["its output and its exit codes"], true),
         (HookSpec::shell("a", EventKind::UserTurnEnd, "x").once(), &["that it runs once"], true),
         (HookSpec::shell("a", EventKind::Stop, "x"), &["ub has no event for `stop`"], false),
-        (HookSpec::builtin("a", gate.clone(), "x"), &["it has no hooks of the kind `builtin`"], false),
-        (HookSpec::argv("a", EventKind::PostToolUse, ["x"]).matching(pattern), &["its matcher `^w`"], false),
+        (HookSpec::builtin("a", gate.clone(), "x"), &["ub has no `builtin` hooks"], false),
+        (HookSpec::argv("a", EventKind::PostToolUse, ["x"]).matching(pattern), &["ub cannot express its matcher `^w`"], false),
         (
             HookSpec::argv("a", gate.clone(), ["x"]).dialect(&DIALECT).on_failure(FailurePolicy::Ask),
-            &["that the user"],
+            &["that a failure asks the user"],
             true,
         ),
         (HookSpec::argv("a", gate.clone(), ["x"]).dialect(&DIALECT).disabled(), &["it is disabled"], false),
@@ -351,7 +353,7 @@ fn conversion_losses_are_reported() {
         assert!(found.len() == lost.len() && found.iter().zip(lost).all(|(a, b)| a.starts_with(b)), "{found:?}");
         assert_eq!(decode(&encoded.text).hooks.len(), usize::from(written), "{}", encoded.text);
     }
-    // A guard of another agent must not become a hook that only warns.
+    // A blocking hook of another agent must not become a hook that only warns.
     let guard = HookSpec::shell("a", EventKind::PreToolUse, "echo $HOME");
     let decoded = decode(&DIALECT.encode(&[&guard]).unwrap().text);
     assert_eq!(decoded.hooks[0].info.on_failure, Some(FailurePolicy::Closed));

@@ -61,7 +61,7 @@ impl ParseError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentProblem {
-    /// The same key twice in one object. The last one is used, as agents do.
+    /// A duplicate key in an object. The last one is used, as in the agents.
     #[error("duplicate key `{key}`; only the last one is used, remove the others")]
     DuplicateKey {
         /// The key.

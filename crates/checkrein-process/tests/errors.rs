@@ -53,7 +53,7 @@ async fn file_without_execute_permission_and_directory_are_reported() {
     assert!(matches!(error, RunError::Program(ResolveError::NotExecutable { .. })), "{error:?}");
     let error = fails(HookCommand::argv(["./folder"]), &place(dir.path())).await;
     assert!(matches!(error, RunError::Program(ResolveError::Directory { .. })), "{error:?}");
-    // The same error for a search in PATH, since it is more helpful than "not found".
+    // A search in PATH reports this error too, since it is more helpful than "not found".
     let place = ExecContext::new("/").env([("PATH", dir.path())]);
     let error = fails(HookCommand::argv(["plain"]), &place).await;
     assert!(matches!(error, RunError::Program(ResolveError::NotExecutable { .. })), "{error:?}");

@@ -36,7 +36,7 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, PathBase::Project, ".amazonq/cli-agents/*").with(&["json"]),
             FileRow::new(Scope::Project, PathBase::Project, ".kiro/agents/*").with(&["json"]),
         ],
-        format: FileFormat::Custom { decode, encode: |dialect, hooks| SHAPE.encode(dialect, hooks) },
+        format: FileFormat::Custom { decode, encode: |dialect, hooks| LAYOUT.encode(dialect, hooks) },
         pattern: Some(server_pattern),
         by_hand: Some(
             "the file of each of your agents, in ~/.aws/amazonq/cli-agents, ~/.kiro/agents or the same folders of the project",
@@ -116,14 +116,16 @@ fn server_pattern(pattern: &str) -> Option<String> {
     }
 }
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("command", Attribute::ShellCommand),
         HookKey::new("timeout_ms", Attribute::Timeout(TimeUnit::Milliseconds)),
         HookKey::new("max_output_size", Attribute::OutputCap),
         HookKey::new(
             "cache_ttl_seconds",
-            Attribute::Nothing("checkrein runs hooks every time, since a cached result would apply to other tool calls"),
+            Attribute::Nothing(
+                "checkrein runs hooks every time, since a cached result would apply to other tool calls",
+            ),
         ),
     ],
     handlers: &[HandlerRow::new("command", "command", &["command"])],
@@ -137,6 +139,6 @@ fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
     let name = root.get("name").and_then(Node::as_str);
     let selected = decoder.options().agent.as_deref();
     if name.zip(selected).is_none_or(|(name, selected)| name == selected) {
-        SHAPE.decode(decoder, root);
+        LAYOUT.decode(decoder, root);
     }
 }

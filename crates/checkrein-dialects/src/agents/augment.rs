@@ -69,7 +69,7 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, PathBase::Project, ".augment/settings.json"),
             FileRow::new(Scope::User, PathBase::Home, ".augment/settings.json"),
         ],
-        format: FileFormat::Layout(&SHAPE),
+        format: FileFormat::Layout(&LAYOUT),
         plugin: Some(PluginTable::new("AUGMENT_PLUGIN_ROOT")),
         pattern: Some(mcp_pattern),
         ..ConfigTable::BASE
@@ -82,11 +82,7 @@ pub static DIALECT: Dialect = Dialect {
             "permission requests",
             "conversations, unless a group requests them",
         ],
-        uncertain: &[
-            "support of `allow` and `ask`",
-            "the key of a new input, since 0.27",
-            "the names of MCP tools",
-        ],
+        uncertain: &["support of `allow` and `ask`", "the key of a new input, since 0.27", "the names of MCP tools"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
@@ -157,7 +153,7 @@ fn mcp_pattern(pattern: &str) -> Option<String> {
     (pattern == "mcp:*").then(|| "^mcp".to_owned())
 }
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::Command),

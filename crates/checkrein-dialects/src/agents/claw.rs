@@ -23,7 +23,7 @@ use checkrein_core::{
 };
 
 use crate::config::{
-    Attribute, ConfigTable, ConversionLoss, Decoder, DedupKey, Encoded, FileFormat, FileRow, PathBase, unsaid,
+    Attribute, ConfigTable, ConversionLoss, Decoder, DedupKey, Encoded, FileFormat, FileRow, PathBase, lost_attributes,
     unwritable,
 };
 use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
@@ -302,7 +302,7 @@ fn command(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<Conversion
             format!("its matcher `{}`, because `{}` has none", matcher.pattern(), row.kind),
         ));
     }
-    lost.extend(unsaid(at, spec, &DIALECT, &[Attribute::Command, Attribute::Args, Attribute::Shell]));
+    lost.extend(lost_attributes(at, spec, &DIALECT, &[Attribute::Command, Attribute::Args, Attribute::Shell]));
     Ok(match &command.run {
         CommandLine::Shell { text, shell: None } => text.clone(),
         CommandLine::Shell { text, shell: Some(shell) } => {

@@ -73,7 +73,7 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, PathBase::Project, ".codex/hooks.json"),
             FileRow::new(Scope::Project, PathBase::Project, ".codex/config.toml"),
         ],
-        format: FileFormat::Custom { decode, encode: |dialect, hooks| SHAPE.encode(dialect, hooks) },
+        format: FileFormat::Custom { decode, encode: |dialect, hooks| LAYOUT.encode(dialect, hooks) },
         plugin: Some(PluginTable::new("PLUGIN_ROOT")),
         ..ConfigTable::BASE
     },
@@ -242,7 +242,7 @@ const KEYS: &[Key] = &[
     Key::new(&["suppressOutput"], KeyMeaning::Suppress).at(HALTS),
 ];
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     file_keys: Some(&["description"]),
     keys: &[
         HookKey::new("type", Attribute::Type),
@@ -284,9 +284,9 @@ const NOT_AT_THE_END: &[EventKind] = &[
 ];
 
 /// Decodes hooks in JSON, or in TOML as a part of the agent's settings.
-const SETTINGS: HookFileLayout = HookFileLayout { file_keys: None, ..SHAPE };
+const SETTINGS: HookFileLayout = HookFileLayout { file_keys: None, ..LAYOUT };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    let shape = if decoder.file().ends_with(".toml") { SETTINGS } else { SHAPE };
+    let shape = if decoder.file().ends_with(".toml") { SETTINGS } else { LAYOUT };
     shape.decode(decoder, root);
 }

@@ -166,7 +166,7 @@ const EVENTS: &[EventRow] = &[
         .matched()
         .fields(&[CALL[0], CALL[1], FieldRow::same("error")])
         .observed(),
-    // Only in the change log. It changes the parameters of a request and cannot block.
+    // Only in the change log. Hooks can change the metadata of the request and cannot block it.
     EventRow::new("preMcpToolCall", EventKind::McpRequest)
         .fields(&[
             FieldRow::named("toolCallId", "tool_use_id"),
@@ -262,7 +262,7 @@ pub(crate) const EXITS: &[ExitRule] = &[
     ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
 ];
 
-pub(crate) const SHAPE: HookFileLayout = HookFileLayout {
+pub(crate) const BASE_LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("bash", Attribute::CommandFor("bash")),
@@ -287,5 +287,5 @@ pub(crate) const SHAPE: HookFileLayout = HookFileLayout {
     ..HookFileLayout::USUAL
 };
 
-// A static: two constants that refer to each other's dialects cannot be evaluated.
-static LAYOUT: HookFileLayout = HookFileLayout { sibling: Some(&copilot_pascal::DIALECT), ..SHAPE };
+// A static, because two constants cannot refer to each other's dialects.
+static LAYOUT: HookFileLayout = HookFileLayout { sibling: Some(&copilot_pascal::DIALECT), ..BASE_LAYOUT };

@@ -122,4 +122,4 @@ const KEYS: &[Key] = &[
     Key::new(&["additionalContext", "hookSpecificOutput.additionalContext"], KeyMeaning::Context).at(CONTEXT),
 ];
 
-static LAYOUT: HookFileLayout = HookFileLayout { sibling: Some(&copilot::DIALECT), ..copilot::SHAPE };
+static LAYOUT: HookFileLayout = HookFileLayout { sibling: Some(&copilot::DIALECT), ..copilot::BASE_LAYOUT };

@@ -74,11 +74,14 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, PathBase::Project, ".crush.json"),
             FileRow::new(Scope::Project, PathBase::Project, ".crush/crush.json"),
         ],
-        format: FileFormat::Layout(&SHAPE),
+        format: FileFormat::Layout(&LAYOUT),
         dedup_key: DedupKey::Handler,
         ..ConfigTable::BASE
     },
-    host: HostTable { not_observable: &["actions of sub-agents", "everything except tool calls"], ..HostTable::FAILS_OPEN },
+    host: HostTable {
+        not_observable: &["actions of sub-agents", "everything except tool calls"],
+        ..HostTable::FAILS_OPEN
+    },
     install: Some(InstallTable::new(
         &["crush"],
         &[SettingsPath::new(PathBase::Config, "crush")],
@@ -110,7 +113,7 @@ const KEYS: &[Key] = &[
     Key::new(&["hookSpecificOutput.hookEventName"], KeyMeaning::Nothing),
 ];
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("name", Attribute::Id),
         HookKey::new("command", Attribute::ShellCommand),

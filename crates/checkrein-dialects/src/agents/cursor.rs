@@ -65,7 +65,7 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, PathBase::Project, ".cursor/hooks.json"),
             FileRow::new(Scope::User, PathBase::Home, ".cursor/hooks.json"),
         ],
-        format: FileFormat::Layout(&SHAPE),
+        format: FileFormat::Layout(&LAYOUT),
         plugin: Some(PluginTable::new("CURSOR_PLUGIN_ROOT")),
         ..ConfigTable::BASE
     },
@@ -286,7 +286,7 @@ const KEYS: &[Key] = &[
     Key::new(&["continue", "user_message"], KeyMeaning::Nothing).at(SESSION),
 ];
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     file_keys: Some(&["version"]),
     keys: &[
         HookKey::new("type", Attribute::Type),

@@ -49,7 +49,7 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, PathBase::Project, ".claude/settings.json"),
             FileRow::new(Scope::Local, PathBase::Project, ".claude/settings.local.json"),
         ],
-        format: FileFormat::Layout(&SHAPE),
+        format: FileFormat::Layout(&LAYOUT),
         plugin: Some(PluginTable::new("DEVIN_PLUGIN_ROOT")),
         ..ConfigTable::BASE
     },
@@ -111,7 +111,7 @@ const KEYS: &[Key] = &[
     Key::new(&["reason"], KeyMeaning::Reason).at(EventScope::Blocking),
 ];
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),

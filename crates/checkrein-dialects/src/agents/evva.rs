@@ -103,7 +103,7 @@ pub static DIALECT: Dialect = Dialect {
                 .at_gates(FailureKind::Schema, FailurePolicy::Closed),
         ),
     stop_cap: 1,
-    config: ConfigTable { files: FILES, format: FileFormat::Layout(&SHAPE), ..ConfigTable::BASE },
+    config: ConfigTable { files: FILES, format: FileFormat::Layout(&LAYOUT), ..ConfigTable::BASE },
     install: Some(InstallTable::new(
         &["evva"],
         &[SettingsPath::new(PathBase::Variable("APP_HOME", ".evva"), "")],
@@ -177,7 +177,7 @@ const FILES: &[FileRow] = &[
     FileRow::new(Scope::User, PathBase::Variable("APP_HOME", ".evva"), "settings.json"),
 ];
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::Command),

@@ -55,7 +55,7 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, PathBase::Project, ".factory/settings.json"),
             FileRow::new(Scope::Project, PathBase::Project, ".factory/hooks/hooks.json"),
         ],
-        format: FileFormat::Layout(&SHAPE),
+        format: FileFormat::Layout(&LAYOUT),
         plugin: Some(PluginTable::new("DROID_PLUGIN_ROOT")),
         dedup_key: DedupKey::Handler,
         ..ConfigTable::BASE
@@ -67,10 +67,7 @@ pub static DIALECT: Dialect = Dialect {
             "the start of sub-agents",
             "turns that the user interrupted",
         ],
-        uncertain: &[
-            "`commandRegex` beside a matcher",
-            "`hooks.json`: users report that only `settings.json` is read",
-        ],
+        uncertain: &["`commandRegex` beside a matcher", "`hooks.json`: users report that only `settings.json` is read"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(
@@ -150,7 +147,7 @@ const KEYS: &[Key] = &[
     Key::new(&["suppressOutput"], KeyMeaning::Suppress),
 ];
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),

@@ -88,7 +88,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
             FileRow::new(Scope::Project, PathBase::Project, ".gemini/settings.json"),
         ],
         comments: true,
-        format: FileFormat::Custom { decode, encode: |dialect, hooks| SHAPE.encode(dialect, hooks) },
+        format: FileFormat::Custom { decode, encode: |dialect, hooks| LAYOUT.encode(dialect, hooks) },
         plugin: Some(PluginTable::new("extensionPath")),
         dedup_key: DedupKey::EverythingAndName,
         ..ConfigTable::BASE
@@ -126,7 +126,7 @@ const REQUEST: [FieldRow; 4] = [
     FieldRow::named("llm_request.toolConfig", "tool_config"),
 ];
 
-/// Input of `list_directory`. Older versions use `path`, like other agents.
+/// Directory to search or list. Older versions use `path`, like other agents.
 const DIRECTORY: &[InputRow] = &[InputRow::named("dir_path", "path")];
 
 const EVENTS: &[EventRow] = &[
@@ -254,7 +254,7 @@ const KEYS: &[Key] = &[
     Key::new(&["suppressOutput"], KeyMeaning::Suppress),
 ];
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
@@ -271,7 +271,7 @@ const SHAPE: HookFileLayout = HookFileLayout {
 };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
+    LAYOUT.decode(decoder, root);
     if let Some(config) = root.get("hooksConfig") {
         if let Some(enabled) = config.get("enabled") {
             decoder.settings.disable_all = decoder.flag(enabled, "hooksConfig.enabled").ok().map(|enabled| !enabled);

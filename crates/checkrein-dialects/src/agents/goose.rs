@@ -1,7 +1,7 @@
 //! goose: hooks of plugins. Matchers match the tool, prompt, path or command of the event.
 //!
 //! Exit code 2, or `decision: "block"` with any code, blocks tools and stops. Other replies have no effect: no allow, no ask,
-//! no rewrite, no context. Its documentation says that hooks cannot block anything.
+//! no rewrite, no context. According to its documentation, hooks cannot block anything.
 
 use checkrein_core::{ChainEnd, Decision, EventKind, FailurePolicy, Grammar, RunOrder, Scope};
 
@@ -62,7 +62,7 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::User, PathBase::Home, ".agents/plugins/*/hooks/hooks.json"),
             FileRow::new(Scope::Project, PathBase::Project, ".agents/plugins/*/hooks/hooks.json"),
         ],
-        format: FileFormat::Layout(&SHAPE),
+        format: FileFormat::Layout(&LAYOUT),
         plugin: Some(PluginTable::new("PLUGIN_ROOT")),
         ..ConfigTable::BASE
     },
@@ -130,7 +130,7 @@ const EVENTS: &[EventRow] = &[
         .observed(),
 ];
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),

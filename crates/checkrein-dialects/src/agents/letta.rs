@@ -77,12 +77,12 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Project, PathBase::Project, ".letta/settings.json"),
             FileRow::new(Scope::User, PathBase::Home, ".letta/settings.json"),
         ],
-        format: FileFormat::Custom { decode, encode: |dialect, hooks| SHAPE.encode(dialect, hooks) },
+        format: FileFormat::Custom { decode, encode: |dialect, hooks| LAYOUT.encode(dialect, hooks) },
         ..ConfigTable::BASE
     },
     host: HostTable {
         exit_reason: ExitReason::WithCommandLine,
-        not_observable: &["without a terminal: prompts, sessions and stops, but tools are"],
+        not_observable: &["prompts, sessions and stops, if there is no terminal"],
         ..HostTable::FAILS_OPEN
     },
     install: Some(InstallTable::new(
@@ -171,7 +171,7 @@ const EVENTS: &[EventRow] = &[
     EventRow::new("PreCompact", EventKind::PreCompact).fields(&[FieldRow::same("trigger")]).uncertain(),
 ];
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),
@@ -187,7 +187,7 @@ const SHAPE: HookFileLayout = HookFileLayout {
 };
 
 fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
-    SHAPE.decode(decoder, root);
+    LAYOUT.decode(decoder, root);
     if let Some(disabled) = root.get("hooks").and_then(|hooks| hooks.get("disabled")) {
         decoder.settings.disable_all = decoder.flag(disabled, "hooks.disabled").ok();
     }

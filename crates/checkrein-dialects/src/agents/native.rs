@@ -58,7 +58,7 @@ pub static DIALECT: Dialect = Dialect {
     config: ConfigTable {
         files: FILES,
         comments: true,
-        format: FileFormat::Layout(&SHAPE),
+        format: FileFormat::Layout(&LAYOUT),
         dedup_key: DedupKey::Everything,
         ..ConfigTable::BASE
     },
@@ -136,7 +136,7 @@ const EFFECTS: &[(&str, FailurePolicy)] =
     &[("open", FailurePolicy::Open), ("closed", FailurePolicy::Closed), ("ask", FailurePolicy::Ask)];
 
 /// Layout of the files.
-pub const SHAPE: HookFileLayout = HookFileLayout {
+pub const LAYOUT: HookFileLayout = HookFileLayout {
     file_keys: Some(&[
         "$schema",
         "version",

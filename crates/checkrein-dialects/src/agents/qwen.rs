@@ -80,7 +80,7 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::Managed, PathBase::Root, "etc/qwen-code/settings.json"),
         ],
         comments: true,
-        format: FileFormat::Layout(&SHAPE),
+        format: FileFormat::Layout(&LAYOUT),
         plugin: Some(PluginTable::new("extensionPath")),
         dedup_key: DedupKey::EverythingAndName,
         ..ConfigTable::BASE
@@ -294,7 +294,7 @@ const KEYS: &[Key] = &[
     Key::new(&["terminalSequence"], KeyMeaning::Named("terminalSequence")),
 ];
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),

@@ -20,8 +20,8 @@ use checkrein_core::{
 };
 
 use crate::config::{
-    Attribute, ConfigTable, ConversionLoss, Decoder, Encoded, FileFormat, FileRow, PathBase, duration, printable,
-    unsaid, unwritable,
+    Attribute, ConfigTable, ConversionLoss, Decoder, Encoded, FileFormat, FileRow, PathBase, duration, lost_attributes,
+    printable, unwritable,
 };
 use crate::payload::{FieldEncoding, FieldRow, PayloadTable};
 use crate::reply::{
@@ -352,7 +352,7 @@ fn entry(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<ConversionLo
     if !command.env_allow.is_empty() {
         lines.push(format!("env: {}", list(&command.env_allow)));
     }
-    const SAID: &[Attribute] = &[
+    const EXPRESSIBLE: &[Attribute] = &[
         Attribute::Command,
         Attribute::Args,
         Attribute::Shell,
@@ -361,7 +361,7 @@ fn entry(at: usize, spec: &HookSpec, row: &EventRow, lost: &mut Vec<ConversionLo
         Attribute::Timeout(crate::config::TimeUnit::Seconds),
         Attribute::Variables,
     ];
-    lost.extend(unsaid(at, spec, &DIALECT, SAID));
+    lost.extend(lost_attributes(at, spec, &DIALECT, EXPRESSIBLE));
     if command.env_all.unwrap_or(matches!(spec.dialect.process.environment, Environment::All | Environment::AllBut(_)))
     {
         lost.push(ConversionLoss::part(at, "the other variables of the host"));

@@ -45,7 +45,7 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::User, PathBase::Home, ".copilot/hooks/*").with(&["json"]),
             FileRow::new(Scope::User, PathBase::Home, ".claude/settings.json"),
         ],
-        format: FileFormat::Layout(&SHAPE),
+        format: FileFormat::Layout(&LAYOUT),
         ..ConfigTable::BASE
     },
     host: HostTable {
@@ -143,7 +143,7 @@ const KEYS: &[Key] = &[
     Key::new(&["systemMessage"], KeyMeaning::Message),
 ];
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::ShellCommand),

@@ -61,7 +61,7 @@ pub static DIALECT: Dialect = Dialect {
             FileRow::new(Scope::User, PathBase::Home, ".codeium/hooks.json"),
             FileRow::new(Scope::Project, PathBase::Project, ".windsurf/hooks.json"),
         ],
-        format: FileFormat::Layout(&SHAPE),
+        format: FileFormat::Layout(&LAYOUT),
         ..ConfigTable::BASE
     },
     host: HostTable {
@@ -132,7 +132,7 @@ const EVENTS: &[EventRow] = &[
     ]),
 ];
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     file_keys: Some(&[]),
     keys: &[
         HookKey::new("command", Attribute::ShellCommand),

@@ -505,7 +505,7 @@ impl<'a> Decoder<'a> {
         let source = Source::in_file(self.scope, self.file, place.line, place.column);
         let info = HookInfo::new("unreadable", source);
         spec.info = if spec.info.dry_run { info.dry_run() } else { info }.into();
-        spec.state = HookState::Broken(format!("the file cannot be read: {why}"));
+        spec.state = HookState::Broken(why.to_owned());
         close(&mut spec);
         self.hooks.push(spec);
     }

@@ -22,7 +22,7 @@ pub(crate) use layout::written_matcher;
 pub use layout::{
     Attribute, HandlerRow, HookFileLayout, HookKey, INCLUDE_KEYS, SANDBOX_KEYS, STRICT, SandboxKey, TimeUnit, UNLIMITED,
 };
-pub(crate) use layout::{unsaid, unwritable};
+pub(crate) use layout::{lost_attributes, unwritable};
 pub use restrict::{RESTRICT_KEYS, RestrictKey, Restrictions};
 pub(crate) use yaml::printable;
 

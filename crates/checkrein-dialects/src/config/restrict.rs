@@ -107,7 +107,7 @@ pub(super) fn read(decoder: &mut Decoder<'_>, node: &Node<'_>) -> Restrictions {
 
 /// Reports misspelt kinds of handlers. Other unknown kinds are valid, because a host can register its own.
 fn warn_misspelt_handlers(decoder: &mut Decoder<'_>, words: &[String], node: &Node<'_>) {
-    let known = || crate::agents::native::SHAPE.handlers.iter().map(|row| row.kind);
+    let known = || crate::agents::native::LAYOUT.handlers.iter().map(|row| row.kind);
     for (word, item) in words.iter().zip(node.as_array().unwrap_or_default()) {
         if let Some(meant) = closest_match(word, known()).filter(|meant| meant != word) {
             let text = format!("unknown kind of handler `{word}`");

@@ -10,7 +10,7 @@ use super::*;
 fn verdicts_are_rendered_for_the_agent() {
     let inside = |event: &str, rest: &str| format!(r#"{{"hookSpecificOutput":{{"hookEventName":"{event}",{rest}}}}}"#);
     let before = |rest: &str| inside("PreToolUse", rest);
-    says(
+    assert_rendered(
         &DIALECT,
         &[
             ("no opinion", call("Bash"), Opinion::none(), "", "", 0, ""),

@@ -9,11 +9,11 @@ use super::*;
 #[test]
 fn verdicts_are_rendered_for_the_agent() {
     let cancel = |reason: &str| format!(r#"{{"cancel":true,"errorMessage":"{reason}"}}"#);
-    says(
+    assert_rendered(
         &DIALECT,
         &[
             ("no opinion", call("run_commands"), Opinion::none(), "", "", 0, ""),
-            ("leave cannot be given", call("run_commands"), Opinion::allow(), "", "", 0, ""),
+            ("hooks cannot allow", call("run_commands"), Opinion::allow(), "", "", 0, ""),
             (
                 "a denial ends the run",
                 call("run_commands"),
@@ -58,7 +58,7 @@ fn answers_may_be_in_lines() {
 
 /// "twin `preToolUse.parameters` has every value JSON-encoded as a string"
 #[test]
-fn a_call_has_two_forms() {
+fn tool_call_has_two_formats() {
     let sent = json(
         r#"{"hookName":"tool_call","taskId":"t","sessionContext":{"rootSessionId":"s"},"workspaceRoots":["/w"],
             "tool_call":{"id":"c-1","name":"run_commands","input":{"commands":["ls"],"n":9007199254740993}},
@@ -84,7 +84,7 @@ fn hook_files_are_programs() {
     let script = |file: &str, executable| DIALECT.decode_script(file, Scope::Project, executable);
     for file in ["/w/.clinerules/hooks/PreToolUse", "/w/.clinerules/hooks/pretooluse.sh"] {
         let decoded = script(file, true);
-        assert_eq!(faults(&decoded), []);
+        assert_eq!(problems(&decoded), []);
         let [hook] = &decoded.hooks[..] else { panic!("{file}") };
         assert_eq!((hook.kinds.as_slice(), hook.background), (&[EventKind::PreToolUse][..], false));
         let HandlerSpec::Command(command) = &hook.handler else { panic!("{file}") };
@@ -95,8 +95,8 @@ fn hook_files_are_programs() {
         assert!(script(file, true).hooks.is_empty(), "{file}");
     }
     let broken = script("/w/PreToolUse", false);
-    assert_eq!(faults(&broken).iter().map(|fault| fault.0).collect::<Vec<_>>(), ["not-executable", "closed-gate"]);
+    assert_eq!(problems(&broken).iter().map(|fault| fault.0).collect::<Vec<_>>(), ["not-executable", "closed-gate"]);
     assert!(matches!(broken.hooks[0].state, HookState::Broken(_)));
     let misspelt = script("/w/PreToolUs", true);
-    assert_eq!(faults(&misspelt).iter().map(|fault| fault.0).collect::<Vec<_>>(), ["unknown-event", "closed-gate"]);
+    assert_eq!(problems(&misspelt).iter().map(|fault| fault.0).collect::<Vec<_>>(), ["unknown-event", "closed-gate"]);
 }

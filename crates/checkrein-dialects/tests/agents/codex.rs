@@ -10,7 +10,7 @@ use super::*;
 #[test]
 fn verdicts_are_rendered_for_the_agent() {
     let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#;
-    says(
+    assert_rendered(
         &DIALECT,
         &[
             ("no opinion", call("Bash"), Opinion::none(), "", "", 0, ""),
@@ -53,7 +53,7 @@ fn verdicts_are_rendered_for_the_agent() {
                 "",
             ),
             (
-                "leave at a request",
+                "allow at a permission request",
                 request("Bash"),
                 Opinion::allow(),
                 r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#,
@@ -129,12 +129,15 @@ fn unknown_key_makes_the_answer_invalid() {
     ] {
         assert_eq!(heard(&answer), None, "{fact}: the agent runs the tool");
         let reply = ProcessReply::new(ProcessExit::Code(0)).stdout(answer.as_str());
-        assert!(DIALECT.read(&call("Bash"), Reply::Process(reply), false).is_err(), "{fact}: and we say so: {answer}");
+        assert!(
+            DIALECT.read(&call("Bash"), Reply::Process(reply), false).is_err(),
+            "{fact}: the failure is reported: {answer}"
+        );
     }
 }
 
 #[test]
-fn text_is_context_or_nothing_or_a_failure() {
+fn plain_text_depends_on_the_event() {
     let heard = |event: &Event| {
         DIALECT.read(event, Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout("hi")), false)
     };
@@ -156,19 +159,19 @@ const FILE: &str = r#"{
 }"#;
 
 #[test]
-fn files_are_read_and_written() {
+fn files_are_decoded_and_encoded() {
     let decoded = decode(&DIALECT, "hooks.json", FILE);
-    assert_eq!(faults(&decoded), []);
+    assert_eq!(problems(&decoded), []);
     let [guard, bye] = &decoded.hooks[..] else { panic!("{:?}", decoded.hooks) };
     assert_eq!(guard.timeout, Some(Duration::from_secs(1)), "`0` is one second");
     assert_eq!(bye.timeout_for(&EventKind::SessionEnd), Duration::from_secs(3), "600 is cut down to 3");
-    let unsaid = checkrein_dialects::HookSpec::shell("h", EventKind::SessionEnd, "x").dialect(&DIALECT);
-    assert_eq!(unsaid.timeout_for(&EventKind::SessionEnd), Duration::from_secs(1));
-    comes_back(&DIALECT, "hooks.json", &decoded);
+    let without_timeout = checkrein_dialects::HookSpec::shell("h", EventKind::SessionEnd, "x").dialect(&DIALECT);
+    assert_eq!(without_timeout.timeout_for(&EventKind::SessionEnd), Duration::from_secs(1));
+    assert_round_trip(&DIALECT, "hooks.json", &decoded);
 
     let toml = "model = \"gpt-5.5\"\n[hooks.state.\"x:0\"]\ntrusted_hash = \"sha256:0\"\n[[hooks.PreToolUse]]\nmatcher = \"Bash\"\n[[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"x\"\n";
     let decoded = decode(&DIALECT, "config.toml", toml);
-    assert_eq!(faults(&decoded), []);
+    assert_eq!(problems(&decoded), []);
     assert_eq!(decoded.hooks.len(), 1);
 }
 
@@ -193,12 +196,12 @@ fn broken_files_are_reported_with_locations() {
             vec![("matcher-ignored", 2, 15)],
         ),
     ] {
-        assert_eq!(faults(&decode(&DIALECT, "hooks.json", text)), expected, "{text}");
+        assert_eq!(problems(&decode(&DIALECT, "hooks.json", text)), expected, "{text}");
     }
 }
 
 #[test]
-fn names_are_exact_and_patterns_are_searched_for() {
+fn names_match_exactly_and_patterns_match_anywhere() {
     for (pattern, tool, fits) in [
         ("Bash", "Bash", true),
         ("Bash", "BashOutput", false),

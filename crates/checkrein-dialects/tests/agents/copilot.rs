@@ -1,4 +1,4 @@
-//! GitHub Copilot CLI 1.0.102, in both of its payload forms.
+//! GitHub Copilot CLI 1.0.102, with both payload formats.
 
 use checkrein_core::EventKind;
 use checkrein_core::payload::PromptExpansion;
@@ -11,7 +11,7 @@ use super::*;
 #[test]
 fn verdicts_are_rendered_for_the_agent() {
     let rewrite = || Opinion::rewrite_input(json(r#"{"command":"pwd"}"#));
-    says(
+    assert_rendered(
         &copilot::DIALECT,
         &[
             (
@@ -79,12 +79,12 @@ fn verdicts_are_rendered_for_the_agent() {
         ],
     );
     let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#;
-    says(
+    assert_rendered(
         &copilot_pascal::DIALECT,
         &[
             ("Claude-shape deny", call("Bash"), Opinion::deny("no"), deny, "", 0, ""),
             (
-                "a rewrite with leave",
+                "a rewrite with allow",
                 call("Bash"),
                 rewrite().with_decision(checkrein_core::Decision::Allow),
                 r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"pwd"}}}"#,
@@ -102,7 +102,7 @@ fn verdicts_are_rendered_for_the_agent() {
                 "",
             ),
             (
-                "a request comes in the other form",
+                "a permission request has the other format",
                 request("bash"),
                 Opinion::deny("no"),
                 r#"{"behavior":"deny","message":"no"}"#,
@@ -186,9 +186,9 @@ const FILE: &str = r#"{
 }"#;
 
 #[test]
-fn files_are_read_and_written() {
+fn files_are_decoded_and_encoded() {
     let decoded = decode(&copilot::DIALECT, "hooks.json", FILE);
-    assert_eq!(faults(&decoded), []);
+    assert_eq!(problems(&decoded), []);
     let dialects: Vec<_> = decoded.hooks.iter().map(|hook| hook.dialect.name).collect();
     assert_eq!(
         dialects,
@@ -201,7 +201,7 @@ fn files_are_read_and_written() {
     );
     assert!(decoded.hooks[0].matcher.matches("edit") && !decoded.hooks[0].matcher.matches("edits"), "anchored");
 
-    comes_back(&copilot::DIALECT, "hooks.json", &decoded);
+    assert_round_trip(&copilot::DIALECT, "hooks.json", &decoded);
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn broken_files_are_reported_with_locations() {
             vec![("closed-gate", 2, 3), ("bad-matcher", 2, 31)],
         ),
     ] {
-        assert_eq!(faults(&decode(&copilot::DIALECT, "hooks.json", text)), expected, "{text}");
+        assert_eq!(problems(&decode(&copilot::DIALECT, "hooks.json", text)), expected, "{text}");
     }
 }
 

@@ -11,7 +11,7 @@ use super::*;
 #[test]
 fn verdicts_are_rendered_for_the_agent() {
     let shell = "run_shell_command";
-    says(
+    assert_rendered(
         &DIALECT,
         &[
             ("no opinion", call(shell), Opinion::none(), "", "", 0, ""),
@@ -78,7 +78,7 @@ fn verdicts_are_rendered_for_the_agent() {
             ("compression cannot be stopped", compaction(), Opinion::deny("no"), "", "", 0, "is dropped"),
             ("a message", prompt(), Opinion::none().with_message("m"), r#"{"systemMessage":"m"}"#, "", 0, ""),
             (
-                "an answer in the model's place counts beside a deny",
+                "a replacement of the model response applies with a deny",
                 Event::before_model(ModelCall::new()),
                 Opinion::rewrite_output(json(r#"{"text":"hi"}"#)),
                 r#"{"hookSpecificOutput":{"llm_response":{"text":"hi"}},"decision":"deny"}"#,
@@ -114,7 +114,7 @@ fn model_calls_are_events() {
 }
 
 const FILE: &str = r#"{
-  // Settings may have comments.
+  // Settings can have comments.
   "ui": {"theme": "x"},
   "hooksConfig": {"enabled": true, "disabled": ["log"]},
   "hooks": {
@@ -126,9 +126,9 @@ const FILE: &str = r#"{
 }"#;
 
 #[test]
-fn files_are_read_and_written() {
+fn files_are_decoded_and_encoded() {
     let decoded = decode(&DIALECT, "settings.json", FILE);
-    assert_eq!(faults(&decoded), []);
+    assert_eq!(problems(&decoded), []);
     let [guard, log] = &decoded.hooks[..] else { panic!("{:?}", decoded.hooks) };
     assert_eq!((guard.info.id.as_str(), guard.timeout), ("guard", Some(Duration::from_secs(5))), "milliseconds");
     assert!(guard.info.declares_rewrites, "of a group that runs one after the other");
@@ -141,7 +141,7 @@ fn files_are_read_and_written() {
         "settings.json",
         r#"{"hooks":{"AfterTool":[{"matcher":"x","hooks":[{"type":"command","name":"n","command":"c","timeout":1500}]}]}}"#,
     );
-    comes_back(&DIALECT, "settings.json", &plain);
+    assert_round_trip(&DIALECT, "settings.json", &plain);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn broken_files_are_reported_with_locations() {
             vec![("matcher-ignored", 2, 15)],
         ),
     ] {
-        assert_eq!(faults(&decode(&DIALECT, "settings.json", text)), expected, "{text}");
+        assert_eq!(problems(&decode(&DIALECT, "settings.json", text)), expected, "{text}");
     }
     let off = decode(&DIALECT, "settings.json", r#"{"hooksConfig": {"enabled": false}}"#);
     assert_eq!(off.settings.disable_all, Some(true));

@@ -8,11 +8,11 @@ use super::*;
 #[test]
 fn verdicts_are_rendered_for_the_agent() {
     let block = |reason: &str| format!(r#"{{"decision":"block","reason":"{reason}"}}"#);
-    says(
+    assert_rendered(
         &DIALECT,
         &[
             ("no opinion", call("shell"), Opinion::none(), "", "", 0, ""),
-            ("leave cannot be given", call("shell"), Opinion::allow(), "", "", 0, ""),
+            ("hooks cannot allow", call("shell"), Opinion::allow(), "", "", 0, ""),
             ("native deny", call("shell"), Opinion::deny("no"), &block("no"), "", 0, ""),
             (
                 "it cannot ask",
@@ -89,10 +89,10 @@ fn matchers_see_the_subject_of_the_event() {
 
 /// "`\"on_failure\":\"block\"` … turn these into BLOCK"
 #[test]
-fn failures_block_if_the_hook_says_so() {
+fn failures_block_with_on_failure() {
     let text = r#"{"hooks":{"PreToolUse":[{"matcher":"shell","hooks":[{"type":"command","command":"${PLUGIN_ROOT}/guard","timeout":5,"on_failure":"block"}]}]}}"#;
     let decoded = decode(&DIALECT, "hooks.json", text);
-    assert_eq!(faults(&decoded), []);
+    assert_eq!(problems(&decoded), []);
     assert_eq!(decoded.hooks[0].info.on_failure, Some(FailurePolicy::Closed));
     assert_eq!(
         DIALECT.failure_effect(&EventKind::PreToolUse, FailureKind::Exit),
@@ -100,7 +100,7 @@ fn failures_block_if_the_hook_says_so() {
         "unless it does"
     );
     assert_eq!(DIALECT.host.failure_switch, Some(("on_failure", "\"block\"")));
-    comes_back(&DIALECT, "hooks.json", &decoded);
+    assert_round_trip(&DIALECT, "hooks.json", &decoded);
 }
 
 #[test]
@@ -113,6 +113,6 @@ fn broken_files_are_reported_with_locations() {
         ("{\"hooks\": {\n  \"PreTolUse\": []}}", vec![("unknown-event", 2, 3), ("closed-gate", 2, 3)]),
         ("{\"hooks\": {\"Stop\": [\n  {\"hooks\": 5}]}}", vec![("wrong-type", 2, 13)]),
     ] {
-        assert_eq!(faults(&decode(&DIALECT, "hooks.json", text)), expected, "{text}");
+        assert_eq!(problems(&decode(&DIALECT, "hooks.json", text)), expected, "{text}");
     }
 }

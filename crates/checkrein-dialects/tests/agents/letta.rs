@@ -8,7 +8,7 @@ use super::*;
 
 #[test]
 fn verdicts_are_rendered_for_the_agent() {
-    says(
+    assert_rendered(
         &DIALECT,
         &[
             ("no opinion", call("Bash"), Opinion::none(), "", "", 0, ""),
@@ -76,15 +76,15 @@ fn no_opinion_is_not_an_allow() {
 }
 
 #[test]
-fn files_are_read_and_written() {
+fn files_are_decoded_and_encoded() {
     let text = r#"{"hooks":{"disabled":false,"PreToolUse":[{"matcher":"Bash|Write","hooks":[{"type":"command","command":"./guard.sh","timeout":1500,"quiet":true}]}],"Stop":[{"hooks":[{"type":"command","command":"x"}]}]}}"#;
     let decoded = decode(&DIALECT, "settings.json", text);
-    assert_eq!(faults(&decoded), []);
+    assert_eq!(problems(&decoded), []);
     assert_eq!(decoded.settings.disable_all, Some(false));
     let guard = &decoded.hooks[0];
     assert_eq!(guard.timeout, Some(Duration::from_millis(1500)));
     assert!(guard.matcher.matches("Write") && !guard.matcher.matches("NotebookWrite"), "anchored");
-    comes_back(&DIALECT, "settings.json", &decoded);
+    assert_round_trip(&DIALECT, "settings.json", &decoded);
 }
 
 #[test]
@@ -100,6 +100,6 @@ fn broken_files_are_reported_with_locations() {
             vec![("missing-key", 2, 3), ("closed-gate", 2, 3)],
         ),
     ] {
-        assert_eq!(faults(&decode(&DIALECT, "settings.json", text)), expected, "{text}");
+        assert_eq!(problems(&decode(&DIALECT, "settings.json", text)), expected, "{text}");
     }
 }

@@ -1,5 +1,10 @@
 //! Observed agents: replies of hooks, rendered verdicts and hook files. Each row names the observed fact.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that fails may say so")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::expect_used,
+    reason = "a failed test reports its cause by panicking"
+)]
 
 mod claude;
 mod cline;
@@ -24,7 +29,7 @@ fn json(text: &str) -> RawJson {
     text.parse().unwrap()
 }
 
-/// A shell command, under the agent's own name for the tool.
+/// A shell command, with the agent's own name for the tool.
 fn call(tool: &str) -> Event {
     Event::pre_tool_use(ToolCall::new(tool, json(r#"{"command":"ls","description":"d"}"#)))
 }
@@ -59,21 +64,21 @@ fn verdict(event: &Event, opinion: &Opinion) -> Verdict {
 }
 
 /// A rendered opinion: the fact, the event, the opinion, standard output, standard error, exit code, and a part of the notes.
-type Saying<'a> = (&'a str, Event, Opinion, &'a str, &'a str, i32, &'a str);
+type RenderedRow<'a> = (&'a str, Event, Opinion, &'a str, &'a str, i32, &'a str);
 
-fn says(dialect: &Dialect, rows: &[Saying<'_>]) {
+fn assert_rendered(dialect: &Dialect, rows: &[RenderedRow<'_>]) {
     for (fact, event, opinion, stdout, stderr, exit, note) in rows {
         let answer = dialect.say(event, &verdict(event, opinion));
-        let said = (answer.stdout.as_str(), answer.stderr.as_str(), answer.exit);
-        assert_eq!(said, (*stdout, *stderr, *exit), "{} {fact}: {:?}", dialect.name, answer.notes);
+        let rendered = (answer.stdout.as_str(), answer.stderr.as_str(), answer.exit);
+        assert_eq!(rendered, (*stdout, *stderr, *exit), "{} {fact}: {:?}", dialect.name, answer.notes);
         let notes = answer.notes.join("; ");
         assert!(notes.contains(note) && notes.is_empty() == note.is_empty(), "{} {fact}: {notes}", dialect.name);
         // The dialect reads the rendered answer as a decision that is not weaker.
         let reply = ProcessReply::new(ProcessExit::Code(*exit)).stdout(*stdout).stderr(*stderr);
-        let heard = dialect.read(event, Reply::Process(reply), false);
-        let heard = heard.unwrap_or_else(|failure| panic!("{} {fact}: {failure}", dialect.name));
+        let parsed = dialect.read(event, Reply::Process(reply), false);
+        let parsed = parsed.unwrap_or_else(|failure| panic!("{} {fact}: {failure}", dialect.name));
         let lost = note.contains("dropped") || note.contains("as context");
-        assert!(lost || !opinion.decision().is_block() || heard.decision().is_block(), "{} {fact}", dialect.name);
+        assert!(lost || !opinion.decision().is_block() || parsed.decision().is_block(), "{} {fact}", dialect.name);
     }
 }
 
@@ -110,16 +115,16 @@ fn decode(dialect: &'static Dialect, file: &str, text: &str) -> Decoded {
 }
 
 /// Codes and locations of the diagnostics of a file.
-fn faults(decoded: &Decoded) -> Vec<(&'static str, u32, u32)> {
-    let place = |told: &checkrein_dialects::config::Diagnostic| {
-        told.at.as_ref().map_or((0, 0), |at| (at.place.line, at.place.column))
+fn problems(decoded: &Decoded) -> Vec<(&'static str, u32, u32)> {
+    let place = |diagnostic: &checkrein_dialects::config::Diagnostic| {
+        diagnostic.at.as_ref().map_or((0, 0), |at| (at.place.line, at.place.column))
     };
     let all = decoded.diagnostics.iter();
-    all.map(|told| (told.code, place(told).0, place(told).1)).collect()
+    all.map(|diagnostic| (diagnostic.code, place(diagnostic).0, place(diagnostic).1)).collect()
 }
 
 /// Checks that encoding and decoding yields the same hooks.
-fn comes_back(dialect: &'static Dialect, file: &str, decoded: &Decoded) {
+fn assert_round_trip(dialect: &'static Dialect, file: &str, decoded: &Decoded) {
     let hooks: Vec<_> = decoded.hooks.iter().collect();
     let encoded = dialect.encode(&hooks).unwrap();
     assert!(encoded.lost.is_empty(), "{}: {:?}", dialect.name, encoded.lost);

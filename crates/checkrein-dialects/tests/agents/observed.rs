@@ -35,7 +35,7 @@ type Row = (&'static str, fn(&Agent) -> End<'static>, &'static str);
 const GARBAGE: &str = "xxxxxxxxxxxxxxxx";
 const NOISE_FIRST: &str = "starting\n{\"decision\":\"block\",\"reason\":\"R\"}";
 
-/// claude, codex, gemini, copilot, copilot@pascal, qwen, goose, letta, cline
+/// Columns: claude, codex, gemini, copilot, copilot@pascal, qwen, goose, letta, cline
 const ROWS: &[Row] = &[
     ("exit 2 + stderr", |_| End::Exit(2, "", "R"), "xxxxxxxx."),
     ("exit 2, no output", |_| End::Exit(2, "", ""), "x..xx.xx."),
@@ -74,7 +74,7 @@ fn results_before_a_tool_are_as_observed() {
 
 /// "`continue:false`": the run ends, or this tool is blocked, or it is ignored.
 #[test]
-fn continue_false() {
+fn continue_false_is_as_observed() {
     for (agent, expected) in AGENTS.iter().zip("x.x..x...".chars()) {
         let end = End::Exit(0, r#"{"continue":false,"stopReason":"R"}"#, "");
         let blocked = outcome(agent.dialect, &call(agent.shell), end).is_some();
@@ -84,7 +84,7 @@ fn continue_false() {
 
 /// Rows about rewrites and context: the output of the hook, and the agents that use it.
 #[test]
-fn rewrites_and_context() {
+fn rewrites_and_context_are_as_observed() {
     let native = |name: &str| match name {
         "gemini" => r#"{"hookSpecificOutput":{"tool_input":{"command":"pwd"}}}"#,
         "copilot" => r#"{"modifiedArgs":{"command":"pwd"}}"#,
@@ -115,7 +115,7 @@ fn rewrites_and_context() {
     }
 }
 
-/// The table of other events, in the same order; `?` was not tried, or never fires.
+/// Other events, in the same order; `?` was not tested or never fires.
 #[test]
 fn results_at_other_events_are_as_observed() {
     let read = |agent: &Agent, event: &Event, stdout: &str| {
@@ -153,7 +153,7 @@ fn results_at_other_events_are_as_observed() {
 
 /// "native deny + unknown extra keys"
 #[test]
-fn extra_keys() {
+fn denial_with_unknown_keys_is_as_observed() {
     for (agent, expected) in AGENTS.iter().zip("x.xx?xx?x".chars()) {
         let denial = format!("{},\"extra\":{{\"a\":1}}}}", &agent.deny[..agent.deny.len() - 1]);
         let blocked = outcome(agent.dialect, &call(agent.shell), End::Exit(0, &denial, "")).is_some();

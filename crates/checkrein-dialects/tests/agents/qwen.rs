@@ -17,7 +17,7 @@ fn verdicts_are_rendered_for_the_agent() {
         )
     };
     let rewrite = || Opinion::rewrite_input(json(r#"{"command":"pwd"}"#));
-    says(
+    assert_rendered(
         &DIALECT,
         &[
             ("no opinion", call(shell), Opinion::none(), "", "", 0, ""),
@@ -121,15 +121,15 @@ const FILE: &str = r#"{
 }"#;
 
 #[test]
-fn files_have_two_units_of_time() {
+fn timeouts_have_two_units() {
     let decoded = decode(&DIALECT, "settings.json", FILE);
-    assert_eq!(faults(&decoded), []);
+    assert_eq!(problems(&decoded), []);
     let times: Vec<_> = decoded.hooks.iter().map(|hook| hook.timeout.unwrap()).collect();
     assert_eq!(times, [Duration::from_secs(2), Duration::from_secs(20)], "milliseconds and seconds");
     assert_eq!(DIALECT.timeout(&EventKind::Stop, "http"), Duration::from_secs(600));
     assert!(decoded.hooks[0].info.declares_rewrites);
     let plain = FILE.replace("\"sequential\": true, ", "");
-    comes_back(&DIALECT, "settings.json", &decode(&DIALECT, "settings.json", &plain));
+    assert_round_trip(&DIALECT, "settings.json", &decode(&DIALECT, "settings.json", &plain));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn broken_files_are_reported_with_locations() {
             vec![("matcher-ignored", 2, 15)],
         ),
     ] {
-        assert_eq!(faults(&decode(&DIALECT, "settings.json", text)), expected, "{text}");
+        assert_eq!(problems(&decode(&DIALECT, "settings.json", text)), expected, "{text}");
     }
 }
 

@@ -1,11 +1,11 @@
-//! Names, contracts and matching.
+//! Event names, contracts and matchers.
 
 use checkrein_core::{EventKind, FailureKind, FailurePolicy, Grammar, Matcher, RunOrder};
 use checkrein_dialects::agents::docker_agent::{DIALECT, G2};
 use checkrein_dialects::{Dialect, PlainTextUse, find};
 
 #[test]
-fn both_generations_are_found_by_name() {
+fn generations_are_found_by_name() {
     assert_eq!(find("docker-agent").unwrap().events.len(), 28);
     assert_eq!(find("docker-agent@g2").unwrap().events.len(), 12);
 }
@@ -26,7 +26,7 @@ fn row(dialect: &'static Dialect, name: &str) -> String {
 }
 
 #[test]
-fn contracts_of_the_newest() {
+fn contracts_of_the_newest_generation() {
     for (name, expected) in [
         ("pre_tool_use", "mbcp-"),
         ("tool_guard", "mbc--"),
@@ -62,7 +62,7 @@ fn contracts_of_the_newest() {
 }
 
 #[test]
-fn contracts_of_the_second() {
+fn contracts_of_the_second_generation() {
     for (name, expected) in [
         ("pre_tool_use", "mbc--"),
         ("post_tool_use", "mb--t"),
@@ -106,7 +106,7 @@ fn matchers_match_the_whole_tool_name() {
 }
 
 #[test]
-fn sixty_seconds_and_no_maximum() {
+fn default_timeout_is_60_seconds_without_a_maximum() {
     for dialect in [&DIALECT, &G2] {
         for kind in EventKind::ALL {
             assert_eq!(dialect.timeout(kind, "command").as_secs(), 60);

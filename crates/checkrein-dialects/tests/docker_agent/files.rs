@@ -8,7 +8,7 @@ use checkrein_dialects::config::{DecodeOptions, Decoded, PathBase};
 use checkrein_dialects::{CommandLine, Dialect, HandlerSpec};
 use checkrein_document::Format;
 
-use crate::{decode, said};
+use crate::{decode, problems};
 
 /// A hook with all keys.
 pub(crate) const FULL: &str = r#"
@@ -47,9 +47,9 @@ agents:
 "#;
 
 #[test]
-fn every_key_is_read() {
+fn every_key_is_decoded() {
     let decoded = decode(&DIALECT, FULL);
-    assert_eq!(said(&decoded), [""; 0]);
+    assert_eq!(problems(&decoded), [""; 0]);
     let ids: Vec<_> = decoded.hooks.iter().map(|spec| spec.info.id.as_str()).collect();
     assert_eq!(
         ids,
@@ -84,7 +84,7 @@ fn every_key_is_read() {
 }
 
 #[test]
-fn the_three_kinds_of_files() {
+fn three_kinds_of_files_are_decoded() {
     let hooks = "stop: [{type: command, command: x}]";
     for (text, count) in [
         (format!("agents: {{one: {{hooks: {{{hooks}}}}}}}"), 1),
@@ -99,12 +99,12 @@ fn the_three_kinds_of_files() {
         (String::new(), 0),
     ] {
         let decoded = decode(&DIALECT, &text);
-        assert_eq!((decoded.hooks.len(), said(&decoded)), (count, Vec::new()), "{text}");
+        assert_eq!((decoded.hooks.len(), problems(&decoded)), (count, Vec::new()), "{text}");
     }
     let misspelt = decode(&DIALECT, "pre_tool_usee: []");
     let text = "1:1 error[unknown-event] docker-agent has no event `pre_tool_usee`, did you mean `pre_tool_use`?";
-    assert_eq!(said(&misspelt)[0], text);
-    assert!(said(&misspelt)[1].contains("closed-gate"), "{:?}", said(&misspelt));
+    assert_eq!(problems(&misspelt)[0], text);
+    assert!(problems(&misspelt)[1].contains("closed-gate"), "{:?}", problems(&misspelt));
 }
 
 fn decode_of(agent: Option<&str>, text: &str) -> Decoded {
@@ -124,16 +124,16 @@ fn hooks_of_the_selected_agent_are_read() {
         [(&["one"][..], None, "one"), (&["one", "root"], None, "root"), (&["one", "root"], Some("one"), "one")]
     {
         let decoded = decode_of(wanted, &file(names));
-        assert_eq!(said(&decoded), [""; 0]);
+        assert_eq!(problems(&decoded), [""; 0]);
         assert!(command(&decoded).contains(expected));
     }
     for (wanted, message) in [
-        (None, "it has several agents, none is called `root`, and none was named"),
-        (Some("three"), "it has no agent `three`"),
+        (None, "the file has several agents but no `root`, and no agent is selected"),
+        (Some("three"), "the file has no agent `three`"),
     ] {
         let decoded = decode_of(wanted, &file(&["one", "two"]));
-        assert_eq!(said(&decoded), [format!("2:3 error[unknown-agent] {message}")]);
-        assert_eq!(decoded.diagnostics[0].help.as_deref(), Some("its agents are: one, two"));
+        assert_eq!(problems(&decoded), [format!("2:3 error[unknown-agent] {message}")]);
+        assert_eq!(decoded.diagnostics[0].help.as_deref(), Some("select one of: one, two"));
         assert!(matches!(decoded.hooks[0].state, HookState::Broken(_)), "its gates are closed");
     }
     assert!(decode_of(None, "agents: {one: {}, two: {}}").diagnostics.is_empty());
@@ -170,14 +170,14 @@ fn broken_hooks_close_their_gate_with_a_location() {
             "unknown-value",
             "unknown value of `on_error` `explode`",
         ),
-        (group("matcher: shell"), "no-hooks", "a matcher needs at least one hook in `hooks`"),
-        (group("{matcher: shell, hooks: []}"), "no-hooks", "a matcher needs at least one hook in `hooks`"),
+        (group("matcher: shell"), "no-hooks", "this group has no hooks; add at least one to `hooks`"),
+        (group("{matcher: shell, hooks: []}"), "no-hooks", "this group has no hooks; add at least one to `hooks`"),
         (group("shell"), "wrong-type", "`pre_tool_use[0]` should be an object, but is a string"),
         ("pre_tool_use: yes please".to_owned(), "wrong-type", "`pre_tool_use` should be a list, but is a string"),
     ] {
         let decoded = decode(&DIALECT, &text);
         let found = decoded.diagnostics.iter().find(|one| one.code == code);
-        let found = found.unwrap_or_else(|| panic!("{text}: {:?}", said(&decoded)));
+        let found = found.unwrap_or_else(|| panic!("{text}: {:?}", problems(&decoded)));
         assert_eq!(found.message, message, "{text}");
         assert!(found.at.is_some());
         assert_eq!(decoded.hooks.len(), 1, "{text}");
@@ -187,8 +187,8 @@ fn broken_hooks_close_their_gate_with_a_location() {
 }
 
 #[test]
-fn a_bad_matcher_never_disables_a_guard() {
-    // The second generation logs it and drops the guard.
+fn invalid_matcher_does_not_disable_a_guard() {
+    // The agent of the second generation logs it and drops the guard.
     for dialect in [&DIALECT, &G2] {
         let text = "pre_tool_use: [{matcher: 'shell(', hooks: [{type: command, command: x}]}]";
         let decoded = decode(dialect, text);
@@ -212,14 +212,14 @@ fn on_error_is_checked_against_the_event() {
         assert_eq!((refused, decoded.hooks.len()), (!row.blocks, usize::from(row.blocks)), "{}", row.name);
     }
     let decoded = decode(&DIALECT, &gate("type: command\ncommand: x\non_error: ignore"));
-    let text = "`on_error` has no effect here: whatever fails at `pre_tool_use` closes it";
-    assert_eq!(said(&decoded), [format!("6:19 warning[no-effect] {text}")]);
+    let text = "`on_error` has no effect: every failure at `pre_tool_use` blocks";
+    assert_eq!(problems(&decoded), [format!("6:19 warning[no-effect] {text}")]);
 }
 
 #[test]
 fn unknown_keys_get_a_suggestion() {
     let decoded = decode(&DIALECT, &gate("type: command\ncommand: x\ntimout: 5"));
-    assert_eq!(said(&decoded), ["6:9 error[unknown-key] unknown key `timout`"]);
+    assert_eq!(problems(&decoded), ["6:9 error[unknown-key] unknown key `timout`"]);
     assert_eq!(decoded.diagnostics[0].help.as_deref(), Some("did you mean `timeout`?"));
     assert_eq!(decoded.hooks.len(), 1);
     let grouped = decode(&DIALECT, "stop: [{matcher: x, hooks: [{type: command, command: x}]}]");
@@ -227,7 +227,7 @@ fn unknown_keys_get_a_suggestion() {
 }
 
 #[test]
-fn keys_and_events_that_the_second_generation_does_not_have_are_reported() {
+fn keys_and_events_unknown_to_the_second_generation_are_reported() {
     for key in ["name: n", "env: {}", "working_dir: x", "on_error: warn", "strict_output: true", "model: m"] {
         let decoded = decode(&G2, &gate(&format!("type: command\ncommand: x\n{key}")));
         let (name, _) = key.split_once(':').unwrap();
@@ -239,7 +239,7 @@ fn keys_and_events_that_the_second_generation_does_not_have_are_reported() {
 }
 
 #[test]
-fn a_lane_of_its_own_is_reported() {
+fn lane_is_reported() {
     let text = |event: &str, value: &str| {
         format!("{event}:\n  - preempt_yolo: {value}\n    hooks: [{{type: command, command: x}}]\n")
     };
@@ -257,32 +257,32 @@ fn timeouts_are_read() {
         [(&DIALECT, "0", 60), (&DIALECT, "5", 5), (&DIALECT, "86400", 86400), (&G2, "0", 60), (&G2, "-3", 60)]
     {
         let decoded = decode(dialect, &gate(&format!("type: command\ncommand: x\ntimeout: {written}")));
-        assert_eq!(said(&decoded), [""; 0]);
+        assert_eq!(problems(&decoded), [""; 0]);
         assert_eq!(decoded.hooks[0].timeout_for(&EventKind::PreToolUse).as_secs(), seconds, "{written}");
     }
 }
 
 #[test]
-fn hcl_is_not_read() {
+fn hcl_is_rejected() {
     let decoded = DIALECT.decode("agent.hcl", Scope::Project, "agent \"root\" {}", Format::Yaml);
-    assert_eq!(said(&decoded), ["1:1 error[not-readable] checkrein does not read HCL"]);
+    assert_eq!(problems(&decoded), ["1:1 error[not-readable] checkrein does not read HCL"]);
     assert!(matches!(decoded.hooks[0].state, HookState::Broken(_)));
 }
 
-fn same(dialect: &'static Dialect, one: &str, other: &str) -> bool {
+fn are_same(dialect: &'static Dialect, one: &str, other: &str) -> bool {
     let hook = |extra: &str| format!("{{type: command, command: x{extra}}}");
     let text = format!("session_start: [{}, {}]", hook(one), hook(other));
     let decoded = decode(dialect, &text);
-    let [one, other] = &decoded.hooks[..] else { panic!("{:?}", said(&decoded)) };
+    let [one, other] = &decoded.hooks[..] else { panic!("{:?}", problems(&decoded)) };
     one.identity.is_some() && one.identity == other.identity
 }
 
 #[test]
 fn duplicate_hooks_are_detected() {
-    assert!(same(&DIALECT, "", "") && same(&G2, "", ""));
-    assert!(same(&G2, ", timeout: 5", ", timeout: 6"), "type, command and arguments");
-    assert!(!same(&G2, "", ", args: [a]") && !same(&G2, ", args: [a, b]", ", args: ['a b']"));
-    assert!(same(&DIALECT, ", env: {}", "") && same(&DIALECT, ", timeout: 0", ""));
+    assert!(are_same(&DIALECT, "", "") && are_same(&G2, "", ""));
+    assert!(are_same(&G2, ", timeout: 5", ", timeout: 6"), "type, command and arguments");
+    assert!(!are_same(&G2, "", ", args: [a]") && !are_same(&G2, ", args: [a, b]", ", args: ['a b']"));
+    assert!(are_same(&DIALECT, ", env: {}", "") && are_same(&DIALECT, ", timeout: 0", ""));
     for other in [
         ", args: [a]",
         ", timeout: 5",
@@ -296,10 +296,10 @@ fn duplicate_hooks_are_detected() {
         ", model: m",
         ", schema: s",
     ] {
-        assert!(!same(&DIALECT, "", other), "{other}");
+        assert!(!are_same(&DIALECT, "", other), "{other}");
     }
-    assert!(!same(&DIALECT, ", on_error: warn", ", on_error: ignore"));
-    assert!(!same(&DIALECT, ", env: {A: '${env.B}'}", ", env: {A: '${env.C}'}"), "as written");
+    assert!(!are_same(&DIALECT, ", on_error: warn", ", on_error: ignore"));
+    assert!(!are_same(&DIALECT, ", env: {A: '${env.B}'}", ", env: {A: '${env.C}'}"), "as written");
     let kinds = decode(&DIALECT, "session_start: [{type: command, command: x}, {type: builtin, command: x}]");
     assert_ne!(kinds.hooks[0].identity, kinds.hooks[1].identity);
     let builtins = "session_start: [{type: builtin, command: x}, {type: builtin, command: x, env: {A: b}}]";
@@ -317,7 +317,7 @@ fn first_matching_duplicate_runs() {
 }
 
 #[test]
-fn hooks_from_flags_run_for_all_tools() {
+fn hooks_from_flags_match_all_tools() {
     let hooks = hooks_from_flags(
         &DIALECT,
         [("--hook-pre-tool-use", "./guard"), ("--hook-stop", " "), ("--hook-pre-tool-use", "./other")],

@@ -1,5 +1,5 @@
 //! docker-agent's dialects, in both generations, against the facts about them.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod events;
 mod files;
@@ -72,13 +72,14 @@ pub(crate) fn decode(dialect: &'static Dialect, yaml: &str) -> Decoded {
 }
 
 /// Diagnostics with locations, codes and messages.
-pub(crate) fn said(decoded: &Decoded) -> Vec<String> {
+pub(crate) fn problems(decoded: &Decoded) -> Vec<String> {
     decoded
         .diagnostics
         .iter()
-        .map(|one| {
-            let place = one.at.as_ref().map(|at| format!("{}:{}", at.place.line, at.place.column)).unwrap_or_default();
-            format!("{place} {}[{}] {}", one.severity, one.code, one.message)
+        .map(|diagnostic| {
+            let place =
+                diagnostic.at.as_ref().map(|at| format!("{}:{}", at.place.line, at.place.column)).unwrap_or_default();
+            format!("{place} {}[{}] {}", diagnostic.severity, diagnostic.code, diagnostic.message)
         })
         .collect()
 }

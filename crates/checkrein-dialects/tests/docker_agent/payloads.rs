@@ -25,7 +25,7 @@ fn own(dialect: &Dialect, name: &str) -> String {
 }
 
 #[test]
-fn the_twelve_events_of_the_second() {
+fn payloads_of_the_second_generation() {
     for (name, expected) in [
         ("pre_tool_use", r#""tool_name":"shell","tool_input":{"cmd":"ls","n":9007199254740993"#),
         ("post_tool_use", r#""tool_name":"shell","tool_input":{"cmd":"ls"},"tool_response":"out""#),
@@ -45,7 +45,7 @@ fn the_twelve_events_of_the_second() {
 }
 
 #[test]
-fn the_later_fields() {
+fn payloads_of_the_newest_generation() {
     for (name, expected) in [
         ("before_llm_call", r#""model_id":"m","messages":[1]"#),
         ("turn_start", r#""iteration":1"#),
@@ -67,7 +67,7 @@ fn the_later_fields() {
 }
 
 #[test]
-fn every_event_has_its_payload() {
+fn every_event_has_a_payload() {
     for dialect in [&DIALECT, &G2] {
         for row in dialect.events {
             own(dialect, row.name);
@@ -105,7 +105,7 @@ fn envelope_and_extra_fields_are_passed_on() {
 }
 
 #[test]
-fn payloads_are_read_back() {
+fn payloads_round_trip() {
     for dialect in [&DIALECT, &G2] {
         for row in dialect.events.iter().filter(|row| row.matched) {
             let sent = event(&row.kind);

@@ -30,7 +30,7 @@ fn outcome(read: Result<Opinion, Failure>) -> Read {
 }
 
 #[test]
-fn exit_codes() {
+fn exit_codes_are_parsed() {
     use Decision::{Deny, NoOpinion};
     const EXIT: Option<FailureKind> = Some(FailureKind::Exit);
     for (code, stdout, stderr, newest, g2) in [
@@ -55,7 +55,7 @@ fn exit_codes() {
 }
 
 #[test]
-fn signals() {
+fn signals_are_failures() {
     let signal = || Reply::Process(ProcessReply::new(ProcessExit::Signal(11)));
     assert_eq!(outcome(read(&DIALECT, "pre_tool_use", signal(), false)).2, Some(FailureKind::Signal));
     assert_eq!(outcome(read(&G2, "pre_tool_use", signal(), false)).2, None);
@@ -74,7 +74,7 @@ fn exit_2_is_a_message_at_events_that_cannot_block() {
 }
 
 #[test]
-fn answers_that_block() {
+fn blocking_replies_are_parsed() {
     for (stdout, reason) in [
         (r#"{"decision":"block","reason":"r"}"#, "r"),
         (r#"{"continue":false,"stop_reason":"s"}"#, "s"),
@@ -89,7 +89,7 @@ fn answers_that_block() {
 }
 
 #[test]
-fn verdicts_of_both_generations() {
+fn permission_decisions_of_both_generations_are_parsed() {
     for (word, newest, g2) in [
         ("allow", Decision::Allow, Decision::NoOpinion),
         ("ask", Decision::Ask, Decision::Ask),
@@ -137,7 +137,7 @@ fn plain_text_is_context_at_some_events() {
 }
 
 #[test]
-fn rewrites() {
+fn rewrites_are_parsed() {
     let input = r#"{"hook_specific_output":{"updated_input":{"n":9007199254740993}}}"#;
     for (dialect, name) in [(&DIALECT, "pre_tool_use"), (&DIALECT, "tool_input_transform"), (&G2, "pre_tool_use")] {
         let rewrite = printed(dialect, name, input).unwrap().rewrites()[0].clone();
@@ -162,7 +162,7 @@ fn rewrites() {
 }
 
 #[test]
-fn other_keys() {
+fn other_keys_are_parsed() {
     let start = printed(
         &DIALECT,
         "session_start",
@@ -199,7 +199,7 @@ fn keys_without_effect_are_reported() {
 }
 
 #[test]
-fn strict_hooks() {
+fn strict_hooks_reject_unknown_keys() {
     for (name, stdout, fails) in [
         ("pre_tool_use", "", false),
         ("pre_tool_use", "{}", false),
@@ -228,7 +228,7 @@ fn strict_hooks() {
 }
 
 #[test]
-fn a_cut_answer_is_a_failure_and_never_an_allow() {
+fn truncated_reply_is_a_failure() {
     for dialect in [&DIALECT, &G2] {
         let cut = Captured::new(br#"{"decision":"block"}"#.to_vec(), 2_000_000);
         let reply = Reply::Process(ProcessReply::new(ProcessExit::Code(0)).stdout(cut));

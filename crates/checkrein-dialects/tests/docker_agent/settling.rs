@@ -39,7 +39,7 @@ fn verdict_of(word: &str, reason: &str) -> String {
 }
 
 #[test]
-fn the_most_restrictive_wins_and_the_first_gives_the_reason() {
+fn most_restrictive_decision_wins_with_the_first_reason() {
     for name in ["pre_tool_use", "tool_guard"] {
         let event = event(DIALECT.kind_of(name).unwrap());
         for (answers, decision, reason) in [
@@ -58,23 +58,23 @@ fn the_most_restrictive_wins_and_the_first_gives_the_reason() {
 }
 
 #[test]
-fn patches_compose_and_the_whole_input_is_passed_on() {
+fn patches_are_merged_into_the_whole_input() {
     for (dialect, name) in [(&DIALECT, "pre_tool_use"), (&DIALECT, "tool_input_transform"), (&G2, "pre_tool_use")] {
         let event = event(dialect.kind_of(name).unwrap());
         let (one, two) = (specific(r#""updated_input":{"a":1}"#), specific(r#""updated_input":{"cmd":"pwd"}"#));
         let verdict = settled(dialect, &event, &[&one, &two]);
-        // The agent of the second generation handed the tool the patches alone.
+        // The agent of the second generation passes only the patches to the tool.
         let input = verdict.effective_input().unwrap();
         assert_eq!(input.as_str(), r#"{"cmd":"pwd","n":9007199254740993,"a":1}"#, "{}", dialect.name);
         assert_eq!(verdict.rewritten(Target::Input).unwrap().original.as_ref(), event.tool_input());
         let empty = settled(dialect, &event, &[&specific(r#""updated_input":{}"#)]);
-        assert!(empty.effective_input().is_some(), "an empty patch counts");
+        assert!(empty.effective_input().is_some(), "an empty patch is a rewrite");
         assert!(settled(dialect, &event, &["{}"]).effective_input().is_none());
     }
 }
 
 #[test]
-fn in_a_pipeline_the_last_wins_and_side_by_side_two_values_are_a_conflict() {
+fn last_value_wins_in_a_pipeline_and_conflicts_in_parallel() {
     let event = event(&EventKind::PreToolUse);
     let (one, two) = (specific(r#""updated_input":{"cmd":"a"}"#), specific(r#""updated_input":{"cmd":"b"}"#));
     let newest = settled(&DIALECT, &event, &[&one, &two]);
@@ -85,7 +85,7 @@ fn in_a_pipeline_the_last_wins_and_side_by_side_two_values_are_a_conflict() {
 }
 
 #[test]
-fn a_failure_keeps_what_was_rewritten_before_and_after_it() {
+fn failure_keeps_other_rewrites() {
     let event = event(&EventKind::ToolInputTransform);
     let (one, two) = (specific(r#""updated_input":{"a":1}"#), specific(r#""updated_input":{"b":2}"#));
     let verdict = settled(&DIALECT, &event, &[&one, "!", &two]);
@@ -95,7 +95,7 @@ fn a_failure_keeps_what_was_rewritten_before_and_after_it() {
 }
 
 #[test]
-fn a_rewrite_that_cannot_be_made_drops_that_answer_but_not_a_deny() {
+fn invalid_rewrite_drops_the_reply_but_not_a_deny() {
     let gate = event(&EventKind::PreToolUse);
     let bad = r#"{"decision":"block","reason":"no","hook_specific_output":{"updated_input":7}}"#;
     let verdict = settled(&DIALECT, &gate, &[&specific(r#""updated_input":{"a":1}"#), bad]);
@@ -125,7 +125,7 @@ fn messages_and_responses_are_piped_and_the_first_summary_applies() {
 fn texts_are_joined_and_the_last_metadata_applies() {
     let start = event(&EventKind::SessionStart);
     let verdict = settled(&DIALECT, &start, &["one", r#"{"system_message":"m"}"#, "two"]);
-    let context: Vec<_> = verdict.context().iter().map(|said| said.text.as_str()).collect();
+    let context: Vec<_> = verdict.context().iter().map(|problems| problems.text.as_str()).collect();
     assert_eq!(context, ["one", "two"]);
     let guard = event(&EventKind::ToolGuard);
     let verdict =
@@ -135,7 +135,7 @@ fn texts_are_joined_and_the_last_metadata_applies() {
 }
 
 #[test]
-fn only_the_gates_of_the_table_fail_closed() {
+fn only_gates_fail_closed() {
     for dialect in [&DIALECT, &G2] {
         for row in dialect.events {
             let verdict = settled(dialect, &event(&row.kind), &["!"]);
@@ -147,7 +147,7 @@ fn only_the_gates_of_the_table_fail_closed() {
 }
 
 #[test]
-fn a_quiet_failure_is_kept_without_a_warning() {
+fn ignored_failure_has_no_warning() {
     let event = event(&EventKind::PostToolUse);
     let failure = Failure::new(FailureKind::Exit, "exit code 1");
     let hook = Arc::new(HookInfo::new("h", Source::here()).quiet());

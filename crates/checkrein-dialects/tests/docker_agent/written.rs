@@ -8,7 +8,7 @@ use checkrein_dialects::config::{ConversionLoss, Decoded};
 use checkrein_dialects::{Dialect, HandlerSpec, HookSpec, HttpSpec};
 use proptest::prelude::*;
 
-use crate::{decode, files, said};
+use crate::{decode, files, problems};
 
 type Written = (Vec<EventKind>, String, String);
 
@@ -29,7 +29,7 @@ fn round(dialect: &'static Dialect, text: &str) -> (Decoded, Decoded, String) {
 #[test]
 fn all_keys_round_trip() {
     let (decoded, again, text) = round(&DIALECT, files::FULL);
-    assert_eq!(said(&again), [""; 0], "{text}");
+    assert_eq!(problems(&again), [""; 0], "{text}");
     let everything = |written: Vec<Written>| {
         // `*` and an absent matcher are equal.
         written.into_iter().map(|(kinds, pattern, rest)| (kinds, pattern.replace('*', ""), rest)).collect::<Vec<_>>()
@@ -44,7 +44,7 @@ fn keys_without_effect_round_trip() {
     let text = "stop: [{type: builtin, command: x, env: {A: b}}, {type: command, command: x, args: [a]}]";
     let (decoded, again, _) = round(&DIALECT, text);
     assert_eq!(definitions(&decoded), definitions(&again));
-    assert_eq!(said(&decoded).len(), 2);
+    assert_eq!(problems(&decoded).len(), 2);
 }
 
 #[test]
@@ -74,8 +74,8 @@ fn conversion_losses_are_reported() {
         [
             ConversionLoss::whole(0, "docker-agent has no `http` hooks"),
             ConversionLoss::whole(1, "docker-agent has no event for `teammate_idle`"),
-            ConversionLoss::part(2, "that it can stop something: at `stop` hooks only watch"),
-            ConversionLoss::whole(3, "it is switched off"),
+            ConversionLoss::part(2, "that it can block, because hooks cannot block `stop`"),
+            ConversionLoss::whole(3, "it is disabled, which the file cannot express"),
             ConversionLoss::part(4, "its matcher `startup`, because `session_start` has none"),
         ]
     );
@@ -93,7 +93,7 @@ proptest! {
             .timeout(Duration::from_secs(seconds));
         let text = DIALECT.encode(&[&spec]).unwrap().text;
         let again = decode(&DIALECT, &text);
-        prop_assert_eq!(said(&again), Vec::<String>::new(), "{}", text);
+        prop_assert_eq!(problems(&again), Vec::<String>::new(), "{}", text);
         prop_assert_eq!(again.hooks[0].definition(), spec.definition());
         prop_assert_eq!(&again.hooks[0].info.id, &spec.info.id);
     }

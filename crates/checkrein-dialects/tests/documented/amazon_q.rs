@@ -4,7 +4,7 @@ use checkrein_dialects::config::DecodeOptions;
 use checkrein_dialects::{HandlerSpec, Shell};
 use checkrein_document::Format;
 
-use super::Comes::{Fails, To};
+use super::HookEffect::{Fails, To};
 use super::*;
 
 #[test]
@@ -20,13 +20,13 @@ fn payloads_round_trip() {
         ),
         ("stop", EventKind::Stop, ""),
     ] {
-        round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{name}","cwd":"/a"{own}}}"#));
+        assert_payload_round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{name}","cwd":"/a"{own}}}"#));
     }
 }
 
 #[test]
 fn verdicts_are_rendered() {
-    says(
+    assert_rendered(
         &DIALECT,
         &[
             (&gate(), Opinion::none(), "", 0),
@@ -63,13 +63,13 @@ fn verdicts_are_rendered() {
 
 #[test]
 fn replies_are_read() {
-    for (event, code, stdout, comes_to) in [
+    for (event, code, stdout, expected) in [
         (&gate(), 0, r#"{"decision":"block"}"#, To(Decision::NoOpinion)),
         (&gate(), 2, "", To(Decision::Deny)),
         (&gate(), 1, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
         (&prompt(), 2, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
     ] {
-        assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
+        assert_eq!(effect(&DIALECT, event, code, stdout, "why"), expected, "{code} {stdout} at {}", event.kind());
     }
     assert_eq!(read(&DIALECT, &prompt(), r#"{"a":1}"#).contexts(), [r#"{"a":1}"#]);
     assert_eq!((DIALECT.process.shell, DIALECT.process.output_cap), (Shell::Bash, 10_240));
@@ -87,11 +87,11 @@ const FILE: &str = r#"{
 #[test]
 fn hook_files_are_read_and_written() {
     let decoded = decode(&DIALECT, FILE);
-    assert_eq!((wrong(&decoded), decoded.hooks.len()), (vec![], 2));
+    assert_eq!((problems(&decoded), decoded.hooks.len()), (vec![], 2));
     assert_eq!(decoded.hooks[0].timeout.map(|time| time.as_millis()), Some(1500));
     let HandlerSpec::Command(command) = &decoded.hooks[0].handler else { panic!("no command") };
     assert_eq!(command.output_cap, Some(2048));
-    written_again(&DIALECT, FILE);
+    assert_round_trip(&DIALECT, FILE);
     let of_agent = |agent: &str| {
         let options = DecodeOptions::default().agent(agent);
         DIALECT.decode_with("mine.json", Scope::User, FILE, Format::Json, &options).hooks.len()
@@ -113,7 +113,7 @@ fn hook_files_are_read_and_written() {
         let text = format!(r#"{{"hooks":{{"preToolUse":[{{"command":"x","matcher":"{pattern}"}}]}}}}"#);
         assert_eq!(decode(&DIALECT, &text).hooks[0].matcher.matches(tool), fits, "{pattern} {tool}");
     }
-    all_wrong(
+    assert_problems(
         &DIALECT,
         [
             ("{\"hooks\":{\"preToolUse\":[\n{\"command\":\"x\",\"cache_ttl_seconds\":60}]}}", &[("no-effect", 2)]),

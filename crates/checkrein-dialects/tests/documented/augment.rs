@@ -2,7 +2,7 @@ use checkrein_core::{Decision, EventKind, FailureKind, FailurePolicy, Opinion};
 use checkrein_dialects::agents::augment::DIALECT;
 use checkrein_dialects::{CommandLine, HandlerSpec};
 
-use super::Comes::{Fails, To};
+use super::HookEffect::{Fails, To};
 use super::*;
 
 #[test]
@@ -30,7 +30,7 @@ fn payloads_round_trip() {
     ] {
         let sent =
             format!(r#"{{"hook_event_name":"{name}","conversation_id":"c","workspace_roots":["/a","/b"]{own}}}"#);
-        let event = round_trip(&DIALECT, &kind, &sent);
+        let event = assert_payload_round_trip(&DIALECT, &kind, &sent);
         assert_eq!((event.envelope.session_id.as_deref(), event.envelope.cwd.as_deref()), (Some("c"), Some("/a")));
     }
 }
@@ -42,7 +42,7 @@ fn verdicts_are_rendered() {
             r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"{reason}"}}}}"#
         )
     };
-    says(
+    assert_rendered(
         &DIALECT,
         &[
             (&gate(), Opinion::none(), "", 0),
@@ -92,7 +92,7 @@ fn verdicts_are_rendered() {
 
 #[test]
 fn replies_are_read() {
-    for (event, code, stdout, comes_to) in [
+    for (event, code, stdout, expected) in [
         (&gate(), 0, r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#, To(Decision::Deny)),
         (&gate(), 0, r#"{"hookSpecificOutput":{"permissionDecision":"ask"}}"#, To(Decision::Ask)),
         (&gate(), 0, r#"{"continue":false}"#, To(Decision::Halt)),
@@ -101,7 +101,7 @@ fn replies_are_read() {
         (&stop(), 2, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
         (&gate(), 1, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
     ] {
-        assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
+        assert_eq!(effect(&DIALECT, event, code, stdout, "why"), expected, "{code} {stdout} at {}", event.kind());
     }
 }
 
@@ -113,13 +113,13 @@ fn hook_files_are_read_and_written() {
   ]}]
 }}"#;
     let decoded = decode(&DIALECT, text);
-    assert_eq!((wrong(&decoded), decoded.hooks.len()), (vec![], 1));
+    assert_eq!((problems(&decoded), decoded.hooks.len()), (vec![], 1));
     assert_eq!(decoded.hooks[0].timeout.map(|time| time.as_millis()), Some(1500), "milliseconds");
     let HandlerSpec::Command(command) = &decoded.hooks[0].handler else { panic!("no command") };
     assert!(matches!(&command.run, CommandLine::Argv(words) if words == &["/opt/guard.sh", "--strict"]), "{command:?}");
     let lost = DIALECT.encode(&[&decoded.hooks[0]]).unwrap().lost;
     assert_eq!(lost[0].what, "`metadata` of its group");
-    written_again(&DIALECT, &text.replace(r#""metadata": {"includeUserContext": true}, "#, ""));
+    assert_round_trip(&DIALECT, &text.replace(r#""metadata": {"includeUserContext": true}, "#, ""));
 
     for (pattern, tool, fits) in
         [("process", "launch-process", true), ("mcp:*", "mcp:query", true), ("mcp:*", "view", false)]
@@ -129,7 +129,7 @@ fn hook_files_are_read_and_written() {
         );
         assert_eq!(decode(&DIALECT, &text).hooks[0].matcher.matches(tool), fits, "{pattern} {tool}");
     }
-    all_wrong(
+    assert_problems(
         &DIALECT,
         [
             (

@@ -1,19 +1,19 @@
 use checkrein_core::{Decision, EventKind, FailureKind, FailurePolicy, Opinion, RewriteMode};
 use checkrein_dialects::agents::crush::DIALECT;
 
-use super::Comes::{Fails, To};
+use super::HookEffect::{Fails, To};
 use super::*;
 
 #[test]
 fn payloads_round_trip() {
     let sent = r#"{"event":"PreToolUse","session_id":"s","cwd":"/a","tool_name":"bash","tool_input":{"command":"ls"}}"#;
-    let event = round_trip(&DIALECT, &EventKind::PreToolUse, sent);
+    let event = assert_payload_round_trip(&DIALECT, &EventKind::PreToolUse, sent);
     assert_eq!(event.tool_aliases(), ["Bash"]);
 }
 
 #[test]
 fn verdicts_are_rendered() {
-    says(
+    assert_rendered(
         &DIALECT,
         &[
             (&gate(), Opinion::none(), "", 0),
@@ -33,18 +33,18 @@ fn verdicts_are_rendered() {
                 0,
             ),
             (&gate(), Opinion::context("c"), r#"{"context":"c"}"#, 0),
-            // It has no messages for the user.
+            // Crush has no messages for the user.
             (&gate(), Opinion::none().with_message("m"), "", 1),
         ],
     );
     // A merge cannot remove a field.
-    let without = said(&DIALECT, &gate(), &Opinion::rewrite_input(json(r#"{"other":1}"#)));
+    let without = render(&DIALECT, &gate(), &Opinion::rewrite_input(json(r#"{"other":1}"#)));
     assert!(without.stdout.contains(r#""decision":"deny""#), "{without:?}");
 }
 
 #[test]
 fn replies_are_read() {
-    for (code, stdout, comes_to) in [
+    for (code, stdout, expected) in [
         (0, "", To(Decision::NoOpinion)),
         (0, "text", To(Decision::NoOpinion)),
         (0, r#"{"version":1,"decision":"allow"}"#, To(Decision::Allow)),
@@ -61,7 +61,7 @@ fn replies_are_read() {
         (1, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
         (1, r#"{"decision":"deny"}"#, Fails(FailureKind::Exit, FailurePolicy::Open)),
     ] {
-        assert_eq!(comes(&DIALECT, &gate(), code, stdout, "why"), comes_to, "{code} {stdout}");
+        assert_eq!(effect(&DIALECT, &gate(), code, stdout, "why"), expected, "{code} {stdout}");
     }
     for text in [r#"{"updated_input":{"a":1}}"#, r#"{"updated_input":"{\"a\":1}"}"#] {
         let rewrites = read(&DIALECT, &gate(), text);
@@ -82,11 +82,11 @@ fn hook_files_are_read_and_written() {
   }
 }"#;
     let decoded = decode(&DIALECT, text);
-    assert_eq!((wrong(&decoded), decoded.hooks.len()), (vec![], 2), "names are not particular about case and `_`");
+    assert_eq!((problems(&decoded), decoded.hooks.len()), (vec![], 2), "names are not particular about case and `_`");
     assert_eq!(decoded.hooks[0].info.id, "guard");
     assert_eq!(decoded.hooks[1].timeout_for(&EventKind::PreToolUse).as_secs(), 30);
-    written_again(&DIALECT, text);
-    all_wrong(
+    assert_round_trip(&DIALECT, text);
+    assert_problems(
         &DIALECT,
         [
             ("{\"hooks\":{\"PreToolUse\":[\n{\"matcher\":\"bash\"}]}}", &[("missing-key", 2), ("closed-gate", 2)]),

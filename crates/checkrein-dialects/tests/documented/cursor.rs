@@ -2,7 +2,7 @@ use checkrein_core::payload::{SubagentStop, ToolCall};
 use checkrein_core::{Decision, Event, EventKind, FailureKind, FailurePolicy, HookState, Opinion, RawJson, Target};
 use checkrein_dialects::agents::cursor::DIALECT;
 
-use super::Comes::{Fails, To};
+use super::HookEffect::{Fails, To};
 use super::*;
 
 const COMMON: &str = r#""conversation_id":"c-1","generation_id":"g-1","model":"m","cursor_version":"3.1.0",
@@ -95,9 +95,10 @@ fn payloads_round_trip() {
         ("workspaceOpen", EventKind::WorkspaceOpen, ""),
     ] {
         let own = if own.is_empty() { String::new() } else { format!(",{own}") };
-        let event = round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{event}",{COMMON}{own}}}"#));
+        let event =
+            assert_payload_round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{event}",{COMMON}{own}}}"#));
         assert_eq!(event.envelope.session_id.as_deref(), Some("c-1"));
-        assert!(event.envelope.cwd.is_some(), "the first of the workspace's folders, if nothing else is said");
+        assert!(event.envelope.cwd.is_some(), "the first folder of the workspace is the default");
     }
     let shell = format!(r#"{{"hook_event_name":"beforeShellExecution",{COMMON},"command":"ls","cwd":"/a"}}"#);
     let event = DIALECT.event(&json(&shell), None).unwrap();
@@ -119,7 +120,7 @@ fn verdicts_are_rendered() {
     let shell = Event::pre_shell(ToolCall::new("Shell", json(r#"{"command":"ls"}"#)));
     let subagent = Event::subagent_stop(SubagentStop::new());
     let unasked = r#"{"permission":"deny","user_message":"sure? (this needs the user's confirmation, and cursor hooks cannot ask here; tell the user to do it)","agent_message":"sure? (this needs the user's confirmation, and cursor hooks cannot ask here; tell the user to do it)"}"#;
-    says(
+    assert_rendered(
         &DIALECT,
         &[
             (&gate(), Opinion::none(), "", 0),
@@ -151,22 +152,22 @@ fn verdicts_are_rendered() {
             (&done(), Opinion::deny("late"), r#"{"additional_context":"late"}"#, 1),
         ],
     );
-    let unexplained = said(&DIALECT, &gate(), &Opinion::deny(""));
+    let unexplained = render(&DIALECT, &gate(), &Opinion::deny(""));
     assert!(unexplained.stdout.contains("without a reason"), "{unexplained:?}");
-    let halted = said(&DIALECT, &gate(), &Opinion::halt("enough"));
+    let halted = render(&DIALECT, &gate(), &Opinion::halt("enough"));
     assert!(halted.stdout.contains(r#""permission":"deny""#) && halted.notes.len() == 1, "{halted:?}");
 }
 
 #[test]
 fn replies_are_read() {
     let shell = Event::pre_shell(ToolCall::new("Shell", json("{}")));
-    for (event, code, stdout, comes_to) in [
+    for (event, code, stdout, expected) in [
         (&gate(), 0, "", To(Decision::NoOpinion)),
         (&gate(), 0, r#"{"permission":"allow"}"#, To(Decision::Allow)),
         (&gate(), 0, r#"{"permission":"deny","user_message":"u","agent_message":"a"}"#, To(Decision::Deny)),
         (&gate(), 0, r#"{"permission":"ask"}"#, To(Decision::Ask)),
         (&shell, 0, r#"{"permission":"ask"}"#, To(Decision::Ask)),
-        // The documentation of early 2026.
+        // From the documentation of early 2026.
         (&gate(), 0, r#"{"decision":"deny","reason":"r"}"#, To(Decision::Deny)),
         (&prompt(), 0, r#"{"continue":false,"user_message":"u"}"#, To(Decision::Deny)),
         (&stop(), 0, r#"{"followup_message":"go on"}"#, To(Decision::Deny)),
@@ -180,7 +181,7 @@ fn replies_are_read() {
         (&gate(), 0, r#"{"permission":"perhaps"}"#, Fails(FailureKind::Schema, FailurePolicy::Closed)),
         (&done(), 0, r#"{"additional"#, Fails(FailureKind::Parse, FailurePolicy::Open)),
     ] {
-        assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
+        assert_eq!(effect(&DIALECT, event, code, stdout, "why"), expected, "{code} {stdout} at {}", event.kind());
     }
     let denied = read(&DIALECT, &gate(), r#"{"permission":"deny","user_message":"u","agent_message":"a"}"#);
     assert_eq!(denied.reason(), Some("a"), "what is for the model");
@@ -203,7 +204,7 @@ const FILE: &str = r#"{
 #[test]
 fn hook_files_are_read_and_written() {
     let decoded = decode(&DIALECT, FILE);
-    assert_eq!(wrong(&decoded), []);
+    assert_eq!(problems(&decoded), []);
     let seen: Vec<_> = decoded
         .hooks
         .iter()
@@ -211,9 +212,9 @@ fn hook_files_are_read_and_written() {
         .collect();
     let expected = [("command", Some(5), Some(FailurePolicy::Closed)), ("prompt", None, None), ("command", None, None)];
     assert_eq!(seen, expected);
-    written_again(&DIALECT, FILE);
+    assert_round_trip(&DIALECT, FILE);
 
-    all_wrong(
+    assert_problems(
         &DIALECT,
         [
             (

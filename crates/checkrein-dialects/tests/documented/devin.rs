@@ -2,7 +2,7 @@ use checkrein_core::payload::ToolCall;
 use checkrein_core::{Decision, Event, EventKind, Opinion};
 use checkrein_dialects::agents::devin::DIALECT;
 
-use super::Comes::To;
+use super::HookEffect::To;
 use super::*;
 
 fn request() -> Event {
@@ -25,7 +25,7 @@ fn payloads_round_trip() {
         ("Stop", EventKind::Stop, r#","last_assistant_message":"done","stop_hook_active":false"#),
         ("PostCompaction", EventKind::PostCompact, ""),
     ] {
-        round_trip(
+        assert_payload_round_trip(
             &DIALECT,
             &kind,
             &format!(r#"{{"hook_event_name":"{name}","session_id":"s","prompt_id":"p"{own}}}"#),
@@ -35,7 +35,7 @@ fn payloads_round_trip() {
 
 #[test]
 fn verdicts_are_rendered() {
-    says(
+    assert_rendered(
         &DIALECT,
         &[
             (&gate(), Opinion::none(), "", 0),
@@ -71,15 +71,15 @@ fn verdicts_are_rendered() {
 
 #[test]
 fn replies_are_read() {
-    claude_exits(&DIALECT);
-    for (event, code, stdout, comes_to) in [
+    assert_claude_exits(&DIALECT);
+    for (event, code, stdout, expected) in [
         (&gate(), 0, r#"{"decision":"deny","reason":"r"}"#, To(Decision::Deny)),
         (&gate(), 0, r#"{"decision":"block","reason":"r"}"#, To(Decision::Deny)),
         (&gate(), 0, r#"{"decision":"approve"}"#, To(Decision::NoOpinion)),
         (&request(), 0, r#"{"decision":"approve"}"#, To(Decision::Allow)),
         (&stop(), 0, r#"{"decision":"block","reason":"r"}"#, To(Decision::Deny)),
     ] {
-        assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
+        assert_eq!(effect(&DIALECT, event, code, stdout, "why"), expected, "{code} {stdout} at {}", event.kind());
     }
 }
 
@@ -90,15 +90,19 @@ fn hook_files_are_read_and_written() {
   "Stop": [{"hooks": [{"type": "prompt", "prompt": "is it done?"}]}]
 }"#;
     let decoded = decode(&DIALECT, bare);
-    assert_eq!((wrong(&decoded), decoded.hooks.len()), (vec![], 2), "hooks.v1.json is the events themselves");
+    assert_eq!((problems(&decoded), decoded.hooks.len()), (vec![], 2), "hooks.v1.json is the events themselves");
     let claude = r#"{"permissions": {}, "hooks": {
   "PreToolUse": [{"hooks": [{"type": "command", "command": "x", "async": false, "statusMessage": "m"}]}],
   "SubagentStop": [{"hooks": [{"type": "command", "command": "x"}]}]
 }}"#;
     let decoded = decode(&DIALECT, claude);
-    assert_eq!((wrong(&decoded), decoded.hooks.len()), (vec![], 1), "Claude Code's files, as far as they are for it");
-    written_again(&DIALECT, bare);
-    all_wrong(
+    assert_eq!(
+        (problems(&decoded), decoded.hooks.len()),
+        (vec![], 1),
+        "Claude Code's files, as far as they are for it"
+    );
+    assert_round_trip(&DIALECT, bare);
+    assert_problems(
         &DIALECT,
         [
             (

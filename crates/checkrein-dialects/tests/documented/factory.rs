@@ -1,7 +1,7 @@
 use checkrein_core::{Decision, EventKind, Opinion};
 use checkrein_dialects::agents::factory::DIALECT;
 
-use super::Comes::To;
+use super::HookEffect::To;
 use super::*;
 
 const COMMON: &str = r#""session_id":"s","transcript_path":"/t.jsonl","cwd":"/a","permission_mode":"auto-low""#;
@@ -27,14 +27,14 @@ fn payloads_round_trip() {
         ("SessionStart", EventKind::SessionStart, r#""source":"startup""#),
         ("SessionEnd", EventKind::SessionEnd, r#""reason":"other""#),
     ] {
-        round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{name}",{COMMON},{own}}}"#));
+        assert_payload_round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{name}",{COMMON},{own}}}"#));
     }
 }
 
 #[test]
 fn verdicts_are_rendered() {
-    claude_answers(&DIALECT);
-    says(
+    assert_claude_replies(&DIALECT);
+    assert_rendered(
         &DIALECT,
         &[
             (&gate(), Opinion::context("c"), "", 1),
@@ -53,14 +53,14 @@ fn verdicts_are_rendered() {
 
 #[test]
 fn replies_are_read() {
-    claude_exits(&DIALECT);
-    for (event, code, stdout, comes_to) in [
+    assert_claude_exits(&DIALECT);
+    for (event, code, stdout, expected) in [
         (&gate(), 0, r#"{"decision":"approve"}"#, To(Decision::Allow)),
         (&gate(), 0, r#"{"decision":"block","reason":"r"}"#, To(Decision::Deny)),
         (&gate(), 0, r#"{"hookSpecificOutput":{"permissionDecision":"ask"}}"#, To(Decision::Ask)),
         (&gate(), 0, r#"{"continue":false}"#, To(Decision::Halt)),
     ] {
-        assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
+        assert_eq!(effect(&DIALECT, event, code, stdout, "why"), expected, "{code} {stdout} at {}", event.kind());
     }
     assert_eq!(read(&DIALECT, &prompt(), "some text").contexts(), ["some text"]);
     assert!(read(&DIALECT, &gate(), "some text").contexts().is_empty());
@@ -75,15 +75,15 @@ fn hook_files_are_read_and_written() {
   "Stop": [{"hooks": [{"type": "command", "command": "./check.sh"}]}]
 }"#;
     let decoded = decode(&DIALECT, bare);
-    assert_eq!((wrong(&decoded), decoded.hooks.len()), (vec![], 2), "events stand in hooks.json itself");
+    assert_eq!((problems(&decoded), decoded.hooks.len()), (vec![], 2), "events are at the top level of hooks.json");
     assert_eq!(
         (decoded.hooks[0].input[0].field.as_str(), decoded.hooks[0].input[0].matcher.pattern()),
         ("command", "^git push")
     );
     let settings = r#"{"model": "x", "hooks": {"PreToolUse": [{"matcher": "Execute", "hooks": [{"type": "command", "command": "./guard.sh"}]}]}}"#;
     assert_eq!(decode(&DIALECT, settings).hooks.len(), 1, "and under `hooks` in settings.json");
-    written_again(&DIALECT, settings);
-    all_wrong(
+    assert_round_trip(&DIALECT, settings);
+    assert_problems(
         &DIALECT,
         [
             ("{\n\"PreToolUze\":[]}", &[("unknown-event", 2), ("closed-gate", 2)]),

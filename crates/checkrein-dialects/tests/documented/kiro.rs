@@ -2,7 +2,7 @@ use checkrein_core::payload::Task;
 use checkrein_core::{Decision, Event, EventKind, FailureKind, FailurePolicy, HookState, Opinion};
 use checkrein_dialects::agents::kiro::DIALECT;
 
-use super::Comes::{Fails, To};
+use super::HookEffect::{Fails, To};
 use super::*;
 
 #[test]
@@ -21,14 +21,14 @@ fn payloads_round_trip() {
         ("PreTaskExec", EventKind::PreSpecTask, ""),
         ("Manual", EventKind::Manual, ""),
     ] {
-        round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{name}","cwd":"/a"{own}}}"#));
+        assert_payload_round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{name}","cwd":"/a"{own}}}"#));
     }
 }
 
 #[test]
 fn verdicts_are_rendered() {
     let task = Event::pre_spec_task(Task::new());
-    says(
+    assert_rendered(
         &DIALECT,
         &[
             (&gate(), Opinion::none(), "", 0),
@@ -58,7 +58,7 @@ fn verdicts_are_rendered() {
 
 #[test]
 fn replies_are_read() {
-    for (event, code, stdout, comes_to) in [
+    for (event, code, stdout, expected) in [
         (&gate(), 0, r#"{"decision":"block"}"#, To(Decision::NoOpinion)),
         (&gate(), 2, "", To(Decision::Deny)),
         (&prompt(), 2, "", To(Decision::Deny)),
@@ -66,7 +66,7 @@ fn replies_are_read() {
         (&stop(), 2, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
         (&gate(), 1, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
     ] {
-        assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
+        assert_eq!(effect(&DIALECT, event, code, stdout, "why"), expected, "{code} {stdout} at {}", event.kind());
     }
     assert_eq!(read(&DIALECT, &start(), "some text").contexts(), ["some text"]);
 }
@@ -83,7 +83,7 @@ const FILE: &str = r#"{
 #[test]
 fn hook_files_are_read_and_written() {
     let decoded = decode(&DIALECT, FILE);
-    assert_eq!(wrong(&decoded), []);
+    assert_eq!(problems(&decoded), []);
     let seen: Vec<_> = decoded
         .hooks
         .iter()
@@ -91,9 +91,9 @@ fn hook_files_are_read_and_written() {
         .collect();
     assert_eq!(seen, [("guard", "command", false), ("tests", "agent", true), ("slow", "command", false)]);
     assert!(decoded.hooks[2].timeout.is_some_and(|time| time.as_secs() >= 3600), "0 is no limit");
-    written_again(&DIALECT, FILE);
+    assert_round_trip(&DIALECT, FILE);
 
-    all_wrong(
+    assert_problems(
         &DIALECT,
         [
             ("{\"version\":\"v2\",\n\"hooks\":[]}", &[("unknown-version", 1)]),

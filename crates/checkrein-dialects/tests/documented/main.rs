@@ -1,5 +1,5 @@
 //! Agents that are known from documentation: tables of payloads, rendered verdicts, replies and files.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed test reports its cause by panicking")]
 
 mod amazon_q;
 mod augment;
@@ -26,7 +26,7 @@ fn json(text: &str) -> RawJson {
 
 /// Reads a payload as an event of this kind, and checks that the event becomes the same payload.
 #[track_caller]
-fn round_trip(dialect: &'static Dialect, kind: &EventKind, payload: &str) -> Event {
+fn assert_payload_round_trip(dialect: &'static Dialect, kind: &EventKind, payload: &str) -> Event {
     let sent = json(payload);
     let event = dialect.event(&sent, None).unwrap_or_else(|error| panic!("{}: {error}: {payload}", dialect.name));
     assert_eq!(event.kind(), *kind, "{}: {payload}", dialect.name);
@@ -57,7 +57,7 @@ fn stop() -> Event {
 }
 
 /// Answer to the agent for an opinion.
-fn said(dialect: &Dialect, event: &Event, opinion: &Opinion) -> Answer {
+fn render(dialect: &Dialect, event: &Event, opinion: &Opinion) -> Answer {
     let hook = HookInfo::new("h", Source::here()).rewrites().into();
     dialect.say(
         event,
@@ -65,7 +65,7 @@ fn said(dialect: &Dialect, event: &Event, opinion: &Opinion) -> Answer {
     )
 }
 
-/// An answer in one line: standard output, `!` and standard error if there is any, and the exit code if it is not 0.
+/// A rendered verdict in one line: standard output, `!` and standard error if any, and the exit code if it is not 0.
 fn line(answer: &Answer) -> String {
     let mut line = answer.stdout.clone();
     if !answer.stderr.is_empty() {
@@ -79,9 +79,9 @@ fn line(answer: &Answer) -> String {
 
 /// Checks rendered opinions: event, opinion, answer and number of notes.
 #[track_caller]
-fn says(dialect: &Dialect, rows: &[(&Event, Opinion, &str, usize)]) {
+fn assert_rendered(dialect: &Dialect, rows: &[(&Event, Opinion, &str, usize)]) {
     for (event, opinion, expected, notes) in rows {
-        let answer = said(dialect, event, opinion);
+        let answer = render(dialect, event, opinion);
         assert_eq!(line(&answer), *expected, "{} at {}: {opinion:?}", dialect.name, event.kind());
         assert_eq!(answer.notes.len(), *notes, "{} at {}: {:?}", dialect.name, event.kind(), answer.notes);
     }
@@ -89,49 +89,49 @@ fn says(dialect: &Dialect, rows: &[(&Event, Opinion, &str, usize)]) {
 
 /// Result of a hook: a decision, or a failure and its policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comes {
+enum HookEffect {
     To(Decision),
     Fails(FailureKind, FailurePolicy),
 }
 
 /// Returns the result of a hook with this exit code and output.
-fn comes(dialect: &Dialect, event: &Event, code: i32, stdout: &str, stderr: &str) -> Comes {
+fn effect(dialect: &Dialect, event: &Event, code: i32, stdout: &str, stderr: &str) -> HookEffect {
     let reply = ProcessReply::new(ProcessExit::Code(code)).stdout(stdout).stderr(stderr);
     match dialect.read(event, Reply::Process(reply), false) {
-        Ok(opinion) => Comes::To(opinion.decision()),
-        Err(failure) => Comes::Fails(failure.kind, dialect.failure_effect(&event.kind(), failure.kind)),
+        Ok(opinion) => HookEffect::To(opinion.decision()),
+        Err(failure) => HookEffect::Fails(failure.kind, dialect.failure_effect(&event.kind(), failure.kind)),
     }
 }
 
-/// Exit codes decide as in Claude Code: 2 denies where hooks can block, and every other code but 0 is a failure.
+/// Exit codes as in Claude Code: 2 denies if hooks can block the event, and every other code but 0 is a failure.
 #[track_caller]
-fn claude_exits(dialect: &Dialect) {
-    let failed = Comes::Fails(FailureKind::Exit, FailurePolicy::Open);
-    for (event, code, comes_to) in [
-        (&gate(), 0, Comes::To(Decision::NoOpinion)),
-        (&gate(), 2, Comes::To(Decision::Deny)),
-        (&prompt(), 2, Comes::To(Decision::Deny)),
-        (&stop(), 2, Comes::To(Decision::Deny)),
+fn assert_claude_exits(dialect: &Dialect) {
+    let failed = HookEffect::Fails(FailureKind::Exit, FailurePolicy::Open);
+    for (event, code, expected) in [
+        (&gate(), 0, HookEffect::To(Decision::NoOpinion)),
+        (&gate(), 2, HookEffect::To(Decision::Deny)),
+        (&prompt(), 2, HookEffect::To(Decision::Deny)),
+        (&stop(), 2, HookEffect::To(Decision::Deny)),
         (&gate(), 1, failed),
         (&start(), 2, failed),
     ] {
-        assert_eq!(comes(dialect, event, code, "", "why"), comes_to, "{} {code} at {}", dialect.name, event.kind());
+        assert_eq!(effect(dialect, event, code, "", "why"), expected, "{} {code} at {}", dialect.name, event.kind());
     }
 }
 
 /// Verdicts on a tool call and feedback on its result have the format of Claude Code.
 #[track_caller]
-fn claude_answers(dialect: &Dialect) {
-    let says_so = |decision: &str| {
+fn assert_claude_replies(dialect: &Dialect) {
+    let permission = |decision: &str| {
         format!(r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":{decision}}}}}"#)
     };
-    says(
+    assert_rendered(
         dialect,
         &[
             (&gate(), Opinion::none(), "", 0),
-            (&gate(), Opinion::allow(), &says_so(r#""allow""#), 0),
-            (&gate(), Opinion::deny("no"), &says_so(r#""deny","permissionDecisionReason":"no""#), 0),
-            (&gate(), Opinion::ask("?"), &says_so(r#""ask","permissionDecisionReason":"?""#), 0),
+            (&gate(), Opinion::allow(), &permission(r#""allow""#), 0),
+            (&gate(), Opinion::deny("no"), &permission(r#""deny","permissionDecisionReason":"no""#), 0),
+            (&gate(), Opinion::ask("?"), &permission(r#""ask","permissionDecisionReason":"?""#), 0),
             (
                 &gate(),
                 Opinion::rewrite_input(json(r#"{"command":"x"}"#)),
@@ -161,32 +161,34 @@ fn decode(dialect: &'static Dialect, text: &str) -> Decoded {
 }
 
 /// Diagnostics of a file: code and line, sorted by code.
-fn wrong(decoded: &Decoded) -> Vec<(&'static str, u32)> {
-    let told = decoded.diagnostics.iter().map(|told| (told.code, told.at.as_ref().unwrap().place.line));
-    let mut told: Vec<_> = told.collect();
-    told.sort_unstable();
-    told
+fn problems(decoded: &Decoded) -> Vec<(&'static str, u32)> {
+    let problem = |diagnostic: &checkrein_dialects::config::Diagnostic| {
+        (diagnostic.code, diagnostic.at.as_ref().unwrap().place.line)
+    };
+    let mut problems: Vec<_> = decoded.diagnostics.iter().map(problem).collect();
+    problems.sort_unstable();
+    problems
 }
 
 /// Checks the diagnostics of each file, in any order.
 #[track_caller]
-fn all_wrong<const N: usize>(dialect: &'static Dialect, rows: [(&str, &[(&'static str, u32)]); N]) {
+fn assert_problems<const N: usize>(dialect: &'static Dialect, rows: [(&str, &[(&'static str, u32)]); N]) {
     for (text, codes) in rows {
         let mut codes = codes.to_vec();
         codes.sort_unstable();
-        assert_eq!(wrong(&decode(dialect, text)), codes, "{}: {text}", dialect.name);
+        assert_eq!(problems(&decode(dialect, text)), codes, "{}: {text}", dialect.name);
     }
 }
 
 /// Checks that a file round-trips.
 #[track_caller]
-fn written_again(dialect: &'static Dialect, text: &str) {
+fn assert_round_trip(dialect: &'static Dialect, text: &str) {
     let decoded = decode(dialect, text);
     let hooks: Vec<_> = decoded.hooks.iter().collect();
     let encoded = dialect.encode(&hooks).unwrap();
     assert_eq!(encoded.lost, [], "{}", dialect.name);
     let again = decode(dialect, &encoded.text);
-    assert_eq!(wrong(&again), [], "{}", encoded.text);
+    assert_eq!(problems(&again), [], "{}", encoded.text);
     let all = |hooks: &[HookSpec]| -> Vec<_> {
         hooks.iter().map(|hook| (hook.kinds.clone(), pattern(&hook.matcher), hook.definition())).collect()
     };

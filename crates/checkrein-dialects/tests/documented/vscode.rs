@@ -1,7 +1,7 @@
 use checkrein_core::{ConcurrentRewrites, Decision, EventKind, FailureKind, FailurePolicy, Opinion, RunOrder};
 use checkrein_dialects::agents::vscode::DIALECT;
 
-use super::Comes::{Fails, To};
+use super::HookEffect::{Fails, To};
 use super::*;
 
 const COMMON: &str =
@@ -27,18 +27,18 @@ fn payloads_round_trip() {
         ("SubagentStop", EventKind::SubagentStop, r#""agent_id":"a","agent_type":"Plan","stop_hook_active":false"#),
         ("Stop", EventKind::Stop, r#""stop_hook_active":true"#),
     ] {
-        round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{name}",{COMMON},{own}}}"#));
+        assert_payload_round_trip(&DIALECT, &kind, &format!(r#"{{"hook_event_name":"{name}",{COMMON},{own}}}"#));
     }
     let call =
         format!(r#"{{"hook_event_name":"PreToolUse",{COMMON},"tool_name":"run_in_terminal","tool_input":{{}}}}"#);
     let event = DIALECT.event(&json(&call), None).unwrap();
-    assert_eq!(event.tool_aliases(), ["Bash"], "hooks that are for Bash fit it");
+    assert_eq!(event.tool_aliases(), ["Bash"], "hooks for Bash match it");
 }
 
 #[test]
 fn verdicts_are_rendered() {
-    claude_answers(&DIALECT);
-    says(
+    assert_claude_replies(&DIALECT);
+    assert_rendered(
         &DIALECT,
         &[
             (
@@ -66,8 +66,8 @@ fn verdicts_are_rendered() {
 
 #[test]
 fn replies_are_read() {
-    claude_exits(&DIALECT);
-    for (event, code, stdout, comes_to) in [
+    assert_claude_exits(&DIALECT);
+    for (event, code, stdout, expected) in [
         (&gate(), 0, "text", To(Decision::NoOpinion)),
         (
             &gate(),
@@ -92,7 +92,7 @@ fn replies_are_read() {
             Fails(FailureKind::Schema, FailurePolicy::Open),
         ),
     ] {
-        assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
+        assert_eq!(effect(&DIALECT, event, code, stdout, "why"), expected, "{code} {stdout} at {}", event.kind());
     }
     assert_eq!(
         (DIALECT.rules.order, DIALECT.rules.concurrent_rewrites),
@@ -109,7 +109,7 @@ fn hook_files_are_read_and_written() {
   ]
 }}"#;
     let decoded = decode(&DIALECT, text);
-    assert_eq!(wrong(&decoded), []);
+    assert_eq!(problems(&decoded), []);
     assert_eq!(decoded.hooks.len(), 2);
     let first = format!("{:?}", decoded.hooks[0].handler);
     assert_eq!(first.contains("./linux.sh"), cfg!(target_os = "linux"), "{first}");
@@ -121,12 +121,12 @@ fn hook_files_are_read_and_written() {
   "agentStop": [{"bash": "./check.sh"}]
 }}"#;
     let decoded = decode(&DIALECT, copilot);
-    assert_eq!(wrong(&decoded), []);
+    assert_eq!(problems(&decoded), []);
     let kinds: Vec<_> = decoded.hooks.iter().map(|spec| spec.kinds[0].name()).collect();
     assert_eq!(kinds, ["pre_tool_use", "prompt_submit", "stop"]);
     assert_eq!(decoded.hooks[0].timeout.map(|time| time.as_secs()), Some(7));
 
-    all_wrong(
+    assert_problems(
         &DIALECT,
         [
             (

@@ -2,7 +2,7 @@ use checkrein_core::payload::ToolCall;
 use checkrein_core::{ChainEnd, Decision, Event, EventKind, FailureKind, FailurePolicy, Opinion, RunOrder};
 use checkrein_dialects::agents::windsurf::DIALECT;
 
-use super::Comes::{Fails, To};
+use super::HookEffect::{Fails, To};
 use super::*;
 
 #[test]
@@ -36,7 +36,7 @@ fn payloads_round_trip() {
         let sent = format!(
             r#"{{"agent_action_name":"{name}","trajectory_id":"t","execution_id":"e","timestamp":"2026-04-01T00:00:00Z","model":"m","tool_info":{info}}}"#
         );
-        let event = round_trip(&DIALECT, &kind, &sent);
+        let event = assert_payload_round_trip(&DIALECT, &kind, &sent);
         assert_eq!(event.envelope.session_id.as_deref(), Some("t"));
     }
     let sent = r#"{"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls","cwd":"/a"}}"#;
@@ -48,7 +48,7 @@ fn payloads_round_trip() {
 #[test]
 fn verdicts_are_rendered() {
     let shell = Event::pre_shell(ToolCall::new("run_command", json(r#"{"command":"ls"}"#)));
-    says(
+    assert_rendered(
         &DIALECT,
         &[
             (&shell, Opinion::none(), "", 0),
@@ -82,14 +82,14 @@ fn verdicts_are_rendered() {
 #[test]
 fn replies_are_read() {
     let shell = Event::pre_shell(ToolCall::new("run_command", json("{}")));
-    for (event, code, stdout, comes_to) in [
+    for (event, code, stdout, expected) in [
         (&shell, 0, r#"{"decision":"block"}"#, To(Decision::NoOpinion)),
         (&shell, 2, "", To(Decision::Deny)),
         (&shell, 1, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
         (&prompt(), 2, "", To(Decision::Deny)),
         (&stop(), 2, "", Fails(FailureKind::Exit, FailurePolicy::Open)),
     ] {
-        assert_eq!(comes(&DIALECT, event, code, stdout, "why"), comes_to, "{code} {stdout} at {}", event.kind());
+        assert_eq!(effect(&DIALECT, event, code, stdout, "why"), expected, "{code} {stdout} at {}", event.kind());
     }
     assert_eq!((DIALECT.rules.order, DIALECT.rules.chain_end), (RunOrder::Sequential, ChainEnd::FirstBlock));
 }
@@ -101,9 +101,9 @@ fn hook_files_are_read_and_written() {
   "post_write_code": [{"command": "./format.sh"}]
 }}"#;
     let decoded = decode(&DIALECT, text);
-    assert_eq!((wrong(&decoded), decoded.hooks.len()), (vec![], 2));
-    written_again(&DIALECT, text);
-    all_wrong(
+    assert_eq!((problems(&decoded), decoded.hooks.len()), (vec![], 2));
+    assert_round_trip(&DIALECT, text);
+    assert_problems(
         &DIALECT,
         [
             ("{\"hooks\":{\"pre_run_command\":[\n{\"comand\":\"x\"}]}}", &[("missing-key", 2), ("closed-gate", 2)]),

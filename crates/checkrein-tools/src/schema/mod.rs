@@ -82,7 +82,7 @@ pub fn find(name: &str) -> Option<&'static Schema> {
 
 /// Schema of config files.
 pub fn config() -> Value {
-    let shape = native::SHAPE;
+    let shape = native::LAYOUT;
     let hook: Map<String, Value> =
         shape.keys.iter().map(|key| (key.name.to_owned(), key_schema(key, &shape))).collect();
     let mut flat = hook.clone();

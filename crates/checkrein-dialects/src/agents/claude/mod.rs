@@ -62,7 +62,7 @@ const CLAUDE: Dialect = Dialect {
     stop_cap: 8,
     config: ConfigTable {
         files: FILES,
-        format: FileFormat::Layout(&SHAPE),
+        format: FileFormat::Layout(&LAYOUT),
         plugin: Some(PLUGIN),
         dedup_key: DedupKey::Handler,
         ..ConfigTable::BASE
@@ -294,7 +294,7 @@ const ASKED: &[EventKind] = &[
     EventKind::PromptSubmit,
 ];
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::Command),

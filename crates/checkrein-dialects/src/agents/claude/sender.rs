@@ -43,7 +43,7 @@ pub static SENDER: Dialect = Dialect {
     rules: CLAUDE.rules.order(RunOrder::Sequential),
     // Hooks cannot block a stop.
     stop_cap: 0,
-    config: ConfigTable { format: FileFormat::Layout(&SHAPE), ..ConfigTable::BASE },
+    config: ConfigTable { format: FileFormat::Layout(&LAYOUT), ..ConfigTable::BASE },
     install: None,
     ..CLAUDE
 };
@@ -129,7 +129,7 @@ const EXITS: &[ExitRule] = &[
     ExitRule::new(ExitCodeMatch::Any, ExitAction::Fail),
 ];
 
-const SHAPE: HookFileLayout = HookFileLayout {
+const LAYOUT: HookFileLayout = HookFileLayout {
     keys: &[
         HookKey::new("type", Attribute::Type),
         HookKey::new("command", Attribute::Command),

@@ -84,7 +84,7 @@ type Broken = (String, Span);
 impl Files {
     pub(super) fn decode(&self, decoder: &mut Decoder<'_>, root: &Node<'_>) {
         let Ok(members) = decoder.object(root, "the file") else {
-            unreadable(decoder, root, "its top level is not an object");
+            unreadable(decoder, root, "the top level of the file is not an object");
             return;
         };
         if let Some(agents) = root.get("agents") {

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use checkrein_core::{EventKind, HookState, RawJson};
 
-use crate::config::{Attribute, ConversionLoss, Decoder, Encoded, TimeUnit, unsaid, unwritable, written_matcher};
+use crate::config::{
+    Attribute, ConversionLoss, Decoder, Encoded, TimeUnit, lost_attributes, unwritable, written_matcher,
+};
 use crate::spec::{CommandLine, CommandSpec, HandlerSpec, HookSpec, shell_text};
 use crate::table::Dialect;
 use checkrein_document::Node;
@@ -19,7 +21,7 @@ const NO_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) fn decode(decoder: &mut Decoder<'_>, root: &Node<'_>) {
     let Ok(members) = decoder.object(root, "the file") else {
         let place = decoder.place(root.span);
-        return decoder.unreadable("its top level is not an object", place);
+        return decoder.unreadable("the top level of the file is not an object", place);
     };
     decoder.check_keys(members, &["version", "hooks"]);
     let Some(hooks) = root.get("hooks") else { return decoder.misplaced(members, "hooks") };
@@ -133,13 +135,13 @@ pub(super) fn encode(dialect: &Dialect, hooks: &[&HookSpec]) -> Encoded {
                 Err(why) => lost.push(ConversionLoss::whole(at, why)),
             }
         }
-        lost.extend(unsaid(at, spec, dialect, SAID));
+        lost.extend(lost_attributes(at, spec, dialect, EXPRESSIBLE));
     }
     let hooks = if entries.is_empty() { "[]".to_owned() } else { format!("[\n{}\n  ]", entries.join(",\n")) };
     Encoded { text: format!("{{\n  \"version\": \"v1\",\n  \"hooks\": {hooks}\n}}\n"), lost }
 }
 
-const SAID: &[Attribute] = &[
+const EXPRESSIBLE: &[Attribute] = &[
     Attribute::Command,
     Attribute::Args,
     Attribute::Timeout(TimeUnit::Seconds),

@@ -160,7 +160,7 @@ impl HookFileLayout {
         );
         let of_group = spec.unknown_keys.iter().filter(|(name, _)| self.group.iter().any(|key| key.name == name));
         lost.extend(of_group.map(|(name, _)| ConversionLoss::part(at, format!("`{name}` of its group"))));
-        lost.extend(unsaid(at, spec, dialect, &written));
+        lost.extend(lost_attributes(at, spec, dialect, &written));
         Some(format!("{{ {} }}", members.join(", ")))
     }
 
@@ -200,7 +200,12 @@ pub(crate) fn unwritable(spec: &HookSpec, can_say: impl Fn(Attribute) -> bool) -
 }
 
 /// Returns the attributes of a hook that were not written.
-pub(crate) fn unsaid(at: usize, spec: &HookSpec, dialect: &Dialect, written: &[Attribute]) -> Vec<ConversionLoss> {
+pub(crate) fn lost_attributes(
+    at: usize,
+    spec: &HookSpec,
+    dialect: &Dialect,
+    written: &[Attribute],
+) -> Vec<ConversionLoss> {
     let is_written = |attribute: Attribute| written.iter().any(|written| written.label() == attribute.label());
     let lost =
         ALL.into_iter().filter(|attribute| !is_written(*attribute) && value(*attribute, spec, dialect).is_some());

@@ -12,7 +12,7 @@ use checkrein_core::{EventKind, HookState, Matcher, closest_match};
 
 pub(super) use attribute::own_name;
 pub use attribute::{Attribute, HookKey, TimeUnit};
-pub(crate) use encode::{unsaid, unwritable, written_matcher};
+pub(crate) use encode::{lost_attributes, unwritable, written_matcher};
 pub use sandbox::{SANDBOX_KEYS, STRICT, SandboxKey, UNLIMITED};
 
 use super::decoder::{current_key, value_of};
@@ -110,7 +110,7 @@ impl HookFileLayout {
     pub fn decode(&self, decoder: &mut Decoder<'_>, root: &Node<'_>) {
         let Ok(members) = decoder.object(root, "the file") else {
             let place = decoder.place(root.span);
-            decoder.unreadable("its top level is not an object", place);
+            decoder.unreadable("the top level of the file is not an object", place);
             return;
         };
         if let Some(known) = self.file_keys {

@@ -72,7 +72,7 @@ const ALWAYS: &[Row] = &[
     // Processes must stay in the group, where they are counted and ended.
     never(libc::SYS_setsid),
     never(libc::SYS_setpgid),
-    // It creates sockets, and more, without system calls that a filter could see.
+    // `io_uring` creates sockets, and more, without system calls that a filter could see.
     missing(libc::SYS_io_uring_setup),
     missing(libc::SYS_io_uring_enter),
     missing(libc::SYS_io_uring_register),
