@@ -71,7 +71,7 @@ fn audit_log_follows_the_settings_of_the_file() {
     let settings = loaded.audit.unwrap();
     assert_eq!((settings.max_size, settings.max_age), (Some(64 << 20), Some(Duration::from_secs(30 * 24 * 3600))));
     assert!(settings.closed);
-    let log = AuditLog::at(dir.path().join("logs/audit.jsonl"));
+    let log = AuditLog::new(dir.path().join("logs/audit.jsonl"));
     let adapter = AgentAdapter::new(&claude::DIALECT).sources(sources.clone());
     let sent = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
     assert!(adapter.answer(sent.as_bytes()).answer.stdout.contains("deny"));

@@ -1,5 +1,5 @@
-//! Installation: the table in `docs/agents.md` matches the dialect tables, and entries have the agent's setting for failed hooks.
-//! `UPDATE_DOCS=1` regenerates the table.
+//! Installation: the table in `docs/agents.md` matches the dialect tables, and entries have the agent's setting for failed
+//! hooks. `UPDATE_DOCS=1` regenerates the table.
 #![allow(clippy::unwrap_used, reason = "a test that fails may say so")]
 
 use std::fmt::Write as _;

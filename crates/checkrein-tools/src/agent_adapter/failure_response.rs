@@ -58,7 +58,7 @@ impl AgentAdapter {
     /// Audit log of the loaded files. `None` if they configure no audit log.
     pub(super) fn audit_log(&self, loaded: &Loaded, dir: &Path) -> Option<AuditLog> {
         let settings = loaded.audit.as_ref()?;
-        Some(AuditLog::of_settings(settings).on_behalf_of(self.agent.name, dir))
+        Some(AuditLog::from_settings(settings).on_behalf_of(self.agent.name, dir))
     }
 }
 
@@ -67,7 +67,7 @@ impl AgentAdapter {
 pub fn record_refusal(why: &str) -> Option<String> {
     let dir = std::env::current_dir().ok()?;
     let loaded = Sources::discover(&native::DIALECT, &dir).load();
-    let log = AuditLog::of_settings(loaded.audit.as_ref()?);
+    let log = AuditLog::from_settings(loaded.audit.as_ref()?);
     let project = dir.to_string_lossy();
     append(&log, AuditEntry::refusal(None, why).from_agent(None, Some(&project)))
 }

@@ -29,9 +29,9 @@ const BACKGROUND_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Runs cases against the hooks of a project.
 ///
-/// Each case has its own scratch directory, which is both the event's working directory and the project directory. Project files
-/// that hooks refer to by relative paths are copied there, with the other files of their directory. The environment has the
-/// variables that every native hook gets, and those of the case. The hook's dialect filters them.
+/// Each case has its own scratch directory, which is both the event's working directory and the project directory. Project
+/// files that hooks refer to by relative paths are copied there, with the other files of their directory. The environment has
+/// the variables that every native hook gets, and those of the case. The hook's dialect filters them.
 #[derive(Debug)]
 pub struct TestRunner {
     dialect: &'static Dialect,

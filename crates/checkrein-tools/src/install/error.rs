@@ -29,7 +29,7 @@ pub enum InstallError {
         scope: Scope,
     },
     /// The file cannot be parsed, or its structure leaves no room for the entries.
-    #[error("{}:{}:{}: {message}; nothing was changed, fix the file first", path.display(), place.line, place.column)]
+    #[error("{}:{}:{}: {message} (nothing was changed; fix the file first)", path.display(), place.line, place.column)]
     Broken {
         /// File.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub enum InstallError {
         message: String,
     },
     /// The file is not UTF-8.
-    #[error("{}: the file is not valid UTF-8; nothing was changed, convert it first", path.display())]
+    #[error("{}: the file is not valid UTF-8 (nothing was changed; convert it first)", path.display())]
     NotText {
         /// File.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub enum InstallError {
         path: PathBuf,
     },
     /// The file is a dangling symbolic link.
-    #[error("{}: the target of this symbolic link does not exist; nothing was changed, fix the link first", path.display())]
+    #[error("{}: the target of this symbolic link does not exist (nothing was changed; fix the link first)", path.display())]
     Dangling {
         /// Link.
         path: PathBuf,

@@ -153,10 +153,16 @@ impl Installer {
 
 /// Note that the agent cannot read the changed file. The installer does not fix other faults of the file.
 fn unreadable_note(agent: &'static Dialect, scope: Scope, change: &Change) -> Option<String> {
-    let text = change.after.as_deref().filter(|_| !agent.config.format.is_programs())?;
+    if agent.config.format.is_programs() {
+        return None;
+    }
+    let text = change.after.as_deref()?;
     let path = change.path.display().to_string();
     let decoded = desired_entries::entry_dialect(agent).decode(&path, scope, text, Format::Json);
-    let why = decoded.diagnostics.first().filter(|_| decoded.unreadable)?;
+    if !decoded.unreadable {
+        return None;
+    }
+    let why = decoded.diagnostics.first()?;
     Some(format!("{} may not be able to read {path}: {}", agent.name, why.message))
 }
 

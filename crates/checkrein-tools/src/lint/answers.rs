@@ -143,7 +143,7 @@ fn not_read(code: &Code<'_>, hook: &HookSpec, report: &mut Report<'_>) {
         let name = leaf(path);
         // Short names also occur with other meanings.
         let is_special = name.len() > "decision".len();
-        if let Some(number) = line_of(name).filter(|_| is_special) {
+        if is_special && let Some(number) = line_of(name) {
             let event = kinds.first().and_then(|kind| dialect.name_of(kind)).unwrap_or("this event");
             let text = format!("{} ignores `{name}` at {event}", dialect.name);
             report("answer-not-read", Some(number), text);

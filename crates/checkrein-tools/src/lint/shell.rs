@@ -145,7 +145,7 @@ fn unset_variables(code: &Code<'_>, hook: &HookSpec, report: &mut Report<'_>) {
         let guarded = code.text.contains(&format!("${{{}:", row.name))
             || code.text.contains(&format!("${{{}-", row.name))
             || code.text.contains(&format!("${{{}+", row.name));
-        if let Some((_, number)) = code.lines().find(|(line, _)| uses(line)).filter(|_| !guarded) {
+        if !guarded && let Some((_, number)) = code.lines().find(|(line, _)| uses(line)) {
             let text = format!(
                 "`${}` is set by {}, not by {}; `set -u` ends the script here",
                 row.name, dialect.name, hook.dialect.name

@@ -1,8 +1,8 @@
 //! Recordings of events, and their replay. The commands `record` and `replay` use it.
 //!
-//! While recording is on ([`RecordingControl`]), [`AgentAdapter`](crate::agent_adapter::AgentAdapter) appends each answered event
-//! and its record to a file, as one line of JSON. Secrets are redacted first. [`Replay`] fires the events of such a file at the
-//! current hooks and reports different verdicts. It must never run a hook in a directory outside of the project.
+//! While recording is on ([`RecordingControl`]), [`AgentAdapter`](crate::agent_adapter::AgentAdapter) appends each answered
+//! event and its record to a file, as one line of JSON. Secrets are redacted first. [`Replay`] fires the events of such a file
+//! at the current hooks and reports different verdicts. It must never run a hook in a directory outside of the project.
 //!
 //! ```
 //! use checkrein::dialects::agents::{claude, native};

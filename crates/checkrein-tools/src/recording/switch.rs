@@ -1,4 +1,5 @@
-//! Control of recording: starts, stops and reports it. The state is a small file that every checkrein process of the user reads.
+//! Control of recording: starts, stops and reports it. The state is a small file, which every checkrein process of the user
+//! reads.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -78,7 +79,7 @@ pub enum SwitchError {
 impl RecordingControl {
     /// Control of the current user: in `$XDG_STATE_HOME/checkrein`, or in `~/.local/state/checkrein`. `None` if the user has no
     /// home directory.
-    pub fn of_user() -> Option<Self> {
+    pub fn for_user() -> Option<Self> {
         state::directory().map(Self::in_directory)
     }
 

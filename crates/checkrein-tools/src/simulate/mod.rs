@@ -1,9 +1,9 @@
 //! Simulator of agent sessions: runs a script against the hooks of an [`Engine`](checkrein::Engine). `checkrein simulate` uses
 //! it.
 //!
-//! The script defines the actions of the user, the model and the tools. The hooks are real. The simulator applies their verdicts
-//! like an agent: a denied tool does not run, a rewritten input replaces the original, an `ask` goes to the user, a denied prompt
-//! ends the turn, and a denied stop is repeated. It must never run a tool.
+//! The script defines the actions of the user, the model and the tools. The hooks are real. The simulator applies their
+//! verdicts like an agent: a denied tool does not run, a rewritten input replaces the original, an `ask` goes to the user, a
+//! denied prompt ends the turn, and a denied stop is repeated. It must never run a tool.
 //!
 //! ```
 //! use checkrein_tools::simulate::{SimEvent, Simulator, Script, Summary};

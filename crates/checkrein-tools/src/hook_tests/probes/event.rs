@@ -10,8 +10,8 @@ use crate::samples;
 /// Size of the large field, in bytes.
 const HUGE: usize = 4 * 1024 * 1024;
 
-/// Unusual characters: control characters, both quotes, a backslash, a line and a paragraph separator, a right-to-left override,
-/// a joined emoji, a combining accent, and a character outside of the basic plane.
+/// Unusual characters: control characters, both quotes, a backslash, a line and a paragraph separator, a right-to-left
+/// override, a joined emoji, a combining accent, and a character outside of the basic plane.
 const ODD: &str = "\u{0}\u{1}\u{7f}\u{1b}[31m'\"`\\\n\r\t\u{2028}\u{2029}\u{202e}abc\u{feff}\u{e000}\u{fffd}e\u{301}\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467}\u{1d518}\u{ffff}";
 
 /// Realistic event that the hook's matcher matches, if possible.

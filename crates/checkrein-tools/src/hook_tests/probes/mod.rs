@@ -1,7 +1,7 @@
 //! Probes: inputs that every hook must handle, for hooks without test cases.
 //!
-//! Each probe runs the hook as a real process in a scratch directory, with a time limit. It checks the exit, the output, and the
-//! meaning of the output in the hook's dialect.
+//! Each probe runs the hook as a real process in a scratch directory, with a time limit. It checks the exit, the output, and
+//! the meaning of the output in the hook's dialect.
 
 mod event;
 mod fire;

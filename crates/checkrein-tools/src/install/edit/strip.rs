@@ -48,9 +48,11 @@ pub(in crate::install) fn strip(
             return Ok(blank.map(str::to_owned));
         }
         let has_hooks = members.iter().any(|member| member.value.as_object().is_some_and(|inside| !inside.is_empty()));
-        let at = members.iter().position(is_added).filter(|_| before.is_some() && !has_hooks);
-        let Some(at) = at else { break };
-        now = without_child(&now, &root, at);
+        if before.is_none() || has_hooks {
+            break;
+        }
+        let Some(index) = members.iter().position(is_added) else { break };
+        now = without_child(&now, &root, index);
     }
     Ok(Some(restored_root(now, original)))
 }
