@@ -1,7 +1,7 @@
-//! Tells the model a fixed text.
+//! Adds a fixed text to the model's context.
 //!
 //! - **Arguments**: the text. Several arguments become several lines.
-//! - **Events**: those that take context, such as `session_start`, `turn_start` and `prompt_submit`.
+//! - **Events**: all that accept context, such as `session_start`, `turn_start` and `prompt_submit`.
 //!
 //! Example: `add_context "Answer in British English."`
 
@@ -12,7 +12,7 @@ use crate::handler::{Builtin, BuiltinDoc};
 
 pub(super) fn builtin() -> Builtin {
     Builtin::immediate(|call| Ok(Opinion::context(call.args.join("\n")))).checked(check).described(
-        BuiltinDoc::new("Tells the model a fixed text.")
+        BuiltinDoc::new("Adds a fixed text to the model's context.")
             .args("the text; several arguments become several lines")
             .events(AT_CONTEXT),
     )
@@ -20,7 +20,7 @@ pub(super) fn builtin() -> Builtin {
 
 fn check(args: &[String]) -> Result<(), String> {
     if args.iter().all(|arg| arg.trim().is_empty()) {
-        return Err("has nothing to say; give it the text as an argument".to_owned());
+        return Err("has no text; pass it as an argument".to_owned());
     }
     Ok(())
 }

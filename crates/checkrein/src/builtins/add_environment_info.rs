@@ -1,9 +1,9 @@
-//! Tells the model where it works: the directory, whether that is part of a git repository, the system, the shell.
+//! Adds the environment to the model's context: working directory, git repository, system, architecture and shell.
 //!
 //! - **Arguments**: none.
-//! - **Events**: those that take context; `session_start` is enough.
+//! - **Events**: all that accept context; `session_start` is sufficient.
 //!
-//! Example: `add_environment_info` says
+//! Example: `add_environment_info` adds
 //!
 //! ```text
 //! Working directory: /home/ann/project
@@ -23,7 +23,8 @@ use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 pub(super) fn builtin() -> Builtin {
     Builtin::new(|call| Box::pin(run(call))).checked(args::none).described(
         BuiltinDoc::new(
-            "Tells the model the working directory, whether it is in a git repository, system, architecture, shell.",
+            "Adds the working directory, whether it is in a git repository, the system, architecture and shell to the \
+             model's context.",
         )
         .args("none")
         .events(AT_CONTEXT),
@@ -32,8 +33,8 @@ pub(super) fn builtin() -> Builtin {
 
 async fn run(call: BuiltinCall<'_>) -> Result<Opinion, Failure> {
     let cwd = call.cwd();
-    let looked_at = cwd.clone();
-    let in_git = off_thread(move || is_in_git(&looked_at)).await?;
+    let directory = cwd.clone();
+    let in_git = off_thread(move || is_in_git(&directory)).await?;
     let shell = call.env.var("SHELL").or_else(|| call.env.var("ComSpec")).unwrap_or_else(|| "unknown".into());
     Ok(Opinion::context(format!(
         "Working directory: {}\nGit repository: {}\nSystem: {}\nArchitecture: {}\nShell: {shell}",
@@ -44,7 +45,7 @@ async fn run(call: BuiltinCall<'_>) -> Result<Opinion, Failure> {
     )))
 }
 
-/// `.git` is a directory, or in work trees and submodules a file.
+/// `true` if the directory or one above it has a `.git`: a directory, or a file in work trees and submodules.
 fn is_in_git(cwd: &Path) -> bool {
     cwd.ancestors().any(|directory| directory.join(".git").exists())
 }

@@ -1,11 +1,10 @@
-//! Tells the model what has changed since the last commit, staged or not. Says nothing where nothing has changed, and
+//! Adds the git diff since the last commit, staged or not, to the model's context. Adds nothing without changes and
 //! outside of a git repository.
 //!
-//! At most 4 KiB are told, cut at the end of a line with a note. Programs that the repository's settings name for diffs
-//! are not run.
+//! At most 4 KiB are added, cut at the end of a line with a note. Diff programs in the repository's settings do not run.
 //!
 //! - **Arguments**: none, or `--full` for up to 256 KiB.
-//! - **Events**: those that take context.
+//! - **Events**: all that accept context.
 //!
 //! Example: `add_git_diff --full`
 
@@ -21,7 +20,7 @@ const FULL: &str = "--full";
 
 pub(super) fn builtin() -> Builtin {
     Builtin::new(|call| Box::pin(run(call))).checked(check).described(
-        BuiltinDoc::new("Tells the model what has changed since the last git commit, at most 4 KiB of it.")
+        BuiltinDoc::new("Adds the git diff since the last commit to the model's context, at most 4 KiB.")
             .args("`--full` for up to 256 KiB")
             .events(AT_CONTEXT),
     )
@@ -36,14 +35,14 @@ fn check(args: &[String]) -> Result<(), String> {
 
 async fn run(call: BuiltinCall<'_>) -> Result<Opinion, Failure> {
     const DIFF: &[&str] = &["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty"];
-    // Without a commit there is nothing to compare with but the index.
-    let head = git::ask(&call, &["rev-parse", "--verify", "--quiet", "HEAD"]).await?;
+    // Without a commit, only the index can be compared.
+    let head = git::run(&call, &["rev-parse", "--verify", "--quiet", "HEAD"]).await?;
     let compared: &[&str] = match head.as_deref().map(str::trim) {
         None => return Ok(Opinion::none()),
         Some("") => &["--cached"],
         Some(_) => &["HEAD"],
     };
-    let Some(diff) = git::ask(&call, &[DIFF, compared].concat()).await?.filter(|diff| !diff.trim().is_empty()) else {
+    let Some(diff) = git::run(&call, &[DIFF, compared].concat()).await?.filter(|diff| !diff.trim().is_empty()) else {
         return Ok(Opinion::none());
     };
     let bytes = if call.args.is_empty() { BYTES } else { FULL_BYTES };

@@ -1,9 +1,9 @@
-//! Tells the model the branch and which files have changed. Says nothing outside of a git repository.
+//! Adds the git branch and the changed files to the model's context. Adds nothing outside of a git repository.
 //!
 //! - **Arguments**: none.
-//! - **Events**: those that take context. At `turn_start` the model sees what changed meanwhile.
+//! - **Events**: all that accept context. At `turn_start` the model sees changes since the last turn.
 //!
-//! Example: `add_git_status` says `Git status:` and what `git status --short --branch` prints, at most 8 KiB of it.
+//! Example: `add_git_status` adds `Git status:` and at most 8 KiB of the output of `git status --short --branch`.
 
 use checkrein_core::{Failure, Opinion};
 
@@ -14,12 +14,14 @@ const BYTES: usize = 8 * 1024;
 
 pub(super) fn builtin() -> Builtin {
     Builtin::new(|call| Box::pin(run(call))).checked(args::none).described(
-        BuiltinDoc::new("Tells the model the git branch and which files have changed.").args("none").events(AT_CONTEXT),
+        BuiltinDoc::new("Adds the git branch and the changed files to the model's context.")
+            .args("none")
+            .events(AT_CONTEXT),
     )
 }
 
 async fn run(call: BuiltinCall<'_>) -> Result<Opinion, Failure> {
-    let Some(status) = git::ask(&call, &["status", "--short", "--branch", "--ignore-submodules=dirty"]).await? else {
+    let Some(status) = git::run(&call, &["status", "--short", "--branch", "--ignore-submodules=dirty"]).await? else {
         return Ok(Opinion::none());
     };
     Ok(Opinion::context(format!("Git status:\n{}", text::capped(status.trim_end(), BYTES))))

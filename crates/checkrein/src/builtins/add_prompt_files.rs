@@ -1,11 +1,11 @@
-//! Tells the model what is in files: house rules, notes for agents.
+//! Adds the contents of files to the model's context: project rules, notes for agents.
 //!
-//! Each file is looked for in the working directory and then in the directories above it; the nearest one counts. A
-//! file that is nowhere is skipped. A file with more than 64 KiB is cut, and the text says so.
+//! Each file is searched in the working directory and then in the directories above it; the nearest one applies. A
+//! missing file is skipped. A file with more than 64 KiB is cut with a note.
 //!
-//! - **Arguments**: names of files, such as `AGENTS.md`. `--depth=N` looks at most N directories up (0: only in the
-//!   working directory). Absolute paths and `~/…` are taken as they are.
-//! - **Events**: those that take context. At `turn_start` the model sees changes at once.
+//! - **Arguments**: names of files, such as `AGENTS.md`. `--depth=N` searches at most N directories up (0: only the
+//!   working directory). Absolute paths and `~/…` are not searched for.
+//! - **Events**: all that accept context. At `turn_start` the model sees changes in the same turn.
 //!
 //! Example: `add_prompt_files AGENTS.md CONTRIBUTING.md --depth=2`
 
@@ -23,41 +23,40 @@ const BYTES: usize = 64 * 1024;
 
 pub(super) fn builtin() -> Builtin {
     Builtin::new(|call| Box::pin(run(call))).checked(|args| read_args(args).map(drop)).described(
-        BuiltinDoc::new("Tells the model what is in files, looked for in the working directory and above it.")
-            .args("names of files; `--depth=N` to look at most N directories up")
+        BuiltinDoc::new("Adds files from the working directory or the directories above it to the model's context.")
+            .args("names of files; `--depth=N` to search at most N directories up")
             .events(AT_CONTEXT),
     )
 }
 
-struct Wanted<'a> {
+struct PromptFiles<'a> {
     names: Vec<&'a str>,
     depth: usize,
 }
 
-fn read_args(args: &[String]) -> Result<Wanted<'_>, String> {
-    let mut wanted = Wanted { names: Vec::new(), depth: usize::MAX };
+fn read_args(args: &[String]) -> Result<PromptFiles<'_>, String> {
+    let mut files = PromptFiles { names: Vec::new(), depth: usize::MAX };
     for arg in args {
         if let Some(depth) = option(arg, "depth") {
-            wanted.depth =
-                depth.parse().map_err(|_| format!("has `{depth}` as the depth; write a whole number from 0 on"))?;
+            files.depth = depth.parse().map_err(|_| format!("has an invalid depth, `{depth}`; use 0 or more"))?;
         } else if arg.starts_with("--") {
             return Err(unknown_option(arg, &["--depth=N"]));
         } else if arg.trim().is_empty() {
-            return Err("has an empty name of a file; write one or remove it".to_owned());
+            return Err("has an empty file name; remove it".to_owned());
         } else {
-            wanted.names.push(arg);
+            files.names.push(arg);
         }
     }
-    if wanted.names.is_empty() {
-        return Err("has no file to read; name one or more".to_owned());
+    if files.names.is_empty() {
+        return Err("has no file names; pass at least one, such as `AGENTS.md`".to_owned());
     }
-    Ok(wanted)
+    Ok(files)
 }
 
 async fn run(call: BuiltinCall<'_>) -> Result<Opinion, Failure> {
-    let wanted = read_args(call.args).map_err(failure)?;
-    let (cwd, home, depth) = (call.cwd(), call.env.var("HOME"), wanted.depth);
-    let names: Vec<String> = wanted.names.iter().map(|name| (*name).to_owned()).collect();
+    let files = read_args(call.args).map_err(failure)?;
+    let (cwd, home, depth) = (call.cwd(), call.env.var("HOME"), files.depth);
+    let names: Vec<String> = files.names.iter().map(|name| (*name).to_owned()).collect();
     let found = off_thread(move || {
         names
             .iter()
@@ -77,7 +76,7 @@ fn find(name: &str, cwd: &Path, home: Option<&str>, depth: usize) -> Option<Path
     if let (Some(rest), Some(home)) = (name.strip_prefix("~/"), home) {
         return Some(Path::new(home).join(rest)).filter(|path| path.is_file());
     }
-    // An absolute path stays what it is when it is joined.
+    // `join` returns an absolute name unchanged.
     cwd.ancestors().take(depth.saturating_add(1)).map(|directory| directory.join(name)).find(|path| path.is_file())
 }
 

@@ -1,7 +1,8 @@
-//! Tells the model the last commits, one line each. Says nothing where there are none, and outside of a git repository.
+//! Adds the last git commits to the model's context, one line each. Adds nothing without commits and outside of a git
+//! repository.
 //!
 //! - **Arguments**: none for the last 10, or the number of commits.
-//! - **Events**: those that take context; `session_start` is enough.
+//! - **Events**: all that accept context; `session_start` is sufficient.
 //!
 //! Example: `add_recent_commits 20`
 
@@ -16,8 +17,8 @@ const BYTES: usize = 16 * 1024;
 
 pub(super) fn builtin() -> Builtin {
     Builtin::new(|call| Box::pin(run(call))).checked(|args| number(args).map(drop)).described(
-        BuiltinDoc::new("Tells the model the last 10 git commits, one line each.")
-            .args("another number of commits")
+        BuiltinDoc::new("Adds the last 10 git commits to the model's context, one line each.")
+            .args("the number of commits")
             .events(AT_CONTEXT),
     )
 }
@@ -25,19 +26,19 @@ pub(super) fn builtin() -> Builtin {
 fn number(args: &[String]) -> Result<usize, String> {
     match args {
         [] => Ok(COMMITS),
-        [number] => count(number, "the number of commits"),
-        _ => Err("takes one argument at most, the number of commits".to_owned()),
+        [number] => count(number, "number of commits"),
+        _ => Err("takes at most one argument, the number of commits; remove the others".to_owned()),
     }
 }
 
 async fn run(call: BuiltinCall<'_>) -> Result<Opinion, Failure> {
     let limit = format!("--max-count={}", number(call.args).map_err(failure)?);
-    // A branch without commits has no HEAD, which git calls an error.
-    let head = git::ask(&call, &["rev-parse", "--verify", "--quiet", "HEAD"]).await?;
+    // `git log` fails on a branch without commits, which has no HEAD.
+    let head = git::run(&call, &["rev-parse", "--verify", "--quiet", "HEAD"]).await?;
     if head.is_none_or(|head| head.trim().is_empty()) {
         return Ok(Opinion::none());
     }
-    let commits = git::ask(&call, &["log", &limit, "--no-color", "--format=%h %ad %s", "--date=short"]).await?;
+    let commits = git::run(&call, &["log", &limit, "--no-color", "--format=%h %ad %s", "--date=short"]).await?;
     match commits.as_deref().map(str::trim_end) {
         None | Some("") => Ok(Opinion::none()),
         Some(commits) => Ok(Opinion::context(format!("Recent commits:\n{}", text::capped(commits, BYTES)))),

@@ -1,9 +1,9 @@
-//! Tells the model who its user is, as the host knows it: the account, the home directory, the machine.
+//! Adds the user's account, home directory and host name to the model's context.
 //!
 //! - **Arguments**: none.
-//! - **Events**: those that take context; `session_start` is enough.
+//! - **Events**: all that accept context; `session_start` is sufficient.
 //!
-//! Example: `add_user_info` says
+//! Example: `add_user_info` adds
 //!
 //! ```text
 //! User: ann
@@ -17,21 +17,21 @@ use super::{AT_CONTEXT, args};
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 
 pub(super) fn builtin() -> Builtin {
-    Builtin::immediate(|call| Ok(said(&call))).checked(args::none).described(
-        BuiltinDoc::new("Tells the model the user's account, home directory and machine.")
+    Builtin::immediate(|call| Ok(describe(&call))).checked(args::none).described(
+        BuiltinDoc::new("Adds the user's account, home directory and host name to the model's context.")
             .args("none")
             .events(AT_CONTEXT),
     )
 }
 
-fn said(call: &BuiltinCall<'_>) -> Opinion {
+fn describe(call: &BuiltinCall<'_>) -> Opinion {
     let first = |names: &[&str]| names.iter().find_map(|name| call.env.var(name));
     let lines = [
         ("User", first(&["USER", "LOGNAME", "USERNAME"])),
         ("Home directory", first(&["HOME", "USERPROFILE"])),
         ("Host", host_name().or_else(|| first(&["HOSTNAME", "COMPUTERNAME"]))),
     ];
-    let known: Vec<_> = lines.into_iter().filter_map(|(what, value)| Some(format!("{what}: {}", value?))).collect();
+    let known: Vec<_> = lines.into_iter().filter_map(|(label, value)| Some(format!("{label}: {}", value?))).collect();
     if known.is_empty() { Opinion::none() } else { Opinion::context(known.join("\n")) }
 }
 

@@ -1,30 +1,33 @@
-//! Arguments of builtins, read when a hook is loaded.
+//! Parsing of builtin arguments.
+//!
+//! Builtins parse their arguments when a hook is loaded. A message continues a sentence that starts with the name of the
+//! builtin: `takes no arguments`.
 
-/// Refuses arguments where none are taken.
+/// Rejects all arguments.
 pub(super) fn none(args: &[String]) -> Result<(), String> {
     match args.first() {
         None => Ok(()),
-        Some(arg) => Err(format!("takes no arguments, but has `{arg}`; remove it")),
+        Some(arg) => Err(format!("takes no arguments; remove `{arg}`")),
     }
 }
 
-/// The value of `--name=VALUE`, if the argument is that.
+/// Returns the value of `--name=VALUE`, or `None` for another argument.
 pub(super) fn option<'a>(arg: &'a str, name: &str) -> Option<&'a str> {
     arg.strip_prefix("--")?.strip_prefix(name)?.strip_prefix('=')
 }
 
-/// A whole number of at least 1.
-pub(super) fn count(text: &str, what: &str) -> Result<usize, String> {
+/// Parses a whole number of at least 1.
+pub(super) fn count(text: &str, label: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(count) if count > 0 => Ok(count),
-        _ => Err(format!("has `{text}` as {what}; write a whole number from 1 on")),
+        _ => Err(format!("has an invalid {label}, `{text}`; use a whole number of at least 1")),
     }
 }
 
-/// An option that is not known, with the known ones.
+/// Error message for an unknown option, with the known ones.
 pub(super) fn unknown_option(arg: &str, known: &[&str]) -> String {
     match known {
         [] => format!("has no option `{arg}`; remove it"),
-        known => format!("has no option `{arg}`; it has {}", known.join(", ")),
+        known => format!("has no option `{arg}`; the options are {}", known.join(", ")),
     }
 }

@@ -1,15 +1,14 @@
-//! Replaces a tool result by a short note if the same tool was called with the same input before in the session and gave
-//! back the same: the model has it already.
+//! Replaces a tool result by a short note if an earlier call of the session had the same tool, input and result.
 //!
-//! Results of less than 256 bytes are left alone. The last 512 results of each session are remembered, as a fingerprint,
-//! not as text. What the model has is gone after a compaction: if the hook is for `pre_compact` or `post_compact`,
-//! `session_start` and `session_end` too, the session's results are forgotten then. Use it with one of the compaction
-//! events wherever the host compacts.
+//! Results of less than 256 bytes do not change. The builtin keeps fingerprints of the last 512 results of each session,
+//! not their text. A compaction removes results from the model's context. Therefore the hook should also have the event
+//! `pre_compact` or `post_compact` if the host compacts: it then forgets the session's results. `session_start` and
+//! `session_end` have the same effect.
 //!
 //! - **Arguments**: none.
-//! - **Events**: `post_tool_use`, `tool_output_transform` and their kin.
+//! - **Events**: `post_tool_use`, `tool_output_transform` and related events.
 //!
-//! Example: the second `Read` of an unchanged file gives back
+//! Example: the second `Read` of an unchanged file returns
 //! `[same result as the earlier call of Read with the same input, 5312 bytes; not repeated]`.
 
 use std::collections::VecDeque;
@@ -22,24 +21,24 @@ use super::args;
 use super::session_cache::Sessions;
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 
-/// A note is no gain for less.
+/// Minimum size of a result, in bytes. For smaller ones a note saves nothing.
 const SMALL: usize = 256;
 
-/// How many results are remembered of each session.
+/// Number of results that are remembered for each session.
 const RESULTS: usize = 512;
 
 pub(super) fn builtin() -> Builtin {
     let memory = Arc::new(Memory::default());
-    Builtin::immediate(move |call| Ok(memory.look(&call))).checked(args::none).rewriting().described(
-        BuiltinDoc::new(
-            "Puts a short note in place of a tool result that the session has seen before, for the same input.",
-        )
-        .args("none")
-        .events("`post_tool_use`, `tool_output_transform` and their kin; `pre_compact`, `post_compact` to forget"),
+    Builtin::immediate(move |call| Ok(memory.elide(&call))).checked(args::none).rewriting().described(
+        BuiltinDoc::new("Replaces a tool result by a short note if an earlier call had the same input and result.")
+            .args("none")
+            .events(
+                "`post_tool_use`, `tool_output_transform` and related events; `pre_compact`, `post_compact` to forget",
+            ),
     )
 }
 
-/// 128 bits, keyed afresh in every process, so that nobody can make two results look the same.
+/// 128 bits with a new key in every process, so that a tool cannot produce collisions.
 type Fingerprint = (u64, u64);
 
 #[derive(Default)]
@@ -49,7 +48,7 @@ struct Memory {
 }
 
 impl Memory {
-    fn look(&self, call: &BuiltinCall<'_>) -> Opinion {
+    fn elide(&self, call: &BuiltinCall<'_>) -> Opinion {
         let session = call.event.envelope.session_id.as_deref().unwrap_or_default();
         match call.event.kind() {
             EventKind::PreCompact | EventKind::PostCompact | EventKind::SessionStart | EventKind::SessionEnd => {
@@ -66,17 +65,17 @@ impl Memory {
         if output.as_str().len() < SMALL {
             return Opinion::none();
         }
-        // Sub-agents have contexts of their own.
+        // Each sub-agent has a context of its own.
         let agent = call.event.envelope.agent_id.as_deref();
-        let print = self.print(&(&*call.hook.id, agent, tool, input.as_str(), output.as_str()));
+        let fingerprint = self.fingerprint(&(&*call.hook.id, agent, tool, input.as_str(), output.as_str()));
         let repeated = self.seen.with(session, |seen| {
-            if seen.contains(&print) {
+            if seen.contains(&fingerprint) {
                 return true;
             }
             if seen.len() >= RESULTS {
                 seen.pop_front();
             }
-            seen.push_back(print);
+            seen.push_back(fingerprint);
             false
         });
         if !repeated {
@@ -88,7 +87,7 @@ impl Memory {
         Opinion::rewrite_output(RawJson::string(&note))
     }
 
-    fn print(&self, what: &impl std::hash::Hash) -> Fingerprint {
-        (self.keys.0.hash_one(what), self.keys.1.hash_one(what))
+    fn fingerprint(&self, value: &impl std::hash::Hash) -> Fingerprint {
+        (self.keys.0.hash_one(value), self.keys.1.hash_one(value))
     }
 }

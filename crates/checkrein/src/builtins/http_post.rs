@@ -1,21 +1,20 @@
 //! Posts a fixed body to a URL.
 //!
-//! It tells somebody that something happened; it decides nothing. What the endpoint answers is read and dropped, and an
-//! endpoint that cannot be reached, may not be called or answers with anything but a success is a message for the user,
-//! never a failure; only one that keeps it waiting until the hook's time is over fails it, as any hook. Redirects are
-//! not followed. Addresses of private networks and of this machine are refused, unless `--allow-private` is given; a
-//! URL with such an address, or one that cannot be read, is told when the hook is loaded.
+//! The builtin notifies an endpoint and decides nothing. The response is discarded. An unreachable or forbidden endpoint
+//! and a response without a success status are messages for the user, not failures. A timeout is a failure, as for every
+//! hook. Redirects are not followed. Addresses of private networks and of this machine are rejected without
+//! `--allow-private`. An invalid URL and a URL with such an address are reported when the hook is loaded.
 //!
 //! - **Arguments**: the URL (`http` or `https`), the body, and `--allow-private`.
 //! - **Events**: any.
 //!
 //! Example: `args: ["https://example.com/hook", "{\"text\": \"the agent has stopped\"}"]` at `stop`, in the background.
 //!
-//! Without the feature `http` of this crate loading it fails, and says what to use instead.
+//! Without the feature `http` of this crate, the hook cannot be loaded; the message names an alternative.
 
 use crate::handler::{Builtin, BuiltinDoc};
 
-/// Switches off the refusal of private addresses.
+/// Argument that allows private addresses.
 const ALLOW_PRIVATE: &str = "--allow-private";
 
 pub(super) fn builtin() -> Builtin {
@@ -24,13 +23,13 @@ pub(super) fn builtin() -> Builtin {
         Ok(prepare(request)?)
     })
     .described(
-        BuiltinDoc::new("Posts a fixed body to a URL. The answer is dropped; a failure is a message for the user.")
+        BuiltinDoc::new("Posts a fixed body to a URL. Discards the response; a failure is a message for the user.")
             .args("the URL, the body, `--allow-private`")
             .events("any"),
     )
 }
 
-#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only checked then"))]
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "without HTTP the fields are only checked"))]
 struct Request {
     url: String,
     body: String,
@@ -41,12 +40,12 @@ fn read(args: &[String]) -> Result<Request, String> {
     let (url, body, allow_private) = match args {
         [url, body] => (url, body, false),
         [url, body, flag] if flag == ALLOW_PRIVATE => (url, body, true),
-        _ => return Err(format!("takes two arguments, the URL and the body, and may take `{ALLOW_PRIVATE}`")),
+        _ => return Err(format!("takes two arguments, the URL and the body, and optionally `{ALLOW_PRIVATE}`")),
     };
     let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     if host.is_none_or(|host| host.is_empty() || host.starts_with('/')) {
-        // The URL is not repeated: it may hold a password.
-        return Err("has something else than an `http://` or `https://` URL as its first argument".to_owned());
+        // The message omits the URL, which may contain a password.
+        return Err("has an invalid first argument; use a URL that starts with `http://` or `https://`".to_owned());
     }
     Ok(Request { url: url.clone(), body: body.clone(), allow_private })
 }
@@ -77,14 +76,14 @@ mod post {
     use crate::handler::{BuiltinCall, Call, EventView, HttpFactory};
     use checkrein_dialects::{HookSpec, HttpSpec};
 
-    /// The handler does not look at the clock; it is told of a deadline all the same.
+    /// Deadline of the call, which requires one. The engine ends the call earlier, at the hook's timeout.
     const DEADLINE: Duration = Duration::from_secs(3600);
 
-    /// What is wrong with the URL, as far as that can be known before anything is posted.
+    /// Checks the URL without a connection.
     pub(super) fn check(request: &Request) -> Result<(), String> {
         HttpFactory::check_url(&request.url, request.allow_private).map_err(|why| {
-            let would_do = !request.allow_private && HttpFactory::check_url(&request.url, true).is_ok();
-            let hint = if would_do { format!("; `{ALLOW_PRIVATE}` allows it") } else { String::new() };
+            let is_private = !request.allow_private && HttpFactory::check_url(&request.url, true).is_ok();
+            let hint = if is_private { format!("; `{ALLOW_PRIVATE}` allows it") } else { String::new() };
             format!("cannot post to its first argument: {why}{hint}")
         })
     }
@@ -92,32 +91,32 @@ mod post {
     pub(super) async fn send(request: Arc<Request>, call: BuiltinCall<'_>) -> Result<Opinion, Failure> {
         let problem = match reply(&request, call).await {
             Ok(Reply::Http(reply)) if !(200..300).contains(&reply.status) => {
-                format!("was answered with status {}", reply.status)
+                format!("the endpoint responded with status {}", reply.status)
             }
             Ok(_) => return Ok(Opinion::none()),
-            // It has arrived, and nobody reads the answer.
+            // The request has arrived. The response is discarded anyway.
             Err(failure) if failure.kind == FailureKind::OutputCap => return Ok(Opinion::none()),
-            Err(failure) => format!("could not post: {}", failure.message),
+            Err(failure) => format!("cannot post: {}", failure.message),
         };
         Ok(Opinion::none().with_message(problem))
     }
 
     async fn reply(request: &Request, call: BuiltinCall<'_>) -> Result<Reply, Failure> {
         let factory = call.env.registry.handler("http").ok_or_else(|| {
-            Failure::new(FailureKind::UnknownHandler, "this engine's registry has no handlers of the kind `http`")
+            Failure::new(FailureKind::UnknownHandler, "this engine's registry has no handler of type `http`")
         })?;
         let kind = call.event.kind();
         let spec = HookSpec::http(call.hook.id.clone(), kind, request.url.clone());
         let spec = if request.allow_private { spec } else { spec.request(HttpSpec::public_only) };
         let handler = factory.build(&spec, call.env)?;
-        let moment =
+        let view =
             EventView::with_payload(call.event.clone(), spec.dialect, vec![JsonPiece::Text(request.body.clone())]);
         let post = Call {
             hook: Arc::new(call.hook.clone()),
             deadline: Instant::now() + DEADLINE,
             dialect: spec.dialect,
             stdout_closed: false,
-            moment: Arc::new(moment),
+            view: Arc::new(view),
         };
         handler.call(&post).await
     }

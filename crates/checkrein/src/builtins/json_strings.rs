@@ -1,4 +1,7 @@
-//! The strings in a JSON text: read without building a tree, replaced without touching any other byte.
+//! Reads and replaces the strings of a JSON text without building a tree.
+//!
+//! Guards search tool input with it, and redaction replaces parts of strings. A replacement must not change any other
+//! byte of the text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,69 +9,68 @@ use std::ops::Range;
 use checkrein_core::RawJson;
 use checkrein_core::json::{Piece, TokenKind, pieces, unquoted};
 
-/// One string that is a value, not a key.
+/// One string value. Keys are not included.
 pub(crate) struct JsonString<'a> {
-    /// The key that it stands under, directly or in an array.
+    /// Key of the value, or of the array that contains it.
     pub(super) key: Option<Cow<'a, str>>,
-    /// What it says.
     pub(crate) text: DecodedString<'a>,
-    /// Where it stands between its quotes.
+    /// Offset of the first byte inside of the quotes.
     start: usize,
 }
 
 impl JsonString<'_> {
-    /// Where a part of what it says stands in the JSON text.
+    /// Returns the range in the JSON text of a range in the decoded text.
     pub(crate) fn place(&self, part: &Range<usize>) -> Range<usize> {
-        self.start + self.text.spelt_at(part.start)..self.start + self.text.spelt_at(part.end)
+        self.start + self.text.raw_offset(part.start)..self.start + self.text.raw_offset(part.end)
     }
 }
 
-/// What a string says, with the way back to how it is spelt.
+/// Decoded text of a string, with offsets into its raw text.
 pub(crate) struct DecodedString<'a> {
-    pub(crate) says: Cow<'a, str>,
-    /// Behind each escape: the offset in what it says, the offset in how it is spelt. Between them both go in step.
+    pub(crate) decoded: Cow<'a, str>,
+    /// The end of each escape: its offset in the decoded text and in the raw text. Between escapes both advance equally.
     escapes: Vec<(usize, usize)>,
 }
 
 impl<'a> DecodedString<'a> {
-    /// `spelt` is what stands between the quotes of a valid JSON string.
-    fn read(spelt: &'a str) -> Self {
-        if !spelt.contains('\\') {
-            return Self { says: Cow::Borrowed(spelt), escapes: Vec::new() };
+    /// Decodes the text between the quotes of a valid JSON string.
+    fn new(raw: &'a str) -> Self {
+        if !raw.contains('\\') {
+            return Self { decoded: Cow::Borrowed(raw), escapes: Vec::new() };
         }
-        let mut says = String::with_capacity(spelt.len());
+        let mut decoded = String::with_capacity(raw.len());
         let mut escapes = Vec::new();
-        let mut at = 0;
-        for (piece, length) in pieces(spelt) {
-            at += length;
+        let mut offset = 0;
+        for (piece, length) in pieces(raw) {
+            offset += length;
             match piece {
                 Piece::Plain(text) => {
-                    says.push_str(text);
+                    decoded.push_str(text);
                     continue;
                 }
-                Piece::Character(character) => says.push(character),
-                // Half of a surrogate pair reads as U+FFFD.
-                Piece::LoneSurrogate(_) => says.push(char::REPLACEMENT_CHARACTER),
+                Piece::Character(character) => decoded.push(character),
+                // Half of a surrogate pair is decoded as U+FFFD.
+                Piece::LoneSurrogate(_) => decoded.push(char::REPLACEMENT_CHARACTER),
             }
-            escapes.push((says.len(), at));
+            escapes.push((decoded.len(), offset));
         }
-        Self { says: Cow::Owned(says), escapes }
+        Self { decoded: Cow::Owned(decoded), escapes }
     }
 
-    fn spelt_at(&self, said_at: usize) -> usize {
-        let behind = self.escapes.partition_point(|(said, _)| *said <= said_at);
+    fn raw_offset(&self, offset: usize) -> usize {
+        let behind = self.escapes.partition_point(|(decoded, _)| *decoded <= offset);
         match behind.checked_sub(1).and_then(|last| self.escapes.get(last)) {
-            Some((said, spelt)) => spelt + (said_at - said),
-            None => said_at,
+            Some((decoded, raw)) => raw + (offset - decoded),
+            None => offset,
         }
     }
 }
 
-/// All strings that are values, in the order of the text.
+/// Returns all string values in the order of the text.
 pub(crate) fn strings(json: &RawJson) -> Vec<JsonString<'_>> {
     let text = json.as_str();
     let mut found = Vec::new();
-    // The keys in force: one for each object and array that is open.
+    // The current key of each open object and array.
     let mut keys: Vec<Option<&str>> = vec![None];
     let mut lexer = json.tokens();
     while let Ok(Some(token)) = lexer.next_token() {
@@ -84,9 +86,9 @@ pub(crate) fn strings(json: &RawJson) -> Vec<JsonString<'_>> {
                 }
             }
             TokenKind::String { .. } => {
-                let spelt = unquoted(&text[token.start..token.end]);
-                let key = key.map(|key| DecodedString::read(key).says);
-                found.push(JsonString { key, text: DecodedString::read(spelt), start: token.start + 1 });
+                let raw = unquoted(&text[token.start..token.end]);
+                let key = key.map(|key| DecodedString::new(key).decoded);
+                found.push(JsonString { key, text: DecodedString::new(raw), start: token.start + 1 });
             }
             TokenKind::Number | TokenKind::True | TokenKind::False | TokenKind::Null => {}
         }
@@ -94,7 +96,7 @@ pub(crate) fn strings(json: &RawJson) -> Vec<JsonString<'_>> {
     found
 }
 
-/// The text with some parts replaced. The parts are in order and do not overlap.
+/// Replaces parts of the text. The parts are in order and do not overlap.
 pub(crate) fn spliced<'a>(text: &str, parts: impl IntoIterator<Item = (Range<usize>, Cow<'a, str>)>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
@@ -117,7 +119,7 @@ mod tests {
             r#" {"a": "1", "b\u0063" : {"d": ["2", {"e":"3"}, "4"]}, "f":[5,"6"], "g":"\"}" } "#.parse().unwrap();
         let found: Vec<_> = strings(&json)
             .iter()
-            .map(|string| format!("{}={}", string.key.as_deref().unwrap_or("-"), string.text.says))
+            .map(|string| format!("{}={}", string.key.as_deref().unwrap_or("-"), string.text.decoded))
             .collect();
         assert_eq!(found, ["a=1", "d=2", "e=3", "d=4", "f=6", "g=\"}"]);
         let alone: RawJson = r#""x""#.parse().unwrap();
@@ -125,13 +127,16 @@ mod tests {
     }
 
     #[test]
-    fn places_lead_back_to_the_spelling() {
+    fn decoded_ranges_map_to_raw_ranges() {
         let json: RawJson = r#"{"a":"\u00e9\ud83d\ude00\/secret\ud800\n!"}"#.parse().unwrap();
         let string = &strings(&json)[0];
-        assert_eq!(string.text.says, "é😀/secret\u{fffd}\n!");
-        let at = string.text.says.find("secret").unwrap();
-        assert_eq!(&json.as_str()[string.place(&(at..at + 6))], "secret");
+        assert_eq!(string.text.decoded, "é😀/secret\u{fffd}\n!");
+        let start = string.text.decoded.find("secret").unwrap();
+        assert_eq!(&json.as_str()[string.place(&(start..start + 6))], "secret");
         assert_eq!(&json.as_str()[string.place(&(0..2))], r"\u00e9");
-        assert_eq!(&json.as_str()[string.place(&(0..string.text.says.len()))], r"\u00e9\ud83d\ude00\/secret\ud800\n!");
+        assert_eq!(
+            &json.as_str()[string.place(&(0..string.text.decoded.len()))],
+            r"\u00e9\ud83d\ude00\/secret\ud800\n!"
+        );
     }
 }

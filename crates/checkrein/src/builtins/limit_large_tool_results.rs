@@ -1,15 +1,14 @@
-//! Keeps large tool results from filling the model's context: the whole result goes to a file, the model gets its start
-//! and its end, and is told where the file is.
+//! Writes large tool results to a file. The model gets the start and the end of the result, and the path of the file.
 //!
-//! A result is large if it has more than 2000 lines or more than 50 KiB. What is kept is within both limits, cut between
-//! characters. In a result that is not a plain string (an object with `stdout`, a list of parts) the long strings are
-//! cut and the rest stays; if it is still too large then, a string takes its place.
+//! A result is large if it has more than 2000 lines or more than 50 KiB. The shortened result is within both limits, cut
+//! between characters. In a result that is not a plain string (an object with `stdout`, a list of parts) only the long
+//! strings are cut. If the result is still too large, a string replaces it.
 //!
-//! The file can be read by its user only. If the hook is for `session_end` too, the files of the session are removed
-//! then; otherwise they stay in the directory for temporary files.
+//! Only the user can read the file. If the hook also has the event `session_end`, the files of the session are removed
+//! then. Otherwise they stay in the directory for temporary files.
 //!
 //! - **Arguments**: none, or `--max-bytes=N`, `--max-lines=N`, `--dir=DIRECTORY` for the files.
-//! - **Events**: `post_tool_use`, `tool_output_transform` and their kin.
+//! - **Events**: `post_tool_use`, `tool_output_transform` and related events.
 //!
 //! Example: `limit_large_tool_results --max-lines=500`
 
@@ -31,7 +30,7 @@ use crate::private_file;
 const MAX_BYTES: usize = 50 * 1024;
 const MAX_LINES: usize = 2000;
 
-/// What the note about the file may take of the limit.
+/// Part of the limit that is reserved for the note about the file, in bytes.
 const NOTE: usize = 512;
 
 #[derive(Debug, Clone)]
@@ -54,7 +53,7 @@ pub(super) fn builtin() -> Builtin {
             "Writes tool results of more than 2000 lines or 50 KiB to a file and keeps their start and end.",
         )
         .args("`--max-bytes=N`, `--max-lines=N`, `--dir=DIRECTORY` for the files")
-        .events("`post_tool_use`, `tool_output_transform` and their kin; `session_end` removes the files"),
+        .events("`post_tool_use`, `tool_output_transform` and related events; `session_end` removes the files"),
     )
 }
 
@@ -62,12 +61,12 @@ fn read_args(args: &[String]) -> Result<Limits, String> {
     let mut limits = Limits { bytes: MAX_BYTES, lines: MAX_LINES, directory: None };
     for arg in args {
         if let Some(bytes) = option(arg, "max-bytes") {
-            limits.bytes = count(bytes, "the number of bytes")?;
+            limits.bytes = count(bytes, "number of bytes")?;
             if limits.bytes < 2 * NOTE {
-                return Err(format!("has `{bytes}` as the number of bytes; less than {} leaves no room", 2 * NOTE));
+                return Err(format!("has an invalid number of bytes, `{bytes}`; use at least {}", 2 * NOTE));
             }
         } else if let Some(lines) = option(arg, "max-lines") {
-            limits.lines = count(lines, "the number of lines")?;
+            limits.lines = count(lines, "number of lines")?;
         } else if let Some(directory) = option(arg, "dir").filter(|directory| !directory.is_empty()) {
             limits.directory = Some(directory.into());
         } else {
@@ -81,11 +80,11 @@ async fn run(call: BuiltinCall<'_>, limits: Arc<Limits>, files: Arc<Files>) -> R
     let session = call.event.envelope.session_id.clone().unwrap_or_default();
     if call.event.kind() == EventKind::SessionEnd {
         let old = files.forget(&session).unwrap_or_default();
-        // One that is gone already is as good as removed.
+        // A missing file needs no removal.
         off_thread(move || old.iter().for_each(|file| drop(std::fs::remove_file(file)))).await?;
         return Ok(Opinion::none());
     }
-    let Some(output) = call.event.original(Target::Output).filter(|output| limits.are_passed(output)) else {
+    let Some(output) = call.event.original(Target::Output).filter(|output| limits.are_exceeded(output)) else {
         return Ok(Opinion::none());
     };
     let directory = limits.directory.as_ref().map_or_else(std::env::temp_dir, |directory| call.env.cwd.join(directory));
@@ -96,17 +95,17 @@ async fn run(call: BuiltinCall<'_>, limits: Arc<Limits>, files: Arc<Files>) -> R
         Ok((file, shorter))
     })
     .await?
-    .map_err(|error| failure(format!("cannot write the whole result to a file: {error}")))?;
+    .map_err(|error| failure(format!("cannot write the full result to a file: {error}")))?;
     files.with(&session, |files| files.push(file));
     Ok(Opinion::rewrite_output(shorter))
 }
 
 impl Limits {
-    fn are_passed(&self, output: &RawJson) -> bool {
+    fn are_exceeded(&self, output: &RawJson) -> bool {
         if output.json_type() == JsonType::String {
             return output.as_text().is_some_and(|text| self.is_long(&text));
         }
-        output.as_str().len() > self.bytes || strings(output).iter().any(|string| self.is_long(&string.text.says))
+        output.as_str().len() > self.bytes || strings(output).iter().any(|string| self.is_long(&string.text.decoded))
     }
 
     fn is_long(&self, text: &str) -> bool {
@@ -118,18 +117,18 @@ impl Limits {
             return RawJson::string(&self.cut(&text, self.bytes, file));
         }
         let found = strings(output);
-        // The long ones share what there is.
-        let share = |of: usize| self.bytes / of.max(1);
-        let long = found.iter().filter(|string| string.text.says.len() > share(found.len())).count();
+        // The long strings share the limit.
+        let share = |count: usize| self.bytes / count.max(1);
+        let long = found.iter().filter(|string| string.text.decoded.len() > share(found.len())).count();
         let budget = share(long).max(2 * NOTE);
         let parts = found
             .iter()
-            .filter(|string| string.text.says.len() > budget || self.is_long(&string.text.says))
+            .filter(|string| string.text.decoded.len() > budget || self.is_long(&string.text.decoded))
             .map(|string| {
-                let cut = RawJson::string(&self.cut(&string.text.says, budget, file));
-                // Without the quotes, which stay where they are.
-                let spelt = cut.as_str()[1..cut.as_str().len() - 1].to_owned();
-                (string.place(&(0..string.text.says.len())), Cow::Owned(spelt))
+                let cut = RawJson::string(&self.cut(&string.text.decoded, budget, file));
+                // The quotes around the string stay.
+                let raw = cut.as_str()[1..cut.as_str().len() - 1].to_owned();
+                (string.place(&(0..string.text.decoded.len())), Cow::Owned(raw))
             });
         let shorter = RawJson::parse(spliced(output.as_str(), parts)).ok();
         match shorter.filter(|shorter| shorter.as_str().len() <= self.bytes + self.bytes / 2) {
@@ -138,7 +137,7 @@ impl Limits {
         }
     }
 
-    /// The start and the end within the limits, with a note between them.
+    /// Returns the start and the end within the limits, with a note between them.
     fn cut(&self, text: &str, bytes: usize, file: &Path) -> String {
         let half = bytes.saturating_sub(NOTE) / 2;
         let lines = (self.lines / 2).max(1);
@@ -149,14 +148,10 @@ impl Limits {
         };
         let end = tail(&text[start.len()..], half);
         let end = match end.rmatch_indices('\n').nth(lines - 1) {
-            Some((at, _)) => &end[at + 1..],
+            Some((newline, _)) => &end[newline + 1..],
             None => end,
         };
-        let left_out = text.len() - start.len() - end.len();
-        format!(
-            "{start}\n[{left_out} of {} bytes left out; the whole result is in {}]\n{end}",
-            text.len(),
-            file.display()
-        )
+        let omitted = text.len() - start.len() - end.len();
+        format!("{start}\n[{omitted} of {} bytes omitted; the full result is in {}]\n{end}", text.len(), file.display())
     }
 }

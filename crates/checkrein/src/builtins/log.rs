@@ -1,11 +1,11 @@
-//! Writes down every event that the hook is for: one line of JSON each, at the end of a file.
+//! Appends every event of the hook to a file, as one line of JSON.
 //!
-//! A line is the event in its canonical form with the time (UTC) as `logged_at` before it. Secrets are taken out as
-//! `redact_secrets` does. Each line is written whole with one write to a file opened for appending, so several
-//! processes can write to one file. A new file can be read by its user only. Nothing is rotated.
+//! A line is the event in its canonical form, with the time (UTC) as `logged_at` in front. Secrets are redacted as by
+//! `redact_secrets`. Each line is one write to a file opened for appending, so several processes can share a file. Only
+//! the user can read a new file. The file is not rotated.
 //!
-//! - **Arguments**: the file. `~/` is the home directory; other relative paths are taken from the host's directory, so
-//!   that there is one file wherever the agent goes. Missing directories are made.
+//! - **Arguments**: the file. `~/` is the home directory. Other relative paths start at the host's directory, so that the
+//!   file does not depend on the agent's working directory. Missing directories are created.
 //! - **Events**: any.
 //!
 //! Example: `log ~/.local/state/agent/events.jsonl`
@@ -25,7 +25,7 @@ const LOGGED_AT: &str = "logged_at";
 
 pub(super) fn builtin() -> Builtin {
     Builtin::new(|call| Box::pin(run(call))).checked(|args| file(args).map(drop)).described(
-        BuiltinDoc::new("Appends every event to a file as one line of JSON, without secrets.")
+        BuiltinDoc::new("Appends every event to a file as one line of JSON, with secrets redacted.")
             .args("the file")
             .events("any"),
     )
@@ -34,7 +34,7 @@ pub(super) fn builtin() -> Builtin {
 fn file(args: &[String]) -> Result<&str, String> {
     match args {
         [file] if !file.trim().is_empty() => Ok(file),
-        _ => Err("takes one argument, the file to write to".to_owned()),
+        _ => Err("takes one argument, the file to append to".to_owned()),
     }
 }
 
@@ -59,10 +59,10 @@ fn line(event: &Event, now: Timestamp) -> String {
     let clean = RawJson::parse(json.as_str()).ok().and_then(|json| redacted_json(&json));
     let json = clean.as_ref().map_or(json.as_str(), RawJson::as_str);
     let fields = json.trim_start().strip_prefix('{').unwrap_or(json);
-    // Line breaks within strings are spelt as escapes; all others are white space.
+    // Line breaks in strings are escaped. All others are white space.
     let mut line = match event.field(LOGGED_AT) {
         None => format!("{{\"{LOGGED_AT}\":\"{now:.3}\",{fields}"),
-        // The host has its own; two would be no valid JSON for many readers.
+        // The host has set the field. Many parsers reject duplicate keys.
         Some(_) => format!("{{{fields}"),
     };
     line = line.replace(['\n', '\r'], " ");

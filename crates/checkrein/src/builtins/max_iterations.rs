@@ -1,12 +1,11 @@
-//! Ends the agent loop after so many model calls in one session.
+//! Halts the agent loop after a number of model calls in one session.
 //!
-//! The calls are counted by this hook: N of them go ahead, the next one is halted, and so is every one after it. If the
-//! event says itself which round it is (`iteration` of `turn_start`), the higher number counts. Each kind of event is
-//! counted on its own, so a hook for both `before_model` and `turn_start` does not count twice. Sub-agents count with
-//! the session that they belong to.
+//! The hook counts the calls. It allows N calls and halts every later one. If the event has a number of its own
+//! (`iteration` of `turn_start`), the higher number applies. Each kind of event has its own count, so a hook for
+//! `before_model` and `turn_start` does not count twice. Calls of sub-agents are part of their session's count.
 //!
-//! Loading hooks anew does not reset the count. If the hook is for `session_start`, `session_resume` or `session_end`
-//! too, those do. Of more than 1024 sessions at once the oldest are forgotten.
+//! Reloading hooks does not reset the count. The events `session_start`, `session_resume` and `session_end` do, if the
+//! hook has them. Of more than 1024 sessions, the oldest are forgotten.
 //!
 //! - **Arguments**: the number of calls.
 //! - **Events**: `before_model` or `turn_start`.
@@ -30,7 +29,7 @@ type Counts = BTreeMap<(String, String), u64>;
 pub(super) fn builtin() -> Builtin {
     let sessions = Arc::new(Sessions::<Counts>::default());
     Builtin::immediate(move |call| run(&sessions, &call)).checked(|args| limit(args).map(drop)).described(
-        BuiltinDoc::new("Ends the agent loop after so many model calls in one session.")
+        BuiltinDoc::new("Halts the agent loop after a number of model calls in one session.")
             .args("the number of calls")
             .events("`before_model` or `turn_start`; `session_start`, `session_resume`, `session_end` reset the count"),
     )
@@ -38,7 +37,7 @@ pub(super) fn builtin() -> Builtin {
 
 fn limit(args: &[String]) -> Result<u64, String> {
     match args {
-        [limit] => Ok(count(limit, "the number of model calls")? as u64),
+        [limit] => Ok(count(limit, "number of model calls")? as u64),
         _ => Err("takes one argument, the number of model calls".to_owned()),
     }
 }
@@ -51,18 +50,18 @@ fn run(sessions: &Sessions<Counts>, call: &BuiltinCall<'_>) -> Result<Opinion, F
         sessions.with(session, |counts| counts.retain(|(hook, _), _| *hook != call.hook.id));
         return Ok(Opinion::none());
     }
-    let said = match call.event.field("iteration") {
+    let reported = match call.event.field("iteration") {
         Some(Field::Count(iteration)) => iteration,
         _ => 0,
     };
     let calls = sessions.with(session, |counts| {
         let calls = counts.entry((call.hook.id.clone(), kind.name().to_owned())).or_default();
         *calls += 1;
-        (*calls).max(said)
+        (*calls).max(reported)
     });
     if calls <= limit {
         return Ok(Opinion::none());
     }
-    let reason = format!("the session has made {limit} model calls, which is its limit");
+    let reason = format!("the session reached its limit of {limit} model calls");
     Ok(Opinion::halt(&reason).with_stop_reason(reason))
 }

@@ -1,5 +1,8 @@
-//! The functions that every [`Registry`](crate::Registry) brings: guards, helpers that tell the model where it is, and
-//! helpers that look after what tools give back. `docs/builtins.md` lists them all.
+//! The functions that every [`Registry`](crate::Registry) contains: guards, context for the model, and rewriters of tool
+//! results.
+//!
+//! Hooks name a builtin and pass arguments. Builtins run inside the process; they must not block the runtime's threads.
+//! `docs/builtins.md` lists all of them.
 //!
 //! ```
 //! use checkrein::payload::ToolCall;
@@ -56,7 +59,7 @@ use crate::handler::Builtin;
 #[doc(hidden)]
 pub use shell::exercise_shell;
 
-/// All of them with their names, in the order of the documentation.
+/// Returns all builtins with their names, in the order of the documentation.
 pub fn all() -> Vec<(&'static str, Builtin)> {
     let mut all = vec![
         ("block_dangerous_commands", block_dangerous_commands::builtin()),
@@ -82,15 +85,15 @@ pub fn all() -> Vec<(&'static str, Builtin)> {
     all
 }
 
-/// Where context can be told to the model.
-const AT_CONTEXT: &str = "`session_start`, `turn_start`, `prompt_submit` and others that take context";
+/// Events that accept context for the model, for the documentation.
+const AT_CONTEXT: &str = "`session_start`, `turn_start`, `prompt_submit` and others that accept context";
 
-/// Does work that may block, off the runtime's own threads. If the hook's time is over meanwhile, the work ends by itself
-/// and nobody reads the result; so it must be short and start no process.
+/// Runs blocking work on a thread outside of the runtime. At the hook's timeout the work continues and its result is
+/// discarded. Therefore it must be short and start no process.
 async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
     tokio::task::spawn_blocking(work)
         .await
-        .map_err(|error| Failure::new(FailureKind::Panic, format!("the work was not finished: {error}")))
+        .map_err(|error| Failure::new(FailureKind::Panic, format!("the builtin stopped early: {error}")))
 }
 
 fn failure(message: impl Into<String>) -> Failure {

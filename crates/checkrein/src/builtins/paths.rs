@@ -1,4 +1,7 @@
-//! Paths and patterns for them.
+//! Path patterns of `protect_paths`, and the names under which a file can be reached.
+//!
+//! [`names`] and [`expanded`] also serve `protect_self`. A path has several names if it contains links or wildcards;
+//! callers must check all of them.
 
 use std::path::{Path, PathBuf};
 
@@ -7,40 +10,40 @@ use globset::{Glob, GlobBuilder, GlobMatcher};
 use super::shell::{Expanded, lexical};
 use crate::real_path::{real_ancestor, real_path};
 
-/// One pattern, as it is given.
+/// One pattern of the arguments.
 #[derive(Debug, Clone)]
 struct Pattern {
-    given: String,
-    /// Without the `!`.
+    argument: String,
+    /// The argument without `!`.
     text: String,
     exception: bool,
 }
 
-/// Patterns for paths. The last one that fits counts, as in `.gitignore`.
+/// Patterns for paths. The last one that matches applies, as in `.gitignore`.
 #[derive(Debug, Clone)]
 pub(crate) struct Patterns(Vec<Pattern>);
 
 impl Patterns {
-    pub(crate) fn read(given: &[String]) -> Result<Self, String> {
-        let read = |given: &String| {
-            let text = given.strip_prefix('!').unwrap_or(given);
+    pub(crate) fn parse(args: &[String]) -> Result<Self, String> {
+        let parse = |arg: &String| {
+            let text = arg.strip_prefix('!').unwrap_or(arg);
             if text.trim().is_empty() {
-                return Err("has an empty pattern; write one or remove it".to_owned());
+                return Err("has an empty pattern; remove it".to_owned());
             }
-            let pattern = Pattern { given: given.clone(), text: text.to_owned(), exception: given.starts_with('!') };
-            // The place that it is for does not matter for whether it can be read.
+            let pattern = Pattern { argument: arg.clone(), text: text.to_owned(), exception: arg.starts_with('!') };
+            // The syntax does not depend on the directory.
             glob(text).map(|_| pattern)
         };
-        given.iter().map(read).collect::<Result<_, _>>().map(Self)
+        args.iter().map(parse).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The patterns for one directory.
-    pub(crate) fn at(&self, cwd: &Path, home: Option<&str>) -> PlacedPatterns {
-        // A directory that is reached through a link has two names, and files may be called by either.
+    /// Resolves the patterns for a working directory.
+    pub(crate) fn resolve(&self, cwd: &Path, home: Option<&str>) -> ResolvedPatterns {
+        // A directory behind a link has two names, and tool calls may use either.
         let mut cwds = vec![lexical(cwd)];
         cwds.extend(real_path(cwd).ok().filter(|real| *real != cwds[0]));
-        let placed = self.0.iter().map(|pattern| (pattern.clone(), placed(&pattern.text, &cwds, home)));
-        PlacedPatterns(placed.collect())
+        let resolved = self.0.iter().map(|pattern| (pattern.clone(), matchers(&pattern.text, &cwds, home)));
+        ResolvedPatterns(resolved.collect())
     }
 }
 
@@ -48,11 +51,12 @@ fn glob(text: &str) -> Result<Glob, String> {
     GlobBuilder::new(text)
         .literal_separator(true)
         .build()
-        .map_err(|error| format!("has a pattern that cannot be read, `{text}`: {}", error.kind()))
+        .map_err(|error| format!("has an invalid pattern, `{text}`: {}", error.kind()))
 }
 
-/// A pattern without a slash fits a name anywhere; one with a slash is a path from the directory. Both fit what is below.
-fn placed(text: &str, cwds: &[PathBuf], home: Option<&str>) -> Vec<GlobMatcher> {
+/// Compiles a pattern. Without a slash it matches a name in any directory; with a slash it is a path from the working
+/// directory. Both also match everything below.
+fn matchers(text: &str, cwds: &[PathBuf], home: Option<&str>) -> Vec<GlobMatcher> {
     let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
     let bases: Vec<String> = if let (Some(rest), Some(home)) = (text.strip_prefix("~/"), home) {
         vec![format!("{}/{rest}", globset::escape(home))]
@@ -68,27 +72,27 @@ fn placed(text: &str, cwds: &[PathBuf], home: Option<&str>) -> Vec<GlobMatcher> 
     all.filter_map(|text| glob(&text).ok()).map(|glob| glob.compile_matcher()).collect()
 }
 
-/// Patterns that know where they are.
+/// Patterns for one working directory.
 #[derive(Debug)]
-pub(crate) struct PlacedPatterns(Vec<(Pattern, Vec<GlobMatcher>)>);
+pub(crate) struct ResolvedPatterns(Vec<(Pattern, Vec<GlobMatcher>)>);
 
-impl PlacedPatterns {
-    /// The pattern that protects this absolute path, if one does.
+impl ResolvedPatterns {
+    /// Returns the pattern that protects an absolute path.
     pub(crate) fn protecting(&self, path: &Path) -> Option<&str> {
         let (pattern, _) = self.0.iter().rev().find(|(_, globs)| globs.iter().any(|glob| glob.is_match(path)))?;
-        (!pattern.exception).then_some(&pattern.given)
+        if pattern.exception { None } else { Some(&pattern.argument) }
     }
 
-    /// As [`protecting`](Self::protecting), for anything below a directory that exists.
+    /// Returns a protected path below an existing directory, and its pattern.
     pub(crate) fn protecting_below(&self, directory: &Path) -> Option<(PathBuf, &str)> {
-        // A tree may be huge, and somebody waits.
-        const LOOKED_AT: usize = 5000;
+        // Limits the time for a huge tree: the agent waits.
+        const MAX_ENTRIES: usize = 5000;
         let mut waiting = vec![directory.to_owned()];
-        let mut looked_at = 0;
+        let mut entries = 0;
         while let Some(directory) = waiting.pop() {
             for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-                looked_at += 1;
-                if looked_at > LOOKED_AT {
+                entries += 1;
+                if entries > MAX_ENTRIES {
                     return None;
                 }
                 let path = entry.path();
@@ -104,7 +108,7 @@ impl PlacedPatterns {
     }
 }
 
-/// The names that a path has: as it is written, without `.` and `..`, and where links lead.
+/// Returns the names of a path: without `.` and `..`, and with links resolved.
 pub(crate) fn names(path: &Path) -> Vec<PathBuf> {
     let mut names = vec![lexical(path)];
     for real in [real(path), real(&names[0])].into_iter().flatten() {
@@ -115,19 +119,19 @@ pub(crate) fn names(path: &Path) -> Vec<PathBuf> {
     names
 }
 
-/// Where links lead, for as much of the path as exists.
+/// Resolves links in the part of the path that exists.
 fn real(path: &Path) -> Option<PathBuf> {
     real_ancestor(path).map(|(found, rest)| lexical(&found.join(rest)))
 }
 
-/// The files that a word stands for: itself, or what its wildcards fit.
+/// Returns the files that a word denotes: the path itself, or the files that match its wildcards.
 pub(crate) fn expanded(value: &Expanded, cwd: &Path) -> Vec<PathBuf> {
     let whole = cwd.join(&value.text);
     if !value.glob {
         return vec![whole];
     }
-    // As many as a command line usually holds.
-    const FOUND: usize = 2000;
+    // More than a usual command line holds.
+    const MAX_FILES: usize = 2000;
     let mut found = vec![PathBuf::new()];
     for component in whole.components() {
         let text = component.as_os_str().to_string_lossy();
@@ -136,15 +140,15 @@ pub(crate) fn expanded(value: &Expanded, cwd: &Path) -> Vec<PathBuf> {
             found.iter_mut().for_each(|path| path.push(component));
             continue;
         };
-        let fits = |name: &str| pattern.is_match(name) && (!name.starts_with('.') || text.starts_with('.'));
+        let matches = |name: &str| pattern.is_match(name) && (!name.starts_with('.') || text.starts_with('.'));
         found = found
             .iter()
             .flat_map(|directory| std::fs::read_dir(directory).into_iter().flatten().flatten())
-            .filter(|entry| fits(&entry.file_name().to_string_lossy()))
+            .filter(|entry| matches(&entry.file_name().to_string_lossy()))
             .map(|entry| entry.path())
-            .take(FOUND)
+            .take(MAX_FILES)
             .collect();
     }
-    // A shell leaves the word as it is if nothing fits.
+    // A shell leaves the word unchanged if no file matches.
     if found.is_empty() { vec![whole] } else { found }
 }

@@ -1,37 +1,38 @@
-//! Takes secrets out of what passes by: a note such as `[redacted:github_token]` stands in their place.
+//! Replaces secrets by notes such as `[redacted:github_token]`.
 //!
-//! Found are keys with a form of their own (AWS, GitHub, GitLab, Slack, Stripe, OpenAI, Anthropic, Google, npm, PyPI,
-//! Hugging Face), JSON web tokens, private key blocks, bearer tokens, passwords in URLs, and what stands behind names
-//! such as `password=` or `token:` if it looks made up (eight characters or more with letters and digits). A password
-//! that is a plain word is not found. Every other byte stays as it is: large integers, the order of keys, odd escapes.
+//! The builtin finds keys with a fixed format (AWS, GitHub, GitLab, Slack, Stripe, OpenAI, Anthropic, Google, npm, PyPI,
+//! Hugging Face), JSON web tokens, private key blocks, bearer tokens and passwords in URLs. It also finds values behind
+//! names such as `password=` or `token:` if they look generated: eight characters or more with letters and digits. It
+//! does not find a password that is a plain word. Every other byte stays the same: large integers, the order of keys,
+//! escapes.
 //!
-//! What is rewritten depends on the event: what the tool is called with before it is used, what it gave back
-//! afterwards, what the user said, the conversation for the model. A tool that needs the secret to work does not get
-//! it: use the hook at the events where the secret should not pass.
+//! The event determines the rewritten part: the tool's input before the call, its output after the call, the user's
+//! prompt, or the messages for the model. A tool that needs the secret does not get it. Therefore use the hook only at
+//! events where no secret is needed.
 //!
 //! - **Arguments**: none.
-//! - **Events**: `pre_tool_use`, `tool_input_transform` (input), `post_tool_use`, `tool_output_transform` and their kin
-//!   (output), `prompt_submit` (prompt), `before_model` (messages).
+//! - **Events**: `pre_tool_use`, `tool_input_transform` (input), `post_tool_use`, `tool_output_transform` and related
+//!   events (output), `prompt_submit` (prompt), `before_model` (messages).
 //!
 //! Example: `redact_secrets` turns `{"command": "curl -H 'Authorization: Bearer eyJhbGci…'"}` into
 //! `{"command": "curl -H 'Authorization: Bearer [redacted:jwt]'"}`.
 
-use checkrein_core::{Failure, Opinion, RawJson, Rewrite, Target};
+use checkrein_core::{Failure, Opinion, RawJson, Rewrite};
 
-use super::secrets::redacted_json;
+use super::secrets::{RedactedSecrets, redact_json};
 use super::{args, off_thread};
 use crate::handler::{Builtin, BuiltinCall, BuiltinDoc};
 
-/// From this size on, the work is done off the runtime's threads.
+/// Size in bytes from which on the search runs outside of the runtime's threads.
 const LARGE: usize = 64 * 1024;
 
 pub(super) fn builtin() -> Builtin {
     Builtin::new(|call| Box::pin(run(call))).checked(args::none).rewriting().described(
-        BuiltinDoc::new("Puts notes in place of keys, tokens and passwords in tool input, tool output and prompts.")
+        BuiltinDoc::new("Redacts keys, tokens and passwords in tool input, tool output and prompts.")
             .args("none")
             .events(
-                "`pre_tool_use`, `tool_input_transform`, `post_tool_use`, `tool_output_transform` and their kin, \
-                 `prompt_submit`, `before_model`",
+                "`pre_tool_use`, `tool_input_transform`, `post_tool_use`, `tool_output_transform` and related events, \
+             `prompt_submit`, `before_model`",
             ),
     )
 }
@@ -41,20 +42,17 @@ async fn run(call: BuiltinCall<'_>) -> Result<Opinion, Failure> {
     let kind = call.event.kind();
     for &target in kind.contract().rewrites.iter() {
         let Some(original) = call.event.original(target) else { continue };
-        if let Some(clean) = clean(original).await? {
-            opinion = opinion.with_rewrite(Rewrite::replace(target, clean)).with_message(told(target));
+        if let Some((clean, secrets)) = redact(original).await? {
+            let message = format!("redacted {secrets} in the {target}");
+            opinion = opinion.with_rewrite(Rewrite::replace(target, clean)).with_message(message);
         }
     }
     Ok(opinion)
 }
 
-async fn clean(original: RawJson) -> Result<Option<RawJson>, Failure> {
+async fn redact(original: RawJson) -> Result<Option<(RawJson, RedactedSecrets)>, Failure> {
     if original.as_str().len() < LARGE {
-        return Ok(redacted_json(&original));
+        return Ok(redact_json(&original));
     }
-    off_thread(move || redacted_json(&original)).await
-}
-
-fn told(target: Target) -> String {
-    format!("took secrets out of the {target}")
+    off_thread(move || redact_json(&original)).await
 }

@@ -1,17 +1,19 @@
-//! What builtins remember of sessions, within bounds.
+//! Bounded memory of builtins, by session.
+//!
+//! Builtins that count or compare events keep their state here. The memory is lost with the process.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 
 use crate::sync::lock;
 
-/// How many sessions are remembered. The one that was made first goes first.
+/// Maximum number of sessions. The oldest one is removed first.
 const SESSIONS: usize = 1024;
 
-/// Something for each session.
+/// One value for each session.
 #[derive(Debug)]
 pub(super) struct Sessions<T> {
-    kept: Mutex<SessionCache<T>>,
+    cache: Mutex<SessionCache<T>>,
 }
 
 #[derive(Debug)]
@@ -22,31 +24,31 @@ struct SessionCache<T> {
 
 impl<T> Default for Sessions<T> {
     fn default() -> Self {
-        Self { kept: Mutex::new(SessionCache { by_key: HashMap::new(), order: VecDeque::new() }) }
+        Self { cache: Mutex::new(SessionCache { by_key: HashMap::new(), order: VecDeque::new() }) }
     }
 }
 
 impl<T: Default> Sessions<T> {
-    /// Works with what is remembered under the key.
+    /// Calls `work` with the value of the session.
     pub(super) fn with<R>(&self, key: &str, work: impl FnOnce(&mut T) -> R) -> R {
-        // What a panic left half done is still within bounds.
-        let mut kept = lock(&self.kept);
-        if !kept.by_key.contains_key(key) {
-            if kept.order.len() >= SESSIONS
-                && let Some(oldest) = kept.order.pop_front()
+        // A panic in `work` leaves the cache within its bounds.
+        let mut cache = lock(&self.cache);
+        if !cache.by_key.contains_key(key) {
+            if cache.order.len() >= SESSIONS
+                && let Some(oldest) = cache.order.pop_front()
             {
-                kept.by_key.remove(&oldest);
+                cache.by_key.remove(&oldest);
             }
-            kept.order.push_back(key.to_owned());
+            cache.order.push_back(key.to_owned());
         }
-        work(kept.by_key.entry(key.to_owned()).or_default())
+        work(cache.by_key.entry(key.to_owned()).or_default())
     }
 
-    /// Forgets what is remembered under the key, and gives it back.
+    /// Removes and returns the value of the session.
     pub(super) fn forget(&self, key: &str) -> Option<T> {
-        let mut kept = lock(&self.kept);
-        kept.order.retain(|other| other != key);
-        kept.by_key.remove(key)
+        let mut cache = lock(&self.cache);
+        cache.order.retain(|other| other != key);
+        cache.by_key.remove(key)
     }
 }
 
@@ -55,12 +57,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_bounded() {
+    fn oldest_session_is_removed_at_the_limit() {
         let sessions = Sessions::<u32>::default();
         for n in 0..SESSIONS + 10 {
             sessions.with(&n.to_string(), |count| *count += 1);
         }
-        assert_eq!(sessions.kept.lock().unwrap().by_key.len(), SESSIONS);
+        assert_eq!(sessions.cache.lock().unwrap().by_key.len(), SESSIONS);
         assert_eq!(sessions.with(&(SESSIONS + 9).to_string(), |count| *count), 1);
         assert_eq!(sessions.with("0", |count| *count), 0);
         assert_eq!(sessions.forget("0"), Some(0));

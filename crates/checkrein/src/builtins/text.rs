@@ -1,20 +1,19 @@
-//! Texts that are cut to size.
+//! Cuts texts to a size, always between characters.
 
-/// The longest start of at most `bytes` bytes that ends between characters.
+/// Returns the longest start of at most `bytes` bytes.
 pub(super) fn head(text: &str, bytes: usize) -> &str {
-    let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     &text[..end]
 }
 
-/// The longest end of at most `bytes` bytes that starts between characters.
+/// Returns the longest end of at most `bytes` bytes.
 pub(super) fn tail(text: &str, bytes: usize) -> &str {
     let earliest = text.len().saturating_sub(bytes);
-    let start = (earliest..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let start = (earliest..=text.len()).find(|start| text.is_char_boundary(*start)).unwrap_or(text.len());
     &text[start..]
 }
 
-/// The text, or as much of its start as fits with a note that something is missing. Cut at the end of a line if there
-/// is one.
+/// Returns the text, or its start with a note that the rest is missing. The cut is at the end of a line if possible.
 pub(super) fn capped(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();

@@ -1,7 +1,8 @@
-//! Names that docker-agent has and checkrein does not, because they need what only that program has. A hook that uses
-//! one is told so when it is loaded, with what to use instead.
+//! Builtins of docker-agent that checkrein does not have, because they depend on docker-agent itself.
 //!
-//! | name | why not | instead |
+//! A hook that uses one of these names cannot be loaded. The message names an alternative.
+//!
+//! | name | reason | alternative |
 //! |---|---|---|
 //! | `snapshot` | keeps a shadow repository for that program's own undo | a command hook that commits or stashes |
 //! | `unload` | unloads models of that program's local model runner | a command hook that calls the runner |
@@ -10,40 +11,40 @@
 
 use crate::handler::{Builtin, BuiltinDoc};
 
-struct Unavailable {
+struct Unsupported {
     name: &'static str,
     summary: &'static str,
     why: &'static str,
 }
 
-const ALL: &[Unavailable] = &[
-    Unavailable {
+const ALL: &[Unsupported] = &[
+    Unsupported {
         name: "snapshot",
-        summary: "Not in checkrein: docker-agent's own undo. Loading it fails and says what to use instead.",
+        summary: "Not in checkrein: part of docker-agent's undo. Loading fails with an alternative.",
         why: "belongs to docker-agent's own undo and does not exist in checkrein; use a command hook that runs \
               `git stash create` or commits to a branch of its own",
     },
-    Unavailable {
+    Unsupported {
         name: "unload",
-        summary: "Not in checkrein: docker-agent's local models. Loading it fails and says what to use instead.",
+        summary: "Not in checkrein: part of docker-agent's local models. Loading fails with an alternative.",
         why: "unloads models of docker-agent's model runner and does not exist in checkrein, which runs no models; use a \
               command hook at `agent_switch` that calls your model runner",
     },
-    Unavailable {
+    Unsupported {
         name: "safer_shell",
-        summary: "Not in checkrein: deprecated in docker-agent. Loading it fails and says what to use instead.",
+        summary: "Not in checkrein: deprecated in docker-agent. Loading fails with an alternative.",
         why: "is deprecated in docker-agent and does not exist in checkrein; use `block_dangerous_commands`",
     },
-    Unavailable {
+    Unsupported {
         name: "model",
-        summary: "Not in checkrein, which calls no models. Loading it fails and says what to use instead.",
+        summary: "Not in checkrein, which calls no models. Loading fails with an alternative.",
         why: "asks a model and does not exist in checkrein, which calls none; register a handler in your host \
               (`Registry::register`) or use a command hook that calls one",
     },
 ];
 
 pub(super) fn builtins() -> impl Iterator<Item = (&'static str, Builtin)> {
-    ALL.iter().map(|Unavailable { name, summary, why }| {
+    ALL.iter().map(|Unsupported { name, summary, why }| {
         let builtin = Builtin::prepared(|_| Err((*why).into()));
         (*name, builtin.described(BuiltinDoc::new(summary)))
     })

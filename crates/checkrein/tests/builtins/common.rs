@@ -6,7 +6,7 @@ use checkrein::{Engine, Envelope, Event, EventKind, HookSpec, RawJson, Verdict};
 use proptest::test_runner::Config as ProptestConfig;
 use tempfile::TempDir;
 
-/// An engine with one hook that uses a builtin, and a home and a project to work in.
+/// An engine with hooks that use builtins, a home directory and a project.
 pub struct Bench {
     pub root: TempDir,
     pub engine: Engine,
@@ -30,7 +30,7 @@ impl Bench {
                 ("PATH", path.as_os_str()),
                 ("USER", "ann".as_ref()),
                 ("SHELL", "/bin/zsh".as_ref()),
-                // Nothing above the project is part of it.
+                // Directories above the project are not part of its repository.
                 ("GIT_CEILING_DIRECTORIES", home.as_os_str()),
             ])
             .build();
@@ -61,13 +61,13 @@ impl Bench {
         self.engine.fire(event.within(envelope)).await
     }
 
-    /// The verdict on a shell command.
+    /// Returns the verdict for a shell command.
     pub async fn shell(&self, command: &str) -> Verdict {
         let input = format!(r#"{{"command":{}}}"#, RawJson::string(command));
         self.fire(Event::pre_tool_use(ToolCall::new("Bash", json(&input)))).await
     }
 
-    /// What became of what a tool gave back.
+    /// Returns the tool output after the hooks.
     pub async fn output(&self, input: &str, output: RawJson) -> RawJson {
         let event = Event::post_tool_use(ToolOutcome::new("Read", json(input)).tool_response(output.clone()));
         let verdict = self.fire(event).await;
@@ -76,7 +76,7 @@ impl Bench {
     }
 }
 
-/// For properties.
+/// Configuration of property tests.
 pub fn config() -> ProptestConfig {
     ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() }
 }
@@ -85,8 +85,8 @@ pub fn json(text: &str) -> RawJson {
     text.parse().unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// What the model is told, all in one.
+/// Returns the context for the model as one text.
 pub fn context(verdict: &Verdict) -> String {
     assert_eq!(verdict.warnings().len(), 0, "{verdict:?}");
-    verdict.context().iter().map(|said| said.text.as_str()).collect::<Vec<_>>().join("\n---\n")
+    verdict.context().iter().map(|context| context.text.as_str()).collect::<Vec<_>>().join("\n---\n")
 }

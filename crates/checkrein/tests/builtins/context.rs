@@ -11,12 +11,12 @@ fn bench(name: &str, args: &[&str]) -> Bench {
     Bench::new(EventKind::SessionStart, name, args)
 }
 
-async fn told(bench: &Bench) -> String {
+async fn added(bench: &Bench) -> String {
     context(&bench.fire(Event::session_start(SessionStart::new())).await)
 }
 
-/// Runs git; tells whether there is one.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+/// Runs git. Returns `false` if git is not installed.
+#[expect(clippy::print_stderr, reason = "a skipped test reports the reason")]
 fn git(directory: &Path, args: &[&str]) -> bool {
     let identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com", "-c", "init.defaultBranch=main"];
     let run = Command::new("git").args(identity).args(args).current_dir(directory).output();
@@ -26,80 +26,77 @@ fn git(directory: &Path, args: &[&str]) -> bool {
             true
         }
         Err(error) => {
-            eprintln!("skipped: git cannot be run: {error}");
+            eprintln!("skipped: cannot run git: {error}");
             false
         }
     }
 }
 
 #[tokio::test]
-async fn add_context_says_its_arguments() {
-    assert_eq!(told(&bench("add_context", &["be kind", "be brief"])).await, "be kind\nbe brief");
+async fn add_context_adds_its_arguments() {
+    assert_eq!(added(&bench("add_context", &["be kind", "be brief"])).await, "be kind\nbe brief");
 }
 
 #[tokio::test]
-async fn add_date_says_the_date() {
-    let told_date = told(&bench("add_date", &[])).await;
-    assert!(
-        told_date.starts_with("Today is ") && told_date.contains("day, 2") && told_date.contains("time zone"),
-        "{told_date}"
-    );
-    assert!(told(&bench("add_date", &["--time"])).await.contains(':'));
+async fn add_date_adds_the_date() {
+    let date = added(&bench("add_date", &[])).await;
+    assert!(date.starts_with("Today is ") && date.contains("day, 2") && date.contains("time zone"), "{date}");
+    assert!(added(&bench("add_date", &["--time"])).await.contains(':'));
 }
 
 #[tokio::test]
-async fn add_environment_info_says_where() {
+async fn add_environment_info_adds_the_environment() {
     let bench = bench("add_environment_info", &[]);
-    let before = told(&bench).await;
+    let before = added(&bench).await;
     assert!(before.contains(&format!("Working directory: {}", bench.project().display())), "{before}");
     assert!(before.contains("Git repository: no") && before.contains("Shell: /bin/zsh"), "{before}");
     assert!(before.contains(std::env::consts::OS) && before.contains(std::env::consts::ARCH), "{before}");
     bench.write(".git/HEAD", "x");
-    assert!(told(&bench).await.contains("Git repository: yes"));
+    assert!(added(&bench).await.contains("Git repository: yes"));
 }
 
 #[tokio::test]
-async fn add_user_info_says_who() {
+async fn add_user_info_adds_user_home_and_host() {
     let bench = bench("add_user_info", &[]);
-    let told = told(&bench).await;
+    let text = added(&bench).await;
     assert!(
-        told.contains("User: ann\n") && told.contains(&format!("Home directory: {}", bench.home().display())),
-        "{told}"
+        text.contains("User: ann\n") && text.contains(&format!("Home directory: {}", bench.home().display())),
+        "{text}"
     );
-    assert_eq!(told.contains("Host: "), cfg!(unix), "{told}");
+    assert_eq!(text.contains("Host: "), cfg!(unix), "{text}");
 }
 
 #[tokio::test]
-async fn add_directory_listing_leaves_out_dotfiles_and_more_than_100() {
+async fn add_directory_listing_omits_dotfiles_and_more_than_100() {
     let bench = bench("add_directory_listing", &[]);
-    assert!(told(&bench).await.ends_with("is empty."));
+    assert!(added(&bench).await.ends_with("is empty."));
     bench.write(".hidden", "x");
     bench.write("b.txt", "x");
     bench.write("a/inner", "x");
-    assert_eq!(told(&bench).await, format!("Files in {}:\na/\nb.txt", bench.project().display()));
+    assert_eq!(added(&bench).await, format!("Files in {}:\na/\nb.txt", bench.project().display()));
     for n in 0..150 {
         bench.write(&format!("c{n:03}"), "x");
     }
-    let many = told(&bench).await;
+    let many = added(&bench).await;
     assert_eq!(many.lines().count(), 1 + 100 + 1);
     assert!(many.ends_with("[and 52 more]"), "{many}");
 }
 
 #[tokio::test]
-async fn a_directory_that_cannot_be_listed_is_a_warning() {
+async fn missing_directory_is_a_warning() {
     let bench = bench("add_directory_listing", &["--max=3"]);
     let verdict = bench.fire_at(Event::session_start(SessionStart::new()), &bench.project().join("gone")).await;
     assert!(verdict.warnings()[0].text.contains("cannot list"), "{verdict:?}");
 }
 
 #[tokio::test]
-async fn add_prompt_files_finds_the_nearest() {
+async fn add_prompt_files_finds_the_nearest_file() {
     let bench = bench("add_prompt_files", &["AGENTS.md", "MISSING.md", "NOTES.md", "~/own.md"]);
     std::fs::write(bench.home().join("AGENTS.md"), "from above").unwrap();
     std::fs::write(bench.home().join("own.md"), "my own").unwrap();
     bench.write("NOTES.md", "near\n");
     let project = bench.project();
-    let all = told(&bench).await;
+    let all = added(&bench).await;
     let expected = format!(
         "From {}:\nfrom above\n---\nFrom {}:\nnear\n---\nFrom {}:\nmy own",
         bench.home().join("AGENTS.md").display(),
@@ -108,16 +105,16 @@ async fn add_prompt_files_finds_the_nearest() {
     );
     assert_eq!(all, expected);
     bench.write("AGENTS.md", "nearer");
-    assert!(told(&bench).await.contains("nearer"));
+    assert!(added(&bench).await.contains("nearer"));
 }
 
 #[tokio::test]
-async fn add_prompt_files_looks_as_deep_as_it_may_and_cuts() {
+async fn add_prompt_files_respects_depth_and_size() {
     let bench = bench("add_prompt_files", &["AGENTS.md", "--depth=0"]);
     std::fs::write(bench.home().join("AGENTS.md"), "from above").unwrap();
-    assert_eq!(told(&bench).await, "");
+    assert_eq!(added(&bench).await, "");
     bench.write("AGENTS.md", &"é".repeat(64 * 1024));
-    let cut = told(&bench).await;
+    let cut = added(&bench).await;
     assert!(
         cut.ends_with("[cut: only the first 65536 bytes are shown]") && !cut.contains('\u{fffd}'),
         "{}",
@@ -127,17 +124,17 @@ async fn add_prompt_files_looks_as_deep_as_it_may_and_cuts() {
 }
 
 #[tokio::test]
-async fn git_says_nothing_outside_of_a_repository() {
+async fn git_builtins_add_nothing_outside_of_a_repository() {
     for name in ["add_git_status", "add_git_diff", "add_recent_commits"] {
         let bench = bench(name, &[]);
         if git(&bench.project(), &["--version"]) {
-            assert_eq!(told(&bench).await, "", "{name}");
+            assert_eq!(added(&bench).await, "", "{name}");
         }
     }
 }
 
 #[tokio::test]
-async fn git_status_diff_and_commits() {
+async fn git_builtins_add_status_diff_and_commits() {
     let (status, diff, full, commits) = (
         bench("add_git_status", &[]),
         bench("add_git_diff", &[]),
@@ -149,8 +146,8 @@ async fn git_status_diff_and_commits() {
         if !git(&project, &["init", "-q"]) {
             return;
         }
-        // Without a commit yet.
-        let empty = told(bench).await;
+        // Without commits.
+        let empty = added(bench).await;
         assert!(empty.is_empty() || empty.contains("No commits yet"), "{empty}");
         bench.write("a.txt", "one\n");
         git(&project, &["add", "."]);
@@ -160,20 +157,20 @@ async fn git_status_diff_and_commits() {
         bench.write("a.txt", &"two\n".repeat(5000));
         bench.write("new.txt", "x");
     }
-    let status = told(&status).await;
+    let status = added(&status).await;
     assert!(status.contains("## main") && status.contains(" M a.txt") && status.contains("?? new.txt"), "{status}");
-    let diff = told(&diff).await;
+    let diff = added(&diff).await;
     assert!(diff.contains("-one\n+two") && diff.len() < 4300 && diff.contains("[cut: "), "{diff}");
-    let full = told(&full).await;
+    let full = added(&full).await;
     assert!(full.len() > 20_000 && !full.contains("[cut"), "{}", full.len());
-    let commits = told(&commits).await;
+    let commits = added(&commits).await;
     assert_eq!(commits.lines().count(), 4, "{commits}");
     assert!(commits.contains("commit 5") && commits.contains("commit 3") && !commits.contains("commit 2"), "{commits}");
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn git_runs_no_program_that_the_repository_names() {
+async fn git_runs_no_programs_of_the_repository_settings() {
     for name in ["add_git_status", "add_git_diff", "add_recent_commits"] {
         let bench = bench(name, &[]);
         let project = bench.project();
@@ -185,9 +182,9 @@ async fn git_runs_no_program_that_the_repository_names() {
         git(&project, &["add", "."]);
         git(&project, &["commit", "-q", "-m", "first"]);
         bench.write("a.txt", "two\n");
-        let mark = bench.root.path().join("ran");
+        let marker = bench.root.path().join("ran");
         let script = bench.root.path().join("evil.sh");
-        std::fs::write(&script, format!("#!/bin/sh\ntouch {}\n", mark.display())).unwrap();
+        std::fs::write(&script, format!("#!/bin/sh\ntouch {}\n", marker.display())).unwrap();
         std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         for setting in
             ["core.fsmonitor", "diff.external", "diff.evil.command", "diff.evil.textconv", "core.pager", "gpg.program"]
@@ -195,14 +192,14 @@ async fn git_runs_no_program_that_the_repository_names() {
             git(&project, &["config", setting, script.to_str().unwrap()]);
         }
         git(&project, &["config", "log.showSignature", "true"]);
-        let _ = told(&bench).await;
-        assert!(!mark.exists(), "{name} ran it");
+        let _ = added(&bench).await;
+        assert!(!marker.exists(), "{name} ran the program");
     }
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn nothing_is_left_of_a_git_that_takes_too_long() {
+async fn git_is_killed_at_the_timeout() {
     use std::os::unix::fs::PermissionsExt;
     let tools = tempfile::tempdir().unwrap();
     let (git, pid) = (tools.path().join("git"), tools.path().join("pid"));
@@ -217,7 +214,7 @@ async fn nothing_is_left_of_a_git_that_takes_too_long() {
         .build();
     let verdict = engine.fire(Event::session_start(SessionStart::new())).await;
     assert_eq!(verdict.failures().next().unwrap().1.kind, FailureKind::Timeout);
-    // On a very slow machine it may not have come as far as to say its number.
+    // On a very slow machine the script may not have written its process id.
     let Ok(pid) = std::fs::read_to_string(&pid) else { return };
     let alive = || Command::new("kill").args(["-0", pid.trim()]).output().unwrap().status.success();
     while alive() {
@@ -226,7 +223,7 @@ async fn nothing_is_left_of_a_git_that_takes_too_long() {
 }
 
 #[tokio::test]
-async fn context_for_one_turn() {
+async fn add_context_works_at_turn_start() {
     let bench = Bench::new(EventKind::TurnStart, "add_context", &["each turn"]);
     assert_eq!(context(&bench.fire(Event::turn_start(Turn::new())).await), "each turn");
 }

@@ -8,9 +8,9 @@ const NONE: Decision = Decision::NoOpinion;
 const ASK: Decision = Decision::Ask;
 const DENY: Decision = Decision::Deny;
 
-/// The command, what comes of it, and the rule.
+/// The command, the decision and the rule.
 pub const TABLE: &[(&str, Decision, &str)] = &[
-    // rm, plainly.
+    // rm.
     ("rm -rf /", DENY, "rm_root"),
     ("rm -fr /", DENY, "rm_root"),
     ("rm -r -f /", DENY, "rm_root"),
@@ -46,7 +46,7 @@ pub const TABLE: &[(&str, Decision, &str)] = &[
     ("rm -rf *", ASK, "rm_here"),
     ("rm -rf $BUILD/*", ASK, "rm_unset_variable"),
     ("rm -rf \"$BUILD\"/", ASK, "rm_unset_variable"),
-    // Look-alikes.
+    // Similar but harmless commands.
     ("rm -rf ./build", NONE, ""),
     ("rm -rf build/*", NONE, ""),
     ("rm -rf node_modules target", NONE, ""),
@@ -69,7 +69,7 @@ pub const TABLE: &[(&str, Decision, &str)] = &[
     ("[[ a > b ]] && rm -rf build", NONE, ""),
     ("find . -name '*.pyc' -delete", NONE, ""),
     ("find . -name node_modules -exec rm -rf {} +", NONE, ""),
-    // Behind other things.
+    // In lists, groups and substitutions.
     ("ls; rm -rf /", DENY, "rm_root"),
     ("ls && rm -rf /", DENY, "rm_root"),
     ("false || rm -rf /", DENY, "rm_root"),
@@ -135,8 +135,8 @@ pub const TABLE: &[(&str, Decision, &str)] = &[
     ("time -p rm -rf /", DENY, "rm_root"),
     ("rm -rf \"$PWD\"/../..", DENY, "rm_root"),
     ("cd; rm -rf *", DENY, "rm_root"),
-    ("rm -rf /home/somebody", DENY, "rm_root"),
-    ("rm -rf ~somebody/", DENY, "rm_root"),
+    ("rm -rf /home/bob", DENY, "rm_root"),
+    ("rm -rf ~bob/", DENY, "rm_root"),
     ("rm -rf \"/\"* 2>/dev/null", DENY, "rm_root"),
     (">out rm -rf /", DENY, "rm_root"),
     ("a=/; a=$a$a; rm -rf $a", DENY, "rm_root"),
@@ -218,14 +218,14 @@ pub const TABLE: &[(&str, Decision, &str)] = &[
     ("mv src /dev/null", DENY, "mv_to_null"),
     ("crontab -r", ASK, "crontab_remove"),
     ("crontab -l", NONE, ""),
-    // What a shell could not read either.
+    // Invalid syntax.
     ("echo 'open", ASK, "unreadable"),
     ("echo \"open", ASK, "unreadable"),
     ("echo $(ls", ASK, "unreadable"),
     ("(ls", ASK, "unreadable"),
     ("ls)", ASK, "unreadable"),
     ("cat <<EOF\nnever ends", ASK, "unreadable"),
-    // Where bash finds a command that a simple reader misses.
+    // Commands that bash finds and a simple parser misses.
     ("[[ $(rm -rf /) ]]", DENY, "rm_root"),
     ("[[ a == @(a|$(rm -rf /)) ]]", DENY, "rm_root"),
     ("[[ a =~ (a|$(rm -rf /)) ]]", DENY, "rm_root"),
@@ -339,14 +339,15 @@ pub const TABLE: &[(&str, Decision, &str)] = &[
 ];
 
 #[tokio::test]
-async fn every_row_of_the_table() {
+async fn rules_decide_every_command_of_the_table() {
     let bench = Bench::new(EventKind::PreToolUse, "block_dangerous_commands", &[]);
     let mut wrong = Vec::new();
     for (command, decision, rule) in TABLE {
         let verdict = bench.shell(command).await;
         let reason = verdict.reason().unwrap_or_default().to_owned();
-        let right = verdict.decision() == *decision && (rule.is_empty() || reason.contains(&format!("`{rule}`")));
-        if !right || !verdict.warnings().is_empty() {
+        let is_expected =
+            verdict.decision() == *decision && (rule.is_empty() || reason.ends_with(&format!(" (rule {rule})")));
+        if !is_expected || !verdict.warnings().is_empty() {
             wrong.push(format!("{command:?}: {} {reason:?}, not {decision} {rule}", verdict.decision()));
         }
     }
@@ -354,7 +355,77 @@ async fn every_row_of_the_table() {
 }
 
 #[tokio::test]
-async fn the_own_directory_and_home_by_their_full_names() {
+async fn reasons_name_the_command_and_its_effect() {
+    let bench = Bench::new(EventKind::PreToolUse, "block_dangerous_commands", &[]);
+    let above = bench.root.path().join("home");
+    for (command, reason) in [
+        ("rm -rf /", "`rm -rf /` deletes the root directory (rule rm_root)"),
+        ("cd / && rm -rf *", "`rm -rf *` deletes everything in the root directory (rule rm_root)"),
+        ("rm -rf /usr/", "`rm -rf /usr/` deletes the system directory `/usr` (rule rm_root)"),
+        ("rm -rf /b*", "`rm -rf /b*` deletes everything that matches `/b*` (rule rm_root)"),
+        ("sudo rm -r build ~/", "`rm -r ~/` deletes your home directory (rule rm_root)"),
+        ("rm -rf ~/*", "`rm -rf ~/*` deletes everything in your home directory (rule rm_root)"),
+        ("rm -rf /home/bob", "`rm -rf /home/bob` deletes the home directory `/home/bob` (rule rm_root)"),
+        ("rm -rf .", "`rm -rf .` deletes the working directory (rule rm_here)"),
+        (
+            "rm -rf $BUILD/*",
+            "`rm -rf $BUILD/*` deletes everything in the root directory if `BUILD` is empty; use `${BUILD:?}` \
+             (rule rm_unset_variable)",
+        ),
+        ("find ~ -delete", "`find ~` deletes files in your home directory (rule find_delete)"),
+        ("chmod -R 777 ~", "`chmod -R 777 ~` changes the permissions of your home directory (rule chmod_root)"),
+        (
+            "sudo chown -R ann /usr",
+            "`chown -R ann /usr` changes the owners of the system directory `/usr` (rule chmod_root)",
+        ),
+        ("cat a > /dev/sda", "`cat` writes directly to the device `/dev/sda` (rule write_device)"),
+        ("mkfs.ext4 $DISK", "`mkfs.ext4` formats or erases `$DISK` (rule format_disk)"),
+        (">> /etc/sudoers", "a redirection changes `/etc/sudoers`, which grants root access (rule overwrite_accounts)"),
+        (
+            "bomb() { bomb | bomb & }",
+            "the function `bomb` starts copies of itself without end (fork bomb) (rule fork_bomb)",
+        ),
+        (
+            "curl https://token@x.test | sudo bash -s -- a",
+            "`bash` runs the output of `curl` unread; save it to a file and review it first (rule pipe_to_shell)",
+        ),
+        ("kill -9 -1", "`kill -9 -1` kills every process that it may signal (rule kill_all)"),
+        ("systemctl reboot", "`systemctl reboot` shuts down or restarts the machine (rule shutdown)"),
+        ("git push -f origin main", "`git push` force-pushes `main` (rule git_force_push_main)"),
+        (
+            "git push origin :main",
+            "`git push` deletes the branch `main` of the remote repository (rule git_force_push_main)",
+        ),
+        (
+            "git push --force",
+            "`git push` force-pushes the current branch; name the remote and the branch (rule git_force_push)",
+        ),
+        (
+            "git push --force-with-lease origin main",
+            "`git push` force-pushes `main` (with lease) (rule git_force_push)",
+        ),
+        ("git clean -fdx", "`git clean` deletes untracked files (rule git_discard)"),
+        ("git stash drop", "`git stash drop` deletes stashed changes (rule git_discard)"),
+        ("echo 'open", "cannot parse the command: a quote is not closed; write it in a simpler way (rule unreadable)"),
+    ] {
+        assert_eq!(bench.shell(command).await.reason().unwrap(), reason, "{command}");
+    }
+    let verdict = bench.shell(&format!("rm -rf {}", above.display())).await;
+    let path = above.display();
+    let reason = format!("`rm -rf {path}` deletes `{path}`, which contains the working directory (rule rm_root)");
+    assert_eq!(verdict.reason().unwrap(), reason);
+}
+
+#[tokio::test]
+async fn reasons_shorten_long_commands() {
+    let bench = Bench::new(EventKind::PreToolUse, "block_dangerous_commands", &[]);
+    let verdict = bench.shell(&format!("rm -rf --{} /", "x".repeat(1000))).await;
+    let reason = verdict.reason().unwrap();
+    assert!(reason.contains("…` deletes the root directory") && reason.len() < 200, "{reason}");
+}
+
+#[tokio::test]
+async fn working_directory_and_home_are_recognized_by_full_path() {
     let bench = Bench::new(EventKind::PreToolUse, "block_dangerous_commands", &[]);
     for (path, decision) in [
         (bench.home(), DENY),
@@ -368,7 +439,7 @@ async fn the_own_directory_and_home_by_their_full_names() {
 }
 
 #[tokio::test]
-async fn lists_of_arguments_are_commands_too() {
+async fn argument_lists_are_checked() {
     let bench = Bench::new(EventKind::PreToolUse, "block_dangerous_commands", &[]);
     for (input, decision) in [
         (r#"{"command":["bash","-lc","rm -rf /"]}"#, DENY),
@@ -385,12 +456,12 @@ async fn lists_of_arguments_are_commands_too() {
 }
 
 #[tokio::test]
-async fn several_commands_of_one_call_are_all_looked_at() {
+async fn every_command_of_a_call_is_checked() {
     let bench = Bench::new(EventKind::PreToolUse, "block_dangerous_commands", &[]);
     for (input, decision) in [
         (r#"{"commands":["rm -rf /"]}"#, DENY),
         (r#"{"commands":["ls","rm -rf /"]}"#, DENY),
-        // Each has a shell of its own: the first is no start of a text that the second would be in.
+        // Each command has its own shell: the second is not part of the first one's here-document.
         (r#"{"commands":["cat <<E","rm -rf /"]}"#, DENY),
         (r#"{"commands":[{"command":"rm","args":["-rf","/"]}]}"#, DENY),
         (r#"{"commands":[{"command":"rm -rf /"}]}"#, DENY),
@@ -424,7 +495,7 @@ async fn arguments_change_rules() {
 }
 
 #[tokio::test]
-async fn nesting_costs_no_time() {
+async fn nested_commands_are_parsed_in_bounded_time() {
     let bench = Bench::new(EventKind::PreToolUse, "block_dangerous_commands", &[]);
     for command in [
         format!("{}rm -rf /{}", "echo $(".repeat(200), ")".repeat(200)),
@@ -446,7 +517,7 @@ async fn nesting_costs_no_time() {
     assert_eq!(bench.shell(&deep).await.decision(), DENY);
 }
 
-/// Pieces that shells care about.
+/// Pieces of shell syntax.
 fn piece() -> impl Strategy<Value = String> {
     let pieces = [
         "rm -rf /",
@@ -514,7 +585,7 @@ fn piece() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn no_command_breaks_the_guards() {
+fn guards_never_fail_on_any_command() {
     let hooks = [("block_dangerous_commands", &[][..]), ("protect_paths", &[".env", "a/b*"])];
     let hooks =
         hooks.map(|(name, args)| HookSpec::builtin(name, EventKind::PreToolUse, name).args(args.iter().copied()));
@@ -527,14 +598,14 @@ fn no_command_breaks_the_guards() {
 }
 
 #[test]
-fn what_comes_after_a_readable_line_is_seen() {
+fn dangerous_command_behind_any_valid_line_is_found() {
     let bench = Bench::new(EventKind::PreToolUse, "block_dangerous_commands", &[]);
     proptest!(ProptestConfig { max_global_rejects: 20_000, ..config() }, |(pieces in prop::collection::vec(piece(), 0..6))| {
-        // What can be read as a line of its own, without text that belongs to a later line.
+        // A line without here-documents and continuations, which would include the next line.
         let line = pieces.concat().replace("<<", "< ").replace('\n', " ").replace(['#', '\\', '{', '}', '('], " ");
-        let judged = |command: &str| bench.engine.fire_blocking(shell(command)).decision();
-        prop_assume!(judged(&line) == NONE);
-        let both = judged(&format!("{line}\nrm -rf /"));
+        let decide = |command: &str| bench.engine.fire_blocking(shell(command)).decision();
+        prop_assume!(decide(&line) == NONE);
+        let both = decide(&format!("{line}\nrm -rf /"));
         prop_assert!(both == DENY || both == ASK, "{:?}", line);
     });
 }

@@ -1,4 +1,4 @@
-//! `docs/builtins.md` is current. `UPDATE_DOCS=1` renews it.
+//! Checks that `docs/builtins.md` is current. `UPDATE_DOCS=1` updates it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use checkrein::Registry;
 use checkrein::builtins::{all, block_dangerous_commands::RULES};
 
 #[test]
-fn the_table_of_builtins() {
+fn builtins_page_is_current() {
     let registry = Registry::new();
     let mut text = "# Builtins\n\n\
         Builtins are functions that every registry contains. A hook names one and passes arguments. Builtins run inside \
@@ -17,7 +17,7 @@ fn the_table_of_builtins() {
         .to_owned();
     for (name, _) in all() {
         let doc = registry.builtin(name).unwrap().doc();
-        assert!(!doc.summary.is_empty(), "{name} is not described");
+        assert!(!doc.summary.is_empty(), "{name} has no summary");
         writeln!(text, "| `{name}` | {} | {} | {} |", doc.summary, doc.args, doc.events).unwrap();
     }
     text.push_str(

@@ -4,7 +4,7 @@ use checkrein::{Event, EventKind, HookSpec, RawJson};
 use crate::common::{Bench, json};
 
 #[tokio::test]
-async fn one_whole_line_per_event_without_secrets() {
+async fn log_writes_one_redacted_line_per_event() {
     let mut hook = HookSpec::builtin("log", EventKind::PreToolUse, "log").args(["~/state/new/events.jsonl"]);
     hook = hook.also_for(EventKind::PromptSubmit);
     let bench = Bench::with(vec![hook]);
@@ -30,7 +30,7 @@ async fn one_whole_line_per_event_without_secrets() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lines_of_many_fires_at_once_stay_whole() {
+async fn concurrent_lines_do_not_mix() {
     let bench = Bench::new(EventKind::PromptSubmit, "log", &["events.jsonl"]);
     let fires: Vec<_> = (0..64)
         .map(|n| {
@@ -47,7 +47,7 @@ async fn lines_of_many_fires_at_once_stay_whole() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_written_is_a_failure() {
+async fn unwritable_file_is_a_failure() {
     let bench = Bench::new(EventKind::PromptSubmit, "log", &["."]);
     let verdict = bench.fire(Event::prompt_submit(Prompt::new("x"))).await;
     assert!(verdict.failures().next().unwrap().1.message.contains("cannot write to"), "{verdict:?}");

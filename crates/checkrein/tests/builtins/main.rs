@@ -1,4 +1,4 @@
-//! The functions that every registry brings, through the engine, with real files and real repositories.
+//! Builtins through the engine, with real files and real repositories.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails may say so")]
 
 mod common;

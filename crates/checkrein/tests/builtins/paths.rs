@@ -20,7 +20,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// The tool, its input, and whether it is denied. `PROJECT` and `HOME` stand for the directories.
+/// The tool, its input, and `true` if it is denied. `PROJECT` and `HOME` are replaced by the directories.
 const TOOLS: &[(&str, &str, bool)] = &[
     ("Write", r#"{"file_path":"PROJECT/.env","content":"x"}"#, true),
     ("Write", r#"{"file_path":".env.local","content":"x"}"#, true),
@@ -56,7 +56,7 @@ const TOOLS: &[(&str, &str, bool)] = &[
     ("apply_patch", r#"{"input":"*** Begin Patch\n*** Update File: src/main.rs\n*** End Patch"}"#, false),
 ];
 
-/// The command, and what comes of it.
+/// The command, and `true` if it is denied.
 const COMMANDS: &[(&str, bool)] = &[
     ("echo x > .env", true),
     ("echo x >> config/prod.yaml", true),
@@ -117,7 +117,7 @@ const COMMANDS: &[(&str, bool)] = &[
 ];
 
 #[tokio::test]
-async fn files_that_tools_name() {
+async fn tools_that_write_protected_files_are_denied() {
     let bench = bench();
     let mut wrong = Vec::new();
     for (tool, input, denied) in TOOLS {
@@ -134,7 +134,7 @@ async fn files_that_tools_name() {
 }
 
 #[tokio::test]
-async fn files_that_commands_name() {
+async fn commands_that_write_protected_files_are_denied() {
     let bench = bench();
     let mut wrong = Vec::new();
     for (command, denied) in COMMANDS {
@@ -154,7 +154,7 @@ fn placed(bench: &Bench, text: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_reason_names_file_and_pattern() {
+async fn reason_names_file_and_pattern() {
     let bench = bench();
     let verdict = bench.shell("rm .env").await;
     let path = bench.project().join(".env");
@@ -162,12 +162,12 @@ async fn the_reason_names_file_and_pattern() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_asked_about() {
+async fn invalid_commands_are_asked_about() {
     assert_eq!(bench().shell("echo 'open").await.decision(), Decision::Ask);
 }
 
 #[tokio::test]
-async fn the_hosts_word_on_reading_counts() {
+async fn host_can_mark_a_tool_as_read_only() {
     let bench = bench();
     for (read_only, decision) in [(true, Decision::NoOpinion), (false, Decision::Deny)] {
         let call = ToolCall::new("inspect", json(r#"{"path":".env"}"#)).tool_read_only(read_only);
@@ -176,7 +176,7 @@ async fn the_hosts_word_on_reading_counts() {
 }
 
 #[tokio::test]
-async fn a_directory_with_odd_characters() {
+async fn working_directory_may_contain_wildcards() {
     let bench = Bench::new(EventKind::PreToolUse, "protect_paths", &["config/prod.yaml"]);
     let odd = bench.project().join("[a]{b}*");
     std::fs::create_dir_all(&odd).unwrap();

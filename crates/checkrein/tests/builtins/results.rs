@@ -23,7 +23,7 @@ fn files_in(directory: &tempfile::TempDir) -> Vec<PathBuf> {
 }
 
 #[tokio::test]
-async fn small_results_stay() {
+async fn small_results_do_not_change() {
     let (bench, files) = limiting(&[]);
     for text in [String::new(), "x".repeat(50 * 1024), "line\n".repeat(2000)] {
         let output = RawJson::string(&text);
@@ -35,7 +35,7 @@ async fn small_results_stay() {
 }
 
 #[tokio::test]
-async fn large_results_keep_start_and_end_and_go_to_a_file() {
+async fn large_results_are_shortened_and_saved_to_a_file() {
     let (bench, files) = limiting(&[]);
     let text = format!("start\n{}end é", "€ some text\n".repeat(20_000));
     let short = bench.output("{}", RawJson::string(&text)).await.as_text().unwrap().into_owned();
@@ -54,7 +54,7 @@ async fn large_results_keep_start_and_end_and_go_to_a_file() {
 }
 
 #[tokio::test]
-async fn many_lines_are_large_too() {
+async fn results_with_many_lines_are_shortened() {
     let (bench, _files) = limiting(&[]);
     let text: String = (1..=2001).map(|n| format!("{n}\n")).collect();
     let short = bench.output("{}", RawJson::string(&text)).await.as_text().unwrap().into_owned();
@@ -66,7 +66,7 @@ async fn many_lines_are_large_too() {
 }
 
 #[tokio::test]
-async fn wide_characters_are_not_cut_in_two() {
+async fn results_are_cut_between_characters() {
     for shift in 0..4 {
         let (bench, _files) = limiting(&["--max-bytes=1100"]);
         let text = format!("{}{}", "x".repeat(shift), "😀".repeat(1000));
@@ -76,7 +76,7 @@ async fn wide_characters_are_not_cut_in_two() {
 }
 
 #[tokio::test]
-async fn objects_keep_their_form() {
+async fn objects_keep_their_structure() {
     let (bench, files) = limiting(&[]);
     let long = "\\\"quoted\\\" \\u00e9\\n".repeat(20_000);
     let output =
@@ -86,9 +86,9 @@ async fn objects_keep_their_form() {
     assert!(short.as_str().len() < 80 * 1024, "{}", short.as_str().len());
     assert_eq!(short.field("big").unwrap().as_str(), "12345678901234567890123");
     assert_eq!(short.field("stderr").unwrap().as_str(), r#""\u0041 short""#);
-    assert!(short.field("stdout").unwrap().as_text().unwrap().contains("left out"));
+    assert!(short.field("stdout").unwrap().as_text().unwrap().contains("bytes omitted; the full result is in "));
     assert_eq!(std::fs::read_to_string(&files_in(&files)[0]).unwrap(), output.as_str());
-    // Nothing in it is long, but it is.
+    // A long array of short values.
     let numbers = json(&format!("[{}1]", "12345678,".repeat(20_000)));
     let short = bench.output("{}", numbers).await;
     assert_eq!(short.json_type(), JsonType::String);
@@ -96,11 +96,11 @@ async fn objects_keep_their_form() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_gone_is_a_failure() {
+async fn missing_directory_is_a_failure() {
     let bench = Bench::new(EventKind::PostToolUse, LIMIT, &["--dir=/nowhere/at/all"]);
     let outcome = ToolOutcome::new("Read", json("{}")).tool_response(RawJson::string(&"x".repeat(60_000)));
     let verdict = bench.fire(Event::post_tool_use(outcome)).await;
-    assert!(verdict.failures().next().unwrap().1.message.contains("cannot write the whole result"), "{verdict:?}");
+    assert!(verdict.failures().next().unwrap().1.message.contains("cannot write the full result"), "{verdict:?}");
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn repeated_results_are_elided_until_a_compaction() {
 }
 
 #[tokio::test]
-async fn those_that_rewrite_work_on_each_others_result() {
+async fn rewriters_receive_the_previous_result() {
     let hooks = ["redact_secrets", LIMIT, ELIDE]
         .map(|name| HookSpec::builtin(name, EventKind::PostToolUse, name))
         .into_iter()

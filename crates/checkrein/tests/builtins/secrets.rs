@@ -21,7 +21,7 @@ fn redacted(bench: &Bench, input: &RawJson) -> RawJson {
     verdict.effective_input().unwrap_or(input).clone()
 }
 
-// Put together at compile time, so that nobody's scanner takes them for real ones.
+// Concatenated at compile time, so that secret scanners do not report them.
 const AWS: &str = concat!("AKIA", "IOSFODNN7EXAMPLE");
 const GITHUB: &str = concat!("ghp", "_abcdefghijklmnopqrstuvwxyz0123456789");
 const JWT: &str = concat!(
@@ -32,7 +32,7 @@ const JWT: &str = concat!(
     ".dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 );
 
-/// The JSON before and after. `None`: untouched.
+/// The JSON before and after. `None` if it does not change.
 fn table() -> Vec<(String, Option<String>)> {
     let key = |head: &str, tail: &str| format!("{head}{tail}");
     let long = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ";
@@ -42,7 +42,7 @@ fn table() -> Vec<(String, Option<String>)> {
         let after = (!after.is_empty()).then(|| after.to_owned());
         rows.push((before, after));
     };
-    // Keys with a form of their own.
+    // Keys with a fixed format.
     row(format!(r#"{{"c":"id {AWS}."}}"#), r#"{"c":"id [redacted:aws_access_key]."}"#);
     row(
         format!(r#"{{"c":"aws_secret_access_key = {}"}}"#, "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
@@ -71,7 +71,7 @@ fn table() -> Vec<(String, Option<String>)> {
     );
     row(format!(r#""-----BEGIN PRIVATE KEY-----\\n{body}""#), r#""[redacted:private_key]""#);
     row(r#""postgres://ann:s3cr3t@db.test/x""#.to_owned(), r#""postgres://ann:[redacted:url_password]@db.test/x""#);
-    // Behind names.
+    // Values behind names.
     row(r#""PASSWORD=hunter2hunter2 make""#.to_owned(), r#""PASSWORD=[redacted:password] make""#);
     row(r#""api_key: 'abcd1234efgh'""#.to_owned(), r#""api_key: '[redacted:password]'""#);
     row(r#""login --password hunter2hunter2""#.to_owned(), r#""login --password [redacted:password]""#);
@@ -83,7 +83,7 @@ fn table() -> Vec<(String, Option<String>)> {
         r#"{"auth":{"client_secret" : ["abcd1234efgh"]}}"#.to_owned(),
         r#"{"auth":{"client_secret" : ["[redacted:password]"]}}"#,
     );
-    // Everything else stays, byte for byte.
+    // All other bytes stay the same.
     row(
         format!(
             r#" {{"id": 12345678901234567890123, "r":1.50,"e":1E400, "t":"\u00e9\/\ud83d\ude00 {GITHUB} \ud800\u000a" ,"z":[ ]}}  "#
@@ -92,7 +92,7 @@ fn table() -> Vec<(String, Option<String>)> {
     );
     row(r#"{"c":"\u0041KIAIOSFODNN7EXAMPL\u0045!"}"#.to_owned(), r#"{"c":"[redacted:aws_access_key]!"}"#);
     row(format!(r#"{{"{GITHUB}":1}}"#), "");
-    // Look-alikes.
+    // Similar but harmless texts.
     for harmless in [
         r#""password: string""#,
         r#""let token = tokens.next();""#,
@@ -119,13 +119,13 @@ fn table() -> Vec<(String, Option<String>)> {
 }
 
 #[test]
-fn every_row_of_the_table() {
+fn secrets_of_the_table_are_redacted() {
     let bench = bench();
     let mut wrong = Vec::new();
     for (before, after) in table() {
         let found = redacted(&bench, &json(&before));
         let expected = after.as_deref().unwrap_or(&before);
-        // White space around the whole belongs to the host.
+        // White space around the JSON is part of the host's text.
         if found.as_str().trim() != expected.trim() {
             wrong.push(format!("{before}\n    is {found}\n    not {expected}"));
         }
@@ -134,7 +134,7 @@ fn every_row_of_the_table() {
 }
 
 #[tokio::test]
-async fn each_event_has_its_own_part_rewritten() {
+async fn each_event_rewrites_its_own_part() {
     let bench = bench();
     let response = json(&format!(r#"{{"stdout":"{GITHUB}"}}"#));
     let outcome =
@@ -142,11 +142,14 @@ async fn each_event_has_its_own_part_rewritten() {
     for event in [Event::post_tool_use(outcome()), Event::tool_output_transform(outcome())] {
         let verdict = bench.fire(event).await;
         assert_eq!(verdict.effective_output().unwrap().as_str(), r#"{"stdout":"[redacted:github_token]"}"#);
-        assert!(verdict.effective_input().is_none(), "what was done is done");
+        assert!(verdict.effective_input().is_none(), "the tool has already run");
+        assert_eq!(verdict.messages()[0].text, "redacted 1 GitHub token in the output");
     }
     let verdict = bench.fire(Event::prompt_submit(Prompt::new(format!("use {GITHUB}\nplease")))).await;
     assert_eq!(verdict.effective_prompt().unwrap(), "use [redacted:github_token]\nplease");
-    assert_eq!(verdict.messages()[0].text, "took secrets out of the prompt");
+    assert_eq!(verdict.messages()[0].text, "redacted 1 GitHub token in the prompt");
+    let verdict = bench.fire(Event::prompt_submit(Prompt::new(format!("{AWS} {GITHUB} {AWS}")))).await;
+    assert_eq!(verdict.messages()[0].text, "redacted 2 AWS access keys and 1 GitHub token in the prompt");
     let messages = json(&format!(r#"[{{"role":"user","content":"{GITHUB}"}}]"#));
     let verdict = bench.fire(Event::before_model(ModelCall::new().messages(messages))).await;
     assert_eq!(
@@ -158,14 +161,14 @@ async fn each_event_has_its_own_part_rewritten() {
 }
 
 #[tokio::test]
-async fn large_texts_are_read_too() {
+async fn secrets_in_large_texts_are_redacted() {
     let bench = bench();
     let text = format!("{}{GITHUB}", "all work and no play\n".repeat(50_000));
     let output = bench.output("{}", RawJson::string(&text)).await;
     assert!(output.as_text().unwrap().ends_with("play\n[redacted:github_token]"));
 }
 
-/// Pieces of which secrets and things around them are made.
+/// Parts of secrets and of the text around them.
 fn piece() -> impl Strategy<Value = String> {
     let body = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ";
     prop_oneof![
@@ -195,8 +198,8 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece(), 0..6).prop_map(|pieces| pieces.concat())
 }
 
-/// The same string with some of its characters spelt as escapes.
-fn spelt(text: &str, every: usize) -> String {
+/// A JSON string with some of its characters written as escapes.
+fn escaped(text: &str, every: usize) -> String {
     let mut out = String::from('"');
     for (at, c) in text.chars().enumerate() {
         if at % every == 0 || c < ' ' || c == '"' || c == '\\' {
@@ -214,7 +217,7 @@ fn any_json() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("null".to_owned()),
         any::<u128>().prop_map(|n| n.to_string()),
-        (text(), 1_usize..9).prop_map(|(text, every)| spelt(&text, every)),
+        (text(), 1_usize..9).prop_map(|(text, every)| escaped(&text, every)),
     ];
     leaf.prop_recursive(4, 24, 5, |inner| {
         let key = prop_oneof![Just("password".to_owned()), Just("token".to_owned()), "[a-z]{1,4}", text()];
@@ -229,7 +232,7 @@ fn any_json() -> impl Strategy<Value = String> {
     })
 }
 
-/// The JSON with what its strings say left out.
+/// The JSON without the contents of its strings.
 fn form(json: &RawJson) -> String {
     let (mut out, mut inside, mut escaped) = (String::new(), false, false);
     for c in json.as_str().chars() {
@@ -248,7 +251,7 @@ fn form(json: &RawJson) -> String {
 }
 
 #[test]
-fn json_stays_json_and_twice_is_once() {
+fn redaction_keeps_json_valid_and_is_idempotent() {
     let bench = bench();
     proptest!(config(), |(text in any_json())| {
         let before = json(&text);
@@ -261,14 +264,14 @@ fn json_stays_json_and_twice_is_once() {
 }
 
 #[test]
-fn a_key_among_anything_is_found() {
+fn keys_are_found_in_any_text() {
     let bench = bench();
     proptest!(config(), |(before in any::<String>(), behind in any::<String>(), every in 1_usize..9)| {
         for secret in [AWS, GITHUB, JWT] {
             let text = format!("{before} {secret} {behind}");
-            let after = redacted(&bench, &json(&spelt(&text, every)));
-            let says = after.as_text().unwrap().into_owned();
-            prop_assert!(!says.contains(secret) && says.contains("[redacted:"), "{}", says);
+            let after = redacted(&bench, &json(&escaped(&text, every)));
+            let text = after.as_text().unwrap().into_owned();
+            prop_assert!(!text.contains(secret) && text.contains("[redacted:"), "{}", text);
         }
     });
 }

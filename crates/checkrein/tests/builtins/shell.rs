@@ -1,15 +1,15 @@
-//! The fuzz target of the shell reader, briefly.
+//! Short runs of the fuzz target of the shell parser.
 
 use checkrein::builtins::exercise_shell;
 
 use crate::dangerous::TABLE;
 
-/// Set `CHECKREIN_ROUNDS` for a longer run.
+/// `CHECKREIN_ROUNDS` sets a longer run.
 #[test]
-fn the_shell_reader_survives_a_short_run() {
+fn random_commands_do_not_panic() {
     let rounds = std::env::var("CHECKREIN_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(5_000);
     const SIGNS: &[u8] = b"\n (){}[]\"'`$\\;&|<>#=~*!:-/E";
-    // A small generator of its own: the same bytes in every run, on every machine.
+    // Deterministic random generator: equal bytes in every run, on every machine.
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut random = move || {
         state ^= state << 13;
@@ -39,7 +39,7 @@ fn the_shell_reader_survives_a_short_run() {
 }
 
 #[test]
-fn nesting_takes_neither_stack_nor_time() {
+fn deep_nesting_needs_little_stack_and_time() {
     for (open, inside, close) in [
         ("(", "a", ")"),
         ("((", "a", "))"),
@@ -84,9 +84,9 @@ fn nesting_takes_neither_stack_nor_time() {
     }
 }
 
-/// Scripts in scripts, each with as many substitutions in each other as are read.
+/// Nested scripts, each with the maximum number of nested substitutions.
 #[test]
-fn scripts_in_scripts_take_no_stack() {
+fn nested_scripts_need_little_stack() {
     let mut text = "a0='true'; ".to_owned();
     for n in 1..20 {
         text.push_str(&format!("a{n}='{}eval \"$a{}\"{}'; ", "$(".repeat(30), n - 1, ")".repeat(30)));

@@ -1,17 +1,17 @@
-//! Denies shell commands that destroy much and cannot be undone, and asks about some that often are a mistake.
+//! Denies destructive shell commands, and asks about commands that are often a mistake.
 //!
-//! Commands are read as a shell reads them, not searched for words: `echo "rm -rf /"` is harmless, `sudo sh -c 'rm -rf
-//! /'` is not. Looked through are lists, pipes, groups, functions, substitutions, here-documents, variables that the
+//! Commands are parsed as a shell parses them, not searched for words: `echo "rm -rf /"` is harmless, `sudo sh -c 'rm -rf
+//! /'` is not. The parser follows lists, pipes, groups, functions, substitutions, here-documents, variables that the
 //! command sets itself, `cd`, and programs that start others: `sudo`, `env`, `timeout`, `xargs`, `find -exec`, `sh -c`,
-//! `eval`, `ssh` and more. A command that cannot be read is asked about.
+//! `eval`, `ssh` and more. The builtin asks about a command that cannot be parsed.
 //!
-//! It is a seat belt, not a sandbox: what scripts, other languages and programs with their own command language do is not
-//! seen, nor is PowerShell or `cmd`.
+//! This builtin is not a sandbox. It does not see the effects of scripts, other languages, programs with their own
+//! command language, PowerShell or `cmd`.
 //!
-//! - **Arguments**: none, or `--allow=RULE`, `--ask=RULE`, `--deny=RULE` to change what a rule does. The rules, with
-//!   what they do by default, are in [`RULES`].
-//! - **Events**: `pre_tool_use`, `tool_guard`, `permission_request`, `pre_shell`. Read is `command` or `cmd` of the
-//!   tool's input, a text or a list of arguments.
+//! - **Arguments**: none, or `--allow=RULE`, `--ask=RULE`, `--deny=RULE` to change the decision of a rule. [`RULES`]
+//!   lists the rules and their default decisions.
+//! - **Events**: `pre_tool_use`, `tool_guard`, `permission_request`, `pre_shell`. The builtin reads `command` or `cmd` of
+//!   the tool's input, a text or a list of arguments.
 //!
 //! Example: `block_dangerous_commands --allow=git_discard --deny=rm_here`
 
@@ -30,16 +30,16 @@ pub use rules::{RULES, Rule};
 pub(super) fn builtin() -> Builtin {
     let prepared = Builtin::prepared(|args| {
         let decisions = Arc::new(decisions(args)?);
-        Ok(Builtin::immediate(move |call| Ok(judge(&call, &decisions))))
+        Ok(Builtin::immediate(move |call| Ok(check(&call, &decisions))))
     });
     prepared.described(
-        BuiltinDoc::new("Denies shell commands that destroy much, asks about some that are often a mistake.")
+        BuiltinDoc::new("Denies destructive shell commands, and asks about commands that are often a mistake.")
             .args("`--allow=RULE`, `--ask=RULE`, `--deny=RULE` for each rule to change")
             .events("`pre_tool_use`, `tool_guard`, `permission_request`, `pre_shell`"),
     )
 }
 
-/// What each rule does, in the order of the rules.
+/// Returns the decision of each rule, in the order of the rules.
 fn decisions(args: &[String]) -> Result<Vec<Decision>, String> {
     let mut decisions: Vec<_> = RULES.iter().map(|rule| rule.decision).collect();
     for arg in args {
@@ -49,47 +49,53 @@ fn decisions(args: &[String]) -> Result<Vec<Decision>, String> {
         let Some((rule, decision)) = change else {
             return Err(unknown_option(arg, &["--allow=RULE", "--ask=RULE", "--deny=RULE"]));
         };
-        let Some(at) = RULES.iter().position(|known| known.name == rule) else {
+        let Some(index) = RULES.iter().position(|known| known.name == rule) else {
             let names = || RULES.iter().map(|rule| rule.name);
             let hint = match closest_match(rule, names()) {
                 Some(name) => format!("did you mean `{name}`?"),
-                None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
+                None => format!("the rules are {}", names().collect::<Vec<_>>().join(", ")),
             };
             return Err(format!("has no rule `{rule}`; {hint}"));
         };
-        decisions[at] = decision;
+        decisions[index] = decision;
     }
     Ok(decisions)
 }
 
-fn judge(call: &BuiltinCall<'_>, decisions: &[Decision]) -> Opinion {
+fn check(call: &BuiltinCall<'_>, decisions: &[Decision]) -> Opinion {
     let home = call.env.var("HOME");
     let cwd = call.cwd();
-    let Reading { steps, unreadable } = read(call.event, home.as_deref(), &cwd);
-    let fits = |rule: &Rule| steps.iter().any(|step| (rule.fits)(step, home.as_deref(), &cwd));
-    // The strongest counts; of those that are as strong, the first.
-    let mut worst: Option<(&Rule, Decision)> = None;
+    let Reading { steps: commands, unreadable } = read(call.event, home.as_deref(), &cwd);
+    let reason = |rule: &Rule| commands.iter().find_map(|command| (rule.reason)(command, home.as_deref(), &cwd));
+    // The strongest decision applies. Of equal ones, the first rule gives the reason.
+    let mut strongest: Option<(&Rule, Decision, String)> = None;
     for (rule, &decision) in RULES.iter().zip(decisions) {
-        if decision != Decision::NoOpinion && worst.is_none_or(|(_, worst)| decision > worst) && fits(rule) {
-            worst = Some((rule, decision));
+        if decision != Decision::NoOpinion
+            && strongest.as_ref().is_none_or(|(_, strongest, _)| decision > *strongest)
+            && let Some(reason) = reason(rule)
+        {
+            strongest = Some((rule, decision, reason));
         }
     }
-    let found = worst.map_or_else(Opinion::none, |(rule, decision)| opinion(decision, rule.name, rule.why));
+    let found = match strongest {
+        Some((rule, decision, reason)) => opinion(decision, rule.name, &reason),
+        None => Opinion::none(),
+    };
     let Some(why) = unreadable else { return found };
     let decision = decision_of(rules::UNREADABLE, decisions);
     if found.decision() >= decision {
         return found;
     }
-    opinion(decision, rules::UNREADABLE, &format!("the command cannot be read: {why}"))
+    opinion(decision, rules::UNREADABLE, &format!("cannot parse the command: {why}; write it in a simpler way"))
 }
 
 fn decision_of(name: &str, decisions: &[Decision]) -> Decision {
     RULES.iter().zip(decisions).find(|(rule, _)| rule.name == name).map_or(Decision::Ask, |(_, decision)| *decision)
 }
 
-fn opinion(decision: Decision, rule: &str, why: &str) -> Opinion {
+fn opinion(decision: Decision, rule: &str, reason: &str) -> Opinion {
     if decision == Decision::NoOpinion {
         return Opinion::none();
     }
-    Opinion::from_decision(decision).with_reason(format!("{why} (rule `{rule}`)"))
+    Opinion::from_decision(decision).with_reason(format!("{reason} (rule {rule})"))
 }

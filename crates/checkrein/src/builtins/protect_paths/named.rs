@@ -1,4 +1,6 @@
-//! Files that the input of a tool names as what it writes.
+//! Finds the files in a tool's input that the tool may write.
+//!
+//! `protect_paths` and `protect_self` use it. An unknown tool is treated as a writer.
 
 use std::path::Path;
 
@@ -8,9 +10,8 @@ use checkrein_core::{Event, EventKind};
 use super::AffectedPath;
 use crate::builtins::json_strings::strings;
 use crate::builtins::patch;
-use crate::builtins::shell::Expanded;
 
-/// The fields that name files, in the agents and tools that are known. Compared without case and underscores.
+/// Fields that name files in known agents and tools, compared without case and underscores.
 const FIELDS: &[&str] = &[
     "filepath",
     "path",
@@ -38,7 +39,7 @@ const FIELDS: &[&str] = &[
     "folder",
 ];
 
-/// Words in the names of tools that only read, and of those that do not.
+/// Words in the names of read-only tools.
 const READS: &[&str] = &[
     "read",
     "view",
@@ -66,51 +67,52 @@ const READS: &[&str] = &[
     "diagnostics",
     "symbols",
 ];
+
+/// Words in the names of tools that write.
 const WRITES: &[&str] = &[
     "write", "edit", "delete", "remove", "create", "update", "replace", "move", "rename", "patch", "apply", "insert",
     "append", "save", "put", "set", "modify", "copy", "mkdir", "make", "format", "fix", "truncate", "rm", "mv", "cp",
 ];
 
-/// What diffs name files with. They count only where a diff is meant to be.
+/// Line starts that name files in a diff. They apply only to fields for diffs.
 const DIFF_HEADS: &[&str] = &["+++ b/", "--- a/", "+++ ", "--- "];
 
 pub(super) fn in_input(event: &Event, cwd: &Path, home: Option<&str>) -> Vec<AffectedPath> {
-    let Some(input) = event.tool_input().filter(|_| !only_reads(event)) else { return Vec::new() };
-    let mut touched = Vec::new();
+    let Some(input) = event.tool_input() else { return Vec::new() };
+    if is_read_only(event) {
+        return Vec::new();
+    }
+    let mut affected = Vec::new();
     let mut add = |path: &str| {
-        // Some programs read a path up to a NUL, others take all of it; some take each line for one.
+        // Some programs read a path up to a NUL, others read all of it, others read one path per line.
         let parts = path.split('\0').take(1).chain([path]).chain(path.lines());
         let mut parts: Vec<_> = parts.map(|path| path.trim().trim_start_matches("file://")).collect();
         parts.dedup();
         for path in parts.into_iter().filter(|path| !path.is_empty()) {
-            let text = match (path.strip_prefix("~/"), home) {
-                (Some(rest), Some(home)) => format!("{home}/{rest}"),
-                _ => path.to_owned(),
-            };
-            let path = Expanded { text, known: true, ..Expanded::default() };
-            touched.push(AffectedPath { path, from: vec![cwd.to_owned()], whole_tree: false });
+            affected.push(AffectedPath::new(path, home, &[cwd.to_owned()]));
         }
     };
     for string in strings(input) {
         let plain =
             |key: &str| key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
         let key = string.key.as_deref().map(plain).unwrap_or_default();
-        let says = &*string.text.says;
+        let text = &*string.text.decoded;
         if FIELDS.contains(&key.as_str()) {
-            add(says);
+            add(text);
         }
         let is_diff = key.contains("diff") || key.contains("patch");
         let diff_heads = if is_diff { DIFF_HEADS } else { &[] };
-        for line in says.lines() {
-            // The first that fits counts: those behind it are shorter.
+        for line in text.lines() {
+            // The first match applies: the later ones are shorter.
             let named = patch::HEADS.iter().chain(diff_heads).find_map(|head| line.strip_prefix(head));
             named.into_iter().for_each(&mut add);
         }
     }
-    touched
+    affected
 }
 
-pub(in crate::builtins) fn only_reads(event: &Event) -> bool {
+/// `true` if the tool only reads, by the kind of event, the host's field `tool_read_only`, or the tool's name.
+pub(in crate::builtins) fn is_read_only(event: &Event) -> bool {
     match event.kind() {
         EventKind::PreFileWrite => return false,
         EventKind::PreFileRead | EventKind::PreTabRead => return true,
@@ -121,17 +123,18 @@ pub(in crate::builtins) fn only_reads(event: &Event) -> bool {
     }
     let words = words(event.tool_name().unwrap_or_default());
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    // One tool for many things says which in its input. Of others that is no word: their agents overlook it.
-    let is_for_many = !has(WRITES) || has(&["editor"]) || words.iter().take(2).eq(["str", "replace"]);
+    // A tool with several actions names the action in its input. Tools that only write ignore these fields, so the fields
+    // must not make them read-only.
+    let has_actions = !has(WRITES) || has(&["editor"]) || words.iter().take(2).eq(["str", "replace"]);
     let action = event.tool_input().and_then(|input| input.field("command").or_else(|| input.field("action")));
     let action = action.and_then(|action| action.as_text().map(|text| text.trim().to_owned()));
-    if action.is_some_and(|action| is_for_many && READS.contains(&action.as_str())) {
+    if action.is_some_and(|action| has_actions && READS.contains(&action.as_str())) {
         return true;
     }
     has(READS) && !has(WRITES)
 }
 
-/// `mcp__fs__readTextFile` as `mcp`, `fs`, `read`, `text`, `file`.
+/// Splits a tool name: `mcp__fs__readTextFile` becomes `mcp`, `fs`, `read`, `text`, `file`.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
@@ -152,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_apart() {
+    fn tool_names_are_split_into_words() {
         assert_eq!(
             words("mcp__fs__readTextFile").join(" ").split_whitespace().collect::<Vec<_>>(),
             ["mcp", "fs", "read", "text", "file"]

@@ -1,14 +1,14 @@
-//! Files that a program writes, moves or removes, by its command line.
+//! Finds the files that a command line writes, moves or removes, for known programs.
 
 use super::AffectedPath;
 use crate::builtins::shell::{Expanded, SimpleCommand};
 
-/// Which of a program's operands it changes.
+/// The operands that a program changes.
 enum Changes {
     All,
-    /// All but the first, which is a mode, an owner or a script.
+    /// All but the first, which is a mode, an owner or a subcommand.
     Rest,
-    /// The last, or what is put into it.
+    /// The last one, or files inside of it.
     Destination,
 }
 
@@ -16,8 +16,8 @@ fn changes(step: &SimpleCommand) -> Option<Changes> {
     Some(match step.name.as_str() {
         "rm" | "unlink" | "rmdir" | "shred" | "tee" | "touch" | "mv" | "truncate" | "srm" | "trash" | "patch"
         | "mkfifo" => Changes::All,
-        // `-x` is a mode, and looks like an option.
-        "chmod" | "chattr" if step.args.iter().any(takes_away) => Changes::All,
+        // `-x` is a mode that looks like an option.
+        "chmod" | "chattr" if step.args.iter().any(removes_mode) => Changes::All,
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" => Changes::Rest,
         "cp" | "install" | "ln" | "rsync" | "scp" => Changes::Destination,
         "sed" | "gsed" if step.has_option("i", &["in-place"]) => Changes::All,
@@ -28,7 +28,7 @@ fn changes(step: &SimpleCommand) -> Option<Changes> {
     })
 }
 
-fn takes_away(arg: &Expanded) -> bool {
+fn removes_mode(arg: &Expanded) -> bool {
     arg.text.strip_prefix('-').is_some_and(|mode| mode.starts_with(|c| "rwxXstugoai".contains(c)))
 }
 
@@ -42,7 +42,8 @@ fn git_changes(step: &SimpleCommand) -> Option<Changes> {
     matches!(first.text.as_str(), "rm" | "mv" | "checkout" | "restore").then_some(Changes::Rest)
 }
 
-pub(super) fn of(step: &SimpleCommand) -> Vec<AffectedPath> {
+/// Returns the paths that a command writes, moves or removes. Paths with unknown parts are omitted.
+pub(super) fn in_command(step: &SimpleCommand) -> Vec<AffectedPath> {
     let mut paths: Vec<Expanded> = step.writes.clone();
     let operands: Vec<Expanded> = step.operands().cloned().collect();
     match changes(step) {
@@ -52,18 +53,18 @@ pub(super) fn of(step: &SimpleCommand) -> Vec<AffectedPath> {
         None => {}
     }
     paths.extend(outputs(step));
-    // What is removed or moved goes with all that is in it.
+    // Removing or moving a directory affects everything in it.
     let whole_tree = match step.name.as_str() {
         "rm" => step.has_option("rR", &["recursive"]),
         "mv" | "trash" | "srm" | "find" => true,
         "chmod" | "chown" | "chgrp" => step.has_option("R", &["recursive"]),
         _ => false,
     };
-    let touched = |path| AffectedPath { path, from: step.cwds.to_vec(), whole_tree };
-    paths.into_iter().filter(|path| path.known).map(touched).collect()
+    let affected = |path| AffectedPath { path, cwds: step.cwds.to_vec(), whole_tree };
+    paths.into_iter().filter(|path| path.known).map(affected).collect()
 }
 
-/// A file that is copied into a directory keeps its name there.
+/// Returns the destination of a copy. A file that is copied into a directory keeps its name.
 fn destinations(step: &SimpleCommand, operands: &[Expanded]) -> Vec<Expanded> {
     let option = option_value(step, &["-t", "--target-directory"]);
     let (to, from) = match (&option, operands.split_last()) {
@@ -73,14 +74,15 @@ fn destinations(step: &SimpleCommand, operands: &[Expanded]) -> Vec<Expanded> {
     };
     let is_directory =
         option.is_some() || to.text.ends_with('/') || step.cwds.iter().any(|cwd| cwd.join(&to.text).is_dir());
-    let within = from.iter().filter(|_| is_directory).filter_map(|from| {
+    let copied = if is_directory { from } else { &[] };
+    let within = copied.iter().filter_map(|from| {
         let name = from.text.trim_end_matches('/').rsplit('/').next()?;
         Some(Expanded { text: format!("{}/{name}", to.text.trim_end_matches('/')), ..from.clone() })
     });
     within.chain([to.clone()]).collect()
 }
 
-/// Files that options name.
+/// Returns the files that options name.
 fn outputs(step: &SimpleCommand) -> Vec<Expanded> {
     match step.name.as_str() {
         "dd" => step.args.iter().filter_map(|arg| part(arg, arg.text.strip_prefix("of=")?)).collect(),
@@ -92,9 +94,9 @@ fn outputs(step: &SimpleCommand) -> Vec<Expanded> {
 }
 
 fn option_value(step: &SimpleCommand, names: &[&str]) -> Option<Expanded> {
-    for (at, arg) in step.args.iter().enumerate() {
+    for (index, arg) in step.args.iter().enumerate() {
         if names.contains(&arg.text.as_str()) {
-            return step.args.get(at + 1).cloned();
+            return step.args.get(index + 1).cloned();
         }
         let long = names.iter().filter(|name| name.starts_with("--"));
         if let Some(value) = long.filter_map(|name| arg.text.strip_prefix(name)?.strip_prefix('=')).next() {

@@ -1,4 +1,7 @@
-//! What a text would run, one program after the other.
+//! Finds the simple commands that a shell text would run, in order.
+//!
+//! The interpreter follows variables, `cd`, wrappers and nested scripts without running anything. A text that exceeds a
+//! limit is an error, never a shorter list.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
@@ -9,45 +12,47 @@ use super::parse::{Command, RedirectKind, parse};
 use super::word::{Expanded, Expansion, LONGEST_VARIABLE, Vars, Word, WordPart};
 use super::wrappers::{Wrapper, is_shell};
 
-/// Where a text would be run.
+/// Environment in which a text would run.
 #[derive(Debug, Clone, Copy)]
 pub struct ShellEnv<'a> {
     pub home: Option<&'a str>,
     pub cwd: &'a Path,
 }
 
-/// One program that would be run.
+/// One program with its arguments.
 #[derive(Debug, Clone, Default)]
 pub struct SimpleCommand {
-    /// The word that names it, as it is written.
+    /// The word that names the program.
     pub program: Expanded,
-    /// Its name without its directory; empty for redirections on their own.
+    /// Name of the program without its directory. Empty for redirections without a program.
     pub name: String,
     pub args: Vec<Expanded>,
-    /// The files that the shell writes to for it.
+    /// Files that the shell opens for writing.
     pub writes: Vec<Expanded>,
-    /// The programs whose output it reads.
+    /// Programs whose output is the standard input.
     pub fed_by: Vec<String>,
-    /// What it reads, if that is known.
+    /// Text of the standard input, if known.
     pub input: Option<String>,
-    /// Whether it is a call of the function that it is part of, beside another one.
+    /// `true` if a function calls itself, in the background or in a pipe.
     pub multiplies: bool,
-    /// The directories that it may run in.
+    /// Possible working directories.
     pub cwds: Arc<[PathBuf]>,
 }
 
 impl SimpleCommand {
-    /// The arguments that are no options. Everything behind `--` is none.
+    /// Returns the arguments that are not options. All arguments behind `--` are operands.
     pub fn operands(&self) -> impl Iterator<Item = &Expanded> {
         let end = self.args.iter().position(|arg| arg.text == "--").unwrap_or(self.args.len());
         self.args
             .iter()
             .enumerate()
-            .filter(move |(at, arg)| *at > end || (*at < end && (!arg.text.starts_with('-') || arg.text == "-")))
+            .filter(move |(index, arg)| {
+                *index > end || (*index < end && (!arg.text.starts_with('-') || arg.text == "-"))
+            })
             .map(|(_, arg)| arg)
     }
 
-    /// Whether it has one of these options: single letters, also together, or long names.
+    /// `true` if the command has one of these options: single letters, also combined, or long names.
     pub fn has_option(&self, letters: &str, long: &[&str]) -> bool {
         self.args.iter().take_while(|arg| arg.text != "--").any(|arg| match arg.text.strip_prefix('-') {
             Some(name) if name.starts_with('-') => {
@@ -60,84 +65,86 @@ impl SimpleCommand {
     }
 }
 
-/// How deep texts that are run as scripts may nest.
+/// Maximum nesting of scripts in scripts.
 const DEPTH: usize = 16;
 
-/// More steps than any command that is worth reading has.
-const STEPS: usize = 10_000;
+/// Maximum number of simple commands.
+const COMMANDS: usize = 10_000;
 
-/// The most text that words may expand to, all together, in bytes.
+/// Maximum size of all expanded words together, in bytes.
 const EXPANDED: usize = 8 << 20;
 
-/// The most changes of the directory.
+/// Maximum number of directory changes.
 const MOVES: usize = 256;
 
-/// The longest path that systems accept, in bytes.
+/// Maximum length of a path, in bytes.
 const LONGEST_PATH: usize = 4096;
 
-/// The most variables that a text may set. Each substitution works on a copy of them.
+/// Maximum number of variables that a text may set. Each substitution works on a copy of them.
 const VARIABLES: usize = 256;
 
-/// What the text would run.
-pub fn simple_commands(text: &str, world: ShellEnv<'_>) -> Result<Vec<SimpleCommand>, ParseError> {
-    let mut walk = Interpreter::new(world);
-    walk.script(text)?;
-    Ok(walk.steps)
+/// Returns the simple commands that a text would run.
+pub fn simple_commands(text: &str, env: ShellEnv<'_>) -> Result<Vec<SimpleCommand>, ParseError> {
+    let mut interpreter = Interpreter::new(env);
+    interpreter.script(text)?;
+    Ok(interpreter.commands)
 }
 
-/// What the text would run where these variables are set, and the names of those that it sets itself.
+/// Returns the simple commands that a text would run with these variables, and the names of the variables that it sets.
 pub fn simple_commands_with(
     text: &str,
-    world: ShellEnv<'_>,
+    env: ShellEnv<'_>,
     vars: &[(String, String)],
 ) -> Result<(Vec<SimpleCommand>, HashSet<String>), ParseError> {
-    let mut walk = Interpreter::new(world);
+    let mut interpreter = Interpreter::new(env);
     for (name, value) in vars {
-        walk.vars.insert(name.clone(), vec![value.clone()]);
-        walk.given.insert(name.clone());
+        interpreter.vars.insert(name.clone(), vec![value.clone()]);
+        interpreter.inherited.insert(name.clone());
     }
-    walk.script(text)?;
-    Ok((walk.steps, walk.sets))
+    interpreter.script(text)?;
+    Ok((interpreter.commands, interpreter.assigned))
 }
 
-/// What a program with its arguments would run.
-pub fn simple_commands_of_argv(argv: &[String], world: ShellEnv<'_>) -> Result<Vec<SimpleCommand>, ParseError> {
-    let mut walk = Interpreter::new(world);
-    let words: Vec<_> =
-        (0..).zip(argv).map(|(at, word)| Expanded { span: Some((at, at + 1)), ..Expanded::literal(word) }).collect();
-    walk.program(&words, &Context::default())?;
-    Ok(walk.steps)
+/// Returns the simple commands that a program with its arguments would run.
+pub fn simple_commands_of_argv(argv: &[String], env: ShellEnv<'_>) -> Result<Vec<SimpleCommand>, ParseError> {
+    let mut interpreter = Interpreter::new(env);
+    let words: Vec<_> = (0..)
+        .zip(argv)
+        .map(|(index, word)| Expanded { span: Some((index, index + 1)), ..Expanded::literal(word) })
+        .collect();
+    interpreter.program(&words, &Context::default())?;
+    Ok(interpreter.commands)
 }
 
 struct Interpreter<'a> {
-    world: ShellEnv<'a>,
+    env: ShellEnv<'a>,
     vars: Vars,
     cwds: Arc<[PathBuf]>,
-    /// The number of times that the directory has changed.
+    /// Number of directory changes so far.
     moves: usize,
-    steps: Vec<SimpleCommand>,
+    commands: Vec<SimpleCommand>,
     depth: usize,
-    /// The programs that lists of commands inside of words run, by the place of the list in memory.
+    /// Programs of command lists inside of words, by the address of the list.
     names: HashMap<usize, Vec<String>>,
-    /// Names of variables that are known from outside.
-    given: HashSet<String>,
-    /// Names of those that the text sets.
-    sets: HashSet<String>,
-    /// The length of all values so far.
+    /// Names of variables that the caller has set.
+    inherited: HashSet<String>,
+    /// Names of variables that the text sets.
+    assigned: HashSet<String>,
+    /// Length of all values so far.
     expanded: usize,
 }
 
-/// What a program finds around it.
+/// Redirections and input of a program.
 #[derive(Debug, Clone, Default)]
 struct Context {
     writes: Vec<Expanded>,
     fed_by: Vec<String>,
-    /// What it reads, if that is known.
+    /// Text of the standard input, if known.
     input: Option<String>,
     multiplies: bool,
 }
 
-/// What became of a command, for those that read its output.
+/// Result of a command, for the commands that read its output.
 #[derive(Default)]
 struct Ran {
     names: Vec<String>,
@@ -145,22 +152,22 @@ struct Ran {
 }
 
 impl<'a> Interpreter<'a> {
-    fn new(world: ShellEnv<'a>) -> Self {
-        let mut walk = Self {
-            world,
+    fn new(env: ShellEnv<'a>) -> Self {
+        let mut interpreter = Self {
+            env,
             vars: Vars::new(),
-            cwds: [world.cwd.to_owned()].into(),
+            cwds: [env.cwd.to_owned()].into(),
             moves: 0,
-            steps: Vec::new(),
+            commands: Vec::new(),
             depth: 0,
             names: HashMap::new(),
-            given: HashSet::new(),
-            sets: HashSet::new(),
+            inherited: HashSet::new(),
+            assigned: HashSet::new(),
             expanded: 0,
         };
-        walk.vars.insert("IFS".to_owned(), vec![" \t\n".to_owned()]);
-        walk.set_pwd();
-        walk
+        interpreter.vars.insert("IFS".to_owned(), vec![" \t\n".to_owned()]);
+        interpreter.set_pwd();
+        interpreter
     }
 
     fn script(&mut self, text: &str) -> Result<(), ParseError> {
@@ -168,43 +175,43 @@ impl<'a> Interpreter<'a> {
             return Err(ParseError("scripts are nested too deeply"));
         }
         self.depth += 1;
-        let walked = parse(text).and_then(|commands| self.list(&commands));
+        let result = parse(text).and_then(|commands| self.list(&commands));
         self.depth -= 1;
-        walked
+        result
     }
 
     fn list(&mut self, commands: &[Command]) -> Result<(), ParseError> {
         let mut ran: Vec<Ran> = Vec::new();
         for command in commands {
-            if self.steps.len() > STEPS {
-                return Err(ParseError("it runs too much"));
+            if self.commands.len() > COMMANDS {
+                return Err(ParseError("it runs too many commands"));
             }
             let words = command.words.iter().chain(command.redirects.iter().map(|redirect| &redirect.target));
             for word in words.chain(command.assignments.iter().map(|(_, word)| word)).chain(&command.evaluated) {
                 self.outputs(word)?;
             }
-            let own = self.steps.len();
+            let first = self.commands.len();
             let feed = ran.get(command.fed_by.clone()).unwrap_or_default();
-            let around = self.around(command, feed)?;
-            let printed = self.command(command, &around)?;
-            let names =
-                self.steps[own..].iter().map(|step| step.name.clone()).filter(|name| !name.is_empty()).collect();
+            let context = self.context(command, feed)?;
+            let printed = self.command(command, &context)?;
+            let names = self.commands[first..].iter().map(|command| command.name.clone());
+            let names = names.filter(|name| !name.is_empty()).collect();
             ran.push(Ran { names, printed });
         }
         Ok(())
     }
 
-    /// Walks through what runs inside of a word.
+    /// Interprets the commands inside of a word.
     fn outputs(&mut self, word: &Word) -> Result<(), ParseError> {
         for part in &word.parts {
             match part {
                 WordPart::Output(commands) => {
-                    // Variables and the directory that it changes are its own.
+                    // A substitution runs in a subshell: its variables and its directory do not remain.
                     let (vars, cwds) = (self.vars.clone(), self.cwds.clone());
-                    let first = self.steps.len();
+                    let first = self.commands.len();
                     self.list(commands)?;
                     (self.vars, self.cwds) = (vars, cwds);
-                    let names = self.steps[first..].iter().map(|step| step.name.clone()).collect();
+                    let names = self.commands[first..].iter().map(|command| command.name.clone()).collect();
                     self.names.insert(place(commands), names);
                 }
                 WordPart::Var { fallback: Some(fallback), .. } => self.outputs(&fallback.word)?,
@@ -214,22 +221,22 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    /// The values that a word may have, as one text each.
+    /// Returns the possible values of a word, as one text each.
     fn values(&mut self, word: &Word) -> Result<Vec<Expanded>, ParseError> {
         self.expand(word, Word::values)
     }
 
-    /// The arguments that a word becomes.
+    /// Returns the arguments that a word expands to.
     fn fields(&mut self, word: &Word) -> Result<Vec<Expanded>, ParseError> {
         let mut fields = self.expand(word, Word::fields)?;
         if let [value] = fields.as_mut_slice() {
             let is_fixed = |part: &WordPart| match part {
                 WordPart::Text(_) | WordPart::Bare(_) => true,
-                WordPart::Home => self.world.home.is_some(),
-                WordPart::Var { name, .. } => self.given.contains(name),
+                WordPart::Home => self.env.home.is_some(),
+                WordPart::Var { name, .. } => self.inherited.contains(name),
                 WordPart::Output(_) => false,
             };
-            // A word of a script inside of the text has no position in it.
+            // A word of a nested script has no position in the text.
             if self.depth == 1 && value.known && !value.glob && word.parts.iter().all(is_fixed) {
                 value.span = word.span;
             }
@@ -243,7 +250,7 @@ impl<'a> Interpreter<'a> {
         expand: fn(&Word, &Expansion<'_>) -> Vec<Expanded>,
     ) -> Result<Vec<Expanded>, ParseError> {
         let names_of = |commands: &[Command]| self.names.get(&place(commands)).cloned().unwrap_or_default();
-        let values = expand(word, &Expansion { vars: &self.vars, home: self.world.home, names_of: &names_of });
+        let values = expand(word, &Expansion { vars: &self.vars, home: self.env.home, names_of: &names_of });
         self.expanded += values.iter().map(|value| value.text.len()).sum::<usize>();
         if self.expanded > EXPANDED || values.iter().any(|value| value.cut) {
             return Err(ParseError("its words expand to too much"));
@@ -251,30 +258,30 @@ impl<'a> Interpreter<'a> {
         Ok(values)
     }
 
-    fn around(&mut self, command: &Command, feed: &[Ran]) -> Result<Context, ParseError> {
-        let mut around =
+    fn context(&mut self, command: &Command, feed: &[Ran]) -> Result<Context, ParseError> {
+        let mut context =
             Context { fed_by: feed.iter().flat_map(|ran| ran.names.iter().cloned()).collect(), ..Context::default() };
         if let Some(last) = feed.last() {
-            around.input = last.printed.clone();
+            context.input = last.printed.clone();
         }
         for redirect in &command.redirects {
             let values = self.values(&redirect.target)?;
             match redirect.kind {
-                RedirectKind::Write => around.writes.extend(values),
-                RedirectKind::Read => around.fed_by.extend(values.into_iter().flat_map(|value| value.from)),
+                RedirectKind::Write => context.writes.extend(values),
+                RedirectKind::Read => context.fed_by.extend(values.into_iter().flat_map(|value| value.from)),
                 RedirectKind::Here => {
                     if let Some(value) = values.into_iter().next() {
-                        around.fed_by.extend(value.from);
-                        around.input = Some(value.text);
+                        context.fed_by.extend(value.from);
+                        context.input = Some(value.text);
                     }
                 }
             }
         }
-        Ok(around)
+        Ok(context)
     }
 
-    /// Runs a command, and returns what it prints if that is known.
-    fn command(&mut self, command: &Command, around: &Context) -> Result<Option<String>, ParseError> {
+    /// Interprets a command and returns its output, if known.
+    fn command(&mut self, command: &Command, context: &Context) -> Result<Option<String>, ParseError> {
         // Words are expanded before the variables in front of them are set.
         let mut words = Vec::new();
         for word in &command.words {
@@ -286,15 +293,15 @@ impl<'a> Interpreter<'a> {
             self.set(name, values)?;
         }
         let Some(first) = words.first() else {
-            if !around.writes.is_empty() {
-                self.push(SimpleCommand { writes: around.writes.clone(), ..SimpleCommand::default() });
+            if !context.writes.is_empty() {
+                self.push(SimpleCommand { writes: context.writes.clone(), ..SimpleCommand::default() });
             }
             return Ok(None);
         };
         let calls_itself = command.function.as_deref() == Some(first.text.as_str());
         let multiplies = calls_itself && (command.background || !command.fed_by.is_empty());
-        self.program(&words, &Context { multiplies, ..around.clone() })?;
-        // In front of a program, they are set for that program alone.
+        self.program(&words, &Context { multiplies, ..context.clone() })?;
+        // Assignments in front of a program apply to that program only.
         for (name, values) in before.into_iter().rev() {
             match values {
                 Some(values) => self.vars.insert(name.clone(), values),
@@ -305,7 +312,7 @@ impl<'a> Interpreter<'a> {
         if let Some(printed) = printed(&words) {
             return Ok(Some(printed));
         }
-        if passes_on && words[1..].iter().all(|word| word.text == "-") { Ok(around.input.clone()) } else { Ok(None) }
+        if passes_on && words[1..].iter().all(|word| word.text == "-") { Ok(context.input.clone()) } else { Ok(None) }
     }
 
     fn set_pwd(&mut self) {
@@ -314,8 +321,8 @@ impl<'a> Interpreter<'a> {
     }
 
     fn set(&mut self, name: &str, values: Vec<Expanded>) -> Result<(), ParseError> {
-        self.sets.insert(name.to_owned());
-        if self.sets.len() > VARIABLES {
+        self.assigned.insert(name.to_owned());
+        if self.assigned.len() > VARIABLES {
             return Err(ParseError("it sets too many variables"));
         }
         if values.iter().all(|value| value.known && value.text.len() <= LONGEST_VARIABLE) {
@@ -326,44 +333,44 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    fn push(&mut self, step: SimpleCommand) {
-        self.steps.push(SimpleCommand { cwds: self.cwds.clone(), ..step });
+    fn push(&mut self, command: SimpleCommand) {
+        self.commands.push(SimpleCommand { cwds: self.cwds.clone(), ..command });
     }
 
-    /// Runs a program, and what it runs.
-    fn program(&mut self, words: &[Expanded], around: &Context) -> Result<(), ParseError> {
+    /// Adds a program and the programs that it starts.
+    fn program(&mut self, words: &[Expanded], context: &Context) -> Result<(), ParseError> {
         let Some((first, args)) = words.split_first() else { return Ok(()) };
         let name = base_name(&first.text).to_owned();
         self.push(SimpleCommand {
             program: first.clone(),
             name: name.clone(),
             args: args.to_vec(),
-            writes: around.writes.clone(),
-            fed_by: around.fed_by.clone(),
-            input: around.input.clone(),
-            multiplies: around.multiplies,
+            writes: context.writes.clone(),
+            fed_by: context.fed_by.clone(),
+            input: context.input.clone(),
+            multiplies: context.multiplies,
             cwds: Arc::default(),
         });
-        // The shell's files are written once.
-        let inner = Context { writes: Vec::new(), multiplies: false, ..around.clone() };
+        // The outer command already has the redirections.
+        let inner = Context { writes: Vec::new(), multiplies: false, ..context.clone() };
         if self.depth >= DEPTH {
             return Err(ParseError("programs start programs too deeply"));
         }
         self.depth += 1;
-        // A variable that is not set leaves the next word as the program: `$SUDO rm`.
+        // With an empty variable the next word is the program: `$SUDO rm`.
         let is_variable = !first.known && first.text.starts_with('$') && first.from.is_empty();
         let done = if is_variable { self.program(args, &inner) } else { self.inside(&name, args, &inner) };
         self.depth -= 1;
         done
     }
 
-    /// What a program runs in its turn.
-    fn inside(&mut self, name: &str, args: &[Expanded], around: &Context) -> Result<(), ParseError> {
+    /// Interprets the commands that a program starts.
+    fn inside(&mut self, name: &str, args: &[Expanded], context: &Context) -> Result<(), ParseError> {
         if is_shell(name) {
-            return self.shell(args, around);
+            return self.shell(args, context);
         }
         if let Some(wrapper) = Wrapper::named(name) {
-            return self.wrapped(wrapper, args, around);
+            return self.wrapped(wrapper, args, context);
         }
         match name {
             "eval" => self.script(&joined(args)),
@@ -372,10 +379,10 @@ impl<'a> Interpreter<'a> {
                 Some(text) => self.script(&text.text),
                 None if name == "runuser" => {
                     let user = args.iter().position(|arg| matches!(arg.text.as_str(), "-u" | "--user"));
-                    let behind = user.and_then(|at| args.get(at + 2..)).unwrap_or_default();
+                    let behind = user.and_then(|index| args.get(index + 2..)).unwrap_or_default();
                     let behind =
                         behind.split_first().filter(|(first, _)| first.text == "--").map_or(behind, |(_, rest)| rest);
-                    self.program(behind, around)
+                    self.program(behind, context)
                 }
                 None => Ok(()),
             },
@@ -384,13 +391,13 @@ impl<'a> Interpreter<'a> {
                     "-b", "-c", "-D", "-E", "-e", "-F", "-I", "-i", "-J", "-L", "-l", "-m", "-o", "-p", "-R", "-S",
                     "-W", "-w",
                 ];
-                let mut at = 0;
-                while let Some(arg) = args.get(at).filter(|arg| arg.text.starts_with('-')) {
-                    at += if WITH_VALUE.contains(&arg.text.as_str()) { 2 } else { 1 };
+                let mut host = 0;
+                while let Some(arg) = args.get(host).filter(|arg| arg.text.starts_with('-')) {
+                    host += if WITH_VALUE.contains(&arg.text.as_str()) { 2 } else { 1 };
                 }
-                self.script(&joined(args.get(at + 1..).unwrap_or_default()))
+                self.script(&joined(args.get(host + 1..).unwrap_or_default()))
             }
-            "find" | "fd" | "fdfind" => self.executed(args, around),
+            "find" | "fd" | "fdfind" => self.executed(args, context),
             "cd" | "pushd" => self.change_directory(args),
             "export" | "local" | "declare" | "typeset" | "readonly" => {
                 for arg in args {
@@ -412,7 +419,7 @@ impl<'a> Interpreter<'a> {
             "read" | "mapfile" | "readarray" | "unset" => {
                 for arg in args {
                     self.vars.remove(&arg.text);
-                    self.sets.insert(arg.text.clone());
+                    self.assigned.insert(arg.text.clone());
                 }
                 Ok(())
             }
@@ -420,26 +427,26 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    fn shell(&mut self, args: &[Expanded], around: &Context) -> Result<(), ParseError> {
-        // `-c` may stand together with others, as in `-lc`; the text is the first word that is no option.
-        let (mut runs_text, mut at) = (false, 0);
-        while let Some(arg) = args.get(at).map(|arg| arg.text.as_str()).filter(|arg| arg.starts_with(['-', '+'])) {
+    fn shell(&mut self, args: &[Expanded], context: &Context) -> Result<(), ParseError> {
+        // `-c` may be combined with other options, as in `-lc`. The text is the first operand.
+        let (mut runs_text, mut index) = (false, 0);
+        while let Some(arg) = args.get(index).map(|arg| arg.text.as_str()).filter(|arg| arg.starts_with(['-', '+'])) {
             runs_text |= !arg.starts_with("--") && arg.contains('c');
             let takes_value =
                 matches!(arg, "--rcfile" | "--init-file") || (!arg.starts_with("--") && arg.ends_with(['o', 'O']));
-            at += if takes_value { 2 } else { 1 };
+            index += if takes_value { 2 } else { 1 };
         }
         if runs_text {
-            return args.get(at).map_or(Ok(()), |text| self.script(&text.text));
+            return args.get(index).map_or(Ok(()), |text| self.script(&text.text));
         }
-        let has_file = args.get(at).is_some();
-        match &around.input {
+        let has_file = args.get(index).is_some();
+        match &context.input {
             Some(text) if !has_file || args.iter().any(|arg| arg.text == "-s") => self.script(text),
             _ => Ok(()),
         }
     }
 
-    fn wrapped(&mut self, wrapper: &Wrapper, args: &[Expanded], around: &Context) -> Result<(), ParseError> {
+    fn wrapped(&mut self, wrapper: &Wrapper, args: &[Expanded], context: &Context) -> Result<(), ParseError> {
         if wrapper.name() == "command" && args.first().is_some_and(|arg| matches!(arg.text.as_str(), "-v" | "-V")) {
             return Ok(());
         }
@@ -451,42 +458,42 @@ impl<'a> Interpreter<'a> {
         }
         let mut inner = wrapper.inner(args).to_vec();
         let reads_arguments = matches!(wrapper.name(), "xargs" | "parallel");
-        if let Some(input) = around.input.as_ref().filter(|_| reads_arguments) {
+        if reads_arguments && let Some(input) = &context.input {
             inner.extend(input.split_whitespace().map(Expanded::literal));
         }
         if matches!(wrapper.name(), "watch" | "parallel") {
             return self.script(&joined(&inner));
         }
-        // A shell started for its own sake reads what the wrapper would have read.
-        self.program(&inner, around)
+        // The inner program reads the standard input of the wrapper.
+        self.program(&inner, context)
     }
 
-    /// `-exec` and its kin.
-    fn executed(&mut self, args: &[Expanded], around: &Context) -> Result<(), ParseError> {
+    /// Interprets the programs of `-exec` and similar options.
+    fn executed(&mut self, args: &[Expanded], context: &Context) -> Result<(), ParseError> {
         let starts = ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
         let mut rest = args;
-        while let Some(at) = rest.iter().position(|arg| starts.contains(&arg.text.as_str())) {
-            rest = &rest[at + 1..];
+        while let Some(option) = rest.iter().position(|arg| starts.contains(&arg.text.as_str())) {
+            rest = &rest[option + 1..];
             let end = rest.iter().position(|arg| matches!(arg.text.as_str(), ";" | "+")).unwrap_or(rest.len());
-            self.program(&rest[..end], around)?;
+            self.program(&rest[..end], context)?;
             rest = &rest[end..];
         }
         Ok(())
     }
 
     fn change_directory(&mut self, args: &[Expanded]) -> Result<(), ParseError> {
-        let home = self.world.home.map(Expanded::literal);
+        let home = self.env.home.map(Expanded::literal);
         let Some(to) = args.iter().find(|arg| !arg.text.starts_with('-')).or(home.as_ref()) else { return Ok(()) };
         if !to.known || to.text.len() > LONGEST_PATH {
             return Ok(());
         }
         self.moves += 1;
         if self.moves > MOVES {
-            return Err(ParseError("it changes its directory too often"));
+            return Err(ParseError("it changes the directory too often"));
         }
         let moved = self.cwds.iter().map(|cwd| lexical(&cwd.join(&to.text)));
         let mut cwds: Vec<_> = moved.filter(|cwd| cwd.as_os_str().len() <= LONGEST_PATH).collect();
-        // It may fail, or be done in a subshell: what comes after may run at either place.
+        // `cd` may fail or run in a subshell: later commands may run in either directory.
         cwds.extend_from_slice(&self.cwds);
         cwds.dedup();
         cwds.truncate(8);
@@ -496,12 +503,12 @@ impl<'a> Interpreter<'a> {
     }
 }
 
-/// Identifies a list of commands inside of a word, while the tree that it is part of lives.
+/// Identifies a list of commands inside of a word by its address, during the lifetime of its tree.
 fn place(commands: &[Command]) -> usize {
     commands.as_ptr().addr()
 }
 
-/// What `echo` and `printf` print, if that is known.
+/// Returns the output of `echo` and `printf`.
 fn printed(words: &[Expanded]) -> Option<String> {
     let (first, args) = words.split_first()?;
     let options: &[&str] = match base_name(&first.text) {
@@ -509,8 +516,8 @@ fn printed(words: &[Expanded]) -> Option<String> {
         "printf" => &["--"],
         _ => return None,
     };
-    let said: Vec<_> = args.iter().skip_while(|arg| options.contains(&arg.text.as_str())).collect();
-    let joined = said.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+    let operands = args.iter().skip_while(|arg| options.contains(&arg.text.as_str()));
+    let joined = operands.map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
     Some(joined.replace("\\n", "\n").replace("%s", " "))
 }
 
@@ -519,11 +526,11 @@ fn joined(args: &[Expanded]) -> String {
 }
 
 fn option_value<'a>(args: &'a [Expanded], names: &[&str]) -> Option<&'a Expanded> {
-    let at = args.iter().position(|arg| names.contains(&arg.text.as_str()))?;
-    args.get(at + 1)
+    let index = args.iter().position(|arg| names.contains(&arg.text.as_str()))?;
+    args.get(index + 1)
 }
 
-/// What `env -S` runs: the text, in whatever way it is given, and the words behind it.
+/// Returns the script of `env -S`: the text, in each form of the option, and the words behind it.
 fn split_string(args: &[Expanded]) -> Option<String> {
     let text = |arg: &Expanded| {
         let text = arg.text.as_str();
@@ -535,18 +542,18 @@ fn split_string(args: &[Expanded]) -> Option<String> {
         before.chars().all(|letter| matches!(letter, 'i' | '0' | 'v')).then(|| behind.to_owned())
     };
     let is_before = |arg: &&Expanded| arg.text.starts_with('-') || arg.text.contains('=');
-    let ((at, _), text) =
-        args.iter().enumerate().take_while(|(_, arg)| is_before(arg)).find_map(|it| Some((it, text(it.1)?)))?;
-    Some(format!("{text} {}", joined(&args[at + 1..])))
+    let mut before = args.iter().enumerate().take_while(|(_, arg)| is_before(arg));
+    let (index, text) = before.find_map(|(index, arg)| Some((index, text(arg)?)))?;
+    Some(format!("{text} {}", joined(&args[index + 1..])))
 }
 
-/// The program's name without its directory, as different systems spell it.
+/// Returns the program's name without its directory and without `.exe`.
 fn base_name(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.strip_suffix(".exe").unwrap_or(name)
 }
 
-/// The path with `.` and `..` taken out, as far as that goes without looking.
+/// Removes `.` and `..` from a path without reading the disk.
 pub fn lexical(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in path.components() {

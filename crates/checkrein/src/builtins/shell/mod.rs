@@ -1,12 +1,11 @@
-//! Shell commands, read well enough to judge them.
+//! Parser and interpreter for shell commands. Guards, permission rules and the trust check use it.
 //!
-//! `parse` reads the grammar of bash into commands and words. `steps` walks through them as a shell would and returns
-//! the programs that would run: it follows variables that the text itself sets, `cd`, programs that start others (`sudo`,
-//! `env`, `xargs`, `find -exec`), and texts that are run as scripts (`sh -c`, `eval`, here-documents, `echo … | sh`). What
-//! only a running shell can know stays unknown: variables from outside, the output of programs, aliases, and what scripts
-//! and other languages do.
+//! `parse` parses the grammar of bash into commands and words. `commands` interprets them and returns the programs that
+//! would run. It follows variables that the text itself sets, `cd`, programs that start others (`sudo`, `env`, `xargs`,
+//! `find -exec`), and nested scripts (`sh -c`, `eval`, here-documents, `echo … | sh`). Some things are known only to a
+//! running shell: variables from outside, the output of programs, aliases, and the effects of scripts and other languages.
 //!
-//! A text that cannot be read for certain is [`Unreadable`], never a shorter list of programs: guards ask about it.
+//! A text that cannot be parsed for certain is a [`ParseError`], never a shorter list of programs: guards ask about it.
 
 mod commands;
 mod parse;
@@ -24,6 +23,6 @@ pub use testing::exercise_shell;
 pub use word::Expanded;
 pub(crate) use wrappers::starts_others;
 
-/// The reason why a text cannot be read as a shell would.
+/// Reason why a text cannot be parsed: a clause such as `a quote is not closed`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError(pub(crate) &'static str);

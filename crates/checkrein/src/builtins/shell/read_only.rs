@@ -1,4 +1,4 @@
-//! Programs that do nothing with what stands on their command line but read it, or say it.
+//! Programs that only read or print the paths on their command line, and the possible paths in a word.
 
 const READERS: &[&str] = &[
     ":",
@@ -78,13 +78,13 @@ const READERS: &[&str] = &[
     "which",
 ];
 
-/// Whether a program of this name only reads what it is given.
+/// `true` if the program only reads its arguments.
 pub(crate) fn is_reader(name: &str) -> bool {
     READERS.contains(&name)
 }
 
-/// What of a word may be a path: the word itself first, then what stands in it between quotes, `=`, `:` and the like, and
-/// behind an option of one letter.
+/// Returns the parts of a word that may be paths: the word itself first, then the text behind an option of one letter, then
+/// the parts between quotes, `=`, `:` and similar characters.
 pub(crate) fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let is_end = |c: char| c.is_whitespace() || "'\"`=:,;()[]{}<>|&@!".contains(c);
     let behind = word.strip_prefix('-').and_then(|rest| rest.get(1..)).filter(|rest| rest.starts_with(['/', '.', '~']));

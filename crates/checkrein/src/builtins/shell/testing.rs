@@ -1,9 +1,11 @@
+//! Entry point for fuzzing the shell parser.
+
 use std::path::Path;
 
 use super::{ShellEnv, SimpleCommand, pieces, simple_commands, simple_commands_of_argv, simple_commands_with};
 
-/// Reads bytes as a shell command, with and without what is known of its surroundings. For fuzzing: must not panic, whatever
-/// the bytes, and positions of words must be right.
+/// Parses bytes as a shell command, with and without a known environment. It must not panic for any bytes, and the
+/// positions of words must be correct.
 #[doc(hidden)]
 pub fn exercise_shell(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
@@ -20,14 +22,14 @@ pub fn exercise_shell(bytes: &[u8]) {
     words.iter().for_each(|word| assert!(pieces(word).all(|piece| word.contains(piece)), "not a piece of {word:?}"));
 }
 
-/// A word that is replaced at its position must be the word that was read.
-fn check_spans(step: &SimpleCommand, text: &[char], world: ShellEnv<'_>) {
+/// Checks that the text at the position of each word is that word.
+fn check_spans(step: &SimpleCommand, text: &[char], env: ShellEnv<'_>) {
     for value in step.args.iter().chain([&step.program]) {
         let Some((start, end)) = value.span else { continue };
         let word: String = text[start..end].iter().collect();
-        // A backslash and a carriage return mean something else at the end of a text.
+        // A backslash and a carriage return have another meaning at the end of a text.
         let behind = if end == text.len() { "" } else { " ;" };
-        let alone = simple_commands(&format!(": {word}{behind}"), world)
+        let alone = simple_commands(&format!(": {word}{behind}"), env)
             .map(|steps| steps.first().map(|step| step.args.iter().map(|arg| arg.text.clone()).collect::<Vec<_>>()));
         assert_eq!(alone, Ok(Some(vec![value.text.clone()])), "{word:?} at {start} is another word");
     }

@@ -1,4 +1,4 @@
-//! The reader against bash itself: the same texts, the same words, no command that only bash finds.
+//! Compares the parser with bash: equal words for equal texts, and no command that only bash finds.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn read(text: &str) -> Result<Vec<SimpleCommand>, ParseError> {
     simple_commands(text, ShellEnv { home: Some("/home/me"), cwd: Path::new("/nowhere") })
 }
 
-/// Runs a text in bash with these functions, without any other program, and returns what the functions wrote to `$OUT`.
+/// Runs a text in bash with these functions and without other programs. Returns the text that the functions wrote to `$OUT`.
 fn bash(functions: &str, text: &str) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
@@ -83,7 +83,7 @@ fn piece() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A call of the function `w`, which tells its arguments.
+/// A call of the function `w`, which prints its arguments.
 fn call() -> impl Strategy<Value = String> {
     let words = prop::collection::vec(prop::collection::vec(piece(), 1..4).prop_map(|pieces| pieces.concat()), 0..5);
     let redirect =
@@ -123,10 +123,10 @@ proptest! {
     })]
 
     #[test]
-    fn bash_sees_the_same_words(script in script()) {
+    fn bash_and_parser_find_the_same_words(script in script()) {
         let text = format!("V='a  b' E=\n{script}");
         let Ok(steps) = read(&text) else {
-            // Bash refuses it, or other shells read it differently.
+            // Bash rejects the text, or other shells parse it differently.
             return Err(TestCaseError::reject("unreadable"));
         };
         let functions = "w() { builtin printf '%s\\0' \"$@\" $'\\1' >>\"$OUT\"; return 0; }; wait_all() { builtin wait; }";
@@ -136,24 +136,24 @@ proptest! {
         let mut seen: Vec<Vec<String>> = calls()
             .map(|step| step.args.iter().map(|arg| arg.text.clone()).collect())
             .collect();
-        let mut told: Vec<Vec<String>> = Vec::new();
+        let mut printed: Vec<Vec<String>> = Vec::new();
         let mut words = Vec::new();
         for word in written.split(|byte| *byte == 0) {
             match word {
-                b"\x01" => told.push(std::mem::take(&mut words)),
+                b"\x01" => printed.push(std::mem::take(&mut words)),
                 word => words.push(String::from_utf8_lossy(word).into_owned()),
             }
         }
-        // A pipe runs both sides at once. `time` and `command` are programs of their own, and run `w` once.
+        // A pipe runs both sides concurrently. `time` and `command` run `w` once.
         seen.sort();
-        told.sort();
-        // A text that bash refuses runs only in part.
-        prop_assume!(told.len() >= seen.len());
-        prop_assert_eq!(seen, told, "{}", text);
+        printed.sort();
+        // Bash runs only a part of a text that it rejects.
+        prop_assume!(printed.len() >= seen.len());
+        prop_assert_eq!(seen, printed, "{}", text);
     }
 }
 
-/// Pieces that mean something to a shell, often in the wrong place.
+/// Pieces of shell syntax. The generator puts them in random places.
 const SOUP: &[&str] = &[
     "(",
     "((",
@@ -285,7 +285,7 @@ const SOUP: &[&str] = &[
     "E\\\n",
 ];
 
-/// A small generator of its own: the same texts in every run, on every machine.
+/// Deterministic random generator: equal texts in every run, on every machine.
 struct Random(u64);
 
 impl Random {
@@ -317,9 +317,9 @@ fn soup(random: &mut Random) -> String {
     text
 }
 
-/// Set `CHECKREIN_SOUP` to read more texts than usual, from another start.
+/// `CHECKREIN_SOUP` sets another number of texts and another seed.
 #[test]
-fn bash_runs_no_program_that_is_not_seen() {
+fn parser_finds_every_program_that_bash_runs() {
     let more = std::env::var("CHECKREIN_SOUP").ok().and_then(|count| count.parse().ok());
     let mut random = Random(more.unwrap_or(0) as u64);
     let functions: String = (0..10).map(|n| format!("M{n}() {{ builtin echo M{n} >>\"$OUT\"; }}\n")).collect();
@@ -327,7 +327,7 @@ fn bash_runs_no_program_that_is_not_seen() {
     for _ in 0..more.unwrap_or(10_000) {
         let text = soup(&mut random);
         let Ok(steps) = read(&text) else { continue };
-        // A program whose name only the running shell knows may be any.
+        // The name of the program is known only to the running shell.
         if steps.iter().any(|step| !step.name.is_empty() && (!step.program.known || step.program.glob)) {
             continue;
         }

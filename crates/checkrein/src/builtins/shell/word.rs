@@ -1,4 +1,4 @@
-//! Words: how they are written, and the values that they expand to.
+//! Words of the shell grammar, and their expansion to values.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use super::parse::Command;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Word {
     pub(super) parts: Vec<WordPart>,
-    /// Position in the text, in characters. `None`: the word is part of a text that is built from another one.
+    /// Position in the text, in characters. `None` if the text is built from another one.
     pub(super) span: Option<Span>,
 }
 
@@ -26,34 +26,34 @@ pub(super) enum WordPart {
     Bare(String),
     /// `~`.
     Home,
-    /// `$NAME`, with the word that stands in if the variable is not set.
+    /// `$NAME`, with the fallback for an unset variable.
     Var { name: String, fallback: Option<Fallback>, quoted: bool },
     /// The output of commands, or the name of a pipe to them.
     Output(Rc<[Command]>),
 }
 
-/// The word that stands in for a variable.
+/// Fallback word of a variable.
 #[derive(Debug, Clone)]
 pub(super) struct Fallback {
     pub(super) word: Word,
-    /// `true` if it also stands in for an empty value.
+    /// `true` if the fallback also replaces an empty value.
     pub(super) for_empty: bool,
 }
 
 /// The value of a word.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expanded {
-    /// The text. Unknown pieces are spelt as in the command: `$NAME`, `$(…)`.
+    /// The text. Unknown parts have the form `$NAME` or `$(…)`.
     pub text: String,
     /// `true` if all of the text is known.
     pub known: bool,
     /// `true` if wildcards in it apply.
     pub glob: bool,
-    /// The programs whose output is part of it.
+    /// Programs whose output is part of the value.
     pub from: Vec<String>,
-    /// Position of the word that is this value and nothing else: in characters, or in a list of words its index.
+    /// Position of a word that has only this value: in characters, or the index in a list of words.
     pub span: Option<Span>,
-    /// `true` if a part of the text, or another value of the word, is missing because there is too much.
+    /// `true` if a part of the text or another value of the word is missing because a limit was exceeded.
     pub cut: bool,
 }
 
@@ -77,22 +77,22 @@ impl Expanded {
     }
 }
 
-/// The longest value of a word, in bytes.
+/// Maximum length of a word's value, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// The longest text that a variable is known to hold.
+/// Maximum length of a known variable, in bytes.
 pub(super) const LONGEST_VARIABLE: usize = 4 << 10;
 
-/// Variables and the values that they may hold.
+/// Variables and their possible values.
 pub(super) type Vars = HashMap<String, Vec<String>>;
 
-/// The most values that a word has: each is judged by itself.
+/// Maximum number of values of a word. Guards check each one.
 const ALTERNATIVES: usize = 256;
 
-/// The most opening braces in a word.
+/// Maximum number of opening braces in a word.
 const MOST_BRACES: usize = 64;
 
-/// Separates fields inside of a value. A shell word cannot contain it, and the parser refuses texts that do.
+/// Separator of fields inside of a value. A shell word cannot contain it, and the parser rejects texts that do.
 const FIELD_END: char = '\0';
 
 /// The surroundings in which a word is expanded.
@@ -123,7 +123,7 @@ impl Word {
         self.parts.push(WordPart::Var { name, fallback: None, quoted: true });
     }
 
-    /// The text of a word that is one piece without quotes, as reserved words and operators are.
+    /// Returns the text of a word that is one piece without quotes, such as a reserved word or an operator.
     pub(super) fn bare(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [WordPart::Bare(text)] => Some(text),
@@ -176,14 +176,14 @@ impl Word {
         Some(Assignment { name: name.to_owned(), subscript, value })
     }
 
-    /// `true` for `NAME[`: bash reads on to the `]`, over blanks and operators.
+    /// `true` for `NAME[`: bash continues the word to the `]`, including blanks and operators.
     pub(super) fn has_open_subscript(&self) -> bool {
         let Some(WordPart::Bare(first)) = self.parts.first() else { return false };
         let is_open = first.split_once('[').is_some_and(|(name, _)| is_name(name));
         is_open && !self.parts.iter().any(|part| matches!(part, WordPart::Bare(text) if text.contains(']')))
     }
 
-    /// The values that the word may have, as one text each: in assignments, redirections and here-documents.
+    /// Returns the possible values of the word, as one text each: in assignments, redirections and here-documents.
     pub(super) fn values(&self, expansion: &Expansion<'_>) -> Vec<Expanded> {
         let mut values = expand(&self.parts, expansion, false);
         for value in &mut values {
@@ -194,8 +194,8 @@ impl Word {
         values
     }
 
-    /// The arguments that the word becomes: braces are expanded, variables without quotes are split, and an empty variable
-    /// is none.
+    /// Returns the arguments that the word expands to. Braces are expanded, variables without quotes are split, and an empty
+    /// variable is no argument.
     pub(super) fn fields(&self, expansion: &Expansion<'_>) -> Vec<Expanded> {
         let Some(words) = braces(&self.parts) else {
             return vec![Expanded { cut: true, ..Expanded::default() }];
@@ -290,7 +290,7 @@ fn product(values: &mut Vec<Expanded>, ends: &[Expanded]) {
     match ends {
         [] => {}
         [end] => each(values, |value| append(value, end)),
-        // Without a copy: otherwise a word of many such parts takes quadratic time.
+        // Appends without a copy: otherwise a word of many such parts takes quadratic time.
         [first, ..] if values.len() * ends.len() > ALTERNATIVES => each(values, |value| {
             append(value, first);
             value.cut = true;
@@ -308,21 +308,21 @@ fn product(values: &mut Vec<Expanded>, ends: &[Expanded]) {
     }
 }
 
-/// Marks where a text that is not quoted is split into fields.
+/// Replaces the separators in an unquoted text by [`FIELD_END`].
 fn split(text: &str, vars: &Vars) -> String {
     let separators = vars.get("IFS").map(Vec::as_slice).unwrap_or_default();
     let separates = |c: char| c.is_ascii_whitespace() || separators.iter().any(|own| own.contains(c));
     text.chars().map(|c| if separates(c) { FIELD_END } else { c }).collect()
 }
 
-/// A character that may be part of braces, or a part that is none.
+/// A character that may be part of braces, or another part of the word.
 #[derive(Clone, Copy)]
 enum Atom<'a> {
     Bare(char),
     Other(&'a WordPart),
 }
 
-/// Expands `a{b,c}d` to `abd` and `acd`. `None`: there are too many.
+/// Expands `a{b,c}d` to `abd` and `acd`. Returns `None` if there are too many.
 fn braces(parts: &[WordPart]) -> Option<Vec<Cow<'_, [WordPart]>>> {
     let opening = |part: &WordPart| match part {
         WordPart::Bare(text) => text.matches('{').count(),
@@ -379,7 +379,7 @@ fn alternatives<'a>(atoms: &[Atom<'a>]) -> Option<Vec<Vec<Atom<'a>>>> {
     Some(vec![atoms.to_vec()])
 }
 
-/// The positions of an opening brace, its commas, and its closing brace. Empty: it is not closed.
+/// Returns the positions of an opening brace, its commas and its closing brace. Empty if the brace is not closed.
 fn ends(atoms: &[Atom<'_>]) -> Vec<usize> {
     let mut ends = vec![0];
     let mut open = 0_usize;

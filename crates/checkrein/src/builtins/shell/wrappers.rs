@@ -1,13 +1,13 @@
-//! Programs that run what stands behind them on their command line.
+//! Programs that run the command behind them on their command line, such as `sudo` and `xargs`.
 
 use super::word::Expanded;
 
-/// A program that starts another.
+/// A program that starts another one.
 pub(super) struct Wrapper {
     name: &'static str,
-    /// Options that have their value in the next word.
+    /// Options whose value is the next word.
     with_value: &'static [&'static str],
-    /// Words before the command that are neither options nor part of it.
+    /// Number of words before the command that are not options.
     skipped: usize,
 }
 
@@ -91,25 +91,25 @@ impl Wrapper {
         self.name
     }
 
-    /// What it runs, from its arguments.
+    /// Returns the inner command from the arguments.
     pub(super) fn inner<'a>(&self, args: &'a [Expanded]) -> &'a [Expanded] {
-        let mut at = 0;
-        while let Some(word) = args.get(at) {
+        let mut index = 0;
+        while let Some(word) = args.get(index) {
             let text = word.text.as_str();
             if text == "--" {
-                at += 1;
+                index += 1;
                 break;
             } else if self.with_value.contains(&text) {
-                at += 2;
+                index += 2;
             } else if text.starts_with('-') && (text.len() > 1 || self.name == "env")
                 || self.takes_assignments() && text.contains('=')
             {
-                at += 1;
+                index += 1;
             } else {
                 break;
             }
         }
-        args.get(at + self.skipped..).unwrap_or_default()
+        args.get(index + self.skipped..).unwrap_or_default()
     }
 
     fn takes_assignments(&self) -> bool {
@@ -117,12 +117,12 @@ impl Wrapper {
     }
 }
 
-/// Whether a program does nothing itself but start what stands behind it, which is read as well.
+/// `true` if the program only starts other commands, which the interpreter returns as well.
 pub(crate) fn starts_others(name: &str) -> bool {
     is_shell(name) || Wrapper::named(name).is_some() || matches!(name, "eval" | "trap" | "su" | "runuser" | "ssh")
 }
 
-/// Shells, whose `-c` is a text to run and whose standard input is a script.
+/// `true` for a shell: it runs the text of `-c`, or its standard input, as a script.
 pub(super) fn is_shell(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash")
 }

@@ -1,15 +1,15 @@
-//! `[[ … ]]`.
+//! Parses the conditions of `[[ … ]]`.
 
 use super::Parser;
 use crate::builtins::shell::ParseError;
 use crate::builtins::shell::word::Word;
 
-const MALFORMED: ParseError = ParseError("`[[` has a condition that bash does not know");
+const MALFORMED: ParseError = ParseError("`[[` has an invalid condition");
 
 const BINARY: &[&str] = &["=", "==", "!=", "=~", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
 
 impl Parser {
-    /// Reads a condition behind `[[`, with its `]]`, and returns its words.
+    /// Parses a condition behind `[[` with its `]]`, and returns its words.
     pub(super) fn conditions(&mut self) -> Result<Vec<Word>, ParseError> {
         let mut words = Vec::new();
         self.alternatives(&mut words)?;
@@ -21,7 +21,7 @@ impl Parser {
         Ok(words)
     }
 
-    /// Reads conditions between `&&` and `||`.
+    /// Parses conditions between `&&` and `||`.
     fn alternatives(&mut self, words: &mut Vec<Word>) -> Result<(), ParseError> {
         loop {
             self.condition(words)?;
@@ -85,7 +85,7 @@ impl Parser {
             && behind.is_none_or(|c| matches!(c, ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | ')' | '<' | '>'))
     }
 
-    /// Reads a regular expression: brackets and `|` are part of it.
+    /// Parses a regular expression, which may contain brackets and `|`.
     fn regex(&mut self) -> Result<Word, ParseError> {
         let mut word = Word::default();
         let mut open = 0_usize;

@@ -1,4 +1,4 @@
-//! What starts with `$`: variables, substitutions, arithmetic, C's quotes.
+//! Parses expansions that start with `$`: variables, substitutions, arithmetic, ANSI-C quotes.
 
 use super::Parser;
 use super::words::Quotes;
@@ -6,7 +6,7 @@ use crate::builtins::shell::ParseError;
 use crate::builtins::shell::word::{Fallback, Word, WordPart, is_name};
 
 impl Parser {
-    /// Reads what starts with `$`.
+    /// Parses an expansion at `$`.
     pub(super) fn dollar(&mut self, quotes: Quotes, word: &mut Word) -> Result<(), ParseError> {
         let quoted = quotes != Quotes::None;
         self.at += 1;
@@ -32,7 +32,7 @@ impl Parser {
                 let text = self.ansi_c()?;
                 word.parts.push(WordPart::Text(text));
             }
-            // Translated text: the quotes mean what they mean without the `$`.
+            // Translated text: the quotes have the same meaning without the `$`.
             Some('"') if !quoted => {}
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 let name = self.name();
@@ -48,14 +48,14 @@ impl Parser {
     }
 
     fn name(&mut self) -> String {
-        let from = self.at;
+        let start = self.at;
         while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
             self.at += 1;
         }
-        self.text[from..self.at].iter().collect()
+        self.text[start..self.at].iter().collect()
     }
 
-    /// Takes the text of `(( … ))`, if it is that and not a group in a group.
+    /// Takes the text of `(( … ))`. Returns `None` for a group in a group.
     pub(super) fn arithmetic_text(&mut self) -> Result<Option<String>, ParseError> {
         if !self.looking_at("((") {
             return Ok(None);
@@ -73,7 +73,7 @@ impl Parser {
         Ok(Some(inside))
     }
 
-    /// Returns where the `))` is that closes the `((` here, with or without regard to quotes.
+    /// Returns the position of the `))` that closes this `((`, with or without regard to quotes.
     fn arithmetic_end(&self, with_quotes: bool) -> Option<usize> {
         let mut open = 0_usize;
         let mut quote = None;
@@ -98,7 +98,7 @@ impl Parser {
         None
     }
 
-    /// Reads `$[ … ]`. Only bash knows it: to other shells it is text, in which operators keep their meaning.
+    /// Parses `$[ … ]`. Only bash has this form. For other shells it is text, in which operators keep their meaning.
     fn old_arithmetic(&mut self, word: &mut Word) -> Result<(), ParseError> {
         let rest = &self.text[self.at..];
         let end = rest.iter().position(|c| *c == ']' || ";&|<>()#'\"`\\\n".contains(*c));
@@ -112,13 +112,13 @@ impl Parser {
         }
     }
 
-    /// Reads `${…}`, behind the brace.
+    /// Parses `${…}`, behind the brace.
     fn braced(&mut self, quotes: Quotes, word: &mut Word) -> Result<(), ParseError> {
         let quoted = quotes != Quotes::None;
         let from = self.at;
         let name = self.name();
         let operator_at = self.at;
-        // What is removed or replaced is a pattern, in which single quotes mean the same inside of double quotes.
+        // Operators that remove or replace take a pattern, in which single quotes also apply inside of double quotes.
         let is_pattern = !matches!(self.peek(), Some(':' | '-' | '=' | '+' | '?'));
         let operator = [":-", "-", ":=", "="].into_iter().find(|operator| self.take(operator));
         let mut inner = Word::default();
@@ -127,7 +127,7 @@ impl Parser {
                 None => return Err(ParseError("`${` is not closed")),
                 Some('}') => break,
                 Some('\'') if quoted && !is_pattern => {
-                    // Bash looks for the closing quote, dash does not.
+                    // Bash searches for the closing quote, dash does not.
                     let rest = &self.text[self.at + 1..];
                     let end = rest.iter().position(|c| matches!(c, '\'' | '}' | '"'));
                     if end.is_none_or(|end| rest[end] != '\'') {
@@ -169,7 +169,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Reads `$'…'`, behind the quote.
+    /// Parses `$'…'`, behind the quote.
     fn ansi_c(&mut self) -> Result<String, ParseError> {
         const OPEN: ParseError = ParseError("a quote is not closed");
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Here-documents. Their text starts behind the line that they are named in, after all of its quotes are closed.
+//! Parses here-documents. Their text starts behind the line that names them, after all of its quotes are closed.
 
 use super::{Command, Parser};
 use crate::builtins::shell::ParseError;
@@ -8,7 +8,7 @@ use crate::builtins::shell::word::{Word, WordPart};
 #[derive(Debug, Clone)]
 pub(super) struct Delimiter {
     text: String,
-    /// `true`: variables in the text are not expanded.
+    /// `true` if variables in the text are not expanded.
     quoted: bool,
     strips_tabs: bool,
 }
@@ -31,7 +31,7 @@ impl Delimiter {
 }
 
 impl Parser {
-    /// Goes to the next line, behind the here-documents that start there.
+    /// Moves to the next line, behind the here-documents that start there.
     pub(super) fn newline(&mut self, out: &mut [Command]) -> Result<(), ParseError> {
         self.at += 1;
         if self.pending == 0 {
@@ -76,7 +76,7 @@ impl Parser {
             let is_joined = joined.is_some();
             let mut whole = joined.take().unwrap_or_default();
             whole.push_str(if is_continued { &line[..line.len() - 1] } else { line });
-            // Bash ends it also at `END)` inside of `$( … )`.
+            // Inside of `$( … )`, bash also ends the text at `END)`.
             let behind = line.strip_prefix(delimiter.text.as_str());
             let is_cut = self.in_substitution && behind.is_some_and(|behind| behind.contains(')'));
             if is_cut || (is_joined && whole == delimiter.text) {

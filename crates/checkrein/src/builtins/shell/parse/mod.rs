@@ -1,9 +1,10 @@
-//! The grammar, as bash reads it. Compound commands are not kept as such: the result is a list of simple commands with
-//! what feeds each of them and the function that each is part of.
+//! Parser for the grammar of bash. The result is a flat list of simple commands. Each one has the commands that feed it and
+//! the function that contains it.
 //!
-//! A text that bash would refuse may be accepted, as long as every command in it is found. A text whose commands cannot be
-//! found for certain is refused: callers treat it as unknown. That includes some texts that bash and dash read differently.
-//! Where only dash finds a command (`((reboot))`, `[[ a || reboot ]]`, `$'\'; reboot #'`), bash decides.
+//! The parser may accept a text that bash rejects, if it finds every command in it. It rejects a text whose commands it
+//! cannot find for certain; callers treat that text as unknown. This includes some texts that bash and dash parse
+//! differently. If only dash finds a command (`((reboot))`, `[[ a || reboot ]]`, `$'\'; reboot #'`), the parser follows
+//! bash.
 
 mod conditions;
 mod dollar;
@@ -21,14 +22,14 @@ use here::Delimiter;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Command {
     pub(super) assignments: Vec<(String, Word)>,
-    /// Words that are expanded and not run: conditions, patterns, subscripts, arithmetic.
+    /// Words that are expanded but not run: conditions, patterns, subscripts, arithmetic.
     pub(super) evaluated: Vec<Word>,
     pub(super) words: Vec<Word>,
     pub(super) redirects: Vec<Redirect>,
-    /// The commands of the same list whose output it reads.
+    /// Commands of the same list whose output is the standard input.
     pub(super) fed_by: Range<usize>,
     pub(super) background: bool,
-    /// The function that it is part of.
+    /// The function that contains the command.
     pub(super) function: Option<String>,
 }
 
@@ -58,7 +59,7 @@ impl Command {
 pub(super) struct Redirect {
     pub(super) kind: RedirectKind,
     pub(super) target: Word,
-    /// Set until the text of a here-document has been read.
+    /// Set until the text of a here-document has been parsed.
     delimiter: Option<Delimiter>,
 }
 
@@ -70,23 +71,23 @@ pub(super) enum RedirectKind {
     Here,
 }
 
-/// How deep groups and substitutions may nest. Each level takes stack.
+/// Maximum nesting of groups and substitutions. Each level takes stack.
 const DEPTH: usize = 32;
 
-/// The longest text that is read, in bytes.
+/// Maximum length of a text, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// The most commands in one pipeline: each keeps the names of all before it.
+/// Maximum number of commands in one pipeline: each keeps the names of all before it.
 const LONGEST_PIPELINE: usize = 256;
 
-/// Reads a text as bash would.
+/// Parses a text as bash does.
 pub(super) fn parse(text: &str) -> Result<Vec<Command>, ParseError> {
     if text.len() > LONGEST {
         return Err(ParseError("it is too long"));
     }
-    // The value of a word uses this character for itself.
+    // Values of words use this character as a separator.
     if text.contains('\0') {
-        return Err(ParseError("it has a null character"));
+        return Err(ParseError("it contains a null character"));
     }
     Parser::new(text, 0, false).whole()
 }
@@ -107,12 +108,12 @@ enum End {
     Loop,
 }
 
-/// The surroundings of a list of commands.
+/// Input and function of a list of commands.
 #[derive(Debug, Clone, Default)]
 struct Context {
-    /// The commands whose output it reads.
+    /// Commands whose output is the standard input.
     feed: Range<usize>,
-    /// The function that it is part of.
+    /// The function that contains the list.
     function: Option<String>,
 }
 
@@ -128,7 +129,7 @@ struct Parser {
     depth: usize,
     /// `true` if the text is built from a part of another one.
     made: bool,
-    /// The number of here-documents whose text starts behind this line.
+    /// Number of here-documents whose text starts behind this line.
     pending: usize,
     /// `true` between `$(` and `)`.
     in_substitution: bool,
@@ -142,7 +143,7 @@ impl Parser {
         Self { text, at: 0, depth, made, pending: 0, in_substitution: false, in_array: false }
     }
 
-    /// Reads all of the text as commands.
+    /// Parses the whole text as commands.
     fn whole(mut self) -> Result<Vec<Command>, ParseError> {
         let mut commands = Vec::new();
         self.list(&mut commands, End::Text, &Context::default())?;
@@ -157,16 +158,16 @@ impl Parser {
         self.text.get(self.at + characters).copied()
     }
 
-    fn looking_at(&self, what: &str) -> bool {
-        what.chars().enumerate().all(|(n, c)| self.text.get(self.at + n) == Some(&c))
+    fn looking_at(&self, token: &str) -> bool {
+        token.chars().enumerate().all(|(n, c)| self.text.get(self.at + n) == Some(&c))
     }
 
-    fn take(&mut self, what: &str) -> bool {
-        let here = self.looking_at(what);
-        if here {
-            self.at += what.chars().count();
+    fn take(&mut self, token: &str) -> bool {
+        let found = self.looking_at(token);
+        if found {
+            self.at += token.chars().count();
         }
-        here
+        found
     }
 
     fn deeper<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, ParseError>) -> Result<T, ParseError> {
@@ -184,7 +185,7 @@ impl Parser {
         self.peek() == Some('\r') && matches!(self.peek_behind(1), None | Some('\n'))
     }
 
-    /// Skips what separates words, but not the ends of lines.
+    /// Skips separators of words, but not the ends of lines.
     fn blanks(&mut self) {
         loop {
             match self.peek() {
@@ -224,7 +225,7 @@ impl Parser {
         }
     }
 
-    /// Reads commands up to the end. Returns whether another pattern of a `case` follows.
+    /// Parses commands up to the end. Returns `true` if another pattern of a `case` follows.
     fn list(&mut self, out: &mut Vec<Command>, end: End, context: &Context) -> Result<bool, ParseError> {
         let mut pipeline = out.len();
         let mut inner = context.clone();
@@ -246,7 +247,7 @@ impl Parser {
                 }
                 ';' if self.looking_at(";;") || self.looking_at(";&") => {
                     if end != End::Case {
-                        return Err(ParseError("`;;` stands outside of `case`"));
+                        return Err(ParseError("`;;` is outside of `case`"));
                     }
                     self.at += if self.looking_at(";;&") { 3 } else { 2 };
                     return Ok(true);
@@ -273,7 +274,7 @@ impl Parser {
                     self.at += 1;
                     return Ok(false);
                 }
-                ')' => return Err(ParseError("a bracket is closed that was not opened")),
+                ')' => return Err(ParseError("a closing bracket has no opening bracket")),
                 '(' => self.parens(out, &inner)?,
                 _ => {
                     if self.command(out, end, &inner)? {
@@ -284,7 +285,7 @@ impl Parser {
         }
     }
 
-    /// Reads one command that does not start with a bracket. Returns whether it is the end of the list.
+    /// Parses one command that does not start with a bracket. Returns `true` at the end of the list.
     fn command(&mut self, out: &mut Vec<Command>, end: End, context: &Context) -> Result<bool, ParseError> {
         let mut command = context.command();
         if self.redirect(&mut command)? {
@@ -311,11 +312,11 @@ impl Parser {
             "then" | "elif" | "else" if end == End::If => {}
             "do" if end == End::Loop => {}
             "}" | "fi" | "done" | "esac" | "then" | "elif" | "else" | "do" => {
-                return Err(ParseError("a reserved word stands where none can"));
+                return Err(ParseError("a reserved word is in the wrong place"));
             }
             "time" => {
                 self.blanks();
-                // With options it may also be the program of this name.
+                // With options, `time` may also be the program of this name.
                 if self.peek() == Some('-') {
                     command.push(word)?;
                     self.simple(out, command)?;
@@ -345,7 +346,7 @@ impl Parser {
         Ok(false)
     }
 
-    /// Reads the rest of a compound command whose first word has been read. `false`: it is none.
+    /// Parses the rest of a compound command behind its first word. Returns `false` if it is no compound command.
     fn compound(&mut self, keyword: &str, out: &mut Vec<Command>, context: &Context) -> Result<bool, ParseError> {
         match keyword {
             "{" => self.group(out, End::Brace, context)?,
@@ -367,7 +368,7 @@ impl Parser {
         self.deeper(|parser| parser.list(out, end, context)).map(|_| ())
     }
 
-    /// Reads `( … )` or `(( … ))`.
+    /// Parses `( … )` or `(( … ))`.
     fn parens(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), ParseError> {
         if !self.arithmetic(out, context)? {
             self.at += 1;
@@ -376,7 +377,7 @@ impl Parser {
         self.redirects_behind(out, context)
     }
 
-    /// Reads `(( … ))`, if it is that.
+    /// Parses `(( … ))`. Returns `false` if it is no arithmetic.
     fn arithmetic(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<bool, ParseError> {
         let Some(inside) = self.arithmetic_text()? else { return Ok(false) };
         let word = self.expanded(&inside)?;
@@ -384,7 +385,7 @@ impl Parser {
         Ok(true)
     }
 
-    /// Reads the head of a loop, and its body.
+    /// Parses the head of a loop and its body.
     fn for_loop(&mut self, keyword: &str, out: &mut Vec<Command>, context: &Context) -> Result<(), ParseError> {
         self.blanks();
         if !self.arithmetic(out, context)? {
@@ -463,7 +464,7 @@ impl Parser {
         }
     }
 
-    /// Reads what stands behind `coproc`: a command, or a name and a compound command.
+    /// Parses the text behind `coproc`: a command, or a name and a compound command.
     fn coprocess(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), ParseError> {
         self.blanks();
         if self.peek() == Some('(') {
@@ -497,18 +498,18 @@ impl Parser {
 
     /// Takes the `()` of a function.
     fn empty_parens(&mut self) -> bool {
-        let from = self.at;
+        let start = self.at;
         if self.take("(") {
             self.blanks();
             if self.take(")") {
                 return true;
             }
         }
-        self.at = from;
+        self.at = start;
         false
     }
 
-    /// Reads the body of a function.
+    /// Parses the body of a function.
     fn function(&mut self, out: &mut Vec<Command>, name: String) -> Result<(), ParseError> {
         const NO_BODY: ParseError = ParseError("a function has no body");
         let context = Context { feed: 0..0, function: Some(name) };
@@ -524,7 +525,7 @@ impl Parser {
         if self.compound(keyword, out, &context)? { Ok(()) } else { Err(NO_BODY) }
     }
 
-    /// Keeps the redirections behind a compound command as a command without words.
+    /// Adds the redirections behind a compound command as a command without words.
     fn redirects_behind(&mut self, out: &mut Vec<Command>, context: &Context) -> Result<(), ParseError> {
         let mut command = context.command();
         loop {
@@ -539,7 +540,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Reads the rest of a simple command.
+    /// Parses the rest of a simple command.
     fn simple(&mut self, out: &mut Vec<Command>, mut command: Command) -> Result<(), ParseError> {
         // To other shells than bash, `a &>x b` is two commands.
         let mut second = None;
@@ -561,7 +562,7 @@ impl Parser {
                     }
                     return Ok(());
                 }
-                Some('(') => return Err(ParseError("a bracket stands where none can")),
+                Some('(') => return Err(ParseError("a bracket is in the wrong place")),
                 Some(_) => {
                     let word = self.word()?;
                     command.push(word)?;

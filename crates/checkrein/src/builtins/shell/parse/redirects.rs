@@ -1,4 +1,4 @@
-//! Redirections.
+//! Parses redirections.
 
 use super::here::Delimiter;
 use super::{Command, Parser, Redirect, RedirectKind};
@@ -6,25 +6,25 @@ use crate::builtins::shell::ParseError;
 use crate::builtins::shell::word::{Word, is_name};
 
 impl Parser {
-    /// Reads a redirection, if one stands here, and gives it to the command unless it only copies a descriptor.
+    /// Parses a redirection and adds it to the command, unless it only copies a descriptor. Returns `false` if there is none.
     pub(super) fn redirect(&mut self, command: &mut Command) -> Result<bool, ParseError> {
-        let from = self.at;
+        let start = self.at;
         self.descriptor();
-        let numbered = self.at > from;
+        let numbered = self.at > start;
         let operators = ["&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", "<(", ">(", ">>", ">|", ">&", "<", ">"];
         let operator = operators.into_iter().find(|operator| self.looking_at(operator));
         let Some(operator) = operator.filter(|operator| !(numbered && operator.starts_with('&'))) else {
-            self.at = from;
+            self.at = start;
             return Ok(false);
         };
         if matches!(operator, "<(" | ">(") {
-            // A word.
-            self.at = from;
+            // A process substitution is a word.
+            self.at = start;
             return Ok(false);
         }
         self.at += operator.len();
         if matches!(operator, "<&" | ">&") && self.take("-") {
-            // Bash ends the operator here, whatever follows.
+            // Bash always ends the operator here.
             return Ok(true);
         }
         self.blanks();
@@ -49,21 +49,21 @@ impl Parser {
         Ok(true)
     }
 
-    /// Skips the number before an operator, or the name of the variable that gets one.
+    /// Skips the descriptor number before an operator, or the name of the variable that receives it.
     fn descriptor(&mut self) {
-        let from = self.at;
+        let start = self.at;
         while self.peek().is_some_and(|c| c.is_ascii_digit()) {
             self.at += 1;
         }
-        if self.at > from || !self.take("{") {
+        if self.at > start || !self.take("{") {
             return;
         }
         while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
             self.at += 1;
         }
-        let name: String = self.text[from + 1..self.at].iter().collect();
+        let name: String = self.text[start + 1..self.at].iter().collect();
         if !is_name(&name) || !self.take("}") || !matches!(self.peek(), Some('<' | '>')) {
-            self.at = from;
+            self.at = start;
         }
     }
 }

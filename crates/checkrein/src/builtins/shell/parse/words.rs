@@ -1,4 +1,4 @@
-//! Words and quotes.
+//! Parses words and quotes.
 
 use std::rc::Rc;
 
@@ -11,12 +11,12 @@ use crate::builtins::shell::word::{Word, WordPart};
 pub(super) enum Quotes {
     None,
     Double,
-    /// A here-document or arithmetic: as in double quotes, but those have no meaning.
+    /// A here-document or arithmetic: as inside of double quotes, but double quotes have no meaning.
     Here,
 }
 
 impl Parser {
-    /// Reads a text in which only `$`, backquotes and backslashes have a meaning.
+    /// Parses a text in which only `$`, backquotes and backslashes have a meaning.
     pub(super) fn expanded(&mut self, text: &str) -> Result<Word, ParseError> {
         self.deeper(|outer| {
             let mut parser = Self::new(text, outer.depth, true);
@@ -38,7 +38,7 @@ impl Parser {
         }
     }
 
-    /// Reads one word. The caller has made sure that one starts here.
+    /// Parses one word. The caller checks that a word starts here.
     pub(super) fn word(&mut self) -> Result<Word, ParseError> {
         let mut word = Word::default();
         let start = self.at;
@@ -66,7 +66,7 @@ impl Parser {
         Ok(word)
     }
 
-    /// Reads one character outside of quotes, or all that its quote or `$` stands for.
+    /// Parses one character outside of quotes, or a whole quotation or expansion.
     pub(super) fn piece(&mut self, word: &mut Word) -> Result<(), ParseError> {
         match self.peek() {
             None => {}
@@ -98,19 +98,19 @@ impl Parser {
         Ok(())
     }
 
-    /// Reads `~`, `~/` or `~USER`, if the word starts with that.
+    /// Parses `~`, `~/` or `~USER` at the start of a word.
     fn tilde(&mut self, word: &mut Word) {
         self.at += 1;
-        let from = self.at;
+        let start = self.at;
         while self.peek().is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '+')) {
             self.at += 1;
         }
         if !matches!(self.peek(), Some('/' | ':')) && self.is_word_start() {
-            self.at = from;
+            self.at = start;
             word.push_bare('~');
             return;
         }
-        let user: String = self.text[from..self.at].iter().collect();
+        let user: String = self.text[start..self.at].iter().collect();
         let variable = |name: &str| WordPart::Var { name: name.to_owned(), fallback: None, quoted: true };
         word.parts.push(match user.as_str() {
             "" => WordPart::Home,
@@ -123,7 +123,7 @@ impl Parser {
 
     fn array(&mut self, word: &mut Word) -> Result<(), ParseError> {
         if self.in_array {
-            return Err(ParseError("a list stands in a list"));
+            return Err(ParseError("an array contains an array"));
         }
         self.at += 1;
         self.in_array = true;
@@ -133,7 +133,7 @@ impl Parser {
                 break;
             }
             if !self.is_word_start() {
-                return Err(ParseError("a list is not closed"));
+                return Err(ParseError("an array is not closed"));
             }
             let item = self.word()?;
             word.parts.extend(item.parts);
@@ -143,11 +143,11 @@ impl Parser {
         Ok(())
     }
 
-    /// Reads `@(a|b)` and its kin.
+    /// Parses `@(a|b)` and the other extended wildcards.
     fn extended_wildcard(&mut self, word: &mut Word) -> Result<(), ParseError> {
         if self.in_array {
-            // Bash refuses it unless told otherwise, but runs the lines behind the list.
-            return Err(ParseError("an extended wildcard stands in a list"));
+            // Without `extglob` bash rejects the array, but it runs the lines behind it.
+            return Err(ParseError("an array contains an extended wildcard"));
         }
         let mut open = 0_usize;
         loop {
@@ -169,19 +169,19 @@ impl Parser {
         }
     }
 
-    /// Reads up to a single quote.
+    /// Parses up to a single quote.
     pub(super) fn up_to_quote(&mut self) -> Result<String, ParseError> {
-        let from = self.at;
+        let start = self.at;
         while let Some(c) = self.peek() {
             self.at += 1;
             if c == '\'' {
-                return Ok(self.text[from..self.at - 1].iter().collect());
+                return Ok(self.text[start..self.at - 1].iter().collect());
             }
         }
         Err(ParseError("a quote is not closed"))
     }
 
-    /// Reads up to a double quote.
+    /// Parses up to a double quote.
     pub(super) fn double_quotes(&mut self, word: &mut Word) -> Result<(), ParseError> {
         word.parts.push(WordPart::Text(String::new()));
         loop {
@@ -196,7 +196,7 @@ impl Parser {
         }
     }
 
-    /// Reads one character, or all that a `$` or a backquote stands for, where blanks and operators have no meaning.
+    /// Parses one character or a whole expansion where blanks and operators have no meaning.
     pub(super) fn quoted(&mut self, c: char, quotes: Quotes, word: &mut Word) -> Result<(), ParseError> {
         match c {
             '\\' => {
@@ -257,7 +257,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Reads commands up to `)`.
+    /// Parses commands up to `)`.
     pub(super) fn substitution(&mut self) -> Result<Rc<[Command]>, ParseError> {
         let outer = (self.pending, self.in_substitution, self.in_array);
         (self.pending, self.in_substitution, self.in_array) = (0, true, false);
