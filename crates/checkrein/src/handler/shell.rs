@@ -37,7 +37,7 @@ pub(super) fn from_variable(variable: &str, spec: &CommandSpec, scope: Scope, en
     let is_shell = || SHELLS.contains(&name);
     let is_trusted_location = || match scope {
         Scope::Managed => has_place && is_system(path),
-        _ => !has_place || (path.is_absolute() && !ProjectRoots::around(&env.cwd).has(path)),
+        _ => !has_place || (path.is_absolute() && !ProjectRoots::for_dir(&env.cwd).contains(path)),
     };
     if is_requested || (is_shell() && is_trusted_location()) {
         ShellVariable::Shell(named)

@@ -16,7 +16,7 @@ use super::ownership;
 use super::read::read;
 use super::{Files, Locations, SourceSet};
 use crate::real_path::real_path;
-use crate::trust::{Evaluation, FileUnderReview, Reviewed, judge};
+use crate::trust::{Evaluation, FileUnderReview, Reviewed, evaluate};
 
 /// Sets the state of project hooks that are not approved. Returns the reviewed hooks.
 pub(super) fn approved(
@@ -47,7 +47,7 @@ pub(super) fn approved(
             all_hooks: Box::new(|| reading.all_hooks(&state.path, state.scope, &part.options)),
         })
     });
-    let Evaluation { reviewed, diagnostics: problems, untrusted, followed: more } = judge(subjects);
+    let Evaluation { reviewed, diagnostics: problems, untrusted, followed: more } = evaluate(subjects);
     for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.code == "closed-gate") {
         if untrusted.contains(Path::new(&diagnostic.file)) {
             diagnostic.severity = Severity::Warning;

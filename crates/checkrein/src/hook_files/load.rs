@@ -190,8 +190,8 @@ impl Loader {
             return false;
         }
         let dir = context.dir();
-        let project = self.projects.entry(dir.to_owned()).or_insert_with(|| ProjectRoots::around(dir));
-        project.has(&candidate.path)
+        let project = self.projects.entry(dir.to_owned()).or_insert_with(|| ProjectRoots::for_dir(dir));
+        project.contains(&candidate.path)
     }
 
     /// Reads a file that the caller or an include names.

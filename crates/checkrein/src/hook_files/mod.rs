@@ -251,7 +251,7 @@ impl Sources {
     /// Returns the hooks that need approval, with the current content of their scripts.
     pub fn review(&self) -> Review {
         let loaded = self.load();
-        Review::of(loaded.reviewed, loaded.diagnostics)
+        Review::new(loaded.reviewed, loaded.diagnostics)
     }
 
     /// Revokes approvals of the project's hooks by file and id, including hooks that no longer exist. Returns the revoked ones.
@@ -363,7 +363,7 @@ pub enum FileStatus {
     Unreadable,
     /// The file is larger than the limit.
     TooLarge,
-    /// It is where an administrator's files are, and others may write it.
+    /// The file is in a place for managed files, and other users can write it.
     InsecurePermissions,
 }
 

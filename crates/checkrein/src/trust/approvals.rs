@@ -1,4 +1,7 @@
-//! What the user has approved: a small file for each project, in the user's state directory.
+//! Storage of approvals: one small file for each project, in the user's state directory.
+//!
+//! The evaluation reads it, and a review changes it. The store must reject files and directories that other users or the
+//! project can write.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -14,22 +17,22 @@ use crate::append_file;
 use crate::hash::{from_hex, hex, sha256};
 use crate::real_path::real_ancestor;
 
-/// A hook that was approved.
+/// An approved hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Approval {
-    /// Its file: from the project's root if it lies there.
+    /// File of the hook, relative to the project's root if it is inside.
     pub(super) file: String,
     pub(super) id: String,
-    /// The hash of its entry.
+    /// Hash of the entry.
     pub(super) entry: String,
-    /// The files that it runs, and their hashes; none if there was no such file.
+    /// Scripts and their hashes. `None` for a script that did not exist.
     pub(super) scripts: Vec<(String, Option<[u8; 32]>)>,
-    /// What its entry said, to tell what has changed.
+    /// Approved properties of the entry, to show later changes.
     pub(super) facts: Vec<Property>,
 }
 
 impl Approval {
-    /// As one line.
+    /// Formats the approval as one line.
     pub(super) fn line(&self, with_facts: bool) -> String {
         let text = |text: &str| RawJson::string(text).to_string();
         let script = |(path, hash): &(String, Option<[u8; 32]>)| {
@@ -51,7 +54,7 @@ impl Approval {
         line + "}"
     }
 
-    /// Reads a line. `None`: it is no approval.
+    /// Parses a line. Returns `None` if the line is invalid.
     pub(super) fn read(line: &str) -> Option<Self> {
         let json = RawJson::parse(line).ok()?;
         let text = |key: &str| Some(json.field(key)?.as_text()?.into_owned());
@@ -86,14 +89,14 @@ impl Approval {
     }
 }
 
-/// Where approvals are kept.
+/// Directory of approvals.
 #[derive(Debug, Clone)]
 pub(super) struct Store {
     state: PathBuf,
 }
 
-/// The largest script of which the contents are kept, to show later what has changed.
-const KEPT: usize = 256 * 1024;
+/// Maximum size of a script whose contents are stored to show later changes.
+const MAX_STORED: usize = 256 * 1024;
 
 impl Store {
     pub(super) fn new(state: PathBuf) -> Self {
@@ -108,28 +111,31 @@ impl Store {
         self.state.join("trust")
     }
 
-    /// The file of a project.
+    /// Returns the file of a project.
     pub(super) fn file_of(&self, root: &Path) -> PathBuf {
         self.directory().join(format!("{}.jsonl", key_of(root)))
     }
 
-    /// Whether it can be believed. `Ok(false)`: nothing is there.
+    /// Checks that only the user can write the store. Returns `false` if it does not exist.
     fn check(&self, root: &Path) -> Result<bool, Refused> {
-        // A project's settings can set variables, and so say where this is.
-        let there = real_ancestor(&self.state).map(|(there, _)| there);
-        if there.is_some_and(|there| ProjectRoots::at(root).has_real(&there)) {
-            return Err(format!("{} lies in the project, which could write it itself", self.state.display()));
+        // A project's settings can set variables, and with them the path of the store.
+        let existing = real_ancestor(&self.state).map(|(existing, _)| existing);
+        if existing.is_some_and(|existing| ProjectRoots::for_root(root).contains_real(&existing)) {
+            return Err(format!(
+                "{} is inside of the project, which could approve its own hooks; set XDG_STATE_HOME to another directory",
+                self.state.display()
+            ));
         }
         Ok(is_private(&self.state)? && is_private(&self.directory())?)
     }
 
-    /// What was approved of a project.
+    /// Reads the approvals of a project.
     pub(super) fn read(&self, root: &Path) -> Result<Vec<Approval>, Refused> {
         if !self.check(root)? {
             return Ok(Vec::new());
         }
         let path = self.file_of(root);
-        let failed = |error: io::Error| format!("{} cannot be read: {error}", path.display());
+        let failed = |error: io::Error| format!("cannot read {}: {error}", path.display());
         let text = match open(&path) {
             Ok(mut file) => {
                 owned(&path, &file.metadata().map_err(failed)?, false)?;
@@ -141,21 +147,22 @@ impl Store {
             Err(error) => return Err(failed(error)),
         };
         let mut lines = text.lines();
-        // Two paths with one hash are not to be had, but a file can be moved by hand.
-        let said =
+        // Two paths do not have the same hash, but a user can rename the file.
+        let project =
             lines.next().and_then(|line| RawJson::parse(line).ok()?.field("project")?.as_text().map(String::from));
-        if said.as_deref() != Some(&*root.to_string_lossy()) {
-            return Err(format!("{} is about another project", path.display()));
+        if project.as_deref() != Some(&*root.to_string_lossy()) {
+            return Err(format!("{} is for another project; remove it", path.display()));
         }
         lines
             .enumerate()
-            .map(|(at, line)| {
-                Approval::read(line).ok_or_else(|| format!("{}:{} makes no sense", path.display(), at + 2))
+            .map(|(index, line)| {
+                let invalid = || format!("{}:{} is invalid; remove the line", path.display(), index + 2);
+                Approval::read(line).ok_or_else(invalid)
             })
             .collect()
     }
 
-    /// Changes what was approved of a project. Others who do so wait meanwhile.
+    /// Changes the approvals of a project under a lock.
     pub(super) fn change<T>(&self, root: &Path, change: impl FnOnce(&mut Vec<Approval>) -> T) -> Result<T, TrustError> {
         let directory = self.directory();
         let io = |path: &Path| {
@@ -166,10 +173,10 @@ impl Store {
         append_file::make_private_directory(&directory).map_err(io(&directory))?;
         self.check(root).map_err(TrustError::NotPrivate)?;
         let lock = directory.join("lock");
-        let held = append_file::private(&lock, OpenOptions::new().read(true).write(true)).map_err(io(&lock))?;
-        append_file::lock(&held, append_file::PATIENCE).map_err(io(&lock))?;
+        let locked = append_file::private(&lock, OpenOptions::new().read(true).write(true)).map_err(io(&lock))?;
+        append_file::lock(&locked, append_file::PATIENCE).map_err(io(&lock))?;
         let mut approvals = self.read(root).map_err(TrustError::NotPrivate)?;
-        let done = change(&mut approvals);
+        let result = change(&mut approvals);
         let path = self.file_of(root);
         let mut text = format!("{{\"project\":{}}}\n", RawJson::string(&root.to_string_lossy()));
         for approval in &approvals {
@@ -177,13 +184,13 @@ impl Store {
             text.push('\n');
         }
         permissions::replace(&path, text.as_bytes(), 0o600).map_err(io(&path))?;
-        drop(held);
-        Ok(done)
+        drop(locked);
+        Ok(result)
     }
 
-    /// Keeps what a script says, so that it can be shown later what has changed. What cannot be kept is not shown.
+    /// Stores the contents of a script to show later changes. Errors are ignored: the diff is then not shown.
     pub(super) fn keep(&self, bytes: &[u8]) {
-        if bytes.len() > KEPT {
+        if bytes.len() > MAX_STORED {
             return;
         }
         let directory = self.directory().join("contents");
@@ -193,27 +200,27 @@ impl Store {
         }
     }
 
-    /// What a script said when it was approved, if it was kept.
+    /// Returns the approved contents of a script, if stored.
     pub(super) fn kept(&self, hash: &[u8; 32]) -> Option<Vec<u8>> {
         let bytes = std::fs::read(self.directory().join("contents").join(hex(hash))).ok()?;
-        (sha256(&bytes) == *hash).then_some(bytes)
+        if sha256(&bytes) == *hash { Some(bytes) } else { None }
     }
 }
 
-/// A name for a project's own files.
+/// Returns the name of a project's files in the store.
 pub(super) fn key_of(root: &Path) -> String {
     let mut hash = hex(&sha256(root.as_os_str().as_encoded_bytes()));
     hash.truncate(32);
     hash
 }
 
-/// Opens a file to read it, and waits for nobody.
+/// Opens a file for reading without blocking, also if it is a pipe.
 #[cfg(unix)]
 pub(super) fn open(path: &Path) -> io::Result<std::fs::File> {
     open_with(path, rustix::fs::OFlags::empty())
 }
 
-/// The same, if it is no link.
+/// As [`open`], but fails for a symbolic link.
 #[cfg(unix)]
 pub(super) fn open_no_link(path: &Path) -> io::Result<std::fs::File> {
     open_with(path, rustix::fs::OFlags::NOFOLLOW)
@@ -229,7 +236,7 @@ fn open_with(path: &Path, more: rustix::fs::OFlags) -> io::Result<std::fs::File>
     OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path)
 }
 
-/// Links are rare there, and not everybody's to make.
+/// As [`open`]: symbolic links need privileges on these systems.
 #[cfg(not(unix))]
 pub(super) fn open_no_link(path: &Path) -> io::Result<std::fs::File> {
     open(path)
@@ -255,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_written_and_read() {
+    fn approvals_survive_formatting_and_parsing() {
         let one = approval("é\u{1b}[0m");
         assert_eq!(Approval::read(&one.line(true)), Some(one.clone()));
         assert_eq!(Approval::read(&one.line(false)), Some(Approval { facts: Vec::new(), ..one.clone() }));
@@ -265,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn projects_have_files_of_their_own() {
+    fn each_project_has_its_own_file() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::new(dir.path().join("state"));
         let (one, other) = (Path::new("/one"), Path::new("/other"));
@@ -279,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_not_overlooked() {
+    fn invalid_lines_are_errors() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::new(dir.path().join("state"));
         let root = Path::new("/one");
@@ -287,12 +294,12 @@ mod tests {
         let path = store.file_of(root);
         let text = std::fs::read_to_string(&path).unwrap() + "{\"file\":\n";
         std::fs::write(&path, text).unwrap();
-        assert!(store.read(root).unwrap_err().ends_with(":3 makes no sense"));
+        assert!(store.read(root).unwrap_err().ends_with(":3 is invalid; remove the line"));
     }
 
     #[cfg(unix)]
     #[test]
-    fn what_others_can_write_is_not_believed() {
+    fn store_that_others_can_write_is_rejected() {
         use std::os::unix::fs::PermissionsExt as _;
 
         let mode = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -303,16 +310,16 @@ mod tests {
             store.change(root, |all| all.push(approval("a"))).unwrap();
             let path = if part == "file" { store.file_of(root) } else { store.state.join(part) };
             mode(&path, 0o777);
-            assert!(store.read(root).unwrap_err().contains("written to by others"), "{part}");
+            assert!(store.read(root).unwrap_err().contains("is writable by other users"), "{part}");
             assert!(store.change(root, |_| ()).is_err());
         }
         let dir = tempfile::tempdir().unwrap();
         let store = Store::new(dir.path().join("state"));
         store.change(root, |all| all.push(approval("a"))).unwrap();
         mode(dir.path(), 0o777);
-        assert!(store.read(root).is_err(), "who can rename it can put another in its place");
+        assert!(store.read(root).is_err(), "a user who can rename the store can replace it");
         mode(dir.path(), 0o1777);
         assert!(store.read(root).is_ok());
-        assert!(store.read(&dir.path().canonicalize().unwrap()).unwrap_err().contains("lies in the project"));
+        assert!(store.read(&dir.path().canonicalize().unwrap()).unwrap_err().contains("is inside of the project"));
     }
 }

@@ -1,7 +1,7 @@
-//! The fingerprint of a hook: what an approval is about.
+//! Fingerprint of a hook's entry, which an approval covers.
 //!
-//! It is a hash of all [properties](HookSpec::properties) of the hook. The types that make up a hook decide which of their
-//! fields are among them.
+//! The fingerprint is a hash of all [properties](HookSpec::properties) of the hook. The types of a hook determine which of
+//! their fields are properties. It must not depend on the path of the project.
 
 use std::path::Path;
 
@@ -11,13 +11,13 @@ use sha2::{Digest as _, Sha256};
 
 use crate::hash::hex;
 
-/// Stands for the project's directory, so that a team can approve for all its clones. No text of a file can hold it.
+/// Placeholder for the project's directory, so that an approval applies to all clones. Texts of files cannot contain it.
 const PROJECT: &str = "\0project\0";
 
-/// The first bytes that are hashed. Approvals with another number do not apply any more.
+/// First bytes of the hash input. Another number invalidates all approvals.
 const VERSION: &[u8] = b"checkrein entry 2";
 
-/// All properties of a hook, wherever its project lies.
+/// Returns all properties of a hook, independent of the project's path.
 pub(super) fn properties(spec: &HookSpec, root: &Path) -> Vec<Property> {
     let root = root.to_string_lossy();
     let relative = |text: &str| match text.strip_prefix(&*root) {
@@ -27,13 +27,13 @@ pub(super) fn properties(spec: &HookSpec, root: &Path) -> Vec<Property> {
     spec.properties(&relative).into_vec()
 }
 
-/// The fingerprint of a hook with these properties.
+/// Returns the fingerprint of a hook with these properties.
 pub(super) fn fingerprint(properties: &[Property]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(VERSION);
     for Property { label, value } in properties {
         for text in [label, value] {
-            // With its length, so that no two lists of texts are one text.
+            // The length of each text separates it from the next one.
             hasher.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
             hasher.update(text);
         }
@@ -41,7 +41,7 @@ pub(super) fn fingerprint(properties: &[Property]) -> String {
     hex(&hasher.finalize())
 }
 
-/// The properties for people: with words for the project's directory.
+/// Returns the properties for display, with `<project>` for the project's directory.
 pub(super) fn shown(properties: &[Property]) -> Vec<Property> {
     let readable = |value: &str| value.replace(PROJECT, "<project>");
     let shown = |property: &Property| Property { label: property.label.clone(), value: readable(&property.value) };
@@ -58,13 +58,12 @@ mod tests {
 
     use super::*;
 
-    fn of(spec: &HookSpec) -> String {
+    fn hash(spec: &HookSpec) -> String {
         fingerprint(&properties(spec, Path::new("/project")))
     }
 
-    /// Whatever matters is part of the hash, and no two of these are the same.
     #[test]
-    fn everything_that_matters_changes_it() {
+    fn every_relevant_property_changes_the_fingerprint() {
         let spec = || HookSpec::shell("guard", EventKind::PreToolUse, "./guard.sh");
         let with = |change: fn(CommandSpec) -> CommandSpec| spec().command(change);
         let sandbox = |change: fn(&mut SandboxSpec)| {
@@ -133,7 +132,7 @@ mod tests {
             HookSpec::argv("guard", EventKind::PreToolUse, ["./guard.sh"]),
             HookSpec::builtin("guard", EventKind::PreToolUse, "./guard.sh"),
         ];
-        let hashes: std::collections::HashSet<_> = all.iter().map(of).collect();
+        let hashes: std::collections::HashSet<_> = all.iter().map(hash).collect();
         assert_eq!(hashes.len(), all.len());
         let same = [
             HookSpec::shell("other name", EventKind::PreToolUse, "./guard.sh"),
@@ -143,24 +142,24 @@ mod tests {
             with(|command| command.bounded_by(&["A".to_owned()])),
             spec().disabled(),
         ];
-        assert!(same.iter().all(|same| of(same) == of(&spec())));
+        assert!(same.iter().all(|same| hash(same) == hash(&spec())));
     }
 
     #[test]
-    fn texts_do_not_run_into_one_another() {
-        let argv = |words: &[&str]| of(&HookSpec::argv("h", EventKind::Stop, words.iter().copied()));
+    fn word_boundaries_change_the_fingerprint() {
+        let argv = |words: &[&str]| hash(&HookSpec::argv("h", EventKind::Stop, words.iter().copied()));
         assert_ne!(argv(&["a", "b"]), argv(&["a b"]));
         assert_ne!(argv(&["ab", "c"]), argv(&["a", "bc"]));
     }
 
     #[test]
-    fn a_project_may_lie_anywhere() {
-        let at = |root: &str| {
+    fn fingerprint_does_not_depend_on_the_project_path() {
+        let in_root = |root: &str| {
             let spec = HookSpec::argv("h", EventKind::Stop, [format!("{root}/run.sh")]);
             fingerprint(&properties(&spec, Path::new(root)))
         };
-        assert_eq!(at("/a/b"), at("/c"));
+        assert_eq!(in_root("/a/b"), in_root("/c"));
         let other = HookSpec::argv("h", EventKind::Stop, ["/a/bc/run.sh"]);
-        assert_ne!(at("/a/b"), fingerprint(&properties(&other, Path::new("/a/b"))));
+        assert_ne!(in_root("/a/b"), fingerprint(&properties(&other, Path::new("/a/b"))));
     }
 }

@@ -1,4 +1,6 @@
-//! Whether a large file is still the one that was read, without reading it.
+//! Detects changes of a large script by its metadata, without reading it.
+//!
+//! Script copies use it. If a change cannot be excluded, the script is read again.
 
 use std::fs::Metadata;
 use std::io;
@@ -8,17 +10,17 @@ use std::time::{Duration, SystemTime};
 
 use super::permissions::replace;
 
-/// What tells a file from others and from what it was before.
+/// Metadata that changes with every change of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Identity(String);
 
-/// A file that was changed later than this before it was read may have been changed again with the same time.
+/// Minimum age of a change. A younger file may change again with the same timestamp.
 #[cfg(unix)]
 const RACY: Duration = Duration::from_secs(2);
 
 impl Identity {
     #[cfg(unix)]
-    fn of(metadata: &Metadata) -> Self {
+    fn new(metadata: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt as _;
         Self(format!(
             "{} {} {} {}.{} {}.{}",
@@ -32,12 +34,12 @@ impl Identity {
         ))
     }
 
-    /// Whether both files are what they were when they were last read.
+    /// `true` if both files have not changed since [`remember`](Self::remember).
     pub(super) fn is_known(file: &Path, original: &Metadata, copy: &Path) -> bool {
-        Self::pair(original, copy).is_some_and(|pair| std::fs::read_to_string(file).is_ok_and(|said| said == pair))
+        Self::pair(original, copy).is_some_and(|pair| std::fs::read_to_string(file).is_ok_and(|stored| stored == pair))
     }
 
-    /// Remembers both files as they are now, unless they were changed just now.
+    /// Stores the metadata of both files, unless the original changed less than [`RACY`] ago.
     pub(super) fn remember(file: &Path, original: &Metadata, copy: &Path) -> io::Result<()> {
         if is_settled(original)
             && let Some(pair) = Self::pair(original, copy)
@@ -50,10 +52,10 @@ impl Identity {
     #[cfg(unix)]
     fn pair(original: &Metadata, copy: &Path) -> Option<String> {
         let copy = copy.symlink_metadata().ok().filter(Metadata::is_file)?;
-        Some(format!("{}\n{}\n", Self::of(original).0, Self::of(&copy).0))
+        Some(format!("{}\n{}\n", Self::new(original).0, Self::new(&copy).0))
     }
 
-    /// Nothing there tells for sure.
+    /// Returns `None`: the metadata of these systems does not show every change.
     #[cfg(not(unix))]
     fn pair(_: &Metadata, _: &Path) -> Option<String> {
         None

@@ -1,22 +1,24 @@
-//! Programs that run a script which stands behind them on their command line, and programs that run what nobody can tell.
+//! Tables of programs that run a script on their command line, and of programs whose code the command does not show.
+//!
+//! The search for scripts uses them. A program whose code is unknown must be reported as such.
 
 /// A program that runs a script.
 pub(super) struct Interpreter {
-    /// Its name; digits and dots at the end are the version.
+    /// Name without the version, which is digits and dots at the end.
     name: &'static str,
-    /// Words before the script: `run` in `deno run x.ts`.
+    /// Word before the script: `run` in `deno run x.ts`.
     verb: Option<&'static str>,
-    /// Options that have their value in the next word.
+    /// Options whose value is the next word.
     with_value: &'static [&'static str],
-    /// Options after which the code stands in the command itself.
+    /// Options that are followed by code.
     inline: &'static [&'static str],
-    /// Options that run what nobody can tell.
+    /// Options that run code outside of the command.
     elsewhere: &'static [&'static str],
-    /// Whether options of one letter may stand together.
+    /// `true` if options of one letter can be combined.
     clusters: bool,
-    /// Whether the first word that is no option is the code itself.
+    /// `true` if the first operand is code.
     takes_code: bool,
-    /// Whether code that stands in the command finds modules in the directory that it runs in.
+    /// `true` if code in the command imports modules from the working directory.
     imports_here: bool,
 }
 
@@ -106,7 +108,7 @@ const AWK: &[&str] = &["-f", "--file"];
 const NODE_INLINE: &[&str] = &["-e", "--eval", "-p", "--print"];
 const NODE_ELSEWHERE: &[&str] = &["-r", "--require", "--import", "--loader", "--experimental-loader", "--run"];
 
-/// Programs that run what a file of the project or a registry says, and not what stands on their command line.
+/// Programs that run code from a file of the project or from a registry, not from their command line.
 const UNKNOWN: &[&str] = &[
     "make",
     "gmake",
@@ -148,89 +150,90 @@ const UNKNOWN: &[&str] = &[
     "husky",
 ];
 
-/// What a program does with the words behind it.
+/// Code that a program runs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Runs {
-    /// The script that is this word of them.
+    /// The script at this index of the arguments.
     Script(usize),
-    /// Nothing but what stands in the command.
+    /// Code in the command only.
     Inline,
-    /// What stands in the command, and modules that it finds in the directory that it runs in.
+    /// Code in the command, and modules from the working directory.
     InlineWithModules,
-    /// What it reads.
+    /// The standard input.
     Input,
-    /// What nobody can tell from the command, as this option or word says.
+    /// Code that the command does not show, because of this option or program.
     Unknown(String),
-    /// It is no program that runs scripts.
+    /// No script: the program is not an interpreter.
     Nothing,
 }
 
-/// What the program of this name does.
+/// Returns the code that a program with these arguments runs.
 pub(super) fn runs(name: &str, args: &[&str]) -> Runs {
     if UNKNOWN.contains(&name) {
-        // `npx tsx x.ts` is as good as `tsx x.ts`.
+        // `npx tsx x.ts` is equivalent to `tsx x.ts`.
         let inner = args.iter().position(|arg| !arg.starts_with('-'));
-        if let (true, Some(at)) = (matches!(name, "npx" | "pnpx" | "bunx"), inner)
-            && let Runs::Script(script) = runs(args[at], &args[at + 1..])
+        if matches!(name, "npx" | "pnpx" | "bunx")
+            && let Some(inner) = inner
+            && let Runs::Script(script) = runs(args[inner], &args[inner + 1..])
         {
-            return Runs::Script(at + 1 + script);
+            return Runs::Script(inner + 1 + script);
         }
         return Runs::Unknown(name.to_owned());
     }
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let is = |row: &&Interpreter| row.name == name || (!plain.is_empty() && row.name == plain);
-    let Some(interpreter) = INTERPRETERS.iter().find(is) else { return Runs::Nothing };
+    let is_named = |row: &&Interpreter| row.name == name || (!plain.is_empty() && row.name == plain);
+    let Some(interpreter) = INTERPRETERS.iter().find(is_named) else { return Runs::Nothing };
     interpreter.runs(args)
 }
 
 impl Interpreter {
     fn runs(&self, args: &[&str]) -> Runs {
         let mut verb = self.verb;
-        let mut at = 0;
+        let mut index = 0;
         let mut elsewhere = None;
-        while let Some(arg) = args.get(at) {
+        while let Some(arg) = args.get(index) {
             let option = arg.split('=').next().unwrap_or(arg);
-            let together = arg.strip_prefix('-').filter(|rest| self.clusters && !rest.starts_with('-'));
+            let combined = arg.strip_prefix('-').filter(|rest| self.clusters && !rest.starts_with('-'));
             let has = |options: &[&str]| {
                 let letter = |own: &&str| own.strip_prefix('-')?.chars().next().filter(|_| own.len() == 2);
                 options.contains(&option)
-                    || together.is_some_and(|rest| options.iter().filter_map(letter).any(|own| rest.contains(own)))
+                    || combined.is_some_and(|rest| options.iter().filter_map(letter).any(|own| rest.contains(own)))
             };
             if *arg == "--" {
-                at += 1;
+                index += 1;
                 break;
             } else if !arg.starts_with(['-', '+']) || arg.len() < 2 {
                 match verb.take() {
-                    Some(verb) if verb == *arg => at += 1,
+                    Some(verb) if verb == *arg => index += 1,
                     _ => break,
                 }
             } else if self.with_value.contains(arg) {
-                at += 2;
+                index += 2;
             } else {
                 if elsewhere.is_none() && has(self.elsewhere) {
                     elsewhere = Some((*arg).to_owned());
                 }
                 if has(self.inline) {
-                    let code = args[at..].join(" ");
+                    let code = args[index..].join(" ");
                     let imports = self.imports_here && (code.contains("import") || code.contains("require"));
                     let inline = if imports { Runs::InlineWithModules } else { Runs::Inline };
                     return elsewhere.map_or(inline, Runs::Unknown);
                 }
-                at += 1;
+                index += 1;
             }
         }
         match elsewhere {
             Some(option) => Runs::Unknown(option),
             None if self.takes_code => Runs::Inline,
-            // Arguments of what a shell reads.
-            None if self.name.ends_with("sh") && self.clusters && args[..at].contains(&"-s") => Runs::Input,
-            None if args.get(at).is_some_and(|arg| *arg != "-") => Runs::Script(at),
+            // With `-s`, a shell reads its standard input and the operands are arguments.
+            None if self.name.ends_with("sh") && self.clusters && args[..index].contains(&"-s") => Runs::Input,
+            None if args.get(index).is_some_and(|arg| *arg != "-") => Runs::Script(index),
             None => Runs::Input,
         }
     }
 }
 
-/// Variables that have programs run code which stands nowhere in the command.
+/// Variables that can make programs run code outside of the command.
 pub(super) const VARIABLES: &[&str] = &[
     "PATH",
     "LD_PRELOAD",
@@ -282,10 +285,10 @@ mod tests {
 
     #[test]
     fn scripts_are_found_behind_interpreters() {
-        let of = |command: &str| {
+        let code = |command: &str| {
             let words: Vec<&str> = command.split(' ').collect();
             match runs(words[0], &words[1..]) {
-                Runs::Script(at) => words[at + 1].to_owned(),
+                Runs::Script(index) => words[index + 1].to_owned(),
                 Runs::Inline => "inline".to_owned(),
                 Runs::InlineWithModules => "modules".to_owned(),
                 Runs::Input => "input".to_owned(),
@@ -329,7 +332,7 @@ mod tests {
             ("awk -f x.awk", "unknown -f"),
             ("sed s/a/b/ x", "inline"),
         ] {
-            assert_eq!(of(command), expected, "{command}");
+            assert_eq!(code(command), expected, "{command}");
         }
     }
 }

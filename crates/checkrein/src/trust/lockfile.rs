@@ -1,4 +1,6 @@
-//! `checkrein.lock`: what a team has approved in review, signed by somebody whom its reader trusts.
+//! `checkrein.lock`: approvals of a team, signed with a key that the user trusts.
+//!
+//! A review writes it, and the evaluation reads it. A lockfile without a valid signature must not approve anything.
 
 use std::io;
 use std::path::Path;
@@ -6,43 +8,43 @@ use std::path::Path;
 use super::approvals::Approval;
 use super::script_copy;
 
-/// What the file is called, at the root of a project.
+/// Name of the lockfile, at the root of a project.
 pub const LOCKFILE: &str = "checkrein.lock";
 
-/// What its signature is called.
+/// Name of the lockfile's signature.
 pub const SIGNATURE: &str = "checkrein.lock.sig";
 
-/// What signatures are made for: `ssh-keygen -Y sign -n checkrein`.
+/// Namespace of signatures: `ssh-keygen -Y sign -n checkrein`.
 #[cfg(feature = "lockfile")]
 pub(super) const NAMESPACE: &str = "checkrein";
 
-/// The first line. A later form will have another number.
+/// First line of the file, with the version of the format.
 const HEAD: &str = r#"{"checkrein_lock":1}"#;
 
-/// Larger ones are nobody's.
+/// Maximum size, in bytes.
 const LARGEST: usize = 8 << 20;
 
 /// A project's lockfile.
 #[derive(Debug)]
 pub(super) struct Lock {
     pub(super) approvals: Vec<Approval>,
-    /// Who has signed it, if that is somebody who is trusted, or why it is not believed.
+    /// Name of the trusted key that signed the file, or the reason why the file is not trusted.
     pub(super) signed_by: Result<String, String>,
 }
 
 impl Lock {
-    /// Reads the lockfile of a project. `None`: there is none.
+    /// Reads the lockfile of a project. Returns `None` if it does not exist.
     pub(super) fn read(root: &Path, keys: &[String]) -> Option<Self> {
-        let refused = |why: String| Some(Self { approvals: Vec::new(), signed_by: Err(why) });
+        let rejected = |why: String| Some(Self { approvals: Vec::new(), signed_by: Err(why) });
         let bytes = match script_copy::read(&root.join(LOCKFILE)) {
-            Ok(bytes) if bytes.len() > LARGEST => return refused(format!("it has more than {LARGEST} bytes")),
+            Ok(bytes) if bytes.len() > LARGEST => return rejected(format!("it is larger than {LARGEST} bytes")),
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-            Err(error) => return refused(format!("it cannot be read: {error}")),
+            Err(error) => return rejected(format!("cannot read it: {error}")),
         };
         let approvals = match parse(&bytes) {
             Ok(approvals) => approvals,
-            Err(why) => return refused(why),
+            Err(why) => return rejected(why),
         };
         Some(Self { approvals, signed_by: signed_by(root, &bytes, keys) })
     }
@@ -50,36 +52,38 @@ impl Lock {
 
 fn signed_by(root: &Path, bytes: &[u8], keys: &[String]) -> Result<String, String> {
     if keys.is_empty() {
-        return Err("you trust no key: see `trusted_keys`".to_owned());
+        return Err("your config has no `trusted_keys`; add the public key of the signer".to_owned());
     }
     let signature = match script_copy::read(&root.join(SIGNATURE)) {
-        Ok(signature) => String::from_utf8(signature).map_err(|_| "its signature is no text".to_owned())?,
+        Ok(signature) => String::from_utf8(signature).map_err(|_| format!("{SIGNATURE} is not text"))?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(format!("nobody has signed it: there is no {SIGNATURE}"));
+            return Err(format!(
+                "it is not signed ({SIGNATURE} is missing); sign it: `ssh-keygen -Y sign -n checkrein -f KEY {LOCKFILE}`"
+            ));
         }
-        Err(error) => return Err(format!("its signature cannot be read: {error}")),
+        Err(error) => return Err(format!("cannot read {SIGNATURE}: {error}")),
     };
     #[cfg(feature = "lockfile")]
     return super::signature::verify(bytes, &signature, keys);
     #[cfg(not(feature = "lockfile"))]
     {
         let _ = (bytes, signature);
-        Err("signatures need checkrein's feature `lockfile`, and this program is built without it".to_owned())
+        Err("this program is built without the feature `lockfile`, which verifies signatures".to_owned())
     }
 }
 
-/// The lines of a lockfile.
+/// Parses the lines of a lockfile.
 fn parse(bytes: &[u8]) -> Result<Vec<Approval>, String> {
-    let text = str::from_utf8(bytes).map_err(|_| "it is no UTF-8".to_owned())?;
+    let text = str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let mut lines = text.lines();
     if lines.next() != Some(HEAD) {
-        return Err(format!("its first line is not {HEAD}"));
+        return Err(format!("its first line is not `{HEAD}`"));
     }
-    let read = |(at, line)| Approval::read(line).ok_or_else(|| format!("line {} makes no sense", at + 2));
+    let read = |(index, line)| Approval::read(line).ok_or_else(|| format!("line {} is invalid", index + 2));
     lines.enumerate().map(read).collect()
 }
 
-/// A lockfile with these, sorted: one line each, so that a change is a change of a line.
+/// Formats a lockfile: one sorted line for each approval, so that diffs are small.
 pub(super) fn text(approvals: &[Approval]) -> String {
     let mut lines: Vec<_> = approvals.iter().map(|approval| approval.line(false)).collect();
     lines.sort();
@@ -92,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_sorted_and_read_again() {
+    fn lockfile_is_sorted_and_survives_parsing() {
         let approval = |id: &str| Approval {
             file: "f".to_owned(),
             id: id.to_owned(),

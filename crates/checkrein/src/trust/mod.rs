@@ -1,15 +1,14 @@
-//! Nothing from a repository runs unapproved.
+//! Approval of hooks that come with a repository.
 //!
-//! Files that come with a repository can run commands on the machine of whoever opens it. So a hook of a project runs only
-//! after its user has approved it: the entry as it is, and the contents of the scripts that it names. Approvals are kept in
-//! the user's state directory, where no project can write them.
+//! Hook files of a repository can run commands on the user's machine. Therefore a hook of a project runs only after the
+//! user has approved it: its entry and the contents of its scripts. Approvals are stored in the user's state directory,
+//! where no project can write them.
 //!
-//! - A hook that was never approved does not run and stands in nobody's way: its failure is open, with a warning.
-//! - One that has changed since it was approved does not run either, and what it guards is closed.
-//! - What runs is what was approved: scripts are run from copies whose bytes were hashed, so that nobody can change them
-//!   between the look and the run.
+//! - A hook without approval does not run and blocks nothing: its failure is open, with a warning.
+//! - A hook that has changed since its approval does not run either, and the events that it guards are denied.
+//! - Scripts run from copies whose bytes match the approved hash. A change between the check and the run has no effect.
 //!
-//! Files of the user and the administrator need no approval, nor do those that the caller names.
+//! Files of the user and the administrator need no approval. Neither do files that the caller names.
 //!
 //! ```
 //! use checkrein::dialects::agents::native;
@@ -50,24 +49,39 @@ use std::io;
 use std::path::PathBuf;
 
 pub use checkrein_core::property::Property;
-pub(crate) use evaluate::{Evaluation, FileUnderReview, Origin, judge};
+use checkrein_core::{Failure, FailureKind, FailurePolicy, HookInfo};
+pub(crate) use evaluate::{Evaluation, FileUnderReview, Origin, evaluate};
 pub use lockfile::{LOCKFILE, SIGNATURE};
 pub(crate) use project_roots::ProjectRoots;
 pub(crate) use review::revoke;
 pub use review::{Content, Review, Reviewed, ReviewedScript, Status};
 pub(crate) use script_refs::is_system;
 
-/// Returns the end of a message about a hook that does not run: the command that approves it.
-pub(crate) fn approve_hint(id: &str) -> String {
+/// Returns the command that approves a hook, for messages.
+fn approve_command(id: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,".contains(c);
     if !id.is_empty() && id.chars().all(is_plain) {
-        format!("review and approve it: `checkrein trust approve {id}`")
+        format!("checkrein trust approve {id}")
     } else {
-        format!("review and approve it: `checkrein trust approve '{}'`", id.replace('\'', r"'\''"))
+        format!("checkrein trust approve '{}'", id.replace('\'', r"'\''"))
     }
 }
 
-/// Whose word counts for the hooks of projects.
+/// Failure of a hook that was never approved. Open: the user never relied on its gate, so a cloned repository cannot lock
+/// the user out.
+pub(crate) fn unapproved_failure(hook: &HookInfo) -> Failure {
+    let message = format!("not approved yet; review and approve it: `{}`", approve_command(&hook.id));
+    Failure::new(FailureKind::Untrusted, message).with_effect(FailurePolicy::Open)
+}
+
+/// Failure of a hook that is not what was approved. `what` describes the change.
+pub(crate) fn changed_failure(hook: &HookInfo, what: &str) -> Failure {
+    let command = approve_command(&hook.id);
+    Failure::new(FailureKind::Untrusted, format!("{what}; review and approve it: `{command}`"))
+        .with_reason(format!("blocked: {hook}: {what}. Ask the user to review the hook and to run `{command}`."))
+}
+
+/// Source of approvals for the hooks of projects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trust(Kind);
 
@@ -80,18 +94,17 @@ enum Kind {
 }
 
 impl Trust {
-    /// What the user has approved, in the user's directory for state. This is what all [`Sources`](crate::Sources) have if
-    /// nothing else is said.
+    /// Approvals in the user's state directory. This is the default of all [`Sources`](crate::Sources).
     pub fn usual() -> Self {
         Self(Kind::Usual)
     }
 
-    /// What was approved in this directory, which must belong to the user, and not be writable by others.
+    /// Approvals in this directory. It must belong to the user and not be writable by others.
     pub fn in_dir(dir: impl Into<PathBuf>) -> Self {
         Self(Kind::InDir(dir.into()))
     }
 
-    /// Everything: for hosts that have asked their user themselves, and for those who accept the risk.
+    /// Trusts all hooks without approval. For hosts with their own approval, and for callers that accept the risk.
     pub fn everything() -> Self {
         Self(Kind::Everything)
     }
@@ -100,7 +113,7 @@ impl Trust {
         self.0 == Kind::Everything
     }
 
-    /// The directory. `None`: nobody has one.
+    /// Returns the store of approvals, or `None` if there is no directory for it.
     fn store(&self) -> Option<approvals::Store> {
         match &self.0 {
             Kind::Usual => crate::state_dir::directory().map(approvals::Store::new),
@@ -110,35 +123,37 @@ impl Trust {
     }
 }
 
-/// Why something could not be approved.
+/// Error of an approval.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
-    /// There is no directory to keep approvals in.
-    #[error("there is no directory to keep approvals in: neither XDG_STATE_HOME nor a home directory is known")]
+    /// There is no directory for approvals.
+    #[error("no directory for approvals; set HOME or XDG_STATE_HOME")]
     NoDirectory,
-    /// Approvals would lie where others can write them.
-    #[error("nothing can be approved: {0}")]
+    /// Other users or the project can write the directory for approvals.
+    #[error("cannot approve hooks: {0}")]
     NotPrivate(String),
-    /// A script cannot be read, so nobody knows what would be approved.
-    #[error("hook `{id}` cannot be approved: {} cannot be read: {why}", .path.display())]
+    /// A script cannot be read, so its contents cannot be approved.
+    #[error("cannot approve hook `{id}`: cannot read {}: {why}", .path.display())]
     Script {
         /// The hook.
         id: String,
         /// The script.
         path: PathBuf,
-        /// What is wrong.
+        /// Reason of the read error.
         why: String,
     },
-    /// What is to be locked was not approved.
-    #[error("hook `{0}` is not approved, so it cannot be put into a lockfile")]
+    /// A hook for the lockfile is not approved.
+    #[error(
+        "hook `{0}` is not approved, so the lockfile cannot include it; approve it first: `checkrein trust approve {0}`"
+    )]
     NotApproved(String),
     /// A file cannot be read or written.
     #[error("{}: {source}", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
 }

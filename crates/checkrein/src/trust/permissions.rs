@@ -1,25 +1,26 @@
-//! Directories that only the user can write to.
+//! Permission checks and atomic writes for files that only the user may write.
+//!
+//! The stores of approvals and script copies use them.
 
 use std::fs::{self, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Why a directory is not believed: what is wrong, in words.
+/// Reason why a file or directory is rejected.
 pub(super) type Refused = String;
 
-/// Whether what stands there can be believed: a directory of this user that nobody else can write to. `Ok(false)`: there is
-/// none.
+/// Checks that only this user can write to a directory. Returns `false` if the directory does not exist.
 pub(super) fn is_private(dir: &Path) -> Result<bool, Refused> {
     let metadata = match dir.symlink_metadata() {
         Ok(metadata) => metadata,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(false);
         }
-        Err(error) => return Err(format!("{} cannot be looked at: {error}", dir.display())),
+        Err(error) => return Err(format!("cannot read the permissions of {}: {error}", dir.display())),
     };
     if !metadata.is_dir() {
-        return Err(format!("{} is no directory", dir.display()));
+        return Err(format!("{} is not a directory; remove it", dir.display()));
     }
     owned(dir, &metadata, false)?;
     if let Some(parent) = dir.parent()
@@ -30,42 +31,43 @@ pub(super) fn is_private(dir: &Path) -> Result<bool, Refused> {
     Ok(true)
 }
 
-/// Whether only this user can write to it. One above may be the administrator's, and shared if nobody can take away what is
-/// another's.
+/// Checks that only this user can write to a path. A directory `above` it may belong to root, and it may be shared if its
+/// sticky bit is set.
 #[cfg(unix)]
 pub(super) fn owned(path: &Path, metadata: &fs::Metadata, above: bool) -> Result<(), Refused> {
     use std::os::unix::fs::MetadataExt as _;
 
-    let me = rustix::process::geteuid().as_raw();
-    if metadata.uid() != me && !(above && metadata.uid() == 0) {
-        return Err(format!("{} belongs to somebody else (user {})", path.display(), metadata.uid()));
+    let own_uid = rustix::process::geteuid().as_raw();
+    if metadata.uid() != own_uid && !(above && metadata.uid() == 0) {
+        return Err(format!("{} belongs to another user (uid {})", path.display(), metadata.uid()));
     }
     let (mode, sticky) = (metadata.mode(), 0o1000);
     if mode & 0o022 != 0 && !(above && mode & sticky != 0) {
-        let help = format!("chmod go-w {}", path.display());
-        return Err(format!("{} can be written to by others; `{help}` mends that", path.display()));
+        let fix = format!("chmod go-w {}", path.display());
+        let mode = mode & 0o7777;
+        return Err(format!("{} is writable by other users (mode {mode:04o}); fix it: `{fix}`", path.display()));
     }
     Ok(())
 }
 
-/// Who may write there is told in another way.
+/// Accepts every path: these systems have no modes and owners as on Unix.
 #[cfg(not(unix))]
 pub(super) fn owned(_: &Path, _: &fs::Metadata, _: bool) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Puts a file in place at one stroke: it is written beside, and takes the name when it is complete.
+/// Replaces a file atomically: writes a temporary file and renames it.
 pub(super) fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let beside = beside(path);
-    let written = write_new(&beside, bytes, mode).and_then(|()| fs::rename(&beside, path));
+    let temporary = temporary_name(path);
+    let written = write_new(&temporary, bytes, mode).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(&temporary);
     }
     written
 }
 
-fn beside(path: &Path) -> PathBuf {
-    // Each state has keys of its own, from the system's randomness.
+fn temporary_name(path: &Path) -> PathBuf {
+    // Each `RandomState` has new keys from the system's randomness.
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".new-{:016x}", RandomState::new().hash_one(0_u8)));
     PathBuf::from(name)

@@ -1,4 +1,6 @@
-//! What awaits approval, for people to look at, and approving it.
+//! Review of a project's hooks: shows what awaits approval, approves it, revokes it, writes the lockfile.
+//!
+//! `checkrein trust` and hosts use it. It must approve exactly the bytes that the user has seen.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,39 +19,39 @@ use super::{Trust, TrustError, script_copy};
 use crate::hash::{hex, sha256};
 use crate::real_path::real_path;
 
-/// All hooks of a project's files, as they are now, and what of them was approved.
+/// All hooks of a project's files with their approval status.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Review {
     /// The hooks, in order.
     pub hooks: Vec<Reviewed>,
-    /// What is wrong with files, with the lockfile, and with the place where approvals are kept.
+    /// Problems of files, of the lockfile, and of the directory for approvals.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Whether a hook may run.
+/// Approval status of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
-    /// Its user has approved it.
+    /// The user has approved the hook.
     Approved,
-    /// It lies in this directory, which its user trusts.
+    /// The hook is in this directory, which the user trusts.
     TrustedPath(PathBuf),
-    /// Somebody whom its user trusts has approved it.
+    /// A lockfile with a trusted signature approves the hook.
     Lockfile,
-    /// Nobody has approved it.
+    /// The hook is not approved.
     New,
-    /// It was approved, and is another one now, as this says.
+    /// The hook has changed since its approval. The text describes the change.
     Changed(String),
 }
 
 impl Status {
-    /// Whether it may run.
+    /// `true` if the hook may run.
     pub fn is_trusted(&self) -> bool {
         !matches!(self, Self::New | Self::Changed(_))
     }
 
-    /// The name, as in JSON.
+    /// Name of the status in JSON.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Approved => "approved",
@@ -65,23 +67,23 @@ impl Status {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Reviewed {
-    /// What it is called and where it stands.
+    /// Id and source of the hook.
     pub hook: Arc<HookInfo>,
-    /// The events that it is for.
+    /// Events of the hook.
     pub kinds: Vec<EventKind>,
-    /// Whether it may run.
+    /// Approval status.
     pub status: Status,
-    /// All that matters of what its file says.
+    /// Properties of the entry that an approval covers.
     pub facts: Vec<Property>,
-    /// What its file said when it was approved, if it has changed since.
+    /// Approved properties, if the entry has changed since.
     pub before: Option<Vec<Property>>,
-    /// The scripts that it names.
+    /// Scripts that the command names.
     pub scripts: Vec<ReviewedScript>,
-    /// What it may run besides, which no approval covers.
+    /// Notes about code that the hook may run and that no approval covers.
     pub notes: Vec<String>,
     /// The project's root.
     pub root: PathBuf,
-    /// Its file, from the root if it lies there.
+    /// File of the hook, relative to the root if it is inside.
     pub file: String,
     entry: String,
     trust: Trust,
@@ -92,37 +94,37 @@ pub struct Reviewed {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReviewedScript {
-    /// The file, from the project's root if it lies there.
+    /// The file, relative to the project's root if it is inside.
     pub name: String,
-    /// The file without links.
+    /// The file, with links resolved.
     pub path: PathBuf,
-    /// What is there now.
+    /// Current content.
     pub content: Content,
-    /// What was there when it was approved, if that was something else and is still known.
+    /// Approved content, if it differs and is stored.
     pub before: Option<Vec<u8>>,
-    /// The hash that was approved.
+    /// Approved hash. `Some(None)` if the script was approved as missing.
     approved: Option<Option<[u8; 32]>>,
 }
 
-/// What a script is.
+/// Content of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
-    /// These bytes.
+    /// The bytes of the file.
     Bytes(Vec<u8>),
-    /// There is no such file.
+    /// The file does not exist.
     Missing,
-    /// It cannot be read, for this reason.
+    /// The file cannot be read, for this reason.
     Unreadable(String),
 }
 
 impl ReviewedScript {
-    /// Its hash, if there is one.
+    /// Returns the hash of the content, or `None` without content.
     pub fn sha256(&self) -> Option<String> {
         self.hash().map(|hash| hex(&hash))
     }
 
-    /// Whether it is not what was approved.
+    /// `true` if the script differs from the approved one.
     pub fn is_changed(&self) -> bool {
         self.approved.is_some_and(|approved| approved != self.hash())
     }
@@ -175,7 +177,7 @@ impl Reviewed {
         }
     }
 
-    /// Reads its scripts, and tells whether they are what was approved.
+    /// Reads the scripts and sets the status to changed if one differs from the approved one.
     pub(crate) fn verify_scripts(&mut self) {
         let store = self.trust.store();
         for script in &mut self.scripts {
@@ -194,7 +196,7 @@ impl Reviewed {
                     self.status = Status::Changed(format!("{path} has changed since it was approved"));
                 }
             }
-            // The user shall see what is run, not what leads there.
+            // The user sees the file that runs, not a link to it.
             if let Ok(real) = real_path(&script.path) {
                 script.path = real;
             }
@@ -219,58 +221,56 @@ impl Reviewed {
 }
 
 impl Review {
-    pub(crate) fn of(mut hooks: Vec<Reviewed>, diagnostics: Vec<Diagnostic>) -> Self {
+    pub(crate) fn new(mut hooks: Vec<Reviewed>, diagnostics: Vec<Diagnostic>) -> Self {
         hooks.iter_mut().for_each(Reviewed::verify_scripts);
         Self { hooks, diagnostics }
     }
 
-    /// The hooks that may not run: never approved, or changed since.
+    /// Returns the hooks that may not run: not approved, or changed since.
     pub fn awaiting(&self) -> Vec<&Reviewed> {
         self.hooks.iter().filter(|hook| !hook.status.is_trusted()).collect()
     }
 
-    /// Approves hooks, as they were when they were looked at: what has changed since then is not approved.
+    /// Approves hooks as they were read for this review. Later changes are not approved.
     ///
     /// # Errors
-    /// A script that cannot be read, or a place for approvals that cannot be written or believed. Then nothing of that
-    /// project is approved.
+    /// Fails if a script cannot be read, or if the directory for approvals cannot be written or is not private. Then no hook
+    /// of that project is approved.
     pub fn approve(&self, hooks: &[&Reviewed]) -> Result<(), TrustError> {
         for hook in hooks {
             let store = hook.trust.store().ok_or(TrustError::NoDirectory)?;
-            let of_project = hooks.iter().filter(|other| other.root == hook.root && other.trust == hook.trust);
-            let mut of_project = of_project.peekable();
-            // All of a project at one stroke, when the first of them comes.
-            if !of_project.peek().is_some_and(|first| std::ptr::eq(**first, *hook)) {
+            let same_project: Vec<_> =
+                hooks.iter().filter(|other| other.root == hook.root && other.trust == hook.trust).collect();
+            // The first hook of a project approves all of them in one change.
+            if !same_project.first().is_some_and(|first| std::ptr::eq(**first, *hook)) {
                 continue;
             }
-            let of_project: Vec<_> = of_project.collect();
-            let new: Vec<_> = of_project.iter().map(|hook| hook.approval()).collect::<Result<_, _>>()?;
+            let new: Vec<_> = same_project.iter().map(|hook| hook.approval()).collect::<Result<_, _>>()?;
             let replaced = store.change(&hook.root, |all| {
-                let is_replaced = |own: &Approval| {
-                    new.iter().any(|new| own.file == new.file && (own.entry == new.entry || own.id == new.id))
+                let is_replaced = |old: &Approval| {
+                    new.iter().any(|new| old.file == new.file && (old.entry == new.entry || old.id == new.id))
                 };
                 let (replaced, mut kept): (Vec<_>, Vec<_>) = std::mem::take(all).into_iter().partition(is_replaced);
                 kept.extend(new.iter().cloned());
                 *all = kept;
                 replaced
             })?;
-            for script in of_project.iter().flat_map(|hook| &hook.scripts) {
+            for script in same_project.iter().flat_map(|hook| &hook.scripts) {
                 if let Content::Bytes(bytes) = &script.content {
                     store.keep(bytes);
                 }
             }
-            let still = |script: &(String, Option<[u8; 32]>)| new.iter().any(|new| new.scripts.contains(script));
-            let gone = replaced.iter().flat_map(|own| &own.scripts).filter(|script| !still(script));
-            forget(&hook.root, gone, store.state());
+            let is_used = |script: &(String, Option<[u8; 32]>)| new.iter().any(|new| new.scripts.contains(script));
+            let unused = replaced.iter().flat_map(|old| &old.scripts).filter(|script| !is_used(script));
+            forget(&hook.root, unused, store.state());
         }
         Ok(())
     }
 
-    /// Writes what was approved of a project's own files as a lockfile, to be signed. Gives its path, and how many hooks are
-    /// in it.
+    /// Writes the approvals of a project as a lockfile, to be signed. Returns its path and the number of hooks in it.
     ///
     /// # Errors
-    /// A hook that was not approved, or a file that cannot be written.
+    /// Fails if a hook is not approved or the file cannot be written.
     pub fn lock(&self) -> Result<Option<(PathBuf, usize)>, TrustError> {
         let Some(root) = self.hooks.first().map(|hook| &hook.root) else { return Ok(None) };
         let mut approvals = Vec::new();
@@ -287,34 +287,36 @@ impl Review {
         Ok(Some((path, approvals.len())))
     }
 
-    /// The hooks that the project's lockfile does not have as they are now, whoever has signed it. `None`: there is none.
+    /// Returns the hooks whose current version is not in the project's lockfile, with or without a signature. Returns `None`
+    /// if there is no lockfile.
     pub fn not_locked(&self) -> Option<Vec<&Reviewed>> {
         let root = self.hooks.first().map(|hook| &hook.root)?;
         let lock = lockfile::Lock::read(root, &[])?;
         let is_locked = |hook: &&Reviewed| {
             let now = hook.approval().ok();
-            now.is_some_and(|now| lock.approvals.iter().any(|own| own.line(false) == now.line(false)))
+            now.is_some_and(|now| lock.approvals.iter().any(|locked| locked.line(false) == now.line(false)))
         };
         Some(self.hooks.iter().filter(|hook| !is_locked(hook)).collect())
     }
 }
 
-/// Takes approvals back. Gives the names of the hooks whose approvals are gone, with their files.
+/// Revokes the approvals that `is_selected` accepts by file and id. Returns the file and id of each.
 pub(crate) fn revoke(
     trust: &Trust,
     root: &Path,
-    is_meant: impl Fn(&str, &str) -> bool,
+    is_selected: impl Fn(&str, &str) -> bool,
 ) -> Result<Vec<(String, String)>, TrustError> {
     let store = trust.store().ok_or(TrustError::NoDirectory)?;
-    let (gone, kept) = store.change(root, |all| {
-        let (gone, kept): (Vec<_>, Vec<_>) =
-            std::mem::take(all).into_iter().partition(|own| is_meant(&own.file, &own.id));
+    let (revoked, kept) = store.change(root, |all| {
+        let (revoked, kept): (Vec<_>, Vec<_>) =
+            std::mem::take(all).into_iter().partition(|approval| is_selected(&approval.file, &approval.id));
         *all = kept.clone();
-        (gone, kept)
+        (revoked, kept)
     })?;
-    let still = |script: &(String, Option<[u8; 32]>)| kept.iter().any(|own| own.scripts.contains(script));
-    forget(root, gone.iter().flat_map(|own| &own.scripts).filter(|script| !still(script)), store.state());
-    Ok(gone.into_iter().map(|own| (own.file, own.id)).collect())
+    let is_used = |script: &(String, Option<[u8; 32]>)| kept.iter().any(|approval| approval.scripts.contains(script));
+    let unused = revoked.iter().flat_map(|approval| &approval.scripts).filter(|script| !is_used(script));
+    forget(root, unused, store.state());
+    Ok(revoked.into_iter().map(|approval| (approval.file, approval.id)).collect())
 }
 
 fn forget<'a>(root: &Path, scripts: impl Iterator<Item = &'a (String, Option<[u8; 32]>)>, store: &Path) {

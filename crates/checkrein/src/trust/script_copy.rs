@@ -1,9 +1,10 @@
-//! What runs is what was approved: scripts are run from copies whose bytes were hashed.
+//! Verified copies of approved scripts. Hooks run the copies.
 //!
-//! A script is read once. If what was read is what was approved, it is kept as a copy that nobody else can write to, and the
-//! copy is what runs: whoever changes the file afterwards, or between two looks at it, changes nothing that is run. So that
-//! a script finds what lies beside it, its copy lies in a shadow of the directories above it, in which all other entries are
-//! links to the real ones.
+//! A script is read once before a run. If its hash is the approved one, the bytes are stored as a copy that only the user
+//! can write. A later change of the script does not affect the run. The copy lies in a mirror of the script's directories,
+//! so that the script finds the files around it: all other entries of the mirror are links to the real files.
+//!
+//! A script whose bytes are not approved must never be copied.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes};
@@ -20,35 +21,35 @@ use crate::append_file::make_private_directory;
 use crate::hash::{hex, sha256};
 use crate::real_path::real_path;
 
-/// The largest script that is run.
+/// Maximum size of a script, in bytes.
 const LARGEST: u64 = 256 * 1024 * 1024;
 
-/// From this size on, reading a file takes longer than looking whether it is still the same.
+/// Size in bytes from which on checking the metadata is faster than reading the file.
 const LARGE: u64 = 1024 * 1024;
 
-/// Clocks of file systems tick at most this slowly: what was changed later than this ago may change again unseen.
+/// Coarsest timestamp of file systems. A younger change may be followed by another one with the same timestamp.
 const TICK: Duration = Duration::from_millis(50);
 
-const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const ONE_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Why a script does not run.
+/// Reason why a script does not run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotVerified {
     #[error("{} has changed since it was approved", .0.display())]
     Changed(PathBuf),
-    #[error("{} was not there when the hook was approved, and now it is", .0.display())]
+    #[error("{} did not exist when the hook was approved, and exists now", .0.display())]
     Appeared(PathBuf),
-    #[error("{} was approved and is gone", .0.display())]
+    #[error("{} was approved and is missing now", .0.display())]
     Gone(PathBuf),
-    #[error("{} cannot be read, so nobody knows whether it is what was approved: {}", .0.display(), .1)]
+    #[error("cannot compare {} with the approved script: {}", .0.display(), .1)]
     Unreadable(PathBuf, io::Error),
-    #[error("it would run {}, and {} was approved", .0.display(), .1.display())]
+    #[error("the command would run {}, but {} was approved", .0.display(), .1.display())]
     Elsewhere(PathBuf, PathBuf),
-    #[error("no copy of {} can be kept to run it from: {}", .0.display(), .1)]
+    #[error("cannot store a verified copy of {}: {}", .0.display(), .1)]
     NoCopy(PathBuf, String),
 }
 
-/// What a file says, if it is one that can be run.
+/// Reads a file. Fails if it is not a regular file or too large.
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = open(path)?;
     let metadata = file.metadata()?;
@@ -58,54 +59,58 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 fn check(metadata: &fs::Metadata) -> io::Result<()> {
     if !metadata.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     if metadata.len() > LARGEST {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {LARGEST} bytes")));
+        return Err(too_large());
     }
     Ok(())
 }
 
+fn too_large() -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {LARGEST} bytes"))
+}
+
 fn bytes(file: &mut File, size: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
-    // It may grow while it is read.
+    // The file may grow during the read.
     file.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {LARGEST} bytes")));
+        return Err(too_large());
     }
     Ok(bytes)
 }
 
-/// The path that the copy of a script has, whether it is there or not. For a script that has no bytes which were approved,
-/// one at which nothing ever is.
+/// Returns the path of a script's copy, which may not exist. For a script without approved bytes, returns a path at which
+/// no file is ever created.
 pub fn copy_of(script: &VerifiedScript, store: &Path) -> PathBuf {
     let nothing = || store.join("verified/nothing").join(script.path.file_name().unwrap_or_default());
-    ScriptCopy::of(script, store).map_or_else(nothing, |shadow| shadow.copy())
+    ScriptCopy::new(script, store).map_or_else(nothing, |copy| copy.path())
 }
 
-/// Whether another file has what was approved of a script.
+/// `true` if another file has the approved bytes of a script.
 pub fn is_as_approved(script: &VerifiedScript, file: &Path) -> bool {
     script.sha256.is_some_and(|approved| read(file).is_ok_and(|bytes| sha256(&bytes) == approved))
 }
 
-/// The directory around the copy.
-pub(crate) fn around(script: &VerifiedScript, store: &Path) -> Option<PathBuf> {
-    ScriptCopy::of(script, store).map(|shadow| shadow.path)
+/// Returns the mirror of the script's base directory, which contains the copy.
+pub(crate) fn mirror_of(script: &VerifiedScript, store: &Path) -> Option<PathBuf> {
+    ScriptCopy::new(script, store).map(|copy| copy.mirror)
 }
 
-/// Sees to it that the copy of a script is there, is what was approved, and that the script itself still is. `cwd` is where
-/// the command runs.
+/// Checks that a script is unchanged since its approval, and creates or refreshes its copy. `cwd` is the working directory
+/// of the command.
 pub(crate) fn verify(script: &VerifiedScript, store: &Path, cwd: &Path) -> Result<(), NotVerified> {
     let path = &script.path;
-    // A relative path means another file elsewhere. If there is one, that is what the command means.
+    // In another directory a relative path may name another file, which is not approved.
     if script.named.is_relative() {
-        let meant = cwd.join(&script.named);
-        let is_same = || match (real_path(&meant), real_path(path)) {
-            (Ok(meant), Ok(path)) => meant == path,
-            (meant, _) => meant.is_err(),
+        let named = cwd.join(&script.named);
+        let is_same = || match (real_path(&named), real_path(path)) {
+            (Ok(named), Ok(path)) => named == path,
+            (named, _) => named.is_err(),
         };
-        if meant != *path && !is_same() {
-            return Err(NotVerified::Elsewhere(meant, path.clone()));
+        if named != *path && !is_same() {
+            return Err(NotVerified::Elsewhere(named, path.clone()));
         }
     }
     let Some(approved) = script.sha256 else {
@@ -114,8 +119,8 @@ pub(crate) fn verify(script: &VerifiedScript, store: &Path, cwd: &Path) -> Resul
             Err(_) => Ok(()),
         };
     };
-    let Some(shadow) = ScriptCopy::of(script, store) else {
-        return Err(NotVerified::NoCopy(path.clone(), "it lies in no directory".to_owned()));
+    let Some(copy) = ScriptCopy::new(script, store) else {
+        return Err(NotVerified::NoCopy(path.clone(), "its path has no directory".to_owned()));
     };
     let unreadable = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => NotVerified::Gone(path.clone()),
@@ -125,91 +130,91 @@ pub(crate) fn verify(script: &VerifiedScript, store: &Path, cwd: &Path) -> Resul
     let metadata = file.metadata().map_err(unreadable)?;
     check(&metadata).map_err(unreadable)?;
     let no_copy = |why: String| NotVerified::NoCopy(path.clone(), why);
-    let is_there = is_private(store).map_err(no_copy)?;
-    let known = || Identity::is_known(&shadow.identity(), &metadata, &shadow.copy());
-    if metadata.len() < LARGE || !is_there || !known() {
+    let store_exists = is_private(store).map_err(no_copy)?;
+    let is_known = || Identity::is_known(&copy.identity(), &metadata, &copy.path());
+    if metadata.len() < LARGE || !store_exists || !is_known() {
         let contents = bytes(&mut file, metadata.len()).map_err(unreadable)?;
         if sha256(&contents) != approved {
             return Err(NotVerified::Changed(path.clone()));
         }
-        shadow.keep(&contents, &approved).map_err(|error| no_copy(error.to_string()))?;
+        copy.store(&contents, &approved).map_err(|error| no_copy(error.to_string()))?;
         if metadata.len() >= LARGE {
-            // Only the next run is slower without it.
-            let _ = Identity::remember(&shadow.identity(), &metadata, &shadow.copy());
+            // Without the identity only the next run is slower.
+            let _ = Identity::remember(&copy.identity(), &metadata, &copy.path());
         }
     }
-    shadow.refresh().map_err(|error| no_copy(error.to_string()))
+    copy.refresh().map_err(|error| no_copy(error.to_string()))
 }
 
-/// Removes the copy of a script that is approved no longer.
+/// Removes the copy of a script that is no longer approved.
 pub(super) fn forget(script: &VerifiedScript, store: &Path) {
-    if let Some(around) = around(script, store).and_then(|path| path.parent().map(Path::to_owned)) {
-        // What cannot be removed is never run: its bytes are not approved any more.
-        let _ = fs::remove_dir_all(around);
+    if let Some(directory) = mirror_of(script, store).and_then(|mirror| mirror.parent().map(Path::to_owned)) {
+        // A copy that cannot be removed never runs: its bytes are no longer approved.
+        let _ = fs::remove_dir_all(directory);
     }
 }
 
-/// A shadow of the directories above a script.
+/// Copy of a script inside of a mirror of its directories.
 struct ScriptCopy<'a> {
-    /// The directory that stands for the script's base.
-    path: PathBuf,
+    /// Mirror of the script's base directory.
+    mirror: PathBuf,
     base: &'a Path,
-    /// The script, from its base.
+    /// Path of the script, relative to its base.
     relative: &'a Path,
 }
 
 impl<'a> ScriptCopy<'a> {
-    fn of(script: &'a VerifiedScript, store: &Path) -> Option<Self> {
+    fn new(script: &'a VerifiedScript, store: &Path) -> Option<Self> {
         let relative = script.path.strip_prefix(&script.base).ok()?;
         let is_plain = relative.components().all(|part| matches!(part, Component::Normal(_)));
         if !is_plain || relative.as_os_str().is_empty() {
             return None;
         }
-        let mut told = script.sha256?.to_vec();
-        told.extend_from_slice(script.path.as_os_str().as_encoded_bytes());
-        let mut key = hex(&sha256(&told));
+        let mut key = script.sha256?.to_vec();
+        key.extend_from_slice(script.path.as_os_str().as_encoded_bytes());
+        let mut key = hex(&sha256(&key));
         key.truncate(32);
         let project = super::approvals::key_of(&script.base);
-        // Scripts that say what they are called or show the directory that they are in have a name to show.
+        // The mirror has the name of the base, for scripts that print the name of their directory.
         let name = script.base.file_name().unwrap_or(OsStr::new("root"));
-        Some(Self { path: store.join("verified").join(project).join(key).join(name), base: &script.base, relative })
+        Some(Self { mirror: store.join("verified").join(project).join(key).join(name), base: &script.base, relative })
     }
 
-    fn copy(&self) -> PathBuf {
-        self.path.join(self.relative)
+    fn path(&self) -> PathBuf {
+        self.mirror.join(self.relative)
     }
 
     fn identity(&self) -> PathBuf {
-        self.path.with_file_name(".identity")
+        self.mirror.with_file_name(".identity")
     }
 
-    /// Sees to it that the copy is there and has these bytes.
-    fn keep(&self, contents: &[u8], approved: &[u8; 32]) -> io::Result<()> {
-        let copy = self.copy();
-        let is_good = |copy: &Path| {
+    /// Creates the copy unless it exists with these bytes.
+    fn store(&self, contents: &[u8], approved: &[u8; 32]) -> io::Result<()> {
+        let copy = self.path();
+        let is_valid = |copy: &Path| {
             let mut file = open_no_link(copy)?;
             let metadata = file.metadata()?;
             check(&metadata)?;
-            let is_mine = owned(copy, &metadata, false).is_ok() && metadata.len() == contents.len() as u64;
-            Ok::<_, io::Error>(is_mine && sha256(&bytes(&mut file, metadata.len())?) == *approved)
+            let is_own = owned(copy, &metadata, false).is_ok() && metadata.len() == contents.len() as u64;
+            Ok::<_, io::Error>(is_own && sha256(&bytes(&mut file, metadata.len())?) == *approved)
         };
-        if is_good(&copy).unwrap_or(false) {
+        if is_valid(&copy).unwrap_or(false) {
             return Ok(());
         }
         if let Some(parent) = copy.parent() {
             make_private_directory(parent)?;
         }
         replace(&copy, contents, 0o500)?;
-        if is_good(&copy)? { Ok(()) } else { Err(io::Error::other("what was written is not what was to be written")) }
+        if is_valid(&copy)? { Ok(()) } else { Err(io::Error::other("the written copy has other bytes")) }
     }
 
-    /// Sees to it that what lies beside the script and above it lies beside its copy.
+    /// Updates the links to the files beside the script and above it.
     fn refresh(&self) -> io::Result<()> {
         let mut parts: Vec<_> = self.relative.components().map(Component::as_os_str).collect();
         parts.reverse();
-        let (mut real, mut mirror) = (self.base.to_owned(), self.path.clone());
+        let (mut real, mut mirror) = (self.base.to_owned(), self.mirror.clone());
         while let Some(next) = parts.pop() {
-            mirrored(&real, &mirror, next)?;
+            update_mirror(&real, &mirror, next)?;
             real.push(next);
             mirror.push(next);
         }
@@ -217,11 +222,11 @@ impl<'a> ScriptCopy<'a> {
     }
 }
 
-/// Links all entries of a directory into its mirror, but this one. A mirror that is up to date has a time which says so.
-fn mirrored(real: &Path, mirror: &Path, without: &OsStr) -> io::Result<()> {
+/// Links all entries of a directory into its mirror, except one. The timestamp of the mirror shows that it is current.
+fn update_mirror(real: &Path, mirror: &Path, without: &OsStr) -> io::Result<()> {
     let changed = real.metadata()?.modified()?;
-    // A mirror that was made just now may well have the time of its directory: a day earlier it has none by itself.
-    let stamp = changed.checked_sub(A_DAY);
+    // The timestamp is one day before the directory's: a new mirror can have the directory's timestamp by chance.
+    let stamp = changed.checked_sub(ONE_DAY);
     if stamp == Some(mirror.metadata()?.modified()?) {
         return Ok(());
     }
@@ -245,8 +250,8 @@ fn mirrored(real: &Path, mirror: &Path, without: &OsStr) -> io::Result<()> {
             let _ = fs::remove_file(entry.path());
         }
     }
-    let settled = SystemTime::now().duration_since(changed).is_ok_and(|age| age > TICK);
-    if let Some(stamp) = stamp.filter(|_| settled) {
+    let is_settled = SystemTime::now().duration_since(changed).is_ok_and(|age| age > TICK);
+    if is_settled && let Some(stamp) = stamp {
         File::open(mirror)?.set_times(FileTimes::new().set_modified(stamp))?;
     }
     Ok(())
@@ -257,7 +262,7 @@ fn symlink(target: &Path, link: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, link)
 }
 
-/// Links are not everybody's to make there; a script finds only itself then.
+/// Does nothing: symbolic links need privileges on these systems. A script does not find the files around it there.
 #[cfg(not(unix))]
 fn symlink(_: &Path, _: &Path) -> io::Result<()> {
     Ok(())
@@ -272,12 +277,12 @@ mod tests {
 
     use super::*;
 
-    struct CopyLocation {
+    struct ScriptFixture {
         dir: tempfile::TempDir,
         script: VerifiedScript,
     }
 
-    impl CopyLocation {
+    impl ScriptFixture {
         fn new(text: &str) -> Self {
             let dir = tempfile::tempdir().unwrap();
             let base = dir.path().join("project");
@@ -306,13 +311,13 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_finds_what_lies_around_the_script() {
-        let place = CopyLocation::new("one");
+    fn copy_finds_the_files_around_the_script() {
+        let place = ScriptFixture::new("one");
         let copy = place.verify().unwrap();
         assert_eq!(fs::read_to_string(&copy).unwrap(), "one");
         assert_eq!(fs::read_to_string(copy.with_file_name("lib.sh")).unwrap(), "lib");
         assert_eq!(fs::read_to_string(copy.parent().unwrap().join("../above")).unwrap(), "above");
-        // What comes and goes later is found, and not found.
+        // A new file is found, and a removed one is not.
         let beside = place.script.path.with_file_name("new.sh");
         fs::write(&beside, "new").unwrap();
         fs::remove_file(place.script.path.with_file_name("lib.sh")).unwrap();
@@ -322,8 +327,8 @@ mod tests {
     }
 
     #[test]
-    fn what_has_changed_does_not_run() {
-        let place = CopyLocation::new("one");
+    fn changed_or_missing_script_is_rejected() {
+        let place = ScriptFixture::new("one");
         place.verify().unwrap();
         fs::write(&place.script.path, "two").unwrap();
         assert!(matches!(place.verify(), Err(NotVerified::Changed(_))));
@@ -334,10 +339,10 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_was_tampered_with_is_made_again() {
+    fn modified_copy_is_replaced() {
         use std::os::unix::fs::PermissionsExt as _;
 
-        let place = CopyLocation::new("one");
+        let place = ScriptFixture::new("one");
         let copy = place.verify().unwrap();
         assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o500);
         fs::remove_file(&copy).unwrap();
@@ -351,14 +356,14 @@ mod tests {
     }
 
     #[test]
-    fn a_large_file_is_read_again_when_it_is_another() {
+    fn changed_large_script_is_rejected() {
         let large = "x".repeat(usize::try_from(LARGE).unwrap());
-        let place = CopyLocation::new(&large);
+        let place = ScriptFixture::new(&large);
         let old = SystemTime::now() - Duration::from_secs(60);
         let copy = place.verify().unwrap();
         File::open(&place.script.path).unwrap().set_times(FileTimes::new().set_modified(old)).unwrap();
         place.verify().unwrap();
-        // The same size and time, other bytes: the time of the change gives it away.
+        // Equal size and modification time, other bytes: the change time differs.
         fs::write(&place.script.path, "y".repeat(large.len())).unwrap();
         File::open(&place.script.path).unwrap().set_times(FileTimes::new().set_modified(old)).unwrap();
         assert!(matches!(place.verify(), Err(NotVerified::Changed(_))));
@@ -366,18 +371,18 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_name_means_another_file_elsewhere() {
-        let place = CopyLocation::new("one");
+    fn relative_path_to_another_file_is_rejected() {
+        let place = ScriptFixture::new("one");
         let elsewhere = place.dir.path().join("elsewhere");
         fs::create_dir_all(elsewhere.join("a/b")).unwrap();
-        assert!(verify(&place.script, &place.store(), &elsewhere).is_ok(), "nothing else is meant there");
+        assert!(verify(&place.script, &place.store(), &elsewhere).is_ok(), "no other file has this name");
         fs::write(elsewhere.join("a/b/x.sh"), "other").unwrap();
         assert!(matches!(verify(&place.script, &place.store(), &elsewhere), Err(NotVerified::Elsewhere(..))));
     }
 
     #[test]
-    fn what_was_not_there_must_not_appear() {
-        let mut place = CopyLocation::new("one");
+    fn script_that_was_missing_at_approval_is_rejected() {
+        let mut place = ScriptFixture::new("one");
         place.script.sha256 = None;
         assert!(matches!(verify(&place.script, &place.store(), &place.script.base), Err(NotVerified::Appeared(_))));
         fs::remove_file(&place.script.path).unwrap();
@@ -385,10 +390,10 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_others_can_write_to_is_not_used() {
+    fn store_that_others_can_write_is_rejected() {
         use std::os::unix::fs::PermissionsExt as _;
 
-        let place = CopyLocation::new("one");
+        let place = ScriptFixture::new("one");
         place.verify().unwrap();
         fs::set_permissions(place.store(), fs::Permissions::from_mode(0o777)).unwrap();
         assert!(matches!(place.verify(), Err(NotVerified::NoCopy(..))));

@@ -1,4 +1,7 @@
-//! Which files a command runs, as far as that can be told from its text.
+//! Finds the files that a command runs, as far as its text shows them.
+//!
+//! The evaluation verifies these files. Code that the text does not show must be listed in the notes, which the user sees
+//! before an approval.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,11 +15,11 @@ use crate::builtins::shell::{
 };
 use crate::real_path::real_path;
 
-/// The files that a hook runs, and what else it may run.
+/// Files that a hook runs, and notes about other code.
 #[derive(Debug, Default)]
 pub(super) struct ScriptRef {
     pub(super) scripts: Vec<NamedScript>,
-    /// What of it nobody can pin, in words.
+    /// Notes about code that cannot be verified.
     pub(super) notes: Vec<String>,
 }
 
@@ -24,60 +27,62 @@ pub(super) struct ScriptRef {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NamedScript {
     pub(super) word: VerifiedWord,
-    /// The word as it was read.
+    /// The path in the command, expanded.
     pub(super) named: PathBuf,
-    /// The file.
+    /// The absolute path.
     pub(super) path: PathBuf,
 }
 
-/// Where commands are read.
+/// Directories in which a command runs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CommandContext<'a> {
-    /// The directory that the agent was started in.
+    /// Start directory of the agent.
     pub(super) dir: &'a Path,
     pub(super) home: Option<&'a Path>,
 }
 
-/// What a hook runs.
-pub(super) fn named(spec: &HookSpec, around: CommandContext<'_>) -> ScriptRef {
+/// Returns the files that a hook runs.
+pub(super) fn find_scripts(spec: &HookSpec, context: CommandContext<'_>) -> ScriptRef {
+    const NOT_VERIFIED: &str = "scripts in the command are not verified";
     let HandlerSpec::Command(command) = &spec.handler else { return ScriptRef::default() };
-    let mut finder = ScriptFinder { named: ScriptRef::default(), cwd: directory(command, spec, around), moves: false };
-    let home = around.home.and_then(Path::to_str);
-    let world = ShellEnv { home, cwd: finder.cwd.as_deref().unwrap_or(around.dir) };
-    let dir = around.dir.to_string_lossy();
+    let mut finder = ScriptFinder { named: ScriptRef::default(), cwd: directory(command, spec, context), moves: false };
+    let home = context.home.and_then(Path::to_str);
+    let env = ShellEnv { home, cwd: finder.cwd.as_deref().unwrap_or(context.dir) };
+    let dir = context.dir.to_string_lossy();
     let project = || spec.dialect.process.variables.iter().filter(|row| row.from == Data::ProjectDir);
     match &command.run {
         CommandLine::Shell { text, shell } => {
             if let Some(shell) = shell.as_ref().and_then(|shell| shell.first()).filter(|shell| !is_posix(shell)) {
-                finder.note(format!("the text is for {shell}, which is not read"));
+                finder.note(format!("{NOT_VERIFIED}: `{shell}` is not a supported shell"));
                 return finder.named;
             }
-            let own = command.env_set.iter().filter(|(_, value)| !value.contains("${"));
-            let of_agent = project().map(|row| (row.name.to_owned(), dir.clone().into_owned()));
-            let vars: Vec<_> = own.cloned().chain(of_agent).collect();
-            match simple_commands_with(text, world, &vars) {
-                // Where a variable says where scripts are, nobody knows what it says when.
-                Ok((_, sets)) if sets.iter().any(|name| name == "HOME" || vars.iter().any(|(own, _)| own == name)) => {
-                    finder.note("it sets a variable itself that says where scripts are".to_owned());
+            let from_hook = command.env_set.iter().filter(|(_, value)| !value.contains("${"));
+            let from_agent = project().map(|row| (row.name.to_owned(), dir.clone().into_owned()));
+            let vars: Vec<_> = from_hook.cloned().chain(from_agent).collect();
+            let is_known = |name: &String| name == "HOME" || vars.iter().any(|(known, _)| known == name);
+            match simple_commands_with(text, env, &vars) {
+                // The interpreter does not follow each change of a variable in time.
+                Ok((_, assigned)) if assigned.iter().any(is_known) => {
+                    finder.note(format!("{NOT_VERIFIED}: it changes a variable that may contain their directory"));
                 }
-                Ok((steps, sets)) => {
-                    finder.simple_commands(&steps, Some(text));
-                    sets.iter().for_each(|name| finder.variable(name));
+                Ok((commands, assigned)) => {
+                    finder.simple_commands(&commands, Some(text));
+                    assigned.iter().for_each(|name| finder.variable(name));
                 }
-                Err(why) => finder.note(format!("its text cannot be read: {}", why.0)),
+                Err(why) => finder.note(format!("{NOT_VERIFIED}: cannot parse it: {}", why.0)),
             }
         }
         CommandLine::Argv(argv) => {
-            let filled = |word: &String| {
+            let expand = |word: &String| {
                 project().fold(word.clone(), |word, row| word.replace(&format!("${{{}}}", row.name), &dir))
             };
-            let words: Vec<_> = argv.iter().map(filled).collect();
+            let words: Vec<_> = argv.iter().map(expand).collect();
             if command.expands && words.iter().any(|word| word.contains('$')) {
-                finder.note("variables in its words are only known when it runs".to_owned());
+                finder.note(format!("{NOT_VERIFIED}: its variables are known only at run time"));
             } else {
-                match simple_commands_of_argv(&words, world) {
-                    Ok(steps) => finder.simple_commands(&steps, None),
-                    Err(why) => finder.note(format!("its words cannot be read: {}", why.0)),
+                match simple_commands_of_argv(&words, env) {
+                    Ok(commands) => finder.simple_commands(&commands, None),
+                    Err(why) => finder.note(format!("{NOT_VERIFIED}: cannot parse it: {}", why.0)),
                 }
             }
         }
@@ -86,27 +91,27 @@ pub(super) fn named(spec: &HookSpec, around: CommandContext<'_>) -> ScriptRef {
     finder.named
 }
 
-/// Where the command runs. `None`: nobody knows before it does.
-fn directory(command: &CommandSpec, spec: &HookSpec, around: CommandContext<'_>) -> Option<PathBuf> {
-    let Some(cwd) = &command.cwd else { return Some(around.dir.to_owned()) };
+/// Returns the working directory of the command, or `None` if it is known only at run time.
+fn directory(command: &CommandSpec, spec: &HookSpec, context: CommandContext<'_>) -> Option<PathBuf> {
+    let Some(cwd) = &command.cwd else { return Some(context.dir.to_owned()) };
     let text = cwd.to_string_lossy();
     if spec.dialect.process.expands && (text.contains('$') || text.starts_with('~')) {
         return None;
     }
-    Some(lexical(&around.dir.join(cwd)))
+    Some(lexical(&context.dir.join(cwd)))
 }
 
 fn is_posix(shell: &str) -> bool {
     let name = Path::new(shell).file_name().and_then(OsStr::to_str).unwrap_or(shell);
     let known = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash"].contains(&name);
-    // One with a path may be anything, unless it is the system's.
+    // A shell with a path may be any program, unless it is in a system directory.
     known && (!shell.contains('/') || is_system(Path::new(shell)))
 }
 
 struct ScriptFinder {
     named: ScriptRef,
     cwd: Option<PathBuf>,
-    /// Whether the text changes its directory.
+    /// `true` if the command changes its directory.
     moves: bool,
 }
 
@@ -119,112 +124,115 @@ impl ScriptFinder {
 
     fn variable(&mut self, name: &str) {
         if VARIABLES.contains(&name) {
-            self.note(format!("it sets {name}, by which programs run code that stands elsewhere"));
+            self.note(format!("the command sets `{name}`, which can make programs run other code"));
         }
     }
 
-    fn simple_commands(&mut self, steps: &[SimpleCommand], text: Option<&str>) {
-        self.moves = steps.iter().any(|step| match step.name.as_str() {
+    fn not_verified(&mut self, word: &Expanded, why: &str) {
+        self.note(format!("`{}` is not verified: {why}", word.text));
+    }
+
+    fn simple_commands(&mut self, commands: &[SimpleCommand], text: Option<&str>) {
+        self.moves = commands.iter().any(|command| match command.name.as_str() {
             "cd" | "pushd" | "popd" | "chdir" | "chroot" => true,
-            "env" | "sudo" => step.has_option("CD", &["chdir"]),
+            "env" | "sudo" => command.has_option("CD", &["chdir"]),
             _ => false,
         });
-        for step in steps {
-            self.step(step, text);
+        for command in commands {
+            self.simple_command(command, text);
         }
     }
 
-    fn step(&mut self, step: &SimpleCommand, text: Option<&str>) {
-        let program = &step.program;
-        if step.name.is_empty() && program.text.is_empty() {
+    fn simple_command(&mut self, command: &SimpleCommand, text: Option<&str>) {
+        let program = &command.program;
+        let name = command.name.as_str();
+        if name.is_empty() && program.text.is_empty() {
             return;
         }
         if !program.known || program.glob {
-            return self.note(format!("`{}` is only known when it runs", program.text));
+            return self.not_verified(program, "its path is known only at run time");
         }
         let is_path = program.text.contains('/');
-        let is_pinned = is_path && self.file(program, text, true);
-        // One that is a script itself has its own idea of what stands behind it.
-        if is_pinned && !is_interpreter(&step.name) {
+        let is_script = is_path && self.file(program, text, true);
+        // The arguments of a script are not scripts.
+        if is_script && !is_interpreter(name) {
             return;
         }
-        let args: Vec<&str> = step.args.iter().map(|arg| arg.text.as_str()).collect();
-        if matches!(step.name.as_str(), "env" | "sudo" | "doas" | "export") {
+        let args: Vec<&str> = command.args.iter().map(|arg| arg.text.as_str()).collect();
+        if matches!(name, "env" | "sudo" | "doas" | "export") {
             args.iter().filter_map(|arg| arg.split_once('=')).for_each(|(name, _)| self.variable(name));
         }
-        match runs(&step.name, &args) {
-            Runs::Script(at) => {
-                let script = &step.args[at];
+        match runs(name, &args) {
+            Runs::Script(index) => {
+                let script = &command.args[index];
                 if !script.known || script.glob {
-                    self.note(format!("`{}` is only known when it runs", script.text));
+                    self.not_verified(script, "its path is known only at run time");
                 } else {
                     self.file(script, text, false);
                 }
             }
-            Runs::Unknown(by) if by == step.name => {
-                self.note(format!("what `{by}` runs does not stand in the command"));
+            Runs::Unknown(by) => {
+                let shown = if by == name { by } else { format!("{name} {by}") };
+                self.note(format!("only the command line is verified, not the code that `{shown}` runs"));
             }
-            Runs::Unknown(by) => self.note(format!("what `{} {by}` runs does not stand in the command", step.name)),
-            Runs::Input => {
-                self.note(format!("`{}` runs what it reads, which does not stand in the command", step.name));
-            }
+            Runs::Input => self.note(format!("`{name}` runs its standard input, which is not verified")),
             Runs::InlineWithModules => {
-                self.note(format!("`{}` may find modules that it loads in the project", step.name));
+                self.note(format!("`{name}` may load modules from the project, which are not verified"));
             }
-            // A text that is run in its turn is read by itself.
-            Runs::Inline if !starts_others(&step.name) => args.iter().for_each(|arg| self.mentioned(&step.name, arg)),
-            Runs::Nothing if matches!(step.name.as_str(), "alias" | "hash" | "enable") => {
-                self.note(format!("`{}` has the shell take one program for another", step.name));
+            // The interpreter of the shell text returns the commands of nested scripts as well.
+            Runs::Inline if !starts_others(name) => args.iter().for_each(|arg| self.mentioned(name, arg)),
+            Runs::Nothing if matches!(name, "alias" | "hash" | "enable") => {
+                self.note(format!("`{name}` can replace one program by another, which is not verified"));
             }
-            Runs::Nothing if !is_reader(&step.name) && !starts_others(&step.name) => {
-                args.iter().for_each(|arg| self.mentioned(&step.name, arg));
+            Runs::Nothing if !is_reader(name) && !starts_others(name) => {
+                args.iter().for_each(|arg| self.mentioned(name, arg));
             }
             Runs::Inline | Runs::Nothing => {}
         }
     }
 
-    /// Tells of a file that is given to a program of which nobody knows whether it runs that.
+    /// Notes files in the arguments of a program that may run them.
     fn mentioned(&mut self, program: &str, arg: &str) {
         let Some(cwd) = self.cwd.clone() else { return };
         for piece in pieces(arg).take(64) {
             let path = lexical(&cwd.join(piece));
-            let is_meant = piece.starts_with("./") || piece.starts_with("../") || path.is_file();
-            if is_meant && !is_system(&path) && !path.starts_with("/dev") {
-                self.note(format!("`{program}` is given `{piece}`, and whether it runs that cannot be told"));
+            let is_file = piece.starts_with("./") || piece.starts_with("../") || path.is_file();
+            if is_file && !is_system(&path) && !path.starts_with("/dev") {
+                self.note(format!("`{piece}` is not verified: `{program}` may run it"));
             }
         }
     }
 
-    /// Takes the file that a word names. Gives whether it is one to be pinned.
+    /// Adds the file that a word names, or a note. Returns `false` if the file is a program of the system.
     fn file(&mut self, word: &Expanded, text: Option<&str>, is_program: bool) -> bool {
         let named = PathBuf::from(&word.text);
         if named.is_relative() && self.moves {
-            self.note(format!("`{}` is looked for in a directory that the command goes to first", word.text));
+            self.not_verified(word, "the command changes its directory first");
             return true;
         }
         let Some(cwd) = &self.cwd else {
-            self.note(format!("`{}` is looked for in a directory that is only known when it runs", word.text));
+            self.not_verified(word, "its directory is known only at run time");
             return true;
         };
         let path = lexical(&cwd.join(&named));
         if ["/dev", "/proc"].iter().any(|place| path.starts_with(place)) {
-            self.note(format!("`{}` is only known when it runs", word.text));
+            self.not_verified(word, "its contents are known only at run time");
             return true;
         }
         if is_system(&path) {
             return false;
         }
         if path.is_dir() {
-            self.note(format!("`{}` is a directory, and what is run of it does not stand in the command", word.text));
+            self.not_verified(word, "it is a directory");
             return true;
         }
         let Some((start, end)) = word.span else {
-            self.note(format!("`{}` is named inside of a text that is run in its turn", word.text));
+            self.not_verified(word, "a nested script runs it");
             return true;
         };
         if !is_program && !word.text.contains('/') && !path.exists() {
-            // Shells look for it in `PATH`, others in their modules.
-            self.note(format!("`{}` is not in the directory that the command runs in", word.text));
+            // Shells search `PATH` for it, other programs their modules.
+            self.not_verified(word, "it is not in the working directory of the command");
             return true;
         }
         let word = match text {
@@ -243,12 +251,12 @@ fn is_interpreter(name: &str) -> bool {
     runs(name, &["x"]) != Runs::Nothing
 }
 
-/// The place in bytes of a place in characters.
+/// Converts an offset in characters to an offset in bytes.
 fn bytes(text: &str, characters: usize) -> usize {
-    text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
+    text.char_indices().nth(characters).map_or(text.len(), |(offset, _)| offset)
 }
 
-/// Where only an administrator writes.
+/// Directories that only an administrator writes.
 pub(super) const SYSTEM: &[&str] = &[
     "/usr",
     "/bin",
@@ -265,7 +273,7 @@ pub(super) const SYSTEM: &[&str] = &[
     "/opt/homebrew",
 ];
 
-/// Whether a file is the system's, which only an administrator can change.
+/// `true` for a file of the system, which only an administrator can change.
 pub(crate) fn is_system(path: &Path) -> bool {
     if !SYSTEM.iter().any(|place| path.starts_with(place)) {
         return false;
@@ -274,7 +282,7 @@ pub(crate) fn is_system(path: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
-        // A link may lead out of there.
+        // A link may point out of the system directories.
         real.is_ok_and(|real| {
             SYSTEM.iter().any(|place| real.starts_with(place))
                 && real.metadata().is_ok_and(|file| file.uid() == 0 && file.mode() & 0o022 == 0)
@@ -300,13 +308,13 @@ mod tests {
         dir
     }
 
-    /// Which files, as their words stand in the command, and how many notes.
+    /// Returns the scripts, as words of the command and as paths, and the number of notes.
     fn found(dir: &Path, spec: &HookSpec) -> (Vec<(String, String)>, usize) {
-        let named = named(spec, CommandContext { dir, home: Some(Path::new("/home/me")) });
+        let named = find_scripts(spec, CommandContext { dir, home: Some(Path::new("/home/me")) });
         let HandlerSpec::Command(command) = &spec.handler else { panic!() };
         let word = |script: &NamedScript| match (&script.word, &command.run) {
             (VerifiedWord::Text(range), CommandLine::Shell { text, .. }) => text[range.clone()].to_owned(),
-            (VerifiedWord::Argv(at), CommandLine::Argv(argv)) => argv[*at].clone(),
+            (VerifiedWord::Argv(index), CommandLine::Argv(argv)) => argv[*index].clone(),
             _ => panic!(),
         };
         let relative = |path: &Path| path.strip_prefix(dir).unwrap_or(path).display().to_string();
@@ -350,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_pinned_is_told() {
+    fn code_that_cannot_be_verified_has_a_note() {
         let dir = project();
         for text in [
             "python3 -m pkg",
@@ -392,8 +400,8 @@ mod tests {
             "perl -e 'do \"./x.pl\"'",
             "git -c core.pager=./x.sh log",
             "GIT_EXTERNAL_DIFF=./x.sh git diff",
-            "somebody x.sh",
-            "somebody --with=./x.sh",
+            "unknown-program x.sh",
+            "unknown-program --with=./x.sh",
         ] {
             let spec = HookSpec::shell("h", EventKind::PreToolUse, text).dialect(&claude::DIALECT);
             let (scripts, notes) = found(dir.path(), &spec);
@@ -402,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_of_the_system_are_neither() {
+    fn system_programs_are_neither_scripts_nor_notes() {
         let dir = project();
         for text in ["jq -r .a", "/bin/echo x", "echo no >&2; exit 2", "grep -q rm ./x.sh", "sed s/a/b/ x", "awk /a/"] {
             let spec = HookSpec::shell("h", EventKind::PreToolUse, text);
@@ -411,21 +419,21 @@ mod tests {
     }
 
     #[test]
-    fn words_of_a_list_are_found_too() {
+    fn scripts_are_found_in_argument_lists() {
         let dir = project();
-        let of = |argv: &[&str]| {
+        let found = |argv: &[&str]| {
             let spec = HookSpec::argv("h", EventKind::PreToolUse, argv.iter().copied()).dialect(&claude::DIALECT);
             found(dir.path(), &spec)
         };
         let one = |word: &str, path: &str| (vec![(word.to_owned(), path.to_owned())], 0);
-        assert_eq!(of(&["./x.sh", "a"]), one("./x.sh", "x.sh"));
-        assert_eq!(of(&["bash", "-e", "x.sh"]), one("x.sh", "x.sh"));
-        assert_eq!(of(&["${CLAUDE_PROJECT_DIR}/x.sh"]), one("${CLAUDE_PROJECT_DIR}/x.sh", "x.sh"));
-        assert_eq!(of(&["bash", "-c", "./x.sh"]).1, 1);
+        assert_eq!(found(&["./x.sh", "a"]), one("./x.sh", "x.sh"));
+        assert_eq!(found(&["bash", "-e", "x.sh"]), one("x.sh", "x.sh"));
+        assert_eq!(found(&["${CLAUDE_PROJECT_DIR}/x.sh"]), one("${CLAUDE_PROJECT_DIR}/x.sh", "x.sh"));
+        assert_eq!(found(&["bash", "-c", "./x.sh"]).1, 1);
     }
 
     #[test]
-    fn a_directory_of_its_own_counts() {
+    fn working_directory_of_the_hook_is_used() {
         let dir = project();
         let spec = HookSpec::shell("h", EventKind::PreToolUse, "./x.sh").command(|command| command.cwd("hooks"));
         assert_eq!(found(dir.path(), &spec).0, [("./x.sh".to_owned(), "hooks/x.sh".to_owned())]);

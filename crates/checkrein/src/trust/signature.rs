@@ -1,4 +1,4 @@
-//! Signatures as `ssh-keygen -Y sign` makes them, with Ed25519 keys.
+//! Verifies signatures of `ssh-keygen -Y sign` with Ed25519 keys. The lockfile uses them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,49 +11,53 @@ const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
 const END: &str = "-----END SSH SIGNATURE-----";
 const MAGIC: &[u8] = b"SSHSIG";
 
-/// Who of these has signed a text: the name behind the key, or the key itself.
+/// Returns the name of the key that signed a text: the comment of the key, or the key itself.
 ///
 /// # Errors
-/// Why nobody has, in words.
+/// Returns the reason if none of the keys signed the text.
 pub(super) fn verify(text: &[u8], armoured: &str, keys: &[String]) -> Result<String, String> {
-    let signed = Signed::read(armoured).ok_or("its signature is none of `ssh-keygen -Y sign` with an Ed25519 key")?;
+    let signed = Signed::read(armoured)
+        .ok_or("its signature is invalid; create it with `ssh-keygen -Y sign` and an Ed25519 key")?;
     if signed.namespace != NAMESPACE.as_bytes() {
-        let said = String::from_utf8_lossy(&signed.namespace);
-        return Err(format!("its signature was made for `{said}`, not for `{NAMESPACE}`"));
+        let namespace = String::from_utf8_lossy(&signed.namespace);
+        return Err(format!(
+            "its signature is for the namespace `{namespace}`, not `{NAMESPACE}`; sign with `-n checkrein`"
+        ));
     }
     let known = keys.iter().filter_map(|line| Some((public_key(line)?, line)));
     let Some((key, line)) = known.into_iter().find(|(key, _)| *key == signed.key) else {
-        return Err("it is signed with a key that you do not trust".to_owned());
+        return Err("it is signed with a key that is not in your `trusted_keys`".to_owned());
     };
     let hash = match signed.hash.as_slice() {
         b"sha512" => digest::digest(&digest::SHA512, text),
         b"sha256" => digest::digest(&digest::SHA256, text),
-        _ => return Err("its signature is over a hash that is not known".to_owned()),
+        _ => return Err("its signature uses an unknown hash; use sha512 or sha256".to_owned()),
     };
     let mut message = MAGIC.to_vec();
     for part in [&signed.namespace, &signed.reserved, &signed.hash, hash.as_ref()] {
         put(&mut message, part);
     }
     let key = signature::UnparsedPublicKey::new(&signature::ED25519, key);
-    key.verify(&message, &signed.signature).map_err(|_| "it is not what was signed".to_owned())?;
+    key.verify(&message, &signed.signature)
+        .map_err(|_| "it has changed since it was signed; review it and sign it again".to_owned())?;
     let name = line.split_whitespace().skip(2).collect::<Vec<_>>().join(" ");
     Ok(if name.is_empty() { line.clone() } else { name })
 }
 
-/// The key of a line as in `id_ed25519.pub`.
+/// Parses the key of a line in the format of `id_ed25519.pub`.
 fn public_key(line: &str) -> Option<Vec<u8>> {
     let mut words = line.split_whitespace();
     if words.next()?.as_bytes() != KIND {
         return None;
     }
-    key_of(&STANDARD.decode(words.next()?).ok()?)
+    parse_key(&STANDARD.decode(words.next()?).ok()?)
 }
 
-/// The key inside of its wire form.
-fn key_of(bytes: &[u8]) -> Option<Vec<u8>> {
+/// Parses the key from its wire format.
+fn parse_key(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut reader = SignatureReader(bytes);
     let (kind, key) = (reader.text()?, reader.text()?);
-    (kind == KIND && key.len() == 32 && reader.0.is_empty()).then(|| key.to_vec())
+    if kind == KIND && key.len() == 32 && reader.0.is_empty() { Some(key.to_vec()) } else { None }
 }
 
 struct Signed {
@@ -76,13 +80,14 @@ impl Signed {
         let (key, namespace, reserved, hash, inner) = (part()?, part()?, part()?, part()?, part()?);
         let mut inner = SignatureReader(&inner);
         let (kind, signature) = (inner.text()?, inner.text()?);
-        (kind == KIND && inner.0.is_empty() && reader.0.is_empty())
-            .then_some(())
-            .and_then(|()| Some(Self { key: key_of(&key)?, namespace, reserved, hash, signature: signature.to_vec() }))
+        if kind != KIND || !inner.0.is_empty() || !reader.0.is_empty() {
+            return None;
+        }
+        Some(Self { key: parse_key(&key)?, namespace, reserved, hash, signature: signature.to_vec() })
     }
 }
 
-/// Reads what has its length in front of it.
+/// Reads fields that start with their length.
 struct SignatureReader<'a>(&'a [u8]);
 
 impl<'a> SignatureReader<'a> {
@@ -115,21 +120,23 @@ mod tests {
     const OTHER_NAMESPACE: &str = include_str!("testdata/signature-for-file");
 
     #[test]
-    fn what_a_trusted_key_has_signed_is_believed() {
+    fn only_signatures_of_trusted_keys_are_accepted() {
         let keys = [KEY.to_owned()];
-        assert_eq!(verify(b"a lockfile\n", SIGNATURE, &keys), Ok("somebody@example.com".to_owned()));
-        assert!(verify(b"another lockfile\n", SIGNATURE, &keys).unwrap_err().contains("not what was signed"));
-        assert!(verify(b"a lockfile\n", OTHER_NAMESPACE, &keys).unwrap_err().contains("made for `file`"));
-        let stranger = KEY.replace(&KEY[40..50], "AAAAAAAAAA");
-        assert!(verify(b"a lockfile\n", SIGNATURE, &[stranger]).unwrap_err().contains("do not trust"));
+        assert_eq!(verify(b"a lockfile\n", SIGNATURE, &keys), Ok("ann@example.com".to_owned()));
+        assert!(
+            verify(b"another lockfile\n", SIGNATURE, &keys).unwrap_err().contains("has changed since it was signed")
+        );
+        assert!(verify(b"a lockfile\n", OTHER_NAMESPACE, &keys).unwrap_err().contains("the namespace `file`"));
+        let unknown = KEY.replace(&KEY[40..50], "AAAAAAAAAA");
+        assert!(verify(b"a lockfile\n", SIGNATURE, &[unknown]).unwrap_err().contains("not in your `trusted_keys`"));
         assert!(verify(b"a lockfile\n", "nonsense", &keys).is_err());
-        // Every byte counts, and none of them makes it panic.
+        // Changing any byte is an error and never a panic.
         let inside: Vec<char> = SIGNATURE.chars().collect();
-        for at in BEGIN.len()..inside.len() - END.len() - 2 {
+        for index in BEGIN.len()..inside.len() - END.len() - 2 {
             let mut other = inside.clone();
-            other[at] = if other[at] == 'A' { 'B' } else { 'A' };
+            other[index] = if other[index] == 'A' { 'B' } else { 'A' };
             let other: String = other.into_iter().collect();
-            assert!(verify(b"a lockfile\n", &other, &keys).is_err(), "{at}");
+            assert!(verify(b"a lockfile\n", &other, &keys).is_err(), "{index}");
         }
     }
 }

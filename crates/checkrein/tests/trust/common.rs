@@ -1,4 +1,4 @@
-//! A project that was just cloned, its reader's home, and what he has approved.
+//! Fixture: a cloned project, a home directory and a store of approvals.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -30,12 +30,12 @@ impl World {
         world
     }
 
-    /// A project with one hook at every tool call.
+    /// A project with one hook for every tool call.
     pub fn guard(command: &str) -> Self {
         Self::with(&[(FILE, &hook("guard", command))])
     }
 
-    pub fn speaking(mut self, dialect: &'static Dialect) -> Self {
+    pub fn dialect(mut self, dialect: &'static Dialect) -> Self {
         self.dialect = dialect;
         self
     }
@@ -73,13 +73,13 @@ impl World {
         self.sources().load()
     }
 
-    /// Approves all that there is.
+    /// Approves all hooks.
     pub fn approve(&self) {
         let review = self.sources().review();
         review.approve(&review.awaiting()).unwrap();
     }
 
-    /// What `trust list` would say of each hook: its name and its status.
+    /// Returns the id and the approval status of each hook.
     pub fn statuses(&self) -> Vec<(String, &'static str)> {
         self.sources().review().hooks.iter().map(|hook| (hook.hook.id.clone(), hook.status.name())).collect()
     }
@@ -92,7 +92,7 @@ impl World {
         Engine::builder().sources(self.sources()).cwd(self.path("project")).build()
     }
 
-    /// What comes of a tool call.
+    /// Fires a tool call.
     pub fn fire(&self) -> Verdict {
         fire(&self.engine())
     }
@@ -111,7 +111,7 @@ pub fn fire(engine: &Engine) -> Verdict {
     engine.fire_blocking(tool_call())
 }
 
-/// A script that denies and says this.
+/// A script that denies with this reason.
 pub fn denies(text: &str) -> String {
     format!("#!/bin/sh\necho '{text}' >&2\nexit 2\n")
 }

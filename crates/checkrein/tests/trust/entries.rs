@@ -1,4 +1,4 @@
-//! An approval is for the whole entry: a change of any key asks again.
+//! An approval covers the whole entry: a change of any relevant key requires a new approval.
 
 use checkrein::dialects::agents::native;
 use checkrein::hook::HookState;
@@ -9,20 +9,20 @@ const COMMAND: &str = "event: PreToolUse, command: 'true'";
 const URL: &str = "event: PreToolUse, url: 'http://127.0.0.1:9/'";
 const PROMPT: &str = "event: PreToolUse, type: prompt, prompt: x";
 
-/// What comes of a change after approval.
+/// State of the hook after a change.
 #[derive(Debug, PartialEq)]
-enum Comes {
-    /// It asks again.
+enum After {
+    /// The hook needs a new approval.
     Changed,
-    /// It is still approved: the key has no effect on what the hook does.
+    /// The hook is still approved: the key has no effect on the run.
     Ready,
-    /// It does not run, as its entry says.
+    /// The entry disables the hook.
     Off,
 }
-use Comes::{Changed, Off, Ready};
+use After::{Changed, Off, Ready};
 
 /// Every key of a hook: an entry without it, or with one value, and with another.
-const KEYS: &[(&str, &str, &str, Comes)] = &[
+const KEYS: &[(&str, &str, &str, After)] = &[
     ("id", COMMAND, "id: renamed, event: PreToolUse, command: 'true'", Ready),
     ("description", COMMAND, "description: x", Ready),
     ("type", PROMPT, "event: PreToolUse, type: agent, prompt: x", Changed),
@@ -67,26 +67,26 @@ fn file(entry: &str) -> String {
 }
 
 #[test]
-fn every_key_of_an_entry_asks_again_or_is_without_effect() {
-    let known: Vec<_> = native::SHAPE.keys.iter().map(|key| key.name).collect();
+fn change_of_any_relevant_key_requires_a_new_approval() {
+    let known: Vec<_> = native::LAYOUT.keys.iter().map(|key| key.name).collect();
     let rows: Vec<_> = KEYS.iter().map(|(key, ..)| *key).collect();
     assert_eq!(rows, known, "a new key of a hook needs a row");
     let other_events =
         [("event", COMMAND, "event: Stop, command: 'true'", Changed), ("matcher", COMMAND, "matcher: Bash", Changed)];
-    for (key, one, other, comes) in KEYS.iter().chain(&other_events) {
+    for (key, one, other, after) in KEYS.iter().chain(&other_events) {
         let whole = if other.contains("event: ") { (*other).to_owned() } else { format!("{one}, {other}") };
-        // Both ways: what is added, and what is taken away.
+        // Both directions: the key is added, and the key is removed.
         for (approved, now) in [(*one, whole.as_str()), (whole.as_str(), *one)] {
             let world = World::with(&[(FILE, &file(approved))]);
             world.approve();
             assert!(matches!(world.state(), HookState::Ready | HookState::Disabled), "{key}: {approved}");
             world.write(FILE, &file(now));
-            let expected = match comes {
+            let expected = match after {
                 Off if now == *one => HookState::Untrusted,
                 Off => HookState::Disabled,
                 Ready => HookState::Ready,
                 Changed => match world.state() {
-                    HookState::Changed(what) => HookState::Changed(what),
+                    HookState::Changed(changes) => HookState::Changed(changes),
                     _ => HookState::Changed("this".to_owned()),
                 },
             };
@@ -95,9 +95,8 @@ fn every_key_of_an_entry_asks_again_or_is_without_effect() {
     }
 }
 
-/// What an include sets for the hooks of a file is part of what was approved.
 #[test]
-fn what_an_include_says_of_a_hook_is_part_of_it() {
+fn approval_covers_the_settings_of_an_include() {
     let claude = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#;
     for more in ["dry_run: true", "on_failure: closed", "env_allow: [A]"] {
         let with = format!("include: [{{dialect: claude, {more}}}]\n");

@@ -1,4 +1,4 @@
-//! What runs is what was approved.
+//! Only approved scripts run.
 
 use checkrein::Decision;
 use checkrein::dialects::agents::claude;
@@ -7,7 +7,7 @@ use checkrein::hook::HookState;
 use super::common::*;
 
 #[test]
-fn a_changed_script_asks_again() {
+fn changed_script_needs_a_new_approval() {
     for command in ["./x.sh", "sh x.sh", "env A=1 ./x.sh", "cat | ./x.sh", "\"./x.sh\""] {
         let world = World::guard(command);
         world.write("project/x.sh", &denies("one"));
@@ -20,20 +20,20 @@ fn a_changed_script_asks_again() {
         let reason = verdict.reason().unwrap();
         assert!(reason.contains("x.sh has changed since it was approved"), "{command}: {reason}");
         assert_eq!(world.statuses(), [("guard".to_owned(), "changed")]);
-        // What is shown says so as well.
+        // A load for display reports the change too.
         let mut loaded = world.load();
         loaded.verify_scripts();
         assert!(matches!(loaded.hooks[0].state, HookState::Changed(_)));
         world.approve();
         assert_eq!(world.fire().reason(), Some("two"), "{command}");
-        // Back to what was approved before: that was replaced.
+        // The new approval has replaced the old one.
         world.write("project/x.sh", &denies("one"));
         assert_ne!(world.fire().reason(), Some("one"), "{command}");
     }
 }
 
 #[test]
-fn scripts_of_argv_and_of_other_agents_are_pinned() {
+fn scripts_of_argv_and_of_other_agents_are_verified() {
     let world = World::with(&[(FILE, "hooks: [{id: a, event: PreToolUse, command: sh, args: [-e, hooks/x.sh]}]")]);
     world.write("project/hooks/x.sh", &denies("one"));
     world.approve();
@@ -43,16 +43,19 @@ fn scripts_of_argv_and_of_other_agents_are_pinned() {
 
     let settings = r#"{"hooks": {"PreToolUse": [{"hooks": [
         {"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/x.sh"}]}]}}"#;
-    let world = World::with(&[("project/.claude/settings.json", settings)]).speaking(&claude::DIALECT);
+    let world = World::with(&[("project/.claude/settings.json", settings)]).dialect(&claude::DIALECT);
     world.write("project/.claude/hooks/x.sh", &denies("one"));
     world.approve();
     assert_eq!(world.fire().reason(), Some("one"));
     world.write("project/.claude/hooks/x.sh", &denies("two"));
-    assert!(world.fire().reason().unwrap().contains("changed since"), "closed also where its agent lets failures go");
+    assert!(
+        world.fire().reason().unwrap().contains("changed since"),
+        "denied although failures are open under this agent"
+    );
 }
 
 #[test]
-fn a_script_finds_what_lies_around_it() {
+fn script_finds_the_files_around_it() {
     let world = World::guard("sub/hooks/x.sh one 'two  three'");
     let script = "#!/bin/sh\n. \"$(dirname \"$0\")/lib.sh\"\n. \"$(dirname \"$0\")/../up.sh\"\n\
                   echo \"$lib $up $# $2 $(basename \"$0\") $CHECKREIN_SCRIPT $(pwd)\" >&2\nexit 2\n";
@@ -68,7 +71,7 @@ fn a_script_finds_what_lies_around_it() {
 }
 
 #[test]
-fn odd_names_are_names() {
+fn script_names_may_have_special_characters() {
     for name in ["it's.sh", "a b.sh", "$HOME.sh", "new\nline.sh", "é*.sh", "\"q\".sh"] {
         let quoted = name.replace('\'', "'\\''");
         let world = World::guard(&format!("'./{quoted}'"));
@@ -85,24 +88,24 @@ fn odd_names_are_names() {
     assert_eq!(world.fire().reason(), Some("one"));
     let script = &world.sources().review().hooks[0].scripts[0];
     assert_eq!((script.name.as_str(), script.path.clone()), ("x.sh", world.path("project/x.sh")));
-    // No file has such a name, and nothing panics.
+    // A name that no file can have does not panic.
     let world = World::guard("./x\0.sh");
     world.sources().review();
     assert_eq!(world.fire().decision(), Decision::NoOpinion);
 }
 
 #[test]
-fn of_a_link_the_bytes_count() {
+fn link_is_verified_by_the_bytes_of_its_target() {
     let world = World::guard("./x.sh");
     world.write("outside/real.sh", &denies("one"));
     std::os::unix::fs::symlink(world.path("outside/real.sh"), world.path("project/x.sh")).unwrap();
     let review = world.sources().review();
-    assert_eq!(review.hooks[0].scripts[0].path, world.path("outside/real.sh"), "what is run is shown");
+    assert_eq!(review.hooks[0].scripts[0].path, world.path("outside/real.sh"), "the review shows the file that runs");
     review.approve(&review.awaiting()).unwrap();
     assert_eq!(world.fire().reason(), Some("one"));
     world.write("outside/real.sh", &denies("two"));
     assert!(world.fire().reason().unwrap().contains("changed since"));
-    // Pointed elsewhere, to the same bytes, it says the same.
+    // A link to another file with the approved bytes still runs.
     world.write("outside/other.sh", &denies("one"));
     std::fs::remove_file(world.path("project/x.sh")).unwrap();
     std::os::unix::fs::symlink(world.path("outside/other.sh"), world.path("project/x.sh")).unwrap();
@@ -110,19 +113,19 @@ fn of_a_link_the_bytes_count() {
 }
 
 #[test]
-fn a_script_that_was_not_there_does_not_run_when_it_comes() {
+fn script_that_was_missing_at_approval_does_not_run() {
     let world = World::guard("./x.sh");
     world.approve();
     let verdict = world.fire();
-    assert_eq!(verdict.decision(), Decision::Deny, "a guard that is missing is closed: {verdict:?}");
+    assert_eq!(verdict.decision(), Decision::Deny, "a missing guard denies: {verdict:?}");
     world.write("project/x.sh", "#!/bin/sh\ntouch ran\n");
     let verdict = world.fire();
-    assert!(verdict.reason().unwrap().contains("was not there when the hook was approved"), "{verdict:?}");
+    assert!(verdict.reason().unwrap().contains("x.sh did not exist when the hook was approved"), "{verdict:?}");
     assert!(!world.path("project/ran").exists());
 }
 
 #[test]
-fn a_relative_path_in_another_directory_is_another_script() {
+fn relative_path_to_another_script_is_rejected() {
     let world = World::guard("./x.sh");
     world.write("project/x.sh", &denies("one"));
     world.write("project/sub/x.sh", "#!/bin/sh\ntouch ran\n");
@@ -130,12 +133,12 @@ fn a_relative_path_in_another_directory_is_another_script() {
     let mut event = tool_call();
     event.envelope.cwd = Some(world.path("project/sub").display().to_string());
     let verdict = world.engine().fire_blocking(event);
-    assert!(verdict.reason().unwrap().contains("it would run"), "{verdict:?}");
+    assert!(verdict.reason().unwrap().contains("the command would run"), "{verdict:?}");
     assert!(!world.path("project/sub/ran").exists());
 }
 
 #[test]
-fn a_sandbox_reaches_the_copy() {
+fn sandboxed_hook_can_read_the_copy() {
     let world = World::with(&[(FILE, "hooks: [{id: a, event: PreToolUse, command: ./x.sh, sandbox: true}]")]);
     world.write("project/x.sh", "#!/bin/sh\n. \"$(dirname \"$0\")/lib.sh\"\necho \"$lib\" >&2; exit 2\n");
     world.write("project/lib.sh", "lib=found");
@@ -148,7 +151,7 @@ fn a_sandbox_reaches_the_copy() {
 }
 
 #[test]
-fn copies_are_the_users_alone_and_go_with_the_approval() {
+fn copies_are_private_and_removed_with_the_approval() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let world = World::guard("./x.sh");

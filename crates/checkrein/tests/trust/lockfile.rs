@@ -1,4 +1,4 @@
-//! A team approves in review.
+//! Approval by a signed lockfile.
 
 use std::process::{Command, Stdio};
 
@@ -8,8 +8,7 @@ use super::common::*;
 
 const USER: &str = "home/.config/checkrein/hooks.yaml";
 
-/// A project whose hooks are in a lockfile that somebody has signed, as a colleague finds it. `None`: nothing can be signed
-/// here.
+/// A project with a signed lockfile and without local approvals. `None` if `ssh-keygen` cannot sign.
 fn locked() -> Option<(World, String)> {
     let world = World::guard("./x.sh");
     world.write("project/x.sh", &denies("one"));
@@ -36,25 +35,25 @@ fn sign(world: &World, key: &str, namespace: &str) -> Option<String> {
     Some(std::fs::read_to_string(world.path(&format!("{key}.pub"))).unwrap().trim().to_owned())
 }
 
-fn told(world: &World) -> String {
-    let told = world.load().diagnostics;
-    told.iter().filter(|told| told.code == "lockfile-not-trusted").map(|told| told.message.clone()).collect()
+fn warning(world: &World) -> String {
+    let diagnostics = world.load().diagnostics.into_iter();
+    diagnostics.filter(|found| found.code == "lockfile-not-trusted").map(|found| found.message).collect()
 }
 
 #[test]
-fn a_lockfile_that_somebody_trusted_has_signed_approves() {
+fn lockfile_with_a_trusted_signature_approves() {
     let Some((world, key)) = locked() else { return };
     assert_eq!(world.state(), HookState::Untrusted);
-    assert!(told(&world).contains("you trust no key"));
+    assert!(warning(&world).contains("your config has no `trusted_keys`"));
     world.write(USER, &format!("trusted_keys: ['{key}']"));
     assert_eq!(world.state(), HookState::Ready);
     assert_eq!(world.statuses(), [("guard".to_owned(), "lockfile")]);
     assert_eq!(world.fire().reason(), Some("one"));
-    // It holds in every clone.
+    // The lockfile applies to every clone.
     std::fs::rename(world.path("project"), world.path("clone")).unwrap();
     assert_eq!(world.sources_in("clone").load().hooks[0].state, HookState::Ready);
     std::fs::rename(world.path("clone"), world.path("project")).unwrap();
-    // What changes since then is closed.
+    // A hook that has changed since then denies.
     world.write("project/x.sh", &denies("two"));
     assert!(world.fire().reason().unwrap().contains("changed since"));
     world.write(FILE, &hook("guard", "./x.sh --other"));
@@ -62,33 +61,33 @@ fn a_lockfile_that_somebody_trusted_has_signed_approves() {
 }
 
 #[test]
-fn any_other_lockfile_does_not() {
+fn lockfile_without_a_trusted_signature_is_ignored() {
     let Some((world, key)) = locked() else { return };
     let lock = std::fs::read_to_string(world.path("project/checkrein.lock")).unwrap();
     let trusted = format!("trusted_keys: ['{key}']");
-    let refused = |why: &str| {
+    let rejected = |why: &str| {
         assert_eq!(world.state(), HookState::Untrusted, "{why}");
-        assert!(told(&world).contains(why), "{why}: {}", told(&world));
+        assert!(warning(&world).contains(why), "{why}: {}", warning(&world));
     };
     world.write(USER, &trusted);
     world.write("project/checkrein.lock", &lock.replace("guard", "other"));
-    refused("not what was signed");
+    rejected("has changed since it was signed");
     world.write("project/checkrein.lock", &lock);
     assert_eq!(world.state(), HookState::Ready);
     sign(&world, "key", "file").unwrap();
-    refused("made for `file`");
-    sign(&world, "stranger", "checkrein").unwrap();
-    refused("a key that you do not trust");
+    rejected("the namespace `file`");
+    sign(&world, "unknown", "checkrein").unwrap();
+    rejected("a key that is not in your `trusted_keys`");
     std::fs::remove_file(world.path("project/checkrein.lock.sig")).unwrap();
-    refused("nobody has signed it");
+    rejected("it is not signed");
     world.write("project/checkrein.lock.sig", "nonsense");
-    refused("is none of `ssh-keygen -Y sign`");
+    rejected("its signature is invalid");
     world.write("project/checkrein.lock", "{}");
-    refused("first line");
+    rejected("first line");
 }
 
 #[test]
-fn a_lockfile_approves_the_whole_entry() {
+fn lockfile_covers_the_whole_entry() {
     let world = World::guard("true");
     let hook = |more: &str| format!("hooks: [{{id: guard, event: PreToolUse, command: 'true'{more}}}]\n");
     world.write(FILE, &hook(", dry_run: true"));
@@ -102,7 +101,7 @@ fn a_lockfile_approves_the_whole_entry() {
 }
 
 #[test]
-fn a_lockfile_is_made_of_what_was_approved() {
+fn lockfile_contains_only_approved_hooks() {
     let world = World::guard("./x.sh");
     world.write("project/x.sh", &denies("one"));
     assert!(world.sources().review().lock().unwrap_err().to_string().contains("is not approved"));

@@ -1,4 +1,4 @@
-//! Nothing from a repository runs unapproved.
+//! Approval of hooks that come with a repository.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails may say so")]
 

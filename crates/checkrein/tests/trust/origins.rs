@@ -1,4 +1,4 @@
-//! Whose hooks need approval.
+//! Origins of hook files that need approval.
 
 use checkrein::Trust;
 use checkrein::dialects::agents::{claude, native};
@@ -15,7 +15,7 @@ fn states(sources: &Sources) -> Vec<HookState> {
 }
 
 #[test]
-fn files_of_the_user_and_the_administrator_do_not() {
+fn files_of_user_and_administrator_need_no_approval() {
     let world = World::with(&[
         ("root/etc/checkrein/hooks.yaml", &format!("protect_self: false\n{}", hook("a", "true"))),
         (USER, &hook("b", "true")),
@@ -27,7 +27,7 @@ fn files_of_the_user_and_the_administrator_do_not() {
 }
 
 #[test]
-fn every_kind_of_handler_does() {
+fn every_handler_of_a_project_needs_approval() {
     let world = World::with(&[(
         FILE,
         "hooks: [{id: a, event: Stop, command: a}, {id: b, event: Stop, url: 'http://127.0.0.1:9'}, {id: c, event: Stop, builtin: log}]",
@@ -38,7 +38,7 @@ fn every_kind_of_handler_does() {
 }
 
 #[test]
-fn a_file_that_the_caller_names_does_not() {
+fn explicit_file_needs_no_approval() {
     let world = World::guard("true");
     let named = Sources::of_files_in(&native::DIALECT, [world.path(FILE)], world.path("project"), world.place());
     assert_eq!(states(&named.clone().trust(world.trust())), [HookState::Ready]);
@@ -46,17 +46,17 @@ fn a_file_that_the_caller_names_does_not() {
 }
 
 #[test]
-fn what_a_file_includes_is_whose_it_is() {
+fn included_file_needs_approval_unless_the_user_names_it() {
     let include = |path: &str| format!("include: [{{dialect: claude, path: {path}}}]\n");
-    // The user vouches for a file that he names, also in the project.
+    // A file that the user names needs no approval, also in the project.
     let path = "project/.claude/settings.json";
     let world = World::with(&[(path, CLAUDE)]);
     world.write(USER, &include(&world.path(path).display().to_string()));
     assert_eq!(states(&world.sources()), [HookState::Ready]);
-    // Not for whatever lies where an agent has its files.
+    // The settings of an agent in the project need approval.
     let world = World::with(&[(path, CLAUDE), (USER, "include: [claude]\n")]);
     assert_eq!(states(&world.sources()), [HookState::Untrusted]);
-    // A project vouches for nothing.
+    // Files that the project names need approval.
     let world = World::with(&[(path, CLAUDE), (FILE, &include("../.claude/settings.json"))]);
     assert_eq!(states(&world.sources()), [HookState::Untrusted]);
     let world = World::with(&[("elsewhere/x.json", CLAUDE), (FILE, &include("../../elsewhere/x.json"))]);
@@ -66,7 +66,7 @@ fn what_a_file_includes_is_whose_it_is() {
 }
 
 #[test]
-fn a_plugin_inside_of_the_project_does() {
+fn plugin_inside_of_the_project_needs_approval() {
     let world = World::with(&[("project/plugin/hooks/hooks.json", CLAUDE), ("home/plugin/hooks/hooks.json", CLAUDE)]);
     let plugin = |path: &str| Sources::plugin(&claude::DIALECT, world.path(path));
     let with = |path: &str| world.sources().and(plugin(path)).trust(world.trust());
@@ -78,7 +78,7 @@ fn a_plugin_inside_of_the_project_does() {
 }
 
 #[test]
-fn files_of_the_user_that_lie_in_the_project_do() {
+fn user_files_inside_of_the_project_need_approval() {
     // As if the project's settings had set HOME.
     let world = World::with(&[("project/home/.config/checkrein/hooks.yaml", &hook("evil", "true"))]);
     let place = checkrein::hook_files::Locations::new(world.path("root")).home(world.path("project/home"));
@@ -87,13 +87,13 @@ fn files_of_the_user_that_lie_in_the_project_do() {
 }
 
 #[test]
-fn everything_is_trusted_by_those_who_say_so() {
+fn caller_can_trust_everything() {
     let world = World::guard("true");
     assert_eq!(states(&world.sources().trust(Trust::everything())), [HookState::Ready]);
 }
 
 #[test]
-fn a_directory_can_be_trusted() {
+fn trusted_paths_need_no_approval() {
     let world = World::guard("true");
     for (text, is_trusted) in [
         (format!("trusted_paths: ['{}']", world.path("").display()), true),
@@ -107,21 +107,21 @@ fn a_directory_can_be_trusted() {
         let expected = if is_trusted { HookState::Ready } else { HookState::Untrusted };
         assert_eq!(world.state(), expected, "{text}");
     }
-    assert!(world.load().diagnostics.iter().any(|told| told.message.contains("should start with")));
-    // Also for other dialects, and what cannot be loaded is closed there.
+    assert!(world.load().diagnostics.iter().any(|found| found.message.contains("start it with `/` or `~/`")));
+    // Also for other dialects.
     world.write(USER, &format!("trusted_paths: ['{}']", world.path("project").display()));
     world.write("project/.claude/settings.json", CLAUDE);
-    let world = world.speaking(&claude::DIALECT);
+    let world = world.dialect(&claude::DIALECT);
     assert_eq!(world.state(), HookState::Ready);
 }
 
 #[test]
-fn a_project_cannot_say_whom_to_trust() {
+fn project_cannot_set_trusted_paths_and_keys() {
     let world = World::with(&[(
         FILE,
         "trusted_paths: ['/']\ntrusted_keys: ['ssh-ed25519 AAAA']\nhooks: [{id: a, event: Stop, command: a}]",
     )]);
     assert_eq!(world.state(), HookState::Untrusted);
-    let told = world.load().diagnostics;
-    assert_eq!(told.iter().filter(|told| told.code == "no-effect").count(), 2, "{told:?}");
+    let diagnostics = world.load().diagnostics;
+    assert_eq!(diagnostics.iter().filter(|found| found.code == "no-effect").count(), 2, "{diagnostics:?}");
 }

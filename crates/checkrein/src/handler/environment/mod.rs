@@ -152,8 +152,9 @@ fn is_named(spec: &CommandSpec, name: &str) -> bool {
 /// keep entries inside the project: they rely on tools installed there.
 fn good_entries(path: &OsStr, scope: Scope, dir: &Path) -> (OsString, bool) {
     let is_own = matches!(scope, Scope::Project | Scope::Local | Scope::Code);
-    let project = (!is_own).then(|| ProjectRoots::around(dir));
-    let is_good = |entry: &Path| entry.is_absolute() && !project.as_ref().is_some_and(|project| project.has(entry));
+    let project = (!is_own).then(|| ProjectRoots::for_dir(dir));
+    let is_good =
+        |entry: &Path| entry.is_absolute() && !project.as_ref().is_some_and(|project| project.contains(entry));
     let entries: Vec<_> = std::env::split_paths(path).collect();
     // Duplicates are checked once. Compared as strings, because `Path` ignores some differences.
     let is_first =
